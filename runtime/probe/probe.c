@@ -1,7 +1,6 @@
 /* The kernels of `bacus calibrate`. Each is the smallest loop that has the access pattern and nothing else. */
 #define _GNU_SOURCE
 #include "probe/probe.h"
-#include "table/group.h"
 
 #include <immintrin.h>
 #include <x86intrin.h>
@@ -383,39 +382,6 @@ probe_misses(const struct probe_memory *memory, size_t bytes, uint32_t loads, ui
 			return -1;
 	}
 	return per(ticks() - start, times);
-}
-
-/* Keys of a group and their addresses in two tables, kept as stages keep them. The compiler may take several keys at once, as it does in stages. */
-#define INDEX_GROUP 64u
-static uint64_t index_keys[2][INDEX_GROUP];
-static uint64_t index_found[2][INDEX_GROUP];
-static volatile uint64_t index_tables[2] = { 1u << 20, 1u << 30 };
-static volatile uint32_t index_buckets[2] = { 1u << 14, 3u << 12 };
-
-static inline __attribute__((always_inline)) int64_t
-indices(uint32_t tables)
-{
-	uint64_t start = ticks();
-
-	for (uint32_t first = 0; first < SAMPLE_LINES; first += INDEX_GROUP) {
-		for (uint32_t table = 0; table < tables; table++) {
-			const uint64_t lines = index_tables[table];
-			const uint32_t buckets = index_buckets[table];
-
-			for (uint32_t i = 0; i < INDEX_GROUP; i++)
-				index_found[table][i] = lines + table_bucket(table_hash(index_keys[table][i]), buckets) * LINE;
-		}
-		__asm__ volatile("" : : "r"(index_keys), "r"(index_found) : "memory");
-	}
-	return per(ticks() - start, SAMPLE_LINES);
-}
-
-int64_t
-probe_index(void)
-{
-	const int64_t one = indices(1), two = indices(2);
-
-	return two - one;
 }
 
 /* Branches on bits of a counter's hash, or on nothing that changes: the difference is half a misprediction each. */

@@ -44,10 +44,6 @@ int64_t probe_window(const struct probe_memory *memory, size_t bytes, uint32_t f
  * more: all at a time while the core has room for as many (BACUS section 3, Fig. 8). -1 for other numbers. */
 int64_t probe_misses(const struct probe_memory *memory, size_t bytes, uint32_t loads, uint32_t fillers);
 
-/* Cycles, times 1000, that it takes to make one more address for a key of a group: a hash and a place in a table, nothing read there (BACUS
- * section 4: delta). */
-int64_t probe_index(void);
-
 /* Cycles, times 1000, that a line costs more, asked for as `probe_lines` has it, if it is the only one on its small page, of which there are `span` bytes (a
  * power of two), than if all such lines lie side by side: where it lies, the core has to look up. Next to nothing where pages are large, in this system and in
  * the one that it is a guest of. */

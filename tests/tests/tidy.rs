@@ -48,7 +48,7 @@ const MAY_INCLUDE: [(&str, &[&str]); 5] = [
     ("packet", &["packet", "table"]),
     ("extern", &["extern"]),
     ("port", &["port", "packet"]),
-    ("probe", &["probe", "table"]),
+    ("probe", &["probe"]),
 ];
 
 /// Files that git tracks, or would.

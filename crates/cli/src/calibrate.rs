@@ -94,7 +94,7 @@ fn summary(measured: &Measured) -> String {
     let mut text = format!(
         "{}\n{:.0} ticks a microsecond, {:.2} core cycles a tick, pages of {} KB, spread {:.1} %\n\
          reorder window {} instructions, {} misses at a time, {} lines in flight are enough, bursts of {}, {:.0} cycles for a mispredicted branch\n\
-         {:.2} cycles an operation, {:.2} in stages, {}, {:.1} for each request there, {:.0} for each loop, {:.1} for one more address; \
+         {:.2} cycles an operation, {:.2} in stages, {}, {:.1} for each request there, {:.0} for each loop; \
          a packet costs the port {}\n{}\n\n\
          cycles a line    latency  4 in flight  16 in flight  64 in flight  prefetched\n",
         machine.cpu,
@@ -114,7 +114,6 @@ fn summary(measured: &Measured) -> String {
             .map_or("no lanes".to_string(), |it| format!("{:.2} in {} lanes", it.operation_cycles, it.packets)),
         machine.stages().prefetch_cycles,
         machine.stages().loop_cycles,
-        machine.index_cycles.unwrap_or(f64::NAN),
         floors(machine),
         on_port(&machine.port),
     );

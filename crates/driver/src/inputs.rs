@@ -59,13 +59,6 @@ fn read_machine(named: Option<&Path>) -> Machine {
                 let (other, this) = (&machine.cpu, machine_file::cpu());
                 warn_once(format!("{}: plans are for {other}, this is {this}", path.display()));
             }
-            if machine.is_outdated() {
-                warn_once(format!(
-                    "{}: another `bacus calibrate` wrote it, which measured in another way: plans may suit less\n\
-                     hint: run `bacus calibrate` again on the machine that the file is of",
-                    path.display()
-                ));
-            }
             vectors_warning(&machine, machine_file::vector_bytes())
                 .iter()
                 .for_each(|warning| warn_once(format!("{}: {warning}", path.display())));

@@ -16,7 +16,7 @@ pub fn default_file() -> PathBuf {
 /// What plans are made for where no file is named: the host's file where one stands, else what was measured for this processor last, wherever that was.
 pub fn usual_file() -> Option<PathBuf> {
     let default = default_file();
-    if default.exists() { Some(default) } else { in_cache().ok().filter(|path| up_to_date(path).is_some()) }
+    if default.exists() { Some(default) } else { in_cache().ok().filter(|path| of_this_processor(path).is_some()) }
 }
 
 /// Where a calibration is kept for every directory.
@@ -24,15 +24,10 @@ pub fn in_cache() -> Result<PathBuf, Failure> {
     Ok(files::cache()?.root().join(default_file()))
 }
 
-/// The machine of a file, if it tells of the processor that this program runs on.
+/// The machine of a file, if it tells of the processor that this program runs on, and was measured as this program would.
 pub fn of_this_processor(path: &Path) -> Option<Machine> {
     let text = fs::read_to_string(path).unwrap_or_default();
     Machine::parse(&text).ok().filter(|machine| machine.cpu == cpu())
-}
-
-/// The same, if it was measured as this program would.
-pub fn up_to_date(path: &Path) -> Option<Machine> {
-    of_this_processor(path).filter(|machine| !machine.is_outdated())
 }
 
 /// The processor's name with family and model: what makes a file of another one stale.

@@ -34,7 +34,6 @@ struct Kernels {
     lines: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
     window: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
     misses: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
-    index: unsafe extern "C" fn() -> i64,
     apart: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
     mispredict: unsafe extern "C" fn() -> i64,
     burst: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
@@ -134,12 +133,6 @@ impl Probe {
         thousandths as f64 / 1000.0
     }
 
-    /// Cycles to make the address of one more key of a group.
-    pub fn index(&self) -> f64 {
-        // SAFETY: the kernel touches no memory of ours.
-        unsafe { (self.kernels.index)() as f64 / 1000.0 }
-    }
-
     /// Cycles that a line costs more which is the only one on its small page, of which there are `span` bytes, a power of two; next to nothing where pages are
     /// large. `in_flight` is 1 to 128.
     pub fn apart(&self, span: usize, access: Access, in_flight: u32) -> f64 {
@@ -199,7 +192,6 @@ impl Kernels {
                 lines: *library.get(b"probe_lines\0")?,
                 window: *library.get(b"probe_window\0")?,
                 misses: *library.get(b"probe_misses\0")?,
-                index: *library.get(b"probe_index\0")?,
                 apart: *library.get(b"probe_apart\0")?,
                 mispredict: *library.get(b"probe_mispredict\0")?,
                 burst: *library.get(b"probe_burst\0")?,
@@ -229,7 +221,6 @@ mod tests {
             probe.window(64) > 0.0
                 && probe.misses(64, 640) > probe.misses(1, 0)
                 && probe.burst(32) > 0.0
-                && (0..9).any(|_| probe.index() > 0.0)
                 && (0..9).any(|_| probe.apart(32 << 20, Access::Load, 1) > -1.0)
                 && probe.ticks_per_us() > 0.0
                 && probe.core_per_tick() > 0.0

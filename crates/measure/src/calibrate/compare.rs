@@ -75,9 +75,6 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     if let (Some(one), Some(other)) = (one.misses, other.misses) {
         points.push(Point::step("misses at a time", one, other));
     }
-    if let (Some(one), Some(other)) = (one.index_cycles, other.index_cycles) {
-        points.push(Point::new("one more address in a stage".to_string(), one, other));
-    }
     if let (Some(one), Some(other)) = (&one.tlb, &other.tlb) {
         for (kb, (a, b)) in one.span_kb.iter().zip(one.load.iter().zip(&other.load)) {
             points.push(Point::new(format!("a line more pages away, {}, loaded", size_name(*kb)), *a, *b));

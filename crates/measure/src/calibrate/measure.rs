@@ -147,7 +147,6 @@ pub fn measure(
         misses: Some(at_a_time(latency, &misses[0].1)),
         parallelism,
         burst: first_close(&bursts.iter().map(|(burst, _)| *burst).collect::<Vec<_>>(), &costs(&bursts)),
-        index_cycles: Some(median(allowance, "addresses", || probe.index()).max(0.0)),
         mispredict_cycles: median(allowance, "wrong guesses", || probe.mispredict()).max(1.0),
         // Measured by running pipelines, when all else is known.
         operation_cycles: 1.0,
@@ -156,7 +155,6 @@ pub fn measure(
         stages: None,
         vector: None,
         tlb,
-        translation_cycles: None,
         lines,
     };
     progress(1.0, "");
@@ -379,7 +377,6 @@ mod tests {
             "misses at",
             "bursts",
             "the core's pace",
-            "addresses",
             "wrong guesses",
         ] {
             assert!(short.contains(part), "{short}");

@@ -17,7 +17,7 @@ use allowance::Allowance;
 use device::Bench;
 use driver::failure::Failure;
 use driver::files;
-use driver::machine_file::{cpu, default_file, in_cache, of_this_processor, up_to_date};
+use driver::machine_file::{cpu, default_file, in_cache, of_this_processor};
 use driver::ports;
 use echo::Echo;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -137,7 +137,7 @@ pub fn at_hand(cc: Option<&str>) -> Result<PathBuf, Failure> {
         return Ok(default_file());
     }
     let kept = in_cache()?;
-    if up_to_date(&kept).is_none() {
+    if of_this_processor(&kept).is_none() {
         eprintln!("there is no {} that suits: this machine is measured first", default_file().display());
         write_now(&kept, cc)?;
         eprintln!("machine file: {} (`bacus calibrate` writes {})", kept.display(), default_file().display());
@@ -155,7 +155,7 @@ pub fn copy_to_cache(file: &Path) -> Result<(), Failure> {
 
 /// Takes over what the file that is written anew says of a port at hand; that port, if there is one.
 pub fn keep_port(measured: &mut Measured, file: &Path) -> Option<Port> {
-    let before = up_to_date(file).filter(|before| before.port.device.is_some())?;
+    let before = of_this_processor(file).filter(|before| before.port.device.is_some())?;
     keep_device(&mut measured.machine.port, &before.port);
     Some(before.port)
 }
@@ -200,7 +200,7 @@ pub fn port_at_hand(
     device::check(wanted.ports)?;
     let mut allowance = Allowance::begin();
     let bench = start_dpdk(&Compiler::find(wanted.cc)?, wanted.ports)?;
-    let mut machine = match up_to_date(output) {
+    let mut machine = match of_this_processor(output) {
         Some(machine) => machine,
         None => {
             bench.try_out()?;

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 /// The version of the calibration method. Raise it when calibration measures something else, or measures it
-/// so that the same machine gives other numbers: the model's constants are fitted to one method. Older files
-/// have no version.
-pub const METHOD: u32 = 10;
+/// so that the same machine gives other numbers: the model's constants are fitted to one method. A file of
+/// another method is calibrated anew.
+pub const METHOD: u32 = 11;
 
 /// Bounds that no machine exceeds: cycles of an operation, a line or a branch misprediction, cycles between
 /// two packets, clock rates, counts and sizes. With them, predictions stay finite and comparable.
@@ -36,7 +36,6 @@ pub struct Machine {
     /// Time of the measurement: `2026-11-21T13:40:00Z`.
     pub calibrated: String,
     /// Method of the measurement: [`METHOD`] of the program that wrote the file.
-    #[serde(default)]
     pub method: u32,
     /// Ticks of the time stamp counter per microsecond.
     pub ticks_per_us: f64,
@@ -51,38 +50,37 @@ pub struct Machine {
     /// Lines in flight that saturate memory: the smallest measured count at which loads of the largest
     /// working set cost about their minimum.
     pub parallelism: u32,
-    /// Outstanding misses of loads (miss registers). Older files lack it; the model does not use it.
+    /// Outstanding misses of loads (miss registers). The model does not use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misses: Option<u32>,
     /// Packets per burst at which the first touch of each costs least.
     pub burst: u32,
     pub mispredict_cycles: f64,
-    /// Cost of one more table in a stage before anything is read: a hash and an address for each key. Older
-    /// files lack it; the model counts the operations of each structure instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub index_cycles: Option<f64>,
     /// Cycles of one operation of generated code whose operands are in registers or L1.
     #[serde(default = "default_operation_cycles")]
     pub operation_cycles: f64,
-    /// Bytes of the widest vectors. Older files lack it; then code may use any vectors that the C compiler
-    /// finds.
+    /// Bytes of the widest vectors. Missing in the default model; then code may use any vectors that the C
+    /// compiler finds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vector_bytes: Option<u32>,
     #[serde(default)]
     pub port: Port,
-    /// Older files lack it.
+    /// Estimated in the default model.
     #[serde(default)]
     pub stages: Option<Stages>,
-    /// Missing without suitable vectors, and in older files: then no stage is planned as vector code.
-    #[serde(default, alias = "lanes", skip_serializing_if = "Option::is_none")]
+    /// Missing without suitable vectors: then no stage is planned as vector code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vector: Option<VectorUnit>,
-    /// Older files lack it.
-    #[serde(default, alias = "apart", skip_serializing_if = "Option::is_none")]
+    /// Missing in the default model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tlb: Option<Tlb>,
-    /// One point of the same in older files; not used.
-    #[serde(default, skip_serializing)]
-    pub translation_cycles: Option<f64>,
     pub lines: Lines,
+}
+
+/// What is read of a file first: the rest of it may have any form.
+#[derive(Deserialize)]
+struct Method {
+    method: Option<u32>,
 }
 
 /// Cost of vector code in the first stage of the hot path.
@@ -102,14 +100,13 @@ pub struct Stages {
     /// Cycles of one operation in the loops of stages.
     pub operation_cycles: f64,
     /// Cycles of one prefetch: the line's address is stored, loaded again, and prefetched.
-    #[serde(default, alias = "request_cycles")]
+    #[serde(default)]
     pub prefetch_cycles: f64,
     /// Cycles of each loop over a group: one branch misprediction at its end, and the restart of the
     /// pipeline.
     pub loop_cycles: f64,
     /// Cycles per packet that software pipelining costs: the packet's state is kept until the next group has
     /// arrived.
-    #[serde(alias = "behind_cycles")]
     pub pipelining_cycles: f64,
 }
 
@@ -137,14 +134,14 @@ pub struct Lines {
     pub gather: Vec<Vec<f64>>,
     pub prefetch_t0: Vec<Vec<f64>>,
     pub prefetch_t1: Vec<Vec<f64>>,
-    /// A group of lines is prefetched to L1, then read. Empty in older files.
-    #[serde(default, alias = "group")]
+    /// A group of lines is prefetched to L1, then read. Estimated in the default model, as the next three.
+    #[serde(default)]
     pub group_t0: Vec<Vec<f64>>,
     /// The same, prefetched to L2.
     #[serde(default)]
     pub group_t1: Vec<Vec<f64>>,
     /// A stream with a packet's work between its lines, this work included. Its excess over a line in L1 is
-    /// exposed latency: no work hides it. Empty in older files.
+    /// exposed latency: no work hides it.
     #[serde(default)]
     pub busy_t0: Vec<Vec<f64>>,
     #[serde(default)]
@@ -175,14 +172,12 @@ impl Default for Machine {
             misses: None,
             burst: 32,
             mispredict_cycles: 15.0,
-            index_cycles: None,
             operation_cycles: default_operation_cycles(),
             vector_bytes: None,
             port: Port::default(),
             stages: None,
             vector: None,
             tlb: None,
-            translation_cycles: None,
             lines: Lines {
                 working_set_kb: vec![32, 512, 8 << 10, 256 << 10],
                 in_flight: vec![1, 4, 16, 64],
@@ -202,6 +197,10 @@ impl Default for Machine {
 impl Machine {
     /// Reads a machine file. The message says what is wrong and where.
     pub fn parse(text: &str) -> Result<Machine, String> {
+        let Method { method } = toml::from_str(text).map_err(|error| with_position(&error, text))?;
+        if method.is_some_and(|method| method != METHOD) {
+            return Err("another `bacus calibrate` wrote it, which measured in another way".to_string());
+        }
         let machine: Machine = toml::from_str(text).map_err(|error| with_position(&error, text))?;
         machine.check().map(|()| machine)
     }
@@ -249,7 +248,6 @@ impl Machine {
     fn check_cycles(&self) -> Result<(), String> {
         expect("mispredict_cycles", self.mispredict_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
         expect("operation_cycles", self.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
-        expect("index_cycles", self.index_cycles.unwrap_or(0.0), 0.0..=MOST_CYCLES)?;
         if let Some(stages) = &self.stages {
             expect("stages.operation_cycles", stages.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
             expect("stages.prefetch_cycles", stages.prefetch_cycles, 0.0..=MOST_CYCLES)?;
@@ -328,12 +326,6 @@ impl Machine {
                 stream + self.line_cycles(Access::Load, bytes, 1) / f64::from(lines.max(1))
             }
         }
-    }
-
-    /// Whether the file was written by another calibration method. The model is not fitted to such numbers,
-    /// and estimates replace missing ones.
-    pub fn is_outdated(&self) -> bool {
-        self.method != METHOD
     }
 
     /// Latency of a load that overlaps with nothing.
@@ -430,7 +422,7 @@ mod tests {
         let machine = Machine::default();
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
         let tlb = Tlb { span_kb: vec![1024, 2048], load: vec![0.5, 12.0], stream: vec![0.0, 2.0] };
-        let machine = Machine { misses: Some(12), index_cycles: Some(1.5), tlb: Some(tlb), ..machine };
+        let machine = Machine { misses: Some(12), tlb: Some(tlb), ..machine };
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
         let machine = Machine { vector: Some(VectorUnit { packets: 16, operation_cycles: 0.25 }), ..machine };
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
@@ -447,20 +439,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_tlb_costs_is_valid() {
-        let text = Machine::default().print().replace("burst = 32\n", "burst = 32\ntranslation_cycles = 2.5\n");
-        let machine = Machine::parse(&text).expect("a machine");
-        assert_eq!(
-            (machine.tlb_miss_cycles(Access::Load, 1 << 30, 1.0), machine.print()),
-            (0.0, Machine::default().print())
-        );
-    }
-
-    #[test]
-    fn a_file_without_measured_mbufs_is_valid() {
+    fn a_file_of_another_method_is_rejected_whatever_is_in_it() {
         let text = Machine::default().print();
-        assert!(text.contains("mbuf_measured = false\n"));
-        assert_eq!(Machine::parse(&text.replace("mbuf_measured = false\n", "")), Ok(Machine::default()));
+        let ours = format!("method = {METHOD}\n");
+        let wrong = |line: &str| Machine::parse(&text.replace(&ours, line)).expect_err("it is of another method");
+        assert!(wrong("method = 10\nlanes = 8\n").contains("in another way"));
+        assert!(wrong("").contains("missing field `method`"));
     }
 
     #[test]
@@ -509,7 +493,6 @@ mod tests {
         let text = Machine::default().print();
         let cases = [
             (text.replace("window = 128", "window = 0"), "window"),
-            (text.replace("burst = 32\n", "burst = 32\nindex_cycles = nan\n"), "index_cycles"),
             (text.replace("burst = 32\n", "burst = 32\nmisses = 0\n"), "misses"),
             (format!("{text}\n[tlb]\nspan_kb = [1024]\nload = [-1.0]\nstream = [0.0]\n"), "tlb.load"),
             (format!("{text}\n[tlb]\nspan_kb = [1024]\nload = [1.0]\nstream = []\n"), "tlb.stream"),
@@ -531,7 +514,7 @@ mod tests {
             (
                 text.replace(
                     "[lines]",
-                    "[stages]\noperation_cycles = 1.0\nloop_cycles = 1e9\nbehind_cycles = 1.0\n[lines]",
+                    "[stages]\noperation_cycles = 1.0\nloop_cycles = 1e9\npipelining_cycles = 1.0\n[lines]",
                 ),
                 "loop_cycles",
             ),

@@ -11,15 +11,14 @@ pub struct Port {
     pub own: Vec<f64>,
     pub mbuf: Vec<f64>,
     /// Whether mbufs were measured with DPDK. Otherwise their cost is computed from own descriptors and line
-    /// costs, as in older files.
-    #[serde(default)]
+    /// costs.
     pub mbuf_measured: bool,
     /// The device for the port of the next three fields: a DPDK driver, or a NIC by its address. Missing for
     /// the in-memory port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// The smallest ring (descriptors or free buffers) at which an echo reaches its full rate. Missing where
-    /// it cannot be chosen, and in older files; so are the next two. The model uses none of the three.
+    /// it cannot be chosen; so are the next two. The model uses none of the three.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring: Option<u32>,
     /// The smallest batch at which the echo reaches its full rate.
