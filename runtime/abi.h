@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ABI_VERSION 1u
+#define ABI_VERSION 2u
 #define ASKED_WORDS 1024u	/* words in the bitmap of a table's keys */
 
 /* A received burst. The pipeline becomes the owner of its packets. */
@@ -295,6 +295,7 @@ struct pipeline {
 	const struct saved_field *saved;
 	uint64_t worker_bytes;
 	uint32_t extern_count;
+	uint32_t held_bursts;	/* ends of bursts that a packet may be kept over with what it has found in tables */
 	const struct extern_descriptor *externs;
 	/* Before a worker's first burst. 0 on success. */
 	int (*attach)(struct worker *worker);

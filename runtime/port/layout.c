@@ -87,7 +87,7 @@ static const struct place places[] = {
 	OFFSET(pipeline, drop_count), OFFSET(pipeline, registers), OFFSET(pipeline, drops), OFFSET(pipeline, node_count),
 	OFFSET(pipeline, edge_count), OFFSET(pipeline, nodes), OFFSET(pipeline, edges), OFFSET(pipeline, saved_count),
 	OFFSET(pipeline, saved_bytes), OFFSET(pipeline, saved), OFFSET(pipeline, worker_bytes),
-	OFFSET(pipeline, extern_count), OFFSET(pipeline, externs), OFFSET(pipeline, attach),
+	OFFSET(pipeline, extern_count), OFFSET(pipeline, held_bursts), OFFSET(pipeline, externs), OFFSET(pipeline, attach),
 	OFFSET(pipeline, detach), OFFSET(pipeline, process), OFFSET(pipeline, resume),
 };
 

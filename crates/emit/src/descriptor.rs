@@ -60,7 +60,7 @@ impl Unit<'_> {
         if self.plan.burst == 0 { 256 } else { self.plan.burst }
     }
 
-    pub fn descriptor_items(&self, worker_bytes: &str, used: &Words) -> Vec<Item> {
+    pub fn descriptor_items(&self, held_bursts: u32, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
         let program = self.program;
         let mut tables: Vec<Expr> =
@@ -101,8 +101,9 @@ impl Unit<'_> {
         members.push(word("saved_count", saved.len() as u32));
         members.push(field("saved_bytes", if self.facts.punts { "sizeof(struct saved)" } else { "0" }));
         members.push(named("saved", array(&mut items, "struct saved_field", "pipeline_saved", saved)));
-        members.push(field("worker_bytes", worker_bytes));
+        members.push(field("worker_bytes", "sizeof(struct memory)"));
         members.extend(self.extern_members(&mut items));
+        members.extend((held_bursts != 0).then(|| word("held_bursts", held_bursts)));
         for name in ["attach", "detach", "process", "resume"] {
             members.push(field(name, name));
         }

@@ -113,7 +113,7 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, custom: &CustomCode) -> Vec<I
     items.extend(unit.entry_items(way.as_ref(), &used));
     items.extend(way.iter().flat_map(|way| way.items(nodes, entry, &used)));
     items.extend(unit.host_items(entry, way.as_ref()));
-    items.extend(unit.descriptor_items("sizeof(struct memory)", &used));
+    items.extend(unit.descriptor_items(way.as_ref().map_or(0, HotPath::held_bursts), &used));
     let arrays = unit.names.arrays();
     if !arrays.is_empty() {
         roll::items(&mut items, &arrays);

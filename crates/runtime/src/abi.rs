@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
 /// Words of a map of keys.
 pub const ASKED_WORDS: usize = 1024;
 
@@ -289,6 +289,7 @@ pub struct Pipeline {
     pub saved: *const SavedField,
     pub worker_bytes: u64,
     pub extern_count: u32,
+    pub held_bursts: u32,
     pub externs: *const ExternDescriptor,
     pub attach: unsafe extern "C" fn(worker: *mut Worker) -> c_int,
     pub detach: unsafe extern "C" fn(worker: *mut Worker),
@@ -369,7 +370,7 @@ mod tests {
             "saved_field" SavedField { name, width, offset }
             "pipeline" Pipeline { version, descriptor, layout, program, burst, table_count, tables, counter_count, meter_count, counters, meters,
                 register_count, drop_count, registers, drops, node_count, edge_count, nodes, edges, saved_count, saved_bytes, saved, worker_bytes,
-                extern_count, externs, attach, detach, process, resume }
+                extern_count, held_bursts, externs, attach, detach, process, resume }
         };
         assert_eq!(ours, places());
     }

@@ -31,6 +31,7 @@ impl Attachment {
             (*self.counted).show(&mut *worker);
             (*worker).shared = self.shared;
             control.bind(self.bound);
+            (*self.bound).readers.set_held_bursts((*worker).id as usize, (*self.pipeline).held_bursts);
             host(worker).0.set_generation(self.generation);
             ((*self.pipeline).attach)(worker)
         }

@@ -5,12 +5,12 @@
 //! each other.
 
 use crate::abi;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Ends of bursts after which a worker has let go of everything: the burst it is in, one that a plan keeps in flight behind it, with what was found on the way
-/// to its keys, and one more.
-const BURSTS: u64 = 3;
+/// Ends of bursts after which a worker has released everything, beside those over which its pipeline keeps packets with what they have found: that of the
+/// burst it is in, and one more.
+const BURSTS: u64 = 2;
 
 /// Not inserting.
 const NOWHERE: usize = 0;
@@ -27,6 +27,8 @@ struct Slot {
     worker: AtomicPtr<abi::Worker>,
     running: AtomicBool,
     inserting: AtomicUsize,
+    /// `held_bursts` of the pipeline that the worker is attached to.
+    held_bursts: AtomicU32,
 }
 
 impl Readers {
@@ -35,6 +37,7 @@ impl Readers {
             worker: AtomicPtr::default(),
             running: AtomicBool::new(false),
             inserting: AtomicUsize::new(NOWHERE),
+            held_bursts: AtomicU32::new(0),
         };
         Readers { slots: (0..count).map(slot).collect() }
     }
@@ -42,6 +45,11 @@ impl Readers {
     /// The worker behind number `id`; it lives as long as the switch.
     pub(crate) fn register(&self, id: usize, worker: *mut abi::Worker) {
         self.slots[id].worker.store(worker, Ordering::Release);
+    }
+
+    /// Before a worker's first burst with a pipeline: ends of bursts over which that keeps packets with what they have found.
+    pub fn set_held_bursts(&self, id: usize, bursts: u32) {
+        self.slots[id].held_bursts.store(bursts, Ordering::Release);
     }
 
     /// Before a worker's first burst, and after its last.
@@ -68,7 +76,7 @@ impl Readers {
         let marks: Vec<u64> = self.slots.iter().map(Slot::bursts).collect();
         for (slot, mark) in self.slots.iter().zip(marks) {
             let mut spins = 0u32;
-            while slot.holds(table) && slot.bursts().wrapping_sub(mark) < BURSTS {
+            while slot.holds(table) && slot.bursts().wrapping_sub(mark) < slot.grace() {
                 spins += 1;
                 if spins < 100 {
                     std::hint::spin_loop();
@@ -81,6 +89,10 @@ impl Readers {
 }
 
 impl Slot {
+    fn grace(&self) -> u64 {
+        BURSTS + u64::from(self.held_bursts.load(Ordering::Acquire))
+    }
+
     fn bursts(&self) -> u64 {
         // SAFETY: a registered worker lives as long as the switch that owns both.
         unsafe { self.worker.load(Ordering::Acquire).as_ref() }

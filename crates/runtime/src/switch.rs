@@ -15,7 +15,7 @@ use crate::pipeline::{Description, Pipeline};
 use crate::quiescent::Readers;
 use crate::state::{GroupTable, Meter, Register, State};
 use crate::tables::{DirectCells, Table, TableError};
-use crate::worker::{Counted, Worker};
+use crate::worker::{Counted, Worker, worker_seed};
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::Arc;
@@ -321,10 +321,10 @@ impl<L: Lane> Switch<L> {
         self.workers.iter().map(clock).max().unwrap_or(0)
     }
 
-    /// Seeds `random`, and numbers packets from 0 again.
+    /// Seeds `random`, each worker differently, and numbers packets from 0 again.
     pub fn set_seed(&mut self, seed: u64) {
         for worker in &mut self.workers {
-            (worker.raw.seed, worker.raw.packet_number) = (seed, 0);
+            (worker.raw.seed, worker.raw.packet_number) = (worker_seed(seed, worker.raw.id), 0);
         }
     }
 

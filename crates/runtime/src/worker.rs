@@ -39,7 +39,7 @@ impl Worker {
             id,
             port_count,
             clock_ns: 0,
-            seed,
+            seed: worker_seed(seed, id),
             packet_number: 0,
             shared: std::ptr::null(),
             memory: std::ptr::null_mut(),
@@ -65,6 +65,14 @@ impl Worker {
         });
         Worker { raw, host, control, longest: connection.longest, _out: (packets, lengths, ports), _freed: freed }
     }
+}
+
+/// What a worker draws its random numbers from: packets of several workers have the same numbers. Worker 0 draws as a switch with one worker does.
+pub(crate) fn worker_seed(seed: u64, id: u32) -> u64 {
+    let mut mixed = u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    seed ^ mixed ^ mixed >> 31
 }
 
 /// A counter's cells in one worker.
@@ -202,5 +210,16 @@ impl Moves {
     pub fn back(&self) -> Moves {
         let back = |pairs: &[(usize, usize)]| pairs.iter().map(|(from, to)| (*to, *from)).collect();
         Moves { tables: back(&self.tables), drops: back(&self.drops) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_have_seeds_of_their_own_and_the_first_has_the_switch_s() {
+        let seeds: std::collections::BTreeSet<u64> = (0..64).map(|id| worker_seed(7, id)).collect();
+        assert_eq!((worker_seed(7, 0), seeds.len()), (7, 64));
     }
 }

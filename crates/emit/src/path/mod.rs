@@ -192,6 +192,11 @@ impl<'u> HotPath<'u> {
         flights + self.queue_capacity()
     }
 
+    /// Ends of bursts that a packet may be kept over with record numbers: a pipelined group waits for the next one. Queued packets hold none.
+    pub fn held_bursts(&self) -> u32 {
+        u32::from(self.is_pipelined())
+    }
+
     pub fn items(&self, nodes: &Nodes, entry: NodeId, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
         for ahead in &self.ahead {
