@@ -457,7 +457,8 @@ impl Body<'_, '_> {
 pub fn table_problems(unit: &Unit, node: NodeId, table: TableId) -> Vec<Diagnostic> {
     let declared = &unit.program.tables[table];
     let mut problems: Vec<Diagnostic> = unit.check_structure(table).into_iter().collect();
-    if declared.punt_on_miss {
+    // A miss leads to a node that punts and resumes here.
+    if declared.punt_on_miss && !unit.facts.starts.contains(&number(node)) {
         problems.push(unsupported(unit, node, &format!("a table whose misses are punted, `{}`,", declared.name)));
     }
     problems

@@ -5,5 +5,6 @@ mod copies;
 mod dropping;
 mod exchange;
 mod fronts;
+mod misses;
 mod selector;
 mod waiting;

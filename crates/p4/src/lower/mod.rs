@@ -29,6 +29,7 @@ mod objects;
 mod operators;
 mod parser;
 mod places;
+mod punt;
 mod scope;
 mod select;
 mod statement;

@@ -232,7 +232,7 @@ impl<'a> Lowering<'a> {
             targets.extend(waiting.drain(..).map(|action| (action, block)));
             bodies.push((block, &body.statements));
         }
-        self.end_in_table(&table, hlir::Next::Actions { cases: targets, otherwise }, base.span);
+        self.end_in_table(&table, hlir::Next::Actions { cases: targets, otherwise }, base.span)?;
         let mut ends = Vec::new();
         if !bodies.iter().any(|(block, _)| *block == otherwise) {
             ends.push(otherwise);

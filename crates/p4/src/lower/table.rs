@@ -41,7 +41,7 @@ impl<'a> Lowering<'a> {
     pub fn apply_table_plainly(&mut self, call: &'a Expression) -> Lowered<()> {
         let table = self.prepare_table(call)?;
         let after = self.add_block(&format!("after{}", self.line_of(call.span)));
-        self.end_in_table(&table, Next::Always(after), call.span);
+        self.end_in_table(&table, Next::Always(after), call.span)?;
         self.current = after;
         Ok(())
     }
@@ -52,13 +52,15 @@ impl<'a> Lowering<'a> {
         let line = self.line_of(call.span);
         let hit = self.add_block(&format!("hit{line}"));
         let miss = self.add_block(&format!("miss{line}"));
-        self.end_in_table(&table, Next::Hit { hit, miss }, call.span);
+        self.end_in_table(&table, Next::Hit { hit, miss }, call.span)?;
         Ok((hit, miss))
     }
 
     /// Ends the block in the lookup.
-    pub fn end_in_table(&mut self, table: &LoweredTable, next: Next, span: Span) {
+    pub fn end_in_table(&mut self, table: &LoweredTable, next: Next, span: Span) -> Lowered<()> {
         self.log.extend(table.writes.iter().copied());
+        let punts = self.program.tables[table.id].punt_on_miss && self.graph.is_open(self.current);
+        let next = if punts { self.punt_misses(table.id, next, span)? } else { next };
         let exit = if table.exits { self.exit_edge() } else { None };
         let name = self.program.tables[table.id].name.clone();
         let kind = EndKind::Apply { table: table.id, next, exit };
@@ -66,6 +68,7 @@ impl<'a> Lowering<'a> {
         if self.graph.is_open(self.current) {
             self.graph.end(self.current, name, notes, kind);
         }
+        Ok(())
     }
 
     /// The table that an `apply` is about, with its keys evaluated where that has effects.
@@ -515,9 +518,7 @@ impl<'a> Lowering<'a> {
             };
             self.program.tables[id].size = number;
         }
-        let notes = &self.program.tables[id].notes.annotations;
-        self.program.tables[id].punt_on_miss = notes.iter().any(|note| note.name == "punt_on_miss");
-        Ok(())
+        self.lower_punt_on_miss(id, table)
     }
 }
 

@@ -31,6 +31,49 @@ fn a_switch_on_the_action_is_edges() {
 }
 
 #[test]
+fn a_punted_miss_comes_back_to_the_lookup() {
+    let locals = "@punt_on_miss table t { key = { m.x : exact; } actions = { NoAction; } }";
+    expect![[r#"
+        table c.t {
+          key c.m.x: exact as m.x
+          action NoAction() {}
+          const default NoAction()
+          punt_on_miss
+        }
+
+        node c.start: block { c.m.y = 1 } -> c.t
+
+        node c.t: apply c.t -> hit c.after_17, miss c.punt_17
+
+        node c.after_17: block { c.m.y = 2 } -> c.end
+
+        node c.end: buffer {
+          drop "end of c"
+        }
+
+        node c.punt_17: buffer {
+          punt "miss in c.t" -> c.t
+        }
+    "#]]
+    .assert_eq(&control(locals, "m.y = 1; t.apply(); m.y = 2;"));
+}
+
+#[test]
+fn a_table_that_punts_has_no_other_way_for_a_miss() {
+    let table = "table t { key = { m.x : exact; } actions = { b; NoAction; }";
+    let locals = format!("action b() {{ m.y = 0; }} @punt_on_miss {table} default_action = b(); }}");
+    let refused = control(&locals, "t.apply();");
+    assert!(
+        refused.contains("[--Werror=invalid] error: a table with `@punt_on_miss` cannot have a default"),
+        "{refused}"
+    );
+    let locals = format!("action b() {{ m.y = 0; }} @punt_on_miss {table} }}");
+    let refused = control(&locals, "switch (t.apply().action_run) { b: { m.y = 1; } default: { m.y = 2; } }");
+    assert!(refused.contains("[--Werror=invalid] error: a `switch` over the action of a table"), "{refused}");
+    assert!(control(&locals, "if (t.apply().hit) { m.y = 1; }").contains("punt \"miss in c.t\" -> c.t"));
+}
+
+#[test]
 fn hit_and_miss_are_edges() {
     let locals = "table t { key = { m.x : exact; } actions = { NoAction; } }";
     expect![[r#"
