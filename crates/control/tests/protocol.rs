@@ -60,7 +60,9 @@ fn generate<const N: usize>(compiler: &protox::Compiler, names: [&str; N], known
     let mut config = Config::new();
     // Maps keep their order, so that equal programs give equal bytes.
     config.btree_map(["."]).out_dir(&out);
-    known.iter().for_each(|(package, path)| drop(config.extern_path(*package, *path)));
+    for (package, path) in known {
+        config.extern_path(package, path);
+    }
     config.compile_fds(compiler.file_descriptor_set()).expect("Rust can say it");
     let read = names.map(|name| fs::read_to_string(out.join(name)).expect("the compiler wrote it"));
     fs::remove_dir_all(&out).expect("the temporary directory can be removed");

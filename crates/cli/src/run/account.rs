@@ -2,7 +2,7 @@
 
 use super::Running;
 use super::live::Engine;
-use runtime::PortCounts;
+use runtime::{PortCounts, Totals};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub struct Account {
     pub nowhere: u64,
     /// By reason; copies that were not made for want of memory or budget are among them.
     pub drops: Vec<(String, u64)>,
-    /// For the control plane.
+    /// For the control plane: punted, or sent to its port.
     pub punted: u64,
     pub tables: Vec<TableAccount>,
     pub events: BTreeMap<String, u64>,
@@ -44,8 +44,10 @@ pub struct Account {
 impl Account {
     pub fn of(running: &Running) -> Account {
         let ports: Vec<PortAccount> = running.ports.iter().filter_map(|port| of_port(running, port)).collect();
-        let totals = (0..running.workers).map(|worker| running.dpdk.totals(worker));
-        let (received, nowhere) = totals.fold((0, 0), |sum, totals| (sum.0 + totals.received, sum.1 + totals.nowhere));
+        let totals: Vec<Totals> = (0..running.workers).map(|worker| running.dpdk.totals(worker)).collect();
+        let all = |count: fn(&Totals) -> u64| totals.iter().map(count).sum::<u64>();
+        let (received, nowhere, to_cpu) =
+            (all(|totals| totals.received), all(|totals| totals.nowhere), all(|totals| totals.to_cpu));
         let sum = |count: fn(&PortCounts) -> u64| ports.iter().map(|port| count(&port.counts)).sum::<u64>();
         let (sent, unsent) = (sum(|counts| counts.sent), sum(|counts| counts.unsent));
         let mut live = running.switch.lock();
@@ -57,7 +59,7 @@ impl Account {
             nowhere,
             tables,
             drops,
-            punted: running.events.get(super::PUNTED).copied().unwrap_or(0),
+            punted: running.events.get(super::PUNTED).copied().unwrap_or(0) + to_cpu,
             events: running.events.clone(),
             entries: running.entries,
             load_time: running.load_time,
