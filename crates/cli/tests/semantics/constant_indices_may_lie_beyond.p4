@@ -16,6 +16,7 @@ PARSER {
 
 INGRESS {
     pair_t held;
+    pair_t other;
 
     action put(in bit<8> at) {
         h.s[at].v = 0xee;
@@ -31,6 +32,9 @@ INGRESS {
         if (h.s[five()] == h.s[five()]) { h.h.c = 1; }
         if (h.s[five()].isValid()) { h.h.c = 2; }
         h.h.d = held.two[1];
+        other.two[0] = 0xdd;
+        h.h.x[7:0] = 0x10 | (h.h.a == 1 ? held.two : other.two)[five()];
+        if ((h.h.a == 1 ? h.s : { {#}, {#}, {#} })[five()].isValid()) { h.h.x[15:8] = 0; }
         h.h.y[7:0] = h.s[five()].v;
         h.s[1] = h.s[five()];
     }

@@ -381,7 +381,12 @@ impl<'a> Lowering<'a> {
         let mut value = value;
         self.settle(&mut value, mark);
         if let Some((number, _)) = arithmetic::constant_of(&at) {
-            return Ok(self.part(value, usize::try_from(number).unwrap_or(usize::MAX)));
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            if matches!(&value, Value::Struct(parts) | Value::Stack { elements: parts, .. } if number >= parts.len()) {
+                let of_type = self.substituted(self.checked.type_of(expression));
+                return Ok(self.zero_of(&of_type));
+            }
+            return Ok(self.part(value, number));
         }
         let (Value::Struct(parts) | Value::Stack { elements: parts, .. }) = value else {
             return Err(self.internal(expression.span, "an index into this"));
