@@ -275,6 +275,57 @@ fn actions_of_one_name_are_one_to_a_controller_or_refused_where_it_asks() {
     assert_eq!(ran(&["show", "--after", "lower", &again]), (Some(0), shown));
 }
 
+#[test]
+fn objects_of_one_kind_and_name_are_refused_where_a_controller_asks() {
+    let directory = scratch("objects");
+    let info = directory.join("objects.txtpb").display().to_string();
+    let out = directory.join("objects.hlir").display().to_string();
+    let program = |locals: &str, more: &str| {
+        let text = format!(
+            "#include <core.p4>\n#include <v1model.p4>\nstruct H {{ }}\nstruct M {{ }}
+parser P(packet_in p, out H h, inout M m, inout standard_metadata_t s) {{ state start {{ transition accept; }} }}
+control N(inout H h, inout M m) {{ apply {{ }} }}
+control Sub(inout standard_metadata_t s) {{\n{more}\napply {{ s.egress_spec = 2; }} }}
+control In(inout H h, inout M m, inout standard_metadata_t s) {{\n{locals}\nSub() one; Sub() two;\napply {{ one.apply(s); two.apply(s); }} }}
+control Out(inout H h, inout M m, inout standard_metadata_t s) {{ apply {{ }} }}
+control D(packet_out p, in H h) {{ apply {{ }} }}\nV1Switch(P(), N(), In(), Out(), N(), D()) main;\n"
+        );
+        file(&directory, "objects.p4", &text)
+    };
+    let kinds = [
+        ("counter(4, CounterType.packets)", "counter(8, CounterType.bytes)"),
+        ("meter(4, MeterType.packets)", "meter(4, MeterType.packets)"),
+        ("register<bit<8>>(4)", "register<bit<16>>(4)"),
+    ];
+    for (first, second) in kinds {
+        let twice = program(&format!("@name(\".c\") {first} one_of_them;\n@name(\".c\") {second} other;"), "");
+        assert_eq!(ran(&["check", "--Wdisable", &twice]), (Some(0), String::new()));
+        let (code, text) = ran(&["compile", &twice, "--p4runtime-files", &info]);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(
+            text.contains("objects.p4(12): [--Werror=duplicate] error: conflicting control plane name: `c`"),
+            "{text}"
+        );
+        assert!(text.contains("the first one") && text.contains("another `@name`"), "{text}");
+        assert!(!Path::new(&info).exists());
+    }
+    // One declaration in a control that is there twice.
+    let twice = program("", "@name(\".c\") register<bit<8>>(4) cells;");
+    let (code, text) = ran(&["compile", &twice, "--p4runtime-files", &info]);
+    assert!(code == Some(1) && text.contains("conflicting control plane name: `c`"), "{text}");
+    assert!(text.contains("instantiated twice"), "{text}");
+    // Of different kinds they keep their name, and their ids.
+    let both = program("@name(\".c\") register<bit<8>>(4) r;\n@name(\".c\") counter(4, CounterType.bytes) n;", "");
+    assert_eq!(ran(&["compile", "--Wdisable", &both, "--p4runtime-files", &info]), (Some(0), String::new()));
+    let described = fs::read_to_string(&info).unwrap();
+    assert_eq!(described.matches("name: \"c\"").count(), 2, "{described}");
+    assert!(!described.contains("c_2"), "{described}");
+    let (code, shown) = ran(&["show", "--after", "lower", "--Wdisable", &both]);
+    assert_eq!(code, Some(0), "{shown}");
+    fs::write(&out, &shown).unwrap();
+    assert_eq!(ran(&["show", "--after", "lower", &out]), (Some(0), shown));
+}
+
 /// What only lowering sees is told by the check, in the same words.
 #[test]
 fn the_check_refuses_what_compiling_would() {
@@ -349,14 +400,29 @@ fn a_program_that_nothing_can_run_is_told_why() {
     let directory = scratch("nothing");
     let test = file(&directory, "packet.stf", "packet 1 00\n");
     let own = "control c(); package Mine(c it); control mine() { apply {} } Mine(mine()) main;\n";
-    let cases = [("action a() {}\n", "the program has no main package"), (own, "the parts of the package `Mine`")];
-    for (text, said) in cases {
+    let cases = [
+        (
+            "action a() {}\n",
+            "the program has no main package",
+            "nothing.p4: [--Wwarn=missing] warning: Program does not",
+        ),
+        (
+            own,
+            "the parts of the package `Mine`",
+            "nothing.p4(1): [--Wwarn=unknown] warning: nothing says how the parts",
+        ),
+    ];
+    for (text, said, warned) in cases {
         let program = file(&directory, "nothing.p4", text);
         for engine in ["interp", "native"] {
             let (code, told) = ran(&["stf", &program, &test, "--engine", engine]);
             assert_eq!(code, Some(1), "{told}");
             assert!(told.contains(said), "{engine}: {told}");
         }
+        // The check tells of it at the place, and goes no further.
+        let (code, told) = ran(&["check", "--Wdisable=unused", &program]);
+        assert_eq!(code, Some(0), "{told}");
+        assert!(told.contains(warned) && told.contains("hint: "), "{told}");
     }
 }
 

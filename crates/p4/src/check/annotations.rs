@@ -3,6 +3,7 @@
 //! Most are free; a few have arguments of a given kind, and structured ones are all of constants and occur once.
 
 use super::checker::Checker;
+use super::{OTHER_WARNINGS, WARNINGS};
 use crate::ast::{Annotation, AnnotationBody, Expression, ExpressionKind};
 use crate::evaluate::Value;
 use crate::types::Type;
@@ -50,6 +51,9 @@ impl<'a> Checker<'a> {
     pub fn check_annotations(&mut self, annotations: &'a [Annotation], before: Before) {
         for (at, annotation) in annotations.iter().enumerate() {
             self.check_place(annotation, before);
+            if annotation.name.as_str() == "noWarn" {
+                self.check_silenced_kinds(annotation);
+            }
             match &annotation.body {
                 _ if takes_numbers(annotation) => self.check_numbers(annotation),
                 AnnotationBody::Empty if annotation.name.as_str() == "pkginfo" => {
@@ -98,6 +102,21 @@ impl<'a> Checker<'a> {
                     .label(pair.key.span, "this says nothing")
                     .hint(format!("its keys are {}", keys.join(", "))),
             );
+        }
+    }
+
+    /// `@noWarn("kind")`: of a kind that nothing has it silences nothing.
+    fn check_silenced_kinds(&mut self, annotation: &'a Annotation) {
+        let known = |kind: &str| WARNINGS.contains(&kind) || OTHER_WARNINGS.contains(&kind);
+        for expression in annotation.expressions() {
+            if let ExpressionKind::String(kind) = &expression.kind
+                && !known(kind)
+            {
+                let message = format!("`@noWarn` names no kind of warnings: `{kind}`");
+                let report =
+                    Diagnostic::warning(message).kind("unknown").label(expression.span, "this silences nothing");
+                self.report(report.hint(format!("kinds are {}", WARNINGS.join(", "))));
+            }
         }
     }
 

@@ -12,6 +12,9 @@ use crate::ast::{Argument, Declaration, DeclarationId, DeclarationKind, Expressi
 use crate::evaluate::Value;
 use crate::types::Type;
 
+/// The packages that run, and how many parameters they have.
+const RUNNABLE: [(&str, &[usize]); 3] = [("V1Switch", &[6]), ("PSA_Switch", &[4]), ("PNA_NIC", &[3, 4])];
+
 /// What the walk notes for the rules of architectures.
 #[derive(Default)]
 pub(super) struct Uses {
@@ -115,6 +118,20 @@ impl<'a> Checker<'a> {
         self.check_placed();
         self.check_applied_directly();
         self.check_limits();
+    }
+
+    /// A package that nothing says the meaning of: its program can only be checked.
+    pub fn warn_unknown_package(&mut self, main: DeclarationId) {
+        let Type::Package(package) = self.out.declared_type(main) else { return };
+        let (name, parameters) = (package.name.to_string(), self.out.parameters(package.declaration).len());
+        if RUNNABLE.iter().any(|(known, sizes)| *known == name && sizes.contains(&parameters)) {
+            return;
+        }
+        let message = format!("nothing says how the parts of the package `{name}` work together");
+        let report = Diagnostic::warning(message)
+            .kind("unknown")
+            .label(self.node(main).span(), "this program can be checked, but not compiled or run");
+        self.report(report.hint("bacus runs V1Switch of v1model.p4, PSA_Switch of psa.p4 and PNA_NIC of pna.p4"));
     }
 
     /// The control that the package of PNA takes as its main control.

@@ -409,6 +409,7 @@ impl<'a> Checker<'a> {
                     for late in std::mem::take(&mut self.when_run) {
                         self.report(late);
                     }
+                    self.warn_unknown_package(id);
                     self.check_architecture();
                     self.check_control_names(&self.out.program.declarations);
                 } else if !of_type.is_unknown() {

@@ -64,6 +64,20 @@ pub const WARNINGS: [&str; 19] = [
     "target-error",
 ];
 
+/// Kinds of warnings that p4c has and nothing here says: programs written for both may silence them.
+const OTHER_WARNINGS: [&str; 10] = [
+    "branch",
+    "duplicate",
+    "expr",
+    "failed",
+    "ignore",
+    "keys",
+    "legacy",
+    "multi-header-extract",
+    "type-inference",
+    "unsupported",
+];
+
 mod annotations;
 mod architecture;
 mod bindings;
@@ -118,6 +132,7 @@ pub fn check(program: &Program) -> (Checked<'_>, Vec<Diagnostic>) {
         if !diagnostics.iter().any(|diagnostic| diagnostic.is_error()) {
             diagnostics.extend(flow::warnings(&checker.out));
         }
+        let diagnostics = unused::not_silenced(&checker.out, diagnostics);
         (checker.out, diagnostics)
     })
 }

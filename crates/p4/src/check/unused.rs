@@ -7,6 +7,7 @@ use hlir::source::{SourceMap, Span};
 
 use super::checker::{Checker, Scope};
 use super::nodes::Node;
+use super::results::Checked;
 use crate::ast::{Annotation, AnnotationBody, Declaration, DeclarationId, DeclarationKind, ExpressionKind, Name};
 
 /// The diagnostics without warnings about files that `is_own` does not count as the user's: nobody wants to know which
@@ -35,6 +36,22 @@ pub(super) fn silences(annotations: &[Annotation], kind: &str) -> bool {
                     .any(|text| matches!(&text.kind, ExpressionKind::String(text) if text.as_ref() == kind)),
             }
     })
+}
+
+/// The diagnostics without the warnings that `@noWarn` on a declaration around them silences. Of what is unused only the declaration itself says so.
+pub(super) fn not_silenced(checked: &Checked, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let silent: Vec<&Declaration> =
+        checked.declarations().filter(|declaration| declaration.attributes.has("noWarn")).collect();
+    let is_silenced = |one: &Diagnostic| {
+        let (span, kind) = (one.span(), one.class().unwrap_or_default());
+        let around = |declaration: &Declaration| {
+            declaration.span.start <= span.start
+                && span.end <= declaration.span.end
+                && silences(&declaration.attributes.annotations, kind)
+        };
+        !one.is_error() && kind != "unused" && !span.is_none() && silent.iter().any(|declaration| around(declaration))
+    };
+    diagnostics.into_iter().filter(|one| !is_silenced(one)).collect()
 }
 
 impl<'a> Checker<'a> {
@@ -98,7 +115,8 @@ impl<'a> Checker<'a> {
 
     pub fn warn_without_main(&mut self) {
         if !self.scopes[0].contains_key("main") {
-            self.report(Diagnostic::warning("Program does not contain a `main' module").kind("missing"));
+            let report = Diagnostic::warning("Program does not contain a `main' module").kind("missing");
+            self.report(report.hint("it can be checked; `compile`, `run` and `stf` need a package called `main`"));
         }
     }
 }

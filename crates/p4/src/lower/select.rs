@@ -275,7 +275,7 @@ impl<'a> Lowering<'a> {
         let mut found = Vec::new();
         self.value_set_fields(&element, ("", &Notes::default()), hlir::MatchKind::Exact, &mut found);
         let size = self.known_number(&set.size)?;
-        let name = self.names.object(name);
+        let name = self.object_name(name, Some(declaration.id));
         let (fields, facts): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         self.facts.fields.insert(name.clone(), facts);
         let made = hlir::ValueSet { name, size: u64::from(size), fields, notes: self.notes_of(declaration.id) };

@@ -64,9 +64,15 @@ apply {{ t.apply(); }} }}\n{package}(c()) main;\n"
     warns(
         &program("V1Switch"),
         expect![[r#"
+            t.p4(8): [--Wwarn=unknown] warning: nothing says how the parts of the package `V1Switch` work together
             t.p4(6): [--Wwarn=ignore-prop] warning: table property `sise` says nothing here
             t.p4(6): [--Wwarn=ignore-prop] warning: table property `offload` says nothing here
         "#]],
     );
-    warns(&program("Mine"), expect![[""]]);
+    warns(
+        &program("Mine"),
+        expect![[r#"
+        t.p4(8): [--Wwarn=unknown] warning: nothing says how the parts of the package `Mine` work together
+    "#]],
+    );
 }

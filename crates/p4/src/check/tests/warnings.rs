@@ -285,3 +285,70 @@ fn every_kind_is_written_down() {
         assert!(page.contains(&format!("`{kind}`")), "`{kind}` is not in docs/language.md");
     }
 }
+
+#[test]
+fn a_kind_that_nothing_has_is_not_silenced() {
+    warns(
+        "@noWarn(\"unusd\") @noWarn(\"branch\") const bit<8> a = 1;\n@noWarn(\"unused\", \"not-a-kind\") const bit<8> b = 1;\n",
+        expect![[r#"
+            t.p4(1): [--Wwarn=unknown] warning: `@noWarn` names no kind of warnings: `unusd`
+            t.p4(2): [--Wwarn=unknown] warning: `@noWarn` names no kind of warnings: `not-a-kind`
+            t.p4(1): [--Wwarn=unused] warning: 'a' is unused
+        "#]],
+    );
+}
+
+#[test]
+fn a_declaration_silences_what_is_said_within_it() {
+    warns(
+        "@noWarn(\"overflow\") const bit<4> a = 77;
+const bit<4> b = 78;
+@noWarn(\"overflow\") control c(inout bit<4> x) {
+    @noWarn(\"mismatch\") bit<4> y = -1;
+    bit<4> z = -2;
+    apply { x = 79; @noWarn(\"shadow\") bit<4> v = x; { bit<4> v = x; @noWarn(\"shadow\") bit<4> y = v; } }
+}
+@noWarn control d(inout bit<4> x) { bit<8> unread; apply { x = 80; } }\n",
+        expect![[r#"
+            t.p4(2): [--Wwarn=overflow] warning: 78: value does not fit in 4 bits
+            t.p4(5): [--Wwarn=mismatch] warning: -2: negative value with unsigned type bit<4>
+            t.p4(6): [--Wwarn=shadow] warning: 'v' shadows 'v'
+            t.p4(6): [--Wwarn=unused] warning: 'y' is unused
+            t.p4(6): [--Wwarn=unused] warning: 'v' is unused
+            t.p4(4): [--Wwarn=unused] warning: 'y' is unused
+            t.p4(5): [--Wwarn=unused] warning: 'z' is unused
+            t.p4(8): [--Wwarn=unused] warning: 'unread' is unused
+            t.p4(1): [--Wwarn=unused] warning: 'a' is unused
+            t.p4(2): [--Wwarn=unused] warning: 'b' is unused
+            t.p4(3): [--Wwarn=unused] warning: control 'c' is unused
+        "#]],
+    );
+}
+
+#[test]
+fn a_program_that_cannot_run_is_told_of() {
+    let program = |package: &str| {
+        format!(
+            "control C(inout bit<8> a);\npackage {package}(C c);\ncontrol c(inout bit<8> a) {{ apply {{ a = 1; }} }}\n"
+        )
+    };
+    let said = |text: &str, kind: &str| {
+        let (found, map) = diagnostics(text);
+        let of_kind = found.iter().filter(|one| one.class() == Some(kind)).map(|one| one.render(&map));
+        of_kind.collect::<String>()
+    };
+    expect![[r#"
+        t.p4(4): [--Wwarn=unknown] warning: nothing says how the parts of the package `Mine` work together
+         --> t.p4:4:11
+          |
+        4 | Mine(c()) main;
+          |           ^^^^ this program can be checked, but not compiled or run
+        hint: bacus runs V1Switch of v1model.p4, PSA_Switch of psa.p4 and PNA_NIC of pna.p4
+    "#]]
+    .assert_eq(&said(&(program("Mine") + "Mine(c()) main;\n"), "unknown"));
+    expect![[r#"
+        [--Wwarn=missing] warning: Program does not contain a `main' module
+        hint: it can be checked; `compile`, `run` and `stf` need a package called `main`
+    "#]]
+    .assert_eq(&said(&program("Mine"), "missing"));
+}

@@ -32,14 +32,14 @@ impl<'a> Lowering<'a> {
                     "BYTES" => CounterUnit::Bytes,
                     _ => CounterUnit::Both,
                 };
-                let name = self.names.object(&name);
+                let name = self.object_name(&name, instance.declaration);
                 let counter = hlir::Counter { name, size, table: None, unit, automatic: false, notes };
                 Handle::Counter(self.program.counters.alloc(counter))
             }
             "Meter" | "DirectMeter" => {
                 let size = size("n_meters");
                 let unit = if unit == "PACKETS" { MeterUnit::Packets } else { MeterUnit::Bytes };
-                let name = self.names.object(&name);
+                let name = self.object_name(&name, instance.declaration);
                 let meter = hlir::Meter { name, size, table: None, unit, automatic: None, notes };
                 Handle::Meter(self.program.meters.alloc(meter), None)
             }
@@ -48,7 +48,7 @@ impl<'a> Lowering<'a> {
                 let width = instance.of_type.arguments.first().and_then(|cell| self.cell_width(cell)).unwrap_or(32);
                 let initial = instance.argument("initial_value").cloned().map(|value| self.packed(&value));
                 let initial = initial.as_ref().and_then(arithmetic::constant_of).map(|(value, _)| value.clone());
-                let (name, initial) = (self.names.object(&name), initial.unwrap_or_default());
+                let (name, initial) = (self.object_name(&name, instance.declaration), initial.unwrap_or_default());
                 Handle::Register(self.program.registers.alloc(hlir::Register { name, size, width, initial, notes }))
             }
             kind @ ("ActionProfile" | "ActionSelector") => {
@@ -56,7 +56,7 @@ impl<'a> Lowering<'a> {
                 let algorithm = self.portable_algorithm(instance, "algo");
                 let selector = hlir::Selector { algorithm, width, largest_group: size as u32 };
                 let selector = (kind == "ActionSelector").then_some(selector);
-                let name = self.names.object(&name);
+                let name = self.object_name(&name, instance.declaration);
                 Handle::Profile(self.program.profiles.alloc(hlir::Profile { name, size, selector, notes }))
             }
             "Digest" => {
@@ -65,7 +65,7 @@ impl<'a> Lowering<'a> {
                     let of_type = self.substituted(of_type);
                     self.digest_fields(&of_type, "", &mut fields);
                 }
-                let name = self.names.object(&name);
+                let name = self.object_name(&name, instance.declaration);
                 Handle::Digest(self.program.digests.alloc(hlir::Digest { name, fields, notes }))
             }
             "InternetChecksum" => Handle::Storage(self.checksum_sum(&name)),

@@ -28,17 +28,17 @@ impl<'a> Lowering<'a> {
         Ok(match &*instance.of_type.name {
             kind @ ("counter" | "direct_counter") => {
                 let automatic = kind == "direct_counter";
-                let name = self.names.object(&name);
+                let name = self.object_name(&name, instance.declaration);
                 let counter = hlir::Counter { name, size, table: None, unit: counter_unit, automatic, notes };
                 Handle::Counter(self.program.counters.alloc(counter))
             }
             "meter" => {
-                let name = self.names.object(&name);
+                let name = self.object_name(&name, instance.declaration);
                 let meter = hlir::Meter { name, size, table: None, unit: meter_unit, automatic: None, notes };
                 Handle::Meter(self.program.meters.alloc(meter), None)
             }
             "direct_meter" => {
-                let name = self.names.object(&name);
+                let name = self.object_name(&name, instance.declaration);
                 let width = instance.of_type.arguments.first().map_or(32, |argument| self.number_type(argument).0);
                 let colour = self.hidden(&format!("colour.{name}"), hlir::Type::Bits(width));
                 let Storage::Scalar { leaf, .. } = colour else { return Ok(Handle::None) };
@@ -47,17 +47,17 @@ impl<'a> Lowering<'a> {
                 Handle::Meter(self.program.meters.alloc(meter), Some(place))
             }
             "register" => {
-                let name = self.names.object(&name);
+                let name = self.object_name(&name, instance.declaration);
                 let width = instance.of_type.arguments.first().and_then(|cell| self.cell_width(cell)).unwrap_or(32);
                 let initial = Default::default();
                 Handle::Register(self.program.registers.alloc(hlir::Register { name, size, width, initial, notes }))
             }
             "action_profile" => {
-                let name = self.names.object(&name);
+                let name = self.object_name(&name, instance.declaration);
                 Handle::Profile(self.program.profiles.alloc(hlir::Profile { name, size, selector: None, notes }))
             }
             "action_selector" => {
-                let name = self.names.object(&name);
+                let name = self.object_name(&name, instance.declaration);
                 let number = self.argument_number(instance, "algorithm").unwrap_or(0);
                 let algorithm = algorithm(number).unwrap_or(Algorithm::Target);
                 let width = self.argument_number(instance, "outputWidth").unwrap_or(32) as u32;

@@ -152,8 +152,9 @@ impl Lowering<'_> {
         self.source_tables();
         self.source_objects(&useless);
         self.tie_objects();
-        self.alias_all();
         self.program.interface.types = self.source_types();
+        self.show_object_names();
+        self.alias_all();
         self.program.interface.externs = self.facts.externs;
         self.order_interface();
         let shared = self.shared_ids();

@@ -18,17 +18,23 @@ impl Lowering<'_> {
         let mut all = self.stateful_objects();
         all.retain(|(_, name, notes)| !is_hidden(notes) && !useless.contains(name));
         let headers = self.controller_headers();
+        let known: Vec<(ObjectKind, &str)> =
+            all.iter().map(|(detail, name, _)| (detail.kind(), name.as_str())).collect();
+        let conflicts = self.object_conflicts(&known);
         let mut names: HashMap<u8, BTreeMap<String, Option<u32>>> = HashMap::new();
         for (detail, name, notes) in &all {
-            names.entry(detail.kind().prefix()).or_default().insert(name.clone(), id_note(notes));
+            names.entry(detail.kind().prefix()).or_default().insert(self.shown_object(name), id_note(notes));
         }
+        self.name_conflicts.extend(conflicts);
         let ids: HashMap<u8, BTreeMap<String, u32>> =
             names.iter().map(|(prefix, names)| (*prefix, number(u32::from(*prefix), names))).collect();
         let objects = all.into_iter().map(|(detail, name, notes)| {
             let prefix = detail.kind().prefix();
-            SourceObject { id: ids[&prefix][&name], alias: String::new(), name, detail, notes }
+            let id = ids[&prefix][&self.shown_object(&name)];
+            SourceObject { id, alias: String::new(), name, detail, notes }
         });
-        self.program.interface.objects = objects.collect();
+        let objects = objects.collect();
+        self.program.interface.objects = objects;
         self.program.interface.objects.extend(headers);
     }
 

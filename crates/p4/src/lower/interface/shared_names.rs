@@ -1,4 +1,4 @@
-//! Actions of one control-plane name: `@name(".drop")` may stand in front of several, as it does in programs translated from P4_14.
+//! Actions and objects of one control-plane name: `@name(".drop")` may stand in front of several, as it does in programs translated from P4_14.
 //!
 //! Of one name, one signature and one text they are one action to a controller. Others keep their own bodies, which each table knows; only
 //! where P4Info is asked for they are a mistake, since a controller has nothing but the name. In one table they always are: no entry could
@@ -7,6 +7,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use hlir::diagnostic::Diagnostic;
+use hlir::interface::ObjectKind;
+use hlir::source::Span;
 use hlir::{Parameter, TableId};
 
 use crate::ast::DeclarationId;
@@ -97,6 +99,51 @@ impl Lowering<'_> {
             report.label(self.checked.node(second).span(), "a second action of this name, which does something else");
         let report = report.label(self.checked.node(first).span(), "the first one");
         Some(report.hint("a controller cannot tell them apart: give one of them another `@name`"))
+    }
+
+    /// A name in the program for a counter, meter, register, digest, value set or profile: of two that share one, the second gets a number.
+    pub fn object_name(&mut self, wanted: &str, declaration: Option<DeclarationId>) -> String {
+        let given = self.names.object(wanted);
+        self.facts.objects.insert(given.clone(), (wanted.to_string(), declaration));
+        given
+    }
+
+    /// What a controller calls an object: objects of different kinds may share a name.
+    pub(super) fn shown_object(&self, name: &str) -> String {
+        self.facts.objects.get(name).map_or(name, |(shown, _)| shown).to_string()
+    }
+
+    /// Gives the objects of the controller's view the names that a controller uses.
+    pub(super) fn show_object_names(&mut self) {
+        let mut objects = std::mem::take(&mut self.program.interface.objects);
+        objects.iter_mut().for_each(|object| object.name = self.shown_object(&object.name));
+        self.program.interface.objects = objects;
+    }
+
+    /// Objects of one kind and one name, which no controller could tell apart.
+    pub(super) fn object_conflicts(&self, objects: &[(ObjectKind, &str)]) -> Vec<Diagnostic> {
+        let mut first: HashMap<(u8, String), &str> = HashMap::new();
+        let mut conflicts = Vec::new();
+        for (kind, name) in objects {
+            let shown = self.shown_object(name);
+            let Some(earlier) = first.get(&(kind.prefix(), shown.clone())) else {
+                first.insert((kind.prefix(), shown), name);
+                continue;
+            };
+            let declared = |name: &str| self.facts.objects.get(name).and_then(|(_, declaration)| *declaration);
+            let span =
+                |name: &str| declared(name).map_or(Span::NONE, |declaration| self.checked.node(declaration).span());
+            let report = Diagnostic::error(format!("conflicting control plane name: `{shown}`"))
+                .kind("duplicate")
+                .label(span(name), "a second object of this kind and name");
+            conflicts.push(if declared(name) == declared(earlier) {
+                report.hint("what contains it is instantiated twice: give each instance a name of its own")
+            } else {
+                let report = report.label(span(earlier), "the first one");
+                report.hint("a controller cannot tell them apart: give one of them another `@name`")
+            });
+        }
+        conflicts
     }
 
     /// Two actions of a table that no entry can tell apart.
