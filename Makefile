@@ -19,6 +19,7 @@ SECONDS ?= 600
 # Another one each time; what is printed names it.
 SEED ?= $(shell date +%s)
 PROGRAMS ?= 100
+NAMES ?=
 CORPUS ?=
 
 .PHONY: help setup build demo test fresh bench bench-lookup sweep conformance fuzz oracle mutations clean
@@ -35,7 +36,7 @@ help:
 	@echo "                  [SANITIZE=1] with the address and undefined-behaviour sanitizers in native code"
 	@echo "make bench-lookup our tables' look-ups beside DPDK's [RIB=FILE] [QUICK=1]"
 	@echo "make oracle       random programs: the compiler beside a second evaluator of P4 [SECONDS=600] [SEED=N] [EVERY=50: one in EVERY as native code]"
-	@echo "make mutations    mistakes put into lowering: does the oracle see each? [PROGRAMS=100]"
+	@echo "make mutations    mistakes put into lowering: does the oracle see each? [PROGRAMS=100] [NAMES=\"A B\": these alone]"
 	@echo "make fuzz         random texts for the frontend and the IR's reader [SECONDS=600] [CORPUS=DIR of more programs]"
 
 setup:
@@ -81,7 +82,7 @@ oracle: build
 	target/release/oracle random --seed $(SEED) --seconds $(SECONDS) --out $(OUT)/oracle --native $(BACUS) --every $(or $(EVERY),50)
 
 mutations: setup
-	@OUT="$(OUT)" scripts/mutations $(PROGRAMS)
+	@OUT="$(OUT)" scripts/mutations $(PROGRAMS) $(NAMES)
 
 clean:
 	cargo clean
