@@ -1,0 +1,265 @@
+//! A switch in a test: a server on loopback, the interpreter behind it, and controllers.
+#![allow(dead_code)]
+
+mod client;
+mod interpreter;
+pub mod messages;
+
+pub use client::Client;
+use control::message::runtime::ForwardingPipelineConfig;
+use control::plane::{Cell, DataPlane, EntryKey, Frame};
+use control::store::Origin;
+use control::{Refusal, Update};
+use hlir::{DigestId, Program};
+use interpreter::Interpreter;
+use p4runtime::{DigestConfig, Events, Prepared, Server, Settings, State, Switch, Target};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+
+pub const CPU_PORT: u32 = 510;
+pub const EVERYTHING: &str = include_str!("everything.p4");
+
+/// The program of most tests.
+pub static PROGRAM: LazyLock<Arc<Program>> =
+    LazyLock::new(|| Arc::new(compile(EVERYTHING).expect("the program is well formed")));
+
+fn preprocessed(text: &str) -> String {
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
+    let mut compiler = Command::new("cc")
+        .args(["-E", "-x", "c", "-undef", "-nostdinc", "-I"])
+        .args([&include, Path::new("-")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("there is a C compiler");
+    compiler.stdin.take().expect("it has an input").write_all(text.as_bytes()).expect("it reads");
+    let output = compiler.wait_with_output().expect("it ends");
+    String::from_utf8(output.stdout).expect("the text is UTF-8")
+}
+
+pub fn compile(text: &str) -> Result<Program, Refusal> {
+    let text = preprocessed(text);
+    p4::with_deep_stack(|| {
+        let parsed = p4::parse("program.p4", &text);
+        let (checked, mut diagnostics) = p4::check::check(&parsed.program);
+        diagnostics.extend(parsed.diagnostics.clone());
+        if let Some(error) = diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
+            return Err(Refusal::wrong(format!("{error:?}")));
+        }
+        p4::lower(&checked, &parsed.map, "program").map_err(|errors| Refusal::wrong(format!("{errors:?}")))
+    })
+}
+
+/// The switch behind the server.
+pub struct Behind {
+    pub plane: Interpreter,
+    /// Port and bytes of what has left by other ports than the controller's.
+    pub sent: Vec<(u32, Vec<u8>)>,
+    pub digests: Vec<(DigestId, Option<DigestConfig>)>,
+    pub holds: Vec<&'static str>,
+    pub can_hold: bool,
+    pub since_last_hit_ns: u64,
+    events: Option<Events>,
+}
+
+impl Behind {
+    fn new(program: Arc<Program>, events: Option<Events>) -> Behind {
+        Behind {
+            plane: Interpreter::new(program),
+            sent: Vec::new(),
+            digests: Vec::new(),
+            holds: Vec::new(),
+            can_hold: true,
+            since_last_hit_ns: 0,
+            events,
+        }
+    }
+
+    /// A packet comes in; the server is told what it brings.
+    pub fn receive(&mut self, port: u32, bytes: Vec<u8>) {
+        let outcome = self.plane.process(&[Frame { port, bytes }]).expect("the switch runs");
+        let Some(events) = &self.events else { return };
+        outcome.digests.into_iter().for_each(|record| events.digest(record));
+        for output in outcome.outputs {
+            match output.port {
+                CPU_PORT => events.packet_in(output.bytes),
+                port => self.sent.push((port, output.bytes)),
+            }
+        }
+    }
+
+    /// Time passes.
+    pub fn wait_until(&mut self, nanoseconds: u64) {
+        self.plane.set_clock(nanoseconds);
+        let idle = self.plane.take_idle();
+        if let (Some(events), false) = (&self.events, idle.is_empty()) {
+            events.idle(idle);
+        }
+    }
+}
+
+impl Switch for Behind {
+    fn plane(&mut self) -> &mut dyn DataPlane {
+        &mut self.plane
+    }
+
+    fn packet_out(&mut self, frame: Vec<u8>) -> Result<(), Refusal> {
+        self.receive(CPU_PORT, frame);
+        Ok(())
+    }
+
+    fn since_last_hit_ns(&mut self, _key: &EntryKey) -> Result<u64, Refusal> {
+        Ok(self.since_last_hit_ns)
+    }
+
+    fn set_digest(&mut self, digest: DigestId, config: Option<&DigestConfig>) -> Result<(), Refusal> {
+        self.digests.push((digest, config.copied()));
+        Ok(())
+    }
+
+    fn hold(&mut self) -> bool {
+        self.holds.push("hold");
+        self.can_hold
+    }
+
+    fn release(&mut self) {
+        self.holds.push("release");
+    }
+}
+
+/// The process around the server: it compiles P4 and runs it in the interpreter.
+#[derive(Default)]
+pub struct Process {
+    behind: Mutex<Option<Behind>>,
+    events: Mutex<Option<Events>>,
+}
+
+impl Target for Process {
+    fn verify(&self, config: &ForwardingPipelineConfig) -> Result<Prepared, Refusal> {
+        let text = std::str::from_utf8(&config.p4_device_config).map_err(|_| Refusal::wrong("this is no program"))?;
+        let program = if text == EVERYTHING { PROGRAM.clone() } else { Arc::new(compile(text)?) };
+        Ok(Prepared { program, artefact: Box::new(()) })
+    }
+
+    fn commit(&self, prepared: Prepared, state: State) -> Result<(), Refusal> {
+        let events = self.events.lock().expect("no test panics with it").clone();
+        let mut behind = self.behind.lock().expect("no test panics with it");
+        let mut new = Behind::new(prepared.program.clone(), events);
+        if let (State::Keep, Some(old)) = (state, &*behind) {
+            carry(old, &mut new.plane, prepared.program)?;
+        }
+        *behind = Some(new);
+        Ok(())
+    }
+
+    fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) {
+        if let Some(behind) = self.behind.lock().expect("no test panics with it").as_mut() {
+            work(behind);
+        }
+    }
+}
+
+/// Writes what the old switch has into the new one.
+fn carry(old: &Behind, new: &mut Interpreter, program: Arc<Program>) -> Result<(), Refusal> {
+    let store = old.plane.store().carried_to(program.clone())?;
+    for (profile, _) in program.profiles.iter() {
+        for (member, call) in store.members(profile) {
+            new.set_member(profile, member, call)?;
+        }
+        for (group, members) in store.groups(profile) {
+            new.set_group(profile, group, members)?;
+        }
+    }
+    for (table, _) in program.tables.iter() {
+        for stored in store.entries(table).filter(|stored| stored.origin == Origin::Controller) {
+            new.insert(table, &stored.entry)?;
+            let key = EntryKey { table, matches: stored.entry.matches, priority: stored.entry.priority };
+            new.store_mut().set_metadata(&key, &stored.metadata);
+        }
+    }
+    for (meter, cell, rates) in store.meters() {
+        let cell: Cell = cell;
+        new.write(&Update::SetMeter { meter, cell, rates: Some(rates) })?;
+    }
+    store.multicast_groups().try_for_each(|(group, members)| new.set_multicast(group, members))
+}
+
+pub struct Rig {
+    pub process: Arc<Process>,
+    pub server: Server,
+}
+
+impl Rig {
+    pub fn with(settings: Settings, running: Option<&str>) -> Rig {
+        let process = Arc::new(Process::default());
+        let running = running.map(|text| {
+            let config = ForwardingPipelineConfig { p4_device_config: text.into(), ..Default::default() };
+            let prepared = process.verify(&config).expect("the program is well formed");
+            let program = prepared.program.clone();
+            process.commit(prepared, State::Clear).expect("the program runs");
+            (program, config)
+        });
+        let addresses = vec!["127.0.0.1:0".parse().expect("it is an address")];
+        let settings = Settings { addresses, cpu_port: Some(CPU_PORT), ..settings };
+        let server = Server::start(settings, process.clone(), running).expect("loopback has free ports");
+        *process.events.lock().expect("nobody panicked") = Some(server.events());
+        if let Some(behind) = process.behind.lock().expect("nobody panicked").as_mut() {
+            behind.events = Some(server.events());
+        }
+        Rig { process, server }
+    }
+
+    /// A switch that runs the program with something of everything.
+    pub fn new() -> Rig {
+        Rig::with(Settings::default(), Some(EVERYTHING))
+    }
+
+    /// A switch that waits for a pipeline.
+    pub fn empty() -> Rig {
+        Rig::with(Settings::default(), None)
+    }
+
+    pub fn address(&self) -> String {
+        format!("http://{}", self.server.addresses()[0])
+    }
+
+    /// A controller that has made no bid.
+    pub fn client(&self) -> Client {
+        Client::connect(&self.address())
+    }
+
+    /// The primary controller.
+    pub fn primary(&self) -> Client {
+        let mut client = self.client();
+        client.become_primary(1);
+        client
+    }
+
+    pub fn behind(&self) -> Behinds<'_> {
+        Behinds(self.process.behind.lock().expect("no test panics with it"))
+    }
+}
+
+/// The switch while no other has it.
+pub struct Behinds<'a>(MutexGuard<'a, Option<Behind>>);
+
+impl std::ops::Deref for Behinds<'_> {
+    type Target = Behind;
+
+    fn deref(&self) -> &Behind {
+        self.0.as_ref().expect("a pipeline runs")
+    }
+}
+
+impl std::ops::DerefMut for Behinds<'_> {
+    fn deref_mut(&mut self) -> &mut Behind {
+        self.0.as_mut().expect("a pipeline runs")
+    }
+}
+
+/// A name in the temporary directory that no other test has.
+pub fn temporary(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("bacus-p4runtime-{}-{name}", std::process::id()))
+}
