@@ -15,7 +15,8 @@ const FILES: [&str; 5] = [
 /// Where a package is cut into files, so that each is short enough to read: a file, and the first struct of the next one.
 type Cuts<'a> = &'a [(&'a str, Option<&'a str>)];
 
-const DESCRIPTION: Cuts<'_> = &[("config/types.rs", Some("P4Info")), ("config/info.rs", None)];
+const DESCRIPTION: Cuts<'_> =
+    &[("config/types.rs", Some("P4Info")), ("config/info.rs", Some("ActionRef")), ("config/objects.rs", None)];
 const RUNTIME: Cuts<'_> = &[
     ("runtime/data.rs", Some("WriteRequest")),
     ("runtime/requests.rs", Some("TableEntry")),
@@ -61,7 +62,7 @@ fn generate<const N: usize>(compiler: &protox::Compiler, names: [&str; N], known
     // Maps keep their order, so that equal programs give equal bytes.
     config.btree_map(["."]).out_dir(&out);
     for (package, path) in known {
-        config.extern_path(package, path);
+        config.extern_path(*package, *path);
     }
     config.compile_fds(compiler.file_descriptor_set()).expect("Rust can say it");
     let read = names.map(|name| fs::read_to_string(out.join(name)).expect("the compiler wrote it"));

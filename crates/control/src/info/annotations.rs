@@ -92,7 +92,11 @@ fn structured(note: &Annotation) -> Option<StructuredAnnotation> {
     };
     // An empty list is no list.
     let is_empty = matches!(&note.body, AnnotationBody::Values(values) if values.is_empty());
-    Some(StructuredAnnotation { name: note.name.clone(), body: (!is_empty).then_some(body) })
+    Some(StructuredAnnotation {
+        name: note.name.clone(),
+        body: (!is_empty).then_some(body),
+        ..StructuredAnnotation::default()
+    })
 }
 
 fn expression(value: &AnnotationValue) -> Expression {

@@ -86,6 +86,7 @@ fn package(architecture: &str, notes: &Notes) -> PkgInfo {
         url: text("url"),
         structured_annotations: annotations.structured,
         platform_properties,
+        ..PkgInfo::default()
     }
 }
 
@@ -98,5 +99,6 @@ fn preamble(id: u32, name: &str, alias: &str, notes: &Notes, said_elsewhere: &[&
         annotations: annotations.plain,
         doc: annotations.doc,
         structured_annotations: annotations.structured,
+        ..Preamble::default()
     })
 }

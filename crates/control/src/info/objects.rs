@@ -36,6 +36,7 @@ pub fn add(object: &SourceObject, translations: &Translations<'_>, info: &mut P4
             size: int64(*size),
             max_group_size: selector.as_ref().map_or(0, |selector| int32(selector.largest_group)),
             selector_size_semantics: selector.as_ref().and_then(semantics),
+            ..ActionProfile::default()
         }),
         Detail::Counter { unit, size, index } => {
             let (spec, index_type_name) = (counter_spec(*unit), type_name(index));
@@ -65,7 +66,7 @@ fn semantics(selector: &SourceSelector) -> Option<action_profile::SelectorSizeSe
             action_profile::SelectorSizeSemantics::SumOfWeights(action_profile::SumOfWeights {})
         }
         SizeSemantics::SumOfMembers(weight) => {
-            let max_member_weight = weight.map(int32);
+            let max_member_weight = weight.map_or(0, int32);
             action_profile::SelectorSizeSemantics::SumOfMembers(action_profile::SumOfMembers { max_member_weight })
         }
     })
@@ -85,7 +86,7 @@ fn meter_spec(unit: MeterUnit) -> Option<MeterSpec> {
         MeterUnit::Packets => meter_spec::Unit::Packets,
         MeterUnit::Bytes => meter_spec::Unit::Bytes,
     };
-    Some(MeterSpec { unit: unit.into() })
+    Some(MeterSpec { unit: unit.into(), ..MeterSpec::default() })
 }
 
 fn metadata(field: &SourceParameter, translations: &Translations<'_>) -> controller_packet_metadata::Metadata {
@@ -97,5 +98,6 @@ fn metadata(field: &SourceParameter, translations: &Translations<'_>) -> control
         bitwidth: translations.width(field.type_name.as_deref(), field.width),
         type_name: type_name(&field.type_name),
         structured_annotations: annotations.structured,
+        ..controller_packet_metadata::Metadata::default()
     }
 }

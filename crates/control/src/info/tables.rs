@@ -30,6 +30,7 @@ pub fn table(source: &SourceTable, interface: &Interface, translations: &Transla
         idle_timeout_behavior: behavior.into(),
         is_const_table: source.entries_constant,
         has_initial_entries: source.entries_initial,
+        ..Table::default()
     }
 }
 
@@ -61,6 +62,7 @@ pub fn match_field(key: &SourceKey, translations: &Translations<'_>) -> MatchFie
         type_name: type_name(&key.type_name),
         structured_annotations: annotations.structured,
         r#match: Some(match_field::Match::MatchType(kind.into())),
+        ..MatchField::default()
     }
 }
 
@@ -80,6 +82,7 @@ fn action_ref(used: &SourceActionUse) -> ActionRef {
         annotations: annotations.plain,
         scope: scope.into(),
         structured_annotations: annotations.structured,
+        ..ActionRef::default()
     }
 }
 
@@ -100,5 +103,6 @@ fn parameter_of(parameter: &SourceParameter, translations: &Translations<'_>) ->
         doc: annotations.doc,
         type_name: type_name(&parameter.type_name),
         structured_annotations: annotations.structured,
+        ..action::Param::default()
     }
 }

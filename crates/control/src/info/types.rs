@@ -38,7 +38,10 @@ fn add(declared: &SourceType, info: &mut P4TypeInfo) {
                 type_spec: Some(data_type(&member.value)),
             };
             let members = members.iter().map(member).collect();
-            info.structs.insert(name, P4StructTypeSpec { members, annotations, structured_annotations });
+            info.structs.insert(
+                name,
+                P4StructTypeSpec { members, annotations, structured_annotations, ..P4StructTypeSpec::default() },
+            );
         }
         Definition::Header(members) => {
             let member = |member: &Member<TypeSpec>| p4_header_type_spec::Member {
@@ -46,7 +49,10 @@ fn add(declared: &SourceType, info: &mut P4TypeInfo) {
                 type_spec: bitstring(&member.value),
             };
             let members = members.iter().map(member).collect();
-            info.headers.insert(name, P4HeaderTypeSpec { members, annotations, structured_annotations });
+            info.headers.insert(
+                name,
+                P4HeaderTypeSpec { members, annotations, structured_annotations, ..P4HeaderTypeSpec::default() },
+            );
         }
         Definition::Union(members) => {
             let member = |member: &Member<String>| p4_header_union_type_spec::Member {
@@ -54,16 +60,33 @@ fn add(declared: &SourceType, info: &mut P4TypeInfo) {
                 header: Some(named(&member.value)),
             };
             let members = members.iter().map(member).collect();
-            info.header_unions.insert(name, P4HeaderUnionTypeSpec { members, annotations, structured_annotations });
+            info.header_unions.insert(
+                name,
+                P4HeaderUnionTypeSpec {
+                    members,
+                    annotations,
+                    structured_annotations,
+                    ..P4HeaderUnionTypeSpec::default()
+                },
+            );
         }
         Definition::Enumeration(members) => {
             let members = members.iter().map(enumeration_member).collect();
-            info.enums.insert(name, P4EnumTypeSpec { members, annotations, structured_annotations });
+            info.enums.insert(
+                name,
+                P4EnumTypeSpec { members, annotations, structured_annotations, ..P4EnumTypeSpec::default() },
+            );
         }
         Definition::Serializable(width, members) => {
             let underlying_type = Some(P4BitTypeSpec { bitwidth: int32(*width) });
             let members = members.iter().map(|member| serializable_member(member, *width)).collect();
-            let made = P4SerializableEnumTypeSpec { underlying_type, members, annotations, structured_annotations };
+            let made = P4SerializableEnumTypeSpec {
+                underlying_type,
+                members,
+                annotations,
+                structured_annotations,
+                ..P4SerializableEnumTypeSpec::default()
+            };
             info.serializable_enums.insert(name, made);
         }
         Definition::Errors(members) => {
@@ -72,11 +95,17 @@ fn add(declared: &SourceType, info: &mut P4TypeInfo) {
         }
         Definition::New(of) => {
             let representation = Some(p4_new_type_spec::Representation::OriginalType(data_type(of)));
-            info.new_types.insert(name, P4NewTypeSpec { annotations, structured_annotations, representation });
+            info.new_types.insert(
+                name,
+                P4NewTypeSpec { annotations, structured_annotations, representation, ..P4NewTypeSpec::default() },
+            );
         }
         Definition::Translated { uri, to } => {
             let representation = Some(p4_new_type_spec::Representation::TranslatedType(translated(uri, *to)));
-            info.new_types.insert(name, P4NewTypeSpec { annotations, structured_annotations, representation });
+            info.new_types.insert(
+                name,
+                P4NewTypeSpec { annotations, structured_annotations, representation, ..P4NewTypeSpec::default() },
+            );
         }
     }
 }
@@ -87,6 +116,7 @@ fn enumeration_member(member: &Member<()>) -> p4_enum_type_spec::Member {
         name: member.name.clone(),
         annotations: annotations.plain,
         structured_annotations: annotations.structured,
+        ..p4_enum_type_spec::Member::default()
     }
 }
 
@@ -97,6 +127,7 @@ fn serializable_member(member: &Member<num_bigint::BigUint>, width: u32) -> p4_s
         value: padded(&member.value, width),
         annotations: annotations.plain,
         structured_annotations: annotations.structured,
+        ..p4_serializable_enum_type_spec::Member::default()
     }
 }
 

@@ -11,8 +11,12 @@ pub mod config {
     #[allow(clippy::all)]
     #[rustfmt::skip]
     mod types;
+    #[allow(clippy::all)]
+    #[rustfmt::skip]
+    mod objects;
 
     pub use info::*;
+    pub use objects::*;
     pub use types::*;
 }
 

@@ -67,6 +67,8 @@ pub struct P4ErrorType {
 pub struct P4BitstringLikeTypeSpec {
     #[prost(string, repeated, tag = "4")]
     pub annotations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, repeated, tag = "5")]
+    pub annotation_locations: ::prost::alloc::vec::Vec<SourceLocation>,
     #[prost(message, repeated, tag = "6")]
     pub structured_annotations: ::prost::alloc::vec::Vec<StructuredAnnotation>,
     #[prost(oneof = "p4_bitstring_like_type_spec::TypeSpec", tags = "1, 2, 3")]
@@ -110,6 +112,8 @@ pub struct P4StructTypeSpec {
     pub members: ::prost::alloc::vec::Vec<p4_struct_type_spec::Member>,
     #[prost(string, repeated, tag = "2")]
     pub annotations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, repeated, tag = "3")]
+    pub annotation_locations: ::prost::alloc::vec::Vec<SourceLocation>,
     #[prost(message, repeated, tag = "4")]
     pub structured_annotations: ::prost::alloc::vec::Vec<StructuredAnnotation>,
 }
@@ -129,6 +133,8 @@ pub struct P4HeaderTypeSpec {
     pub members: ::prost::alloc::vec::Vec<p4_header_type_spec::Member>,
     #[prost(string, repeated, tag = "2")]
     pub annotations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, repeated, tag = "3")]
+    pub annotation_locations: ::prost::alloc::vec::Vec<SourceLocation>,
     #[prost(message, repeated, tag = "4")]
     pub structured_annotations: ::prost::alloc::vec::Vec<StructuredAnnotation>,
 }
@@ -148,6 +154,8 @@ pub struct P4HeaderUnionTypeSpec {
     pub members: ::prost::alloc::vec::Vec<p4_header_union_type_spec::Member>,
     #[prost(string, repeated, tag = "2")]
     pub annotations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, repeated, tag = "3")]
+    pub annotation_locations: ::prost::alloc::vec::Vec<SourceLocation>,
     #[prost(message, repeated, tag = "4")]
     pub structured_annotations: ::prost::alloc::vec::Vec<StructuredAnnotation>,
 }
@@ -209,10 +217,21 @@ pub struct ExpressionList {
     #[prost(message, repeated, tag = "1")]
     pub expressions: ::prost::alloc::vec::Vec<Expression>,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SourceLocation {
+    #[prost(string, tag = "1")]
+    pub file: ::prost::alloc::string::String,
+    #[prost(int32, tag = "2")]
+    pub line: i32,
+    #[prost(int32, tag = "3")]
+    pub column: i32,
+}
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StructuredAnnotation {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "4")]
+    pub source_location: ::core::option::Option<SourceLocation>,
     #[prost(oneof = "structured_annotation::Body", tags = "2, 3")]
     pub body: ::core::option::Option<structured_annotation::Body>,
 }
@@ -232,6 +251,8 @@ pub struct P4EnumTypeSpec {
     pub members: ::prost::alloc::vec::Vec<p4_enum_type_spec::Member>,
     #[prost(string, repeated, tag = "2")]
     pub annotations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, repeated, tag = "4")]
+    pub annotation_locations: ::prost::alloc::vec::Vec<SourceLocation>,
     #[prost(message, repeated, tag = "3")]
     pub structured_annotations: ::prost::alloc::vec::Vec<StructuredAnnotation>,
 }
@@ -243,6 +264,8 @@ pub mod p4_enum_type_spec {
         pub name: ::prost::alloc::string::String,
         #[prost(string, repeated, tag = "2")]
         pub annotations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+        #[prost(message, repeated, tag = "4")]
+        pub annotation_locations: ::prost::alloc::vec::Vec<super::SourceLocation>,
         #[prost(message, repeated, tag = "3")]
         pub structured_annotations: ::prost::alloc::vec::Vec<super::StructuredAnnotation>,
     }
@@ -255,6 +278,8 @@ pub struct P4SerializableEnumTypeSpec {
     pub members: ::prost::alloc::vec::Vec<p4_serializable_enum_type_spec::Member>,
     #[prost(string, repeated, tag = "3")]
     pub annotations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, repeated, tag = "5")]
+    pub annotation_locations: ::prost::alloc::vec::Vec<SourceLocation>,
     #[prost(message, repeated, tag = "4")]
     pub structured_annotations: ::prost::alloc::vec::Vec<StructuredAnnotation>,
 }
@@ -268,6 +293,8 @@ pub mod p4_serializable_enum_type_spec {
         pub value: ::prost::alloc::vec::Vec<u8>,
         #[prost(string, repeated, tag = "3")]
         pub annotations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+        #[prost(message, repeated, tag = "5")]
+        pub annotation_locations: ::prost::alloc::vec::Vec<super::SourceLocation>,
         #[prost(message, repeated, tag = "4")]
         pub structured_annotations: ::prost::alloc::vec::Vec<super::StructuredAnnotation>,
     }
@@ -301,6 +328,8 @@ pub mod p4_new_type_translation {
 pub struct P4NewTypeSpec {
     #[prost(string, repeated, tag = "3")]
     pub annotations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, repeated, tag = "5")]
+    pub annotation_locations: ::prost::alloc::vec::Vec<SourceLocation>,
     #[prost(message, repeated, tag = "4")]
     pub structured_annotations: ::prost::alloc::vec::Vec<StructuredAnnotation>,
     #[prost(oneof = "p4_new_type_spec::Representation", tags = "1, 2")]

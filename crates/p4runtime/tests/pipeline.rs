@@ -1,0 +1,191 @@
+//! SetForwardingPipelineConfig, Get and Capabilities (P4Runtime 1.5, sections 14 and 16).
+#![allow(deprecated)]
+
+mod rig;
+
+use control::message::runtime::{
+    forwarding_pipeline_config::Cookie, get_forwarding_pipeline_config_request::ResponseType,
+    set_forwarding_pipeline_config_request::Action, *,
+};
+use rig::messages::*;
+use rig::{Client, EVERYTHING, PROGRAM, Rig};
+use tonic::Code;
+
+fn config(text: &str, cookie: u64) -> ForwardingPipelineConfig {
+    ForwardingPipelineConfig {
+        p4info: Some(control::p4info(&PROGRAM)),
+        p4_device_config: text.into(),
+        cookie: Some(Cookie { cookie }),
+    }
+}
+
+/// A program without the table `tenants`.
+fn smaller() -> String {
+    EVERYTHING.replace("            tenants.apply();\n", "")
+}
+
+fn set(client: &mut Client, action: Action, config: Option<ForwardingPipelineConfig>) -> Result<(), Code> {
+    client.set_config(action, config).map_err(|status| status.code())
+}
+
+fn cookie(client: &mut Client) -> Option<u64> {
+    client.get_config(ResponseType::CookieOnly)?.cookie.map(|cookie| cookie.cookie)
+}
+
+fn hosts(client: &mut Client) -> usize {
+    client.read(table(entry("hosts", vec![], None))).len()
+}
+
+#[test]
+fn a_switch_waits_for_a_pipeline() {
+    let rig = Rig::empty();
+    let mut client = rig.primary();
+    assert_eq!(client.get_config(ResponseType::All), None);
+    let given = config(EVERYTHING, 7);
+    assert_eq!(set(&mut client, Action::VerifyAndCommit, Some(given.clone())), Ok(()));
+    assert_eq!(client.insert(table(host(1, 1))), Ok(()));
+    assert_eq!(client.get_config(ResponseType::All), Some(given.clone()));
+    let only = |p4info: bool, program: bool| ForwardingPipelineConfig {
+        p4info: given.p4info.clone().filter(|_| p4info),
+        p4_device_config: if program { given.p4_device_config.clone() } else { Vec::new() },
+        cookie: given.cookie,
+    };
+    assert_eq!(client.get_config(ResponseType::CookieOnly), Some(only(false, false)));
+    assert_eq!(client.get_config(ResponseType::P4infoAndCookie), Some(only(true, false)));
+    assert_eq!(client.get_config(ResponseType::DeviceConfigAndCookie), Some(only(false, true)));
+}
+
+#[test]
+fn a_pipeline_that_runs_already_is_known() {
+    let rig = Rig::new();
+    let found = rig.client().get_config(ResponseType::All).expect("it runs");
+    assert_eq!((found.p4info, found.cookie), (Some(control::p4info(&PROGRAM)), None));
+}
+
+#[test]
+fn only_the_primary_sets_a_pipeline() {
+    let rig = Rig::empty();
+    let mut client = rig.client();
+    assert_eq!(set(&mut client, Action::VerifyAndCommit, Some(config(EVERYTHING, 1))), Err(Code::PermissionDenied));
+    client.bid_with(None);
+    client.told();
+    assert_eq!(set(&mut client, Action::Verify, Some(config(EVERYTHING, 1))), Err(Code::PermissionDenied));
+    let request = SetForwardingPipelineConfigRequest { device_id: 4, ..Default::default() };
+    let answer = client.runtime.block_on(client.rpc.set_forwarding_pipeline_config(request));
+    assert_eq!(answer.expect_err("there is no device 4").code(), Code::NotFound);
+    let request = GetForwardingPipelineConfigRequest { device_id: 4, ..Default::default() };
+    let answer = client.runtime.block_on(client.rpc.get_forwarding_pipeline_config(request));
+    assert_eq!(answer.expect_err("there is no device 4").code(), Code::NotFound);
+}
+
+#[test]
+fn verifying_changes_nothing() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    client.insert(table(host(1, 1))).expect("it suits");
+    assert_eq!(set(&mut client, Action::Verify, Some(config(EVERYTHING, 9))), Ok(()));
+    assert_eq!((cookie(&mut client), hosts(&mut client)), (None, 1));
+    assert_eq!(set(&mut client, Action::Commit, None), Err(Code::NotFound), "nothing was saved");
+}
+
+#[test]
+fn a_saved_pipeline_is_committed_later() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    client.insert(table(host(1, 1))).expect("it suits");
+    assert_eq!(set(&mut client, Action::VerifyAndSave, Some(config(EVERYTHING, 9))), Ok(()));
+    assert_eq!((cookie(&mut client), hosts(&mut client)), (None, 1));
+    assert_eq!(set(&mut client, Action::Commit, Some(config(EVERYTHING, 9))), Err(Code::InvalidArgument));
+    assert_eq!(set(&mut client, Action::Commit, None), Ok(()));
+    assert_eq!((cookie(&mut client), hosts(&mut client)), (Some(9), 0));
+    assert_eq!(set(&mut client, Action::Commit, None), Err(Code::NotFound));
+}
+
+#[test]
+fn a_commit_clears_what_was_written() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    client.insert(table(host(1, 1))).expect("it suits");
+    client.insert(multicast(1, vec![replica(1, 1)])).expect("it suits");
+    assert_eq!(set(&mut client, Action::VerifyAndCommit, Some(config(EVERYTHING, 9))), Ok(()));
+    assert_eq!(hosts(&mut client), 0);
+    assert_eq!(client.read(multicast(0, vec![])), []);
+}
+
+#[test]
+fn reconciling_keeps_what_was_written() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    let kept = TableEntry { metadata: b"m".to_vec(), ..host(1, 4) };
+    let group = multicast(
+        1,
+        vec![Replica { backup_replicas: vec![BackupReplica { port: vec![2], instance: 1 }], ..replica(1, 1) }],
+    );
+    client.insert(table(kept.clone())).expect("it suits");
+    client.insert(group.clone()).expect("it suits");
+    client
+        .insert(entity::Entity::DigestEntry(DigestEntry { digest_id: id_of("learned_t"), config: None }))
+        .expect("it suits");
+    let set_of = ActionProfileActionSet {
+        action_profile_actions: vec![ActionProfileAction {
+            action: Some(call("forward", &[&[4]])),
+            weight: 2,
+            watch_kind: None,
+        }],
+        ..Default::default()
+    };
+    let shot = Some(TableAction { r#type: Some(table_action::Type::ActionProfileActionSet(set_of)) });
+    let shot = entry("paths", vec![exact(1, [8])], shot);
+    client.insert(table(shot.clone())).expect("it suits");
+    let mut info = config(&smaller(), 5);
+    info.p4info = None;
+    assert_eq!(set(&mut client, Action::ReconcileAndCommit, Some(info)), Ok(()));
+    assert_eq!(cookie(&mut client), Some(5));
+    assert_eq!(client.read(table(entry("hosts", vec![], None))), [table(kept)]);
+    assert_eq!(client.read(table(entry("paths", vec![], None))), [table(shot)]);
+    assert_eq!(client.read(multicast(0, vec![])), [group]);
+    assert_eq!(client.read(entity::Entity::DigestEntry(Default::default())).len(), 1);
+    assert_eq!(rig.behind().digests.len(), 1, "the new pipeline is told of digests");
+    rig.behind().receive(9, frame(1, 2, 0));
+    assert_eq!(rig.behind().sent, [(4, frame(1, 2, 0))]);
+}
+
+#[test]
+fn what_cannot_run_leaves_the_pipeline() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    client.insert(table(host(1, 1))).expect("it suits");
+    let mut other = config(EVERYTHING, 1);
+    other.p4info.as_mut().expect("it has one").tables[0].preamble.as_mut().expect("it has one").id += 1;
+    let mut wider = config(EVERYTHING, 1);
+    wider.p4info.as_mut().expect("it has one").tables[0].match_fields[0].bitwidth = 49;
+    for (what, given) in [
+        ("no program", Some(config("this is no P4", 1))),
+        ("no text", Some(ForwardingPipelineConfig { p4_device_config: vec![0xff], ..config("", 1) })),
+        ("an unknown table", Some(other)),
+        ("a wider key", Some(wider)),
+        ("nothing", None),
+    ] {
+        for action in [Action::Verify, Action::VerifyAndSave, Action::VerifyAndCommit, Action::ReconcileAndCommit] {
+            assert_eq!(set(&mut client, action, given.clone()), Err(Code::InvalidArgument), "{what}");
+        }
+    }
+    assert_eq!(set(&mut client, Action::Unspecified, Some(config(EVERYTHING, 1))), Err(Code::InvalidArgument));
+    // The new program lacks a table that was written to.
+    let unnamed = smaller().replace("table hosts {", "table guests {").replace("hosts.apply()", "guests.apply()");
+    let given = ForwardingPipelineConfig { p4info: None, ..config(&unnamed, 1) };
+    assert_eq!(set(&mut client, Action::ReconcileAndCommit, Some(given)), Err(Code::InvalidArgument));
+    assert_eq!((cookie(&mut client), hosts(&mut client)), (None, 1));
+}
+
+#[test]
+fn the_version_is_told() {
+    let rig = Rig::empty();
+    let mut client = rig.client();
+    let mut ask = |device_id| {
+        let answer = client.runtime.block_on(client.rpc.capabilities(CapabilitiesRequest { device_id }));
+        answer.map(|answer| answer.into_inner().p4runtime_api_version).map_err(|status| status.code())
+    };
+    assert_eq!(ask(1), Ok("1.5.0".to_string()));
+    assert_eq!(ask(9), Err(Code::NotFound));
+}
