@@ -79,11 +79,8 @@ fn packets_are_the_same_under_pins() {
 }
 
 /// What a file says, where that stands, and what is said about it.
-const REFUSED: [(&str, &str, &str); 10] = [
-    ("  layout arrays\n", "2:3", "metadata in arrays is not supported"),
-    ("  burst 32\n  layout ordered { hdr.ipv4 }\n", "3:3", "metadata in another order is not supported"),
+const REFUSED: [(&str, &str, &str); 7] = [
     ("  window RouterParser.start: 14 bytes at 0 write_back {}\n", "2:3", "windows are not supported"),
-    ("  burst 32\n\n  instrument trace\n", "4:3", "a trace is not supported"),
     ("  loop Router.routes: batch 8 group 8 vector 4\n", "2:3", "vectors of 4 packets are not supported"),
     (
         "  hot_path { v1model.begin, Nope, Router.routes runs Router.forward }\n  loop Router.routes: batch 64 group 64\n",
@@ -236,7 +233,7 @@ fn ports_and_flags_do_not_overrule_a_file_in_silence() {
 fn plans_to_be_measured_are_checked_before_anything_is() {
     let cases = [
         ("plan {\n  burst 32\n  table Bridge.smac: lpm_trie\n}\n", "3:3", "does not suit table"),
-        ("plan {\n  layout arrays\n}\n", "2:3", "metadata in arrays is not supported"),
+        ("plan {\n  burst 513\n}\n", "2:3", "no port delivers 513 packets at once"),
         ("plan {\n  burst many\n}\n", "2:9", "expected a number of packets"),
     ];
     for (number, (text, place, message)) in cases.into_iter().enumerate() {
@@ -257,13 +254,13 @@ fn a_plan_behind_its_program_is_judged_and_overridden_there() {
     let whole = folder.join("whole.hlir");
     let name = whole.display().to_string();
     let line = program.lines().count() + 3;
-    fs::write(&whole, format!("{program}\nplan {{\n  layout arrays\n}}\n")).unwrap();
+    fs::write(&whole, format!("{program}\nplan {{\n  burst 513\n}}\n")).unwrap();
     let (code, said) = ran(&["compile", &name, "--emit", "c"]);
     assert!(code == Some(1) && said.contains(&format!(" {name}:{line}:3\n")), "{line}: {said}");
     let (code, said) = ran(&["show", &name, "--after", "all"]);
-    assert!(code == Some(0) && said.contains("  layout arrays\n"), "what is shown need not be emitted: {said}");
+    assert!(code == Some(0) && said.contains("  burst 513\n"), "what is shown need not be emitted: {said}");
     let pins = folder.join("pins.plan").display().to_string();
-    fs::write(&pins, "plan {\n  layout declared\n}\n").unwrap();
+    fs::write(&pins, "plan {\n  burst 32\n}\n").unwrap();
     let (code, said) = ran(&["compile", &name, "--emit", "c", "--pin", &pins]);
     assert_eq!(code, Some(0), "{said}");
     fs::write(&whole, format!("{program}\nplan {{\n  burst 64\n  table Bridge.smac: exact\n}}\n")).unwrap();

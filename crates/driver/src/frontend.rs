@@ -246,9 +246,6 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
         (inputs.constraints, inputs.constrained_descriptor) = (file.plan.clone(), file.descriptor());
     }
     let mut plan = given.as_ref().map(|file| file.plan.clone()).unwrap_or_default();
-    if let Some(layout) = pinned.as_ref().and_then(PlanFile::layout) {
-        plan.layout.clone_from(layout);
-    }
     opt::optimize(&mut program, &mut plan, &inputs, &selection, until);
     match (&given, &pinned) {
         // Before the last pass, pins are not all in the plan yet.

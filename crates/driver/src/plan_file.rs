@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use hlir::diagnostic::Diagnostic;
-use hlir::plan::{Descriptor, Layout};
+use hlir::plan::Descriptor;
 use hlir::source::{SourceMap, Span};
 use hlir::verify::{Places, Site, verify_pins_at, verify_plan_at};
 use hlir::{Plan, Program};
@@ -60,11 +60,6 @@ impl PlanFile {
     /// Whether the file decides how many packets a burst has: it says so, or a stage's batch does.
     pub fn decides_burst(&self) -> bool {
         self.plan.burst > 0 || !self.plan.loops.is_empty()
-    }
-
-    /// The layout, if the file says which.
-    pub fn layout(&self) -> Option<&Layout> {
-        self.places.has(Site::Layout).then_some(&self.plan.layout)
     }
 
     /// What is wrong with it for this program, or cannot be emitted, at its place.
@@ -125,7 +120,7 @@ impl PlanFile {
                 places.set(to, self.places.get(from));
             }
         };
-        for site in [Site::Descriptor, Site::Burst, Site::Layout, Site::HotPath, Site::Instrument] {
+        for site in [Site::Descriptor, Site::Burst, Site::HotPath, Site::Instrument] {
             put(site, site);
         }
         let own = &self.plan;

@@ -9,7 +9,7 @@ use crate::unit::Unit;
 use hlir::NodeId;
 use hlir::diagnostic::Diagnostic;
 use hlir::hot_path::{self, Stage};
-use hlir::plan::{Access, Layout, Loop, Placement, Prefetch};
+use hlir::plan::{Access, Loop, Placement, Prefetch};
 use hlir::vector::{Obstacle, VectorStage};
 use hlir::verify::{Places, Site};
 
@@ -20,7 +20,6 @@ const LARGEST_BURST: u32 = 512;
 pub fn of(unit: &Unit, places: &Places) -> Vec<Diagnostic> {
     let mut refused = Refused { unit, places, found: Vec::new() };
     refused.burst();
-    refused.layout();
     for (number, lp) in unit.plan.loops.iter().enumerate() {
         refused.packet_loop(number as u32, lp);
     }
@@ -52,15 +51,6 @@ impl Refused<'_> {
             };
             self.say(Site::Burst, format!("no port delivers {burst} packets at once"), &hint);
         }
-    }
-
-    fn layout(&mut self) {
-        let (layout, hint) = match self.unit.plan.layout {
-            Layout::Declared => return,
-            Layout::Ordered(_) => ("in another order", "write `layout declared`, for the program's order"),
-            Layout::Arrays => ("in arrays", "write `layout declared`, for a struct per packet"),
-        };
-        self.say(Site::Layout, format!("metadata {layout} is not supported"), hint);
     }
 
     fn packet_loop(&mut self, number: u32, lp: &Loop) {
@@ -107,10 +97,6 @@ impl Refused<'_> {
 
     fn request(&mut self, site: Site, lp: &Loop, request: &Prefetch) {
         match &request.access {
-            Access::Cell { object } => {
-                let hint = "lines of tables (`prefetch table`) and packets (`prefetch packet`) can be prefetched";
-                self.say(site, format!("the element of `{object}` cannot be prefetched"), hint);
-            }
             Access::Table { table, line } => self.table_request(site, lp, table, *line, request.placement),
             Access::Packet => self.packet_request(site, lp, request.placement),
         }
@@ -176,10 +162,6 @@ impl Refused<'_> {
             } else if self.first_stage().is_none() {
                 self.say(site, "a queue without stages of a hot path is not supported", "");
             }
-        }
-        if self.unit.plan.instrument.trace {
-            let hint = "remove `trace`: `edges` counts the packets on each edge, `cycles` sums the time in each node";
-            self.say(Site::Instrument, "a trace is not supported", hint);
         }
     }
 

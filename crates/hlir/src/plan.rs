@@ -13,7 +13,6 @@ pub struct Plan {
     pub descriptor: Descriptor,
     /// Packets per burst; 0 takes what the port delivers.
     pub burst: u32,
-    pub layout: Layout,
     /// The hot path. With one, loops are cuts of it into stages.
     pub hot_path: Option<HotPath>,
     /// Loops over the packets of a batch. Nodes without a loop run packet by packet with the node before
@@ -34,18 +33,6 @@ pub enum Descriptor {
     Mbuf,
     /// Address and length of the bytes, in two arrays of the burst.
     Own,
-}
-
-/// The memory layout of per-packet metadata.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub enum Layout {
-    /// A struct per packet, in the order of the program.
-    #[default]
-    Declared,
-    /// A struct per packet that begins with these variables and headers.
-    Ordered(Vec<String>),
-    /// An array per variable.
-    Arrays,
 }
 
 /// The path that most packets take. It runs in stages for all packets of a group: the nodes before a lookup,
@@ -94,8 +81,6 @@ pub enum Access {
     Packet,
     /// Line `line` of a lookup in the table, in the order in which the structure reads its lines.
     Table { table: String, line: u32 },
-    /// The element of a register, counter or meter.
-    Cell { object: String },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -194,8 +179,6 @@ pub struct Instrument {
     pub edges: bool,
     /// Sum cycles per node.
     pub cycles: bool,
-    /// Write a line for each node that a packet visits.
-    pub trace: bool,
 }
 
 /// The predicted cost of a choice and of its alternatives, in tenths of a cycle per packet.

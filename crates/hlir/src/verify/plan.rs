@@ -3,9 +3,9 @@
 //! Whether batching preserves behaviour is checked in `batching`.
 
 use super::{Site, Verifier};
-use crate::plan::{Access, Layout, Loop, Placement, Prefetch, TablePlan};
-use crate::{MatchKind, NodeId, Plan, Program, Table, Type};
-use std::collections::{HashMap, HashSet};
+use crate::plan::{Access, Loop, Placement, Prefetch, TablePlan};
+use crate::{MatchKind, NodeId, Plan, Table, Type};
+use std::collections::HashMap;
 
 impl<'p> Verifier<'p> {
     pub(super) fn plan(&mut self, plan: &Plan) {
@@ -42,7 +42,6 @@ impl<'p> Verifier<'p> {
         self.unique("planned tables", tables);
         let queues = plan.queues.iter().enumerate().map(|(index, queue)| (&queue.node, Site::Queue(index as u32)));
         self.unique("queues", queues);
-        self.layout(&plan.layout);
         for (index, lp) in plan.loops.iter().enumerate() {
             self.plan_loop(index as u32, lp, nodes);
         }
@@ -69,16 +68,6 @@ impl<'p> Verifier<'p> {
         found
     }
 
-    fn layout(&mut self, layout: &Layout) {
-        let Layout::Ordered(order) = layout else { return };
-        let headers = self.program.headers.values().map(|header| &header.name);
-        let storage: HashSet<&String> = headers.chain(self.program.variables.values().map(|it| &it.name)).collect();
-        for name in order.iter().filter(|name| !storage.contains(name)) {
-            self.error(Site::Layout, format!("the layout has `{name}`, which is neither a variable nor a header"));
-        }
-        self.unique("parts of the layout", order.iter().map(|name| (name, Site::Layout)));
-    }
-
     fn plan_loop(&mut self, number: u32, lp: &Loop, nodes: &HashMap<&str, NodeId>) {
         let site = Site::Loop(number);
         self.has_node(site, &lp.node, nodes);
@@ -99,7 +88,6 @@ impl<'p> Verifier<'p> {
                 let accessed = match &request.access {
                     Access::Packet => "packets".to_string(),
                     Access::Table { table, line } => format!("line {line} of `{table}`"),
-                    Access::Cell { object } => format!("the cell of `{object}`"),
                 };
                 let hint = "only one of the two prefetches would be issued: remove the other";
                 self.report(site, format!("the loop at `{}` prefetches {accessed} twice", lp.node), hint);
@@ -113,14 +101,6 @@ impl<'p> Verifier<'p> {
             Access::Table { table, .. } => {
                 if !self.program.tables.values().any(|found| found.name == *table) {
                     self.error(site, format!("the program has no table `{table}`"));
-                }
-            }
-            Access::Cell { object } => {
-                let Program { registers, counters, meters, .. } = self.program;
-                let mut names = registers.values().map(|it| &it.name);
-                let mut others = counters.values().map(|it| &it.name).chain(meters.values().map(|it| &it.name));
-                if !names.any(|name| name == object) && !others.any(|name| name == object) {
-                    self.error(site, format!("the program has no register, counter or meter `{object}`"));
                 }
             }
         }

@@ -37,7 +37,6 @@ pub enum Site {
     Plan,
     Descriptor,
     Burst,
-    Layout,
     HotPath,
     Loop(u32),
     /// What a loop prefetches: the number of the loop, and of the request in it.
@@ -118,7 +117,6 @@ impl Site {
             Site::Plan
             | Site::Descriptor
             | Site::Burst
-            | Site::Layout
             | Site::HotPath
             | Site::Loop(_)
             | Site::Prefetch(..)

@@ -3,21 +3,15 @@
 use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
-    Access, Descriptor, Hint, HotPath, Instrument, JointTables, Layout, Loop, Placement, Prefetch, Queue, Reason,
-    Structure, TablePlan, Window,
+    Access, Descriptor, Hint, HotPath, Instrument, JointTables, Loop, Placement, Prefetch, Queue, Reason, Structure,
+    TablePlan, Window,
 };
 
 impl Generator<'_> {
     pub fn plan(&mut self) -> Plan {
-        let layout = match self.below(3) {
-            0 => Layout::Declared,
-            1 => Layout::Ordered(self.several(3, |it| it.name())),
-            _ => Layout::Arrays,
-        };
         Plan {
             descriptor: self.pick(&[Descriptor::Mbuf, Descriptor::Own]),
             burst: self.number(),
-            layout,
             hot_path: self.once_in(2).then(|| self.path()),
             loops: self.several(3, |it| Loop {
                 node: it.name(),
@@ -47,7 +41,7 @@ impl Generator<'_> {
                 let (node, capacity, timeout) = (it.name(), it.number(), it.number());
                 Queue { node, capacity, timeout, reason: it.cost() }
             }),
-            instrument: Instrument { edges: self.once_in(2), cycles: self.once_in(2), trace: self.once_in(2) },
+            instrument: Instrument { edges: self.once_in(2), cycles: self.once_in(2) },
         }
     }
 
@@ -59,10 +53,9 @@ impl Generator<'_> {
     }
 
     fn request(&mut self) -> Prefetch {
-        let access = match self.below(3) {
+        let access = match self.below(2) {
             0 => Access::Packet,
-            1 => Access::Table { table: self.name(), line: self.number() },
-            _ => Access::Cell { object: self.name() },
+            _ => Access::Table { table: self.name(), line: self.number() },
         };
         let behind = [Placement::WithLookups, Placement::WithCommit, Placement::WithKeys];
         let behind = self.pick(&behind);

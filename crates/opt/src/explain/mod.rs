@@ -258,7 +258,6 @@ fn accessed(access: &Access) -> String {
     match access {
         Access::Packet => "lines of packets".to_string(),
         Access::Table { table, line } => format!("line {line} of {table}"),
-        Access::Cell { object } => format!("counters of {object}"),
     }
 }
 

@@ -5,7 +5,7 @@
 //! planned.
 
 use crate::Inputs;
-use hlir::plan::{HotPath, Layout, Loop};
+use hlir::plan::{HotPath, Loop};
 use hlir::verify::{Places, verify_pins_at};
 use hlir::{Plan, Program};
 
@@ -34,9 +34,6 @@ pub fn apply(plan: &mut Plan, inputs: &Inputs) {
     if pinned.burst > 0 {
         plan.burst = pinned.burst;
     }
-    if pinned.layout != Layout::Declared {
-        plan.layout.clone_from(&pinned.layout);
-    }
     if let Some(path) = &pinned.hot_path {
         // Keep the planner's reason for the same path.
         let same = plan.hot_path.take().filter(|planned| planned.nodes == path.nodes);
@@ -50,7 +47,6 @@ pub fn apply(plan: &mut Plan, inputs: &Inputs) {
     replace_all(&mut plan.queues, &pinned.queues, |queue| &queue.node);
     plan.instrument.edges |= pinned.instrument.edges;
     plan.instrument.cycles |= pinned.instrument.cycles;
-    plan.instrument.trace |= pinned.instrument.trace;
 }
 
 /// Replaces parts of the same name, or appends. Two given parts of one name both stay, and the verifier

@@ -3,15 +3,15 @@
 use super::Reader;
 use super::cursor::Read;
 use crate::Plan;
-use crate::plan::{Access, HotPath, JointTables, Layout, Loop, Prefetch, Queue, Reason, TablePlan, Window};
+use crate::plan::{Access, HotPath, JointTables, Loop, Prefetch, Queue, Reason, TablePlan, Window};
 use crate::text::lex::TokenKind;
 use crate::text::words::{DESCRIPTORS, HINTS, INTERLEAVED, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
 use std::collections::BTreeMap;
 
 /// Parts of which a plan has one.
-const SINGLE: [(&str, Site); 4] =
-    [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("layout", Site::Layout), ("hot_path", Site::HotPath)];
+const SINGLE: [(&str, Site); 3] =
+    [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("hot_path", Site::HotPath)];
 
 impl Reader {
     pub(super) fn plan(&mut self) -> Read<()> {
@@ -32,10 +32,10 @@ impl Reader {
     fn plan_member(&mut self, plan: &mut Plan) -> Read<()> {
         let start = self.at;
         let word = self.word().unwrap_or("").to_string();
-        let known =
-            ["descriptor", "burst", "layout", "hot_path", "loop", "table", "joint", "window", "queue", "instrument"];
+        let known = ["descriptor", "burst", "hot_path", "loop", "table", "joint", "window", "queue", "instrument"];
         if !known.contains(&word.as_str()) {
-            let expected = "`descriptor`, `burst`, `layout`, `hot_path`, `loop`, `table`, `joint`, `window`, `queue` or `instrument`";
+            let expected =
+                "`descriptor`, `burst`, `hot_path`, `loop`, `table`, `joint`, `window`, `queue` or `instrument`";
             return Err(self.fail(expected));
         }
         if let Some((_, site)) = SINGLE.iter().find(|(single, _)| *single == word) {
@@ -89,23 +89,10 @@ impl Reader {
         match word {
             "descriptor" => plan.descriptor = self.one_of(DESCRIPTORS)?,
             "burst" => plan.burst = self.number("a number of packets")?,
-            "layout" => plan.layout = self.layout()?,
             _ => plan.hot_path = Some(self.path()?),
         }
         self.places.set(site, self.head_since(start));
         Ok(())
-    }
-
-    fn layout(&mut self) -> Read<Layout> {
-        if self.eat_word("arrays") {
-            Ok(Layout::Arrays)
-        } else if self.eat_word("declared") {
-            Ok(Layout::Declared)
-        } else if self.eat_word("ordered") {
-            Ok(Layout::Ordered(self.plan_names("a variable or header")?))
-        } else {
-            Err(self.fail("`declared`, `ordered { … }` or `arrays`"))
-        }
     }
 
     fn plan_names(&mut self, what: &str) -> Read<Vec<String>> {
@@ -158,10 +145,8 @@ impl Reader {
             let table = self.name("a table")?;
             self.expect_word("line")?;
             Access::Table { table, line: self.number("a line")? }
-        } else if self.eat_word("cell") {
-            Access::Cell { object: self.name("a register, counter or meter")? }
         } else {
-            return Err(self.fail("`packet`, `table NAME line N` or `cell NAME`"));
+            return Err(self.fail("`packet` or `table NAME line N`"));
         };
         self.expect_word("ahead")?;
         let distance = self.number("a distance")?;
@@ -215,10 +200,8 @@ impl Reader {
                 plan.instrument.edges = true;
             } else if self.eat_word("cycles") {
                 plan.instrument.cycles = true;
-            } else if self.eat_word("trace") {
-                plan.instrument.trace = true;
             } else if self.at == before {
-                return Err(self.fail("`edges`, `cycles` or `trace`"));
+                return Err(self.fail("`edges` or `cycles`"));
             } else {
                 return Ok(());
             }

@@ -2,7 +2,7 @@
 
 use super::lines::{Lines, in_braces};
 use crate::Plan;
-use crate::plan::{Access, Descriptor, HotPath, Layout, Prefetch, Reason};
+use crate::plan::{Access, Descriptor, HotPath, Prefetch, Reason};
 use crate::text::words::{DESCRIPTORS, HINTS, STRUCTURES, word_of, written};
 use crate::text::written_placement;
 
@@ -39,7 +39,7 @@ pub(super) fn print(plan: &Plan) -> String {
             lines.add(format!("queue {node}: capacity {} timeout {}{reason}", queue.capacity, queue.timeout));
         }
         let instrument = plan.instrument;
-        let flags = [(instrument.edges, " edges"), (instrument.cycles, " cycles"), (instrument.trace, " trace")];
+        let flags = [(instrument.edges, " edges"), (instrument.cycles, " cycles")];
         let flags: String = flags.iter().filter(|(set, _)| *set).map(|(_, word)| *word).collect();
         if !flags.is_empty() {
             lines.add(format!("instrument{flags}"));
@@ -54,11 +54,6 @@ fn header(lines: &mut Lines, plan: &Plan) {
     }
     if plan.burst != 0 {
         lines.add(format!("burst {}", plan.burst));
-    }
-    match &plan.layout {
-        Layout::Declared => {}
-        Layout::Ordered(order) => lines.add(format!("layout ordered {}", names(order))),
-        Layout::Arrays => lines.add("layout arrays"),
     }
     if let Some(path) = &plan.hot_path {
         lines.add(format!("{}{}", print_path(path), because(&path.reason)));
@@ -83,7 +78,6 @@ fn prefetch(request: &Prefetch) -> String {
     let access = match &request.access {
         Access::Packet => "packet".to_string(),
         Access::Table { table, line } => format!("table {} line {line}", written(table)),
-        Access::Cell { object } => format!("cell {}", written(object)),
     };
     let how = if request.placement.is_pipelined() { "interleaved" } else { "in" };
     let placement = written_placement(request.placement);
