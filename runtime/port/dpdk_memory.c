@@ -358,7 +358,6 @@ dpdk_memory_answer(struct worker *worker, struct dpdk_memory *port, const struct
 	if (count != 0)
 		dpdk_memory_step(worker, port, pipeline, count);
 	dpdk_memory_flush(worker);
-	dpdk_quiescent(worker);
 	host_call_again(worker);
 	return pipeline;
 }

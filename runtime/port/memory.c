@@ -241,14 +241,14 @@ memory_resumed(struct worker *worker, struct memory_port *port, const struct pip
 	memory_port_flush(worker);
 }
 
-/* What the control thread has for the worker, a burst of each kind at most. */
+/* What the control thread has for the worker, a burst of each kind at most. It is part of the next burst: an end is only counted behind `process`, for a
+ * pipeline keeps what it has found from one call to the next. */
 static const struct pipeline *
 memory_answer(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline)
 {
 	pipeline = host_answer(worker, pipeline);
 	memory_resumed(worker, port, pipeline, memory_limit(port, pipeline));
 	memory_injected(worker, port, pipeline, memory_limit(port, pipeline));
-	atomic_fetch_add(&worker->quiescent, 1);
 	host_call_again(worker);
 	return pipeline;
 }
