@@ -131,6 +131,8 @@ struct pool {
 	void *(*allocate)(struct pool *pool);	/* an empty packet with full headroom, or NULL: mbuf, or an own buffer's first data byte */
 	uint32_t buffer_bytes;	/* own: size and alignment of a buffer, a power of two */
 	uint32_t headroom_bytes;
+	uint32_t count;		/* buffers */
+	uint32_t unused;
 };
 
 /* A run-to-completion worker. The host fills it; a pipeline changes `out`, `freed`, `packet_number` and the
@@ -142,7 +144,8 @@ struct worker {
 	uint64_t seed;
 	uint64_t packet_number;	/* of the next packet to arrive; grows by one a packet */
 	const struct shared *shared;
-	void *memory;	/* the pipeline's own, `worker_bytes` long, zero at attach, 64-byte aligned */
+	/* The pipeline's own: `worker_bytes`, zero at attach, 64-byte aligned; then, from the next multiple of 64 on, `copy_bytes` for each buffer of the pool. */
+	void *memory;
 	struct pool *pool;
 	void (*flush)(struct worker *worker);	/* sends `out`, frees `freed`, empties both */
 	void *host;		/* the host's own */
@@ -294,6 +297,7 @@ struct pipeline {
 	uint32_t saved_bytes;
 	const struct saved_field *saved;
 	uint64_t worker_bytes;
+	uint64_t copy_bytes;	/* of a copied packet's state */
 	uint32_t extern_count;
 	uint32_t held_bursts;	/* ends of bursts that a packet may be kept over with what it has found in tables */
 	const struct extern_descriptor *externs;

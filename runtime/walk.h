@@ -37,6 +37,13 @@ walk_copy_output(struct output *to, const struct output *from)
 	to->ports = from->ports;
 }
 
+/* Memory for the states of copied packets, behind the pipeline's own of `bytes` bytes: one for each buffer of the pool. */
+static inline void *
+walk_copies(const struct worker *worker, size_t bytes)
+{
+	return (uint8_t *)worker->memory + ((bytes + 63) & ~(size_t)63);
+}
+
 /* Outputs of a burst are counted in a copy of `worker->out`, which stays in registers. Between `walk_open`
  * and `walk_close` the worker's own count is zero, so that a flush caused by drops sends nothing twice. */
 static inline void

@@ -15,7 +15,7 @@
 #include "port/host.h"
 #include "port/trace.h"
 
-#define DPDK_VERSION 8u
+#define DPDK_VERSION 9u
 #define DPDK_NUMBERS 65536u	/* numbers that ports may have: 0 .. 65535 */
 #define DPDK_PORTS 512u		/* places of open ports; the first is that of numbers which no port has */
 #define DPDK_WORKERS 64u

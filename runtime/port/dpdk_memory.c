@@ -24,7 +24,7 @@ dpdk_memory_create(void)
 	struct dpdk_memory *port = calloc(1, sizeof(*port));
 
 	if (port != NULL)
-		port->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate };
+		port->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate, .count = dpdk_mempool->size };
 	return port;
 }
 

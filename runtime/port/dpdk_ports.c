@@ -209,7 +209,7 @@ dpdk_lane_create(uint32_t worker)
 	atomic_store(&lane->handed, 0);
 	atomic_store(&lane->nowhere, 0);
 	lane->source_count = 0;
-	lane->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate };
+	lane->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate, .count = dpdk_mempool->size };
 	return lane;
 }
 

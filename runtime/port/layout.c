@@ -47,7 +47,7 @@ static const struct place places[] = {
 	OFFSET(shared, log), OFFSET(shared, fail), OFFSET(shared, punt),
 	OFFSET(shared, insert),
 	SIZE(pool),
-	OFFSET(pool, handle), OFFSET(pool, allocate), OFFSET(pool, buffer_bytes), OFFSET(pool, headroom_bytes),
+	OFFSET(pool, handle), OFFSET(pool, allocate), OFFSET(pool, buffer_bytes), OFFSET(pool, headroom_bytes), OFFSET(pool, count),
 	SIZE(worker),
 	OFFSET(worker, id), OFFSET(worker, port_count), OFFSET(worker, clock_ns), OFFSET(worker, seed),
 	OFFSET(worker, packet_number), OFFSET(worker, shared), OFFSET(worker, memory), OFFSET(worker, pool),
@@ -86,7 +86,7 @@ static const struct place places[] = {
 	OFFSET(pipeline, meter_count), OFFSET(pipeline, counters), OFFSET(pipeline, meters), OFFSET(pipeline, register_count),
 	OFFSET(pipeline, drop_count), OFFSET(pipeline, registers), OFFSET(pipeline, drops), OFFSET(pipeline, node_count),
 	OFFSET(pipeline, edge_count), OFFSET(pipeline, nodes), OFFSET(pipeline, edges), OFFSET(pipeline, saved_count),
-	OFFSET(pipeline, saved_bytes), OFFSET(pipeline, saved), OFFSET(pipeline, worker_bytes),
+	OFFSET(pipeline, saved_bytes), OFFSET(pipeline, saved), OFFSET(pipeline, worker_bytes), OFFSET(pipeline, copy_bytes),
 	OFFSET(pipeline, extern_count), OFFSET(pipeline, held_bursts), OFFSET(pipeline, externs), OFFSET(pipeline, attach),
 	OFFSET(pipeline, detach), OFFSET(pipeline, process), OFFSET(pipeline, resume),
 };

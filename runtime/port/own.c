@@ -19,7 +19,7 @@ own_create(uint32_t count, uint32_t buffer_bytes, uint32_t headroom_bytes)
 
 	if (own == NULL)
 		return NULL;
-	own->pool = (struct pool){ own, own_allocate, buffer_bytes, headroom_bytes };
+	own->pool = (struct pool){ own, own_allocate, buffer_bytes, headroom_bytes, count, 0 };
 	own->count = count;
 	own->shift = (uint32_t)__builtin_ctz(buffer_bytes);
 	own->bytes = ((size_t)count << own->shift) + buffer_bytes;

@@ -1,8 +1,8 @@
 //! Copies of packets, and the queue of those that enter again: functions that only programs with copies have.
 //!
-//! A copy has its state and scratch in memory of its own, taken from the worker's list of free ones or from the heap; the list goes back to the heap
-//! when the pipeline is detached. What is left of a received packet's budget for copies is a number in the worker's memory, from the first copy to the end
-//! of the burst; all that came of the packet points to it.
+//! A copy has its state and scratch in memory of its own: the worker has room for as many as there are packet buffers, and a list of those that were used and
+//! are free. What is left of a received packet's budget for copies is a number in the worker's memory, from the first copy to the end of the burst; all that
+//! came of the packet points to it.
 
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Stmt};
@@ -217,7 +217,17 @@ fn copy_take() -> Vec<Stmt> {
         Stmt::Blank,
         Stmt::when(
             Expr::binary("==", name("copy"), name("NULL")),
-            vec![Stmt::result(Expr::call("malloc", [name("sizeof(*copy)")]))],
+            vec![
+                Stmt::when(
+                    Expr::binary("==", name("run->memory->used_copies"), name("run->worker->pool->count")),
+                    vec![Stmt::result(name("NULL"))],
+                ),
+                Stmt::set(
+                    name("copy"),
+                    Expr::call("walk_copies", [name("run->worker"), name("sizeof(struct memory)")]),
+                ),
+                Stmt::result(Expr::binary("+", name("copy"), name("run->memory->used_copies++"))),
+            ],
         ),
         set("run->memory->copies", "copy->next"),
         Stmt::result(name("copy")),

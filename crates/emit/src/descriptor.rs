@@ -102,6 +102,7 @@ impl Unit<'_> {
         members.push(field("saved_bytes", if self.facts.punts { "sizeof(struct saved)" } else { "0" }));
         members.push(named("saved", array(&mut items, "struct saved_field", "pipeline_saved", saved)));
         members.push(field("worker_bytes", "sizeof(struct memory)"));
+        members.extend(self.copies().then(|| field("copy_bytes", "sizeof(struct copy)")));
         members.extend(self.extern_members(&mut items));
         members.extend((held_bursts != 0).then(|| word("held_bursts", held_bursts)));
         for name in ["attach", "detach", "process", "resume"] {

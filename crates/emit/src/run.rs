@@ -29,7 +29,8 @@ impl Unit<'_> {
     pub fn run_items(&self, way: Option<&HotPath>) -> Vec<Item> {
         let mut memory = Vec::new();
         if self.copies() {
-            memory.push(Member::plain("struct copy *", "copies", "free ones"));
+            memory.push(Member::plain("struct copy *", "copies", "free ones that were used"));
+            memory.push(Member::plain("uint32_t", "used_copies", "of those behind this memory"));
         }
         if self.facts.pending {
             memory.push(Member::plain("struct copy *", "first", "of re-entering packets"));
@@ -111,7 +112,12 @@ impl Unit<'_> {
             &["struct worker *worker"],
             vec![Stmt::Do(Expr::cast("void", name("worker"))), Stmt::result(name("0"))],
         ));
-        items.extend(function("static void", "detach", &["struct worker *worker"], self.detach_body()));
+        items.extend(function(
+            "static void",
+            "detach",
+            &["struct worker *worker"],
+            vec![Stmt::Do(Expr::cast("void", name("worker")))],
+        ));
         let parameters = ["struct worker *worker", "struct burst *burst"];
         items.extend(function("static void", "process", &parameters, self.process(entry, way)));
         let about = match self.facts.punts {
@@ -207,25 +213,6 @@ impl Unit<'_> {
             body.push(Stmt::Do(Expr::cast("void", name("number"))));
         }
         body
-    }
-
-    fn detach_body(&self) -> Vec<Stmt> {
-        if !self.copies() {
-            return vec![Stmt::Do(Expr::cast("void", name("worker")))];
-        }
-        vec![
-            Stmt::declare("struct memory *const", "memory", name("worker->memory")),
-            Stmt::Blank,
-            Stmt::While(
-                Expr::binary("!=", name("memory->copies"), name("NULL")),
-                vec![
-                    Stmt::declare("struct copy *const", "copy", name("memory->copies")),
-                    Stmt::Blank,
-                    Stmt::set(name("memory->copies"), name("copy->next")),
-                    Stmt::call("free", [name("copy")]),
-                ],
-            ),
-        ]
     }
 
     fn process(&self, entry: NodeId, way: Option<&HotPath>) -> Vec<Stmt> {

@@ -147,6 +147,8 @@ pub struct Pool {
     pub allocate: Option<unsafe extern "C" fn(pool: *mut Pool) -> *mut c_void>,
     pub buffer_bytes: u32,
     pub headroom_bytes: u32,
+    pub count: u32,
+    pub unused: u32,
 }
 
 /// Ends of bursts, alone on a line.
@@ -288,6 +290,7 @@ pub struct Pipeline {
     pub saved_bytes: u32,
     pub saved: *const SavedField,
     pub worker_bytes: u64,
+    pub copy_bytes: u64,
     pub extern_count: u32,
     pub held_bursts: u32,
     pub externs: *const ExternDescriptor,
@@ -355,7 +358,7 @@ mod tests {
             "selection" Selection { groups }
             "state_array" StateArray { count, cells }
             "shared" Shared { tables, registers, meters, groups, sessions, selections, externs, digest, log, fail, punt, insert }
-            "pool" Pool { handle, allocate, buffer_bytes, headroom_bytes }
+            "pool" Pool { handle, allocate, buffer_bytes, headroom_bytes, count }
             "worker" Worker { id, port_count, clock_ns, seed, packet_number, shared, memory, pool, flush, host, out, freed, drops, hits, misses,
                 counters, edges, cycles, asked, quiescent }
             "key_field" KeyField { name, width, shift, kind }
@@ -369,7 +372,7 @@ mod tests {
             "extern_descriptor" ExternDescriptor { name, of_type, create, destroy }
             "saved_field" SavedField { name, width, offset }
             "pipeline" Pipeline { version, descriptor, layout, program, burst, table_count, tables, counter_count, meter_count, counters, meters,
-                register_count, drop_count, registers, drops, node_count, edge_count, nodes, edges, saved_count, saved_bytes, saved, worker_bytes,
+                register_count, drop_count, registers, drops, node_count, edge_count, nodes, edges, saved_count, saved_bytes, saved, worker_bytes, copy_bytes,
                 extern_count, held_bursts, externs, attach, detach, process, resume }
         };
         assert_eq!(ours, places());

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 const ERROR_BYTES: usize = 512;
 
 /// How much DPDK takes, and from where.

@@ -11,7 +11,7 @@ use crate::pipeline::Pipeline;
 use crate::state::{GroupTable, Meter, Register};
 use crate::switch::{Generation, Lane, Switch, SwitchError, fill};
 use crate::tables::Table;
-use crate::worker::{Carried, Counted, Moves};
+use crate::worker::{Carried, Counted, Moves, Worker};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,8 +77,10 @@ impl<L: Lane> Switch<L> {
         let readers = self.state.readers.clone();
         let tables = fill(&pipeline, kept, &readers)?;
         let objects = self.state.objects(new, carried)?;
-        let counted = |old: &Counted| Counted::new(new, carried.map(|carried| (carried, old)));
-        let counted = self.current.counted.iter().map(counted).collect::<Result<_, _>>()?;
+        let counted = |(worker, old): (&Worker, &Counted)| {
+            Counted::new(new, worker.buffers, carried.map(|carried| (carried, old)))
+        };
+        let counted = self.workers.iter().zip(&self.current.counted).map(counted).collect::<Result<_, _>>()?;
         let groups = (!carries).then(|| (GroupTable::new(), GroupTable::new()));
         let (groups_of, sessions_of) =
             groups.as_ref().map_or((&self.state.groups, &self.state.sessions), |(groups, sessions)| (groups, sessions));

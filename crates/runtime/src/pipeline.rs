@@ -39,6 +39,7 @@ pub struct Description {
     pub edges: Vec<String>,
     pub saved_bytes: u32,
     pub worker_bytes: u64,
+    pub copy_bytes: u64,
     /// Objects of custom externs.
     pub externs: Vec<Extern>,
 }
@@ -323,6 +324,7 @@ impl Description {
                 edges: texts(raw.edges, raw.edge_count),
                 saved_bytes: raw.saved_bytes,
                 worker_bytes: raw.worker_bytes,
+                copy_bytes: raw.copy_bytes,
                 externs: array(raw.externs, raw.extern_count)
                     .iter()
                     .map(|object| Extern { name: text(object.name), of_type: text(object.of_type) })

@@ -233,7 +233,7 @@ impl<L: Lane> Switch<L> {
         }
         let tables = fill(&pipeline, vec![None; description.tables.len()], &readers)?;
         let state = State::new(description, readers.clone())?;
-        let counted = workers.iter().map(|_| Counted::new(description, None));
+        let counted = workers.iter().map(|worker| Counted::new(description, worker.buffers, None));
         let counted = counted.collect::<Result<_, _>>()?;
         let (objects, groups) = ((&*state.registers, &*state.meters), (&state.groups, &state.sessions));
         let current = Generation::new(pipeline, Bound { readers, tables }, objects, groups, counted)?;

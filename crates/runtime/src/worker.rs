@@ -18,8 +18,9 @@ pub(crate) struct Worker {
     pub raw: Box<abi::Worker>,
     pub host: Box<Host>,
     pub control: Box<Control>,
-    /// Bytes of the longest packet that its buffers hold.
+    /// Bytes of the longest packet that its buffers hold, and buffers.
     pub longest: u32,
+    pub buffers: u32,
     _out: (Region<*mut c_void>, Region<u16>, Region<u16>),
     _freed: Region<*mut c_void>,
 }
@@ -31,6 +32,8 @@ impl Worker {
     /// A worker without a pipeline.
     pub fn new(id: u32, port_count: u32, seed: u64, connection: &Connection) -> Worker {
         let control = Box::new(Control::new());
+        // SAFETY: a lane's pool lives as long as the lane; nobody runs it yet.
+        let buffers = unsafe { connection.pool.as_ref() }.map_or(0, |pool| pool.count);
         let host = Box::new(Host::new(connection, &control));
         let (packets, lengths, ports) =
             (Region::new(OUTPUTS as usize), Region::new(OUTPUTS as usize), Region::new(OUTPUTS as usize));
@@ -63,7 +66,8 @@ impl Worker {
             asked: std::ptr::null_mut(),
             quiescent: abi::Quiescent::default(),
         });
-        Worker { raw, host, control, longest: connection.longest, _out: (packets, lengths, ports), _freed: freed }
+        let longest = connection.longest;
+        Worker { raw, host, control, longest, buffers, _out: (packets, lengths, ports), _freed: freed }
     }
 }
 
@@ -93,6 +97,8 @@ pub(crate) struct Counted {
     pub counters: Vec<CounterCells>,
     counter_pointers: Vec<*mut abi::CounterCell>,
     memory: Region<u8>,
+    /// Of the memory, the part that is zero at each `attach`.
+    worker_bytes: usize,
 }
 
 // SAFETY: the pointers are those of regions, which any thread may use.
@@ -114,7 +120,11 @@ impl Carried<'_> {
 
 impl Counted {
     /// Counts of zero, but for cells of counters that the worker had for the pipeline before.
-    pub fn new(description: &Description, carried: Option<(&Carried<'_>, &Counted)>) -> Result<Counted, SwitchError> {
+    pub fn new(
+        description: &Description,
+        buffers: u32,
+        carried: Option<(&Carried<'_>, &Counted)>,
+    ) -> Result<Counted, SwitchError> {
         let made = |counter: &Counter| {
             let kept = carried.and_then(|(carried, old)| {
                 old.counters.iter().find(|old| {
@@ -139,7 +149,8 @@ impl Counted {
             edges: Region::new(description.edges.len()),
             cycles: Region::new(description.nodes.len()),
             asked: Region::new(description.tables.len() * abi::ASKED_WORDS),
-            memory: Region::new(description.worker_bytes as usize),
+            memory: memory(description, buffers)?,
+            worker_bytes: description.worker_bytes as usize,
             counter_pointers: counters.iter().map(|counter| counter.cells.as_mut_ptr()).collect(),
             counters,
         })
@@ -160,7 +171,7 @@ impl Counted {
     /// Leaves the pipeline's own memory as before the first `attach`.
     pub fn clear_memory(&self) {
         // SAFETY: the region has as many bytes, and no worker uses them.
-        unsafe { self.memory.as_mut_ptr().write_bytes(0, self.memory.len()) };
+        unsafe { self.memory.as_mut_ptr().write_bytes(0, self.worker_bytes) };
     }
 
     /// Goes on from the counts of another pipeline. By the thread that counts.
@@ -183,6 +194,13 @@ impl Counted {
             asked: (0..self.asked.len() / abi::ASKED_WORDS).map(|table| Asked::of(map(table))).collect(),
         }
     }
+}
+
+/// The pipeline's memory in one worker, and behind it that for copies of packets: as many as there are buffers.
+fn memory(description: &Description, buffers: u32) -> Result<Region<u8>, SwitchError> {
+    let copies = description.copy_bytes.saturating_mul(u64::from(buffers));
+    let bytes = description.worker_bytes.next_multiple_of(64).saturating_add(copies);
+    Region::of(bytes).ok_or_else(|| SwitchError::no_memory("the copies of", &description.program, bytes, 1))
 }
 
 /// Which counts go on as which of another pipeline: those with the same name.
