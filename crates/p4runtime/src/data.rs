@@ -102,16 +102,14 @@ pub fn width(schema: &Schema, spec: &TypeSpec) -> Option<u32> {
     }
 }
 
-/// The cell's type where it is one number, or all members of a struct.
+/// The members of a cell that is a struct or a tuple.
 fn parts<'s>(schema: &'s Schema, spec: &'s TypeSpec) -> Option<Vec<&'s TypeSpec>> {
-    match spec {
-        TypeSpec::Named(NamedKind::Struct, name) => match schema.definition(name)? {
-            Definition::Struct(members) => Some(members.iter().map(|member| &member.value).collect()),
-            _ => None,
-        },
-        TypeSpec::Tuple(members) => Some(members.iter().collect()),
-        _ => None,
+    if let TypeSpec::Tuple(members) = spec {
+        return Some(members.iter().collect());
     }
+    let TypeSpec::Named(NamedKind::Struct, name) = spec else { return None };
+    let Definition::Struct(members) = schema.definition(name)? else { return None };
+    Some(members.iter().map(|member| &member.value).collect())
 }
 
 /// The value of a register's cell: a struct is its members, the first standing highest.

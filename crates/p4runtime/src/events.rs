@@ -5,7 +5,9 @@
 
 use crate::device::{Device, Pipeline, lock};
 use crate::digest::{Configs, List};
+use crate::election::Elections;
 use crate::read::idle_entry;
+use crate::records::Records;
 use crate::write::{group_member, live_members, live_replicas};
 use crate::{data, packet};
 use control::message::runtime::{DigestList, IdleTimeoutNotification, stream_message_response::Update as Message};
@@ -75,15 +77,24 @@ pub fn run(device: &Device, queue: &Receiver<Event>) {
             Some(pipeline) => lock(&device.digests).idle_for(&configs(pipeline), Instant::now()).unwrap_or(LOOK),
             None => LOOK,
         };
-        match queue.recv_timeout(wait.min(LOOK)) {
+        let event = match queue.recv_timeout(wait.min(LOOK)) {
             Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-            Ok(event) => take(device, event),
-            Err(RecvTimeoutError::Timeout) => {}
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout) => None,
+        };
+        if let Some(Event::Port { port, up }) = event {
+            let mut down = lock(&device.ports_down);
+            let _changed = if up { down.remove(&port) } else { down.insert(port) };
         }
-        if let Some(pipeline) = device.pipeline().as_ref() {
-            let due = lock(&device.digests).due(&configs(pipeline), Instant::now());
-            due.into_iter().for_each(|list| send_list(device, pipeline, list));
+        // In the order in which a Write takes them: whoever waits to change one must not stand between two that read.
+        let (elections, pipeline) = (device.elections(), device.pipeline());
+        let Some(pipeline) = pipeline.as_ref() else { continue };
+        let teller = Teller { device, elections: &elections, pipeline };
+        if let Some(event) = event {
+            teller.take(event);
         }
+        let due = lock(&device.digests).due(&configs(pipeline), Instant::now());
+        due.into_iter().for_each(|list| teller.send_list(list));
     }
 }
 
@@ -91,95 +102,103 @@ fn configs(pipeline: &Pipeline) -> Configs {
     lock(&pipeline.records).digests.clone()
 }
 
-fn take(device: &Device, event: Event) {
-    if let Event::Port { port, up } = event {
-        let mut down = lock(&device.ports_down);
-        let _changed = if up { down.remove(&port) } else { down.insert(port) };
-    }
-    let pipeline = device.pipeline();
-    let Some(pipeline) = pipeline.as_ref() else { return };
-    match event {
-        Event::PacketIn(frame) => match packet::packet_in(&pipeline.schema, frame) {
-            Some(packet) => send(device, &Message::Packet(packet), &device.losses.packets_in),
-            None => drop(device.losses.malformed.fetch_add(1, Ordering::Relaxed)),
-        },
-        Event::Digest(record) => {
-            let config = lock(&pipeline.records).digests.get(&record.digest).copied();
-            // Nobody wants it, or nobody is there to take it.
-            let Some(config) = config.filter(|_| device.elections().has_primary()) else { return };
-            let list = lock(&device.digests).push(record.digest, record.values, &config, Instant::now());
-            list.into_iter().for_each(|list| send_list(device, pipeline, list));
-        }
-        Event::Idle(keys) => idle(device, pipeline, &keys),
-        Event::Port { port, up } => port_changed(device, pipeline, port, up),
-        Event::Stop => {}
-    }
-}
-
-fn send(device: &Device, message: &Message, lost: &AtomicU64) {
-    lost.fetch_add(device.elections().send(message), Ordering::Relaxed);
-}
-
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     since.as_nanos().try_into().unwrap_or(i64::MAX)
 }
 
-fn send_list(device: &Device, pipeline: &Pipeline, list: List) {
-    let Some(digest) = pipeline.schema.digests.iter().find(|digest| digest.digest == list.digest) else { return };
-    let records =
-        list.records.into_iter().map(|record| data::write(&pipeline.schema, &digest.record, &mut record.into_iter()));
-    let Ok(data) = records.collect::<Result<Vec<_>, _>>() else {
-        device.losses.digests.fetch_add(1, Ordering::Relaxed);
-        return;
-    };
-    let message = DigestList { digest_id: digest.id, list_id: list.number, data, timestamp: now() };
-    send(device, &Message::Digest(message), &device.losses.digests);
+/// Makes messages while the pipeline and the controllers stay the same.
+struct Teller<'a> {
+    device: &'a Device,
+    elections: &'a Elections,
+    pipeline: &'a Pipeline,
 }
 
-fn idle(device: &Device, pipeline: &Pipeline, keys: &[EntryKey]) {
-    let table_entry = device.with_switch(|switch| {
-        let store = switch.plane().store();
-        keys.iter().filter_map(|key| idle_entry(&pipeline.schema, key, store.find(key))).collect::<Vec<_>>()
-    });
-    let Some(table_entry) = table_entry.filter(|entries| !entries.is_empty()) else { return };
-    let message = IdleTimeoutNotification { table_entry, timestamp: now() };
-    send(device, &Message::IdleTimeoutNotification(message), &device.losses.idle);
-}
+impl Teller<'_> {
+    fn take(&self, event: Event) {
+        match event {
+            Event::PacketIn(frame) => match packet::packet_in(&self.pipeline.schema, frame) {
+                Some(packet) => self.send(&Message::Packet(packet), &self.device.losses.packets_in),
+                None => drop(self.device.losses.malformed.fetch_add(1, Ordering::Relaxed)),
+            },
+            Event::Digest(record) => {
+                let config = lock(&self.pipeline.records).digests.get(&record.digest).copied();
+                // Without a controller to take it, it comes again.
+                let Some(config) = config.filter(|_| self.elections.has_primary()) else { return };
+                let list = lock(&self.device.digests).push(record.digest, record.values, &config, Instant::now());
+                list.into_iter().for_each(|list| self.send_list(list));
+            }
+            Event::Idle(keys) => self.idle(&keys),
+            Event::Port { port, up } => self.port_changed(port, up),
+            Event::Stop => {}
+        }
+    }
 
-/// Groups without the members that watch a dead port, and multicast groups with the replicas that stand in for those of one.
-fn port_changed(device: &Device, pipeline: &Pipeline, port: u32, up: bool) {
-    let cpu_port = device.settings.cpu_port;
-    device.with_switch(|switch| {
-        let mut records = lock(&pipeline.records);
-        let changed = if up { records.ports_down.remove(&port) } else { records.ports_down.insert(port) };
-        if !changed {
+    fn send(&self, message: &Message, lost: &AtomicU64) {
+        lost.fetch_add(self.elections.send(message), Ordering::Relaxed);
+    }
+
+    fn send_list(&self, list: List) {
+        let (schema, losses) = (&self.pipeline.schema, &self.device.losses);
+        let Some(digest) = schema.digests.iter().find(|digest| digest.digest == list.digest) else { return };
+        let records =
+            list.records.into_iter().map(|record| data::write(schema, &digest.record, &mut record.into_iter()));
+        let Ok(data) = records.collect::<Result<Vec<_>, _>>() else {
+            losses.digests.fetch_add(1, Ordering::Relaxed);
             return;
-        }
-        let is_down = |port: u32| records.ports_down.contains(&port);
-        let groups = records.groups.iter().map(|((profile, group), written)| {
-            let members = live_members(&written.members, is_down, cpu_port);
-            Update::SetGroup { profile: *profile, group: *group, members }
+        };
+        let message = DigestList { digest_id: digest.id, list_id: list.number, data, timestamp: now() };
+        self.send(&Message::Digest(message), &losses.digests);
+    }
+
+    fn idle(&self, keys: &[EntryKey]) {
+        let schema = &self.pipeline.schema;
+        let table_entry = self.device.with_switch(|switch| {
+            let store = switch.plane().store();
+            keys.iter().filter_map(|key| idle_entry(schema, key, store.find(key))).collect::<Vec<_>>()
         });
-        let one_shots = records.one_shots.values().map(|made| {
-            let actions = made.set.action_profile_actions.iter().zip(&made.members);
-            let members: Vec<_> = actions.map(|(action, member)| group_member(action, *member)).collect();
-            let members = live_members(&members, is_down, cpu_port);
-            Update::SetGroup { profile: made.profile, group: made.group, members }
+        let Some(table_entry) = table_entry.filter(|entries| !entries.is_empty()) else { return };
+        let message = IdleTimeoutNotification { table_entry, timestamp: now() };
+        self.send(&Message::IdleTimeoutNotification(message), &self.device.losses.idle);
+    }
+
+    /// Groups without the members that watch a dead port, and multicast groups with the replicas that stand in for those of one.
+    fn port_changed(&self, port: u32, up: bool) {
+        self.device.with_switch(|switch| {
+            let mut records = lock(&self.pipeline.records);
+            let changed = if up { records.ports_down.remove(&port) } else { records.ports_down.insert(port) };
+            if !changed {
+                return;
+            }
+            for update in without_dead_ports(&records, self.device.settings.cpu_port) {
+                // Less of what it has already: the switch has room for it.
+                let _: Result<_, Refusal> = switch.plane().write(&update);
+            }
         });
-        let multicast = records.multicast.iter().map(|(group, written)| Update::SetMulticast {
-            group: *group,
-            members: live_replicas(&written.replicas, is_down, cpu_port),
-        });
-        let sessions = records.sessions.iter().map(|(session, written)| {
-            let target = SessionTarget::Members(live_replicas(&written.replicas, is_down, cpu_port));
-            let truncation_bytes = written.packet_length_bytes.max(0) as u32;
-            Update::SetSession { session: *session, value: Some(Session { target, truncation_bytes }) }
-        });
-        let updates: Vec<Update> = groups.chain(one_shots).chain(multicast).chain(sessions).collect();
-        for update in updates {
-            // Less of what it has already: the switch has room for it.
-            let _: Result<_, Refusal> = switch.plane().write(&update);
-        }
+    }
+}
+
+/// All groups, multicast groups and clone sessions, with what is alive of them.
+fn without_dead_ports(records: &Records, cpu_port: Option<u32>) -> Vec<Update> {
+    let is_down = |port: u32| records.ports_down.contains(&port);
+    let groups = records.groups.iter().map(|((profile, group), written)| {
+        let members = live_members(&written.members, is_down, cpu_port);
+        Update::SetGroup { profile: *profile, group: *group, members }
     });
+    let one_shots = records.one_shots.values().map(|made| {
+        let actions = made.set.action_profile_actions.iter().zip(&made.members);
+        let members: Vec<_> = actions.map(|(action, member)| group_member(action, *member)).collect();
+        let members = live_members(&members, is_down, cpu_port);
+        Update::SetGroup { profile: made.profile, group: made.group, members }
+    });
+    let multicast = records.multicast.iter().map(|(group, written)| Update::SetMulticast {
+        group: *group,
+        members: live_replicas(&written.replicas, is_down, cpu_port),
+    });
+    let sessions = records.sessions.iter().map(|(session, written)| {
+        let target = SessionTarget::Members(live_replicas(&written.replicas, is_down, cpu_port));
+        let truncation_bytes = written.packet_length_bytes.max(0) as u32;
+        Update::SetSession { session: *session, value: Some(Session { target, truncation_bytes }) }
+    });
+    groups.chain(one_shots).chain(multicast).chain(sessions).collect()
 }

@@ -20,7 +20,7 @@ mod packet;
 mod read;
 mod records;
 mod schema;
-#[allow(clippy::all)]
+#[allow(clippy::all, clippy::too_many_lines)]
 mod service {
     #[rustfmt::skip]
     pub mod client;

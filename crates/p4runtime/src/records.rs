@@ -54,7 +54,13 @@ impl Records {
     pub fn restore(&mut self, before: Before) {
         match before {
             Before::Group(profile, group, was) => put(&mut self.groups, (profile, group), was),
-            Before::OneShot(name, was) => put(&mut self.one_shots, name, was),
+            Before::OneShot(name, was) => {
+                for made in was.iter() {
+                    let ids = made.members.iter().chain([&made.group]);
+                    self.hidden.extend(ids.map(|id| (made.profile, *id)));
+                }
+                put(&mut self.one_shots, name, was);
+            }
             Before::Digest(digest, was) => put(&mut self.digests, digest, was),
             Before::DefaultNote(table, was) => put(&mut self.default_notes, table, was),
             Before::HiddenId(profile, id) => self.release_id(profile, id),

@@ -53,37 +53,27 @@ fn an_update_without_type_or_entity_is_refused() {
     assert_eq!(codes(&status.expect_err("all fail")), [invalid, invalid, invalid, invalid, Code::Unimplemented]);
 }
 
-#[test]
-fn a_batch_with_rollback_is_written_as_a_whole_or_not() {
-    let rig = Rig::new();
-    let mut client = rig.primary();
-    let kept = TableEntry { metadata: b"m".to_vec(), idle_timeout_ns: 9, ..host(1, 1) };
-    client.insert(table(kept.clone())).expect("it suits");
-    client.insert(member("selector", 1, call("forward", &[&[1]]))).expect("it suits");
-    client.insert(group(1, 0, &[(1, 2)])).expect("it suits");
-    client.insert(multicast(1, vec![replica(1, 1)])).expect("it suits");
-    let before = |client: &mut Client| {
-        let filters = [
-            table(TableEntry::default()),
-            entity::Entity::ActionProfileMember(Default::default()),
-            entity::Entity::ActionProfileGroup(Default::default()),
-            multicast(0, vec![]),
-            entity::Entity::DigestEntry(Default::default()),
-            entity::Entity::RegisterEntry(Default::default()),
-            entity::Entity::CounterEntry(CounterEntry {
-                counter_id: id_of("port_counter"),
-                index: index(3),
-                data: None,
-            }),
-            entity::Entity::MeterEntry(Default::default()),
-            entity::Entity::ValueSetEntry(Default::default()),
-        ];
-        let (mut found, status) = client.try_read(filters.into());
-        assert!(status.is_none(), "{status:?}");
-        found.sort_by_key(|entity| format!("{entity:?}"));
-        found
-    };
-    let all = before(&mut client);
+/// All that a controller has written, in an order of its own.
+fn everything(client: &mut Client) -> Vec<entity::Entity> {
+    let filters = [
+        table(TableEntry::default()),
+        entity::Entity::ActionProfileMember(Default::default()),
+        entity::Entity::ActionProfileGroup(Default::default()),
+        multicast(0, vec![]),
+        entity::Entity::DigestEntry(Default::default()),
+        entity::Entity::RegisterEntry(Default::default()),
+        entity::Entity::CounterEntry(CounterEntry { counter_id: id_of("port_counter"), index: index(3), data: None }),
+        entity::Entity::MeterEntry(Default::default()),
+        entity::Entity::ValueSetEntry(Default::default()),
+    ];
+    let (mut found, status) = client.try_read(filters.into());
+    assert!(status.is_none(), "{status:?}");
+    found.sort_by_key(|entity| format!("{entity:?}"));
+    found
+}
+
+/// Something of everything; the last but one is there already.
+fn changes() -> Vec<Update> {
     let data = Some(CounterData { packet_count: 5, byte_count: 5 });
     let value = Some(P4Data { data: Some(p4_data::Data::Bitstring(vec![9])) });
     let config = Some(MeterConfig { cir: 1, cburst: 1, pir: 1, pburst: 1, eburst: 0 });
@@ -97,7 +87,7 @@ fn a_batch_with_rollback_is_written_as_a_whole_or_not() {
     };
     let shot = Some(TableAction { r#type: Some(table_action::Type::ActionProfileActionSet(set)) });
     let member_of = |matches| ValueSetMember { r#match: matches };
-    let updates = vec![
+    vec![
         insert(2, 2),
         update(Type::Modify, table(host(1, 3))),
         update(Type::Delete, table(host(1, 0))),
@@ -133,18 +123,31 @@ fn a_batch_with_rollback_is_written_as_a_whole_or_not() {
         ),
         insert(2, 2),
         insert(4, 4),
-    ];
+    ]
+}
+
+#[test]
+fn a_batch_with_rollback_is_written_as_a_whole_or_not() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    let kept = TableEntry { metadata: b"m".to_vec(), idle_timeout_ns: 9, ..host(1, 1) };
+    client.insert(table(kept.clone())).expect("it suits");
+    client.insert(member("selector", 1, call("forward", &[&[1]]))).expect("it suits");
+    client.insert(group(1, 0, &[(1, 2)])).expect("it suits");
+    client.insert(multicast(1, vec![replica(1, 1)])).expect("it suits");
+    let all = everything(&mut client);
+    let updates = changes();
     let (last, good) = (updates.len(), updates.len() - 2);
     let status = client.write_as(updates.clone(), Atomicity::RollbackOnError).expect_err("host 2 is there already");
     let mut expected = vec![Code::Aborted; last];
     expected[good] = Code::AlreadyExists;
     assert_eq!(codes(&status), expected);
-    assert_eq!(before(&mut client), all, "everything is as it was");
+    assert_eq!(everything(&mut client), all, "everything is as it was");
     assert_eq!(
         client.write_as(updates[..good].to_vec(), Atomicity::RollbackOnError).map_err(|status| codes(&status)),
         Ok(())
     );
-    assert_ne!(before(&mut client), all);
+    assert_ne!(everything(&mut client), all);
 }
 
 #[test]

@@ -64,12 +64,10 @@ fn malformed_packets_out_are_reported() {
         client.send(Request::Packet(PacketOut { payload: vec![1], metadata: metadata.clone() }));
         let (found, details) = error(&mut client);
         assert_eq!(found, code, "{metadata:?}");
-        match details {
-            stream_error::Details::PacketOut(PacketOutError { packet_out: Some(packet) }) => {
-                assert_eq!(packet.metadata, metadata);
-            }
-            other => panic!("{other:?}"),
-        }
+        let stream_error::Details::PacketOut(PacketOutError { packet_out: Some(packet) }) = details else {
+            panic!("{details:?}")
+        };
+        assert_eq!(packet.metadata, metadata);
     }
     assert!(rig.behind().sent.is_empty());
 }

@@ -9,9 +9,9 @@ use rig::{Client, Rig};
 use tonic::Code;
 
 fn entries(client: &mut Client, filter: TableEntry) -> Vec<TableEntry> {
-    let found = client.read(table(filter)).into_iter().map(|entity| match entity {
-        entity::Entity::TableEntry(entry) => entry,
-        other => panic!("an entry was asked for, not {other:?}"),
+    let found = client.read(table(filter)).into_iter().map(|entity| {
+        let entity::Entity::TableEntry(entry) = entity else { panic!("an entry was asked for, not {entity:?}") };
+        entry
     });
     let mut found: Vec<TableEntry> = found.collect();
     found.sort_by_key(|entry| (entry.table_id, format!("{:?}", entry.r#match)));
@@ -168,7 +168,7 @@ fn default_actions_are_only_modified() {
     let mut client = rig.primary();
     let default = |action| TableEntry { is_default_action: true, action, ..all_of("hosts") };
     let original = default(action("drop", &[]));
-    assert_eq!(entries(&mut client, default(None)), [original.clone()]);
+    assert_eq!(entries(&mut client, default(None)), std::slice::from_ref(&original));
     assert_eq!(client.insert(table(default(forward(1)))), Err(Code::InvalidArgument));
     assert_eq!(client.delete(table(default(None))), Err(Code::InvalidArgument));
     let punt = TableEntry { metadata: b"m".to_vec(), ..default(action("punt", &[])) };
@@ -218,7 +218,7 @@ fn filters_choose_entries() {
         client.insert(table(entry.clone())).expect("it suits");
     }
     let open = all_of("acl");
-    assert_eq!(entries(&mut client, TableEntry { priority: 2, ..open.clone() }), [two.clone()]);
+    assert_eq!(entries(&mut client, TableEntry { priority: 2, ..open.clone() }), std::slice::from_ref(&two));
     assert_eq!(entries(&mut client, TableEntry { metadata: b"t".to_vec(), ..open.clone() }), [tagged]);
     assert_eq!(entries(&mut client, TableEntry { action: action("forward", &[]), ..open.clone() }), [other]);
     assert_eq!(entries(&mut client, TableEntry { action: None, ..two.clone() }), [two]);

@@ -30,6 +30,7 @@ pub fn type_info(interface: &Interface) -> Option<P4TypeInfo> {
 fn add(declared: &SourceType, info: &mut P4TypeInfo) {
     let Annotations { plain: annotations, structured: structured_annotations, .. } =
         Annotations::of(&declared.notes, &["p4runtime_translation"]);
+    let annotation_locations = Vec::new();
     let name = declared.name.clone();
     match &declared.definition {
         Definition::Struct(members) => {
@@ -38,10 +39,8 @@ fn add(declared: &SourceType, info: &mut P4TypeInfo) {
                 type_spec: Some(data_type(&member.value)),
             };
             let members = members.iter().map(member).collect();
-            info.structs.insert(
-                name,
-                P4StructTypeSpec { members, annotations, structured_annotations, ..P4StructTypeSpec::default() },
-            );
+            let made = P4StructTypeSpec { members, annotations, structured_annotations, annotation_locations };
+            info.structs.insert(name, made);
         }
         Definition::Header(members) => {
             let member = |member: &Member<TypeSpec>| p4_header_type_spec::Member {
@@ -49,10 +48,8 @@ fn add(declared: &SourceType, info: &mut P4TypeInfo) {
                 type_spec: bitstring(&member.value),
             };
             let members = members.iter().map(member).collect();
-            info.headers.insert(
-                name,
-                P4HeaderTypeSpec { members, annotations, structured_annotations, ..P4HeaderTypeSpec::default() },
-            );
+            let made = P4HeaderTypeSpec { members, annotations, structured_annotations, annotation_locations };
+            info.headers.insert(name, made);
         }
         Definition::Union(members) => {
             let member = |member: &Member<String>| p4_header_union_type_spec::Member {
@@ -60,22 +57,13 @@ fn add(declared: &SourceType, info: &mut P4TypeInfo) {
                 header: Some(named(&member.value)),
             };
             let members = members.iter().map(member).collect();
-            info.header_unions.insert(
-                name,
-                P4HeaderUnionTypeSpec {
-                    members,
-                    annotations,
-                    structured_annotations,
-                    ..P4HeaderUnionTypeSpec::default()
-                },
-            );
+            let made = P4HeaderUnionTypeSpec { members, annotations, structured_annotations, annotation_locations };
+            info.header_unions.insert(name, made);
         }
         Definition::Enumeration(members) => {
             let members = members.iter().map(enumeration_member).collect();
-            info.enums.insert(
-                name,
-                P4EnumTypeSpec { members, annotations, structured_annotations, ..P4EnumTypeSpec::default() },
-            );
+            let made = P4EnumTypeSpec { members, annotations, structured_annotations, annotation_locations };
+            info.enums.insert(name, made);
         }
         Definition::Serializable(width, members) => {
             let underlying_type = Some(P4BitTypeSpec { bitwidth: int32(*width) });
@@ -85,7 +73,7 @@ fn add(declared: &SourceType, info: &mut P4TypeInfo) {
                 members,
                 annotations,
                 structured_annotations,
-                ..P4SerializableEnumTypeSpec::default()
+                annotation_locations,
             };
             info.serializable_enums.insert(name, made);
         }
@@ -93,20 +81,27 @@ fn add(declared: &SourceType, info: &mut P4TypeInfo) {
             let members = members.iter().map(|member| member.name.clone()).collect();
             info.error = Some(P4ErrorTypeSpec { members });
         }
-        Definition::New(of) => {
-            let representation = Some(p4_new_type_spec::Representation::OriginalType(data_type(of)));
-            info.new_types.insert(
-                name,
-                P4NewTypeSpec { annotations, structured_annotations, representation, ..P4NewTypeSpec::default() },
-            );
+        Definition::New(_) | Definition::Translated { .. } => {
+            let representation = representation(&declared.definition);
+            let made = P4NewTypeSpec { annotations, structured_annotations, representation, annotation_locations };
+            info.new_types.insert(name, made);
         }
+    }
+}
+
+/// What a new type is made of.
+fn representation(definition: &Definition) -> Option<p4_new_type_spec::Representation> {
+    match definition {
+        Definition::New(of) => Some(p4_new_type_spec::Representation::OriginalType(data_type(of))),
         Definition::Translated { uri, to } => {
-            let representation = Some(p4_new_type_spec::Representation::TranslatedType(translated(uri, *to)));
-            info.new_types.insert(
-                name,
-                P4NewTypeSpec { annotations, structured_annotations, representation, ..P4NewTypeSpec::default() },
-            );
+            Some(p4_new_type_spec::Representation::TranslatedType(translated(uri, *to)))
         }
+        Definition::Struct(_)
+        | Definition::Header(_)
+        | Definition::Union(_)
+        | Definition::Enumeration(_)
+        | Definition::Serializable(..)
+        | Definition::Errors(_) => None,
     }
 }
 

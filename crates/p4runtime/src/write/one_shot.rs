@@ -60,10 +60,11 @@ impl<'a> Writer<'a> {
             self.record(Before::OneShot(name, was));
         }
         self.apply(&Update::DeleteGroup { profile: old.profile, group: old.group })?;
+        self.records.release_id(old.profile, old.group);
         for member in old.members {
             self.apply(&Update::DeleteMember { profile: old.profile, member })?;
+            self.records.release_id(old.profile, member);
         }
-        // The ids stay taken: a batch that is taken back needs them again, and there is a billion of them.
         Ok(())
     }
 }

@@ -92,11 +92,20 @@ pub struct Preamble {
     pub structured_annotations: ::prost::alloc::vec::Vec<StructuredAnnotation>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct P4Ids {
-}
+pub struct P4Ids {}
 /// Nested message and enum types in `P4Ids`.
 pub mod p4_ids {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum Prefix {
         Unspecified = 0,
@@ -201,7 +210,17 @@ pub struct MatchField {
 }
 /// Nested message and enum types in `MatchField`.
 pub mod match_field {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum MatchType {
         Unspecified = 0,
@@ -293,7 +312,17 @@ pub struct Table {
 }
 /// Nested message and enum types in `Table`.
 pub mod table {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum IdleTimeoutBehavior {
         NoTimeout = 0,

@@ -17,7 +17,17 @@ pub struct ActionRef {
 }
 /// Nested message and enum types in `ActionRef`.
 pub mod action_ref {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum Scope {
         TableAndDefault = 0,
@@ -73,7 +83,9 @@ pub mod action {
         #[prost(message, optional, tag = "6")]
         pub type_name: ::core::option::Option<super::P4NamedType>,
         #[prost(message, repeated, tag = "7")]
-        pub structured_annotations: ::prost::alloc::vec::Vec<super::StructuredAnnotation>,
+        pub structured_annotations: ::prost::alloc::vec::Vec<
+            super::StructuredAnnotation,
+        >,
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -91,13 +103,14 @@ pub struct ActionProfile {
     #[prost(bool, tag = "8")]
     pub weights_disallowed: bool,
     #[prost(oneof = "action_profile::SelectorSizeSemantics", tags = "6, 7")]
-    pub selector_size_semantics: ::core::option::Option<action_profile::SelectorSizeSemantics>,
+    pub selector_size_semantics: ::core::option::Option<
+        action_profile::SelectorSizeSemantics,
+    >,
 }
 /// Nested message and enum types in `ActionProfile`.
 pub mod action_profile {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-    pub struct SumOfWeights {
-    }
+    pub struct SumOfWeights {}
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct SumOfMembers {
         #[prost(int32, tag = "1")]
@@ -118,7 +131,17 @@ pub struct CounterSpec {
 }
 /// Nested message and enum types in `CounterSpec`.
 pub mod counter_spec {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum Unit {
         Unspecified = 0,
@@ -180,7 +203,17 @@ pub struct MeterSpec {
 }
 /// Nested message and enum types in `MeterSpec`.
 pub mod meter_spec {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum Unit {
         Unspecified = 0,
@@ -209,7 +242,17 @@ pub mod meter_spec {
             }
         }
     }
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum Type {
         TwoRateThreeColor = 0,
@@ -283,7 +326,9 @@ pub mod controller_packet_metadata {
         #[prost(message, optional, tag = "5")]
         pub type_name: ::core::option::Option<super::P4NamedType>,
         #[prost(message, repeated, tag = "6")]
-        pub structured_annotations: ::prost::alloc::vec::Vec<super::StructuredAnnotation>,
+        pub structured_annotations: ::prost::alloc::vec::Vec<
+            super::StructuredAnnotation,
+        >,
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -3,23 +3,44 @@
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct P4TypeInfo {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub structs: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, P4StructTypeSpec>,
+    pub structs: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        P4StructTypeSpec,
+    >,
     #[prost(btree_map = "string, message", tag = "2")]
-    pub headers: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, P4HeaderTypeSpec>,
+    pub headers: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        P4HeaderTypeSpec,
+    >,
     #[prost(btree_map = "string, message", tag = "3")]
-    pub header_unions: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, P4HeaderUnionTypeSpec>,
+    pub header_unions: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        P4HeaderUnionTypeSpec,
+    >,
     #[prost(btree_map = "string, message", tag = "4")]
-    pub enums: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, P4EnumTypeSpec>,
+    pub enums: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        P4EnumTypeSpec,
+    >,
     #[prost(message, optional, tag = "5")]
     pub error: ::core::option::Option<P4ErrorTypeSpec>,
     #[prost(btree_map = "string, message", tag = "6")]
-    pub serializable_enums: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, P4SerializableEnumTypeSpec>,
+    pub serializable_enums: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        P4SerializableEnumTypeSpec,
+    >,
     #[prost(btree_map = "string, message", tag = "7")]
-    pub new_types: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, P4NewTypeSpec>,
+    pub new_types: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        P4NewTypeSpec,
+    >,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct P4DataTypeSpec {
-    #[prost(oneof = "p4_data_type_spec::TypeSpec", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12")]
+    #[prost(
+        oneof = "p4_data_type_spec::TypeSpec",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12"
+    )]
     pub type_spec: ::core::option::Option<p4_data_type_spec::TypeSpec>,
 }
 /// Nested message and enum types in `P4DataTypeSpec`.
@@ -58,11 +79,9 @@ pub struct P4NamedType {
     pub name: ::prost::alloc::string::String,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct P4BoolType {
-}
+pub struct P4BoolType {}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct P4ErrorType {
-}
+pub struct P4ErrorType {}
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct P4BitstringLikeTypeSpec {
     #[prost(string, repeated, tag = "4")]
@@ -267,7 +286,9 @@ pub mod p4_enum_type_spec {
         #[prost(message, repeated, tag = "4")]
         pub annotation_locations: ::prost::alloc::vec::Vec<super::SourceLocation>,
         #[prost(message, repeated, tag = "3")]
-        pub structured_annotations: ::prost::alloc::vec::Vec<super::StructuredAnnotation>,
+        pub structured_annotations: ::prost::alloc::vec::Vec<
+            super::StructuredAnnotation,
+        >,
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -296,7 +317,9 @@ pub mod p4_serializable_enum_type_spec {
         #[prost(message, repeated, tag = "5")]
         pub annotation_locations: ::prost::alloc::vec::Vec<super::SourceLocation>,
         #[prost(message, repeated, tag = "4")]
-        pub structured_annotations: ::prost::alloc::vec::Vec<super::StructuredAnnotation>,
+        pub structured_annotations: ::prost::alloc::vec::Vec<
+            super::StructuredAnnotation,
+        >,
     }
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -314,8 +337,7 @@ pub struct P4NewTypeTranslation {
 /// Nested message and enum types in `P4NewTypeTranslation`.
 pub mod p4_new_type_translation {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-    pub struct SdnString {
-    }
+    pub struct SdnString {}
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum SdnType {
         #[prost(int32, tag = "2")]

@@ -20,7 +20,17 @@ pub struct SetForwardingPipelineConfigRequest {
 }
 /// Nested message and enum types in `SetForwardingPipelineConfigRequest`.
 pub mod set_forwarding_pipeline_config_request {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum Action {
         Unspecified = 0,
@@ -60,8 +70,7 @@ pub mod set_forwarding_pipeline_config_request {
     }
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct SetForwardingPipelineConfigResponse {
-}
+pub struct SetForwardingPipelineConfigResponse {}
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ForwardingPipelineConfig {
     #[prost(message, optional, tag = "1")]
@@ -83,12 +92,25 @@ pub mod forwarding_pipeline_config {
 pub struct GetForwardingPipelineConfigRequest {
     #[prost(uint64, tag = "1")]
     pub device_id: u64,
-    #[prost(enumeration = "get_forwarding_pipeline_config_request::ResponseType", tag = "2")]
+    #[prost(
+        enumeration = "get_forwarding_pipeline_config_request::ResponseType",
+        tag = "2"
+    )]
     pub response_type: i32,
 }
 /// Nested message and enum types in `GetForwardingPipelineConfigRequest`.
 pub mod get_forwarding_pipeline_config_request {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum ResponseType {
         All = 0,

@@ -20,7 +20,17 @@ pub struct WriteRequest {
 }
 /// Nested message and enum types in `WriteRequest`.
 pub mod write_request {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum Atomicity {
         ContinueOnError = 0,
@@ -51,8 +61,7 @@ pub mod write_request {
     }
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct WriteResponse {
-}
+pub struct WriteResponse {}
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Update {
     #[prost(enumeration = "update::Type", tag = "1")]
@@ -62,7 +71,17 @@ pub struct Update {
 }
 /// Nested message and enum types in `Update`.
 pub mod update {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum Type {
         Unspecified = 0,

@@ -143,7 +143,17 @@ pub struct ActionProfileActionSet {
 }
 /// Nested message and enum types in `ActionProfileActionSet`.
 pub mod action_profile_action_set {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum ActionSelectionMode {
         DefaultModeDeterminedByActionSelector = 0,
@@ -157,7 +167,9 @@ pub mod action_profile_action_set {
         /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
-                Self::DefaultModeDeterminedByActionSelector => "DEFAULT_MODE_DETERMINED_BY_ACTION_SELECTOR",
+                Self::DefaultModeDeterminedByActionSelector => {
+                    "DEFAULT_MODE_DETERMINED_BY_ACTION_SELECTOR"
+                }
                 Self::Hash => "HASH",
                 Self::Random => "RANDOM",
             }
@@ -165,14 +177,26 @@ pub mod action_profile_action_set {
         /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
-                "DEFAULT_MODE_DETERMINED_BY_ACTION_SELECTOR" => Some(Self::DefaultModeDeterminedByActionSelector),
+                "DEFAULT_MODE_DETERMINED_BY_ACTION_SELECTOR" => {
+                    Some(Self::DefaultModeDeterminedByActionSelector)
+                }
                 "HASH" => Some(Self::Hash),
                 "RANDOM" => Some(Self::Random),
                 _ => None,
             }
         }
     }
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
     #[repr(i32)]
     pub enum SizeSemantics {
         DefaultSizeDeterminedByActionSelector = 0,
@@ -186,7 +210,9 @@ pub mod action_profile_action_set {
         /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
-                Self::DefaultSizeDeterminedByActionSelector => "DEFAULT_SIZE_DETERMINED_BY_ACTION_SELECTOR",
+                Self::DefaultSizeDeterminedByActionSelector => {
+                    "DEFAULT_SIZE_DETERMINED_BY_ACTION_SELECTOR"
+                }
                 Self::SumOfWeights => "SUM_OF_WEIGHTS",
                 Self::SumOfMembers => "SUM_OF_MEMBERS",
             }
@@ -194,7 +220,9 @@ pub mod action_profile_action_set {
         /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
-                "DEFAULT_SIZE_DETERMINED_BY_ACTION_SELECTOR" => Some(Self::DefaultSizeDeterminedByActionSelector),
+                "DEFAULT_SIZE_DETERMINED_BY_ACTION_SELECTOR" => {
+                    Some(Self::DefaultSizeDeterminedByActionSelector)
+                }
                 "SUM_OF_WEIGHTS" => Some(Self::SumOfWeights),
                 "SUM_OF_MEMBERS" => Some(Self::SumOfMembers),
                 _ => None,
