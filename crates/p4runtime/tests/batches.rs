@@ -55,8 +55,13 @@ fn an_update_without_type_or_entity_is_refused() {
 
 /// All that a controller has written, in an order of its own.
 fn everything(client: &mut Client) -> Vec<entity::Entity> {
+    let direct = TableEntry {
+        counter_data: Some(Default::default()),
+        meter_config: Some(Default::default()),
+        ..Default::default()
+    };
     let filters = [
-        table(TableEntry::default()),
+        table(direct),
         entity::Entity::ActionProfileMember(Default::default()),
         entity::Entity::ActionProfileGroup(Default::default()),
         multicast(0, vec![]),
@@ -91,6 +96,7 @@ fn changes() -> Vec<Update> {
         insert(2, 2),
         update(Type::Modify, table(host(1, 3))),
         update(Type::Delete, table(host(1, 0))),
+        update(Type::Delete, table(acl(1, vec![]))),
         update(Type::Insert, table(entry("paths", vec![exact(1, [8])], shot))),
         update(Type::Delete, table(entry("paths", vec![exact(1, [8])], None))),
         update(Type::Insert, member("selector", 2, call("drop", &[]))),
@@ -130,8 +136,11 @@ fn changes() -> Vec<Update> {
 fn a_batch_with_rollback_is_written_as_a_whole_or_not() {
     let rig = Rig::new();
     let mut client = rig.primary();
-    let kept = TableEntry { metadata: b"m".to_vec(), idle_timeout_ns: 9, ..host(1, 1) };
-    client.insert(table(kept.clone())).expect("it suits");
+    let counter_data = Some(CounterData { packet_count: 3, byte_count: 4 });
+    let kept = TableEntry { metadata: b"m".to_vec(), idle_timeout_ns: 9, counter_data, ..host(1, 1) };
+    client.insert(table(kept)).expect("it suits");
+    let meter_config = Some(MeterConfig { cir: 1, cburst: 2, pir: 3, pburst: 4, eburst: 0 });
+    client.insert(table(TableEntry { meter_config, ..acl(1, vec![]) })).expect("it suits");
     client.insert(member("selector", 1, call("forward", &[&[1]]))).expect("it suits");
     client.insert(group(1, 0, &[(1, 2)])).expect("it suits");
     client.insert(multicast(1, vec![replica(1, 1)])).expect("it suits");

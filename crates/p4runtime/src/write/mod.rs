@@ -44,6 +44,8 @@ pub struct Writer<'a> {
     /// The number behind the port that stands for the controller in every program.
     pub cpu_port: Option<u32>,
     undo: Vec<Undo>,
+    /// Whether updates that are done may be taken back.
+    rolls_back: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -53,7 +55,7 @@ impl<'a> Writer<'a> {
         switch: &'a mut dyn Switch,
         cpu_port: Option<u32>,
     ) -> Writer<'a> {
-        Writer { schema, records, switch, cpu_port, undo: Vec::new() }
+        Writer { schema, records, switch, cpu_port, undo: Vec::new(), rolls_back: false }
     }
 
     /// Applies a batch. Gives what became of each update, or why the whole batch cannot be applied in this way.
@@ -80,6 +82,7 @@ impl<'a> Writer<'a> {
     }
 
     fn all_or_none(&mut self, updates: &[message::Update]) -> Vec<Outcome> {
+        self.rolls_back = true;
         for (at, update) in updates.iter().enumerate() {
             let Err(failure) = self.update(update) else { continue };
             self.take_back(0);

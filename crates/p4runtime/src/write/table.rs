@@ -22,7 +22,7 @@ impl<'a> Writer<'a> {
         }
         if kind == Type::Delete {
             let key = self.key(table, given)?;
-            return self.delete_entry(&key);
+            return self.delete_entry(table, &key);
         }
         if given.is_const {
             return Err(Failure::invalid("only the program itself has constant entries"));
@@ -113,24 +113,38 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn delete_entry(&mut self, key: &EntryKey) -> Outcome {
-        // What the inverse of a deletion does not hold comes back behind it.
-        let before = self.plane().store().find(key).filter(|before| {
-            let extras = !before.metadata.is_empty() || before.idle_timeout_ns > 0;
-            extras && before.origin != Origin::Constant
-        });
-        if let Some(before) = before {
-            self.undo.push(Undo::Metadata(key.clone(), before.metadata));
-            let nanoseconds = before.idle_timeout_ns;
-            if nanoseconds > 0 {
-                self.undo.push(Undo::Update(Update::SetIdleTimeout { key: key.clone(), nanoseconds }));
-            }
+    fn delete_entry(&mut self, table: &TableSchema, key: &EntryKey) -> Outcome {
+        if self.rolls_back {
+            self.remember(table, key)?;
         }
         self.apply(&Update::Delete(key.clone()))?;
         match self.records.one_shot(key).cloned() {
             Some(old) => self.remove_one_shot(key, old),
             None => Ok(()),
         }
+    }
+
+    /// What the inverse of a deletion does not hold comes back behind it.
+    fn remember(&mut self, table: &TableSchema, key: &EntryKey) -> Outcome {
+        let before = self.plane().store().find(key).filter(|before| before.origin != Origin::Constant);
+        let Some(before) = before else { return Ok(()) };
+        let cell = Cell::Entry(key.clone());
+        if !before.metadata.is_empty() {
+            self.undo.push(Undo::Metadata(key.clone(), before.metadata));
+        }
+        let nanoseconds = before.idle_timeout_ns;
+        if nanoseconds > 0 {
+            self.undo.push(Undo::Update(Update::SetIdleTimeout { key: key.clone(), nanoseconds }));
+        }
+        if let Some(counter) = table.counter {
+            let value = self.plane().read_counter(counter, &cell)?;
+            self.undo.push(Undo::Counter(counter, cell.clone(), value));
+        }
+        if let Some(meter) = table.meter {
+            let rates = self.plane().store().meter_rates(meter, &cell)?;
+            self.undo.push(Undo::Update(Update::SetMeter { meter, cell, rates }));
+        }
+        Ok(())
     }
 
     fn entry_action(&mut self, table: &TableSchema, key: &EntryKey, given: &TableAction) -> Outcome<EntryAction> {
