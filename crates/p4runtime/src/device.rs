@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome, batch_status};
 use crate::read::Reader;
 use crate::records::Records;
 use crate::schema::Schema;
-use crate::server::Settings;
+use crate::settings::Settings;
 use crate::target::{Prepared, Switch, Target};
 use crate::write::Writer;
 use control::message::runtime::{ForwardingPipelineConfig, ReadRequest, WriteRequest, write_request::Atomicity};

@@ -28,6 +28,7 @@ mod service {
     pub mod server;
 }
 mod server;
+mod settings;
 mod stream;
 mod target;
 mod value;
@@ -35,6 +36,7 @@ mod write;
 
 pub use events::Events;
 pub use failure::errors_of;
-pub use server::{Lost, Server, Settings, Tls};
+pub use server::{Lost, Server};
 pub use service::client::p4_runtime_client::P4RuntimeClient;
+pub use settings::{Settings, Tls};
 pub use target::{DigestConfig, Prepared, State, Switch, Target};

@@ -5,6 +5,7 @@ use crate::device::{Device, Losses};
 use crate::events::{self, Events};
 use crate::grpc::Grpc;
 use crate::service::server::p4_runtime_server::P4RuntimeServer;
+use crate::settings::Settings;
 use crate::target::Target;
 use control::message::runtime::ForwardingPipelineConfig;
 use hlir::Program;
@@ -24,51 +25,6 @@ use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
 /// Events that may wait for the server's thread.
 const EVENTS: usize = 65_536;
-
-/// Certificates in PEM.
-#[derive(Clone)]
-pub struct Tls {
-    pub certificate: Vec<u8>,
-    pub key: Vec<u8>,
-    /// Whose certificates controllers need; without it they need none.
-    pub controllers: Option<Vec<u8>>,
-}
-
-#[derive(Clone)]
-pub struct Settings {
-    /// Any number, 0 as well.
-    pub device_id: u64,
-    /// Where to listen; port 0 takes any that is free.
-    pub addresses: Vec<SocketAddr>,
-    /// A socket of this machine beside them, without certificates.
-    pub socket: Option<PathBuf>,
-    pub tls: Option<Tls>,
-    /// The port that controllers call 0xfffffffd.
-    pub cpu_port: Option<u32>,
-    /// Bytes of a message at most.
-    pub largest_message: usize,
-    /// Open streams at most.
-    pub most_streams: usize,
-    /// Messages that may wait for a controller that does not read.
-    pub queue: usize,
-    pub threads: usize,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            device_id: 1,
-            addresses: Vec::new(),
-            socket: None,
-            tls: None,
-            cpu_port: None,
-            largest_message: 128 << 20,
-            most_streams: 1000,
-            queue: 4096,
-            threads: 2,
-        }
-    }
-}
 
 /// What was lost because somebody did not keep up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
