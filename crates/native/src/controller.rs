@@ -3,7 +3,9 @@
 use super::{NativeEngine, table_refusal, translate};
 use control::plane::EntryKey;
 use control::{Refusal, RefusalKind};
-use runtime::{InjectError, Lane};
+use hlir::{NodeKind, TableId};
+use runtime::events::Punted;
+use runtime::{InjectError, Lane, ResumeError};
 
 impl<L: Lane> NativeEngine<'_, L> {
     /// Lets the program process a frame as one received by `port`.
@@ -30,5 +32,31 @@ impl<L: Lane> NativeEngine<'_, L> {
         let matches = translate::matches(table.description(), &key.matches, key.priority)?;
         let entry = table.find(&matches).map_err(|error| table_refusal(&declared.name, error))?;
         Ok(self.clock_ns.max(self.switch.clock()).saturating_sub(entry.last_hit_ns))
+    }
+
+    /// The table in which a packet found nothing, and where its lookup is done again; none if the program punted it for another reason.
+    pub fn missed_table(&self, punted: &Punted) -> Option<TableId> {
+        let name = self.pipeline.description().nodes.get(punted.node as usize)?;
+        let mut node = self.compiled.nodes.iter().find(|(_, node)| node.name == *name)?.1;
+        while let NodeKind::Block { next, .. } = &node.kind {
+            node = &self.compiled.nodes[*next];
+        }
+        let NodeKind::Apply { table, .. } = &node.kind else { return None };
+        let name = &self.compiled.tables[*table].name;
+        self.program.tables.iter().find(|(_, table)| table.name == *name).map(|(id, _)| id)
+    }
+
+    /// Lets a punted packet go on where it stopped.
+    ///
+    /// # Errors
+    /// `Full`: its worker has to take others first. Otherwise the pipeline that saved it does not run any more.
+    pub fn resume(&mut self, punted: &Punted) -> Result<(), Refusal> {
+        self.switch.resume(punted).map_err(|error| {
+            let kind = match error {
+                ResumeError::Full => RefusalKind::Full,
+                ResumeError::OtherPipeline => RefusalKind::Missing,
+            };
+            Refusal::new(kind, error.to_string())
+        })
     }
 }

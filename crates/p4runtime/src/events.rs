@@ -6,6 +6,7 @@
 use crate::device::{Device, Pipeline, lock};
 use crate::digest::{Configs, List};
 use crate::election::Elections;
+use crate::miss::Miss;
 use crate::read::idle_entry;
 use crate::records::Records;
 use crate::write::{group_member, live_members, live_replicas};
@@ -13,6 +14,7 @@ use crate::{data, packet};
 use control::message::runtime::{DigestList, IdleTimeoutNotification, stream_message_response::Update as Message};
 use control::plane::{DigestRecord, EntryKey, Session, SessionTarget};
 use control::{Refusal, Update};
+use hlir::TableId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
@@ -22,6 +24,7 @@ pub enum Event {
     PacketIn(Vec<u8>),
     Digest(DigestRecord),
     Idle(Vec<EntryKey>),
+    Miss { table: TableId, packet: Vec<u8> },
     Port { port: u32, up: bool },
     Stop,
 }
@@ -50,6 +53,11 @@ impl Events {
     /// No packet has hit these entries for their time. The process tells it again after each further time without one.
     pub fn idle(&self, entries: Vec<EntryKey>) {
         self.put(Event::Idle(entries), &self.device.losses.idle);
+    }
+
+    /// A packet waits for an entry of this table.
+    pub fn miss(&self, table: TableId, packet: Vec<u8>) {
+        self.put(Event::Miss { table, packet }, &self.device.losses.packets_in);
     }
 
     /// A port has lost its link, or has it again: groups and multicast groups leave it out meanwhile. Waits for room in the queue.
@@ -127,6 +135,10 @@ impl Teller<'_> {
                 let Some(config) = config.filter(|_| self.elections.has_primary()) else { return };
                 let list = lock(&self.device.digests).push(record.digest, record.values, &config, Instant::now());
                 list.into_iter().for_each(|list| self.send_list(list));
+            }
+            Event::Miss { table, packet } => {
+                let Some(table_id) = self.pipeline.schema.id_of(table) else { return };
+                self.send(&Miss { table_id, packet }.message(), &self.device.losses.packets_in);
             }
             Event::Idle(keys) => self.idle(&keys),
             Event::Port { port, up } => self.port_changed(port, up),

@@ -15,6 +15,7 @@ mod encoded;
 mod events;
 mod failure;
 mod grpc;
+mod miss;
 mod note;
 mod packet;
 mod read;
@@ -36,6 +37,7 @@ mod write;
 
 pub use events::Events;
 pub use failure::errors_of;
+pub use miss::Miss;
 pub use server::{Lost, Server};
 pub use service::client::p4_runtime_client::P4RuntimeClient;
 pub use settings::{Settings, Tls};

@@ -50,6 +50,7 @@ impl Account {
             (all(|totals| totals.received), all(|totals| totals.nowhere), all(|totals| totals.to_cpu));
         let sum = |count: fn(&PortCounts) -> u64| ports.iter().map(|port| count(&port.counts)).sum::<u64>();
         let (sent, unsent) = (sum(|counts| counts.sent), sum(|counts| counts.unsent));
+        let event = |name: &str| running.events.get(name).copied().unwrap_or(0);
         let mut live = running.switch.lock();
         let (tables, drops) = live.engine().map(of_engine).unwrap_or_default();
         Account {
@@ -59,7 +60,7 @@ impl Account {
             nowhere,
             tables,
             drops,
-            punted: running.events.get(super::PUNTED).copied().unwrap_or(0) + to_cpu,
+            punted: event(super::PUNTED) - event(super::misses::RESUMED) + to_cpu,
             events: running.events.clone(),
             entries: running.entries,
             load_time: running.load_time,

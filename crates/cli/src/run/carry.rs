@@ -46,6 +46,7 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
         watch(running, &mut links);
         running.tell_packets();
         failed = failed.or(listen(running));
+        running.resume_packets();
         let stopped = interrupt::asked() || limit.is_some_and(|limit| now >= limit);
         if failed.is_some() || stopped || is_over(arguments, running, seen > 0, now - times.packet) {
             break;
@@ -158,7 +159,8 @@ fn received(running: &Running) -> u64 {
 
 /// Takes what the program tells; an assertion that does not hold ends the switch.
 fn listen(running: &mut Running) -> Option<String> {
-    let mut live = running.switch.lock();
+    let shared = running.switch.clone();
+    let mut live = shared.lock();
     let engine = live.engine()?;
     let (events, lost) = engine.switch().take_events();
     let mut failed = None;
@@ -177,7 +179,11 @@ fn listen(running: &mut Running) -> Option<String> {
                 failed.get_or_insert(format!("the switch stopped: assertion failed: {text}"));
                 continue;
             }
-            Event::Punt(_) => PUNTED.to_string(),
+            Event::Punt(punted) => {
+                let missed = engine.missed_table(&punted);
+                running.wait_for_entry(punted, missed);
+                PUNTED.to_string()
+            }
         };
         *running.events.entry(name).or_default() += 1;
     }

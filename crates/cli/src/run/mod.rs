@@ -6,6 +6,7 @@ mod controller;
 mod controllers;
 mod dump;
 mod live;
+mod misses;
 mod pushed;
 mod summary;
 
@@ -23,6 +24,7 @@ use driver::port_burst::PortBurst;
 use driver::ports::{Port, announce, check_ports};
 use driver::stdout::say;
 use live::{Built, Live, Shared};
+use misses::Misses;
 use p4runtime::Server;
 use pushed::Builder;
 use runtime::{Dpdk, DpdkSettings, PortCounts, Settings, interrupt};
@@ -114,6 +116,7 @@ pub struct Running {
     pub switch: Shared,
     /// Through which controllers are told what happens.
     pub events_to: p4runtime::Events,
+    pub misses: Misses,
     /// Ends before the switch does.
     pub server: Server,
     pub dpdk: Arc<Dpdk>,
@@ -244,6 +247,7 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     Ok(Running {
         switch,
         events_to: server.events(),
+        misses: Misses::default(),
         server,
         dpdk,
         ports: arguments.ports.clone(),

@@ -45,6 +45,7 @@ pub struct Store {
     multicast: BTreeMap<u32, Vec<Replica>>,
     sessions: BTreeMap<u32, Session>,
     meters: HashMap<(usize, MeterCell), MeterRates>,
+    version: u64,
 }
 
 /// A number as a typed index.
@@ -67,6 +68,7 @@ impl Store {
             multicast: BTreeMap::new(),
             sessions: BTreeMap::new(),
             meters: HashMap::new(),
+            version: 0,
             program,
         }
     }
@@ -87,9 +89,14 @@ impl Store {
         self.meters.iter().map(move |((meter, cell), rates)| (id_of(*meter), cell_of(cell), *rates))
     }
 
+    /// Another number after each update.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
     /// Back to what the program itself brings.
     pub fn reset(&mut self) {
-        *self = Store::new(self.program.clone());
+        *self = Store { version: self.version + 1, ..Store::new(self.program.clone()) };
     }
 
     /// Entries of a table, in no order.
@@ -198,6 +205,7 @@ impl Store {
     /// # Errors
     /// Nothing has changed.
     pub fn apply(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+        self.version += 1;
         match update {
             Update::Insert { table, entry } => self.insert(*table, entry).map(Some),
             Update::Modify { table, entry } => self.modify(*table, entry),

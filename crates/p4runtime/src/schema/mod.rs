@@ -107,6 +107,11 @@ impl HeaderSchema {
 }
 
 impl Schema {
+    /// The id of a table, if controllers see it.
+    pub fn id_of(&self, table: TableId) -> Option<u32> {
+        self.table_ids.get(&table).copied()
+    }
+
     pub fn new(program: Arc<Program>) -> Schema {
         let interface = &program.interface;
         let dictionaries = Dictionaries::of(interface);

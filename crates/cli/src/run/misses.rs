@@ -1,0 +1,77 @@
+//! Packets that found nothing in a table with `@punt_on_miss`: they wait here until a controller has written, and then look again.
+
+use super::Running;
+use super::live::Engine;
+use control::{DataPlane as _, RefusalKind};
+use hlir::TableId;
+use runtime::events::Punted;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Packets that may wait; more are dropped, and counted.
+const MOST: usize = 65_536;
+/// How long a packet waits for a controller before it is dropped, and counted.
+const LONGEST: Duration = Duration::from_secs(10);
+
+const NO_ROOM: &str = "dropped: too many packets waited for the controller";
+const NO_ANSWER: &str = "dropped: the controller wrote nothing for the packet";
+pub const RESUMED: &str = "packets resumed";
+
+/// See the module.
+#[derive(Default)]
+pub struct Misses {
+    waiting: VecDeque<(Punted, Instant)>,
+    /// Of the store when packets last looked again.
+    version: u64,
+}
+
+impl Running {
+    /// Keeps a punted packet, and tells controllers of its table.
+    pub fn wait_for_entry(&mut self, punted: Punted, missed: Option<TableId>) {
+        if self.misses.waiting.len() >= MOST {
+            self.count(NO_ROOM);
+            return;
+        }
+        missed.into_iter().for_each(|table| self.events_to.miss(table, punted.packet.clone()));
+        self.misses.waiting.push_back((punted, Instant::now()));
+    }
+
+    /// Lets packets go on if a controller has written since they were punted, in their order.
+    pub fn resume_packets(&mut self) {
+        if self.misses.waiting.is_empty() {
+            return;
+        }
+        let shared = self.switch.clone();
+        let mut live = shared.lock();
+        let Some(engine) = live.engine() else { return };
+        let version = engine.store().version();
+        if version != self.misses.version {
+            self.misses.version = version;
+            self.look_again(engine);
+        }
+        while self.misses.waiting.front().is_some_and(|(_, since)| since.elapsed() > LONGEST) {
+            self.misses.waiting.pop_front();
+            self.count(NO_ANSWER);
+        }
+    }
+
+    /// Those that miss again are punted again, and wait behind the others.
+    fn look_again(&mut self, engine: &mut Engine) {
+        while let Some((punted, since)) = self.misses.waiting.pop_front() {
+            match engine.resume(&punted) {
+                Ok(()) => self.count(RESUMED),
+                Err(refusal) if refusal.kind == RefusalKind::Full => {
+                    self.misses.waiting.push_front((punted, since));
+                    // The rest goes on when the worker has taken these.
+                    self.misses.version = 0;
+                    return;
+                }
+                Err(_) => self.count("dropped: the pipeline that punted the packet was replaced"),
+            }
+        }
+    }
+
+    fn count(&mut self, event: &str) {
+        *self.events.entry(event.to_string()).or_default() += 1;
+    }
+}
