@@ -60,6 +60,7 @@ points! {
     loops_of_a_deparser_emit_headers_as_they_are_then: "semantics/loops_emit_headers",
     egress_spec_is_zero_at_first_and_511_drops: "semantics/egress_spec_decides_last",
     ingress_ends_with_clone_resubmit_multicast_drop_and_send: "semantics/ingress_ends_in_an_order",
+    a_resubmitted_packet_has_no_port_that_it_came_in_by: "semantics/resubmission_begins_with_zero",
     instance_types_tell_how_a_packet_came: "semantics/instance_types_tell_the_way",
     what_comes_again_keeps_its_field_list_only: "semantics/what_comes_again_keeps_its_field_list",
     what_comes_again_is_all_of_the_packet_that_came: "semantics/what_comes_again_is_all_of_it",

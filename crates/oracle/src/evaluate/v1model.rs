@@ -113,6 +113,8 @@ impl<'a> Machine<'a> {
             let place = Place { cell: state.metadata, steps: vec![Step::Field(at)] };
             self.write(&place, old.fields[at].clone());
         }
+        // As in simple_switch, of the standard metadata, too: it no longer says where the packet came in.
+        self.set_standard("ingress_port", Value::Integer(BigInt::ZERO))?;
         self.set_standard("instance_type", Value::Integer(BigInt::from(RESUBMITTED)))?;
         Ok(state)
     }
