@@ -14,6 +14,8 @@ QUICK ?=
 # `make` itself has a CC; only one that the user names counts.
 COMPILER := $(if $(filter-out default undefined,$(origin CC)),--cc "$(CC)")
 RIB ?=
+CLIENT ?=
+TEST ?=
 DPDK ?=
 SECONDS ?= 600
 # Another one each time; what is printed names it.
@@ -22,13 +24,14 @@ PROGRAMS ?= 100
 NAMES ?=
 CORPUS ?=
 
-.PHONY: help setup build demo test fresh bench bench-lookup sweep conformance fuzz oracle mutations clean
+.PHONY: help setup build demo test test-clients fresh bench bench-lookup sweep conformance fuzz oracle mutations clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
 	@echo "make build        the command $(BACUS)"
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test; with P4C=DIR STF=LIST also each seventh [EVERY=7] STF file of the p4c corpus, under every plan"
+	@echo "make test-clients finsy, p4runtime-shell and PTF on a switch in a network namespace [CLIENT=finsy] [TEST=Tables]"
 	@echo "make fresh        the first two commands of README in a new Debian 12 [DIR=DIR]; needs root and debootstrap"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
@@ -52,6 +55,10 @@ demo: setup
 
 test: setup
 	@P4C="$(P4C)" STF="$(STF)" EVERY="$(EVERY)" OUT="$(OUT)" scripts/test
+
+test-clients: setup
+	cargo build -p cli
+	@scripts/test-clients target/debug/bacus $(OUT)/clients "$(CLIENT)" $(TEST)
 
 fresh:
 	scripts/fresh $(DIR)
