@@ -31,7 +31,7 @@ help:
 	@echo "make build        the command $(BACUS)"
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test; with P4C=DIR STF=LIST also each seventh [EVERY=7] STF file of the p4c corpus, under every plan"
-	@echo "make test-clients finsy, p4runtime-shell and PTF on a switch in a network namespace [CLIENT=finsy] [TEST=Tables]"
+	@echo "make test-clients finsy, p4runtime-shell and PTF on a switch in a network namespace [CLIENT=finsy] [TEST=finsy_test.Tables]"
 	@echo "make fresh        the first two commands of README in a new Debian 12 [DIR=DIR]; needs root and debootstrap"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
