@@ -124,7 +124,7 @@ dependent_first_ahead_far(const void *of, struct sample *sample)
 	}
 }
 
-/* The bursts that are on their way at once, and how far ahead lines are requested: one or two bursts, in either table. */
+/* The bursts in progress at once, and how far ahead lines are prefetched: one or two bursts, in either table. */
 struct dependent_way {
 	struct dependent_flight flights[AHEAD_MOST + 3];
 	uint32_t ahead;
@@ -151,7 +151,7 @@ dependent_first_buckets(const struct dependent *tables, struct sample *sample, s
 	flight->first_late = exact48_find_firsts(tables->first, exact48_array(tables->first), &group);
 }
 
-/* Its second buckets there, and where its look-ups in the second table are. The first bursts find nobody who requests those lines in turn. */
+/* Its second buckets there, and where its look-ups in the second table are. The lines of the first bursts are not prefetched. */
 INLINE void
 dependent_turn(const struct dependent *tables, struct sample *sample, struct dependent_way *way, uint32_t number)
 {

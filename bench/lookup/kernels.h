@@ -1,4 +1,4 @@
-/* The loops in which look-ups stand, as generated code has them, but that tables stay what they are, so nobody asks whether addresses are still good.
+/* The loops around lookups, as in generated code. Tables do not change here, so the loops do not check whether addresses are still valid.
  * `NAME` is a structure's word, `LIMBS` those of its keys; `SIZE` what generated code says in their place: the same, or a `scan_form`. */
 #ifndef KERNELS_H
 #define KERNELS_H
@@ -8,7 +8,7 @@
 /* Keys whose addresses are computed at once: as in crates/emit/src/path/addresses.rs. */
 #define TOGETHER 8u
 
-/* A group of look-ups on their way. */
+/* A group of lookups in progress. */
 struct flight {
 	const void *address[BURST];
 	uint64_t hash[BURST];
@@ -89,9 +89,9 @@ request_line(const void *line, enum request request)
 
 #define AHEAD_MOST 2u	/* groups */
 
-/* A burst's lines requested in a loop of their own; or one or two groups ahead, where each line that is read pays for one of a later group, which comes into
- * the first cache, or only into the second, where more may be on their way. Two groups of 32 ahead are as many lines on their way as one of 64, of which
- * compiled programs make their bursts where tables are large. */
+/* A burst's lines are prefetched in a loop of their own, or one or two groups ahead. Then each line that is read prefetches one of a later group, into L1,
+ * or into L2, which allows more outstanding misses. Two groups of 32 ahead have as many outstanding misses as one of 64, the burst of compiled programs with
+ * large tables. */
 #define AHEAD_KERNELS(NAME, LIMBS)                                                                                                          \
 	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
 	{                                                                                                                                   \

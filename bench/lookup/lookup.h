@@ -42,8 +42,8 @@ struct sample {
 	const void *lines[STEPS_MOST][SAMPLE];
 };
 
-/* Who looks up: we, or DPDK; or nobody, and only the lines are read that we would read. */
-enum kernel_by { BY_US, BY_DPDK, BY_NOBODY };
+/* The library that looks up: ours or DPDK's; or none, and only the lines are read that ours would read. */
+enum kernel_by { BY_US, BY_DPDK, BY_NONE };
 
 /* A way to look up a whole sample, burst by burst. */
 struct kernel {
@@ -83,9 +83,9 @@ extern const struct table_host memory_host;
 int memory_socket(size_t bytes);
 const char *memory_pages(void);
 
-/* Whether the user asked for it. */
+/* Whether the user selected this row. */
 int row_wanted(const char *name);
-/* Whether anything was asked for that there is. */
+/* Whether any existing row was selected. */
 int rows_any(void);
 /* Measures all kernels in turns, checks each one's answers, prints them with their ratios and keeps the records. */
 void row_run(const struct row *row, const struct kernel *ours_and_peers, uint32_t count);

@@ -219,7 +219,7 @@ static void
 row_draw(const struct row *row, const struct kernel *kernel, struct sample *sample)
 {
 	row->draw(sample, row->context);
-	if (kernel->by == BY_NOBODY)
+	if (kernel->by == BY_NONE)
 		row->lines(sample, row->context);
 }
 
@@ -310,10 +310,10 @@ floor_far_ahead_far(const void *of, struct sample *sample)
 
 /* Kernels that only read the lines: what the cheapest takes, no look-ups can do without. */
 static const struct kernel floor_kernels[] = {
-	{ .name = "lines", .run = floor_at_once, .by = BY_NOBODY },
-	{ .name = "lines 16 ahead", .run = floor_ahead, .by = BY_NOBODY },
-	{ .name = "lines 64 ahead", .run = floor_far_ahead, .by = BY_NOBODY },
-	{ .name = "lines 64 ahead, T1", .run = floor_far_ahead_far, .by = BY_NOBODY },
+	{ .name = "lines", .run = floor_at_once, .by = BY_NONE },
+	{ .name = "lines 16 ahead", .run = floor_ahead, .by = BY_NONE },
+	{ .name = "lines 64 ahead", .run = floor_far_ahead, .by = BY_NONE },
+	{ .name = "lines 64 ahead, T1", .run = floor_far_ahead_far, .by = BY_NONE },
 };
 
 #define FLOOR_COUNT (sizeof(floor_kernels) / sizeof(floor_kernels[0]))
@@ -326,7 +326,7 @@ row_time(const struct row *row, const struct kernel *kernels, uint32_t count, st
 	double (*times)[SAMPLES] = calloc(count, sizeof(*times));
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (kernels[i].by == BY_NOBODY)
+		if (kernels[i].by == BY_NONE)
 			continue;
 		row->draw(&sample, row->context);
 		if (row->expect != NULL)

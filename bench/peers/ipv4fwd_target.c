@@ -1,5 +1,5 @@
 /* ipv4fwd as the compiler should emit it. Two stages, cut where the route table is read:
- *   headers  every check, the new word of time to live and checksum, the address; with REQUESTS, the route's line asked for
+ *   headers  every check, the new word of time to live and checksum, the address; with REQUESTS, the route's line prefetched
  *   finish   next hops of the whole burst, then the packets: addresses and that word stored, nothing read but the next hop's record
  * With AHEAD `finish` works on the burst before, and asks for a line of the newest with each packet done. A bad packet is not special until the
  * end: its bit is in a mask, and a burst with one in it is split by a cold function.
@@ -87,7 +87,7 @@ ipv4fwd_rewrite(uint8_t *data, const struct nexthop *nexthop, uint32_t word)
 	memcpy(data + ETHERNET_BYTES + 8, &word, 4);
 }
 
-/* A burst with a packet in it that is not forwarded: it may be rewritten all the same, nobody will see it. */
+/* A burst with a packet that is not forwarded. That packet may be rewritten, too: it is not sent. */
 static void __attribute__((noinline))
 ipv4fwd_rest(struct worker *worker, struct flight *flight)
 {

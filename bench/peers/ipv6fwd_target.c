@@ -1,8 +1,8 @@
 /* ipv6fwd as the compiler should emit it. Stages, as in ipv4fwd_target.c:
- *   headers  every check, the hop limit that will be stored, the upper half of the address; with REQUESTS, the route table's first line asked for
- *   routes   the trees of the whole burst, level by level, so that as many lines are on their way as there are packets
+ *   headers  every check, the hop limit that will be stored, the upper half of the address; with REQUESTS, the route table's first line prefetched
+ *   routes   the trees of the whole burst, level by level, with as many outstanding misses as packets
  *   finish   the packets: addresses and hop limit stored, nothing read but the next hop's record
- * With AHEAD the last two work on the burst before, and with each packet done the first node for one of the newest is asked for. */
+ * With AHEAD the last two work on the burst before, and each packet done prefetches the first node for one of the newest burst. */
 #include "router_target.h"
 #include "ipv6fwd.h"
 #include "lpm6.h"

@@ -46,7 +46,7 @@ ethernet_smac(const uint8_t *data)
 	return load64(data + 4) >> 16;
 }
 
-/* Stations that are not known, told as a control plane wants it. */
+/* Sends a digest of an unknown source address, in the form that a control plane reads. */
 static inline void
 l2fwd_learn(struct worker *worker, const struct burst *burst, uint32_t i)
 {

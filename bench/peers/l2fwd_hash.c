@@ -1,18 +1,18 @@
 /* l2fwd by hand over DPDK's rte_hash, a burst at a time by its bulk look-up. KEY_WORDS 1: keys of 8 bytes; 2: padded to 16, which DPDK compares
- * inline and not by memcmp. ONE_TABLE: both tables' stations in one. */
+ * inline and not by memcmp. ONE_TABLE: both tables' addresses in one. */
 #include "l2fwd.h"
-#include "stations.h"
+#include "mac_tables.h"
 
 struct key {
 	uint64_t words[KEY_WORDS];
 };
 
-static struct stations stations;
+static struct mac_tables mac_tables;
 
 static int
 l2fwd_open(uint64_t entries)
 {
-	return stations_create(&stations, entries, sizeof(struct key), peer_heap(stations_bytes(entries, sizeof(struct key))));
+	return mac_tables_create(&mac_tables, entries, sizeof(struct key), peer_heap(mac_tables_bytes(entries, sizeof(struct key))));
 }
 
 static int
@@ -21,7 +21,7 @@ l2fwd_insert(uint32_t table, const struct table_match *match, const void *record
 	const struct dmac_record *forward = record;
 	const struct key key = { { mac_key(match->value[0]) } };
 
-	return stations_insert(&stations, table == DMAC ? DESTINATIONS : SOURCES, &key, table == DMAC ? forward->port : 0);
+	return mac_tables_insert(&mac_tables, table == DMAC ? DESTINATIONS : SOURCES, &key, table == DMAC ? forward->port : 0);
 }
 
 static int
@@ -68,8 +68,8 @@ l2fwd_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 		smacs[i] = &smac[i];
 		too_short |= burst_length(burst, i) < ETHERNET_BYTES;
 	}
-	hits[SMAC] = stations_find_bulk(&stations, SOURCES, smacs, known, count);
-	hits[DMAC] = stations_find_bulk(&stations, DESTINATIONS, dmacs, found, count);
+	hits[SMAC] = mac_tables_find_bulk(&mac_tables, SOURCES, smacs, known, count);
+	hits[DMAC] = mac_tables_find_bulk(&mac_tables, DESTINATIONS, dmacs, found, count);
 	for (uint32_t i = 0; i < count; i++)
 		ports[i] = (uint16_t)(uintptr_t)found[i];
 	if (__builtin_expect(too_short || (hits[SMAC] & hits[DMAC]) != all, 0))

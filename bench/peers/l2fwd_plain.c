@@ -25,7 +25,7 @@ struct dmac_record {
 };
 
 static uint32_t
-station(const struct exact *table, uint64_t address)
+mac_find(const struct exact *table, uint64_t address)
 {
 	const uint64_t hash = exact_hash(table, &address, 1);
 
@@ -58,11 +58,11 @@ process(struct worker *worker, struct burst *burst)
 			continue;
 		}
 		looked_up++;
-		found = station(smac, bits_load64(data + 4) & bits_mask(48));
+		found = mac_find(smac, bits_load64(data + 4) & bits_mask(48));
 		smac_hits += found != 0;
 		if (found == 0)
 			report(worker, bits_load64(data + 4) & bits_mask(48), burst->ports[i]);
-		found = station(dmac, bits_load64(data) >> 16);
+		found = mac_find(dmac, bits_load64(data) >> 16);
 		dmac_hits += found != 0;
 		record = table_record_at(&dmac->table, found, sizeof(*record));
 		if (record->action == DMAC_FORWARD) {

@@ -3,7 +3,7 @@
 
 #include "l2fwd.h"
 
-static struct swx_table stations[TABLES] = {
+static struct swx_table mac_tables[TABLES] = {
 	[SMAC] = { .name = "smac", .is_exact = 1 },
 	[DMAC] = { .name = "dmac", .is_exact = 1 },
 };
@@ -11,7 +11,7 @@ static struct swx_table stations[TABLES] = {
 static int
 l2fwd_open(uint64_t entries)
 {
-	return swx_open(stations, TABLES, entries, TABLES * swx_exact_bytes(entries));
+	return swx_open(mac_tables, TABLES, entries, TABLES * swx_exact_bytes(entries));
 }
 
 static int
@@ -23,7 +23,7 @@ l2fwd_insert(uint32_t table, const struct table_match *match, const void *record
 	swx_put_header(entry.key, match->value[0], 6);
 	if (table == DMAC)
 		swx_put_metadata(entry.data, forward->port, 4);
-	return swx_insert(&stations[table], &entry);
+	return swx_insert(&mac_tables[table], &entry);
 }
 
 const struct peer bacus_peer = { l2fwd_open, l2fwd_insert, swx_ready };

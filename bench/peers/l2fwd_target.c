@@ -1,6 +1,6 @@
 /* l2fwd as the compiler should emit it. Three stages, cut where a table is read:
- *   keys     both addresses of a packet, hashed; with REQUESTS, both buckets asked for
- *   compare  the buckets; a key not in its first bucket has its second one asked for
+ *   keys     both addresses of a packet, hashed; with REQUESTS, both buckets prefetched
+ *   compare  the buckets; the second bucket of a key that is not in its first one is prefetched
  *   finish   the second buckets (a few percent of keys), verdict, transmission
  * With AHEAD the stages after `keys` work on the burst before, and each line consumed pays for one of the newest: a core has a limited number of line
  * fill buffers, a loop of requests alone stalls on them. */

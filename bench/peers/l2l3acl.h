@@ -31,7 +31,7 @@ static const struct action acl_actions[] = { { "permit", 0, NULL }, { "deny", 0,
 static const struct action rewrite_actions[] = { { "rewrite", 2, addresses }, { "drop", 0, NULL } };
 
 static const struct key_field port_field[] = { { "port", 9, 0, MATCH_EXACT } };
-static const struct key_field station_fields[] = { { "vlan", 12, 48, MATCH_EXACT }, { "address", 48, 0, MATCH_EXACT } };
+static const struct key_field mac_fields[] = { { "vlan", 12, 48, MATCH_EXACT }, { "address", 48, 0, MATCH_EXACT } };
 static const struct key_field dst_field[] = { { "dst", 32, 0, MATCH_LPM } };
 static const struct key_field number_field[] = { { "number", 16, 0, MATCH_EXACT } };
 static const struct key_field acl_fields[] = {
@@ -46,8 +46,8 @@ static const struct key_field acl_fields[] = {
 
 static const struct table_descriptor switch_tables[TABLES] = {
 	[VLANS] = TABLE("vlans", STRUCTURE_EXACT, 9, 1, port_field, vlan_actions),
-	[SMAC] = TABLE("smac", STRUCTURE_EXACT, 60, 1, station_fields, smac_actions),
-	[DMAC] = TABLE("dmac", STRUCTURE_EXACT, 60, 1, station_fields, dmac_actions),
+	[SMAC] = TABLE("smac", STRUCTURE_EXACT, 60, 1, mac_fields, smac_actions),
+	[DMAC] = TABLE("dmac", STRUCTURE_EXACT, 60, 1, mac_fields, dmac_actions),
 	[ROUTES] = TABLE("routes", STRUCTURE_DIR24_8, 32, 1, dst_field, l3_actions),
 	[HOPS] = TABLE("nexthops", STRUCTURE_EXACT, 16, 1, number_field, hop_actions),
 	[ACL] = TABLE("acl", STRUCTURE_LIST, 104, 2, acl_fields, acl_actions),
@@ -118,21 +118,21 @@ small_insert(struct small *small, uint32_t table, uint64_t key, const struct any
 	return 0;
 }
 
-/* Keys of stations: VLAN above the address. */
+/* Keys of the MAC tables: VLAN above the address. */
 PEER_INLINE uint64_t
-station_dst(const uint8_t *data, uint16_t vlan)
+mac_dst(const uint8_t *data, uint16_t vlan)
 {
 	return (__builtin_bswap64(load64(data)) >> 16) | (uint64_t)vlan << 48;
 }
 
 PEER_INLINE uint64_t
-station_src(const uint8_t *data, uint16_t vlan)
+mac_src(const uint8_t *data, uint16_t vlan)
 {
 	return (__builtin_bswap64(load64(data + 4)) & 0xffffffffffffull) | (uint64_t)vlan << 48;
 }
 
 static inline void
-station_learn(struct worker *worker, uint64_t key, uint16_t port)
+mac_learn(struct worker *worker, uint64_t key, uint16_t port)
 {
 	const uint64_t values[3] = { key >> 48, key & 0xffffffffffffull, port };
 

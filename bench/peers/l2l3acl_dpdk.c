@@ -2,7 +2,7 @@
  * which every packet is routed and permitted is done by loops; any other packet by packet, with the same tables. ONE_TABLE: sources and destinations in one. */
 #include "l2l3acl.h"
 #include "lpm_dpdk.h"
-#include "stations.h"
+#include "mac_tables.h"
 
 #include <rte_acl.h>
 
@@ -16,7 +16,7 @@ struct key {
 };
 
 static struct small small;
-static struct stations stations;
+static struct mac_tables mac_tables;
 static struct lpm routes;
 static struct rte_lpm *lpm;
 static struct rte_acl_ctx *acl;
@@ -31,8 +31,8 @@ l2l3acl_open(uint64_t entries)
 		.name = "peer-acl", .rule_size = RTE_ACL_RULE_SZ(ACL_FIELDS), .max_rule_num = RULES, .socket_id = SOCKET_ID_ANY,
 	};
 
-	socket = peer_heap(stations_bytes(entries, sizeof(struct key)) + LPM_BYTES);
-	if (stations_create(&stations, entries, sizeof(struct key), socket) != 0)
+	socket = peer_heap(mac_tables_bytes(entries, sizeof(struct key)) + LPM_BYTES);
+	if (mac_tables_create(&mac_tables, entries, sizeof(struct key), socket) != 0)
 		return -1;
 	acl = rte_acl_create(&parameters);
 	return acl == NULL ? peer_fail("rte_acl_create") : small_create(&small);
@@ -76,7 +76,7 @@ l2l3acl_insert(uint32_t table, const struct table_match *match, const void *reco
 	int number;
 
 	if (table == SMAC || table == DMAC)
-		return stations_insert(&stations, table == SMAC ? SOURCES : DESTINATIONS, &key, any->action << 16 | any->first);
+		return mac_tables_insert(&mac_tables, table == SMAC ? SOURCES : DESTINATIONS, &key, any->action << 16 | any->first);
 	if (table == ACL)
 		return acl_insert(match, any);
 	if (table != ROUTES)
@@ -117,11 +117,11 @@ l2l3acl_ready(void)
 const struct peer bacus_peer = { l2l3acl_open, l2l3acl_insert, l2l3acl_ready };
 
 static int64_t
-station_find(uint32_t table, uint64_t key)
+mac_find(uint32_t table, uint64_t key)
 {
 	const struct key padded = { { key, 0 } };
 
-	return stations_find(&stations, table == SMAC ? SOURCES : DESTINATIONS, &padded);
+	return mac_tables_find(&mac_tables, table == SMAC ? SOURCES : DESTINATIONS, &padded);
 }
 
 static uint32_t
@@ -156,8 +156,8 @@ l2l3acl_keys(const struct burst *burst, struct key *smac, struct key *dmac, stru
 
 		unusual |= (vlan == ABSENT) | (burst_length(burst, i) < TUPLE_BYTES) | (load16(data + 12) != TYPE_IPV4) |
 			   (data[14] != 0x45) | (data[22] <= 1) | ((data[23] != 17) & (data[23] != 6));
-		smac[i] = (struct key){ { station_src(data, vlan), 0 } };
-		dmac[i] = (struct key){ { station_dst(data, vlan), 0 } };
+		smac[i] = (struct key){ { mac_src(data, vlan), 0 } };
+		dmac[i] = (struct key){ { mac_dst(data, vlan), 0 } };
 		tuples[i] = tuple_of(data, 1);
 	}
 	return unusual;
@@ -186,8 +186,8 @@ l2l3acl_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 	}
 	for (uint32_t i = count; i % 4 != 0; i++)
 		address[i] = address[0];
-	smac_hits = stations_find_bulk(&stations, SOURCES, smacs, known, count);
-	dmac_hits = stations_find_bulk(&stations, DESTINATIONS, dmacs, found, count);
+	smac_hits = mac_tables_find_bulk(&mac_tables, SOURCES, smacs, known, count);
+	dmac_hits = mac_tables_find_bulk(&mac_tables, DESTINATIONS, dmacs, found, count);
 	lpm_find_bulk(lpm, address, route, count);
 	(void)rte_acl_classify(acl, pointers, rule, count, 1);
 	unusual |= (smac_hits & dmac_hits) != all;

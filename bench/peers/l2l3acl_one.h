@@ -6,7 +6,7 @@
 #include "l2l3acl.h"
 
 /* The action above its number, or -1. */
-static int64_t station_find(uint32_t table, uint64_t key);
+static int64_t mac_find(uint32_t table, uint64_t key);
 /* A number of `small.route`, or LPM_MISS. */
 static uint32_t route_find(uint32_t address);
 static uint32_t acl_denies(const struct tuple *tuple);
@@ -51,9 +51,9 @@ packet_one(struct worker *worker, const struct burst *burst, uint32_t i, uint16_
 
 	if (length < ETHERNET_BYTES || vlan == ABSENT)
 		return 1;
-	if (station_find(SMAC, station_src(data, vlan)) < 0)
-		station_learn(worker, station_src(data, vlan), burst->ports[i]);
-	found = station_find(DMAC, station_dst(data, vlan));
+	if (mac_find(SMAC, mac_src(data, vlan)) < 0)
+		mac_learn(worker, mac_src(data, vlan), burst->ports[i]);
+	found = mac_find(DMAC, mac_dst(data, vlan));
 	if (found < 0 || found >> 16 == UNKNOWN)
 		return 1;
 	routed = found >> 16 == ROUTE;

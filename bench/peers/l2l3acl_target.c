@@ -1,6 +1,6 @@
-/* l2l3acl as the compiler should emit it: next hops and rewrites joined with the routes when they are written, stations by VLAN, and three stages.
- *   headers  checks, both stations' buckets and the route's line asked for, the rules' verdict (its key is header fields only)
- *   stations both compared; second buckets asked for
+/* l2l3acl as the compiler should emit it: next hops and rewrites joined with the routes when they are written, MAC tables by VLAN, and three stages.
+ *   headers  checks, both addresses' buckets and the route's line prefetched, the rules' verdict (its key is header fields only)
+ *   hosts    both addresses compared; second buckets prefetched
  *   finish   second buckets, next hops, and if nothing in the burst is unusual the rewriting; else packet by packet
  * With AHEAD the two later stages work on the burst before. */
 #include "flight.h"
@@ -9,7 +9,7 @@
 #include "ternary.h"
 
 #define VLANS_MOST 4096u
-#define ROUTE_VALUE 0x8000u	/* of a station that is ours; others are ports */
+#define ROUTE_VALUE 0x8000u	/* of the router's own address; others are ports */
 
 struct flight {
 	struct held held;
@@ -20,7 +20,7 @@ struct flight {
 };
 
 static struct small small;
-static struct exact stations[2][VLANS_MOST];	/* 0: dmac, 1: smac; by VLAN */
+static struct exact mac_tables[2][VLANS_MOST];	/* 0: dmac, 1: smac; by VLAN */
 static struct lpm routes;
 static struct nexthop resolved[LPM_MISS + 1];	/* by what the route table says; `type` 0: not that simple */
 static struct ternary acl;
@@ -34,9 +34,9 @@ l2l3acl_open(uint64_t entries)
 }
 
 static int
-station_insert(uint32_t side, uint64_t key, uint16_t value)
+mac_insert(uint32_t side, uint64_t key, uint16_t value)
 {
-	struct exact *table = &stations[side][key >> 48 & (VLANS_MOST - 1)];
+	struct exact *table = &mac_tables[side][key >> 48 & (VLANS_MOST - 1)];
 
 	if (table->buckets == NULL && exact_create(table, room) != 0)
 		return -1;
@@ -67,9 +67,9 @@ l2l3acl_insert(uint32_t table, const struct table_match *match, const void *reco
 	int number;
 
 	if (table == SMAC)
-		return any->action != 0 ? 0 : station_insert(1, match->value[0], 1);
+		return any->action != 0 ? 0 : mac_insert(1, match->value[0], 1);
 	if (table == DMAC)
-		return any->action == UNKNOWN ? 0 : station_insert(0, match->value[0], any->action == ROUTE ? ROUTE_VALUE : any->first);
+		return any->action == UNKNOWN ? 0 : mac_insert(0, match->value[0], any->action == ROUTE ? ROUTE_VALUE : any->first);
 	if (table == ACL)
 		return acl_insert(match, any->action != 0);
 	if (table != ROUTES)
@@ -95,9 +95,9 @@ l2l3acl_ready(void)
 const struct peer bacus_peer = { l2l3acl_open, l2l3acl_insert, l2l3acl_ready };
 
 static int64_t
-station_find(uint32_t table, uint64_t key)
+mac_find(uint32_t table, uint64_t key)
 {
-	const struct exact *vlan = &stations[table == SMAC][key >> 48 & (VLANS_MOST - 1)];
+	const struct exact *vlan = &mac_tables[table == SMAC][key >> 48 & (VLANS_MOST - 1)];
 	const struct exact_bucket *bucket;
 	uint16_t value;
 
@@ -135,7 +135,7 @@ header_is_unusual(const uint8_t *data, uint32_t length)
 static inline const struct exact *
 l2l3acl_table(const void *flight, uint32_t entry)
 {
-	return &stations[entry & 1][((const struct flight *)flight)->vlan[entry / 2]];
+	return &mac_tables[entry & 1][((const struct flight *)flight)->vlan[entry / 2]];
 }
 
 PEER_INLINE void
@@ -147,13 +147,13 @@ l2l3acl_headers(struct flight *flight, const uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		const uint8_t *data = burst_data(burst, i);
 		const uint16_t vlan = small.vlan[burst->ports[i] & (PORTS - 1)] & (VLANS_MOST - 1);
-		const struct exact *dmac = &stations[0][vlan], *smac = &stations[1][vlan];
+		const struct exact *dmac = &mac_tables[0][vlan], *smac = &mac_tables[1][vlan];
 		const struct tuple tuple = tuple_of(data, 1);
 
 		unusual |= header_is_unusual(data, burst_length(burst, i)) | (dmac->buckets == NULL) | (smac->buckets == NULL);
 		unusual |= ternary_denies(&acl, &tuple);
 		flight->vlan[i] = vlan;
-		pairs_begin(&flight->pairs, i, dmac, station_dst(data, 0), smac, station_src(data, 0));
+		pairs_begin(&flight->pairs, i, dmac, mac_dst(data, 0), smac, mac_src(data, 0));
 		flight->address[i] = __builtin_bswap32(tuple.dst);
 		prefetch(flight->pairs.bucket[2 * i + 1]);
 		prefetch(routes.blocks + (flight->address[i] >> 8));

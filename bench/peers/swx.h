@@ -435,7 +435,7 @@ swx_ready(void)
 }
 
 /* The library works on several packets by turns, so that some of a burst are still in it when it has taken the last. An empty burst ends them:
- * nothing is left when each of its threads has asked for a packet in vain. What it drops goes back to the pool by its own means. */
+ * nothing is left when each of its threads has polled without receiving a packet. The library itself frees the packets that it drops. */
 static void
 swx_process(struct worker *worker, struct burst *burst)
 {

@@ -17,7 +17,7 @@ struct own_pool {
 	uint32_t free_count;
 	uint32_t count;		/* buffers */
 	uint32_t shift;		/* log2 of buffer_bytes */
-	uint32_t shared;	/* holders beyond the first, of all buffers: while it is 0 nobody need look at `holders` */
+	uint32_t shared;	/* holders beyond the first, of all buffers: while it is 0 `holders` need not be read */
 	uint8_t *memory;	/* the first buffer */
 	uint8_t *region;	/* what it was cut from */
 	size_t bytes;
@@ -51,7 +51,7 @@ own_front(const struct own_pool *own, const void *packet)
 	return (void *)((at & ~(uintptr_t)(own->pool.buffer_bytes - 1)) + own->pool.headroom_bytes + colour * OWN_COLOUR_BYTES);
 }
 
-/* A further holder of a packet that nobody will write. 0 on success; more than 255 need a copy. */
+/* A further holder of a packet that will not be written. 0 on success; more than 255 need a copy. */
 static inline int
 own_share(struct own_pool *own, const void *packet)
 {
@@ -80,7 +80,7 @@ own_free_shared(struct own_pool *own, void *const *packets, uint32_t count)
 	}
 }
 
-/* Takes packets back. Nearly always nobody shares any, and then this is a copy of addresses, made front again. */
+/* Takes packets back. Packets are rarely shared; if none is, this is a copy of addresses, reset to the front of their buffers. */
 static inline void
 own_free(struct own_pool *own, void *const *packets, uint32_t count)
 {

@@ -174,8 +174,8 @@ dpdk_memory_fill(struct dpdk_memory *port, uint32_t count)
 	}
 }
 
-/* `count` buffers into `packets`. The pool is asked for more than are missing, so that it is asked rarely, and for no more than a worker's cache gives: else it
- * takes from its ring those that were given back longest ago. */
+/* `count` buffers into `packets`. Takes more than are missing from the pool, so that calls are rare, but no more than a worker's cache holds: else the pool
+ * takes from its ring the buffers that were freed longest ago. */
 static inline int
 dpdk_memory_take(struct dpdk_memory *port, uint32_t count)
 {

@@ -11,7 +11,7 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 
-#define DPDK_RING 1024u		/* descriptors of a queue, unless somebody says how many; the device brings it within its limits */
+#define DPDK_RING 1024u		/* default descriptors of a queue; the device brings it within its limits */
 #define DPDK_INJECTED 32u	/* packets that are sent at once */
 
 struct dpdk_port dpdk_ports[DPDK_PORTS];

@@ -38,8 +38,8 @@ void memory_port_load(struct memory_port *port, const struct trace *trace, uint6
 /* `packets` more, from where the trace was left. */
 void memory_port_more(struct memory_port *port, uint64_t packets);
 
-/* While `holding`, a run ends without the burst of nothing that drives out what the pipeline holds: more may come. Meanwhile
- * writers wait for nobody: they may do no more than replace a default action, once. */
+/* While `holding`, a run ends without the empty burst that flushes the pipeline: more packets may come. Meanwhile
+ * writers do not wait for the worker: they may do no more than replace a default action, once. */
 void memory_port_hold(struct memory_port *port, uint32_t holding);
 
 /* From now on so many of its buffers are there to be filled, as on a device whose ring has so many descriptors. None may be held. */
@@ -48,7 +48,7 @@ void memory_port_ring(struct memory_port *port, uint32_t buffers);
 /* What has come and gone. */
 const struct memory_counts *memory_port_counts(const struct memory_port *port);
 
-/* Buffers that nobody holds. */
+/* Free buffers. */
 uint32_t memory_port_free(const struct memory_port *port);
 
 /* The log of what was sent, from now on written if `logging`; emptied. */

@@ -10,7 +10,7 @@
 
 #define LINE 64u
 #define SAMPLE_LINES 4096u
-/* A shared cache keeps what is read again and again, so each line is asked for so many times before its working set is measured; of a set that is larger
+/* A shared cache keeps what is read again and again, so each line is read so many times before its working set is measured; of a set that is larger
  * than any cache only a part. */
 #define TOUCHES 3u
 #define TOUCHES_MOST (2u << 20)
@@ -182,7 +182,7 @@ work(uint64_t *values, uint32_t rounds)
 				 : "+r"(values[0]), "+r"(values[1]), "+r"(values[2]), "+r"(values[3]));
 }
 
-/* A stream of planned lines: the one that will be used `ahead` lines later is asked for now; and so much work is done for each line. */
+/* A stream of planned lines: prefetches the line that is used `ahead` lines later, and does so much work for each line. */
 static inline __attribute__((always_inline)) int64_t
 stream(const uint8_t *lines, uint32_t ahead, int second_level, uint32_t rounds)
 {
@@ -201,7 +201,7 @@ stream(const uint8_t *lines, uint32_t ahead, int second_level, uint32_t rounds)
 	return per(start, SAMPLE_LINES);
 }
 
-/* Groups, one after the other. The next group is asked for when this one has come, as where work stands between. */
+/* Groups, one after the other. The next group is prefetched when this one has arrived, as with work in between. */
 static inline __attribute__((always_inline)) int64_t
 groups(const uint8_t *lines, uint32_t group, int second_level)
 {

@@ -1,6 +1,6 @@
-/* Which actions a table's entries run. A reader asks after its look-ups. So before an entry with another action appears, the table says that there are several;
- * that there is one again it says when a grace period has passed since the last entry of each other action went, and nobody can still use what he found of
- * them: at the first write after that, or when it is asked to settle. */
+/* Which actions a table's entries run. A reader checks this after its lookups. So the table reports several actions before an entry with another action
+ * appears. It reports one action again after a grace period since the last entry of each other action was deleted, when no reader can still use such an
+ * entry: at the first write after that, or when it is asked to settle. */
 #include "table/actions.h"
 
 #include "table/records.h"

@@ -219,7 +219,7 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 	}
 
 /* `NAME_find_group` of a structure whose keys are in one of two lines: all first ones, then the second ones of the keys that were not there, all of which are
- * asked for before one is read. Who looks up several tables calls the halves, so that other look-ups are made while second lines come. Which keys were not
+ * prefetched before one is read. For lookups in several tables, the halves are called, so that other lookups overlap with second lines. Which keys were not
  * there cannot be predicted, so one loop over them for the whole group is better than several. The array is taken once, for both halves: where addresses are
  * computed here, all are of the same one, and `NAME_find_second` notices a newer one. The functions that it takes are those below; `NAME_find_four` looks into
  * four keys' first lines and returns a bit for each that is not there: of keys of at most two limbs, `addresses` are known by then. */
@@ -250,7 +250,7 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 	}
 
 #define TABLE_GROUP_SECONDS(NAME)                                                                                                                   \
-	/* Of keys that are not in their first lines, those that may be in their second ones, which are asked for. */                               \
+	/* Of keys that are not in their first lines, those that may be in their second ones, which are prefetched. */                              \
 	static inline __attribute__((always_inline)) uint64_t                                                                                       \
 	NAME##_group_second(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group, uint64_t missed)           \
 	{                                                                                                                                           \

@@ -117,7 +117,7 @@ extern_pieces(void)
 	}
 }
 
-/* Keys that were asked for before set nothing, others nearly always another bit, and only in their table's map. */
+/* Keys looked up before set no bit, others nearly always another bit, and only in their table's map. */
 static void
 extern_asked(void)
 {

@@ -164,7 +164,7 @@ cases_sending(struct cases *cases)
 }
 
 /* A group of `count` is sent at once: those in `sent` have gone before the others, those in `dropped` for good, and the ones in `refused` ask for a port that
- * is none. Who leaves does so in the order of the group, and nothing is stored beyond the room that there is. */
+ * is none. Packets leave in the order of the group, and nothing is stored beyond the available room. */
 static void
 cases_group(struct cases *cases, uint32_t count, uint64_t sent, uint64_t dropped, uint64_t refused)
 {

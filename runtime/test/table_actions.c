@@ -82,7 +82,7 @@ actions_run(uint32_t own)
 	test.writer = writer_create(&test.descriptor, &host, NULL);
 	CHECK(actions_say(&test, ACTIONS));
 	CHECK(actions_insert(&test, 1, 1) == TABLE_OK && actions_say(&test, 1));
-	/* What a miss runs, nobody finds; nor what was refused. */
+	/* A lookup finds neither the action of a miss nor a refused one. */
 	CHECK(writer_set_default(test.writer, &other) == TABLE_OK && actions_say(&test, 1));
 	CHECK(actions_insert(&test, 1, 0) == TABLE_EXISTS && actions_say(&test, 1));
 	CHECK(actions_insert(&test, 2, 0) == TABLE_OK && actions_say(&test, ACTIONS));

@@ -257,7 +257,7 @@ links_grace(void *argument)
 	}
 }
 
-/* Few groups, each time of other keys: links to those that have gone are found until nobody can look for them, and then make room. */
+/* Few groups, each time of other keys: links to deleted groups are found while a reader may follow them, and then make room. */
 static void
 links_outlive(void)
 {

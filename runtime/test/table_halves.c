@@ -7,7 +7,7 @@
 
 #define HALVES_MOST 64u
 #define KEY_BITS 48u
-#define HALVES_EVERY 7u		/* inserts from one burst to the next where nobody waits for them */
+#define HALVES_EVERY 7u		/* inserts from one burst to the next if no reader waits for them */
 #define HALVES_TRIES 512u	/* keys of which those are taken that are in their second lines */
 
 /* A reader that has looked into first lines. */

@@ -92,7 +92,7 @@ fn predict(
     Ok(())
 }
 
-/// What makes two plans the same but for how near a line is asked for: of that a grid has one choice only.
+/// A plan without its prefetch levels: plans that differ in these only are one choice of a grid.
 fn unhinted(plan: &Plan) -> Plan {
     let mut plan = sweep::bare(plan);
     plan.loops.iter_mut().flat_map(|stage| &mut stage.prefetches).for_each(|request| request.hint = Hint::T0);

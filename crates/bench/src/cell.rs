@@ -188,7 +188,7 @@ fn keep_right(runners: &mut Vec<Runner>, trace: &Arc<Trace>) {
     });
 }
 
-/// Plans choose their burst; the others are measured at those that were asked for.
+/// Plans choose their burst; the others are measured at those of the options.
 fn is_planned(runner: &Runner) -> bool {
     !runner.name.starts_with("peer:") && !runner.name.starts_with("plain")
 }
@@ -207,7 +207,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Those asked for, and those that plans have chosen.
+    /// Those of the options, and those that plans have chosen.
     fn bursts(&self) -> Vec<u32> {
         let mut bursts = self.asked.to_vec();
         bursts.extend(self.runners.iter().filter(|runner| is_planned(runner)).map(|runner| runner.burst));

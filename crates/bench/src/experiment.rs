@@ -97,7 +97,7 @@ impl FromStr for Cell {
     }
 }
 
-/// The cells that were asked for, in order.
+/// The cells that the options select, in order.
 pub fn cells(options: &Options) -> Result<Vec<Cell>, Failure> {
     let known = || APPLICATIONS.iter().map(|application| application.name).collect::<Vec<_>>().join(", ");
     if let Some(unknown) = options.applications.iter().find(|name| workload::application(name).is_none()) {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const SAMPLES: usize = 15;
 /// For each way to ask for a line: disturbances take that long.
-const PATIENCE: Duration = Duration::from_millis(30);
+const MIN_TIME: Duration = Duration::from_millis(30);
 const IN_FLIGHT: u32 = 32;
 const SMALLEST: u64 = 64 << 10;
 const LARGEST: u64 = 512 << 20;
@@ -41,7 +41,7 @@ impl Gauge {
         &self.probe
     }
 
-    /// Cycles that a packet's lines cost when many are asked for at a time.
+    /// Cycles that a packet's lines cost with many outstanding misses.
     pub fn read(&self) -> f64 {
         self.lines.iter().map(|(count, bytes)| count * self.line((*bytes).min(self.probe.bytes()))).sum()
     }
@@ -52,7 +52,7 @@ impl Gauge {
             self.probe.touch(bytes);
             self.probe.lines(bytes, access, IN_FLIGHT);
             let mut samples = Samples::default();
-            samples.take_patiently(SAMPLES, PATIENCE, || self.probe.lines(bytes, access, IN_FLIGHT));
+            samples.take_for(SAMPLES, MIN_TIME, || self.probe.lines(bytes, access, IN_FLIGHT));
             samples.median()
         };
         median(Access::PrefetchT0).min(median(Access::PrefetchT1))

@@ -118,7 +118,7 @@ fn name(options: &Options) -> &'static str {
     if options.sweep { "sweep" } else { "bench" }
 }
 
-/// What an interrupted run must have in common with this one, to be taken over: all that is asked for, the machine's file, and this program.
+/// The key by which an interrupted run is resumed: it must have the same options, machine file and program.
 fn key(options: &Options) -> String {
     let mut hash = runtime::cache::Hash::new();
     let machine = options.machine.as_ref().and_then(|file| fs::read(file).ok()).unwrap_or_default();

@@ -25,7 +25,7 @@ const IN_FLIGHT: [u32; 3] = [1, 8, 64];
 pub const LARGEST: usize = (SIZES_KB[SIZES_KB.len() - 1] as usize) << 10;
 const SAMPLES: usize = 9;
 /// For each point of a curve, and each number of the core.
-const PATIENCE: Duration = Duration::from_millis(4);
+const MIN_TIME: Duration = Duration::from_millis(4);
 /// Says what a plan costs.
 pub struct Predictor {
     pub program: Program,
@@ -160,7 +160,7 @@ fn mixed(one: f64, other: f64, part: f64) -> f64 {
 
 fn samples(once: impl FnMut() -> Option<f64>) -> Samples {
     let mut samples = Samples::default();
-    samples.take_patiently(SAMPLES, PATIENCE, once);
+    samples.take_for(SAMPLES, MIN_TIME, once);
     samples
 }
 

@@ -53,8 +53,8 @@ files! {
     "ipv4fwd_swx.c", "ipv4fwd.spec", "ipv6fwd.h", "ipv6fwd_dpdk.c", "ipv6fwd_swx.c", "ipv6fwd_target.c", "ipv6fwd.spec", "l2fwd.h",
     "l2fwd_hash.c", "l2fwd_plain.c", "l2fwd_swx.c", "l2fwd.spec", "l2fwd_target.c", "l2l3acl.h", "l2l3acl_dpdk.c",
     "l2l3acl_one.h", "l2l3acl_swx.c", "l2l3acl.spec", "l2l3acl_target.c", "lanes.h",
-    "lpm.h", "lpm6.h", "lpm_dpdk.h", "pairs.h", "peer.h", "router_dpdk.h", "router_swx.h",
-    "router_target.h", "stations.h", "swx.h", "swx_ports.c", "swx_read.h", "ternary.h",
+    "lpm.h", "lpm6.h", "lpm_dpdk.h", "mac_tables.h", "pairs.h", "peer.h", "router_dpdk.h", "router_swx.h",
+    "router_target.h", "swx.h", "swx_ports.c", "swx_read.h", "ternary.h",
 }
 
 /// What a port costs when a program does nothing.
@@ -63,10 +63,10 @@ pub const ECHO: [Source; 2] =
 
 const CACHED: &[&str] = &["-DAHEAD=0", "-DREQUESTS=0"];
 const AHEAD: &[&str] = &["-DAHEAD=1", "-DREQUESTS=1"];
-/// Sources and destinations in one table, for stations are mostly both.
+/// Sources and destinations in one table, for most hosts are both.
 const ONE: &str = "-DONE_TABLE=1";
-/// From so many entries on, a table no longer lies in the second cache level: the staged programs ask for lines a burst ahead.
-const STATIONS: u64 = 20_000;
+/// Tables of more entries exceed L2: the staged programs then prefetch a burst ahead.
+const CACHED_HOSTS: u64 = 20_000;
 const ROUTES: u64 = 20_000;
 /// With so many routes or more, building rules for rte_acl takes minutes.
 const RULED_ROUTES: u64 = 300_000;
@@ -77,10 +77,10 @@ const RULED_ROUTES_6: u64 = 50_000;
 #[rustfmt::skip]
 const PEERS: &[Source] = &[
     Source::new("hand",        "l2fwd",   "l2fwd_plain.c",    Descriptor::Own),
-    Source::new("target",      "l2fwd",   "l2fwd_target.c",   Descriptor::Own).flags(CACHED).below(STATIONS),
-    Source::new("target",      "l2fwd",   "l2fwd_target.c",   Descriptor::Own).flags(AHEAD).from(STATIONS),
-    Source::new("target-mbuf", "l2fwd",   "l2fwd_target.c",   Descriptor::Mbuf).flags(CACHED).below(STATIONS),
-    Source::new("target-mbuf", "l2fwd",   "l2fwd_target.c",   Descriptor::Mbuf).flags(AHEAD).from(STATIONS),
+    Source::new("target",      "l2fwd",   "l2fwd_target.c",   Descriptor::Own).flags(CACHED).below(CACHED_HOSTS),
+    Source::new("target",      "l2fwd",   "l2fwd_target.c",   Descriptor::Own).flags(AHEAD).from(CACHED_HOSTS),
+    Source::new("target-mbuf", "l2fwd",   "l2fwd_target.c",   Descriptor::Mbuf).flags(CACHED).below(CACHED_HOSTS),
+    Source::new("target-mbuf", "l2fwd",   "l2fwd_target.c",   Descriptor::Mbuf).flags(AHEAD).from(CACHED_HOSTS),
     Source::new("hash8",       "l2fwd",   "l2fwd_hash.c",     Descriptor::Mbuf).flags(&["-DKEY_WORDS=1"]),
     Source::new("hash16",      "l2fwd",   "l2fwd_hash.c",     Descriptor::Mbuf).flags(&["-DKEY_WORDS=2"]),
     Source::new("hash8-one",   "l2fwd",   "l2fwd_hash.c",     Descriptor::Mbuf).flags(&["-DKEY_WORDS=1", ONE]),

@@ -26,7 +26,7 @@ pub struct Record {
     pub processes: u32,
 }
 
-/// Of two, the lower: whatever disturbs a process makes it dearer.
+/// Of two middle values, the lower: a disturbance only adds cycles.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[(values.len() - 1) / 2]

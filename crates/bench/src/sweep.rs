@@ -100,7 +100,7 @@ impl<'p> Maker<'p> {
         let mut asked = inputs.clone();
         asked.constraints.burst = burst;
         let pick = planned(program, &asked);
-        // Where operations cost nothing, tables get structures that nobody wants: those of the pick stay.
+        // Without costs of operations, the choice of structures is meaningless: those of the pick stay.
         let staged = Plan { tables: pick.tables.clone(), joints: pick.joints.clone(), ..staged(program, &asked) };
         let traffic = Traffic::estimate(program, inputs);
         let lookups = Model::new(program, inputs, &traffic).lookups(&staged);
@@ -162,7 +162,7 @@ impl<'p> Maker<'p> {
         let cost = |structure| self.with(structure).map(|plan| (model.predict(&plan).cycles(), structure));
         let mut costs: Vec<(f64, Structure)> = shapes.iter().filter_map(|shape| cost(shape.structure)).collect();
         costs.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        // A list of a million entries is a candidate where there is but one other, and nobody would wait for it.
+        // A list of a million entries may be the only other candidate, but would take too long to measure.
         let least = costs.first().map_or(0.0, |(cycles, _)| *cycles);
         let near = costs.into_iter().take_while(|(cycles, _)| *cycles < HOPELESS * least);
         near.take(2).map(|(_, structure)| structure).collect()
@@ -242,7 +242,7 @@ fn regrets(records: &[Record]) -> Vec<Regret> {
         let same = |other: &&Record| other.cell == pick.cell && other.traffic == pick.traffic;
         let all: Vec<&Record> =
             records.iter().filter(same).filter(|other| other.variant.starts_with(&start)).chain([pick]).collect();
-        // Others were dearer by so much that they were not measured again, maybe while all was cheaper.
+        // Others were so expensive that they were not measured again, maybe while the machine was faster.
         let as_often = all.iter().filter(|other| other.processes >= pick.processes);
         let best = as_often.min_by(|a, b| a.cycles.total_cmp(&b.cycles))?;
         Some(Regret {

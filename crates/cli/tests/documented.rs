@@ -9,7 +9,8 @@ use command::{bacus, path, scratch};
 use std::fs;
 use std::os::unix::fs::symlink;
 
-const PAGES: &[&str] = &["bench", "calibration", "contributing", "externs", "hlir", "hot_path", "language", "model", "p4info", "stf"];
+const PAGES: &[&str] =
+    &["bench", "calibration", "contributing", "externs", "hlir", "hot_path", "language", "model", "p4info", "stf"];
 
 /// Folders of the project that commands name.
 const FOLDERS: &[&str] = &["apps", "crates", "docs", "machines"];

@@ -1,14 +1,14 @@
 //! Samples of what something costs, each shorter than a time slice, and which of them were taken while the core was the thread's alone.
 //!
 //! Where a core has two threads, the other slows this one by up to two, for milliseconds or for seconds. The median of all samples then says how often that
-//! happened, so only those count before and behind which nobody else was seen; on a machine that is never quiet, all do.
+//! happened, so only samples without another thread before and after count; on a machine that is never quiet, all do.
 
 use runtime::core_isolation;
 use std::time::{Duration, Instant};
 
 /// So many quiet samples are enough to speak for all.
 const ENOUGH: usize = 5;
-/// Samples that are taken for each quiet one that is wanted, at most, unless there is patience for more.
+/// Samples taken for each quiet one wanted, at most, unless `min_time` allows more.
 const TRIES: usize = 3;
 
 /// Who tells how long the work took that shows whether another thread shares the core, and whether so long a time shows one.
@@ -46,25 +46,25 @@ impl Samples {
 
     /// Takes samples until so many of them are quiet, or it has tried often enough; `None` ends it at once.
     pub fn take(&mut self, wanted: usize, once: impl FnMut() -> Option<f64>) {
-        self.take_patiently(wanted, Duration::ZERO, once);
+        self.take_for(wanted, Duration::ZERO, once);
     }
 
-    /// The same, but it has not tried often enough before `timeout` is over: samples that are much shorter than a disturbance may all fall into one.
-    pub fn take_patiently(&mut self, wanted: usize, patience: Duration, once: impl FnMut() -> Option<f64>) {
-        self.take_with(&mut Core, wanted, patience, once);
+    /// The same, but it tries for at least `min_time`: samples that are much shorter than a disturbance may all fall into one.
+    pub fn take_for(&mut self, wanted: usize, min_time: Duration, once: impl FnMut() -> Option<f64>) {
+        self.take_with(&mut Core, wanted, min_time, once);
     }
 
     fn take_with(
         &mut self,
         watch: &mut impl Watch,
         wanted: usize,
-        patience: Duration,
+        min_time: Duration,
         mut once: impl FnMut() -> Option<f64>,
     ) {
         let begun = Instant::now();
         let (mut tries, mut quiet) = (0, 0);
         let mut before = watch.work();
-        while tries < wanted * TRIES || begun.elapsed() < patience {
+        while tries < wanted * TRIES || begun.elapsed() < min_time {
             tries += 1;
             let Some(cost) = once() else { return };
             let behind = watch.work();
@@ -121,7 +121,7 @@ fn quartile(sorted: &[f64], quarters: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// The times of the work, in order, and the longest of them that nobody disturbed.
+    /// The times of the work, in order, and the longest undisturbed one.
     struct Script(Vec<u64>, u64);
 
     impl Watch for Script {

@@ -1,6 +1,6 @@
-//! Applications of layer 2: stations, and l2l3acl, which routes as well.
+//! Applications of layer 2: l2fwd, and l2l3acl, which routes as well.
 
-use super::frames::{NEXTHOPS, PORTS, ROUTER, ethernet, ipv4, mac, nexthop, padded, station};
+use super::frames::{NEXTHOPS, PORTS, ROUTER, ethernet, host_address, ipv4, mac, nexthop, padded};
 use super::prefixes::{self, Prefix, inside};
 use super::routers::add_routes;
 use super::{Shared, Wishes, Workload, stream, trace, trace_length};
@@ -11,13 +11,13 @@ use driver::random::scattered;
 use std::sync::Arc;
 
 /// Bytes that a table of 48-bit keys takes at best: eight to a line, nearly full.
-fn station_bytes(entries: u64) -> u64 {
+fn mac_table_bytes(entries: u64) -> u64 {
     entries * 9
 }
 
 pub fn l2fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
-    let stations: Shared<u64> = Arc::new(scattered(size, 40, SEED).map(station).collect());
-    let known = stations.clone();
+    let hosts: Shared<u64> = Arc::new(scattered(size, 40, SEED).map(host_address).collect());
+    let known = hosts.clone();
     let entries = move |sink: &mut super::Sink<'_>| {
         for (number, address) in (0u64..).zip(known.iter()) {
             let fields = [Field::Exact(u128::from(*address))];
@@ -30,8 +30,8 @@ pub fn l2fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     let packets = move |traffic: super::Traffic| {
         let frame = padded(ethernet(0, 0, 0x0800), 64);
         trace(frame, trace_length(size), (0, 12), |random, bytes| {
-            bytes[..6].copy_from_slice(&mac(stations[traffic.draw(random, size) as usize]));
-            bytes[6..].copy_from_slice(&mac(stations[traffic.draw(random, size) as usize]));
+            bytes[..6].copy_from_slice(&mac(hosts[traffic.draw(random, size) as usize]));
+            bytes[6..].copy_from_slice(&mac(hosts[traffic.draw(random, size) as usize]));
         })
     };
     Ok(Workload {
@@ -39,20 +39,20 @@ pub fn l2fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         size,
         entries: Box::new(entries),
         trace: Box::new(packets),
-        lines: vec![(2.0, 2 * station_bytes(size))],
+        lines: vec![(2.0, 2 * mac_table_bytes(size))],
         stream: stream(size, 12),
     })
 }
 
-/// Every packet is routed: all seven tables are read. So many stations, 100,000 routes, 100 rules of which none denies.
+/// Every packet is routed: all seven tables are read. `size` hosts, 100,000 routes, 100 rules of which none denies.
 pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
     const ROUTES: u64 = 100_000;
-    let stations: Shared<u64> = Arc::new(scattered(size, 40, SEED).map(station).collect());
+    let hosts: Shared<u64> = Arc::new(scattered(size, 40, SEED).map(host_address).collect());
     let routes = wishes.rib.as_deref().map_or_else(|| Ok(prefixes::made(ROUTES)), |rib| prefixes::read(rib, ROUTES))?;
     let routes: Shared<Prefix> = Arc::new(routes);
-    let (known, known_routes) = (stations.clone(), routes.clone());
+    let (known, known_routes) = (hosts.clone(), routes.clone());
     let entries = move |sink: &mut super::Sink<'_>| {
-        add_stations(sink, &known)?;
+        add_hosts(sink, &known)?;
         add_routes(sink, "set_nexthop", &known_routes, |number| vec![number])?;
         add_nexthops_and_rules(sink)
     };
@@ -61,7 +61,7 @@ pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
         let frame = padded([&ethernet(ROUTER, 0, 0x0800)[..], &ipv4(0, 0, 17, 46), &ports].concat(), 64);
         // Source address, then the IPv4 header with its checksum, up to the destination port.
         trace(frame, trace_length(size), (6, 32), |random, bytes| {
-            bytes[..6].copy_from_slice(&mac(stations[traffic.draw(random, size) as usize]));
+            bytes[..6].copy_from_slice(&mac(hosts[traffic.draw(random, size) as usize]));
             bytes[6..8].copy_from_slice(&0x0800u16.to_be_bytes());
             let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
             bytes[8..28].copy_from_slice(&ipv4(random.draw() as u32, dst, 17, 46));
@@ -74,17 +74,17 @@ pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
         size,
         entries: Box::new(entries),
         trace: Box::new(packets),
-        lines: vec![(1.0, station_bytes(size)), (1.0, ROUTES * 40)],
+        lines: vec![(1.0, mac_table_bytes(size)), (1.0, ROUTES * 40)],
         stream: stream(size, 32),
     })
 }
 
-fn add_stations(sink: &mut super::Sink<'_>, stations: &[u64]) -> Result<(), Failure> {
+fn add_hosts(sink: &mut super::Sink<'_>, hosts: &[u64]) -> Result<(), Failure> {
     let port = [Field::Exact(1)];
     sink(&Entry { table: "vlans", fields: &port, priority: 0, action: "set_vlan", arguments: &[10] })?;
     let mine = [Field::Exact(10), Field::Exact(u128::from(ROUTER))];
     sink(&Entry { table: "dmac", fields: &mine, priority: 0, action: "route", arguments: &[] })?;
-    for address in stations {
+    for address in hosts {
         let fields = [Field::Exact(10), Field::Exact(u128::from(*address))];
         sink(&Entry { table: "smac", fields: &fields, priority: 0, action: "NoAction", arguments: &[] })?;
         let arguments = [address % PORTS];

@@ -6,7 +6,7 @@ pub const NEXTHOPS: u64 = 200;
 pub const ROUTER: u64 = 0x02_00_00_00_00_01;
 
 /// An individual address, never the router's.
-pub fn station(number: u64) -> u64 {
+pub fn host_address(number: u64) -> u64 {
     number & 0xfcff_ffff_ffff | 0x0200_0000_0000
 }
 
@@ -58,5 +58,5 @@ pub fn padded(mut frame: Vec<u8>, length: usize) -> Vec<u8> {
 /// Port and both addresses.
 pub fn nexthop(number: u64) -> [u64; 3] {
     let hop = number % NEXTHOPS;
-    [hop % PORTS, station(0x1000 + hop), station(0x2000 + hop)]
+    [hop % PORTS, host_address(0x1000 + hop), host_address(0x2000 + hop)]
 }

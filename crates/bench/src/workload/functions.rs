@@ -1,6 +1,6 @@
 //! PacketMill's network functions: a forwarder, routers, and work for the core and its caches.
 
-use super::frames::{NEXTHOPS, ROUTER, ethernet, ipv4, nexthop, padded, station, udp};
+use super::frames::{NEXTHOPS, ROUTER, ethernet, host_address, ipv4, nexthop, padded, udp};
 use super::prefixes::{self, Prefix, inside};
 use super::routers::add_routes;
 use super::{SHORTEST_TRACE, Shared, Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
@@ -14,7 +14,7 @@ const LOOPBACK: u32 = 127;
 /// Frames of 64 bytes whose source differs, and no table.
 fn without_tables(source: &'static str, lines: Vec<(f64, u64)>) -> Workload {
     let packets = |_: Traffic| {
-        let frame = padded(ethernet(ROUTER, station(7), 0x0800), 64);
+        let frame = padded(ethernet(ROUTER, host_address(7), 0x0800), 64);
         trace(frame, SHORTEST_TRACE, (8, 4), |random, bytes| {
             bytes.copy_from_slice(&(random.draw() as u32).to_be_bytes());
         })
@@ -66,7 +66,8 @@ fn routed(
 ) -> Workload {
     let known = routes.clone();
     let packets = move |traffic: Traffic| {
-        let headers = [&ethernet(ROUTER, station(7), 0x0800)[..], &ipv4(0, 0, 17, 46), &udp(0, 0, [0, 0], 26)].concat();
+        let headers =
+            [&ethernet(ROUTER, host_address(7), 0x0800)[..], &ipv4(0, 0, 17, 46), &udp(0, 0, [0, 0], 26)].concat();
         // From the TTL to the end of UDP's header. Sources are of 10.0.0.0/8, for some addresses are no senders.
         trace(padded(headers, 64), trace_length(routes.len() as u64), (22, 20), |random, bytes| {
             let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
@@ -97,7 +98,7 @@ pub fn ids_router(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
 /// Frames for the switch itself, whose source is known: each is routed.
 pub fn l3switch(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
     let add = |sink: &mut Sink<'_>, routes: &[Prefix]| {
-        let host = [Field::Exact(u128::from(station(7)))];
+        let host = [Field::Exact(u128::from(host_address(7)))];
         sink(&Entry { table: "smac", fields: &host, priority: 0, action: "known", arguments: &[1] })?;
         let own = [Field::Exact(u128::from(ROUTER))];
         sink(&Entry { table: "dmac", fields: &own, priority: 0, action: "route", arguments: &[] })?;

@@ -1,6 +1,6 @@
 //! mpls_npf: a third of the packets gets labels, a third has its label swapped, a third loses one; stacks of one to three in equal shares.
 
-use super::frames::{NEXTHOPS, ROUTER, ethernet, ipv4, nexthop, padded, station};
+use super::frames::{NEXTHOPS, ROUTER, ethernet, host_address, ipv4, nexthop, padded};
 use super::{Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
 use crate::entry::{Entry, Field};
 use driver::failure::Failure;
@@ -57,7 +57,7 @@ fn headers(number: u64, kind: u64, depth: u64) -> Vec<u8> {
 
 pub fn mpls_npf(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     let packets = move |traffic: Traffic| {
-        let frame = padded(ethernet(ROUTER, station(7), 0x8847), 64);
+        let frame = padded(ethernet(ROUTER, host_address(7), 0x8847), 64);
         trace(frame, trace_length(size), OWN, |random, bytes| {
             let (number, kind) = (traffic.draw(random, size), random.below(3));
             bytes.copy_from_slice(&headers(number, kind, 1 + random.below(3)));

@@ -42,7 +42,7 @@ pub struct Workload {
     pub stream: Stream,
 }
 
-/// What a run is asked for beside the size.
+/// Options of a workload beside its size.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
     /// A file of IPv4 routes, `PREFIX/LENGTH`, white space, any word that stands for a next hop.

@@ -1,6 +1,6 @@
 //! ndn: names like URLs, each a host of few thousands and a page of its own.
 
-use super::frames::{PORTS, ethernet, padded, station};
+use super::frames::{PORTS, ethernet, host_address, padded};
 use super::{Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
 use crate::entry::{Entry, Field, Limbs};
 use crate::traffic::SEED;
@@ -41,7 +41,7 @@ pub fn ndn(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         })
     };
     let packets = move |traffic: Traffic| {
-        let mut frame = ethernet(FACES, station(7), 0x8624);
+        let mut frame = ethernet(FACES, host_address(7), 0x8624);
         frame.extend([0x05, 43, 0x07, NAME_BYTES as u8]);
         frame.extend(name(0));
         frame.extend([0x0a, 4, 0xde, 0xad, 0xbe, 0xef, 0x22, 1, 64]);

@@ -1,6 +1,6 @@
 //! Applications of layer 3, and those whose tables are of rules or labels.
 
-use super::frames::{NEXTHOPS, ROUTER, ethernet, ipv4, nexthop, padded, station};
+use super::frames::{NEXTHOPS, ROUTER, ethernet, host_address, ipv4, nexthop, padded};
 use super::prefixes::{self, Prefix, inside};
 use super::{SHORTEST_TRACE, Shared, Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
 use crate::entry::{Entry, Field, ones};
@@ -30,7 +30,7 @@ pub fn ipv4fwd(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
     let routes: Shared<Prefix> = Arc::new(routes);
     let (known, dropped) = (routes.clone(), u64::from(wishes.dropped));
     let packets = move |traffic: Traffic| {
-        let frame = padded([&ethernet(ROUTER, station(7), 0x0800)[..], &ipv4(0, 0, 17, 46)].concat(), 64);
+        let frame = padded([&ethernet(ROUTER, host_address(7), 0x0800)[..], &ipv4(0, 0, 17, 46)].concat(), 64);
         // Time to live and protocol, checksum, source and destination of each packet.
         trace(frame, trace_length(routes.len() as u64), (22, 12), |random, bytes| {
             let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
@@ -133,7 +133,7 @@ pub fn ipv6fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         Ok(())
     };
     let packets = move |traffic: Traffic| {
-        let mut frame = ethernet(ROUTER, station(7), 0x86dd);
+        let mut frame = ethernet(ROUTER, host_address(7), 0x86dd);
         frame.extend([0x60, 0, 0, 0, 0, 24, 59, 64]);
         trace(padded(frame, 78), trace_length(size), (38, 16), |random, bytes| {
             let (address, length) = prefixes[traffic.draw(random, size) as usize];
@@ -176,7 +176,7 @@ pub fn mpls(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     };
     let packets = move |traffic: Traffic| {
         let label = [0u8, 1, 1, 64];
-        let frame = [&ethernet(ROUTER, station(7), 0x8847)[..], &label, &ipv4(1, 2, 17, 64)].concat();
+        let frame = [&ethernet(ROUTER, host_address(7), 0x8847)[..], &label, &ipv4(1, 2, 17, 64)].concat();
         trace(padded(frame, 82), trace_length(size), (14, 4), |random, bytes| {
             let label = 16 + traffic.draw(random, size) as u32;
             bytes.copy_from_slice(&(label << 12 | 1 << 8 | 64).to_be_bytes());
@@ -207,7 +207,7 @@ pub fn firewall(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         Ok(())
     };
     let packets = move |traffic: Traffic| {
-        let frame = padded([&ethernet(station(8), station(7), 0x0800)[..], &ipv4(0, 0, 17, 46)].concat(), 64);
+        let frame = padded([&ethernet(host_address(8), host_address(7), 0x0800)[..], &ipv4(0, 0, 17, 46)].concat(), 64);
         trace(frame, SHORTEST_TRACE, (24, 14), |random, bytes| {
             let dst = destination(traffic.draw(random, size)) | random.below(256) as u32;
             let port = 1_000 + random.below(1_001) as u16;

@@ -1,7 +1,7 @@
 //! The echo on a port at hand: what saturates it, and what work is free meanwhile, with the packets that come there.
 //!
 //! Where next to nothing comes by itself, the calibration sends some packets of its own. On ports whose packets return (two that are wired to each
-//! other, or one that is a loop) the echo keeps them on their way for as long as it is measured; on others there is nothing to measure, which is said.
+//! other, or one that is a loop) the echo keeps them circulating while it is measured. On others there is nothing to measure, and a message says so.
 
 use super::allowance::Allowance;
 use super::saturation::{self, BUSY, Batches, Cost, Saturation};
@@ -13,7 +13,7 @@ use runtime::{Compiler, Descriptor, Dpdk, DpdkLane, DpdkSettings, Pipeline, Sett
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Descriptors, or what else a ring has, from the least that any device may like to what nobody needs.
+/// Descriptors, or other units of a ring: from the smallest number that a device may accept to more than enough.
 const RINGS: [u32; 7] = [32, 64, 128, 256, 512, 1024, 2048];
 /// With which batches are measured: too large costs little.
 const LARGE: u32 = 1024;
@@ -96,7 +96,7 @@ impl<'p> Bench<'p> {
         RINGS.into_iter().filter(|ring| self.ports.iter().all(|port| may_be(port, *ring))).collect()
     }
 
-    /// The ports with rings of this size, where they may be chosen, and packets on their way.
+    /// The ports with rings of this size, where it is selectable, and with packets in flight.
     fn open(&'p self, ring: u32) -> Result<Running<'p>, Failure> {
         for port in self.ports {
             port.open(&self.dpdk, Some(ring))?;
@@ -246,7 +246,7 @@ pub fn measure(
     Ok(seen)
 }
 
-/// The echo with each size of ring: there and, if time allows, back, so that a machine that becomes slower does not make the last ones look dear.
+/// The echo with each size of ring: upwards and, if time allows, downwards, so that a machine that becomes slower does not bias the last ones.
 fn over_rings(
     bench: &Bench<'_>,
     rings: &[u32],

@@ -31,7 +31,7 @@ impl Subject {
         Ok(Subject { switch, trace: trace.clone() })
     }
 
-    /// Where the ring has fewer buffers than a batch has packets, the rest of the batch is lost, and costs nobody anything.
+    /// Where the ring has fewer buffers than a batch has packets, the rest of the batch is lost, without cost.
     fn sample(&mut self, ring: u32, batch: u32, work: u64) -> Option<Cost> {
         let lane = self.switch.lane(0).expect("no thread runs the only lane");
         lane.ring(ring);

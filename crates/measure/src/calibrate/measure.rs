@@ -29,7 +29,7 @@ const FILLERS: [u32; 3] = [0, 64, 640];
 const ALONE: (u32, u32) = (0, 0);
 /// More loads than a core has room for: each one more waits for one to come.
 const MANY_LOADS: u32 = 32;
-/// Kilobytes of the pages with a line each; and how lines are asked for there, a stream so many lines ahead.
+/// Kilobytes of the pages with a line each; and the prefetch distance there, in lines.
 const SPANS_KB: [u64; 8] = [1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
 const APART: [Access; 2] = [Access::Load, Access::BusyT0];
 const AHEAD: u32 = 64;
@@ -37,7 +37,7 @@ const BURSTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Kept for what is measured behind the curves. No further round of them is begun that would end later: a busy machine gets fewer, which is said.
 const BEHIND: Duration = Duration::from_secs(8);
 /// Counts that take turns wait so long for quiet samples: disturbances are often shorter.
-const PATIENCE: Duration = Duration::from_millis(150);
+const TIMEOUT: Duration = Duration::from_millis(150);
 /// A value counts as the best one if it is within this of it: finer is noise.
 const CLOSE: f64 = 1.1;
 
@@ -74,8 +74,8 @@ fn median(allowance: &mut Allowance, part: &str, mut once: impl FnMut() -> f64) 
     samples.median()
 }
 
-/// The cost of each count, which take turns: a machine that is slow for a while must not make some of them look dear. Goes on until quiet samples are enough
-/// or `PATIENCE` is over. Also how many turns there were, of at least so many `times` if time allows.
+/// The cost of each count. Counts alternate: a machine that is slow for a while must not bias some of them. Continues until quiet samples are enough
+/// or `TIMEOUT` is over. Also how many turns there were, of at least so many `times` if time allows.
 fn by_turns<C: Copy>(
     allowance: &Allowance,
     counts: &[C],
@@ -96,7 +96,7 @@ fn samples_by_turns<C: Copy>(
     let _undisturbed = Undisturbed::begin();
     let begun = Instant::now();
     let mut turns = 0;
-    while turns < times || begun.elapsed() < PATIENCE && !samples.iter().all(Samples::is_settled) {
+    while turns < times || begun.elapsed() < TIMEOUT && !samples.iter().all(Samples::is_settled) {
         if turns > 0 && allowance.is_over() {
             break;
         }
@@ -327,7 +327,7 @@ fn measure_misses(probe: &Probe, allowance: &mut Allowance) -> (Vec<Misses>, f64
     (FILLERS.into_iter().enumerate().map(curve).collect(), latency)
 }
 
-/// How many misses are on their way at a time: a latency, divided by what one more of many misses costs. Where the core has few places
+/// The number of outstanding misses: a latency, divided by what one more of many misses costs. Where the core has few places
 /// that is its latency shared among them, and where memory is slower than the places, what memory gives; the step that the paper reads it from is not seen
 /// there.
 fn at_a_time(latency: f64, points: &[(u32, f64)]) -> u32 {

@@ -48,7 +48,7 @@ const ENOUGH_FOR_DPDK: Duration = Duration::from_secs(18);
 /// Kept for a port at hand where the machine is measured first.
 const FOR_PORT: Duration = Duration::from_secs(8);
 
-/// MB that are measured if nobody says otherwise: more than any cache.
+/// MB that are measured by default: more than any cache.
 pub const MEMORY: u32 = 1024;
 
 fn bar() -> ProgressBar {
@@ -64,7 +64,7 @@ pub fn machine(cc: Option<&str>, memory: u32) -> Result<Measured, Failure> {
     measure_all(cc, memory, true, Allowance::begin())
 }
 
-/// Measures with up to `memory` MB, shows how far it is, and says what is in doubt, whoever asked for it.
+/// Measures with up to `memory` MB, shows its progress, and reports doubtful results, for any caller.
 /// With `mbufs`, DPDK is there until the process ends.
 fn measure_all(cc: Option<&str>, memory: u32, with_mbufs: bool, mut allowance: Allowance) -> Result<Measured, Failure> {
     let compiler = Compiler::find(cc)?;
@@ -124,14 +124,14 @@ fn too_short(short: &[String]) -> Option<String> {
     Some(format!("time was up after {short}, which leaves noise: {WAY_OUT}"))
 }
 
-/// A machine file of this host, written now: for runs whose plans should fit where nobody has calibrated.
+/// Writes a machine file of this host now: for runs whose plans should fit a host that is not calibrated.
 pub fn write_now(path: &Path, cc: Option<&str>) -> Result<(), Failure> {
     let measured = measure_all(cc, MEMORY, false, Allowance::begin())?;
     write(path, &measured.machine)
 }
 
-/// A machine file of this processor: the host's, else one in the cache, else one that is written there now. One in the cache is nobody's, so one
-/// of another method is measured again.
+/// A machine file of this processor: the host's, else one in the cache, else one that is written there now. One in the cache belongs to no user, so
+/// one of another method is measured again.
 pub fn at_hand(cc: Option<&str>) -> Result<PathBuf, Failure> {
     if of_this_processor(&default_file()).is_some() {
         return Ok(default_file());
@@ -160,7 +160,7 @@ pub fn keep_port(measured: &mut Measured, file: &Path) -> Option<Port> {
     Some(before.port)
 }
 
-/// What was found on a port at hand stays when all else is measured again: `bacus run` has use for it, and nobody for the in-memory port's.
+/// Results of a named port stay when all else is measured again: `bacus run` uses them, but not those of the in-memory port.
 fn keep_device(port: &mut Port, before: &Port) {
     port.device.clone_from(&before.device);
     port.ring = before.ring;
@@ -191,7 +191,7 @@ pub struct AtHand<'a> {
 }
 
 /// The echo on the ports that were named, written into a machine file. Where there is none of this machine it is measured first, without mbufs: DPDK
-/// starts once in a process, and is needed with other buffers. Before that the ports are tried out, so that nobody waits for what then is an error.
+/// starts once in a process, and is needed with other buffers. The ports are opened before that, so that their errors are reported early.
 pub fn port_at_hand(
     wanted: &AtHand<'_>,
     output: &Path,

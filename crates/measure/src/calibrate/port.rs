@@ -35,7 +35,7 @@ const SAMPLE: u64 = 8192;
 /// Samples of a round, and rounds: pipelines take turns, so that what disturbs one disturbs all.
 const SAMPLES: usize = 20;
 const ROUNDS: usize = 6 * SWITCHES;
-/// Switches that run a pipeline, each with memory of its own: where its buffers and arrays happen to lie makes a packet up to a fifth dearer.
+/// Switches that run a pipeline, each with memory of its own: the placement of its buffers and arrays makes a packet up to a fifth more expensive.
 pub const SWITCHES: usize = 5;
 /// Lines of an mbuf that its port and the program touch, beside what own descriptors touch: for where there is no DPDK to measure with.
 const MBUF_LINES: f64 = 2.0;
@@ -140,7 +140,7 @@ pub fn measure(pace: &mut Pace, mbufs: &mut Option<Mbufs>, machine: &mut Machine
     }
 }
 
-/// Costs of a packet by burst, where the middle one is no dearer than between its neighbours: what a burst costs once is spread over more packets, and what
+/// Costs of a packet by burst, where the middle one is at most the interpolation of its neighbours: what a burst costs once is spread over more packets, and what
 /// caches have no room for grows with it. Something else came in between, then, and plans would take another burst for it.
 fn evened(costs: [f64; BURSTS.len()]) -> Vec<f64> {
     let [few, usual, many] = BURSTS.map(f64::from);
@@ -151,7 +151,7 @@ fn evened(costs: [f64; BURSTS.len()]) -> Vec<f64> {
 
 pub fn several<R>(one: impl Fn() -> Result<R, Failure>) -> Result<[R; SWITCHES], Failure> {
     let runs = (0..SWITCHES).map(|_| one()).collect::<Result<Vec<R>, Failure>>()?;
-    Ok(runs.try_into().unwrap_or_else(|_| unreachable!("there are as many as were asked for")))
+    Ok(runs.try_into().unwrap_or_else(|_| unreachable!("there are as many as requested")))
 }
 
 /// Cycles a packet, of the switch in the middle; those that have not had their turn do not count.

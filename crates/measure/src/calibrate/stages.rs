@@ -20,7 +20,7 @@ const PROGRAM: &str = include_str!("stages.hlir");
 const BURST: u32 = 64;
 const GROUPS: [u32; 2] = [64, 8];
 /// Entries of the table: some lines.
-const STATIONS: u64 = 64;
+const HOSTS: u64 = 64;
 const PACKETS: u32 = 1 << 14;
 
 /// What of a request's cost in this program, which does next to nothing else, is left in one that does more (swept in l2fwd and ipv4fwd).
@@ -54,19 +54,20 @@ impl Subject {
         let pipelines = plans.iter().map(|plan| load(compiler, "stages", &program, plan));
         let pipelines = pipelines.collect::<Result<Vec<_>, Failure>>()?;
         let pipelines = pipelines.try_into().unwrap_or_else(|_| unreachable!("there is one for each plan"));
-        let stations: Vec<u8> = (0..u64::from(PACKETS))
-            .flat_map(|packet| station(mixed(packet) % STATIONS).to_be_bytes()[2..].to_vec())
+        let hosts: Vec<u8> = (0..u64::from(PACKETS))
+            .flat_map(|packet| host_address(mixed(packet) % HOSTS).to_be_bytes()[2..].to_vec())
             .collect();
         let frame = [0u8; 64];
-        let trace = Trace::new([(1u16, &frame[..])]).overlay(Vec::new(), 0, 6, &stations);
+        let trace = Trace::new([(1u16, &frame[..])]).overlay(Vec::new(), 0, 6, &hosts);
         Ok(Subject { program, plans, trace: Arc::new(trace), pipelines })
     }
 
     /// A switch that runs one of the pipelines.
     pub fn run(&self, number: usize) -> Result<Run, Failure> {
         let run = Run::new(&self.pipelines[number], self.trace.clone(), BURST)?;
-        for place in 0..STATIONS {
-            let matches = Match { value: vec![station(place)], mask: vec![(1 << 48) - 1], high: vec![0], priority: 0 };
+        for place in 0..HOSTS {
+            let matches =
+                Match { value: vec![host_address(place)], mask: vec![(1 << 48) - 1], high: vec![0], priority: 0 };
             run.insert(&matches, 1 + place)?;
         }
         Ok(run)
@@ -119,27 +120,27 @@ fn mixed(number: u64) -> u64 {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20
 }
 
-fn station(number: u64) -> u64 {
+fn host_address(number: u64) -> u64 {
     0x0200_0000_0000 | mixed(number + 1) & 0xff_ffff_ffff
 }
 
 fn plan(group: u32, placement: Placement) -> Plan {
     let request = Prefetch {
-        access: Access::Table { table: "stations".to_string(), line: 0 },
+        access: Access::Table { table: "hosts".to_string(), line: 0 },
         placement,
         distance: if placement == Placement::OwnLoop { group } else { 1 },
         hint: Hint::T0,
         reason: None,
     };
     let stage =
-        Loop { node: "stations".to_string(), batch: BURST, group, vector: 1, prefetches: vec![request], reason: None };
-    let nodes = ["begin", "parser.start", "stations", "deparser", "departure"].map(str::to_string);
+        Loop { node: "hosts".to_string(), batch: BURST, group, vector: 1, prefetches: vec![request], reason: None };
+    let nodes = ["begin", "parser.start", "hosts", "deparser", "departure"].map(str::to_string);
     Plan {
         descriptor: Descriptor::Own,
         burst: BURST,
         hot_path: Some(HotPath { nodes: nodes.into(), ..HotPath::default() }),
         loops: vec![stage],
-        tables: vec![TablePlan { table: "stations".to_string(), structure: Structure::Exact48, reason: None }],
+        tables: vec![TablePlan { table: "hosts".to_string(), structure: Structure::Exact48, reason: None }],
         ..Plan::default()
     }
 }

@@ -40,7 +40,7 @@ const LARGEST_BUFFERS: Buffers = Buffers { bytes: 16384, ..BUFFERS };
 const SAMPLE: u64 = 4096;
 const SAMPLES: usize = 61;
 /// For a plan, since the other one is measured at another time: the core should be quiet for both.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MIN_TIME: Duration = Duration::from_secs(1);
 /// Packets whose ways are counted.
 const COUNTED: u64 = 62 * SAMPLE;
 /// Places that are noted: some seconds, and each of twenty nodes is known within a few percent.
@@ -208,7 +208,7 @@ fn samples(engine: &mut NativeEngine<'_, MemoryPort>) -> f64 {
     run(engine, SAMPLE);
     forget(engine);
     let mut samples = Samples::default();
-    samples.take_patiently(SAMPLES, PATIENCE, || {
+    samples.take_for(SAMPLES, MIN_TIME, || {
         let start = clock::ticks();
         run(engine, SAMPLE);
         let cycles = (clock::ticks() - start) as f64 / SAMPLE as f64;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Packets side by side in the example's plan, and bursts that any of them waits at most: `LANES_TIMEOUT`.
 const LANES: usize = 8;
-const PATIENCE: usize = 32;
+const TIMEOUT: usize = 32;
 
 struct Switch<'p> {
     engine: NativeEngine<'p, MemoryPort>,
@@ -66,7 +66,7 @@ fn packets_wait_until_there_are_as_many_as_go_side_by_side() {
 fn packets_wait_for_no_more_bursts_than_they_have_patience() {
     with_switch(|switch, _, _| {
         assert_eq!(switch.held_behind("sssnssus"), 2, "one of each list");
-        let behind: Vec<u32> = (2..=PATIENCE).map(|_| switch.held_behind("ssssssss")).collect();
+        let behind: Vec<u32> = (2..=TIMEOUT).map(|_| switch.held_behind("ssssssss")).collect();
         let (last, others) = behind.split_last().expect("there are some");
         assert!(others.iter().all(|held| *held == 2) && *last == 0, "{behind:?}");
         assert_eq!(switch.held_behind("sssnssus"), 2, "others wait anew");

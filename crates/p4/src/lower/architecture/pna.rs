@@ -27,7 +27,8 @@ const MIRROR_SLOTS: u64 = 4;
 /// Ports that the register of directions has a cell for.
 const DIRECTIONS: u64 = 512;
 
-struct Stations {
+/// Nodes that edges lead to before they are filled.
+struct Nodes {
     arrive: NodeId,
     parsed: NodeId,
     main_done: NodeId,
@@ -43,7 +44,7 @@ impl<'a> Lowering<'a> {
         let [arrive, parsed, pre_done, main_done, buffer, mirror] =
             ["arrive", "parsed", "pre_done", "main_done", "buffer", "mirror"]
                 .map(|name| self.plain_block(&format!("pna.{name}")));
-        let stations = Stations { arrive, parsed, main_done, buffer, mirror };
+        let nodes = Nodes { arrive, parsed, main_done, buffer, mirror };
         let (mut input, mut output) = (Pool::new("pna.input"), Pool::new("pna.output"));
         let (parser_types, types) = (self.parameter_types(&parser_block), self.parameter_types(&control_block));
         let ([_, _, _, parser_input_type], [headers_type, user_type, input_type, output_type]) =
@@ -68,11 +69,11 @@ impl<'a> Lowering<'a> {
         let bindings = vec![packet, bound(&headers), bound(&user), bound(&main_output)];
         let deparser = self.top_control(deparser, bindings, buffer, Role::Deparse)?;
         self.in_path("pna", |lowering| {
-            lowering.pna_end(&stations, parser, deparser, &input, &output);
-            lowering.pna_begin(&stations, &input, parser, pre.unwrap_or(pre_done));
+            lowering.pna_end(&nodes, parser, deparser, &input, &output);
+            lowering.pna_begin(&nodes, &input, parser, pre.unwrap_or(pre_done));
             lowering.graph.goto(pre_done, main);
         });
-        self.program.entry = Some(stations.arrive);
+        self.program.entry = Some(nodes.arrive);
         Ok(())
     }
 
@@ -105,8 +106,8 @@ impl<'a> Lowering<'a> {
         self.top_control(object, bindings, next, Role::Plain).map(Some)
     }
 
-    fn pna_begin(&mut self, stations: &Stations, input: &Pool, parser: NodeId, pre: NodeId) {
-        self.current = stations.arrive;
+    fn pna_begin(&mut self, nodes: &Nodes, input: &Pool, parser: NodeId, pre: NodeId) {
+        self.current = nodes.arrive;
         self.set_used(&input.get("input_port"), Hlir::Intrinsic(Intrinsic::IngressPort));
         if self.used_variable(&input.get("direction")).is_some() {
             let is_host = self.is_host_port(Hlir::Intrinsic(Intrinsic::IngressPort));
@@ -114,7 +115,7 @@ impl<'a> Lowering<'a> {
             self.set_used(&input.get("direction"), arithmetic::choose(is_host, to_net, to_host));
         }
         self.graph.goto(self.current, parser);
-        self.current = stations.parsed;
+        self.current = nodes.parsed;
         let now = self.microseconds();
         self.set_used(&input.get("timestamp"), now);
         self.graph.goto(self.current, pre);
@@ -148,7 +149,7 @@ impl<'a> Lowering<'a> {
         arithmetic::to_bool(self.read(&storage))
     }
 
-    fn pna_end(&mut self, stations: &Stations, parser: NodeId, deparser: NodeId, input: &Pool, output: &Pool) {
+    fn pna_end(&mut self, nodes: &Nodes, parser: NodeId, deparser: NodeId, input: &Pool, output: &Pool) {
         let verdict = self.hidden("verdict", VERDICT);
         let mut rules = Vec::new();
         let mut mirrored = Hlir::Bool(false);
@@ -164,7 +165,7 @@ impl<'a> Lowering<'a> {
             let port = self.used_assignment(&port, Hlir::Intrinsic(Intrinsic::CopyPort));
             let limit = self.used_assignment(&limit, Hlir::Intrinsic(Intrinsic::CopyTruncation));
             let set = port.into_iter().chain(limit).collect();
-            let copy = Reentry { bytes: Bytes::Deparsed, keep: Keep::Only(Vec::new()), set, to: stations.mirror };
+            let copy = Reentry { bytes: Bytes::Deparsed, keep: Keep::Only(Vec::new()), set, to: nodes.mirror };
             rules.push(Rule { condition, effect: Effect::Clone { session: self.read(&session), copy } });
         }
         let is_mirroring = !rules.is_empty();
@@ -187,11 +188,11 @@ impl<'a> Lowering<'a> {
             None => Hlir::constant(0u32, 32),
         };
         rules.push(Rule { condition: Hlir::Bool(true), effect: Effect::Send { port } });
-        self.end_in_buffer(stations.buffer, "pna.buffer", rules, None);
+        self.end_in_buffer(nodes.buffer, "pna.buffer", rules, None);
 
         if is_mirroring {
             let (port, limit) = (self.mirror_port(), self.mirror_limit());
-            self.cut_copy(stations.mirror, &limit);
+            self.cut_copy(nodes.mirror, &limit);
             let effect = Effect::Send { port: self.read(&port) };
             self.end_in_buffer(self.current, "pna.mirror", vec![Rule { condition: Hlir::Bool(true), effect }], None);
         }
@@ -199,10 +200,10 @@ impl<'a> Lowering<'a> {
         // A packet that only ends in the buffer is not deparsed.
         let condition = arithmetic::and(dropped, arithmetic::not(mirrored));
         if condition == Hlir::Bool(false) {
-            self.graph.goto(stations.main_done, deparser);
+            self.graph.goto(nodes.main_done, deparser);
         } else {
-            let kind = EndKind::Branch { condition, then: stations.buffer, otherwise: deparser };
-            self.graph.end(stations.main_done, "pna.is_dropped", Notes::default(), kind);
+            let kind = EndKind::Branch { condition, then: nodes.buffer, otherwise: deparser };
+            self.graph.end(nodes.main_done, "pna.is_dropped", Notes::default(), kind);
         }
     }
 

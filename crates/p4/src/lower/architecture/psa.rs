@@ -31,8 +31,8 @@ struct Metadata {
     limit: Storage,
 }
 
-/// Blocks that edges lead to before they are filled.
-struct Stations {
+/// Nodes that edges lead to before they are filled.
+struct Nodes {
     arrive: NodeId,
     ingress: NodeId,
     ingress_parsed: NodeId,
@@ -70,7 +70,7 @@ impl<'a> Lowering<'a> {
         let names = ["egress", "clone", "egress_parsed", "egress_done", "egress_buffer"];
         let [egress_start, clone, egress_parsed, egress_done, egress_buffer] =
             names.map(|name| self.plain_block(&format!("psa.{name}")));
-        let stations = Stations {
+        let nodes = Nodes {
             arrive,
             ingress: in_parser,
             ingress_parsed,
@@ -83,17 +83,17 @@ impl<'a> Lowering<'a> {
             egress_buffer,
         };
         let mut metadata = self.psa_metadata(&ingress, span)?;
-        let ingress_blocks = self.psa_ingress(&ingress, &mut metadata, &stations, span)?;
-        let egress_blocks = self.psa_egress(&egress, &mut metadata, &stations, span)?;
+        let ingress_blocks = self.psa_ingress(&ingress, &mut metadata, &nodes, span)?;
+        let egress_blocks = self.psa_egress(&egress, &mut metadata, &nodes, span)?;
         self.in_path("psa", |lowering| {
             let travel = lowering.psa_travel(&metadata);
             // The ends come first: what begins a packet sets only what something asks for.
-            lowering.psa_egress_end(&stations, &metadata, &travel, egress_blocks.2);
-            lowering.psa_ingress_end(&stations, &metadata, &travel, ingress_blocks.2);
-            lowering.psa_egress_begin(&stations, &metadata, &travel, egress_blocks);
-            lowering.psa_ingress_begin(&stations, &metadata, &travel, ingress_blocks);
+            lowering.psa_egress_end(&nodes, &metadata, &travel, egress_blocks.2);
+            lowering.psa_ingress_end(&nodes, &metadata, &travel, ingress_blocks.2);
+            lowering.psa_egress_begin(&nodes, &metadata, &travel, egress_blocks);
+            lowering.psa_ingress_begin(&nodes, &metadata, &travel, ingress_blocks);
         });
-        self.program.entry = Some(stations.arrive);
+        self.program.entry = Some(nodes.arrive);
         Ok(())
     }
 
@@ -122,7 +122,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         package: &Package,
         metadata: &mut Metadata,
-        stations: &Stations,
+        nodes: &Nodes,
         span: Span,
     ) -> Lowered<(NodeId, NodeId, NodeId)> {
         let (parser, parser_block) = self.required_block(package, "ip", span)?;
@@ -150,16 +150,16 @@ impl<'a> Lowering<'a> {
             bound(&metadata.resubmit),
             bound(&metadata.recirculate),
         ];
-        let done = stations.ingress_parsed;
+        let done = nodes.ingress_parsed;
         let parser = self.top_parser(parser, bindings, (done, done), error)?;
         let bindings = [&headers, &user, &input, &output].map(bound).into();
-        let control = self.top_control(control, bindings, stations.ingress_done, Role::Plain)?;
+        let control = self.top_control(control, bindings, nodes.ingress_done, Role::Plain)?;
         let written = [&metadata.clone_i2e, &metadata.resubmit, &metadata.normal].map(bound);
         let bindings: Vec<Binding> = std::iter::once(self.packet_binding())
             .chain(written)
             .chain([&headers, &user, &output].map(bound))
             .collect();
-        let deparser = self.top_control(deparser, bindings, stations.ingress_buffer, Role::Deparse)?;
+        let deparser = self.top_control(deparser, bindings, nodes.ingress_buffer, Role::Deparse)?;
         Ok((parser, control, deparser))
     }
 
@@ -167,7 +167,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         package: &Package,
         metadata: &mut Metadata,
-        stations: &Stations,
+        nodes: &Nodes,
         span: Span,
     ) -> Lowered<(NodeId, NodeId, NodeId)> {
         let (parser, parser_block) = self.required_block(package, "ep", span)?;
@@ -195,17 +195,17 @@ impl<'a> Lowering<'a> {
             .chain([&headers, &user, &parser_input].map(bound))
             .chain([&metadata.normal, &metadata.clone_i2e, &metadata.clone_e2e].map(bound))
             .collect();
-        let done = stations.egress_parsed;
+        let done = nodes.egress_parsed;
         let parser = self.top_parser(parser, bindings, (done, done), error)?;
         let bindings = [&headers, &user, &input, &output].map(bound).into();
-        let control = self.top_control(control, bindings, stations.egress_done, Role::Plain)?;
+        let control = self.top_control(control, bindings, nodes.egress_done, Role::Plain)?;
         let types = self.parameter_types(&deparser_block);
         let deparser_input = self.pooled(&part(&types, 6), &mut metadata.egress_in);
         let bindings: Vec<Binding> = std::iter::once(self.packet_binding())
             .chain([&metadata.clone_e2e, &metadata.recirculate].map(bound))
             .chain([&headers, &user, &output, &deparser_input].map(bound))
             .collect();
-        let deparser = self.top_control(deparser, bindings, stations.egress_buffer, Role::Deparse)?;
+        let deparser = self.top_control(deparser, bindings, nodes.egress_buffer, Role::Deparse)?;
         Ok((parser, control, deparser))
     }
 
@@ -226,36 +226,36 @@ impl<'a> Lowering<'a> {
     /// A packet from a port, and how parsed packets come to the control.
     fn psa_ingress_begin(
         &mut self,
-        stations: &Stations,
+        nodes: &Nodes,
         metadata: &Metadata,
         travel: &Travel,
         (parser, control, _): (NodeId, NodeId, NodeId),
     ) {
-        self.current = stations.arrive;
+        self.current = nodes.arrive;
         self.set_used(&metadata.ingress_in.get("ingress_port"), Hlir::Intrinsic(Intrinsic::IngressPort));
         let path = self.packet_path("NORMAL");
         if path != Hlir::constant(0u32, 32) {
             self.set_used(&metadata.ingress_in.get("packet_path"), path);
         }
-        self.graph.goto(stations.arrive, parser);
+        self.graph.goto(nodes.arrive, parser);
 
-        self.current = stations.ingress;
+        self.current = nodes.ingress;
         self.unpack(&travel.resubmit);
         self.unpack(&travel.recirculate);
         self.graph.goto(self.current, parser);
 
-        self.current = stations.ingress_parsed;
+        self.current = nodes.ingress_parsed;
         self.set_used(&metadata.ingress_out.get("drop"), Hlir::Bool(true));
         let now = self.microseconds();
         self.set_used(&metadata.ingress_in.get("ingress_timestamp"), now);
         self.graph.goto(self.current, control);
     }
 
-    fn psa_ingress_end(&mut self, stations: &Stations, metadata: &Metadata, travel: &Travel, deparser: NodeId) {
+    fn psa_ingress_end(&mut self, nodes: &Nodes, metadata: &Metadata, travel: &Travel, deparser: NodeId) {
         let out = &metadata.ingress_out;
         let drop = out.get("drop");
         self.needed_variable(&drop);
-        self.current = stations.ingress_buffer;
+        self.current = nodes.ingress_buffer;
         for luggage in [&travel.normal, &travel.resubmit, &travel.clone_i2e] {
             self.pack(luggage);
         }
@@ -263,7 +263,7 @@ impl<'a> Lowering<'a> {
         if self.used_variable(&out.get("clone")).is_some() {
             let keep = self.kept_with(Some(&travel.clone_i2e), &[]);
             let set = self.clone_metadata(metadata, "CLONE_I2E");
-            let copy = Reentry { bytes: Bytes::Original, keep, set, to: stations.clone };
+            let copy = Reentry { bytes: Bytes::Original, keep, set, to: nodes.clone };
             rules.push(self.session_rule(out, copy));
         }
         rules.push(drop_rule(self.read(&drop), "ingress drop"));
@@ -271,38 +271,38 @@ impl<'a> Lowering<'a> {
             let input = &metadata.ingress_in;
             let keep = self.kept_with(Some(&travel.resubmit), &[&input.get("ingress_port")]);
             let set = self.used_assignment(&input.get("packet_path"), self.packet_path("RESUBMIT"));
-            let copy = Reentry { bytes: Bytes::Original, keep, set: set.into_iter().collect(), to: stations.ingress };
+            let copy = Reentry { bytes: Bytes::Original, keep, set: set.into_iter().collect(), to: nodes.ingress };
             rules.push(Rule { condition: self.read(&out.get("resubmit")), effect: Effect::Resubmit { copy } });
         }
         if self.used_variable(&out.get("multicast_group")).is_some() {
-            rules.push(self.psa_replication(stations, metadata, travel));
+            rules.push(self.psa_replication(nodes, metadata, travel));
         }
         let set = self.used_assignment(&metadata.egress_in.get("packet_path"), self.packet_path("NORMAL_UNICAST"));
-        let effect = Effect::Unicast { set: set.into_iter().collect(), to: stations.egress };
+        let effect = Effect::Unicast { set: set.into_iter().collect(), to: nodes.egress };
         rules.push(Rule { condition: Hlir::Bool(true), effect });
         self.end_in_buffer(self.current, "psa.ingress_buffer", rules, None);
 
         // A packet that only ends here is not deparsed.
-        self.current = stations.ingress_done;
+        self.current = nodes.ingress_done;
         let to_deparser = self.bridge();
         let clone = match self.used_variable(&out.get("clone")) {
             Some(clone) => Hlir::Variable(clone),
             None => Hlir::Bool(false),
         };
         let condition = arithmetic::and(self.read(&drop), arithmetic::not(clone));
-        let kind = EndKind::Branch { condition, then: stations.ingress_buffer, otherwise: to_deparser };
-        self.graph.end(stations.ingress_done, "psa.is_dropped", Notes::default(), kind);
+        let kind = EndKind::Branch { condition, then: nodes.ingress_buffer, otherwise: to_deparser };
+        self.graph.end(nodes.ingress_done, "psa.is_dropped", Notes::default(), kind);
         self.current = to_deparser;
         self.reset_metadata(&[&metadata.normal, &metadata.resubmit, &metadata.clone_i2e]);
         self.graph.goto(to_deparser, deparser);
     }
 
-    fn psa_replication(&mut self, stations: &Stations, metadata: &Metadata, travel: &Travel) -> Rule {
+    fn psa_replication(&mut self, nodes: &Nodes, metadata: &Metadata, travel: &Travel) -> Rule {
         let input = &metadata.egress_in;
         let group = metadata.ingress_out.get("multicast_group");
         let keep = self.kept_with(Some(&travel.normal), &[&input.get("class_of_service")]);
         let set = self.copy_facts(input, "NORMAL_MULTICAST");
-        let copy = Reentry { bytes: Bytes::Deparsed, keep, set, to: stations.egress };
+        let copy = Reentry { bytes: Bytes::Deparsed, keep, set, to: nodes.egress };
         let group = self.wide(&group);
         let condition = arithmetic::binary(Binary::NotEqual, group.clone(), Hlir::constant(0u32, 32));
         Rule { condition, effect: Effect::Replicate { group, copy } }
@@ -336,54 +336,54 @@ impl<'a> Lowering<'a> {
 
     fn psa_egress_begin(
         &mut self,
-        stations: &Stations,
+        nodes: &Nodes,
         metadata: &Metadata,
         travel: &Travel,
         (parser, control, _): (NodeId, NodeId, NodeId),
     ) {
-        self.current = stations.egress;
+        self.current = nodes.egress;
         for luggage in [&travel.normal, &travel.clone_i2e, &travel.clone_e2e] {
             self.unpack(luggage);
         }
         self.graph.goto(self.current, parser);
 
         if self.used_variable(&metadata.limit).is_some() {
-            self.cut_copy(stations.clone, &metadata.limit);
-            self.graph.goto(self.current, stations.egress);
+            self.cut_copy(nodes.clone, &metadata.limit);
+            self.graph.goto(self.current, nodes.egress);
         }
 
-        self.current = stations.egress_parsed;
+        self.current = nodes.egress_parsed;
         let now = self.microseconds();
         self.set_used(&metadata.egress_in.get("egress_timestamp"), now);
         self.graph.goto(self.current, control);
     }
 
-    fn psa_egress_end(&mut self, stations: &Stations, metadata: &Metadata, travel: &Travel, deparser: NodeId) {
-        self.current = stations.egress_done;
+    fn psa_egress_end(&mut self, nodes: &Nodes, metadata: &Metadata, travel: &Travel, deparser: NodeId) {
+        self.current = nodes.egress_done;
         self.reset_metadata(&[&metadata.clone_e2e, &metadata.recirculate]);
         self.graph.goto(self.current, deparser);
 
         let out = &metadata.egress_out;
-        self.current = stations.egress_buffer;
+        self.current = nodes.egress_buffer;
         self.pack(&travel.clone_e2e);
         self.pack(&travel.recirculate);
         let mut rules = Vec::new();
         if self.used_variable(&out.get("clone")).is_some() {
             let keep = self.kept_with(Some(&travel.clone_e2e), &[]);
             let set = self.clone_metadata(metadata, "CLONE_E2E");
-            let copy = Reentry { bytes: Bytes::Deparsed, keep, set, to: stations.clone };
+            let copy = Reentry { bytes: Bytes::Deparsed, keep, set, to: nodes.clone };
             rules.push(self.session_rule(out, copy));
         }
         if self.used_variable(&out.get("drop")).is_some() {
             rules.push(drop_rule(self.read(&out.get("drop")), "egress drop"));
         }
         let port = self.wide(&metadata.egress_in.get("egress_port"));
-        rules.push(self.psa_recirculation(stations, metadata, travel, &port));
+        rules.push(self.psa_recirculation(nodes, metadata, travel, &port));
         rules.push(Rule { condition: Hlir::Bool(true), effect: Effect::Send { port } });
         self.end_in_buffer(self.current, "psa.egress_buffer", rules, None);
     }
 
-    fn psa_recirculation(&mut self, stations: &Stations, metadata: &Metadata, travel: &Travel, port: &Hlir) -> Rule {
+    fn psa_recirculation(&mut self, nodes: &Nodes, metadata: &Metadata, travel: &Travel, port: &Hlir) -> Rule {
         let number = self.architecture_constant("PSA_PORT_RECIRCULATE").unwrap_or(0xffff_fffa);
         let keep: Keep = self.kept_with(Some(&travel.recirculate), &[]);
         let input = &metadata.ingress_in;
@@ -392,7 +392,7 @@ impl<'a> Lowering<'a> {
             self.used_assignment(&input.get("packet_path"), self.packet_path("RECIRCULATE")),
         ];
         let set = set.into_iter().flatten().collect();
-        let copy = Reentry { bytes: Bytes::Deparsed, keep, set, to: stations.ingress };
+        let copy = Reentry { bytes: Bytes::Deparsed, keep, set, to: nodes.ingress };
         Rule { condition: arithmetic::is_number(port.clone(), number, 32), effect: Effect::Recirculate { copy } }
     }
 

@@ -49,8 +49,8 @@ pub struct State {
     pub strings: HashMap<String, Vec<HeaderId>>,
 }
 
-/// Nodes that others lead to.
-struct Stations {
+/// Nodes that edges lead to before they are filled.
+struct Nodes {
     parser: NodeId,
     egress: NodeId,
 }
@@ -161,13 +161,13 @@ impl<'a> Lowering<'a> {
         let deparser = self.top_control(deparser, with_packet(all(&[&headers])), output, Role::Deparse)?;
         self.graph.goto(to_deparser, deparser);
 
-        let stations = Stations { parser, egress: egress_begin };
+        let nodes = Nodes { parser, egress: egress_begin };
         self.in_path("v1model", |lowering| {
-            lowering.output(output, &stations);
-            lowering.egress_end(egress_end, compute, egress_drops, &stations);
+            lowering.output(output, &nodes);
+            lowering.egress_end(egress_end, compute, egress_drops, &nodes);
             lowering.egress_begin(egress_begin, egress, egress_asks);
-            lowering.ingress_end(ingress_end, &stations, parser_reads_port, &written);
-            lowering.after_parser(parsed, after_parser, &written, parser_reads_port, &stations);
+            lowering.ingress_end(ingress_end, &nodes, parser_reads_port, &written);
+            lowering.after_parser(parsed, after_parser, &written, parser_reads_port, &nodes);
             lowering.begin(begin, parser);
         });
         self.program.entry = Some(begin);
@@ -314,7 +314,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A copy cloned from ingress goes to egress once it is parsed, without the metadata its parser wrote.
-    fn after_parser(&mut self, block: NodeId, next: NodeId, written: &[Touch], reads_port: bool, stations: &Stations) {
+    fn after_parser(&mut self, block: NodeId, next: NodeId, written: &[Touch], reads_port: bool, nodes: &Nodes) {
         if !self.architecture.requests.contains_key("clone_i2e") {
             self.graph.goto(block, next);
             return;
@@ -338,7 +338,7 @@ impl<'a> Lowering<'a> {
         if reads_port && !self.is_listed("ingress_port") {
             self.set_standard("ingress_port", Hlir::constant(0u32, 32));
         }
-        self.graph.goto(reset, stations.egress);
+        self.graph.goto(reset, nodes.egress);
         let Some(place) = self.standard_place("instance_type") else { return };
         let condition = arithmetic::is_number(Hlir::place(place), 1, self.standard_width("instance_type"));
         let kind = EndKind::Branch { condition, then: reset, otherwise: next };
@@ -374,7 +374,7 @@ impl<'a> Lowering<'a> {
         slots.map_or_else(Vec::new, |slots| slots.iter().filter_map(|slot| self.slots.variable(*slot)).collect())
     }
 
-    fn ingress_end(&mut self, block: NodeId, stations: &Stations, reads_port: bool, written: &[Touch]) {
+    fn ingress_end(&mut self, block: NodeId, nodes: &Nodes, reads_port: bool, written: &[Touch]) {
         self.current = block;
         let mut rules = Vec::new();
         for list in self.architecture.requests.get("clone_i2e").cloned().unwrap_or_default() {
@@ -390,12 +390,12 @@ impl<'a> Lowering<'a> {
                     set.push((Place::Variable(variable), arithmetic::zero(self.program.variables[variable].kind)));
                 }
             }
-            let copy = Reentry { bytes: Bytes::Original, keep: Keep::Only(kept), set, to: stations.parser };
+            let copy = Reentry { bytes: Bytes::Original, keep: Keep::Only(kept), set, to: nodes.parser };
             rules.push(self.clone_rule("clone_i2e", list, copy));
         }
         for list in self.architecture.requests.get("resubmit").cloned().unwrap_or_default() {
             let set = self.reentry_metadata(6);
-            let copy = Reentry { bytes: Bytes::Original, keep: Keep::Only(self.kept(list)), set, to: stations.parser };
+            let copy = Reentry { bytes: Bytes::Original, keep: Keep::Only(self.kept(list)), set, to: nodes.parser };
             let condition = self.request_condition("resubmit", list);
             rules.push(Rule { condition, effect: Effect::Resubmit { copy } });
         }
@@ -403,7 +403,7 @@ impl<'a> Lowering<'a> {
             && let Some(group) = self.standard_place("mcast_grp")
         {
             let set = self.replica_metadata();
-            let copy = Reentry { bytes: Bytes::Current, keep: Keep::All, set, to: stations.egress };
+            let copy = Reentry { bytes: Bytes::Current, keep: Keep::All, set, to: nodes.egress };
             let group = Hlir::place(group);
             let width = self.standard_width("mcast_grp");
             let condition = arithmetic::binary(Binary::NotEqual, group.clone(), Hlir::constant(0u32, width));
@@ -422,7 +422,7 @@ impl<'a> Lowering<'a> {
         {
             set.push((place, self.as_standard("instance_type", Hlir::constant(0u32, 32))));
         }
-        let effect = Effect::Unicast { set, to: stations.egress };
+        let effect = Effect::Unicast { set, to: nodes.egress };
         rules.push(Rule { condition: Hlir::Bool(true), effect });
         let kind = EndKind::Buffer { rules, otherwise: None };
         self.graph.end(block, "v1model.traffic_manager", Notes::default(), kind);
@@ -445,11 +445,11 @@ impl<'a> Lowering<'a> {
         self.graph.goto(block, next);
     }
 
-    fn egress_end(&mut self, block: NodeId, next: NodeId, drops: bool, stations: &Stations) {
+    fn egress_end(&mut self, block: NodeId, next: NodeId, drops: bool, nodes: &Nodes) {
         let mut rules = Vec::new();
         for list in self.architecture.requests.get("clone_e2e").cloned().unwrap_or_default() {
             let set = self.copy_metadata(2);
-            let copy = Reentry { bytes: Bytes::Current, keep: Keep::Only(self.kept(list)), set, to: stations.egress };
+            let copy = Reentry { bytes: Bytes::Current, keep: Keep::Only(self.kept(list)), set, to: nodes.egress };
             rules.push(self.clone_rule("clone_e2e", list, copy));
         }
         if drops && let Some(spec) = self.standard_place("egress_spec") {
@@ -464,7 +464,7 @@ impl<'a> Lowering<'a> {
         self.graph.end(block, "v1model.egress_buffer", Notes::default(), kind);
     }
 
-    fn output(&mut self, block: NodeId, stations: &Stations) {
+    fn output(&mut self, block: NodeId, nodes: &Nodes) {
         self.current = block;
         if self.architecture.hidden.contains_key("truncate") {
             let flag = self.hidden("truncate", hlir::Type::Bool);
@@ -479,7 +479,7 @@ impl<'a> Lowering<'a> {
         let mut rules = Vec::new();
         for list in self.architecture.requests.get("recirculate").cloned().unwrap_or_default() {
             let set = self.reentry_metadata(4);
-            let copy = Reentry { bytes: Bytes::Deparsed, keep: Keep::Only(self.kept(list)), set, to: stations.parser };
+            let copy = Reentry { bytes: Bytes::Deparsed, keep: Keep::Only(self.kept(list)), set, to: nodes.parser };
             let condition = self.request_condition("recirculate", list);
             rules.push(Rule { condition, effect: Effect::Recirculate { copy } });
         }
