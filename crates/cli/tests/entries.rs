@@ -167,7 +167,7 @@ fn what_cannot_be_loaded_is_told_with_its_place() {
             "add routes address:10.0.0.0/8 mark(1)\nad routes\n",
             ":2:1: `ad` is no command; did you mean `add`?",
         ),
-        ("a.stf", "\u{7f}\u{0}", "has no meaning here"),
+        ("a.stf", "\u{7f}\u{0}", "unexpected `"),
     ];
     for (name, text, expected) in cases {
         let form = directory.join(name);

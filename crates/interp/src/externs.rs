@@ -1,6 +1,6 @@
 //! Custom externs: how the interpreter calls functions that it does not know.
 //!
-//! Whoever makes the interpreter brings them ([`Switch::bind`](crate::Switch::bind)): here there is neither C nor a file.
+//! The caller provides them ([`Switch::bind`](crate::Switch::bind)): this crate reads neither C nor files.
 
 use crate::execute::{Interrupt, Walker};
 use hlir::externs::limbs;
@@ -57,7 +57,9 @@ impl<'p> Walker<'_, 'p> {
         }
         let number = self.switch.extern_objects.iter().position(|id| *id == object);
         let Some(externs) = &mut self.switch.externs else {
-            return Err(Interrupt::Stop(format!("`{function}` is a function in C that nobody brought")));
+            return Err(Interrupt::Stop(format!(
+                "extern function `{function}` is not defined: pass its source with --extern"
+            )));
         };
         if !externs.call(function, number, payload.as_mut(), &mut slots) {
             return Err(Interrupt::Stop(format!("there is no function `{function}` in C")));

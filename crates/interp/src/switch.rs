@@ -81,7 +81,7 @@ impl<'p> Switch<'p> {
         self.trace = Some(Vec::new());
     }
 
-    /// The steps since tracing began or was last asked for.
+    /// The steps since tracing began or was last read.
     pub fn take_trace(&mut self) -> Vec<String> {
         self.trace.as_mut().map(std::mem::take).unwrap_or_default()
     }

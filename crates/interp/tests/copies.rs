@@ -1,4 +1,4 @@
-//! How many copies come of one packet: all that came of it shares a budget, and nobody else does.
+//! The number of copies of one packet: a packet and all its copies share a budget, separate from other packets.
 
 use control::DataPlane;
 use control::plane::{Frame, Outcome, Replica, Session, SessionTarget};

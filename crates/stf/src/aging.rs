@@ -86,7 +86,7 @@ impl Runner<'_> {
         }
         for key in found {
             let table = &self.program.tables[key.table].name;
-            let message = format!("nobody expected that an entry of table `{table}` becomes idle: {:?}", key.matches);
+            let message = format!("unexpected idle entry of table `{table}`: {:?}", key.matches);
             self.report.failures.push(Mistake::new(Place { line: 0, column: 0 }, message));
         }
     }

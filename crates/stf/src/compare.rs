@@ -1,7 +1,7 @@
 //! What came out, beside what was expected.
 //!
-//! Each port is compared for itself: packet by packet where the order is fixed, else as a collection. A port that no command mentions has nobody
-//! who listens.
+//! Each port is compared for itself: packet by packet where the order is fixed, else as a collection. A port that no command mentions is
+//! not compared.
 
 use super::command::Pattern;
 use super::{Mistake, Place};
@@ -139,7 +139,7 @@ fn difference(port: u32, ordinal: usize, expectation: &Expectation, packet: &[u8
 }
 
 fn unexpected(port: u32, packet: &[u8]) -> Mistake {
-    Mistake::new(Place { line: 0, column: 0 }, format!("port {port}: nobody expected {}", hex(packet)))
+    Mistake::new(Place { line: 0, column: 0 }, format!("port {port}: unexpected packet {}", hex(packet)))
 }
 
 /// Entries that became idle, and those that were expected to.
@@ -193,7 +193,7 @@ mod tests {
         let told = |mistakes: Vec<Mistake>| mistakes.into_iter().map(|m| m.to_string()).collect::<Vec<_>>();
         let one = [expectation("12", true)];
         assert_eq!(told(compare_in_order(3, &one, &[])), ["1:1: port 3: expected 12 $, but no more packets left"]);
-        assert_eq!(told(compare_in_order(3, &[], &[vec![0x12]])), ["0:0: port 3: nobody expected 12"]);
+        assert_eq!(told(compare_in_order(3, &[], &[vec![0x12]])), ["0:0: port 3: unexpected packet 12"]);
         let wrong = told(compare_collections(3, &one, &[vec![0x13]]));
         assert_eq!(wrong, ["1:1: port 3, packet 1: expected 12 $\n         found 13"]);
     }

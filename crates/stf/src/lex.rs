@@ -85,7 +85,7 @@ fn token(rest: &[char], place: Place) -> Result<(Kind, usize, String), Mistake> 
     let mark = MARKS.iter().find(|mark| mark.chars().enumerate().all(|(index, c)| rest.get(index) == Some(&c)));
     match mark {
         Some(mark) => Ok((Kind::Mark, mark.len(), mark.to_string())),
-        None => Err(Mistake::new(place, format!("`{first}` has no meaning here"))),
+        None => Err(Mistake::new(place, format!("unexpected `{first}`"))),
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn what_has_no_meaning_is_named() {
         let mistake = tokens("add t k:1 ?", 7).expect_err("a question mark is not STF");
-        assert_eq!(mistake.to_string(), "7:11: `?` has no meaning here");
+        assert_eq!(mistake.to_string(), "7:11: unexpected `?`");
         let mistake = tokens("add \"t k", 7).expect_err("the quote is open");
         assert_eq!(mistake.to_string(), "7:5: this name has no closing `\"`");
     }

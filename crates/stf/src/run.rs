@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// What came of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What was not as expected. Line 0 is no line: something that nobody asked for.
+    /// What was not as expected. Line 0 stands for unexpected output, which no line names.
     pub failures: Vec<Mistake>,
     /// What the reader of a result should know.
     pub notes: Vec<String>,
@@ -334,8 +334,7 @@ impl<'a> Runner<'a> {
                     }
                 }
             }
-            let unexpected =
-                left.into_iter().map(|record| format!("nobody expected digest {}", self.digest_text(record)));
+            let unexpected = left.into_iter().map(|record| format!("unexpected digest {}", self.digest_text(record)));
             let unexpected = unexpected.map(|message| Mistake::new(Place { line: 0, column: 0 }, message));
             self.report.failures.extend(unexpected.collect::<Vec<_>>());
         }

@@ -63,7 +63,7 @@ seed x
         14:7: expected a port behind `packet`, from 0 to 65535
         15:13: `$` is neither a hexadecimal digit nor `*`
         16:20: expected `packets` or `bytes`
-        17:28: `~` has no meaning here
+        17:28: unexpected `~`
         18:7: expected `+`, found `5ms`
         19:8: expected a duration such as `10ms`, in ns, us, ms or s
         20:8: expected a duration such as `10ms`, in ns, us, ms or s
@@ -94,7 +94,7 @@ add range 1 d:5..4 set(value:1)
 add none set(value:1)
 setdefault exact set(value:300)
 check_counter missing packets == 1
-check_counter hits(nobody) packets == 1
+check_counter hits(absent) packets == 1
 check_counter nothing(1) packets == 1
 register_read r 1
 member profile 1 set(value:1)
@@ -119,7 +119,7 @@ expect_digest d a:1
         15:15: the range ends before it begins
         17:28: 300 does not fit parameter `value`, which is 8 bits wide
         18:15: there is no entry named `missing`
-        19:20: there is no entry named `nobody`
+        19:20: there is no entry named `absent`
         20:15: there is no counter `nothing`; there is `hits`, `asked`
         21:15: there is no register `r`
         22:8: there is no action profile `profile`

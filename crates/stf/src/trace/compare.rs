@@ -57,7 +57,7 @@ fn packets_differ(expected: &[&Output], found: &[&[u8]]) -> Option<String> {
     match (missing, surplus) {
         (None, None) => None,
         (Some(missing), None) => Some(format!("expected also {missing}")),
-        (None, Some(surplus)) => Some(format!("nobody expected {surplus}")),
+        (None, Some(surplus)) => Some(format!("unexpected packet {surplus}")),
         (Some(missing), Some(surplus)) => Some(format!("expected {missing}\n   found {surplus}")),
     }
 }
@@ -108,6 +108,6 @@ mod tests {
         assert_eq!(told(&[(1, 0xa, 0)]).as_deref(), Some("port 1: expected also 0a"));
         assert_eq!(told(&[(1, 0xa, 0), (1, 0xb, 0)]).as_deref(), Some("port 1: expected 0a\n   found 0b"));
         let more = [(1, 0xa, 0), (1, 0xa, 0), (3, 0xa, 0)];
-        assert_eq!(told(&more).as_deref(), Some("port 3: nobody expected 0a"));
+        assert_eq!(told(&more).as_deref(), Some("port 3: unexpected packet 0a"));
     }
 }

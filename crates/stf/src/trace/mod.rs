@@ -103,7 +103,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// A packet in hex, and of a long one the front: nobody reads nine thousand bytes, and the same seed makes them again.
+/// A packet in hex, and of a long one the front: nine thousand bytes are unreadable, and the same seed makes them again.
 fn shown(bytes: &[u8]) -> String {
     const MOST: usize = 256;
     match bytes.len().checked_sub(MOST) {
