@@ -15,7 +15,7 @@ Examples:
                                               measures nothing: how good are the model and its pick now, on those plans?
   bacus bench --experiment gains              what batches and prefetches gain, beside what the papers gained
   bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
-A run that is interrupted goes on where it stopped when the same is asked for again, with the same --out.
+An interrupted run continues when it is started again with the same arguments and the same --out.
 Run it where the applications' sources are: below the project's directory.";
 
 #[derive(clap::Args)]

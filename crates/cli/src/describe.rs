@@ -6,7 +6,7 @@ use driver::files;
 use hlir::Program;
 use std::path::PathBuf;
 
-/// The files that were asked for, each with the format that its name's ending means.
+/// The requested files, each with the format that the ending of its name means.
 pub struct Files<'a> {
     info: Vec<(&'a PathBuf, Format)>,
     entries: Vec<(&'a PathBuf, Format)>,

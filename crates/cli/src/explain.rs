@@ -26,8 +26,8 @@ Examples:
   bacus explain router.p4 --measure --html -o router.html    predicted against measured, with a drawing
 
 --measure runs the program on the in-memory port, with the packets of --packets or else of the STF file beside the program (router.stf), and with
-the entries of --entries or else of entries.stf there. Where no --profile is given, the traffic is then what was counted. Where nobody has calibrated,
-that is done first, for some seconds, and kept in the cache for the next time. On a terminal, --html writes PROGRAM.html into the current directory.";
+the entries of --entries or else of entries.stf there. Without --profile, the traffic is then what was counted. A machine that is not calibrated is
+calibrated first, for some seconds; the result is kept in the cache. On a terminal, --html writes PROGRAM.html into the current directory.";
 
 #[derive(Args)]
 pub struct Arguments {
@@ -123,7 +123,7 @@ fn machine_note(passes: &Passes, given: &Inputs) -> String {
     let usual = passes.machine.clone().or_else(machine_file::usual_file).unwrap_or_else(machine_file::default_file);
     let file = usual.display();
     if given.machine == Machine::default() {
-        return format!("machine: careful guesses, not {file}; `bacus calibrate` measures this one");
+        return format!("machine: default model, not {file}; `bacus calibrate` measures this one");
     }
     format!("machine file: {file}, calibrated {}", given.machine.calibrated)
 }

@@ -189,7 +189,7 @@ fn a_full_transmit_ring_is_counted() {
     drop(receiver.account());
 }
 
-/// SIGHUP ends a switch as Ctrl-C does; SIGUSR1 prints counts, and what packets have changed where that is asked for.
+/// SIGHUP ends a switch as Ctrl-C does; SIGUSR1 prints counts, and with --dump the state that packets have changed.
 #[test]
 fn signals_end_a_switch_or_make_it_tell() {
     if !has_dpdk() {

@@ -67,7 +67,7 @@ fn a_machine_file_in_the_cache_is_used_wherever_plans_are_made() {
         let ran = explain.args(named).output().unwrap();
         assert!(ran.status.success(), "{}", said(&ran));
         let note = said(&ran).lines().find(|line| line.starts_with("machine")).unwrap().to_string();
-        (note.starts_with("machine: careful guesses, not "), note)
+        (note.starts_with("machine: default model, not "), note)
     };
     let (calibrate, file) = ("; `bacus calibrate` measures this one", kept.display().to_string());
     let machine = Machine::parse(&fs::read_to_string(machine(&directory)).unwrap()).unwrap();
@@ -179,7 +179,7 @@ fn ports_with_nothing_to_measure_are_refused_and_the_file_stays() {
     let directory = scratch("nothing");
     let file = machine(&directory);
     let before = fs::read_to_string(&file).unwrap();
-    // Nobody is at the other end of the wire.
+    // The other end of the wire sends nothing.
     let alone = format!("0=net_memif0,role=server,socket={}/alone.sock,socket-abstract=no", directory.display());
     let cases: [(&[&str], i32, &str); 6] = [
         (&["0=nosuch0"], 1, "there is no interface `nosuch0`"),

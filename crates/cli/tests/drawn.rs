@@ -1,4 +1,4 @@
-//! Plans that nobody thought of: drawn at random. Each that is legal must compile, and send what the interpreter sends.
+//! Random plans. Each legal one must compile, and send what the interpreter sends.
 //!
 //! `DRAWN_PLANS=100 DRAWN_SEED=7 cargo test -p cli --test drawn` draws so many for each program, and others.
 
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path as File;
 
-/// Plans of each program, where nobody asks for more.
+/// Default number of plans of each program.
 const PLANS: u64 = 3;
 /// Plans that are drawn for one that is legal, at most: the rules are strict where a program has state.
 const ATTEMPTS: u32 = 2000;

@@ -111,10 +111,10 @@ fn frame(number: usize, kind: Kind) -> String {
     }
 }
 
-/// Misses are worked on apart from hits where they are few, with them where they are many, and whoever has left before both. Packets are mbufs here: where
-/// their bytes are is kept from stage to stage.
+/// Few misses are processed separately from hits, many together with them, and earlier side exits before both. Packets are mbufs here: the addresses of
+/// their bytes are kept from stage to stage.
 #[test]
-fn groups_leave_as_they_came_whoever_misses_or_has_left() {
+fn groups_keep_the_order_of_arrival_with_misses_and_side_exits() {
     if !has_dpdk() {
         return;
     }

@@ -52,7 +52,7 @@ fn plans_by_hand_send_what_the_interpreter_sends() {
     }
 }
 
-/// A key that two tables have is one word of their array: in stages, in turn, and where the second line is asked for behind other look-ups.
+/// A key of two tables is one word of their joint array: in stages, in the commit phase, and if the second line is prefetched after other lookups.
 #[test]
 fn tables_that_share_an_array_send_what_the_interpreter_sends() {
     for plan in ["l2fwd_shared", "l2fwd_shared_turns", "l2l3acl_shared"] {
@@ -72,7 +72,7 @@ fn packets_side_by_side_are_sent_as_the_interpreter_sends_them() {
     }
 }
 
-/// Who leaves the path only to be counted and dropped is dropped as a set, and so is who misses, while the default action drops.
+/// Side exits that end in counting and dropping only are dropped in bulk, and so are misses while the default action drops.
 #[test]
 fn sets_of_packets_are_dropped_as_the_interpreter_drops_them() {
     let file = |ending: &str| path(&format!("crates/cli/tests/plans/drops{ending}")).display().to_string();
@@ -266,7 +266,7 @@ fn every_structure_finds_what_the_interpreter_finds() {
     }
 }
 
-/// A structure may have room for fewer entries than are asked for.
+/// A structure may have room for fewer entries than requested.
 #[test]
 fn a_table_that_is_full_gets_no_more_random_entries() {
     let program = path("apps/l2fwd/l2fwd.p4").display().to_string();
@@ -299,7 +299,7 @@ fn look_ups_made_together_are_counted_and_complete() {
     agree_on_entries("apps/l2fwd/l2fwd.p4", "crates/cli/tests/plans/l2fwd.plan", "2000");
 }
 
-/// Keys are made in a stage, and what runs behind the look-up in a packet's turn: both read a header that nobody gave the packet.
+/// Keys are computed in a stage, and the code after the lookup runs in the commit phase: both read a header that is not extracted.
 #[test]
 fn a_header_that_only_keys_read_has_storage_behind_them() {
     agree_on_entries("crates/cli/tests/plans/unextracted.hlir", "crates/cli/tests/plans/unextracted.plan", "5");
@@ -311,7 +311,7 @@ fn a_header_that_is_written_behind_a_deparser_leaves_the_packet_alone() {
     agree_on_entries("crates/cli/tests/plans/behind.hlir", "crates/cli/tests/plans/behind.plan", "0");
 }
 
-/// Of a packet that was cut, copies as it came in are whole, and headers keep what lay behind the cut. Nobody sees what is written to a header before a deparser.
+/// Copies of a truncated packet as received are whole, and headers keep the bytes after the cut. A write to a header is invisible before a deparser.
 #[test]
 fn packets_that_are_cut_come_again_as_they_came() {
     let file = |name: &str| path(name).display().to_string();

@@ -21,7 +21,7 @@ fn a_profile_counts_packets_on_edges_and_different_keys() {
         .unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let text = fs::read_to_string(&file).unwrap();
-    // Seven packets in each file, of three sources; the table without keys is asked for none.
+    // Seven packets in each file, of three sources; the table without keys has none.
     assert!(text.lines().any(|line| line == "14 MyIngress.always -> MyIngress.first"), "{text}");
     let keys: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && line.contains(" keys ")).collect();
     assert_eq!(keys, ["3 keys MyIngress.first"], "{text}");

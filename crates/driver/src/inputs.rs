@@ -1,6 +1,6 @@
 //! Gathers what the optimizer consults: the machine's file, a profile, what the tables will hold.
 //!
-//! A machine file that is missing, of another processor or damaged costs speed, never correctness: it is warned about, and careful guesses stand in.
+//! A machine file that is missing, of another processor or damaged costs speed, never correctness: a warning reports it, and the default machine model is used.
 
 use crate::entries;
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
     })
 }
 
-/// The machine of a file, or of the host's file if there is one, or of what was measured last, wherever that was; else careful guesses.
+/// The machine of a file, or of the host's file if there is one, or of what was measured last, wherever that was; else the default machine model.
 /// Whatever plans or compiles asks for it, and one that comes by a pipe can be read once.
 pub fn machine(named: Option<&Path>) -> Machine {
     static KNOWN: Mutex<BTreeMap<Option<PathBuf>, Machine>> = Mutex::new(BTreeMap::new());
@@ -40,7 +40,7 @@ fn read_machine(named: Option<&Path>) -> Machine {
     let path = path.as_path();
     let guess = |why: String| {
         warn_once(format!(
-            "{}: {why}; planning with careful guesses instead\nhint: `bacus calibrate` measures this machine",
+            "{}: {why}; planning with the default machine model instead\nhint: `bacus calibrate` measures this machine",
             path.display()
         ));
         Machine::default()
@@ -82,7 +82,7 @@ pub fn native_for(named: Option<&Path>, native: &Native) -> Native {
     Native { vector_bytes: machine(named).vector_bytes, ..native.clone() }
 }
 
-/// The host's file may be asked for by its name and as the default.
+/// The host's file may be requested by its name and as the default.
 fn warn_once(text: String) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);

@@ -80,7 +80,7 @@ pub struct Passes {
     #[arg(long, value_name = "FILE", conflicts_with = "plan", help_heading = "Optimizing")]
     pub pin: Option<PathBuf>,
     /// Plan for the machine of this file of `bacus calibrate`; where it has narrower vectors than this one, code has no wider ones [default:
-    /// machines/HOST.toml, else what was measured last in any directory, else careful guesses]
+    /// machines/HOST.toml, else what was measured last in any directory, else the default model]
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub machine: Option<PathBuf>,
     /// Plan for the traffic of this file of `--profile-out`, instead of guessing

@@ -13,7 +13,7 @@ macro_rules! say {
 }
 pub use crate::say;
 
-/// Whether a line could not be written: nobody stops for it, but the command does not succeed.
+/// Whether a line could not be written: the command continues, but does not succeed.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
 
 /// Writes a line, or says once why not.

@@ -97,7 +97,7 @@ fn run_native(
         if !plan.queues.is_empty() {
             copies = Copies::MayOvertake;
         }
-        // The runner hands over bursts of the size asked for; the code need not be compiled for each. What waits is to do so for several bursts of what the
+        // The runner hands over bursts of the requested size; the code need not be compiled for each. What waits is to do so for several bursts of what the
         // runner compares as one, so a plan with queues keeps its own, and so does one with lanes, where packets wait that are dropped.
         let waits = !plan.queues.is_empty() || plan.loops.iter().any(|planned| planned.vector > 1);
         if !waits || plan.burst == 0 {

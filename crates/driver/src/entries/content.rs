@@ -72,7 +72,7 @@ struct Count {
     masks: HashSet<Vec<u8>>,
     more_masks: u64,
     long_prefixes: u64,
-    /// Where prefixes lie, if the table's key is one. Of those that will be drawn nobody knows.
+    /// The coverage of prefixes, if the table's key is one. Unknown for entries that are still to be drawn.
     coverage: Option<Counter>,
     /// Its keys, likewise, if they are exact and no wider than a word.
     keys: Option<KeySketch>,
@@ -283,7 +283,7 @@ node queue: buffer { send 32w1 }
         assert_eq!(written.union_count(sources, destinations), Some(4));
         let drawn = Origin::Generated { table: "sources".to_string(), count: 1000, seed: 1 };
         let drawn = occupancy(&parsed.program, &[drawn]).unwrap_or_else(|failure| panic!("{failure:?}"));
-        assert_eq!(drawn.union_count(sources, sources), None, "nobody knows what will be drawn");
+        assert_eq!(drawn.union_count(sources, sources), None, "entries to be drawn are unknown");
     }
 
     #[test]
