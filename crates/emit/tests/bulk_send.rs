@@ -81,7 +81,7 @@ node tag: state of again { extract hdr.tag } -> departure",
     assert!(!together(&text, Descriptor::Mbuf));
 }
 
-/// Whoever has left the path goes first where packets share counters only, else in its turn.
+/// Side exits are sent first if packets share counters only, else in order of arrival.
 #[test]
 fn leavers_go_first_where_nobody_sees_it() {
     let first = |ready: &str| {

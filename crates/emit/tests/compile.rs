@@ -101,7 +101,7 @@ node routes: apply routes -> queue
     hlir::text::parse_file(&text).expect("the switch is HLIR")
 }
 
-/// A table may be called as something else that is at hand during a burst, or where a group is looked up, whatever work its lines are asked for with.
+/// A table may have the name of another variable of a burst or of a group's lookups, with any interleaving of its prefetches.
 #[test]
 fn tables_may_have_any_name() {
     for name in

@@ -1,4 +1,4 @@
-//! Which headers are copied when they are extracted: those that are written where somebody may see the packet's bytes before a deparser has run.
+//! Which headers are copied when they are extracted: those that are written while the packet's bytes may be read before a deparser has run.
 
 use hlir::Plan;
 

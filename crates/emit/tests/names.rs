@@ -107,7 +107,7 @@ node departure: buffer {{
     (text, names)
 }
 
-/// All that a path looks up in its first stage, and lines that are asked for with all kinds of work.
+/// All lookups in the first stage of a hot path, and prefetches with every interleaving.
 fn staged(names: &[String]) -> String {
     let placements = ["interleaved commit", "interleaved keys", "interleaved lookup"];
     let request = |(name, placement)| format!("    prefetch table {name} line 0 ahead 1 {placement} to t0\n");

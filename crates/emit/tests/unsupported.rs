@@ -110,7 +110,7 @@ fn requests_for_what_nothing_asks_for() {
         let line = "prefetch table sources line 1 ahead 8 in own_loop to t0";
         says(&with_request(head, "sources", line), "line 1 of `sources` cannot be prefetched", line);
         let nowhere = "prefetch table sources line 1 ahead 1 in none to t0";
-        assert_eq!(refused(&with_request(head, "sources", nowhere)), [], "nothing is asked for");
+        assert_eq!(refused(&with_request(head, "sources", nowhere)), [], "nothing is prefetched");
         let packet = "prefetch packet ahead 1 interleaved lookup to t0";
         let place = if head.is_empty() { "start" } else { "sources" };
         says(&with_request(head, place, packet), "prefetches of packets cannot be interleaved", packet);

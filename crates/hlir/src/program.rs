@@ -60,8 +60,8 @@ pub struct Parser {
     pub error: VariableId,
 }
 
-/// Limits that end what might not end by itself. Whoever exceeds one is dropped, and counted under the reason of that name; of copies, those that would
-/// exceed it are not made, and each is counted.
+/// Limits that end programs that might not end by themselves. A packet that exceeds one is dropped, and counted under the reason of that name. Copies that
+/// would exceed one are not made, and each is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// How often a packet and its copies may enter the graph again (resubmit, recirculate, clone), by generation.

@@ -194,7 +194,7 @@ impl Structure {
     }
 
     /// Whether a key's hash takes so long that it is kept between a request and its look-up, instead of being made again.
-    pub fn has_dear_hash(self, key_bits: u32) -> bool {
+    pub fn has_expensive_hash(self, key_bits: u32) -> bool {
         self == Structure::Exact && key_bits > 64
     }
 

@@ -52,7 +52,7 @@ fn a_hot_path_prefetches_a_line_once() {
         assert_eq!(found(PATH, &[("smac", &first), ("dmac", &again)]), expected);
         assert_eq!(found(PATH, &[("dmac", &again), ("smac", &first)]), expected);
     }
-    assert_eq!(found(PATH, &[("smac", &first), ("dmac", &[])]), [], "the look-up is made, and asked for once");
+    assert_eq!(found(PATH, &[("smac", &first), ("dmac", &[])]), [], "the lookup is made, and prefetched once");
     assert_eq!(found(PATH, &[("smac", &first[..1]), ("dmac", &first[1..])]), []);
 }
 

@@ -164,7 +164,7 @@ node bad: block {{ v = 7 }} -> queue
 node t: apply t -> queue",
         BEGIN.replace("h_t { a: 8, b: 24, c: 32 }", "h_t { a: 8, b: 8, c: 16, rest: 96 }")
     );
-    let exits = leavers_of(&program, "start, before, check, t").expect("who has no `b` is dropped");
+    let exits = leavers_of(&program, "start, before, check, t").expect("packets without `b` are dropped");
     assert_eq!((exits.1.bytes, exits.0.bytes, exits.0.any_exit()), (16, 16, true));
     assert_eq!(becomes(&exits, &[1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Some((vec![], "bad".to_string())));
 }

@@ -434,7 +434,7 @@ fn lookups_before_the_cut() {
             let found = found_by(key.into());
             let expected = outcome(record_of(found), action_of(record_of(found)));
             let (leaves, made) = computed(&lanes, &packet);
-            assert!(made < 1 << 16, "a key keeps to its width, who leaves too: {made:x}");
+            assert!(made < 1 << 16, "keys keep to their width, those of side exits too: {made:x}");
             assert_eq!(leaves, expected.is_none(), "{actions:?} {next}: {key}");
             if let Some(variable) = expected {
                 assert_eq!(made, u128::from(variable) << 8 | 0x77, "{actions:?} {next}: {key}");

@@ -61,8 +61,8 @@ impl HotPath<'_> {
     /// Whether a key's hash is kept for its lookup.
     pub(super) fn keeps_hash(&self, stage: &Stage, place: usize) -> bool {
         let table = self.table(place);
-        let dear = self.unit.structure(table).has_dear_hash(self.unit.key_bits(table));
-        dear && self.requested(stage, place).is_some()
+        let expensive = self.unit.structure(table).has_expensive_hash(self.unit.key_bits(table));
+        expensive && self.requested(stage, place).is_some()
     }
 
     /// The structure of a prefetched table, if addresses are computed for several packets at once: all lie in

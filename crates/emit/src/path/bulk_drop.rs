@@ -215,7 +215,7 @@ impl HotPath<'_> {
         }
         body.extend(writer.code);
         for (reason, sets) in reasons {
-            let union = sets.iter().map(name).reduce(|all, set| Expr::binary("|", all, set)).expect("somebody's");
+            let union = sets.iter().map(name).reduce(|all, set| Expr::binary("|", all, set)).expect("there is a set");
             body.push(self.count_drops(reason, union));
         }
         body.push(free(open));

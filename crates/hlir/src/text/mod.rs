@@ -26,7 +26,7 @@ pub fn written_descriptor(descriptor: crate::plan::Descriptor) -> &'static str {
     words::word_of(words::DESCRIPTORS, &descriptor).unwrap_or_default()
 }
 
-/// The word that plans have for where lines are asked for.
+/// The word of plans for the placement of a prefetch.
 pub fn written_placement(placement: crate::plan::Placement) -> &'static str {
     let words = if placement.is_pipelined() { words::INTERLEAVED } else { words::PLACEMENTS };
     words::word_of(words, &placement).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! The words and symbols of the text, shared by the printer and the parser so that neither can know one that the other does not.
 //!
 //! A name is written as it is if it looks like a name and is not reserved, else between backquotes. Quotes are a matter of the lexer alone:
-//! whoever resolves a name sees its characters, and that it was quoted and so is no keyword.
+//! name resolution sees the characters, and that the name was quoted and so is no keyword.
 
 use crate::interface::{NamedKind, ObjectKind};
 use crate::plan::{Descriptor, Hint, Placement, Structure};

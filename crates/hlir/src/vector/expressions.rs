@@ -166,7 +166,7 @@ impl Run<'_> {
             Expression::VarbitLength(_) => Err("reads the length of a field"),
             Expression::Parameter(parameter) => one(self.parameter(*parameter as usize, width)?),
             Expression::Bool(_) | Expression::Valid(_) | Expression::VarbitEqual(..) => {
-                Err("takes a truth for a number")
+                Err("uses a boolean as an integer")
             }
         }
     }

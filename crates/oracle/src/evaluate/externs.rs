@@ -92,7 +92,7 @@ impl<'a> Machine<'a> {
                 Ok(Value::Void)
             }
             "digest" | "log_msg" => Ok(Value::Void),
-            // To a session that nobody configured: there is no copy.
+            // To a session that is not configured: there is no copy.
             "clone" | "clone3" | "clone_preserving_field_list" => Ok(Value::Void),
             "resubmit_preserving_field_list" => {
                 self.resubmitted = Some(number(&passed, 0)?);

@@ -37,7 +37,7 @@ pub struct Machine<'a> {
     /// What the deparser has appended.
     pub(super) output: Vec<bool>,
     pub(super) truncated: Option<usize>,
-    /// The field list of a resubmission that ingress asked for.
+    /// The field list of a resubmission that ingress requested.
     pub(super) resubmitted: Option<BigInt>,
     /// Whether lists leave out the fields of invalid headers.
     pub(super) leave_out_invalid: bool,

@@ -104,7 +104,7 @@ pub enum ExpressionKind {
         low: Box<Expression>,
         high: Box<Expression>,
     },
-    /// `_`, in sets of keys and as an argument for an `out` parameter nobody reads.
+    /// `_`, in sets of keys and as an argument for an `out` parameter that is not read.
     DontCare,
     /// `default`, in sets of keys.
     Default,

@@ -53,7 +53,7 @@ impl Inference {
         of_type
     }
 
-    /// Puts a type into a hole. Literals become what they are when nobody asks for anything else.
+    /// Puts a type into a hole. Literals get their own type unless the context requires another.
     fn fill(&mut self, at: u32, with: &Type) -> bool {
         if *with == Type::Inferred(at) {
             return true;

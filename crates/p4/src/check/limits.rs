@@ -156,7 +156,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Which of two prefixes is to be the longest, nobody can say.
+    /// Of two prefixes, it is undefined which one is to be the longest.
     fn check_lpm_alone(&mut self, table: DeclarationId) {
         let keys = self.keys_of(table);
         let mut longest = keys.iter().filter(|key| key.match_kind.as_str() == "lpm");

@@ -146,7 +146,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// A scope whose names nobody is expected to use.
+    /// A scope whose names need not be used.
     fn scoped_signature(&mut self, work: impl FnOnce(&mut Self)) {
         self.scopes.push(Default::default());
         work(self);

@@ -93,7 +93,7 @@ pub enum Callee {
 pub enum Source {
     /// This one of the call's arguments, in the order written.
     Argument(usize),
-    /// This one of the arguments is `_`: an `out` nobody reads, or an object the package does without.
+    /// This one of the arguments is `_`: an `out` that is not read, or an object the package does without.
     DontCare(usize),
     /// Nothing was given: the parameter's default value.
     Default,

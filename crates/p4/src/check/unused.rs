@@ -10,8 +10,8 @@ use super::nodes::Node;
 use super::results::Checked;
 use crate::ast::{Annotation, AnnotationBody, Declaration, DeclarationId, DeclarationKind, ExpressionKind, Name};
 
-/// The diagnostics without warnings about files that `is_own` does not count as the user's: nobody wants to know which
-/// constants of an architecture a program does without.
+/// The diagnostics without warnings about files that `is_own` does not count as the user's: unused constants of an
+/// architecture are no news.
 pub fn without_headers(
     diagnostics: Vec<Diagnostic>,
     map: &SourceMap,

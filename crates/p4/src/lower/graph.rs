@@ -196,7 +196,7 @@ impl Graph {
         id
     }
 
-    /// Appends a plain block to the plain one before it where nobody else leads to it and both belong to one control.
+    /// Appends a plain block to the plain one before it if no other edge leads to it and both belong to one control.
     fn join(&mut self, roots: &[NodeId]) {
         let mut entries: HashMap<NodeId, usize> = HashMap::new();
         let reached = self.order(roots);

@@ -164,7 +164,7 @@ pub(crate) struct Lowering<'a> {
     called_actions: Vec<(crate::ast::DeclarationId, hlir::interface::SourceAction)>,
     /// Different actions of one name: a mistake only where controllers are to know them.
     name_conflicts: Vec<Diagnostic>,
-    /// Things that nobody can tell apart, in whatever architecture.
+    /// Objects that cannot be distinguished, in any architecture.
     ambiguous: Vec<Diagnostic>,
     facts: interface::Facts,
     /// Instances that a direct application made.

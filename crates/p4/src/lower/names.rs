@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Names already given, by kind of thing. A name asked for again gets a number.
+/// Names already given, by kind of thing. A name requested again gets a number.
 #[derive(Debug, Default)]
 pub struct Names {
     nodes: HashMap<String, u32>,

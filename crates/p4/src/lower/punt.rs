@@ -1,7 +1,7 @@
 //! Tables whose misses go to the control plane: `@punt_on_miss`.
 //!
-//! The lookup's miss leads to a buffering node that punts the packet, with the lookup as the node to go on at. So whoever resumes the packet has it looked up
-//! again, with the keys that it had. The default action runs on each miss before that, so it must be one that does nothing.
+//! The lookup's miss leads to a buffering node that punts the packet, with the lookup as the node to resume at. So a resumed packet is looked up
+//! again, with the same keys. The default action runs on each miss before that, so it must be one that does nothing.
 
 use super::graph::EndKind;
 use super::table::expression_property;

@@ -1,6 +1,6 @@
 //! Values and targets: what an expression of P4 is while it is lowered, and what an assignment can reach.
 //!
-//! A value is a tree of HLIR expressions that read storage when they are used. Whoever keeps one across something that may write what it
+//! A value is a tree of HLIR expressions that read storage when they are used. Code that keeps one across a possible write of what it
 //! reads takes a `Mark` first and lets `settle` save it, there, if that was needed.
 
 use std::rc::Rc;

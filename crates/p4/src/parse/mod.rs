@@ -1,7 +1,7 @@
 //! The parser: recursive descent over the tokens, a file for each part of the grammar.
 //!
-//! A mistake is reported where it is found and answered with `Failed`; whoever repeats something (statements of a block,
-//! fields of a struct) takes that as the sign to go on at the next `;` or `}`. So one run reports all mistakes.
+//! A mistake is reported where it is found and answered with `Failed`. A loop of the parser (over statements of a block,
+//! fields of a struct) then continues at the next `;` or `}`. So one run reports all mistakes.
 
 mod annotation_shapes;
 mod annotations;

@@ -6,7 +6,7 @@ use hlir::source::Span;
 use super::{DEEPEST_NESTING, Failed, Parse, Parser};
 use crate::lex::TokenKind;
 
-/// After so many mistakes a text is hardly P4, and nobody reads on.
+/// After so many mistakes a text is hardly P4, and parsing stops.
 const MOST_MISTAKES: usize = 200;
 
 /// Words that begin a declaration of the program and nothing inside one: where they appear, whatever came before is over.

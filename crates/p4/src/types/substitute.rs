@@ -1,6 +1,6 @@
 //! Replaces type parameters by the types they stand for.
 //!
-//! Inside a generic declaration recorded types mention its parameters; whoever specialises it carries a `Substitution`
+//! Inside a generic declaration recorded types mention its parameters. A specialization carries a `Substitution`
 //! and passes every recorded type through `substitute`.
 
 use std::sync::Arc;

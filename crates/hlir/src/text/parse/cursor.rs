@@ -218,7 +218,7 @@ impl Reader {
         }
     }
 
-    /// Counts one more level of nesting. Whoever calls it gives the level back, unless an error ends all of them.
+    /// Counts one more level of nesting. The caller gives the level back, unless an error ends all of them.
     pub fn deeper(&mut self) -> Read<()> {
         if self.depth >= DEEPEST {
             let span = self.peek().span;

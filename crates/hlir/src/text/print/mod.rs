@@ -37,7 +37,7 @@ pub(crate) const CORE_ERRORS: [&str; error_code::PARSER_INVALID_ARGUMENT as usiz
     "ParserInvalidArgument",
 ];
 
-/// Prints parts of one program. Making one costs a walk over its names, so whoever prints many parts keeps it.
+/// Prints parts of one program. Making one costs a walk over its names, so code that prints many parts keeps it.
 pub struct Printer<'p> {
     program: &'p Program,
     names: AllNames,

@@ -95,7 +95,7 @@ impl<'a> Flow<'a, '_> {
         }
     }
 
-    /// Something is written that an expression names. Of several things, nobody knows which, all may be.
+    /// An expression names the storage that is written. If it may be one of several, all may be written.
     pub fn write(&mut self, target: &Expression) {
         match self.place(target) {
             Where::Part(part) => self.facts.write(&self.layout, part),
@@ -116,7 +116,7 @@ impl<'a> Flow<'a, '_> {
         let Type::Header(_) = self.checked.type_of(base) else { return self.check_valid(base) };
         let validity = match (self.part(base), &base.kind) {
             (Some(part), _) => self.facts.validity(part),
-            // Which element it is, nobody knows: if all are invalid, it is.
+            // The element is unknown: if all are invalid, it is.
             (None, ExpressionKind::Index { base: stack, .. }) => match self.part(stack) {
                 Some(stack) if self.facts.all_invalid(&self.layout, stack) => Validity::Invalid,
                 _ => return,

@@ -304,7 +304,7 @@ impl Facts {
         headers.peek().is_some() && headers.all(|at| self.invalid.get(at))
     }
 
-    /// The fields of a header, and how many of them are unset. One field that is makes the header a value nobody should read: it counts as all.
+    /// The fields of a header, and how many of them are unset. One unset field makes the header a value that must not be read: it counts as all.
     pub fn unset_fields(&self, layout: &Layout, part: u32) -> (usize, usize) {
         let mut fields = layout.within(part).filter(|at| layout.kind(*at) == Kind::Field);
         (1, usize::from(fields.any(|at| self.is_unset(at))))

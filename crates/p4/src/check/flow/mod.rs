@@ -106,7 +106,7 @@ impl<'a> Flow<'a, '_> {
         }
     }
 
-    /// What nothing on the way calls is looked at for its own variables; whether those around it are written, nobody can say.
+    /// Actions without a call are examined for their own variables; whether the variables around them are written is unknown.
     fn uncalled_actions(&mut self, locals: &'a [Declaration], mut around: Facts) {
         for local in locals {
             if let Some(part) = self.layout.root(local.id) {

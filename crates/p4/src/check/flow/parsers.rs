@@ -60,7 +60,7 @@ impl<'a> Flow<'a, '_> {
         accepted
     }
 
-    /// The value of a case, or the bounds of its set. Bounds without a value make a set that nobody can tell: that is more than a warning.
+    /// The value of a case, or the bounds of its set. Bounds without a value make an unknown set: that is an error.
     fn case_key(&mut self, key: &'a Expression) {
         let known = self.found.len();
         self.read(key);

@@ -1,7 +1,7 @@
 //! What the program was written for: which architecture its main package belongs to, and what that makes of externs.
 //!
-//! A package nobody knows is lowered too, so that the program is checked to the end: each of its parsers and controls by itself, without
-//! an entry. Externs nobody knows become calls of C functions of the same name.
+//! An unknown package is lowered too, so that the program is checked to the end: each of its parsers and controls by itself, without
+//! an entry. Unknown externs become calls of C functions of the same name.
 
 mod pna;
 mod pna_tables;

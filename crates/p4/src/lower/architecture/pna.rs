@@ -125,7 +125,7 @@ impl<'a> Lowering<'a> {
         Hlir::constant(self.enumeration_number("PNA_Direction_t", member).unwrap_or(0), 32)
     }
 
-    /// Whether a port leads to a host: what the register `direction` holds for it, which is 0 until somebody writes it.
+    /// Whether a port leads to a host: its value in the register `direction`, which is 0 at first.
     fn is_host_port(&mut self, port: Hlir) -> Hlir {
         let known = self.program.registers.iter().find(|(_, register)| register.name == "direction").map(|(id, _)| id);
         let register = known.unwrap_or_else(|| {

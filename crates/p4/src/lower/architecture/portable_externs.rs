@@ -1,7 +1,7 @@
 //! The extern objects that PSA and PNA share: what each instance is in the program, and what its methods do.
 //!
 //! Counters and meters count the bytes that the packet has: a length given by the program itself (DPDK's variants take one) is not used.
-//! A `Checksum` that is no ones' complement sum keeps its data until somebody asks for the result, since only whole strings can be hashed.
+//! A `Checksum` that is no ones' complement sum keeps its data until the result is read, since only whole strings can be hashed.
 
 use hlir::{Algorithm, Binary, Call as Op, CounterUnit, Expression as Hlir, HashInput, MeterUnit, Statement};
 

@@ -2,7 +2,7 @@
 //!
 //! The end of ingress clones (also what is dropped), drops, resubmits, replicates, or sends to one port, in this order; the end of egress
 //! clones, drops, recirculates or sends. Headers end with their pipeline: egress parses what the deparser of ingress made. Ingress drops
-//! what nobody sends.
+//! by default.
 
 use hlir::source::Span;
 use hlir::{Binary, Bytes, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule};

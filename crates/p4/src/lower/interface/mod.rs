@@ -135,7 +135,7 @@ fn controller_width(of_type: &Type, width: u32) -> u32 {
 impl Lowering<'_> {
     /// Freezes the interface, once all tables and objects are there.
     pub fn finish_interface(&mut self) {
-        // A direct counter or meter that no table names never runs, and nobody can ask for it.
+        // A direct counter or meter that no table names never runs, and cannot be read.
         let mut useless = HashSet::new();
         for (_, counter) in self.program.counters.iter_mut().filter(|(_, counter)| counter.table.is_none()) {
             if std::mem::take(&mut counter.automatic) {

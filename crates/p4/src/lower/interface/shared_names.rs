@@ -1,7 +1,7 @@
 //! Actions and objects of one control-plane name: `@name(".drop")` may stand in front of several, as it does in programs translated from P4_14.
 //!
 //! Of one name, one signature and one text they are one action to a controller. Others keep their own bodies, which each table knows; only
-//! where P4Info is asked for they are a mistake, since a controller has nothing but the name. In one table they always are: no entry could
+//! where P4Info is written they are a mistake, since a controller has nothing but the name. In one table they always are: no entry could
 //! tell them apart.
 
 use std::collections::{BTreeSet, HashMap};
@@ -165,7 +165,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Two tables of one name: nobody could write to the second one. Hidden ones nobody writes to.
+    /// Two tables of one name: the second one could not be written. Hidden ones are not written.
     pub fn check_table_name(&mut self, given: &str, table: &TableInstance) {
         let first = *self.facts.tables.entry(table.name.clone()).or_insert(table.declaration);
         let is_hidden = |id: DeclarationId| self.attributes_of(id).is_some_and(|attributes| attributes.has("hidden"));
