@@ -41,7 +41,7 @@ fn write_embedded(root: &Path, files: &[PathBuf]) -> io::Result<()> {
     fs::write(out.join("embedded.rs"), text)
 }
 
-/// The table writers and the in-memory port. Files that need DPDK are compiled where it is, when it is asked for, and the kernels of the
+/// The table writers and the in-memory port. Files that need DPDK are compiled on the machine that runs them, at first use, and the kernels of the
 /// calibration (`probe/`) on the machine that they measure.
 fn compile_host(root: &Path, files: &[PathBuf]) {
     let needs_dpdk = |file: &Path| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("dpdk"));

@@ -1,4 +1,4 @@
-//! Which files of a crate use each other in a circle: whoever reads one of them has to read all.
+//! Which files of a crate use each other in a circle: a reader of one of them has to read all.
 //!
 //! A file uses another if it names a module or an item by a path from the crate's root (`crate::a::Item`, or `super::Item` in a file beside the root), or
 //! declares that it uses what a module below it has (`use child::Item`).

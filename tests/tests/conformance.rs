@@ -26,7 +26,7 @@ fn a_program_that_is_a_link_to_nothing_is_no_case() {
     fs::write(folder.join("here.p4"), "").expect("a file can be written");
     symlink("here.p4", folder.join("alive.p4")).expect("a link can be made");
     symlink("backends/elsewhere.p4", folder.join("dead.p4")).expect("a link can be made");
-    // What is not there at all was asked for by a list: that is a failure, and its reader is to know.
+    // A program that does not exist is named in a list: that is a failure, and must be reported.
     let names = ["here.p4", "alive.p4", "dead.p4", "misspelt.p4"];
     let job = |name: &str| Job { name: name.to_string(), program: folder.join(name), kind: Kind::Accept };
     let (jobs, absent) = without_dead_links(names.map(job).into());

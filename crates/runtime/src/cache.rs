@@ -1,7 +1,7 @@
 //! The cache directory: the C runtime unpacked, pipelines that were compiled before, and whatever else can be made again.
 //!
-//! Everything in it is named by a hash of what it was made from and appears by a rename, so that a reader sees a whole file or none, whoever
-//! else is at work there.
+//! Everything in it is named by a hash of what it was made from and appears by a rename, so that a reader sees a whole file or none, also while
+//! other processes write.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,13 +66,13 @@ impl Cache {
         }
         match fs::rename(&fresh, &directory) {
             Ok(()) => Ok(directory),
-            // Somebody else was faster; what they wrote is the same.
+            // Another process was faster; it wrote the same.
             Err(_) if directory.is_dir() => fs::remove_dir_all(&fresh).map(|()| directory),
             Err(error) => Err(error),
         }
     }
 
-    /// A path in the cache that nobody else uses.
+    /// An unused path in the cache.
     pub fn fresh(&self, name: &str) -> PathBuf {
         self.root.join(unused(name))
     }

@@ -238,7 +238,7 @@ impl Compiler {
         self.shared_object(cache, "bacus_dpdk", &Source::Files(&files), &flags, &dpdk_flags("--libs")?)
     }
 
-    /// Compiles a pipeline that somebody wrote by hand, with `flags` of its own; those of mbufs are linked with all of DPDK's libraries.
+    /// Compiles a pipeline written by hand, with `flags` of its own; those of mbufs are linked with all of DPDK's libraries.
     pub fn by_hand(
         &self,
         cache: &Cache,
@@ -440,7 +440,7 @@ mod tests {
         fs::remove_dir_all(root).unwrap();
     }
 
-    /// A command that writes down what it is asked for, and makes empty files.
+    /// A command that logs its arguments, and makes empty files.
     fn recorder(root: &Path) -> Compiler {
         use std::os::unix::fs::PermissionsExt as _;
         let (command, log) = (root.join("recorder"), root.join("log"));

@@ -27,7 +27,7 @@ pub(crate) struct Control {
     pub to_cpu: Ring,
     /// Packets that go on where they were punted.
     pub resumed: Ring,
-    /// What the worker is to make at the end of its burst. Whoever takes it makes it.
+    /// The changeover that the worker is to make at the end of its burst. The thread that takes it makes it.
     next: AtomicPtr<Changeover>,
     /// Changed by the worker at a changeover.
     bound: AtomicPtr<Bound>,

@@ -59,7 +59,7 @@ pub fn was_alone(ticks: u64) -> bool {
     unsafe { core_was_alone(ticks) != 0 }
 }
 
-/// Nanoseconds that the threads of this process have run, together: of a worker that never sleeps, the time that nobody else had its core.
+/// Nanoseconds that the threads of this process have run, together: of a worker that never sleeps, the time that no other thread had its core.
 pub fn process_ns() -> u64 {
     // SAFETY: reading a clock has no effect.
     unsafe { core_process_ns() }

@@ -1,4 +1,4 @@
-//! What a pipeline has counted for a profile: packets on its edges, and which keys its tables were asked for.
+//! What a pipeline has counted for a profile: packets on its edges, and the keys of its tables' lookups.
 
 use crate::abi::ASKED_WORDS;
 
@@ -23,7 +23,7 @@ impl Counts {
     }
 }
 
-/// A bit for each hash of a key that a table was asked for.
+/// A bit for each hash of a looked-up key of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Asked {
     map: Vec<u64>,

@@ -1,4 +1,4 @@
-//! The DPDK port layer: compiled when it is first asked for, loaded once, beside everything that works without it.
+//! The DPDK port layer: compiled at first use, loaded once, beside everything that works without it.
 //!
 //! `runtime/port/dpdk.h` is the other side. DPDK keeps its state in the process, so there is one layer, and it cannot be started twice.
 
@@ -67,7 +67,7 @@ impl DpdkSettings {
     }
 }
 
-/// Megabytes of huge pages that nobody uses.
+/// Megabytes of free huge pages.
 fn free_huge_megabytes() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let number = |name: &str| {
@@ -482,7 +482,7 @@ impl Lane for DpdkMemoryPort {
 
 impl Drop for DpdkMemoryPort {
     fn drop(&mut self) {
-        // SAFETY: nobody runs it any more.
+        // SAFETY: no thread runs it any more.
         unsafe { (self.dpdk.layer().memory_destroy)(self.raw) };
     }
 }

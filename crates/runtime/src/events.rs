@@ -190,7 +190,7 @@ pub(crate) unsafe extern "C" fn punt(
     }
 }
 
-/// Writes an entry while packets are on their way: under the table's lock, like any other write. Not 0 where there is no room, or the key is there.
+/// Writes an entry while packets are processed: under the table's lock, like any other write. Not 0 where there is no room, or the key is there.
 pub(crate) unsafe extern "C" fn insert(
     worker: *mut abi::Worker,
     table: u32,

@@ -41,7 +41,7 @@ pub fn asked() -> bool {
     ASKED.load(Ordering::SeqCst)
 }
 
-/// Whether the user has asked for the counts since this was last called.
+/// Whether the user has requested the counts since this was last called.
 pub fn take_counts() -> bool {
     COUNTS.swap(false, Ordering::SeqCst)
 }

@@ -107,7 +107,7 @@ pub struct Trace {
 #[derive(Clone)]
 struct Line([u8; LINE]);
 
-// SAFETY: the frames point into the trace's own lines, which nobody changes.
+// SAFETY: the frames point into the trace's own lines, which do not change.
 unsafe impl Send for Trace {}
 // SAFETY: as above.
 unsafe impl Sync for Trace {}
@@ -234,7 +234,7 @@ pub struct MemoryPort {
     most_buffers: u32,
 }
 
-// SAFETY: the C port belongs to this value, and whoever runs it.
+// SAFETY: the C port belongs to this value, and to the thread that runs it.
 unsafe impl Send for MemoryPort {}
 
 /// How much packet memory a port has.
@@ -291,8 +291,8 @@ impl MemoryPort {
         unsafe { memory_port_more(self.raw, packets) };
     }
 
-    /// While `holding`, a run ends without the burst of nothing that drives out what the pipeline holds: more may come. Meanwhile
-    /// writers wait for nobody: they may do no more than replace a default action, once.
+    /// While `holding`, a run ends without the empty burst that flushes the pipeline: more packets may come. Meanwhile
+    /// writers do not wait for the worker: they may do no more than replace a default action, once.
     pub fn hold(&mut self, holding: bool) {
         // SAFETY: the port is not running: it is borrowed.
         unsafe { memory_port_hold(self.raw, u32::from(holding)) };
@@ -361,7 +361,7 @@ impl Lane for MemoryPort {
 
 impl Drop for MemoryPort {
     fn drop(&mut self) {
-        // SAFETY: nobody runs it any more.
+        // SAFETY: no thread runs it any more.
         unsafe { memory_port_destroy(self.raw) };
     }
 }

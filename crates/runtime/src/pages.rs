@@ -1,4 +1,4 @@
-//! Which pages this process's memory has: measured, for the system may refuse what it was asked for.
+//! Which pages this process's memory has: measured, for the system may refuse a request.
 //!
 //! Advice is taken without a word where large pages are switched off or none is free; only what has been touched shows what it got.
 
@@ -37,7 +37,7 @@ struct Mapping {
     unit_kb: u64,
     resident_kb: u64,
     large_kb: u64,
-    /// Large pages were asked for.
+    /// Large pages were requested.
     is_meant: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::pages;
 use libloading::Library;
 use std::fmt;
 
-/// How a line is asked for; the numbers are those of `enum probe_access`.
+/// How a line is accessed; the numbers are those of `enum probe_access`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Access {
@@ -89,7 +89,7 @@ impl Probe {
                 return Err(ProbeError::Memory(wanted));
             }
         }
-        // Now that it has been touched. Where nobody tells, it is better not to count on large ones.
+        // Now that it has been touched. If the system does not say, assume small ones.
         let page_bytes = pages::bytes_at(memory.lines as usize).unwrap_or(4096);
         Ok(Probe { memory, page_bytes, kernels, _library: library })
     }
@@ -98,7 +98,7 @@ impl Probe {
         self.memory.bytes
     }
 
-    /// Of the pages that the memory got, which may be smaller than those it asked for.
+    /// Of the pages that the memory got, which may be smaller than those it requested.
     pub fn page_bytes(&self) -> usize {
         self.page_bytes
     }

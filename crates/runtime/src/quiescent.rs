@@ -1,6 +1,6 @@
-//! Who may still be reading: the workers, seen by a writer that wants to free something.
+//! Grace periods: a writer that frees memory waits for the workers that may still read it.
 //!
-//! A worker counts the ends of its bursts. When each that runs has passed enough of them, nobody holds what was unlinked before. A worker that
+//! A worker counts the ends of its bursts. When each that runs has passed enough of them, no worker holds what was unlinked before. A worker that
 //! waits in the data plane's own insertion into the same table holds nothing of that table, and is not waited for, or two of them would wait for
 //! each other.
 
@@ -57,7 +57,7 @@ impl Readers {
         self.slots[id].running.store(running, Ordering::SeqCst);
     }
 
-    /// Whether a worker may be inside a burst. What it wrote before it ended is seen by whoever sees that.
+    /// Whether a worker may be inside a burst. A thread that sees its end also sees what it wrote before.
     pub fn is_running(&self, id: usize) -> bool {
         self.slots[id].running.load(Ordering::SeqCst)
     }

@@ -41,7 +41,7 @@ impl<T: Zero> Region<T> {
         let count = usize::try_from(count).ok()?;
         // No array of Rust's is larger; a program may ask for registers that are.
         let bytes = count.checked_mul(size_of::<T>()).filter(|bytes| isize::try_from(*bytes).is_ok())?;
-        // SAFETY: any size may be asked for.
+        // SAFETY: any size may be requested.
         let memory = unsafe { region_allocate(bytes) }.cast::<T>();
         (!memory.is_null()).then_some(Region { memory, count, kind: PhantomData })
     }
@@ -84,7 +84,7 @@ impl<T> Drop for Region<T> {
 
 /// For tables: as [`Region`], by address.
 pub(crate) unsafe extern "C" fn allocate(_host: *mut c_void, bytes: usize) -> *mut c_void {
-    // SAFETY: any size may be asked for.
+    // SAFETY: any size may be requested.
     unsafe { region_allocate(bytes) }
 }
 

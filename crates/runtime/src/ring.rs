@@ -125,7 +125,7 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: nobody uses it any more.
+        // SAFETY: no thread uses it any more.
         unsafe { ring_destroy(self.raw) };
     }
 }

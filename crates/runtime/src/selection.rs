@@ -121,7 +121,7 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: it was allocated with this layout, and nobody reads it any more.
+        // SAFETY: it was allocated with this layout, and no thread reads it any more.
         unsafe { dealloc(self.memory, self.layout) };
     }
 }

@@ -216,7 +216,7 @@ struct Run {
     pipeline: *const abi::Pipeline,
 }
 
-// SAFETY: while the thread runs, nobody else uses the worker but to read its counts.
+// SAFETY: while the thread runs, other threads use the worker only to read its counts.
 unsafe impl Send for Run {}
 
 impl<L: Lane> Switch<L> {
@@ -395,7 +395,7 @@ impl<L: Lane> Switch<L> {
         (0..count).map(|reason| self.sum(|counted| counted.drops.get(reason))).collect()
     }
 
-    /// Packets on each edge and keys that tables were asked for, where the plan counts them.
+    /// Packets on each edge and keys of lookups, if the plan counts them.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         self.current.counted.iter().for_each(|counted| counts.add(&counted.counts()));

@@ -215,7 +215,7 @@ unsafe extern "C" fn clear(host: *mut c_void, cell: u32) {
     let ears = unsafe { &*host.cast::<Ears>() };
     for direct in ears.direct.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         for word in 0..direct.words {
-            // SAFETY: the table has asked for this cell before, and regions have all that are asked for.
+            // SAFETY: the table has requested this cell before, and regions have all requested cells.
             unsafe { direct.memory.add(cell as usize * direct.words + word).write_volatile(0) };
         }
     }
@@ -263,7 +263,7 @@ impl Table {
         let turn = owner.as_ref().map_or_else(Arc::default, |owner| owner.turn.clone());
         let primary = owner.as_ref().map_or(std::ptr::null_mut(), |owner| owner.writer);
         let held = turn.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the descriptor lives as long as the pipeline, which the table holds; `ears` does not move; the owner is alive, and nobody writes to it.
+        // SAFETY: the descriptor lives as long as the pipeline, which the table holds; `ears` does not move; the owner is alive, and no thread writes to it.
         let writer = unsafe { writer_create_secondary(pipeline.raw().tables.add(number), &host, primary, &mut status) };
         drop(held);
         if writer.is_null() {
@@ -368,7 +368,7 @@ impl Table {
         self.timers().set_profile(profile, time_ns);
     }
 
-    /// The entries whose time has passed: those that are deleted now, or those that nobody was told of since their last hit.
+    /// The entries whose time has passed: those that are deleted now, or those not reported since their last hit.
     pub fn age(&self, now_ns: u64) -> Vec<Entry> {
         let Some(kind) = self.description.idle_timeout else { return Vec::new() };
         let mut idle = Vec::new();
@@ -540,7 +540,7 @@ impl Table {
     }
 }
 
-/// A writer while nobody else writes to its array.
+/// A writer with exclusive access to its array.
 struct Turn<'t> {
     writer: *mut Writer,
     _held: MutexGuard<'t, ()>,

@@ -115,7 +115,7 @@ fn two_workers_insert_into_one_table_while_it_fills() {
     }
     switch.start();
     switch.join();
-    // The table has room for 64; each station was inserted once, whoever came first.
+    // The table has room for 64; each address was inserted once, by whichever worker.
     assert_eq!(switch.tables()[0].len(), 64);
     assert_eq!(switch.counter(0, 1).unwrap().packets, 64);
     assert!(switch.tables()[0].entries().iter().all(|entry| entry.record == [1, 0, 0, 0, 2, 0, 0, 0]));

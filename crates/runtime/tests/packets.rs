@@ -74,7 +74,7 @@ fn both_ways_are_bounded_and_what_finds_no_room_is_counted() {
     assert_eq!(refused, InjectError::Full);
     assert!(injected > 400, "{injected}");
     switch.run(0);
-    // As many once more: the control plane has not asked for the first.
+    // As many once more: the control plane has not taken the first.
     (0..10).for_each(|_| switch.inject(CPU, &frame).unwrap());
     switch.run(0);
     let (packets, lost) = switch.take_cpu_packets();
