@@ -1,4 +1,4 @@
-//! One cell of the table, measured by a process of its own: an application at a size, all variants in turns on the same packets.
+//! One case of the table, measured by a process of its own: an application at a size, all variants in turns on the same packets.
 //!
 //! What is found goes to standard output, a line a variant, for the process that draws the table.
 
@@ -6,10 +6,10 @@
 #![allow(clippy::print_stdout)]
 
 use super::check;
-use super::experiment::{Cell, Experiment};
+use super::experiment::{Case, Experiment};
 use super::found::{DRIFT, Found};
-use super::gauge::{Gauge, drift};
-use super::moment::Moment;
+use super::line_cost::{LineCost, drift};
+use super::machine_drift::MachineDrift;
 use super::peers;
 use super::runner::Runner;
 use super::traffic::Traffic;
@@ -28,9 +28,9 @@ use std::thread;
 
 /// Rounds of each variant, and quiet samples of one that are wanted.
 const ROUNDS: (usize, usize) = (7, 21);
-/// A cell in which a line's cost moves by more is measured again, so often at most.
+/// A case in which a line's cost moves by more is measured again, so often at most.
 const REPEATS: usize = 2;
-/// Of a sweep, which has fifty plans in a cell and compares each with the best of them: fewer samples.
+/// Of a sweep, which has fifty plans in a case and compares each with the best of them: fewer samples.
 const SWEPT_ROUNDS: (usize, usize) = (5, 7);
 const SWEPT_REPEATS: usize = 1;
 /// So many times the rounds are done where the core is hardly ever quiet.
@@ -51,27 +51,28 @@ fn note(text: impl fmt::Display) {
 }
 
 /// The child's whole work.
-pub fn run(cell: &Cell, options: &Options) -> Result<(), Failure> {
-    let application = application(&cell.application)
-        .ok_or_else(|| Failure::input(format!("there is no application `{}`", cell.application)))?;
-    let wishes = Wishes { rib: options.rib.clone(), dropped: cell.experiment.dropped() };
-    let workload = (application.build)(cell.size, &wishes)?;
-    let mut variants = variants::of(cell, workload.size, options);
+pub fn run(case: &Case, options: &Options) -> Result<(), Failure> {
+    let application = application(&case.application)
+        .ok_or_else(|| Failure::input(format!("there is no application `{}`", case.application)))?;
+    let wishes = Wishes { rib: options.rib.clone(), dropped: case.experiment.dropped() };
+    let workload = (application.build)(case.size, &wishes)?;
+    let mut variants = variants::of(case, workload.size, options);
     core_isolation::pin();
     let dpdk = if variants.iter().any(|variant| variant.descriptor == Descriptor::Mbuf) { dpdk(options) } else { None };
     variants.retain(|variant| variant.descriptor == Descriptor::Own || dpdk.is_some());
     let echoes = echoes(&workload, options, dpdk.as_ref())?;
     let subject = Subject::new(&workload, options)?;
-    let mut runners = runners(cell.experiment, &variants, (&subject, &workload), options, dpdk.as_ref())?;
+    let mut runners = runners(case.experiment, &variants, (&subject, &workload), options, dpdk.as_ref())?;
     if runners.is_empty() {
         return Err(Failure::input("no variant can be measured"));
     }
     keep_right(&mut runners, &Arc::new((workload.trace)(Traffic::Uniform)));
-    let gauge = Gauge::new(&workload, &options.native)?;
-    let moment = Moment::new(subject.machine(), &options.native)?;
+    let line_cost = LineCost::new(&workload, &options.native)?;
+    let machine_drift = MachineDrift::new(subject.machine(), &options.native)?;
     let pages = pages::measure().map_or("none".to_string(), |pages| pages.to_string());
     let (rounds, repeats) = if options.sweep { (SWEPT_ROUNDS, SWEPT_REPEATS) } else { (ROUNDS, REPEATS) };
-    let mut bench = Bench { cell, asked: &options.bursts, echoes, runners, gauge, moment, pages, rounds, repeats };
+    let mut bench =
+        Bench { case, asked: &options.bursts, echoes, runners, line_cost, machine_drift, pages, rounds, repeats };
     for traffic in options.traffic.iter().filter_map(|name| Traffic::named(name)) {
         let trace = Arc::new((workload.trace)(traffic));
         for burst in bench.bursts() {
@@ -193,14 +194,14 @@ fn is_planned(runner: &Runner) -> bool {
     !runner.name.starts_with("peer:") && !runner.name.starts_with("plain")
 }
 
-/// All variants of a cell, ready.
+/// All variants of a case, ready.
 struct Bench<'a> {
-    cell: &'a Cell,
+    case: &'a Case,
     asked: &'a [u32],
     echoes: Vec<Runner>,
     runners: Vec<Runner>,
-    gauge: Gauge,
-    moment: Moment,
+    line_cost: LineCost,
+    machine_drift: MachineDrift,
     pages: String,
     rounds: (usize, usize),
     repeats: usize,
@@ -230,13 +231,13 @@ impl Bench<'_> {
         }
         let costs: Vec<(Descriptor, f64)> =
             self.echoes.iter_mut().map(|echo| (echo.descriptor, echo.cost().cycles)).collect();
-        let machine = self.moment.machine(burst, &costs);
+        let machine = self.machine_drift.machine(burst, &costs);
         for runner in &mut self.runners {
             if !Self::takes_part(self.asked, runner, burst) {
                 continue;
             }
             let cost = runner.cost();
-            let expected = f64::from(self.cell.experiment.dropped()) / 100.0;
+            let expected = f64::from(self.case.experiment.dropped()) / 100.0;
             if (cost.lost - expected).abs() > expected * 0.2 + 1e-9 {
                 let (name, lost) = (&runner.name, cost.lost * 100.0);
                 println!("wrong\t{name}\t{lost:.2} % of the packets were not forwarded");
@@ -262,9 +263,9 @@ impl Bench<'_> {
 
     /// All variants in turns; what the lines of a packet cost before and after.
     fn measure(&mut self, trace: &Arc<Trace>, burst: u32) -> (f64, f64) {
-        self.moment.begin();
-        self.moment.read(self.gauge.probe());
-        let before = self.gauge.read();
+        self.machine_drift.begin();
+        self.machine_drift.read(self.line_cost.probe());
+        let before = self.line_cost.read();
         let taking = self.runners.iter_mut().filter(|runner| Self::takes_part(self.asked, runner, burst));
         let mut all: Vec<&mut Runner> = taking.chain(self.echoes.iter_mut()).collect();
         all.iter_mut().for_each(|runner| runner.begin(trace, burst));
@@ -275,14 +276,14 @@ impl Bench<'_> {
             }
             for some in all.chunks_mut(BETWEEN_PACES) {
                 some.iter_mut().for_each(|runner| runner.round(samples));
-                self.moment.round();
+                self.machine_drift.round();
             }
             if round % READING_EACH == READING_EACH - 1 {
-                self.moment.read(self.gauge.probe());
+                self.machine_drift.read(self.line_cost.probe());
             }
         }
-        let after = self.gauge.read();
-        self.moment.read(self.gauge.probe());
+        let after = self.line_cost.read();
+        self.machine_drift.read(self.line_cost.probe());
         (before, after)
     }
 }

@@ -30,8 +30,8 @@ pub fn svg(records: &[Record]) -> String {
 pub fn overview(records: &[Record]) -> String {
     let mut largest: Vec<&Record> = Vec::new();
     for record in records.iter().filter(|record| is_of_overview(record)) {
-        match largest.iter_mut().find(|known| known.cell.application == record.cell.application) {
-            Some(known) if known.cell.size < record.cell.size => *known = record,
+        match largest.iter_mut().find(|known| known.case.application == record.case.application) {
+            Some(known) if known.case.size < record.case.size => *known = record,
             Some(_) => {}
             None => largest.push(record),
         }
@@ -43,7 +43,7 @@ pub fn overview(records: &[Record]) -> String {
 }
 
 fn is_of_overview(record: &Record) -> bool {
-    record.cell.experiment == Experiment::Programs && record.traffic == Traffic::Uniform
+    record.case.experiment == Experiment::Programs && record.traffic == Traffic::Uniform
 }
 
 /// With the same descriptor where there is one of both: DPDK's programs have mbufs, and so has ours beside them.
@@ -56,7 +56,7 @@ fn beside_peers(records: &[Record], record: &Record) -> Option<Group> {
     let others = [("by hand", by_hand, Look::BestPeer), ("DPDK", dpdk, Look::Peer)];
     let others = others.into_iter().filter_map(|(name, cycles, look)| Some(Bar::of(name, cycles?, look)));
     let ours = Bar { note: Some(format!("{:.2}", ours / least)), ..Bar::of("bacus", ours, Look::Best) };
-    let name = format!("{}, {}", record.cell.application, with_commas(record.cell.size));
+    let name = format!("{}, {}", record.case.application, with_commas(record.case.size));
     Some(Group { name, bars: [ours].into_iter().chain(others).collect() })
 }
 
@@ -67,11 +67,11 @@ fn is_by_hand(variant: &str) -> bool {
 fn panels(records: &[Record]) -> Vec<(String, Vec<&Record>)> {
     let mut panels: Vec<(String, Vec<&Record>)> = Vec::new();
     for record in records {
-        let experiment = match record.cell.experiment {
+        let experiment = match record.case.experiment {
             Experiment::Programs => String::new(),
             other @ (Experiment::Drops(_) | Experiment::Gains) => format!("{other}, "),
         };
-        let title = format!("{}, {experiment}{} traffic", record.cell.application, record.traffic);
+        let title = format!("{}, {experiment}{} traffic", record.case.application, record.traffic);
         match panels.iter_mut().find(|(known, _)| *known == title) {
             Some((_, rows)) => rows.push(record),
             None => panels.push((title, vec![record])),
@@ -83,8 +83,8 @@ fn panels(records: &[Record]) -> Vec<(String, Vec<&Record>)> {
 fn panel(records: &[Record], title: &str, rows: &[&Record]) -> Panel {
     let (mut sizes, mut variants): (Vec<u64>, Vec<&str>) = (Vec::new(), Vec::new());
     for row in rows {
-        if !sizes.contains(&row.cell.size) {
-            sizes.push(row.cell.size);
+        if !sizes.contains(&row.case.size) {
+            sizes.push(row.case.size);
         }
         if !variants.contains(&row.variant.as_str()) {
             variants.push(&row.variant);
@@ -96,7 +96,7 @@ fn panel(records: &[Record], title: &str, rows: &[&Record]) -> Panel {
     let mut cut = 0f64;
     let mut groups = Vec::new();
     for size in sizes {
-        let Some(row) = rows.iter().find(|row| row.cell.size == size) else { continue };
+        let Some(row) = rows.iter().find(|row| row.case.size == size) else { continue };
         let peer = best(records, row, Record::is_peer);
         let bars = variants.iter().filter_map(|variant| {
             let found = best(records, row, |other| other.variant == *variant)?;
@@ -141,7 +141,7 @@ fn with_commas(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::again;
+    use crate::repredict;
     use std::fs;
     use std::path::Path;
 
@@ -163,7 +163,8 @@ mod tests {
             }
         };
         for machine in ["epyc-genoa", "epyc-milan", "xeon-amx"] {
-            let records = again::read(&results.join(format!("bench-{machine}.json"))).expect("the records are there");
+            let records =
+                repredict::read(&results.join(format!("bench-{machine}.json"))).expect("the records are there");
             same(&format!("bench-{machine}.svg"), svg(&records));
             if machine == "epyc-genoa" {
                 same("beside-peers.svg", overview(&records));

@@ -1,4 +1,4 @@
-//! What is measured: cells, and what each is for.
+//! What is measured: cases, and what each is for.
 
 use super::workload::{self, APPLICATIONS, Application};
 use crate::options::Options;
@@ -25,7 +25,7 @@ const SWEPT: [(&str, [u64; 3]); 4] = [
     ("l2l3acl", [256, 65_536, 1 << 20]),
 ];
 
-/// What a cell is for.
+/// What a case is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiment {
     /// Programs under plans, beside those by hand.
@@ -71,34 +71,34 @@ impl FromStr for Experiment {
     }
 }
 
-/// Which cell.
+/// Which case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct Case {
     pub application: String,
     pub size: u64,
     pub experiment: Experiment,
 }
 
-impl fmt::Display for Cell {
+impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.application, self.size, self.experiment)
     }
 }
 
-impl FromStr for Cell {
+impl FromStr for Case {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Cell, String> {
+    fn from_str(text: &str) -> Result<Case, String> {
         let mut parts = text.split(':');
         let mut next = || parts.next().ok_or_else(|| format!("`{text}` is not APPLICATION:SIZE:EXPERIMENT"));
         let (application, size, experiment) = (next()?.to_string(), next()?, next()?);
         let size = size.parse().map_err(|error| format!("`{size}`: {error}"))?;
-        Ok(Cell { application, size, experiment: experiment.parse()? })
+        Ok(Case { application, size, experiment: experiment.parse()? })
     }
 }
 
-/// The cells that the options select, in order.
-pub fn cells(options: &Options) -> Result<Vec<Cell>, Failure> {
+/// The cases that the options select, in order.
+pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
     let known = || APPLICATIONS.iter().map(|application| application.name).collect::<Vec<_>>().join(", ");
     if let Some(unknown) = options.applications.iter().find(|name| workload::application(name).is_none()) {
         return Err(Failure::input(format!("there is no application `{unknown}`; there are {}", known())));
@@ -109,26 +109,26 @@ pub fn cells(options: &Options) -> Result<Vec<Cell>, Failure> {
         [] => name == "programs" || !(options.quick || options.sweep || !options.sizes.is_empty()),
         asked => asked.iter().any(|other| other == name),
     };
-    let cell = |name: &str, size, experiment| Cell { application: name.to_string(), size, experiment };
-    let mut cells = Vec::new();
+    let case = |name: &str, size, experiment| Case { application: name.to_string(), size, experiment };
+    let mut cases = Vec::new();
     if is_asked("programs") {
         for application in APPLICATIONS.iter().filter(|application| is_chosen(application.name)) {
             let sizes = sizes(application, options).into_iter();
-            cells.extend(sizes.map(|size| cell(application.name, size, Experiment::Programs)));
+            cases.extend(sizes.map(|size| case(application.name, size, Experiment::Programs)));
         }
     }
     let (name, size, percents) = DROPS;
     if is_asked("drops") && is_chosen(name) {
-        cells.extend(percents.map(|percent| cell(name, size, Experiment::Drops(percent))));
+        cases.extend(percents.map(|percent| case(name, size, Experiment::Drops(percent))));
     }
     if is_asked("gains") {
         for (name, large, quick) in GAINS.into_iter().filter(|(name, _, _)| is_chosen(name)) {
             let usual = [if options.quick { quick } else { large }];
             let sizes = if options.sizes.is_empty() { &usual[..] } else { &options.sizes };
-            cells.extend(sizes.iter().map(|size| cell(name, *size, Experiment::Gains)));
+            cases.extend(sizes.iter().map(|size| case(name, *size, Experiment::Gains)));
         }
     }
-    Ok(cells)
+    Ok(cases)
 }
 
 fn sizes(application: &Application, options: &Options) -> Vec<u64> {
@@ -148,12 +148,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_goes_from_process_to_process() {
+    fn a_case_goes_from_process_to_process() {
         for experiment in [Experiment::Programs, Experiment::Drops(17), Experiment::Gains] {
-            let cell = Cell { application: "ipv4fwd".into(), size: 4, experiment };
-            assert_eq!(cell.to_string().parse(), Ok(cell));
+            let case = Case { application: "ipv4fwd".into(), size: 4, experiment };
+            assert_eq!(case.to_string().parse(), Ok(case));
         }
-        assert!("ipv4fwd:4".parse::<Cell>().is_err() && "ipv4fwd:4:drops-".parse::<Cell>().is_err());
+        assert!("ipv4fwd:4".parse::<Case>().is_err() && "ipv4fwd:4:drops-".parse::<Case>().is_err());
     }
 
     #[test]

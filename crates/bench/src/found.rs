@@ -2,7 +2,7 @@
 
 use super::traffic::Traffic;
 
-/// A line's cost may move by so much within a cell.
+/// A line's cost may move by so much within a case.
 pub const DRIFT: f64 = 0.15;
 
 /// What one process found of one variant.

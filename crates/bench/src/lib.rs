@@ -1,29 +1,29 @@
 //! The bench: what the applications cost on this machine under several plans, beside programs written by hand on the same packets.
 //!
-//! Each cell of the table is measured by processes of their own, for memory lies otherwise in each; medians over them are what is said.
+//! Each case of the table is measured by processes of their own, for memory lies otherwise in each; medians over them are what is said.
 
 #![deny(clippy::print_stdout)]
 
-mod again;
 mod bars;
-mod campaign;
-mod cell;
+mod case;
 mod chart;
 mod check;
-mod counted;
 mod dpdk_tree;
 mod entry;
 mod experiment;
 mod found;
-mod gains;
-mod gauge;
-mod journal;
-mod moment;
+mod line_cost;
+mod machine_drift;
 mod options;
 mod overview;
 mod peers;
+mod profile;
 mod report;
+mod repredict;
+mod resume_log;
 mod runner;
+mod scheduler;
+mod speedup;
 mod summary;
 mod sweep;
 mod times;
@@ -31,20 +31,20 @@ mod traffic;
 mod variants;
 mod workload;
 
-pub use experiment::Cell;
+pub use experiment::Case;
 use measure::calibrate;
 pub use options::Options;
 
-use campaign::{Campaign, Heard};
 use dpdk_tree::DpdkTree;
 use driver::failure::Failure;
 use driver::files;
 use driver::inputs;
 use driver::options::Passes;
 use driver::stdout::{print, say};
-use journal::Journal;
 use report::Record;
+use resume_log::ResumeLog;
 use runtime::{clock, core_isolation};
+use scheduler::{Heard, Scheduler};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -54,9 +54,9 @@ const APPLICATIONS: &str = "apps";
 
 pub fn run(options: &Options) -> Result<(), Failure> {
     core_isolation::be_ordinary();
-    match (&options.cell, &options.again) {
-        (Some(cell), _) => cell::run(cell, &of_machine(options.clone())),
-        (None, Some(file)) => again::run(&calibrated(options)?, file),
+    match (&options.case, &options.again) {
+        (Some(case), _) => case::run(case, &of_machine(options.clone())),
+        (None, Some(file)) => repredict::run(&calibrated(options)?, file),
         (None, None) => {
             check_files(options)?;
             all(&calibrated(options)?)
@@ -66,7 +66,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 /// Reads what was named, before anything is measured: the first router of a run may come after half an hour.
 fn check_files(options: &Options) -> Result<(), Failure> {
-    variants::check_plans(&experiment::cells(options)?, options)?;
+    variants::check_plans(&experiment::cases(options)?, options)?;
     options.rib.as_deref().map(workload::check_routes).transpose()?;
     options.dpdk.as_deref().map(DpdkTree::open).transpose()?;
     if !Path::new(APPLICATIONS).is_dir() {
@@ -101,12 +101,12 @@ fn of_machine(mut options: Options) -> Options {
 }
 
 fn all(options: &Options) -> Result<(), Failure> {
-    let cells = experiment::cells(options)?;
-    let journal = Journal::open(options.out.as_deref(), name(options), &key(options))?;
-    if journal.kept() > 0 {
-        say!("{} processes of an interrupted run are taken over", journal.kept());
+    let cases = experiment::cases(options)?;
+    let log = ResumeLog::open(options.out.as_deref(), name(options), &key(options))?;
+    if log.kept() > 0 {
+        say!("{} processes of an interrupted run are taken over", log.kept());
     }
-    let heard = Campaign::new(options, cells, journal)?.run(|records| match &options.out {
+    let heard = Scheduler::new(options, cases, log)?.run(|records| match &options.out {
         Some(folder) => write(folder, records, options.sweep),
         None => Ok(()),
     })?;
@@ -125,7 +125,7 @@ fn key(options: &Options) -> String {
     let built = std::env::current_exe().and_then(fs::metadata).and_then(|file| file.modified()).ok();
     hash.add(&machine).add(format!("{built:?}").as_bytes());
     hash.add(options.traffic.join(",").as_bytes());
-    campaign::shared_arguments(options, &options.only).iter().for_each(|word| {
+    scheduler::shared_arguments(options, &options.only).iter().for_each(|word| {
         hash.add(word.as_bytes());
     });
     format!("run {}", hash.hex())

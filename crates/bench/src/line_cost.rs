@@ -1,6 +1,6 @@
-//! What a line costs on this machine right now: its memory is shared, and cells of different minutes are only comparable if that did not change.
+//! What a line costs on this machine right now: its memory is shared, and cases of different minutes are only comparable if that did not change.
 
-use super::moment;
+use super::machine_drift;
 use super::workload::Workload;
 use driver::failure::Failure;
 use driver::files;
@@ -17,24 +17,24 @@ const SMALLEST: u64 = 64 << 10;
 const LARGEST: u64 = 512 << 20;
 
 /// The working sets of a workload, ready to be measured.
-pub struct Gauge {
+pub struct LineCost {
     probe: Probe,
     /// Lines a packet, and the working set that they lie in.
     lines: Vec<(f64, usize)>,
 }
 
-impl Gauge {
-    pub fn new(workload: &Workload, native: &Native) -> Result<Gauge, Failure> {
+impl LineCost {
+    pub fn new(workload: &Workload, native: &Native) -> Result<LineCost, Failure> {
         let round = |bytes: u64| bytes.clamp(SMALLEST, LARGEST).next_power_of_two() as usize;
         let lines: Vec<(f64, usize)> = workload.lines.iter().map(|(count, bytes)| (*count, round(*bytes))).collect();
         let largest = lines.iter().map(|(_, bytes)| *bytes).max().unwrap_or(SMALLEST as usize);
-        let largest = largest.max(moment::LARGEST);
+        let largest = largest.max(machine_drift::LARGEST);
         let compiler = Compiler::find(native.cc.as_deref())?;
         let probe = Probe::open(&compiler, &files::cache()?, largest).map_err(Failure::environment)?;
-        if probe.bytes() < moment::LARGEST {
-            return Err(Failure::environment(ProbeError::Memory(moment::LARGEST)));
+        if probe.bytes() < machine_drift::LARGEST {
+            return Err(Failure::environment(ProbeError::Memory(machine_drift::LARGEST)));
         }
-        Ok(Gauge { probe, lines })
+        Ok(LineCost { probe, lines })
     }
 
     pub fn probe(&self) -> &Probe {

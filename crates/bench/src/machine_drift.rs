@@ -1,6 +1,6 @@
-//! The machine as it is while a cell is measured: the one of the file, with the pace that core and memory have just then.
+//! The machine as it is while a case is measured: the one of the file, with the pace that core and memory have just then.
 //!
-//! A shared host changes its pace by up to two within minutes, so a prediction for the minute of the calibration says little of a cell measured an hour later.
+//! A shared host changes its pace by up to two within minutes, so a prediction for the minute of the calibration says little of a case measured an hour later.
 //! Plans are made for the file's machine alone; only what is written beside a measurement is predicted with this one.
 
 use driver::compile;
@@ -51,17 +51,17 @@ struct Reading {
     window: f64,
 }
 
-/// What is measured between the rounds of a cell's variants.
-pub struct Moment {
+/// What is measured between the rounds of a case's variants.
+pub struct MachineDrift {
     known: Machine,
     pace: Pace,
     readings: Vec<Reading>,
 }
 
-impl Moment {
-    pub fn new(known: &Machine, native: &Native) -> Result<Moment, Failure> {
+impl MachineDrift {
+    pub fn new(known: &Machine, native: &Native) -> Result<MachineDrift, Failure> {
         let compiler = compile::compiler(native)?;
-        Ok(Moment { known: known.clone(), pace: Pace::new(&compiler)?, readings: Vec::new() })
+        Ok(MachineDrift { known: known.clone(), pace: Pace::new(&compiler)?, readings: Vec::new() })
     }
 
     pub fn begin(&mut self) {
@@ -94,7 +94,7 @@ impl Moment {
         self.readings.push(Reading { lines, core_per_tick, mispredict_cycles, window });
     }
 
-    /// The machine as it was since `begin`; `floors` are what the port cost in this cell.
+    /// The machine as it was since `begin`; `floors` are what the port cost in this case.
     pub fn machine(&self, burst: u32, floors: &[(Descriptor, f64)]) -> Machine {
         let mut machine = self.known.clone();
         for (curve, access) in accesses() {
@@ -138,11 +138,11 @@ fn scale(machine: &mut Machine, access: Access, ratio: &dyn Fn(usize, usize) -> 
     let (sizes, in_flight) = (machine.lines.working_set_kb.clone(), machine.lines.in_flight.clone());
     for (row, kb) in machine.lines.table_mut(access).iter_mut().zip(&sizes) {
         let (size, down) = between(&SIZES_KB.map(|kb| kb as f64), *kb as f64);
-        for (cell, in_flight) in row.iter_mut().zip(&in_flight) {
+        for (case, in_flight) in row.iter_mut().zip(&in_flight) {
             let (column, right) = between(&IN_FLIGHT.map(f64::from), f64::from(*in_flight));
             let along =
                 |size: usize| mixed(ratio(size, column), ratio(size, (column + 1).min(IN_FLIGHT.len() - 1)), right);
-            *cell *= mixed(along(size), along((size + 1).min(SIZES_KB.len() - 1)), down);
+            *case *= mixed(along(size), along((size + 1).min(SIZES_KB.len() - 1)), down);
         }
     }
 }

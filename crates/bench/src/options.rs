@@ -1,6 +1,6 @@
 //! What is to be measured, and how long.
 
-use crate::experiment::Cell;
+use crate::experiment::Case;
 use driver::options::Native;
 use std::path::PathBuf;
 
@@ -17,9 +17,9 @@ pub struct Options {
     pub sizes: Vec<u64>,
     /// How packets are drawn from the entries
     pub traffic: Vec<String>,
-    /// Processes to a cell
+    /// Processes to a case
     pub processes: Option<u32>,
-    /// A few cells, one process each
+    /// A few cases, one process each
     pub quick: bool,
     /// Only these variants, beside the plain program
     pub only: Vec<String>,
@@ -33,13 +33,13 @@ pub struct Options {
     pub dpdk: Option<PathBuf>,
     /// What to measure
     pub experiment: Vec<String>,
-    /// Begin no further process of a cell after so many minutes; the first of each cell is measured in any case
+    /// Begin no further process of a case after so many minutes; the first of each is always measured
     pub minutes: u32,
     /// Measure a grid of plans around the one that the model picks, instead of peers, and say how far the pick is from the best
     pub sweep: bool,
     /// Measure nothing: predict the plans of an earlier sweep again (its sweep.json), and say how good model and pick are now
     pub again: Option<PathBuf>,
-    /// Measure one cell, in this process
-    pub cell: Option<Cell>,
+    /// Measure one case, in this process
+    pub case: Option<Case>,
     pub native: Native,
 }

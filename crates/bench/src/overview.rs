@@ -9,7 +9,7 @@ pub fn table(records: &[Record]) -> String {
     let mut text = String::new();
     for (number, record) in records.iter().enumerate() {
         let is_first =
-            !records[..number].iter().any(|other| (&other.cell, other.traffic) == (&record.cell, record.traffic));
+            !records[..number].iter().any(|other| (&other.case, other.traffic) == (&record.case, record.traffic));
         let Some(ours) = best(records, record, |row| row.variant == "best").filter(|_| is_first) else { continue };
         if text.is_empty() {
             let _ = writeln!(
@@ -18,9 +18,9 @@ pub fn table(records: &[Record]) -> String {
                 "program", "entries", "traffic", "best", "best peer", "", "ratio", "predicted"
             );
         }
-        let program = match record.cell.experiment {
-            Experiment::Programs => record.cell.application.clone(),
-            other @ (Experiment::Drops(_) | Experiment::Gains) => format!("{} {other}", record.cell.application),
+        let program = match record.case.experiment {
+            Experiment::Programs => record.case.application.clone(),
+            other @ (Experiment::Drops(_) | Experiment::Gains) => format!("{} {other}", record.case.application),
         };
         let peer = best(records, record, Record::is_peer);
         let (cycles, name, ratio) = match peer {
@@ -35,7 +35,7 @@ pub fn table(records: &[Record]) -> String {
         let _ = writeln!(
             text,
             "{program:<18} {:>10} {:<8} {:>8.1} {cycles:>10} {name:<14} {ratio:>6} {predicted:>10}",
-            record.cell.size,
+            record.case.size,
             record.traffic.to_string(),
             ours.cycles
         );
@@ -50,13 +50,13 @@ pub fn table(records: &[Record]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::again;
+    use crate::repredict;
     use std::path::Path;
 
     #[test]
     fn a_line_says_what_best_costs_beside_the_best_peer() {
         let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/results/bench-epyc-genoa.json");
-        let text = table(&again::read(&results).unwrap());
+        let text = table(&repredict::read(&results).unwrap());
         let line = text.lines().find(|line| line.starts_with("l2fwd ")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words[..3], ["l2fwd", "256", "uniform"], "{text}");

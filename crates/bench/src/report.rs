@@ -1,6 +1,6 @@
 //! What a benchmark says: a table for people, and records for programs.
 
-use super::experiment::Cell;
+use super::experiment::Case;
 use super::found::{DRIFT, Found};
 use super::traffic::Traffic;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// One measured row: medians over processes. `cycles` and `predicted` are gross: what the port costs is in them.
 #[derive(Clone, Debug)]
 pub struct Record {
-    pub cell: Cell,
+    pub case: Case,
     pub traffic: Traffic,
     pub variant: String,
     pub burst: u32,
@@ -33,7 +33,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// What several processes have found of one variant, which is not nothing.
-pub fn record(cell: &Cell, found: &[&Found], ticks_per_us: f64, compiler: &str) -> Record {
+pub fn record(case: &Case, found: &[&Found], ticks_per_us: f64, compiler: &str) -> Record {
     let of = |value: fn(&Found) -> f64| median(found.iter().map(|found| value(found)).collect());
     let cycles = of(|found| found.cycles);
     // Within a process, or between them: whichever is more.
@@ -42,7 +42,7 @@ pub fn record(cell: &Cell, found: &[&Found], ticks_per_us: f64, compiler: &str) 
     let first = found[0];
     let pages = if found.iter().all(|found| found.pages == first.pages) { first.pages.clone() } else { "mixed".into() };
     Record {
-        cell: cell.clone(),
+        case: case.clone(),
         traffic: first.traffic,
         variant: first.variant.clone(),
         burst: first.burst,
@@ -76,9 +76,9 @@ impl Record {
              \"cycles\":{:.2},\"net_cycles\":{:.2},\"mpps\":{:.2},\
              \"predicted\":{predicted},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\",\
              \"processes\":{}}}",
-            self.cell.experiment,
-            self.cell.application,
-            self.cell.size,
+            self.case.experiment,
+            self.case.application,
+            self.case.size,
             self.traffic,
             self.variant,
             self.burst,
@@ -102,7 +102,7 @@ pub fn json(records: &[Record]) -> String {
 
 /// Whose packets two rows have in common.
 fn is_beside(one: &Record, other: &Record) -> bool {
-    (&one.cell, one.traffic) == (&other.cell, other.traffic)
+    (&one.case, one.traffic) == (&other.case, other.traffic)
 }
 
 /// The cheapest of the rows beside `record` for which `is_meant` holds: whatever its burst, for each is entitled to its best.
@@ -127,7 +127,7 @@ fn peers(records: &[Record], record: &Record) -> Vec<String> {
     names
 }
 
-/// A block a cell: a row a variant, and to the right what it is of the plain program, of the calibrated floor, and of each peer at its best.
+/// A block a case: a row a variant, and to the right what it is of the plain program, of the calibrated floor, and of each peer at its best.
 pub fn table(records: &[Record]) -> String {
     let mut text = String::new();
     for (number, record) in records.iter().enumerate() {
@@ -145,8 +145,8 @@ pub fn lacks_large_pages(record: &Record) -> bool {
 }
 
 fn head(text: &mut String, records: &[Record], record: &Record) {
-    let Record { cell, traffic, pages, compiler, .. } = record;
-    let _ = write!(text, "\n{}, {} entries, {traffic}, {} ({compiler})", cell.application, cell.size, cell.experiment);
+    let Record { case, traffic, pages, compiler, .. } = record;
+    let _ = write!(text, "\n{}, {} entries, {traffic}, {} ({compiler})", case.application, case.size, case.experiment);
     if lacks_large_pages(record) {
         let _ = write!(text, "  [pages: {pages}]");
     }
@@ -206,9 +206,9 @@ mod tests {
     }
 
     fn of(variant: &str, cycles: &[f64]) -> Record {
-        let cell = Cell { application: "l2fwd".into(), size: 256, experiment: Experiment::Programs };
+        let case = Case { application: "l2fwd".into(), size: 256, experiment: Experiment::Programs };
         let all: Vec<Found> = cycles.iter().map(|cycles| found(variant, *cycles)).collect();
-        record(&cell, &all.iter().collect::<Vec<_>>(), 2445.0, "gcc 12")
+        record(&case, &all.iter().collect::<Vec<_>>(), 2445.0, "gcc 12")
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Plans are made again from the names of points, so nothing is measured, and a change of the model or of the machine's file is judged in a minute. What is
 //! picked now need not be what was measured as the pick: it is judged by the point of the grid that is the same plan.
 
-use super::experiment::Cell;
+use super::experiment::Case;
 use super::report::Record;
 use super::sweep::{self, Maker, PICKED, SWEPT};
 use super::traffic::Traffic;
@@ -24,9 +24,9 @@ pub fn run(options: &Options, file: &Path) -> Result<(), Failure> {
     let measured = read(file)?;
     let mut records = Vec::new();
     let mut notes = Vec::new();
-    for cell in cells(&measured, options) {
-        let of_cell: Vec<&Record> = measured.iter().filter(|record| record.cell == cell).collect();
-        predict(&cell, &of_cell, options, &mut records, &mut notes)?;
+    for case in cases(&measured, options) {
+        let of_case: Vec<&Record> = measured.iter().filter(|record| record.case == case).collect();
+        predict(&case, &of_case, options, &mut records, &mut notes)?;
     }
     if let Some(folder) = &options.out {
         super::write(folder, &records, true)?;
@@ -36,29 +36,29 @@ pub fn run(options: &Options, file: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn cells(records: &[Record], options: &Options) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = Vec::new();
-    for Record { cell, .. } in records {
-        let is_application = options.applications.is_empty() || options.applications.contains(&cell.application);
-        let is_size = options.sizes.is_empty() || options.sizes.contains(&cell.size);
-        if is_application && is_size && !cells.contains(cell) {
-            cells.push(cell.clone());
+fn cases(records: &[Record], options: &Options) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    for Record { case, .. } in records {
+        let is_application = options.applications.is_empty() || options.applications.contains(&case.application);
+        let is_size = options.sizes.is_empty() || options.sizes.contains(&case.size);
+        if is_application && is_size && !cases.contains(case) {
+            cases.push(case.clone());
         }
     }
-    cells
+    cases
 }
 
-/// Adds the cell's records as they would be now, without those whose plan cannot be made again.
+/// Adds the case's records as they would be now, without those whose plan cannot be made again.
 fn predict(
-    cell: &Cell,
+    case: &Case,
     measured: &[&Record],
     options: &Options,
     records: &mut Vec<Record>,
     notes: &mut Vec<String>,
 ) -> Result<(), Failure> {
-    let application = application(&cell.application)
-        .ok_or_else(|| Failure::input(format!("there is no application `{}`", cell.application)))?;
-    let workload = (application.build)(cell.size, &Wishes { rib: options.rib.clone(), dropped: 0 })?;
+    let application = application(&case.application)
+        .ok_or_else(|| Failure::input(format!("there is no application `{}`", case.application)))?;
+    let workload = (application.build)(case.size, &Wishes { rib: options.rib.clone(), dropped: 0 })?;
     let (program, inputs) = Subject::new(&workload, options)?.rewritten();
     let traffic = opt::analyze::Traffic::estimate(&program, &inputs);
     let model = Model::new(&program, &inputs, &traffic);
@@ -85,7 +85,7 @@ fn predict(
         match same {
             Some(cycles) => records.push(Record { predicted, cycles, ..(*before).clone() }),
             None => {
-                notes.push(format!("{cell}, bursts of {burst}: what is picked now was not measured\n{}", shown(&pick)))
+                notes.push(format!("{case}, bursts of {burst}: what is picked now was not measured\n{}", shown(&pick)))
             }
         }
     }
@@ -123,13 +123,13 @@ pub fn read(file: &Path) -> Result<Vec<Record>, Failure> {
     values.iter().map(record).collect()
 }
 
-/// A record as `report::json` writes it; what is not written is as in a quiet cell.
+/// A record as `report::json` writes it; what is not written is as in a quiet case.
 fn record(value: &Value) -> Option<Record> {
     let text = |name: &str| value.get(name)?.as_str();
     let number = |name: &str| value.get(name)?.as_f64();
     let floor = number("floor")?;
     Some(Record {
-        cell: Cell {
+        case: Case {
             application: text("program")?.to_string(),
             size: value.get("entries")?.as_u64()?,
             experiment: text("experiment")?.parse().ok()?,
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn records_are_read_as_they_were_written() {
         let written = Record {
-            cell: Cell { application: "l2fwd".into(), size: 256, experiment: Experiment::Programs },
+            case: Case { application: "l2fwd".into(), size: 256, experiment: Experiment::Programs },
             traffic: Traffic::Uniform,
             variant: "sweep:32:exact48:32:own_loop".into(),
             burst: 32,

@@ -1,6 +1,6 @@
 //! What the processes of a run have said, kept beside the records until the run is complete: one that was interrupted goes on where it stopped.
 
-use super::experiment::Cell;
+use super::experiment::Case;
 use driver::failure::Failure;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -11,16 +11,16 @@ const BEGIN: &str = "begin\t";
 const END: &str = "end";
 
 /// Without a folder nothing is kept.
-pub struct Journal {
+pub struct ResumeLog {
     file: Option<(PathBuf, File)>,
     /// What an interrupted run has measured.
     kept: Vec<(String, Vec<String>)>,
 }
 
-impl Journal {
-    /// Takes up the journal of a run that measured the same, which is what `key` says; else begins a new one.
-    pub fn open(folder: Option<&Path>, name: &str, key: &str) -> Result<Journal, Failure> {
-        let Some(folder) = folder else { return Ok(Journal { file: None, kept: Vec::new() }) };
+impl ResumeLog {
+    /// Takes up the log of a run that measured the same, which is what `key` says; else begins a new one.
+    pub fn open(folder: Option<&Path>, name: &str, key: &str) -> Result<ResumeLog, Failure> {
+        let Some(folder) = folder else { return Ok(ResumeLog { file: None, kept: Vec::new() }) };
         let path = folder.join(format!("{name}.journal"));
         let failed = |error| Failure::unwritable(&path, &error);
         let text = fs::read_to_string(&path).unwrap_or_default();
@@ -32,23 +32,23 @@ impl Journal {
         if !goes_on {
             writeln!(file, "{key}").map_err(failed)?;
         }
-        Ok(Journal { kept: if goes_on { blocks(&text) } else { Vec::new() }, file: Some((path.clone(), file)) })
+        Ok(ResumeLog { kept: if goes_on { blocks(&text) } else { Vec::new() }, file: Some((path.clone(), file)) })
     }
 
     pub fn kept(&self) -> usize {
         self.kept.len()
     }
 
-    /// What the process of this number has said of a cell, if it has been measured before.
-    pub fn take(&mut self, cell: &Cell, process: u32) -> Option<Vec<String>> {
-        let title = format!("{cell} {process}");
+    /// What the process of this number has said of a case, if it has been measured before.
+    pub fn take(&mut self, case: &Case, process: u32) -> Option<Vec<String>> {
+        let title = format!("{case} {process}");
         let at = self.kept.iter().position(|(known, _)| *known == title)?;
         Some(self.kept.swap_remove(at).1)
     }
 
-    pub fn add(&mut self, cell: &Cell, process: u32, said: &[String]) -> Result<(), Failure> {
+    pub fn add(&mut self, case: &Case, process: u32, said: &[String]) -> Result<(), Failure> {
         let Some((path, file)) = &mut self.file else { return Ok(()) };
-        let text = format!("{BEGIN}{cell} {process}\n{}\n{END}\n", said.join("\n"));
+        let text = format!("{BEGIN}{case} {process}\n{}\n{END}\n", said.join("\n"));
         file.write_all(text.as_bytes()).map_err(|error| Failure::unwritable(path, &error))
     }
 
@@ -82,18 +82,18 @@ mod tests {
 
     #[test]
     fn what_was_said_to_its_end_is_there_again() {
-        let folder = std::env::temp_dir().join(format!("bacus-journal-{}", std::process::id()));
-        let cell: Cell = "l2fwd:256:programs".parse().expect("a cell");
-        let mut journal = Journal::open(Some(&folder), "bench", "one").expect("a journal");
-        journal.add(&cell, 0, &["found\t1".to_string(), "note\t2".to_string()]).expect("a line");
+        let folder = std::env::temp_dir().join(format!("bacus-resume-log-{}", std::process::id()));
+        let case: Case = "l2fwd:256:programs".parse().expect("a case");
+        let mut log = ResumeLog::open(Some(&folder), "bench", "one").expect("a resume log");
+        log.add(&case, 0, &["found\t1".to_string(), "note\t2".to_string()]).expect("a line");
         let path = folder.join("bench.journal");
         let text = fs::read_to_string(&path).expect("it is there");
-        fs::write(&path, format!("{text}{BEGIN}{cell} 1\nfound\t3\n")).expect("cut off");
-        let mut again = Journal::open(Some(&folder), "bench", "one").expect("a journal");
+        fs::write(&path, format!("{text}{BEGIN}{case} 1\nfound\t3\n")).expect("cut off");
+        let mut again = ResumeLog::open(Some(&folder), "bench", "one").expect("a resume log");
         assert_eq!(again.kept(), 1);
-        assert_eq!(again.take(&cell, 0), Some(vec!["found\t1".to_string(), "note\t2".to_string()]));
-        assert_eq!(again.take(&cell, 1), None);
-        let other = Journal::open(Some(&folder), "bench", "two").expect("a journal");
+        assert_eq!(again.take(&case, 0), Some(vec!["found\t1".to_string(), "note\t2".to_string()]));
+        assert_eq!(again.take(&case, 1), None);
+        let other = ResumeLog::open(Some(&folder), "bench", "two").expect("a resume log");
         assert_eq!(other.kept(), 0);
         other.remove().expect("removed");
         fs::remove_dir_all(folder).expect("the folder is there");

@@ -1,7 +1,7 @@
 //! A variant with its entries loaded, and the cycles that its packets take: medians of many samples shorter than a time slice.
 
 use super::entry::Encoder;
-use super::moment::Predictor;
+use super::machine_drift::Predictor;
 use super::variants::{Built, Variant};
 use super::workload::Workload;
 use driver::failure::Failure;
@@ -82,7 +82,7 @@ impl<R: Replay + Lane> Carrier for Switch<R> {
     }
 }
 
-/// What a cell cost.
+/// What a case cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// Median cycles a packet.
@@ -137,7 +137,7 @@ impl Runner {
         })
     }
 
-    /// Begins a cell: the trace from its first packet, in bursts of this size.
+    /// Begins a case: the trace from its first packet, in bursts of this size.
     pub fn begin(&mut self, trace: &Arc<Trace>, burst: u32) {
         self.samples.clear();
         self.carrier.port().load(trace.clone(), 0, burst);

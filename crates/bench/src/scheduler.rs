@@ -1,12 +1,12 @@
-//! The processes of a run, one after the other: every cell once, then every cell again, as long as there is time.
+//! The processes of a run, one after the other: every case once, then every case again, as long as there is time.
 //!
-//! So a run that has to end early has a number for each cell, and what disturbs the machine for a while disturbs one process of many cells. Of a sweep's plans,
+//! So a run that has to end early has a number for each case, and what disturbs the machine for a while disturbs one process of many cases. Of a sweep's plans,
 //! later processes measure those again that may be the best.
 
-use super::experiment::{Cell, Experiment};
+use super::experiment::{Case, Experiment};
 use super::found::Found;
-use super::journal::Journal;
 use super::report::{self, Record};
+use super::resume_log::ResumeLog;
 use super::{sweep, ticks_per_us};
 use crate::options::Options;
 use driver::failure::Failure;
@@ -22,14 +22,14 @@ use std::time::{Duration, Instant};
 pub struct Heard {
     pub records: Vec<Record>,
     pub loads: Vec<String>,
-    /// Variants that sent wrong packets, and cells that failed.
+    /// Variants that sent wrong packets, and cases that failed.
     pub wrong: Vec<String>,
     pub notes: Vec<String>,
 }
 
-/// A cell, and what is known of it so far.
+/// A case, and what is known of it so far.
 struct Progress {
-    cell: Cell,
+    case: Case,
     processes: u32,
     found: Vec<Found>,
     failed: bool,
@@ -37,10 +37,10 @@ struct Progress {
     takes: Duration,
 }
 
-pub struct Campaign<'a> {
+pub struct Scheduler<'a> {
     options: &'a Options,
-    journal: Journal,
-    cells: Vec<Progress>,
+    log: ResumeLog,
+    cases: Vec<Progress>,
     heard: Heard,
     ticks_per_us: f64,
     compiler: String,
@@ -50,21 +50,21 @@ pub struct Campaign<'a> {
     left_out: u32,
 }
 
-impl<'a> Campaign<'a> {
-    pub fn new(options: &'a Options, cells: Vec<Cell>, journal: Journal) -> Result<Campaign<'a>, Failure> {
-        let progress = |cell: Cell| {
-            let processes = processes(options, &cell);
-            Progress { cell, processes, found: Vec::new(), failed: false, takes: Duration::ZERO }
+impl<'a> Scheduler<'a> {
+    pub fn new(options: &'a Options, cases: Vec<Case>, log: ResumeLog) -> Result<Scheduler<'a>, Failure> {
+        let progress = |case: Case| {
+            let processes = processes(options, &case);
+            Progress { case, processes, found: Vec::new(), failed: false, takes: Duration::ZERO }
         };
-        let cells: Vec<Progress> = cells.into_iter().map(progress).collect();
-        let all = cells.iter().map(|progress| u64::from(progress.processes)).sum();
+        let cases: Vec<Progress> = cases.into_iter().map(progress).collect();
+        let all = cases.iter().map(|progress| u64::from(progress.processes)).sum();
         let style = ProgressStyle::with_template("bench {bar:30} {pos}/{len} {elapsed} {wide_msg}");
         let bar = ProgressBar::new(all).with_style(style.expect("the template is valid"));
         bar.enable_steady_tick(Duration::from_millis(500));
-        Ok(Campaign {
+        Ok(Scheduler {
             options,
-            journal,
-            cells,
+            log,
+            cases,
             heard: Heard::default(),
             ticks_per_us: ticks_per_us(),
             compiler: Compiler::find(options.native.cc.as_deref())?.version().to_string(),
@@ -76,13 +76,13 @@ impl<'a> Campaign<'a> {
 
     /// Measures all; `write` gets the records whenever there are more, since a long run that is interrupted has not been for nothing.
     pub fn run(mut self, write: impl Fn(&[Record]) -> Result<(), Failure>) -> Result<Heard, Failure> {
-        let most = self.cells.iter().map(|progress| progress.processes).max().unwrap_or(0);
+        let most = self.cases.iter().map(|progress| progress.processes).max().unwrap_or(0);
         for process in 0..most {
-            for number in 0..self.cells.len() {
-                if process >= self.cells[number].processes {
+            for number in 0..self.cases.len() {
+                if process >= self.cases[number].processes {
                     continue;
                 }
-                if !self.cells[number].failed {
+                if !self.cases[number].failed {
                     self.process(number, process)?;
                     self.records();
                     write(&self.heard.records)?;
@@ -95,42 +95,42 @@ impl<'a> Campaign<'a> {
             let (count, minutes) = (self.left_out, self.options.minutes);
             self.heard.notes.push(format!("{count} processes were left out, for want of time (--minutes {minutes})"));
         }
-        self.journal.remove()?;
+        self.log.remove()?;
         Ok(self.heard)
     }
 
     fn process(&mut self, number: usize, process: u32) -> Result<(), Failure> {
-        let cell = self.cells[number].cell.clone();
-        if let Some(said) = self.journal.take(&cell, process) {
+        let case = self.cases[number].case.clone();
+        if let Some(said) = self.log.take(&case, process) {
             self.hear(number, said);
             return Ok(());
         }
         let limit = Duration::from_secs(60 * u64::from(self.options.minutes));
-        if process > 0 && self.begun.elapsed() + self.cells[number].takes > limit {
+        if process > 0 && self.begun.elapsed() + self.cases[number].takes > limit {
             self.left_out += 1;
             return Ok(());
         }
         let begun = Instant::now();
-        let message = format!("{cell}, process {} of {}", process + 1, self.cells[number].processes);
+        let message = format!("{case}, process {} of {}", process + 1, self.cases[number].processes);
         self.bar.set_message(message.clone());
-        let only = if self.options.sweep && process > 0 { self.contenders(&cell) } else { self.options.only.clone() };
-        match listen(&cell, self.options, &only, |step| self.bar.set_message(format!("{message}: {step}"))) {
+        let only = if self.options.sweep && process > 0 { self.contenders(&case) } else { self.options.only.clone() };
+        match listen(&case, self.options, &only, |step| self.bar.set_message(format!("{message}: {step}"))) {
             Ok(said) => {
-                self.journal.add(&cell, process, &said)?;
+                self.log.add(&case, process, &said)?;
                 self.hear(number, said);
             }
             Err(why) => {
-                self.cells[number].failed = true;
-                self.heard.wrong.push(format!("{cell}: {}", why.trim()));
+                self.cases[number].failed = true;
+                self.heard.wrong.push(format!("{case}: {}", why.trim()));
             }
         }
-        self.cells[number].takes = begun.elapsed();
+        self.cases[number].takes = begun.elapsed();
         Ok(())
     }
 
-    /// The plans of a sweep's cell that its first processes leave open.
-    fn contenders(&self, cell: &Cell) -> Vec<String> {
-        let measured: Vec<&Record> = self.heard.records.iter().filter(|record| record.cell == *cell).collect();
+    /// The plans of a sweep's case that its first processes leave open.
+    fn contenders(&self, case: &Case) -> Vec<String> {
+        let measured: Vec<&Record> = self.heard.records.iter().filter(|record| record.case == *case).collect();
         let beside = ["plain".to_string()];
         beside.into_iter().chain(sweep::contenders(&measured)).collect()
     }
@@ -138,8 +138,8 @@ impl<'a> Campaign<'a> {
     /// What a process has said is sorted by its first word.
     fn hear(&mut self, number: usize, said: Vec<String>) {
         let heard = &mut self.heard;
-        let progress = &mut self.cells[number];
-        let cell = &progress.cell;
+        let progress = &mut self.cases[number];
+        let case = &progress.case;
         let once = |list: &mut Vec<String>, text: String| {
             if !list.contains(&text) {
                 list.push(text);
@@ -149,11 +149,11 @@ impl<'a> Campaign<'a> {
             match line.split('\t').collect::<Vec<&str>>()[..] {
                 ["found", ..] => progress.found.extend(Found::parse(&line)),
                 ["load", variant, entries, seconds] => {
-                    let load = format!("{} {variant}: {entries} entries loaded in {seconds} s", cell.application);
+                    let load = format!("{} {variant}: {entries} entries loaded in {seconds} s", case.application);
                     heard.loads.push(load);
                 }
-                ["wrong", variant, why] => once(&mut heard.wrong, format!("{cell} {variant}: {why}")),
-                ["left", variant, why] => once(&mut heard.notes, format!("{cell} {variant} left out: {why}")),
+                ["wrong", variant, why] => once(&mut heard.wrong, format!("{case} {variant}: {why}")),
+                ["left", variant, why] => once(&mut heard.notes, format!("{case} {variant} left out: {why}")),
                 ["note", text] => once(&mut heard.notes, text.to_string()),
                 _ => once(&mut heard.notes, line),
             }
@@ -163,7 +163,7 @@ impl<'a> Campaign<'a> {
     /// Medians over the processes so far.
     fn records(&mut self) {
         self.heard.records.clear();
-        for Progress { cell, found, .. } in &self.cells {
+        for Progress { case, found, .. } in &self.cases {
             let mut rows: Vec<(&Found, Vec<&Found>)> = Vec::new();
             for one in found {
                 let same = |other: &Found| {
@@ -174,7 +174,7 @@ impl<'a> Campaign<'a> {
                     None => rows.push((one, vec![one])),
                 }
             }
-            let record = |all: &[&Found]| report::record(cell, all, self.ticks_per_us, &self.compiler);
+            let record = |all: &[&Found]| report::record(case, all, self.ticks_per_us, &self.compiler);
             let mut records: Vec<Record> = rows.iter().map(|(_, all)| record(all)).collect();
             records.sort_by_key(|record| record.traffic as u8);
             self.heard.records.extend(records);
@@ -182,8 +182,8 @@ impl<'a> Campaign<'a> {
     }
 }
 
-fn processes(options: &Options, cell: &Cell) -> u32 {
-    let usual = match (options.quick, cell.size >= 4 << 20) {
+fn processes(options: &Options, case: &Case) -> u32 {
+    let usual = match (options.quick, case.size >= 4 << 20) {
         (true, _) => 1,
         (false, true) => 2,
         (false, false) => 3,
@@ -192,10 +192,10 @@ fn processes(options: &Options, cell: &Cell) -> u32 {
 }
 
 /// Runs a process and gives its lines, but for those that say how far it is.
-fn listen(cell: &Cell, options: &Options, only: &[String], step: impl Fn(&str)) -> Result<Vec<String>, String> {
+fn listen(case: &Case, options: &Options, only: &[String], step: impl Fn(&str)) -> Result<Vec<String>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)
-        .args(child_arguments(cell, options, only))
+        .args(child_arguments(case, options, only))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -217,9 +217,9 @@ fn listen(cell: &Cell, options: &Options, only: &[String], step: impl Fn(&str)) 
 }
 
 /// What tells a process what to measure.
-fn child_arguments(cell: &Cell, options: &Options, only: &[String]) -> Vec<String> {
-    let is_uniform = cell.experiment != Experiment::Programs;
-    let mut all = vec!["bench".to_string(), "--cell".to_string(), cell.to_string()];
+fn child_arguments(case: &Case, options: &Options, only: &[String]) -> Vec<String> {
+    let is_uniform = case.experiment != Experiment::Programs;
+    let mut all = vec!["bench".to_string(), "--case".to_string(), case.to_string()];
     all.extend(["--traffic".to_string(), if is_uniform { "uniform".to_string() } else { options.traffic.join(",") }]);
     all.extend(shared_arguments(options, only));
     all

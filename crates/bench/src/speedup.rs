@@ -49,7 +49,7 @@ fn papers_structures(program: &Program) -> Vec<TablePlan> {
 /// A line a gain: the papers', what the model predicts, what was measured, and how much of what was predicted that is.
 pub fn table(records: &[Record]) -> String {
     let mut text = String::new();
-    for of in records.iter().filter(|record| record.cell.experiment == Experiment::Gains) {
+    for of in records.iter().filter(|record| record.case.experiment == Experiment::Gains) {
         let pairs: &[(&str, &str)] = match of.variant.as_str() {
             PINNED => &[(PINNED, BATCHED), (PINNED, PIPELINED)],
             OURS => &[(OURS, BEST)],
@@ -72,7 +72,7 @@ fn head(text: &mut String) {
     let _ = writeln!(
         text,
         "\ngains in packets a second over the same data structures packet by packet\n{:<20} {:<16} {:<16} {:>9} {:>9} {:>9} {:>10}",
-        "cell", "from", "to", "papers", "model", "measured", "of model"
+        "case", "from", "to", "papers", "model", "measured", "of model"
     );
 }
 
@@ -83,14 +83,14 @@ fn percent(gain: f64) -> String {
 fn line(text: &mut String, before: &Record, after: &Record) {
     let measured = before.cycles / after.cycles - 1.0;
     let model = before.predicted.zip(after.predicted).map(|(before, after)| before / after - 1.0);
-    let of_papers = PAPERS.iter().find(|(name, _)| *name == before.cell.application && after.variant == PIPELINED);
+    let of_papers = PAPERS.iter().find(|(name, _)| *name == before.case.application && after.variant == PIPELINED);
     let papers = of_papers.map_or("-".to_string(), |(_, gain)| percent(gain / 100.0));
     // Of a gain that is none there is no share.
     let share = model.filter(|gain| *gain >= 0.01).map_or("-".to_string(), |gain| format!("{:.2}", measured / gain));
     let _ = writeln!(
         text,
         "{:<20} {:<16} {:<16} {papers:>9} {:>9} {:>9} {share:>10}",
-        format!("{}:{}", before.cell.application, before.cell.size),
+        format!("{}:{}", before.case.application, before.case.size),
         before.variant,
         after.variant,
         model.map_or("-".to_string(), percent),

@@ -1,8 +1,8 @@
 //! What several rows say together: whether large tables slow a program down by more than their lines cost, and what drops cost.
 
 use super::experiment::Experiment;
-use super::gains;
 use super::report::{Record, best};
+use super::speedup;
 use super::traffic::Traffic;
 use std::fmt::Write as _;
 
@@ -10,20 +10,20 @@ const FLAT: (&str, u64, u64) = ("l2fwd", 256, 1 << 24);
 
 /// Empty where the rows it needs were not measured.
 pub fn text(records: &[Record]) -> String {
-    [flat(records), drops(records), gains::table(records)].concat()
+    [flat(records), drops(records), speedup::table(records)].concat()
 }
 
 /// The rate with the largest table, as a share of that with the smallest: with its lines at what they cost now, it could be so much.
 fn flat(records: &[Record]) -> String {
     let (application, small, large) = FLAT;
     let mut text = String::new();
-    let is_cell = |record: &Record, size| {
-        let Record { cell, traffic, .. } = record;
-        (cell.application.as_str(), cell.size, cell.experiment) == (application, size, Experiment::Programs)
+    let is_case = |record: &Record, size| {
+        let Record { case, traffic, .. } = record;
+        (case.application.as_str(), case.size, case.experiment) == (application, size, Experiment::Programs)
             && *traffic == Traffic::Uniform
     };
-    for one in records.iter().filter(|record| is_cell(record, small) && !is_slower(records, record)) {
-        let Some(first) = records.iter().find(|record| is_cell(record, large)) else { continue };
+    for one in records.iter().filter(|record| is_case(record, small) && !is_slower(records, record)) {
+        let Some(first) = records.iter().find(|record| is_case(record, large)) else { continue };
         let Some(other) = best(records, first, |record| record.variant == one.variant) else { continue };
         if text.is_empty() {
             let _ = writeln!(
@@ -47,10 +47,10 @@ fn is_slower(records: &[Record], record: &Record) -> bool {
 /// Cycles with drops, of those without.
 fn drops(records: &[Record]) -> String {
     let mut text = String::new();
-    for record in records.iter().filter(|record| record.cell.experiment.dropped() > 0 && !is_slower(records, record)) {
+    for record in records.iter().filter(|record| record.case.experiment.dropped() > 0 && !is_slower(records, record)) {
         let without = |other: &Record| {
-            let (cell, mine) = (&other.cell, &record.cell);
-            (&cell.application, cell.size, cell.experiment) == (&mine.application, mine.size, Experiment::Programs)
+            let (case, mine) = (&other.case, &record.case);
+            (&case.application, case.size, case.experiment) == (&mine.application, mine.size, Experiment::Programs)
                 && (&other.variant, other.traffic) == (&record.variant, record.traffic)
         };
         let rows = records.iter().filter(|other| without(other));
@@ -59,26 +59,26 @@ fn drops(records: &[Record]) -> String {
             let _ = writeln!(
                 text,
                 "\ncycles with drops, of those without\n{:<20} {:<20} {:>9}",
-                "cell", "variant", "ratio"
+                "case", "variant", "ratio"
             );
         }
-        let _ = writeln!(text, "{:<20} {:<20} {:>9.2}", cell_name(record), record.variant, record.cycles / least);
+        let _ = writeln!(text, "{:<20} {:<20} {:>9.2}", case_name(record), record.variant, record.cycles / least);
     }
     text
 }
 
-fn cell_name(record: &Record) -> String {
-    format!("{} {}", record.cell.application, record.cell.experiment)
+fn case_name(record: &Record) -> String {
+    format!("{} {}", record.case.application, record.case.experiment)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Cell;
+    use crate::experiment::Case;
 
     fn row(application: &str, size: u64, experiment: Experiment, variant: &str, cycles: f64) -> Record {
         Record {
-            cell: Cell { application: application.into(), size, experiment },
+            case: Case { application: application.into(), size, experiment },
             traffic: Traffic::Uniform,
             variant: variant.into(),
             burst: 64,

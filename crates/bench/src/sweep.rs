@@ -4,7 +4,7 @@
 //! the first look-up is run in lanes where the model wants it so; of the largest groups there are plans where it is the other way. The pick is what the
 //! planners choose for that burst.
 
-use super::experiment::Cell;
+use super::experiment::Case;
 use super::report::Record;
 use hlir::plan::{Descriptor, Placement, Structure, TablePlan};
 use hlir::text::written_structure;
@@ -199,7 +199,7 @@ pub fn placed(plan: &Plan, group: u32, placement: Placement) -> Plan {
     plan
 }
 
-/// Of a cell's plans, the picks and those that may be better still: the best of thirty that were measured once is the luckiest, so these are measured again.
+/// Of a case's plans, the picks and those that may be better still: the best of thirty that were measured once is the luckiest, so these are measured again.
 pub fn contenders(records: &[&Record]) -> Vec<String> {
     let is_beside = |one: &Record, other: &Record| one.burst == other.burst && one.traffic == other.traffic;
     let plans: Vec<&Record> = records.iter().copied().filter(|record| is_point(record)).collect();
@@ -221,15 +221,15 @@ fn is_point(record: &Record) -> bool {
     record.variant.starts_with(PICKED) || record.variant.starts_with(SWEPT)
 }
 
-/// One cell of the sweep: the pick, and the best of the grid.
+/// One case of the sweep: the pick, and the best of the grid.
 struct Regret {
-    cell: Cell,
+    case: Case,
     burst: u32,
     pick: f64,
     predicted: f64,
     best: f64,
     best_name: String,
-    /// Median error of the cell's predictions.
+    /// Median error of the case's predictions.
     error: f64,
     /// Of the pairs of plans whose costs clearly differ, the share whose order was predicted.
     order: f64,
@@ -239,14 +239,14 @@ fn regrets(records: &[Record]) -> Vec<Regret> {
     let picks = records.iter().filter(|record| record.variant.starts_with(PICKED));
     let regret = |pick: &Record| {
         let start = format!("{SWEPT}{}:", pick.burst);
-        let same = |other: &&Record| other.cell == pick.cell && other.traffic == pick.traffic;
+        let same = |other: &&Record| other.case == pick.case && other.traffic == pick.traffic;
         let all: Vec<&Record> =
             records.iter().filter(same).filter(|other| other.variant.starts_with(&start)).chain([pick]).collect();
         // Others were so expensive that they were not measured again, maybe while the machine was faster.
         let as_often = all.iter().filter(|other| other.processes >= pick.processes);
         let best = as_often.min_by(|a, b| a.cycles.total_cmp(&b.cycles))?;
         Some(Regret {
-            cell: pick.cell.clone(),
+            case: pick.case.clone(),
             burst: pick.burst,
             pick: pick.cycles,
             predicted: pick.predicted?,
@@ -281,17 +281,17 @@ fn order(records: &[&Record]) -> f64 {
     if all > 0.0 { right / all } else { 1.0 }
 }
 
-/// A line a cell, and the sums of both questions: is the pick close to the best, and was its cost predicted?
+/// A line a case, and the sums of both questions: is the pick close to the best, and was its cost predicted?
 pub fn table(records: &[Record]) -> String {
     let regrets = regrets(records);
     let mut text = format!(
         "{:<20} {:>6} {:>10} {:>7} {:>7} {:>7} {:>7} {:>7}  {}\n",
-        "cell", "burst", "predicted", "pick", "best", "ratio", "error", "order", "best is"
+        "case", "burst", "predicted", "pick", "best", "ratio", "error", "order", "best is"
     );
     for regret in &regrets {
-        let Regret { cell, burst, pick, predicted, best, best_name, error, order } = regret;
+        let Regret { case, burst, pick, predicted, best, best_name, error, order } = regret;
         let (ratio, error, order) = (pick / best, error * 100.0, order * 100.0);
-        let name = format!("{}:{}", cell.application, cell.size);
+        let name = format!("{}:{}", case.application, case.size);
         let _ = writeln!(
             text,
             "{name:<20} {burst:>6} {predicted:>10.1} {pick:>7.1} {best:>7.1} {ratio:>7.3} {error:>6.1}% {order:>6.1}%  {best_name}"
@@ -348,7 +348,7 @@ mod tests {
 
     fn measured(variant: &str, burst: u32, cycles: f64) -> Record {
         Record {
-            cell: Cell { application: "l2fwd".into(), size: 256, experiment: Experiment::Programs },
+            case: Case { application: "l2fwd".into(), size: 256, experiment: Experiment::Programs },
             traffic: Traffic::Uniform,
             variant: variant.into(),
             burst,

@@ -4,8 +4,8 @@
 
 use super::dpdk_tree::DpdkTree;
 use super::entry::{Field, is_named};
-use super::experiment::{Cell, Experiment};
-use super::moment::Predictor;
+use super::experiment::{Case, Experiment};
+use super::machine_drift::Predictor;
 use super::peers;
 use super::workload::{self, Workload};
 use crate::options::Options;
@@ -71,13 +71,13 @@ fn peer_name(source: &peers::Source, is_generated: bool) -> String {
 }
 
 /// All variants of an application at a size: `plain` with the own descriptor first, which the others' packets are compared with.
-pub fn of(cell: &Cell, size: u64, options: &Options) -> Vec<Variant> {
+pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
     let mut variants = Vec::new();
     if options.sweep {
         // The grid is made when the program is known.
         return vec![Variant { name: "plain".to_string(), origin: Origin::Plain, descriptor: Descriptor::Own }];
     }
-    if cell.experiment == Experiment::Gains {
+    if case.experiment == Experiment::Gains {
         // Its own plans are made when the program is known.
         let variant = |name: &str, origin| Variant { name: name.to_string(), origin, descriptor: Descriptor::Own };
         return vec![variant("plain", Origin::Plain), variant("best", Origin::Best)];
@@ -93,7 +93,7 @@ pub fn of(cell: &Cell, size: u64, options: &Options) -> Vec<Variant> {
             add(&name, Origin::Pinned(file.clone()));
         }
     }
-    variants.extend(peers::of(&cell.application, size).map(|source| Variant {
+    variants.extend(peers::of(&case.application, size).map(|source| Variant {
         name: peer_name(source, options.dpdk.is_some()),
         origin: Origin::ByHand(source),
         descriptor: source.descriptor,
@@ -180,7 +180,7 @@ impl Subject {
         let Loaded { program, plan: _ } = frontend::load(&Source::plain(Path::new(workload.source)))?;
         let occupancy = occupancy(&program, workload)?;
         let machine = inputs::machine(options.machine.as_deref());
-        let profile = Some(super::counted::profile(&program, workload, &options.native)?);
+        let profile = Some(super::profile::profile(&program, workload, &options.native)?);
         let ports = Ports { stream: Some(workload.stream), ..Ports::default() };
         let inputs = Inputs { machine, occupancy, profile, ports, ..Inputs::default() };
         let tree = options.dpdk.as_deref().map(DpdkTree::open).transpose()?;
@@ -196,7 +196,7 @@ impl Subject {
 
     /// The plans of which gains are measured.
     pub fn gains(&self) -> Vec<Variant> {
-        self.made(super::gains::plans)
+        self.made(super::speedup::plans)
     }
 
     /// The program as passes leave it that change it, and what planners consult about it.
@@ -278,16 +278,16 @@ impl Subject {
 }
 
 /// Whether the plans of files suit each application that they are to be measured with: a mistake shows at once, and where it is.
-pub fn check_plans(cells: &[Cell], options: &Options) -> Result<(), Failure> {
-    let pinned = |cell: &Cell| {
-        let name = cell.application.clone();
-        let files = of(cell, 0, options).into_iter().filter_map(|variant| match variant.origin {
+pub fn check_plans(cases: &[Case], options: &Options) -> Result<(), Failure> {
+    let pinned = |case: &Case| {
+        let name = case.application.clone();
+        let files = of(case, 0, options).into_iter().filter_map(|variant| match variant.origin {
             Origin::Pinned(file) => Some(file),
             Origin::Plain | Origin::Best | Origin::Made(_) | Origin::ByHand(_) => None,
         });
         files.map(move |file| (name.clone(), file)).collect::<Vec<_>>()
     };
-    let wanted: BTreeSet<(String, PathBuf)> = cells.iter().flat_map(pinned).collect();
+    let wanted: BTreeSet<(String, PathBuf)> = cases.iter().flat_map(pinned).collect();
     for (name, file) in &wanted {
         let mut program = frontend::load(&Source::plain(&workload::source(name)))?.program;
         opt::optimize(&mut program, &mut Plan::default(), &Inputs::default(), &rewrites(), None);

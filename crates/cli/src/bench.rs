@@ -1,6 +1,6 @@
 //! `bacus bench`: the flags of the bench.
 
-use bench::{Cell, Options};
+use bench::{Case, Options};
 use driver::failure::Failure;
 use driver::options::Native;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub const EXAMPLES: &str = "\
 Examples:
   bacus bench                                 all applications
-  bacus bench --quick                         a few cells, in a few minutes
+  bacus bench --quick                         a few cases, in a few minutes
   bacus bench l2fwd ipv4fwd --out out/bench   two of them; records, table and picture into out/bench
   bacus bench --sweep --out out/sweep         is the model's pick the best plan?
   bacus bench --sweep --again out/sweep/sweep.json
@@ -36,10 +36,10 @@ pub struct Arguments {
     #[arg(long, value_name = "KIND", value_delimiter = ',', default_values = ["uniform", "zipf"],
           value_parser = ["uniform", "zipf"])]
     traffic: Vec<String>,
-    /// Processes to a cell [default: 3, or 2 from four million entries on]
+    /// Processes to a case [default: 3, or 2 from four million entries on]
     #[arg(long, value_name = "N")]
     processes: Option<u32>,
-    /// A few cells, one process each
+    /// A few cases, one process each
     #[arg(long)]
     quick: bool,
     /// Only these variants, beside the plain program
@@ -61,7 +61,7 @@ pub struct Arguments {
     /// What to measure [default: all; with --quick, --sizes or --sweep: programs]
     #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', value_parser = ["programs", "drops", "gains"])]
     experiment: Vec<String>,
-    /// Begin no further process of a cell after so many minutes; the first of each cell is measured in any case
+    /// Begin no further process of a case after so many minutes; the first of each is always measured
     #[arg(long, value_name = "N", default_value_t = 40)]
     minutes: u32,
     /// Measure a grid of plans around the one that the model picks, instead of peers, and say how far the pick is from the best
@@ -70,9 +70,9 @@ pub struct Arguments {
     /// Measure nothing: predict the plans of an earlier sweep again (its sweep.json), and say how good model and pick are now
     #[arg(long, value_name = "FILE", requires = "sweep")]
     again: Option<PathBuf>,
-    /// Measure one cell, in this process
+    /// Measure one case, in this process
     #[arg(long, hide = true)]
-    cell: Option<Cell>,
+    case: Option<Case>,
     #[command(flatten)]
     native: Native,
 }
@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         minutes: arguments.minutes,
         sweep: arguments.sweep,
         again: arguments.again.clone(),
-        cell: arguments.cell.clone(),
+        case: arguments.case.clone(),
         native: arguments.native.clone(),
     })
 }

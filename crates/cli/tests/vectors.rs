@@ -59,7 +59,7 @@ fn every_command_compiles_for_the_vectors_of_the_machine_file() {
         vec!["compile", &program, "--descriptor", "own"],
         vec!["stf", &program, &test, "--engine", "native"],
         vec!["explain", &program, "--measure"],
-        vec!["bench", "--cell", "l2fwd:256:programs"],
+        vec!["bench", "--case", "l2fwd:256:programs"],
     ];
     if has_dpdk() {
         commands.push(vec!["run", &program, "--port", "0=pcap:,"]);

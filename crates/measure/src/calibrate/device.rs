@@ -3,8 +3,8 @@
 //! Where next to nothing comes by itself, the calibration sends some packets of its own. On ports whose packets return (two that are wired to each
 //! other, or one that is a loop) the echo keeps them circulating while it is measured. On others there is nothing to measure, and a message says so.
 
-use super::allowance::Allowance;
 use super::saturation::{self, BUSY, Batches, Cost, Saturation};
+use super::time_budget::TimeBudget;
 use crate::samples::Samples;
 use driver::failure::Failure;
 use driver::files;
@@ -221,7 +221,7 @@ pub fn check(ports: &[Port]) -> Result<(), Failure> {
 pub fn measure(
     bench: &Bench<'_>,
     ticks_per_us: f64,
-    allowance: &mut Allowance,
+    budget: &mut TimeBudget,
     progress: &mut dyn FnMut(f64, &str),
 ) -> Result<Saturation, Failure> {
     progress(0.0, "opening the port");
@@ -229,18 +229,18 @@ pub fn measure(
     let rings = bench.rings();
     let mut batches = Batches::new();
     let (mut taken, half) = (0, ROUNDS as f64 * 2.0);
-    let kept = if rings.is_empty() { Duration::ZERO } else { FOR_RINGS.min(allowance.left() / 2) };
-    while taken < ROUNDS && (taken == 0 || allowance.has(kept)) {
+    let kept = if rings.is_empty() { Duration::ZERO } else { FOR_RINGS.min(budget.left() / 2) };
+    while taken < ROUNDS && (taken == 0 || budget.has(kept)) {
         progress(taken as f64 / half, "batches");
         batches.round(SAMPLES, |batch, work| running.sample(batch, work, ticks_per_us));
         taken += 1;
     }
-    allowance.taken("batches of an echo", taken, ROUNDS);
+    budget.taken("batches of an echo", taken, ROUNDS);
     drop(running);
     let mut seen = batches.into_saturation(Some(bench.ports[0].kind()));
     if let Some(batch) = seen.batch() {
         let cost = |running: &mut Running<'_>| running.sample(batch, 0, ticks_per_us).map(|cost| cost.all);
-        seen.rings = over_rings(bench, &rings, cost, allowance, &mut |done| progress(0.5 + done / 2.0, "rings"))?;
+        seen.rings = over_rings(bench, &rings, cost, budget, &mut |done| progress(0.5 + done / 2.0, "rings"))?;
     }
     progress(1.0, "");
     Ok(seen)
@@ -251,13 +251,13 @@ fn over_rings(
     bench: &Bench<'_>,
     rings: &[u32],
     cost: impl Fn(&mut Running<'_>) -> Option<f64>,
-    allowance: &mut Allowance,
+    budget: &mut TimeBudget,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Vec<(u32, f64)>, Failure> {
     let mut samples = vec![Samples::default(); rings.len()];
     let mut taken = 0;
     for place in (0..rings.len()).chain((0..rings.len()).rev()) {
-        if taken >= rings.len() && allowance.is_over() {
+        if taken >= rings.len() && budget.is_over() {
             break;
         }
         progress(taken as f64 / (2 * rings.len()) as f64);
@@ -265,7 +265,7 @@ fn over_rings(
         samples[place].take(RING_SAMPLES, || cost(&mut running));
         taken += 1;
     }
-    allowance.taken("sizes of a ring", taken, 2 * rings.len());
+    budget.taken("sizes of a ring", taken, 2 * rings.len());
     Ok(saturation::costs(rings.iter().copied().zip(samples)))
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Its ring is the buffers that wait to be filled. The core that runs the program also fills them, so it never waits, and no cycle is free.
 
-use super::allowance::Allowance;
 use super::port::{PORTS, SWITCHES, several};
 use super::saturation::{self, BUSY, Batches, Cost, Saturation};
+use super::time_budget::TimeBudget;
 use crate::samples::Samples;
 use driver::failure::Failure;
 use driver::files;
@@ -57,22 +57,22 @@ impl Echo {
         several(|| Subject::new(&pipeline, trace)).map(Echo)
     }
 
-    pub fn measure(&mut self, allowance: &mut Allowance) -> Saturation {
+    pub fn measure(&mut self, budget: &mut TimeBudget) -> Saturation {
         let Echo(subjects) = self;
-        saturate(allowance, |turn, ring, batch, work| subjects[turn].sample(ring, batch, work))
+        saturate(budget, |turn, ring, batch, work| subjects[turn].sample(ring, batch, work))
     }
 }
 
 /// Batches with the largest ring, then rings with the batch that saturates it: by samples of a switch with a ring, a batch and work.
-fn saturate(allowance: &mut Allowance, mut sample: impl FnMut(usize, u32, u32, u64) -> Option<Cost>) -> Saturation {
+fn saturate(budget: &mut TimeBudget, mut sample: impl FnMut(usize, u32, u32, u64) -> Option<Cost>) -> Saturation {
     let mut batches = Batches::new();
-    rounds(allowance, "batches of an echo", |turn| {
+    rounds(budget, "batches of an echo", |turn| {
         batches.round(SAMPLES, |batch, work| sample(turn, MOST, batch, work));
     });
     let mut seen = batches.into_saturation(None);
     let batch = seen.batch().expect("the in-memory port has packets");
     let mut rings = RINGS.map(|ring| (ring, Samples::default()));
-    rounds(allowance, "rings of an echo", |turn| {
+    rounds(budget, "rings of an echo", |turn| {
         for (ring, samples) in &mut rings {
             let mut once = || sample(turn, *ring, batch, 0).map(|cost| cost.all);
             once();
@@ -84,14 +84,14 @@ fn saturate(allowance: &mut Allowance, mut sample: impl FnMut(usize, u32, u32, u
 }
 
 /// Goes round the switches, as often as time allows.
-fn rounds(allowance: &mut Allowance, part: &str, mut round: impl FnMut(usize)) {
+fn rounds(budget: &mut TimeBudget, part: &str, mut round: impl FnMut(usize)) {
     let mut taken = 0;
-    while taken < ROUNDS && (taken == 0 || !allowance.is_over()) {
+    while taken < ROUNDS && (taken == 0 || !budget.is_over()) {
         let _undisturbed = Undisturbed::begin();
         round(taken % SWITCHES);
         taken += 1;
     }
-    allowance.taken(part, taken, ROUNDS);
+    budget.taken(part, taken, ROUNDS);
 }
 
 #[cfg(test)]
@@ -102,15 +102,12 @@ mod tests {
     /// A core that carries the packets has no cycle to give away, and has something to do once for each batch, or for as many as there are buffers.
     #[test]
     fn buffers_for_a_batch_are_enough_and_no_cycle_is_free() {
-        let mut allowance = Allowance::of(Duration::ZERO);
-        let seen = saturate(&mut allowance, |_, ring, batch, work| {
+        let mut budget = TimeBudget::of(Duration::ZERO);
+        let seen = saturate(&mut budget, |_, ring, batch, work| {
             let work = work as f64;
             Some(Cost { all: 5.0 + 20.0 / f64::from(batch.min(ring)) + work, work })
         });
-        assert_eq!(
-            allowance.into_short(),
-            ["1 of 15 rounds of batches of an echo", "1 of 15 rounds of rings of an echo"]
-        );
+        assert_eq!(budget.into_short(), ["1 of 15 rounds of batches of an echo", "1 of 15 rounds of rings of an echo"]);
         assert_eq!((seen.batch(), seen.ring(), seen.free_cycles()), (Some(64), Some(64), Some(0.0)), "{seen:?}");
     }
 

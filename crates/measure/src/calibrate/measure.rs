@@ -2,9 +2,9 @@
 //!
 //! What disturbs a sample only ever makes it longer, so a cell's cost is the lower quartile of those that count.
 
-use super::allowance::Allowance;
 use super::saturation::Saturation;
 use super::smooth::{rise, rise_evenly, smooth};
+use super::time_budget::TimeBudget;
 use crate::samples::Samples;
 use driver::machine_file::vector_bytes;
 use opt::inputs::machine::{Lines, METHOD, Port};
@@ -62,32 +62,32 @@ fn cost(samples: &Samples) -> f64 {
     samples.quartile(1)
 }
 
-fn median(allowance: &mut Allowance, part: &str, mut once: impl FnMut() -> f64) -> f64 {
+fn median(budget: &mut TimeBudget, part: &str, mut once: impl FnMut() -> f64) -> f64 {
     let _undisturbed = Undisturbed::begin();
     let mut samples = Samples::default();
     let mut rounds = 0;
-    while rounds < ROUNDS && (rounds == 0 || !allowance.is_over()) {
+    while rounds < ROUNDS && (rounds == 0 || !budget.is_over()) {
         samples.take(SAMPLES, || Some(once()));
         rounds += 1;
     }
-    allowance.taken(part, rounds, ROUNDS);
+    budget.taken(part, rounds, ROUNDS);
     samples.median()
 }
 
 /// The cost of each count. Counts alternate: a machine that is slow for a while must not bias some of them. Continues until quiet samples are enough
 /// or `TIMEOUT` is over. Also how many turns there were, of at least so many `times` if time allows.
 fn by_turns<C: Copy>(
-    allowance: &Allowance,
+    budget: &TimeBudget,
     counts: &[C],
     times: usize,
     once: impl Fn(C) -> f64,
 ) -> (Vec<(C, f64)>, usize) {
-    let (samples, turns) = samples_by_turns(allowance, counts, times, once);
+    let (samples, turns) = samples_by_turns(budget, counts, times, once);
     (counts.iter().copied().zip(samples.iter().map(cost)).collect(), turns)
 }
 
 fn samples_by_turns<C: Copy>(
-    allowance: &Allowance,
+    budget: &TimeBudget,
     counts: &[C],
     times: usize,
     once: impl Fn(C) -> f64,
@@ -97,7 +97,7 @@ fn samples_by_turns<C: Copy>(
     let begun = Instant::now();
     let mut turns = 0;
     while turns < times || begun.elapsed() < TIMEOUT && !samples.iter().all(Samples::is_settled) {
-        if turns > 0 && allowance.is_over() {
+        if turns > 0 && budget.is_over() {
             break;
         }
         counts.iter().zip(&mut samples).for_each(|(count, samples)| samples.take(1, || Some(once(*count))));
@@ -106,32 +106,32 @@ fn samples_by_turns<C: Copy>(
     (samples, turns)
 }
 
-/// Measures all within the allowance; `progress` hears how much of the work is done, from 0 to 1, and what comes next.
+/// Measures all within the time budget; `progress` hears how much of the work is done, from 0 to 1, and what comes next.
 pub fn measure(
     probe: &Probe,
     cpu: String,
     now: String,
-    allowance: &mut Allowance,
+    budget: &mut TimeBudget,
     progress: &mut dyn FnMut(f64, &str),
 ) -> Measured {
     let mut spreads = Vec::new();
     progress(0.0, "reorder window");
-    let before = windows(probe, SAMPLES * ROUNDS, allowance);
-    let lines = measure_lines(probe, &mut spreads, allowance, progress);
+    let before = windows(probe, SAMPLES * ROUNDS, budget);
+    let lines = measure_lines(probe, &mut spreads, budget, progress);
     progress(0.9, "reorder window");
-    let behind = windows(probe, SAMPLES * ROUNDS, allowance);
+    let behind = windows(probe, SAMPLES * ROUNDS, budget);
     progress(0.93, "misses at a time");
-    let (misses, latency) = measure_misses(probe, allowance);
+    let (misses, latency) = measure_misses(probe, budget);
     progress(0.96, "bursts");
-    let (mut bursts, turns) = by_turns(allowance, &BURSTS, SAMPLES * ROUNDS, |burst| probe.burst(burst));
-    allowance.taken("bursts", turns, SAMPLES * ROUNDS);
+    let (mut bursts, turns) = by_turns(budget, &BURSTS, SAMPLES * ROUNDS, |burst| probe.burst(burst));
+    budget.taken("bursts", turns, SAMPLES * ROUNDS);
     falling(&mut bursts);
     // A core whose other thread is busy has half a window, and may be busy for seconds: so the widest that was seen, at three times far apart.
-    let last = windows(probe, SAMPLES * ROUNDS, allowance);
+    let last = windows(probe, SAMPLES * ROUNDS, budget);
     let seen = [before, behind, last].into_iter().max_by_key(|(points, _)| window(points));
     let (windows, turns) = seen.expect("there are three");
-    allowance.taken("the reorder window", turns, SAMPLES * ROUNDS);
-    let tlb = Some(measure_tlb(probe, allowance));
+    budget.taken("the reorder window", turns, SAMPLES * ROUNDS);
+    let tlb = Some(measure_tlb(probe, budget));
     let last_row = lines.load.last().expect("at least one working set was measured");
     let parallelism = first_close(&lines.in_flight, last_row);
     spreads.sort_by(f64::total_cmp);
@@ -139,15 +139,15 @@ pub fn measure(
         cpu,
         calibrated: now,
         method: METHOD,
-        ticks_per_us: median(allowance, "the counter's pace", || probe.ticks_per_us()),
-        core_per_tick: median(allowance, "the core's pace", || probe.core_per_tick()),
+        ticks_per_us: median(budget, "the counter's pace", || probe.ticks_per_us()),
+        core_per_tick: median(budget, "the core's pace", || probe.core_per_tick()),
         page_bytes: probe.page_bytes() as u64,
         spread: spreads[spreads.len() / 2],
         window: window(&windows),
         misses: Some(at_a_time(latency, &misses[0].1)),
         parallelism,
         burst: first_close(&bursts.iter().map(|(burst, _)| *burst).collect::<Vec<_>>(), &costs(&bursts)),
-        mispredict_cycles: median(allowance, "wrong guesses", || probe.mispredict()).max(1.0),
+        mispredict_cycles: median(budget, "wrong guesses", || probe.mispredict()).max(1.0),
         // Measured by running pipelines, when all else is known.
         operation_cycles: 1.0,
         vector_bytes: Some(vector_bytes()),
@@ -185,7 +185,7 @@ pub fn kernel(access: Access) -> probe::Access {
 fn measure_lines(
     probe: &Probe,
     spreads: &mut Vec<f64>,
-    allowance: &mut Allowance,
+    budget: &mut TimeBudget,
     progress: &mut dyn FnMut(f64, &str),
 ) -> Lines {
     let largest_kb = probe.bytes() as u64 >> 10;
@@ -195,14 +195,14 @@ fn measure_lines(
     let mut grids = Access::ALL.map(|_| empty.clone());
     let begun = Instant::now();
     let mut round = 0;
-    while round < ROUNDS && (round == 0 || allowance.has(BEHIND + begun.elapsed() / round as u32)) {
+    while round < ROUNDS && (round == 0 || budget.has(BEHIND + begun.elapsed() / round as u32)) {
         for (number, kb) in sizes.iter().enumerate() {
             // The largest sets take longest: their share of the work is their share of the bytes, with something for every cell.
             let done = (round as f64 + (number as f64 / sizes.len() as f64).powi(3)) / ROUNDS as f64;
             progress(0.9 * done, &format!("working set {}", size_name(*kb)));
             let bytes = (*kb as usize) << 10;
             probe.touch(bytes);
-            let samples = if allowance.has(BEHIND) { SAMPLES } else { 1 };
+            let samples = if budget.has(BEHIND) { SAMPLES } else { 1 };
             let _undisturbed = Undisturbed::begin();
             for (grid, kernel) in grids.iter_mut().zip(Access::ALL.map(kernel)) {
                 for (cell, lines) in grid[number].iter_mut().zip(IN_FLIGHT) {
@@ -212,7 +212,7 @@ fn measure_lines(
         }
         round += 1;
     }
-    allowance.taken("the curves", round, ROUNDS);
+    budget.taken("the curves", round, ROUNDS);
     let cells = || grids.iter().flatten().flatten().flatten();
     spreads.extend(cells().map(Samples::spread));
     let mut lines = Lines { working_set_kb: sizes, in_flight: IN_FLIGHT.to_vec(), ..Lines::default() };
@@ -263,15 +263,15 @@ fn first_close(counts: &[u32], costs: &[f64]) -> u32 {
 }
 
 /// Two misses with so many fillers between them, measured so many times if time allows, and how often they were.
-fn windows(probe: &Probe, times: usize, allowance: &Allowance) -> (Vec<(u32, f64)>, usize) {
-    let (mut windows, turns) = by_turns(allowance, &WINDOWS, times, |fillers| probe.window(fillers));
+fn windows(probe: &Probe, times: usize, budget: &TimeBudget) -> (Vec<(u32, f64)>, usize) {
+    let (mut windows, turns) = by_turns(budget, &WINDOWS, times, |fillers| probe.window(fillers));
     rising(&mut windows);
     (windows, turns)
 }
 
 /// The reorder window as it is now: a core that is never quiet for as long as it waits has half of it.
 pub fn window_now(probe: &Probe) -> u32 {
-    window(&windows(probe, SAMPLES, &Allowance::begin()).0)
+    window(&windows(probe, SAMPLES, &TimeBudget::begin()).0)
 }
 
 /// The most fillers with which two misses still overlap: the last point below the middle between the cheapest and the dearest quarter.
@@ -286,7 +286,7 @@ fn window(points: &[(u32, f64)]) -> u32 {
 }
 
 /// What lines cost more that lie apart, which is no less for more of them. A sample is a difference, and may be wrong either way: so their medians count.
-fn measure_tlb(probe: &Probe, allowance: &mut Allowance) -> Tlb {
+fn measure_tlb(probe: &Probe, budget: &mut TimeBudget) -> Tlb {
     let span_kb: Vec<u64> = SPANS_KB.into_iter().filter(|kb| *kb << 10 <= probe.bytes() as u64).collect();
     let cells: Vec<(u64, Access)> =
         APART.into_iter().flat_map(|access| span_kb.iter().map(move |kb| (*kb, access))).collect();
@@ -294,8 +294,8 @@ fn measure_tlb(probe: &Probe, allowance: &mut Allowance) -> Tlb {
         let in_flight = if access == Access::Load { 1 } else { AHEAD };
         probe.apart((kb as usize) << 10, kernel(access), in_flight)
     };
-    let (samples, turns) = samples_by_turns(allowance, &cells, SAMPLES * ROUNDS, once);
-    allowance.taken("lines apart", turns, SAMPLES * ROUNDS);
+    let (samples, turns) = samples_by_turns(budget, &cells, SAMPLES * ROUNDS, once);
+    budget.taken("lines apart", turns, SAMPLES * ROUNDS);
     let mut curves = samples.chunks(span_kb.len()).map(|samples| {
         let mut cycles: Vec<f64> = samples.iter().map(Samples::median).collect();
         rise_evenly(&mut cycles);
@@ -307,7 +307,7 @@ fn measure_tlb(probe: &Probe, allowance: &mut Allowance) -> Tlb {
 
 /// Misses with nothing, something and a whole window before the last of them (BACUS, Fig. 8), and what one costs alone: all by turns, for one is divided by
 /// the other.
-fn measure_misses(probe: &Probe, allowance: &mut Allowance) -> (Vec<Misses>, f64) {
+fn measure_misses(probe: &Probe, budget: &mut TimeBudget) -> (Vec<Misses>, f64) {
     let mut cells: Vec<(u32, u32)> =
         FILLERS.iter().flat_map(|fillers| LOADS.iter().map(|loads| (*fillers, *loads))).collect();
     cells.push(ALONE);
@@ -315,8 +315,8 @@ fn measure_misses(probe: &Probe, allowance: &mut Allowance) -> (Vec<Misses>, f64
         ALONE => probe.lines(probe.bytes(), probe::Access::Load, 1).expect("every processor loads"),
         (fillers, loads) => probe.misses(loads, fillers),
     };
-    let (points, turns) = by_turns(allowance, &cells, SAMPLES * ROUNDS, once);
-    allowance.taken("misses at a time", turns, SAMPLES * ROUNDS);
+    let (points, turns) = by_turns(budget, &cells, SAMPLES * ROUNDS, once);
+    budget.taken("misses at a time", turns, SAMPLES * ROUNDS);
     let curve = |(number, fillers): (usize, u32)| {
         let points = points.iter().skip(number * LOADS.len()).take(LOADS.len());
         let mut curve: Vec<(u32, f64)> = points.map(|((_, loads), cycles)| (*loads, *cycles)).collect();
@@ -363,14 +363,14 @@ mod tests {
     /// What the kernels give is not the matter here, but that there is something of each, and that it is said to be little.
     #[test]
     fn when_time_is_up_everything_is_measured_once_and_said_to_be_noise() {
-        let root = std::env::temp_dir().join(format!("bacus-allowance-test-{}", std::process::id()));
+        let root = std::env::temp_dir().join(format!("bacus-time-budget-test-{}", std::process::id()));
         let cache = runtime::Cache::at(&root).expect("there is room for a cache");
         let compiler = runtime::Compiler::find(None).expect("there is a compiler");
         let probe = Probe::open(&compiler, &cache, 64 << 20).expect("there are 64 MB");
-        let mut allowance = Allowance::of(Duration::ZERO);
-        let measured = measure(&probe, "some".to_string(), "now".to_string(), &mut allowance, &mut |_, _| ());
+        let mut budget = TimeBudget::of(Duration::ZERO);
+        let measured = measure(&probe, "some".to_string(), "now".to_string(), &mut budget, &mut |_, _| ());
         assert_eq!(Machine::parse(&measured.machine.print()).as_ref(), Ok(&measured.machine));
-        let short = allowance.into_short().join(", ");
+        let short = budget.into_short().join(", ");
         for part in [
             "1 of 6 rounds of the curves",
             "the reorder window",

@@ -1,6 +1,5 @@
 //! The calibration: measures this machine and writes what the planners need to know of it.
 
-mod allowance;
 mod compare;
 mod device;
 pub mod draw;
@@ -12,8 +11,8 @@ mod port;
 mod saturation;
 mod smooth;
 mod stages;
+mod time_budget;
 
-use allowance::Allowance;
 use device::Bench;
 use driver::failure::Failure;
 use driver::files;
@@ -33,6 +32,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use time_budget::TimeBudget;
 
 /// A machine of which the samples of one cell differ by more than this is too busy to be measured.
 const TOO_NOISY: f64 = 0.15;
@@ -61,12 +61,12 @@ fn bar() -> ProgressBar {
 
 /// Measures all that there is to measure, with up to `memory` MB. DPDK is there until the process ends.
 pub fn machine(cc: Option<&str>, memory: u32) -> Result<Measured, Failure> {
-    measure_all(cc, memory, true, Allowance::begin())
+    measure_all(cc, memory, true, TimeBudget::begin())
 }
 
 /// Measures with up to `memory` MB, shows its progress, and reports doubtful results, for any caller.
 /// With `mbufs`, DPDK is there until the process ends.
-fn measure_all(cc: Option<&str>, memory: u32, with_mbufs: bool, mut allowance: Allowance) -> Result<Measured, Failure> {
+fn measure_all(cc: Option<&str>, memory: u32, with_mbufs: bool, mut budget: TimeBudget) -> Result<Measured, Failure> {
     let compiler = Compiler::find(cc)?;
     core_isolation::be_ordinary();
     core_isolation::pin();
@@ -74,27 +74,27 @@ fn measure_all(cc: Option<&str>, memory: u32, with_mbufs: bool, mut allowance: A
     // All that needs a compiler comes first, so that what is left of the time is there to measure.
     let mut pace = Pace::new(&compiler)?;
     let mut echo = Echo::new(&compiler, &Arc::new(port::trace()))?;
-    let mut mbufs = if with_mbufs { mbufs(&compiler, &mut allowance) } else { None };
+    let mut mbufs = if with_mbufs { mbufs(&compiler, &mut budget) } else { None };
     let probe = Probe::open(&compiler, &files::cache()?, (memory as usize) << 20).map_err(Failure::environment)?;
-    let mut measured = measure::measure(&probe, cpu(), now(), &mut allowance, &mut |done, next| {
+    let mut measured = measure::measure(&probe, cpu(), now(), &mut budget, &mut |done, next| {
         bar.set_position((done * 1000.0) as u64);
         bar.set_message(next.to_string());
     });
     bar.set_message("port and operations");
-    port::measure(&mut pace, &mut mbufs, &mut measured.machine, &mut allowance);
+    port::measure(&mut pace, &mut mbufs, &mut measured.machine, &mut budget);
     bar.set_message("an echo");
-    measured.echo = echo.measure(&mut allowance);
+    measured.echo = echo.measure(&mut budget);
     measured.echo.write(&mut measured.machine.port);
     bar.finish_and_clear();
-    measured.short = allowance.into_short();
+    measured.short = budget.into_short();
     doubts(&measured).iter().for_each(|doubt| eprintln!("warning: {doubt}"));
     Ok(measured)
 }
 
 /// The port of mbufs, if DPDK is here and there is time to compile what it needs: without, its cost is computed.
-fn mbufs(compiler: &Compiler, allowance: &mut Allowance) -> Option<Mbufs> {
-    if !allowance.has(ENOUGH_FOR_DPDK) {
-        allowance.taken("the port of mbufs", 0, 1);
+fn mbufs(compiler: &Compiler, budget: &mut TimeBudget) -> Option<Mbufs> {
+    if !budget.has(ENOUGH_FOR_DPDK) {
+        budget.taken("the port of mbufs", 0, 1);
         return None;
     }
     match Mbufs::new(compiler, &Arc::new(port::trace())) {
@@ -126,7 +126,7 @@ fn too_short(short: &[String]) -> Option<String> {
 
 /// Writes a machine file of this host now: for runs whose plans should fit a host that is not calibrated.
 pub fn write_now(path: &Path, cc: Option<&str>) -> Result<(), Failure> {
-    let measured = measure_all(cc, MEMORY, false, Allowance::begin())?;
+    let measured = measure_all(cc, MEMORY, false, TimeBudget::begin())?;
     write(path, &measured.machine)
 }
 
@@ -198,14 +198,14 @@ pub fn port_at_hand(
     tell: impl FnOnce(&Measured),
 ) -> Result<(Port, Saturation), Failure> {
     device::check(wanted.ports)?;
-    let mut allowance = Allowance::begin();
+    let mut budget = TimeBudget::begin();
     let bench = start_dpdk(&Compiler::find(wanted.cc)?, wanted.ports)?;
     let mut machine = match of_this_processor(output) {
         Some(machine) => machine,
         None => {
             bench.try_out()?;
             eprintln!("there is no {} that suits: this machine is measured first", output.display());
-            let measured = measure_all(wanted.cc, wanted.memory, false, allowance.before(FOR_PORT))?;
+            let measured = measure_all(wanted.cc, wanted.memory, false, budget.before(FOR_PORT))?;
             write(output, &measured.machine)?;
             tell(&measured);
             measured.machine
@@ -216,9 +216,9 @@ pub fn port_at_hand(
         bar.set_position((done * 1000.0) as u64);
         bar.set_message(next.to_string());
     };
-    let seen = device::measure(&bench, machine.ticks_per_us, &mut allowance, &mut progress)?;
+    let seen = device::measure(&bench, machine.ticks_per_us, &mut budget, &mut progress)?;
     bar.finish_and_clear();
-    let doubts = too_noisy(seen.spread).into_iter().chain(too_short(&allowance.into_short()));
+    let doubts = too_noisy(seen.spread).into_iter().chain(too_short(&budget.into_short()));
     doubts.for_each(|doubt| eprintln!("warning: {doubt}"));
     seen.write(&mut machine.port);
     write(output, &machine)?;

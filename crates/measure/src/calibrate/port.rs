@@ -1,7 +1,7 @@
 //! What the in-memory port costs a packet, and what an operation of generated code costs: and what stages cost: all by running pipelines.
 
-use super::allowance::Allowance;
 use super::mbuf::Mbufs;
+use super::time_budget::TimeBudget;
 use super::{lanes, stages};
 use crate::samples::Samples;
 use driver::compile;
@@ -125,14 +125,14 @@ impl Pace {
 }
 
 /// Runs all until it is known what they cost undisturbed, if time allows; `machine` has been measured but for what this finds.
-pub fn measure(pace: &mut Pace, mbufs: &mut Option<Mbufs>, machine: &mut Machine, allowance: &mut Allowance) {
+pub fn measure(pace: &mut Pace, mbufs: &mut Option<Mbufs>, machine: &mut Machine, budget: &mut TimeBudget) {
     let mut rounds = 0;
-    while rounds < ROUNDS && (rounds == 0 || !allowance.is_over()) {
+    while rounds < ROUNDS && (rounds == 0 || !budget.is_over()) {
         pace.round();
         mbufs.iter_mut().for_each(Mbufs::round);
         rounds += 1;
     }
-    allowance.taken("the port and operations", rounds, ROUNDS);
+    budget.taken("the port and operations", rounds, ROUNDS);
     pace.write(machine);
     if let Some(mbufs) = mbufs {
         machine.port.mbuf = evened(mbufs.costs());
@@ -248,11 +248,11 @@ mod tests {
         let mut pace = Pace::new(&compiler).expect("the pipelines of the calibration are right");
         let of_dpdk = Mbufs::new(&compiler, &Arc::new(trace())).expect("DPDK starts where it is installed");
         for mut mbufs in [None, of_dpdk] {
-            let (mut machine, mut allowance) = (Machine::default(), Allowance::of(Duration::ZERO));
-            measure(&mut pace, &mut mbufs, &mut machine, &mut allowance);
+            let (mut machine, mut budget) = (Machine::default(), TimeBudget::of(Duration::ZERO));
+            measure(&mut pace, &mut mbufs, &mut machine, &mut budget);
             assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
             assert_eq!(machine.port.mbuf_measured, mbufs.is_some());
-            assert_eq!(allowance.into_short(), ["1 of 30 rounds of the port and operations"]);
+            assert_eq!(budget.into_short(), ["1 of 30 rounds of the port and operations"]);
         }
     }
 }

@@ -7,23 +7,23 @@ use std::time::{Duration, Instant};
 /// From the command to its file, kernels and pipelines compiled meanwhile. What has begun is ended, which takes no longer than what is kept for it here.
 const ALL: Duration = Duration::from_secs(29);
 
-pub struct Allowance {
+pub struct TimeBudget {
     end: Instant,
     short: Vec<String>,
 }
 
-impl Allowance {
-    pub fn begin() -> Allowance {
-        Allowance::of(ALL)
+impl TimeBudget {
+    pub fn begin() -> TimeBudget {
+        TimeBudget::of(ALL)
     }
 
-    pub fn of(time: Duration) -> Allowance {
-        Allowance { end: Instant::now() + time, short: Vec::new() }
+    pub fn of(time: Duration) -> TimeBudget {
+        TimeBudget { end: Instant::now() + time, short: Vec::new() }
     }
 
     /// One that ends so much earlier, for what comes before something else.
-    pub fn before(&self, time: Duration) -> Allowance {
-        Allowance { end: self.end - time, short: Vec::new() }
+    pub fn before(&self, time: Duration) -> TimeBudget {
+        TimeBudget { end: self.end - time, short: Vec::new() }
     }
 
     pub fn left(&self) -> Duration {
@@ -58,13 +58,11 @@ mod tests {
 
     #[test]
     fn only_what_fell_short_is_noted() {
-        let mut allowance = Allowance::of(Duration::from_secs(3600));
-        assert!(
-            !allowance.is_over() && allowance.has(Duration::from_secs(60)) && !allowance.has(Duration::from_secs(4000))
-        );
-        assert!(!allowance.before(Duration::from_secs(60)).has(Duration::from_secs(3550)));
-        allowance.taken("the port", 30, 30);
-        allowance.taken("the curves", 2, 6);
-        assert_eq!(allowance.into_short(), ["2 of 6 rounds of the curves"]);
+        let mut budget = TimeBudget::of(Duration::from_secs(3600));
+        assert!(!budget.is_over() && budget.has(Duration::from_secs(60)) && !budget.has(Duration::from_secs(4000)));
+        assert!(!budget.before(Duration::from_secs(60)).has(Duration::from_secs(3550)));
+        budget.taken("the port", 30, 30);
+        budget.taken("the curves", 2, 6);
+        assert_eq!(budget.into_short(), ["2 of 6 rounds of the curves"]);
     }
 }
