@@ -1,6 +1,6 @@
 //! `bacus compile`: a program to native code in a shared object, or to the C it is made of.
 
-use crate::describe;
+use crate::p4info_files;
 use clap::{Args, ValueEnum};
 use driver::entries::Origin;
 use driver::failure::Failure;
@@ -63,7 +63,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.native.check()?;
-    let described = describe::Files::of(&arguments.p4runtime_files, &arguments.p4runtime_entries_files)?;
+    let described = p4info_files::Files::of(&arguments.p4runtime_files, &arguments.p4runtime_entries_files)?;
     if !described.is_empty() && arguments.output.is_none() && arguments.emit.is_none() {
         let Described { program, refused } = frontend::load_interface(&arguments.source)?;
         described.write(&program)?;
