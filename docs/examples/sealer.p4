@@ -77,7 +77,7 @@ control Seal(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         mark_to_drop(standard);
     }
 
-    table stations {
+    table hosts {
         key = { hdr.ethernet.dst: exact; }
         actions = { forward; seal; drop; }
         default_action = drop();
@@ -104,7 +104,7 @@ control Seal(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
             hdr.ethernet.type = hdr.sealed.type;
             hdr.sealed.setInvalid();
         }
-        stations.apply();
+        hosts.apply();
     }
 }
 

@@ -256,13 +256,13 @@ programs! {
     l2l3acl: "apps/l2l3acl/l2l3acl.p4", ["apps/l2l3acl/l2l3acl.stf"], "apps/l2l3acl/l2l3acl.stf";
     mpls: "apps/mpls/mpls.p4", ["apps/mpls/mpls.stf"], "apps/mpls/mpls.stf";
     firewall: "apps/firewall/firewall.p4", ["apps/firewall/firewall.stf"], "apps/firewall/firewall.stf";
-    a_register: "crates/cli/tests/plans/numbered.hlir", [], "apps/l2l3acl/port1.pcap";
-    packets_that_are_cut: "crates/cli/tests/plans/cut.hlir", ["crates/cli/tests/plans/cut.stf"], "crates/cli/tests/plans/cut.stf";
-    packets_of_two_kinds: "crates/cli/tests/plans/waits.hlir", [], "apps/l2l3acl/port1.pcap";
+    a_register: "crates/cli/tests/plans/ordered_register.hlir", [], "apps/l2l3acl/port1.pcap";
+    packets_that_are_cut: "crates/cli/tests/plans/truncated.hlir", ["crates/cli/tests/plans/truncated.stf"], "crates/cli/tests/plans/truncated.stf";
+    packets_of_two_kinds: "crates/cli/tests/plans/queues.hlir", [], "apps/l2l3acl/port1.pcap";
     copies: "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.p4", ["crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf"], "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf";
     copies_between_look_ups: "crates/cli/tests/plans/replicates.p4", ["crates/cli/tests/plans/replicates.stf"], "crates/cli/tests/plans/replicates.stf";
-    copies_beyond_the_budget: "crates/cli/tests/plans/multiplies.hlir", ["crates/cli/tests/plans/multiplies.stf"], "crates/cli/tests/plans/multiplies.stf";
-    sets_that_are_dropped: "crates/cli/tests/plans/drops.hlir", ["crates/cli/tests/plans/drops.stf"], "crates/cli/tests/plans/drops.stf";
+    copies_beyond_the_budget: "crates/cli/tests/plans/copy_budget.hlir", ["crates/cli/tests/plans/copy_budget.stf"], "crates/cli/tests/plans/copy_budget.stf";
+    sets_that_are_dropped: "crates/cli/tests/plans/bulk_drop.hlir", ["crates/cli/tests/plans/bulk_drop.stf"], "crates/cli/tests/plans/bulk_drop.stf";
     every_way_of_v1model: "crates/cli/tests/architectures/v1model_paths.p4", ["crates/cli/tests/architectures/v1model_paths.stf"], "crates/cli/tests/architectures/v1model_paths.stf";
     v1model_with_selectors: "crates/cli/tests/architectures/v1model_selectors.p4", ["crates/cli/tests/architectures/v1model_selectors.stf"], "crates/cli/tests/architectures/v1model_selectors.stf";
     v1model_with_idle_timeouts: "crates/cli/tests/architectures/v1model_idle.p4", ["crates/cli/tests/architectures/v1model_idle.stf"], "crates/cli/tests/architectures/v1model_idle.stf";

@@ -122,7 +122,7 @@ fn a_switch_takes_every_form() {
 fn what_cannot_be_loaded_is_told_with_its_place() {
     let directory = scratch("refused");
     let cases = [
-        ("a.txt", "table_add stations forward 1 => 2 3\n", ":1:35: expected the end of the line, found `3`"),
+        ("a.txt", "table_add hosts forward 1 => 2 3\n", ":1:32: expected the end of the line, found `3`"),
         ("a.txt", "table_add rules mark 1&&&1 1->2 1&&&0xff => 1\n", ":1:46: expected a priority"),
         (
             "a.txt",
@@ -137,7 +137,7 @@ fn what_cannot_be_loaded_is_told_with_its_place() {
         ),
         (
             "a.txt",
-            "table_add stations forward 1 => 2\nmc_node_create 1 2 | 3\n",
+            "table_add hosts forward 1 => 2\nmc_node_create 1 2 | 3\n",
             ":2:20: there are no link aggregation groups",
         ),
         (
@@ -176,9 +176,9 @@ fn what_cannot_be_loaded_is_told_with_its_place() {
         assert!(!taken && said.contains(expected) && said.contains(&form.display().to_string()), "{text}: {said}");
     }
     let default = directory.join("default.stf");
-    fs::write(&default, "setdefault stations drop()\n").unwrap();
+    fs::write(&default, "setdefault hosts drop()\n").unwrap();
     let (taken, said) = entries(&[&default, Path::new("-o"), &directory.join("x.bin")]);
-    assert!(!taken && said.contains("default.stf:1:1: this sets the default action of `ingress.stations`"), "{said}");
+    assert!(!taken && said.contains("default.stf:1:1: this sets the default action of `ingress.hosts`"), "{said}");
     fs::remove_dir_all(directory).unwrap();
 }
 

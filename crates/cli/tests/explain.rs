@@ -124,7 +124,7 @@ fn costs_below_zero_are_those_of_stages_and_explained() {
     assert!(spared > 0);
 }
 
-/// The share of the packets that come to a table's look-up, and whether a stage looks it up, as `bacus explain` tells of the program under hints.
+/// The share of the packets that come to a table's lookup, and whether a stage looks it up, as `bacus explain` tells of the program under hints.
 fn share_and_stage(hints: &[&str], table: &str) -> (f64, bool) {
     let slow = path("tests/machines/slow-memory.toml").display().to_string();
     let program = path("crates/cli/tests/explain/hints.p4").display().to_string();

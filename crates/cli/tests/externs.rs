@@ -56,11 +56,8 @@ fn values_with_parts_come_part_by_part_and_equal_names_are_told_apart() {
 fn both_engines_agree_on_mutated_packets() {
     let folder = folder("trace");
     let entries = folder.join("entries.stf");
-    fs::write(
-        &entries,
-        "add stations hdr.ethernet.dst:1 seal(port:1)\nadd stations hdr.ethernet.dst:2 forward(port:2)\n",
-    )
-    .unwrap();
+    fs::write(&entries, "add hosts hdr.ethernet.dst:1 seal(port:1)\nadd hosts hdr.ethernet.dst:2 forward(port:2)\n")
+        .unwrap();
     let mut command = bacus();
     command.arg("stf").arg(example("sealer.p4")).arg(&entries).arg("--extern").arg(example("sealer.c"));
     let ran = command.arg("--trace").arg(example("sealer.stf")).args(["--count", "500"]).output().unwrap();

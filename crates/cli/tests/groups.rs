@@ -1,4 +1,4 @@
-//! Groups of a path: who of them misses, runs another action or has left decides which code they run, and nothing else.
+//! Groups of a hot path: misses, other actions and side exits change the code that runs, and no result.
 
 mod command;
 
@@ -7,7 +7,7 @@ use std::fs;
 
 const GROUP: usize = 64;
 
-/// Full groups, which are sent at once: where all look-ups hit, where one of each table misses, and where all miss.
+/// Full groups, which are sent at once: all lookups hit, one of each table misses, or all miss.
 #[test]
 fn one_miss_in_a_full_group_is_one_miss() {
     let mut test = String::new();
@@ -34,7 +34,7 @@ fn one_miss_in_a_full_group_is_one_miss() {
     passes_in_stages_of_l2fwd("full-groups", &test);
 }
 
-/// Full groups while all entries run what the plan expects, while one runs something else, and when that has gone again.
+/// Full groups while all entries run the expected actions, while one runs another action, and after that entry was deleted.
 #[test]
 fn one_entry_of_another_action_is_one() {
     let mut test = String::new();
@@ -72,7 +72,7 @@ fn passes_in_stages_of_l2fwd(name: &str, test: &str) {
     let file = scratch(name).join("test.stf");
     fs::write(&file, test).expect("a test can be written");
     let program = path("apps/l2fwd/l2fwd.p4");
-    for plan in ["l2fwd", "l2fwd_behind", "l2fwd_spread"] {
+    for plan in ["l2fwd", "l2fwd_pipelined", "l2fwd_spread"] {
         let plan = path(&format!("crates/cli/tests/plans/{plan}.plan"));
         let mut command = bacus();
         command.arg("stf").arg(&program).arg(&file).arg("--plan").arg(&plan).args(["--engine", "native"]);
@@ -82,17 +82,17 @@ fn passes_in_stages_of_l2fwd(name: &str, test: &str) {
     }
 }
 
-/// What a packet is to `short.hlir`. All but the refused leave by one port, where their order can be seen.
+/// The kinds of packets of `short_headers.hlir`. All but the refused leave by one port, which shows their order.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Hit,
     Refused,
     Missed,
-    /// Too short for its header, so that it leaves the path; and it misses, too.
+    /// Too short for its header: it takes a side exit, and misses, too.
     Left,
 }
 
-/// A group of which so many miss and so many leave the path, here and there; of the others some find an entry of their own.
+/// A group with so many misses and side exits at scattered places; some of the others hit an entry of their own.
 fn group(missed: usize, left: usize, others: Kind) -> impl Iterator<Item = Kind> {
     (0..GROUP).map(move |number| match (number * 37 + 11) % GROUP {
         place if place < left => Kind::Left,
@@ -135,9 +135,9 @@ fn groups_keep_the_order_of_arrival_with_misses_and_side_exits() {
                     "plan {{
   descriptor mbuf
   burst 64
-  hot_path {{ start, stations{runs} }}
-  loop stations: batch 64 group 64 {lanes}{{
-    prefetch table stations line 0 {request} to t0
+  hot_path {{ start, hosts{runs} }}
+  loop hosts: batch 64 group 64 {lanes}{{
+    prefetch table hosts line 0 {request} to t0
   }}
 }}
 "
@@ -152,9 +152,9 @@ fn leave_as_they_came(kinds: &[Kind], plan: &str) {
     let frames: Vec<String> = kinds.iter().enumerate().map(|(number, kind)| frame(number, *kind)).collect();
     let count = |wanted: &[Kind]| kinds.iter().filter(|kind| wanted.contains(kind)).count();
     let refused = count(&[Kind::Refused]);
-    let mut entries = "add stations hdr.ethernet.dst:0x020000000001 send(port:7)\n".to_string();
+    let mut entries = "add hosts hdr.ethernet.dst:0x020000000001 send(port:7)\n".to_string();
     if refused != 0 {
-        entries.push_str("add stations hdr.ethernet.dst:0x020000000002 refuse()\n");
+        entries.push_str("add hosts hdr.ethernet.dst:0x020000000002 refuse()\n");
     }
 
     let directory = scratch("groups");
@@ -166,7 +166,7 @@ fn leave_as_they_came(kinds: &[Kind], plan: &str) {
     let packets: String = frames.iter().map(|frame| format!("packet 0 {frame}\n")).collect();
     let (packets, out) = (file("packets.stf", &packets), directory.join("out.pcap"));
     let mut command = bacus();
-    command.arg("run").arg(path("crates/cli/tests/plans/short.hlir"));
+    command.arg("run").arg(path("crates/cli/tests/plans/short_headers.hlir"));
     command.arg("--entries").arg(file("entries.stf", &entries)).arg("--plan").arg(file("groups.plan", plan));
     command.args(["--port", &format!("0=pcap:{},", packets.display())]);
     command.args(["--port", &format!("7=pcap:,{}", out.display())]);
@@ -183,6 +183,6 @@ fn leave_as_they_came(kinds: &[Kind], plan: &str) {
         line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
     };
     let (hits, misses) = (count(&[Kind::Hit, Kind::Refused]), count(&[Kind::Missed, Kind::Left]));
-    assert_eq!(figures("stations "), [1 + usize::from(refused != 0), hits, misses], "{plan}{said}");
+    assert_eq!(figures("hosts "), [1 + usize::from(refused != 0), hits, misses], "{plan}{said}");
     assert_eq!(figures("dropped "), [refused], "{plan}{said}");
 }

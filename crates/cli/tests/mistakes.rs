@@ -94,10 +94,10 @@ fn state_that_no_machine_has_room_for_is_told_without_a_panic() {
     const CELLS: u64 = (1 << 60) + 1;
     let directory = scratch("room");
     let test = file(&directory, "packet.stf", "packet 1 020000000001020000000002ffff\nexpect 1 *\n");
-    let numbered = fs::read_to_string(path("crates/cli/tests/plans/numbered.hlir")).unwrap();
-    let with_turns = |count: u64| numbered.replace("turns: 32 [1]", &format!("turns: 32 [{count}]"));
+    let ordered = fs::read_to_string(path("crates/cli/tests/plans/ordered_register.hlir")).unwrap();
+    let with_turns = |count: u64| ordered.replace("turns: 32 [1]", &format!("turns: 32 [{count}]"));
     let with_many = |kind: &str, statement: &str| {
-        let text = numbered.replace("table stations", &format!("{kind} many: bytes [{CELLS}]\n\ntable stations"));
+        let text = ordered.replace("table hosts", &format!("{kind} many: bytes [{CELLS}]\n\ntable hosts"));
         text.replace("node number: block {\n", &format!("node number: block {{\n  {statement}\n"))
     };
     let cases = [
@@ -111,7 +111,7 @@ fn state_that_no_machine_has_room_for_is_told_without_a_panic() {
         (with_many("meter", "meter many at 64w0 into meta.turn"), 3, "error: there is no memory for meter `many`: "),
     ];
     for (text, expected, said) in cases {
-        let program = file(&directory, "numbered.hlir", &text);
+        let program = file(&directory, "ordered_register.hlir", &text);
         let (code, told) = ran(&["stf", &program, &test, &test, "--engine", "native"]);
         assert!(code == Some(expected) && told.contains(said), "{code:?}: {told}");
         assert!(expected == 0 || told.contains("\nhint: ") && told.lines().count() == 2, "{told}");

@@ -11,7 +11,7 @@ fn app(name: &str) -> String {
     path(&format!("apps/{name}/{name}.p4")).display().to_string()
 }
 
-/// A machine on which every look-up is worth a stage.
+/// A machine on which every lookup is worth a stage.
 fn slow() -> String {
     path("tests/machines/slow-memory.toml").display().to_string()
 }
@@ -190,7 +190,7 @@ table sources {
   const default learn()
   add_on_miss
 }
-table stations {
+table hosts {
   key hdr.ethernet.dst: exact
   action known() {}
   default known()
@@ -198,8 +198,8 @@ table stations {
 parser parser { start start, accept sources, reject sources, error error }
 entry start
 node start: state of parser { extract hdr.ethernet } -> sources
-node sources: apply sources -> stations
-node stations: apply stations -> departure
+node sources: apply sources -> hosts
+node hosts: apply hosts -> departure
 node departure: buffer { send 32w1 }
 "#;
     let folder = scratch("learns");
@@ -208,7 +208,7 @@ node departure: buffer { send 32w1 }
         folder.join(name).display().to_string()
     };
     let program = named("learns.hlir", program);
-    let pins = named("pins.plan", "plan {\n  burst 64\n  loop stations: batch 64 group 64\n}\n");
+    let pins = named("pins.plan", "plan {\n  burst 64\n  loop hosts: batch 64 group 64\n}\n");
     let (code, said) = ran(&["compile", &program, "--emit", "c", "--pin", &pins]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(&format!(" {pins}:3:3\n")), "{said}");

@@ -1,4 +1,4 @@
-//! Plans: whatever an application is told to do with its packets, it sends the same ones.
+//! Plans: under every plan, an application sends the same packets.
 
 mod command;
 
@@ -23,7 +23,7 @@ fn tested(name: &str, plan: &[&str], arguments: &[&str]) -> String {
     said
 }
 
-/// Both engines on mutations of the application's own packets. Enough of them must get through: what is dropped for its form tells nothing about look-ups.
+/// Both engines on mutations of the application's own packets. Enough of them must get through: packets dropped by the parser test no lookups.
 fn agrees_on_mutations(name: &str, plan: &[&str], arguments: &[&str]) {
     let said = tested(name, plan, &[&["--trace", &app(name, "stf")], arguments].concat());
     assert!(said.contains("both engines agree"), "{name} {plan:?}: {said}");
@@ -45,7 +45,7 @@ fn agrees(name: &str, plan: &[&str]) {
 
 #[test]
 fn plans_by_hand_send_what_the_interpreter_sends() {
-    let bridges = ["l2fwd", "l2fwd_behind", "l2fwd_perfect", "l2fwd_spread", "l2fwd_sevens", "l2fwd_twice"];
+    let bridges = ["l2fwd", "l2fwd_pipelined", "l2fwd_perfect", "l2fwd_spread", "l2fwd_sevens", "l2fwd_twice"];
     for plan in bridges.into_iter().chain(["ipv4fwd", "ipv4fwd_fours", "ipv6fwd", "l2l3acl"]) {
         let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &plan_file(plan)]);
@@ -55,18 +55,20 @@ fn plans_by_hand_send_what_the_interpreter_sends() {
 /// A key of two tables is one word of their joint array: in stages, in the commit phase, and if the second line is prefetched after other lookups.
 #[test]
 fn tables_that_share_an_array_send_what_the_interpreter_sends() {
-    for plan in ["l2fwd_shared", "l2fwd_shared_turns", "l2l3acl_shared"] {
+    for plan in ["l2fwd_shared", "l2fwd_shared_commit", "l2l3acl_shared"] {
         let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &plan_file(plan)]);
     }
 }
 
-/// What leads to the first look-up for several packets at once: some of them leave the path, and some are too short to be loaded. Of tables that are arrays
-/// by key, one is looked up with the first cut or on the way to it, one in a later stage and one in a packet's turn, and packets leave before each.
+/// Vector code up to the first lookup: some packets take side exits, and some are too short to be loaded. Of the directly indexed tables, one is looked up at
+/// or before the first cut, one in a later stage and one in the commit phase, and packets exit before each.
 #[test]
-fn packets_side_by_side_are_sent_as_the_interpreter_sends_them() {
-    let arrays = ["l2l3acl_behind", "l2l3acl_lanes", "l2l3acl_way", "mpls_lanes"];
-    for plan in ["ipv4fwd_lanes", "ipv4fwd_lanes_behind", "ipv6fwd_lanes", "l2fwd_lanes"].into_iter().chain(arrays) {
+fn vector_code_sends_what_the_interpreter_sends() {
+    let arrays = ["l2l3acl_pipelined", "l2l3acl_vector", "l2l3acl_lookup_before_cut", "mpls_vector"];
+    for plan in
+        ["ipv4fwd_vector", "ipv4fwd_vector_pipelined", "ipv6fwd_vector", "l2fwd_vector"].into_iter().chain(arrays)
+    {
         let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &plan_file(plan)]);
     }
@@ -74,9 +76,9 @@ fn packets_side_by_side_are_sent_as_the_interpreter_sends_them() {
 
 /// Side exits that end in counting and dropping only are dropped in bulk, and so are misses while the default action drops.
 #[test]
-fn sets_of_packets_are_dropped_as_the_interpreter_drops_them() {
-    let file = |ending: &str| path(&format!("crates/cli/tests/plans/drops{ending}")).display().to_string();
-    for plan in [".plan", "_behind.plan", "_waits.plan"] {
+fn bulk_drops_are_those_of_the_interpreter() {
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/bulk_drop{ending}")).display().to_string();
+    for plan in [".plan", "_pipelined.plan", "_queue.plan"] {
         let (program, plan) = (file(".hlir"), file(plan));
         let compile = ["compile", &program, "--emit", "c", "--plan", &plan];
         let code = bacus().args(compile).output().expect("bacus runs").stdout;
@@ -97,9 +99,9 @@ fn sets_of_packets_are_dropped_as_the_interpreter_drops_them() {
     }
 }
 
-/// The packets' own bytes are requested as well: for a group at once, and for one that waits for the next.
+/// The packets' own bytes are prefetched as well: for a group at once, and one group ahead.
 #[test]
-fn packets_that_are_requested_are_those_that_the_interpreter_sends() {
+fn prefetched_packets_are_those_that_the_interpreter_sends() {
     for plan in ["ipv4fwd_packet", "l2fwd_packet"] {
         let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &plan_file(plan)]);
@@ -110,25 +112,25 @@ fn packets_that_are_requested_are_those_that_the_interpreter_sends() {
     }
 }
 
-/// Plans without a path: at each branch packets go into the list of the loop that they come to.
+/// Plans without a hot path: each branch puts packets into the list of the loop that follows.
 #[test]
 fn loops_with_lists_send_what_the_interpreter_sends() {
     for app in ["l2l3acl", "mpls"] {
         agrees(app, &["--plan", &plan_file(&format!("{app}_lists"))]);
     }
-    for program in ["waits", "numbered"] {
+    for program in ["queues", "ordered_register"] {
         let file = |ending: &str| format!("crates/cli/tests/plans/{program}{ending}");
         agree_on_entries(&file(".hlir"), &file("_lists.plan"), "10");
     }
 }
 
-/// Packets of rare ways wait for each other while bursts go by: here eight or sixteen packets each, so that what is compared as one are several.
+/// Queues collect packets of rare paths over several bursts. Bursts have eight or sixteen packets here, so that one comparison covers several.
 #[test]
-fn packets_that_wait_are_those_that_the_interpreter_sends() {
+fn queued_packets_are_those_that_the_interpreter_sends() {
     for app in ["ipv4fwd", "l2l3acl"] {
-        agrees(app, &["--plan", &plan_file(&format!("{app}_waits"))]);
+        agrees(app, &["--plan", &plan_file(&format!("{app}_queue"))]);
     }
-    let file = |ending: &str| path(&format!("crates/cli/tests/plans/waits.{ending}")).display().to_string();
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/queues.{ending}")).display().to_string();
     let trace = path("apps/l2l3acl/port1.pcap").display().to_string();
     let both = ["stf", &file("hlir"), "--trace", &trace, "--count", "2000", "--plan", &file("plan"), "--sanitize"];
     let output = bacus().args(both).output().expect("bacus runs");
@@ -136,9 +138,9 @@ fn packets_that_wait_are_those_that_the_interpreter_sends() {
     assert!(output.status.success() && said.contains("both engines agree"), "{said}");
 }
 
-/// Of a packet that waits before the last table, copies that were made before it leave first, by the same port too. Each has what it would have had.
+/// Copies made before a queue leave before the queued packet, also by the same port. The contents of both are unaffected.
 #[test]
-fn copies_may_overtake_a_packet_that_waits() {
+fn copies_may_overtake_a_queued_packet() {
     let file = |ending: &str| path(&format!("crates/cli/tests/plans/overtakes{ending}")).display().to_string();
     let (test, plan) = (file(".stf"), file(".plan"));
     for plan in [&["--plan", plan.as_str()][..], &[]] {
@@ -152,13 +154,13 @@ fn copies_may_overtake_a_packet_that_waits() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// Of most of these packets would come more copies than the budget has: which of them are made is the same packet by packet, in stages, in stages a group
-/// behind, with packets that wait, and in lists.
+/// Most of these packets exceed the copy budget. The copies made are the same packet by packet, in stages, with software pipelining, with queues, and in
+/// lists.
 #[test]
 fn copies_beyond_the_budget_are_those_that_the_interpreter_drops() {
-    let file = |ending: &str| path(&format!("crates/cli/tests/plans/multiplies{ending}")).display().to_string();
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/copy_budget{ending}")).display().to_string();
     let test = file(".stf");
-    let plans = [".plan", "_behind.plan", "_waits.plan", "_lists.plan"].map(file);
+    let plans = [".plan", "_pipelined.plan", "_queue.plan", "_lists.plan"].map(file);
     let planned = plans.iter().map(|plan| ["--plan", plan.as_str()]);
     for plan in planned.chain([["--passes", ""]]) {
         let stf = |arguments: &[&str]| {
@@ -174,7 +176,7 @@ fn copies_beyond_the_budget_are_those_that_the_interpreter_drops() {
     }
 }
 
-/// As planned for this machine, plainly, and on a machine whose memory is slow: there every look-up that can have one has a stage.
+/// As planned for this machine, without a plan, and for a machine with slow memory, where every lookup that can have a stage has one.
 #[test]
 fn applications_send_what_the_interpreter_sends_under_every_plan() {
     let machine = path("tests/machines/slow-memory.toml").display().to_string();
@@ -186,7 +188,7 @@ fn applications_send_what_the_interpreter_sends_under_every_plan() {
     }
 }
 
-/// A packet that is a `struct rte_mbuf`, in stages. Its buffer is DPDK's, about which the sanitizers know nothing.
+/// A packet that is a `struct rte_mbuf`, in stages. Its buffer is DPDK's, which the sanitizers do not track.
 #[test]
 fn mbufs_are_sent_as_the_interpreter_sends_packets() {
     if !has_dpdk() {
@@ -200,9 +202,9 @@ fn mbufs_are_sent_as_the_interpreter_sends_packets() {
     }
 }
 
-/// A table without keys has no look-up to wait for, and stands on the way to one that has.
+/// A table without keys has no lookup, and precedes one that has.
 #[test]
-fn what_is_done_without_a_look_up_waits_for_its_turn() {
+fn side_effects_of_tables_without_keys_are_deferred() {
     let file = |name: &str| path(name).display().to_string();
     let (program, test) = (file("crates/cli/tests/plans/keyless.p4"), file("crates/cli/tests/plans/keyless.stf"));
     let machine = file("tests/machines/slow-memory.toml");
@@ -217,12 +219,12 @@ fn what_is_done_without_a_look_up_waits_for_its_turn() {
     }
 }
 
-/// A table may be looked up again and again: by one key, whose look-ups are of one stage, or by several.
+/// A table may be looked up several times: by one key, with the lookups in one stage, or by several.
 #[test]
 fn tables_that_are_looked_up_twice_find_what_the_interpreter_finds() {
     let file = |ending: &str| path(&format!("crates/cli/tests/plans/twice{ending}")).display().to_string();
     let test = file(".stf");
-    let plans = [".plan", "_behind.plan", "_stages.plan", "_lanes.plan"].map(file);
+    let plans = [".plan", "_pipelined.plan", "_stages.plan", "_vector.plan"].map(file);
     let planned = plans.iter().map(|plan| ["--plan", plan.as_str()]);
     for plan in planned.chain([["--passes", ""]]) {
         let native = ["--engine", "native", "--burst", "1"];
@@ -236,7 +238,7 @@ fn tables_that_are_looked_up_twice_find_what_the_interpreter_finds() {
     }
 }
 
-/// Every structure under random entries, the interpreter beside it.
+/// Every structure with random entries, compared with the interpreter.
 #[test]
 fn every_structure_finds_what_the_interpreter_finds() {
     let program = path("crates/cli/tests/plans/structures.p4").display().to_string();
@@ -292,33 +294,42 @@ fn agree_on_entries(program: &str, plan: &str, entries: &str) {
     assert!(output.status.success() && said.contains("both engines agree"), "{program}: {said}");
 }
 
-/// Two look-ups of a stage: a packet that leaves between them has made the first one only, and keys whose first line is full are in their second one.
+/// Two lookups of a stage: a packet that exits between them makes the first one only, and keys whose first line is full are in their second one.
 #[test]
-fn look_ups_made_together_are_counted_and_complete() {
-    agree_on_entries("crates/cli/tests/plans/leaves.hlir", "crates/cli/tests/plans/leaves.plan", "5");
+fn lookups_of_one_stage_are_counted_and_complete() {
+    agree_on_entries(
+        "crates/cli/tests/plans/exit_between_lookups.hlir",
+        "crates/cli/tests/plans/exit_between_lookups.plan",
+        "5",
+    );
     agree_on_entries("apps/l2fwd/l2fwd.p4", "crates/cli/tests/plans/l2fwd.plan", "2000");
 }
 
 /// Keys are computed in a stage, and the code after the lookup runs in the commit phase: both read a header that is not extracted.
 #[test]
-fn a_header_that_only_keys_read_has_storage_behind_them() {
+fn a_header_that_only_keys_read_has_storage_after_them() {
     agree_on_entries("crates/cli/tests/plans/unextracted.hlir", "crates/cli/tests/plans/unextracted.plan", "5");
 }
 
-/// Behind a deparser, what a header was extracted from is the packet's new front.
+/// After a deparser, the bytes that a header was extracted from are the packet's new front.
 #[test]
-fn a_header_that_is_written_behind_a_deparser_leaves_the_packet_alone() {
-    agree_on_entries("crates/cli/tests/plans/behind.hlir", "crates/cli/tests/plans/behind.plan", "0");
+fn a_header_written_after_a_deparser_does_not_change_the_packet() {
+    agree_on_entries(
+        "crates/cli/tests/plans/write_after_deparser.hlir",
+        "crates/cli/tests/plans/write_after_deparser.plan",
+        "0",
+    );
 }
 
 /// Copies of a truncated packet as received are whole, and headers keep the bytes after the cut. A write to a header is invisible before a deparser.
 #[test]
-fn packets_that_are_cut_come_again_as_they_came() {
+fn truncated_packets_re_enter_as_received() {
     let file = |name: &str| path(name).display().to_string();
-    let (program, packets) = (file("crates/cli/tests/plans/cut.hlir"), file("crates/cli/tests/plans/cut.stf"));
+    let (program, packets) =
+        (file("crates/cli/tests/plans/truncated.hlir"), file("crates/cli/tests/plans/truncated.stf"));
     let machine = file("tests/machines/slow-memory.toml");
     let ran = ["stf", &program, &packets, "--trace", &packets, "--count", "1000", "--random-entries", "5"];
-    let behind = plan_file("cut_behind");
+    let behind = plan_file("truncated_pipelined");
     let planned = [&["--machine", machine.as_str(), "--sanitize"][..], &["--plan", &behind, "--sanitize"]];
     for plan in [&["--sanitize"][..], &["--passes", ""]].into_iter().chain(planned) {
         let output = bacus().args(ran).args(plan).output().expect("bacus runs");
@@ -327,13 +338,13 @@ fn packets_that_are_cut_come_again_as_they_came() {
     }
 }
 
-/// A look-up on the way to a stage in lanes: of different keys, and of the same.
+/// A lookup before the cut in vector code: with different keys, and with equal ones.
 #[test]
-fn what_is_found_on_the_way_is_a_part_of_the_key() {
-    for plan in ["way", "way_16"] {
+fn a_lookup_before_the_cut_is_part_of_the_key() {
+    for plan in ["lookup_before_cut", "lookup_before_cut_16"] {
         for entries in ["5", "25"] {
             agree_on_entries(
-                "crates/cli/tests/plans/way.hlir",
+                "crates/cli/tests/plans/lookup_before_cut.hlir",
                 &format!("crates/cli/tests/plans/{plan}.plan"),
                 entries,
             );
@@ -341,13 +352,13 @@ fn what_is_found_on_the_way_is_a_part_of_the_key() {
     }
 }
 
-/// Those that have left the path are worked on before the others of their group.
+/// Side exits are processed before the other packets of their group.
 #[test]
-fn who_leaves_the_path_overtakes_nobody() {
-    agree_on_entries("crates/cli/tests/plans/short.hlir", "crates/cli/tests/plans/short.plan", "3");
+fn side_exits_overtake_no_packet() {
+    agree_on_entries("crates/cli/tests/plans/short_headers.hlir", "crates/cli/tests/plans/short_headers.plan", "3");
 }
 
-/// All numbers of 16 bits are ports, also in code that sends a group at once; of wider numbers none is, whatever their low bits are.
+/// All numbers of 16 bits are ports, also in code that sends a group at once. Wider numbers are no ports, whatever their low bits are.
 #[test]
 fn ports_of_more_than_16_bits_are_no_ports() {
     let file = |ending: &str| path(&format!("crates/cli/tests/plans/wide_ports.{ending}")).display().to_string();

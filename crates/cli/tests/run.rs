@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 const L2FWD: &str = "apps/l2fwd/l2fwd";
 
-const STATIONS: &str = "\
+const HOSTS: &str = "\
 add smac hdr.ethernet.src:0x02000000000a NoAction()
 add dmac hdr.ethernet.dst:0x02000000000a forward(port:1)
 add dmac hdr.ethernet.dst:0x02000000000b forward(port:2)
@@ -31,8 +31,8 @@ fn packets_go_from_capture_to_capture_and_are_counted() {
     }
     let directory = scratch("captures");
     let out = |port: u16| directory.join(format!("out{port}.pcap"));
-    let stf = directory.join("stations.stf");
-    fs::write(&stf, STATIONS).unwrap();
+    let stf = directory.join("hosts.stf");
+    fs::write(&stf, HOSTS).unwrap();
     let port = |port: u16| format!("{port}=pcap:{},{}", stf.display(), out(port).display());
     let ran = bacus()
         .arg("run")
@@ -47,7 +47,7 @@ fn packets_go_from_capture_to_capture_and_are_counted() {
     assert!(ran.status.success(), "{text}{}", String::from_utf8_lossy(&ran.stderr));
     // What each port sends is what the file expects there, a hundred times.
     for number in 1..4u16 {
-        let expected = STATIONS.lines().filter(|line| line.starts_with(&format!("expect {number} "))).count();
+        let expected = HOSTS.lines().filter(|line| line.starts_with(&format!("expect {number} "))).count();
         assert_eq!(capture(&out(number)).len(), 100 * expected, "port {number}\n{text}");
     }
     assert!(text.contains("digest station_t: ") && text.contains("packets per second"), "{text}");
@@ -69,7 +69,7 @@ fn what_waits_when_the_switch_is_stopped_is_counted() {
     }
     let directory = scratch("stopped");
     let plan = directory.join("lanes.plan");
-    let lanes = fs::read_to_string(path("crates/cli/tests/plans/ipv4fwd_lanes.plan")).unwrap();
+    let lanes = fs::read_to_string(path("crates/cli/tests/plans/ipv4fwd_vector.plan")).unwrap();
     fs::write(&plan, lanes.replace("  descriptor own\n", "")).unwrap();
     let app = |ending: &str| path(&format!("apps/ipv4fwd/{ending}")).display().to_string();
     let out = |port: u16| format!("{port}=pcap:,{}", directory.join(format!("out{port}.pcap")).display());
@@ -103,7 +103,7 @@ fn copies_that_found_no_memory_are_counted() {
     let (stf, out) = (directory.join("mirrored.stf"), directory.join("out.pcap"));
     let members = " 4".repeat(64);
     let packet = "packet 1 02000000000b02000000000a0800aa\n".repeat(32);
-    let entries = "add bridges hdr.ethernet.dst:0x02000000000b forward(port:1)\nadd stations hdr.ethernet.src:0x02000000000a watched(session:9)\n\
+    let entries = "add bridges hdr.ethernet.dst:0x02000000000b forward(port:1)\nadd hosts hdr.ethernet.src:0x02000000000a watched(session:9)\n\
                    mc_mgrp_create 2\nmirroring_add_mc 9 2\n";
     let group = format!("mc_node_create 1{members}\nmc_node_associate 2 0\n");
     fs::write(&stf, format!("{entries}{group}{packet}")).unwrap();

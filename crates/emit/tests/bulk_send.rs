@@ -10,15 +10,15 @@ header hdr.ethernet: ethernet_t {{ dst: 48, src: 48, type: 16 }}
 header hdr.tag: tag_t {{ value: 16 }}
 variable meta.port: 9
 variable error: 32
-table stations {{
+table hosts {{
   key hdr.ethernet.dst: exact
   action send(port: 9) {{ meta.port = port }}
   default send(511)
 }}
-parser parser {{ start start, accept stations, reject stations, error error }}
+parser parser {{ start start, accept hosts, reject hosts, error error }}
 entry start
-node start: state of parser {{ extract hdr.ethernet }} -> stations
-node stations: apply stations -> queue
+node start: state of parser {{ extract hdr.ethernet }} -> hosts
+node hosts: apply hosts -> queue
 node queue: buffer {{
   when meta.port == 511: drop \"no way\"
   otherwise -> ready
@@ -30,9 +30,9 @@ node departure: buffer {{
 }}
 plan {{
   burst 64
-  hot_path {{ start, stations }}
-  loop stations: batch 64 group 64 {{
-    prefetch table stations line 0 ahead 64 in own_loop to t0
+  hot_path {{ start, hosts }}
+  loop hosts: batch 64 group 64 {{
+    prefetch table hosts line 0 ahead 64 in own_loop to t0
   }}
 }}"
     )

@@ -113,16 +113,16 @@ fn mpls_mbuf() {
 /// Packets beside the path wait in two queues, one of which looks up for a group.
 #[test]
 fn queues_own() {
-    let program = include_str!("../../cli/tests/plans/waits.hlir");
-    let plan = include_str!("../../cli/tests/plans/waits.plan");
+    let program = include_str!("../../cli/tests/plans/queues.hlir");
+    let plan = include_str!("../../cli/tests/plans/queues.plan");
     expect_file!["golden/queues_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
 }
 
 /// Without a path: a list of packets before each loop, and `wait` where they part.
 #[test]
 fn lists_own() {
-    let program = include_str!("../../cli/tests/plans/waits.hlir");
-    let plan = include_str!("../../cli/tests/plans/waits_lists.plan");
+    let program = include_str!("../../cli/tests/plans/queues.hlir");
+    let plan = include_str!("../../cli/tests/plans/queues_lists.plan");
     expect_file!["golden/lists_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
 }
 
@@ -135,8 +135,8 @@ fn emitting_twice_gives_equal_bytes() {
 /// What is looked up on the way to a stage in lanes: the number of a record, its action, and what is read of it.
 #[test]
 fn lookup_before_cut_own() {
-    let program = include_str!("../../cli/tests/plans/way.hlir");
-    let plan = include_str!("../../cli/tests/plans/way.plan");
+    let program = include_str!("../../cli/tests/plans/lookup_before_cut.hlir");
+    let plan = include_str!("../../cli/tests/plans/lookup_before_cut.plan");
     expect_file!["golden/lookup_before_cut_own.c.golden"]
         .assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
 }

@@ -129,7 +129,7 @@ fn compile(title: &str, program: &Program, plan: &Plan) {
 }
 
 #[test]
-fn names_may_be_others_with_what_is_made_of_these_behind_them() {
+fn names_may_be_other_names_with_derived_suffixes() {
     let (text, names) = switch();
     let program = read(&text).program;
     for (title, plan) in plans(&program) {
@@ -139,26 +139,27 @@ fn names_may_be_others_with_what_is_made_of_these_behind_them() {
     compile("staged", &staged.program, &staged.plan.expect("it has a plan"));
 }
 
-/// What is made of a node where packets wait, where one is looked up on the way to a stage in lanes, and where lanes make what its actions write.
+/// Identifiers derived from a node with a queue, from a lookup before the cut of vector code, and from vector code that computes an action's results.
 #[test]
-fn nodes_may_be_named_as_what_stages_make_of_others() {
-    let way = concat!(include_str!("../../cli/tests/plans/way.hlir"), include_str!("../../cli/tests/plans/way.plan"));
-    let (first, more) = blocks("kinds", "deparser");
-    let way = way.replace(
-        "node stations: apply stations -> deparser",
-        &format!("node stations: apply stations -> {first}\n{more}"),
+fn nodes_may_have_the_names_derived_from_other_nodes() {
+    let before_cut = concat!(
+        include_str!("../../cli/tests/plans/lookup_before_cut.hlir"),
+        include_str!("../../cli/tests/plans/lookup_before_cut.plan")
     );
-    let waits =
-        concat!(include_str!("../../cli/tests/plans/waits.hlir"), include_str!("../../cli/tests/plans/waits.plan"));
-    let waits = ["table ", "apply "].iter().fold(waits.to_string(), |waits, before| {
-        waits.replace(&format!("{before}stations"), &format!("{before}queue_slow"))
+    let (first, more) = blocks("kinds", "deparser");
+    let before_cut = before_cut
+        .replace("node hosts: apply hosts -> deparser", &format!("node hosts: apply hosts -> {first}\n{more}"));
+    let queued =
+        concat!(include_str!("../../cli/tests/plans/queues.hlir"), include_str!("../../cli/tests/plans/queues.plan"));
+    let queued = ["table ", "apply "].iter().fold(queued.to_string(), |queued, before| {
+        queued.replace(&format!("{before}hosts"), &format!("{before}queue_slow"))
     });
-    let (first, more) = blocks("side.stations", "number");
-    let waits = waits
+    let (first, more) = blocks("side.hosts", "number");
+    let queued = queued
         .replace(" slow", " slow_record")
-        .replace(" stations", " side.stations")
+        .replace(" hosts", " side.hosts")
         .replace("apply queue_slow -> number", &format!("apply queue_slow -> {first}\n{more}"));
-    for (title, text) in [("way", way), ("waits", waits)] {
+    for (title, text) in [("before_cut", before_cut), ("queued", queued)] {
         let parsed = read(&text);
         compile(title, &parsed.program, &parsed.plan.expect("it has a plan"));
     }

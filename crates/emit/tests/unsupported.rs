@@ -18,7 +18,7 @@ table sources {
   default known()
 }
 
-table stations {
+table hosts {
   key hdr.ethernet.dst: exact
   action send(port: 9) { meta.port = port }
   default send(511)
@@ -30,9 +30,9 @@ entry start
 
 node start: state of parser { extract hdr.ethernet } -> sources
 
-node sources: apply sources -> stations
+node sources: apply sources -> hosts
 
-node stations: apply stations -> leave
+node hosts: apply hosts -> leave
 
 node leave: buffer {
   when meta.port == 511: drop "no way"
@@ -64,7 +64,7 @@ fn says(plan: &str, message: &str, place: &str) {
     assert_eq!(refused(plan), [(format!("the plan: {message}"), place.to_string())]);
 }
 
-const PATH: &str = "hot_path { start, sources, stations }\n";
+const PATH: &str = "hot_path { start, sources, hosts }\n";
 
 /// A plan with this request in its only loop, which begins at `node`.
 fn with_request(head: &str, node: &str, request: &str) -> String {
@@ -91,15 +91,15 @@ fn vector_code_where_it_is_impossible() {
     assert_eq!(refused(&format!("{PATH}{}", of("sources", 8))), []);
     let wide = of("sources", 16);
     says(&format!("{PATH}{wide}"), "a group of 8 packets is smaller than a vector of 16", &wide);
-    let late = of("stations", 8);
+    let late = of("hosts", 8);
     let behind = format!("{PATH}loop sources: batch 8 group 8\n{late}");
-    says(&behind, "nothing before `stations` can be vector code", &late);
+    says(&behind, "nothing before `hosts` can be vector code", &late);
     let pathless = of("sources", 8);
     says(&pathless, "nothing before `sources` can be vector code", &pathless);
     let counted = of("sources", 8);
     let counting = format!("{PATH}{counted}\ninstrument edges");
     says(&counting, "vector code does not count keys", &counted);
-    let looked_up = of("stations", 8);
+    let looked_up = of("hosts", 8);
     let message = "`sources` has no vector form: it looks up a key that does not have 1 to 32 bits";
     says(&format!("{PATH}{looked_up}"), message, &looked_up);
 }
@@ -124,8 +124,8 @@ fn requests_of_loops_without_a_path() {
     let behind = "prefetch table sources line 0 ahead 1 interleaved lookup to t0";
     let message = "without a hot path, prefetches cannot be interleaved";
     says(&with_request("", "sources", behind), message, behind);
-    let other = "prefetch table stations line 0 ahead 8 in own_loop to t0";
-    says(&with_request("", "sources", other), "`sources` does not look up `stations`", other);
+    let other = "prefetch table hosts line 0 ahead 8 in own_loop to t0";
+    says(&with_request("", "sources", other), "`sources` does not look up `hosts`", other);
     assert_eq!(refused(&with_request(PATH, "sources", other)), [], "a stage looks it up");
     let packet = "prefetch packet ahead 8 in own_loop to t0";
     assert_eq!(refused(&with_request("", "start", packet)), []);
@@ -138,6 +138,6 @@ fn packets_are_requested_where_the_path_begins() {
     let packet = "prefetch packet ahead 8 in own_loop to t0";
     assert_eq!(refused(&with_request(PATH, "sources", packet)), []);
     let first = format!("{PATH}loop sources: batch 8 group 8\n");
-    let message = "the loop at `stations` is too late to prefetch packets";
-    says(&with_request(&first, "stations", packet), message, packet);
+    let message = "the loop at `hosts` is too late to prefetch packets";
+    says(&with_request(&first, "hosts", packet), message, packet);
 }

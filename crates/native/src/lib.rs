@@ -123,7 +123,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         &mut self.switch
     }
 
-    /// Packets on each edge and keys of look-ups since the engine was made, where the plan counts them.
+    /// Packets on each edge and keys of lookups since the engine was made, where the plan counts them.
     pub fn counts(&self) -> Counts {
         let mut counts = self.counted.clone();
         counts.add(&self.switch.counts());

@@ -27,7 +27,7 @@ control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {
     action drop() { mark_to_drop(s); }
     action mark(bit<8> value) { h.f.mark = value; }
     action copy(bit<32> session) { clone(CloneType.I2E, session); h.f.mark = 0xcc; }
-    table stations {
+    table hosts {
         key = { h.f.station : exact; }
         actions = { forward; flood; drop; }
         default_action = drop;
@@ -42,7 +42,7 @@ control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {
         actions = { mark; copy; NoAction; }
     }
     apply {
-        stations.apply();
+        hosts.apply();
         routes.apply();
         rules.apply();
         written.read(h.f.address, (bit<32>)h.f.level[1:0]);

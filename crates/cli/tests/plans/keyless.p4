@@ -1,4 +1,4 @@
-// A table without keys in front of look-ups that wait: what it does to a register is left to the packet's turn.
+// A table without keys before lookups of a stage: its write to a register is deferred to the commit phase.
 #include <core.p4>
 #include <v1model.p4>
 

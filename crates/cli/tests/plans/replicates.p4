@@ -1,5 +1,5 @@
-/* A bridge that makes copies wherever v1model can: frames to many stations are flooded, those of watched stations are mirrored on their way in or out, some
- * enter again with the mark that they have. All of it is decided by look-ups, so that plans have stages before, between and behind what is copied. */
+/* A bridge that makes copies wherever v1model can: frames to many hosts are flooded, those of watched hosts are mirrored on their way in or out, some
+ * enter again with the mark that they have. All of it is decided by lookups, so that plans have stages before, between and behind what is copied. */
 #include <core.p4>
 #include <v1model.p4>
 
@@ -74,7 +74,7 @@ control Bridge(inout headers_t hdr, inout metadata_t meta, inout standard_metada
         standard.mcast_grp = group;
     }
 
-    table stations {
+    table hosts {
         key = {
             hdr.ethernet.src : exact;
         }
@@ -101,7 +101,7 @@ control Bridge(inout headers_t hdr, inout metadata_t meta, inout standard_metada
 
     apply {
         if (hdr.ethernet.isValid()) {
-            switch (stations.apply().action_run) {
+            switch (hosts.apply().action_run) {
                 unknown: {
                     return;
                 }

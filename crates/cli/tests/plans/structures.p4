@@ -1,4 +1,4 @@
-/* Tables of every kind of key, for plans that give them every structure. Each table writes its own part of what leaves, so that one wrong look-up shows. */
+/* Tables of every kind of key, for plans that give them every structure. Each table writes its own part of what leaves, so that one wrong lookup shows. */
 #include <core.p4>
 #include <v1model.p4>
 
@@ -55,7 +55,7 @@ control Work(inout headers_t headers, inout metadata_t meta, inout standard_meta
     action port(bit<8> number) { meta.port = number; }
     action pair(bit<8> number) { meta.pair = number; }
 
-    table stations {
+    table hosts {
         key = { headers.ethernet.source: exact; }
         actions = { station; NoAction; }
         default_action = NoAction();
@@ -98,7 +98,7 @@ control Work(inout headers_t headers, inout metadata_t meta, inout standard_meta
         size = 100;
     }
     apply {
-        stations.apply();
+        hosts.apply();
         kinds.apply();
         routes.apply();
         rules.apply();

@@ -1,4 +1,4 @@
-// Tables that are looked up more than once on a packet's way: by the same key, and by one that has changed in between; in ingress and in egress.
+// Tables with several lookups per packet: by the same key, and by one that has changed in between; in ingress and in egress.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,4 +1,4 @@
-/* Operands are evaluated from left to right, `&&` and `||` stop when they know, keys are computed before the look-up, and an exit in the
+/* Operands are evaluated from left to right, `&&` and `||` stop when they know, keys are computed before the lookup, and an exit in the
  * middle of a statement ends it. */
 #include "frame.p4"
 

@@ -24,7 +24,7 @@ control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {
     action rewrite(bit<48> a, bit<32> b) { h.f.mac = a; h.f.a = b; }
     action mark(bit<128> a, bit<8> bit_to_set) { h.f.dad = a; h.f.seen = h.f.seen | bit_to_set; }
     action seen(bit<8> v) { h.f.seen = h.f.seen | v; }
-    table stations {
+    table hosts {
         key = { h.f.mac : exact; }
         actions = { rewrite; NoAction; }
         counters = hits;
@@ -46,7 +46,7 @@ control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {
         masks.apply();
         routes.apply();
         wide.apply();
-        stations.apply();
+        hosts.apply();
     }
 }
 

@@ -242,8 +242,8 @@ node destinations: apply destinations -> queue
 node queue: buffer { send 32w1 }
 ";
 
-    /// VLANs and stations: a source, then a destination.
-    const STATIONS: [[(u16, u64); 2]; 3] =
+    /// VLANs and MAC addresses: a source, then a destination.
+    const HOSTS: [[(u16, u64); 2]; 3] =
         [[(1, 0xa), (1, 0xa)], [(2, 0xb), (2, 0xb)], [(3, 0xffff_0000_000c), (0xc, 0xffff_0000_0003)]];
 
     fn content(program: &Program, name: &str, bytes: &[u8]) -> Content {
@@ -269,17 +269,17 @@ node queue: buffer { send 32w1 }
         let (mut text, mut binary) = (String::new(), MAGIC.to_vec());
         for (side, (table, field)) in [("sources", "from"), ("destinations", "to")].into_iter().enumerate() {
             binary.extend([&named(table)[..], &named("known"), &3u64.to_le_bytes()].concat());
-            for (vlan, station) in STATIONS.map(|sides| sides[side]) {
-                text += &format!("add {table} vlan:{vlan:#x} {field}:{station:#x} known()\n");
-                binary.extend([&vlan.to_le_bytes()[..], &station.to_le_bytes()[..6]].concat());
+            for (vlan, host) in HOSTS.map(|sides| sides[side]) {
+                text += &format!("add {table} vlan:{vlan:#x} {field}:{host:#x} known()\n");
+                binary.extend([&vlan.to_le_bytes()[..], &host.to_le_bytes()[..6]].concat());
             }
         }
-        let written = occupied(&parsed.program, "stations.stf", text.as_bytes());
-        assert_eq!(occupied(&parsed.program, "stations.bin", &binary), written);
+        let written = occupied(&parsed.program, "hosts.stf", text.as_bytes());
+        assert_eq!(occupied(&parsed.program, "hosts.bin", &binary), written);
         let [sources, destinations] =
             ["sources", "destinations"].map(|name| parsed.program.tables.values().find(|table| table.name == name));
         let [sources, destinations] = [sources, destinations].map(|table| table.expect("it is there"));
-        // Two stations are in both; of the third, fields have changed their places.
+        // Two hosts are in both; of the third, fields have changed their places.
         assert_eq!(written.union_count(sources, destinations), Some(4));
         let drawn = Origin::Generated { table: "sources".to_string(), count: 1000, seed: 1 };
         let drawn = occupancy(&parsed.program, &[drawn]).unwrap_or_else(|failure| panic!("{failure:?}"));

@@ -1,4 +1,4 @@
-//! Entries by the million go to the tables without being written one by one: the store knows them all the same.
+//! Entries by the million are written in bulk, and the store contains them like all others.
 
 use control::DataPlane as _;
 use driver::entries::{self, Origin};

@@ -1,12 +1,12 @@
-//! How long packets wait that are only counted and dropped: burst by burst, with nothing that drives them out.
+//! The delay of bulk drops: burst by burst, without empty bursts that flush them.
 
-use crate::waiting::{compiled, example};
+use crate::queues::{compiled, example};
 use hlir::Program;
 use native::NativeEngine;
 use runtime::{Buffers, MemoryPort, Pipeline, Settings, Trace};
 use std::sync::Arc;
 
-/// Packets side by side in the example's plan, and bursts that any of them waits at most: `LANES_TIMEOUT`.
+/// Packets per vector in the example's plan, and the timeout in bursts: `LANES_TIMEOUT`.
 const LANES: usize = 8;
 const TIMEOUT: usize = 32;
 
@@ -15,7 +15,7 @@ struct Switch<'p> {
 }
 
 impl Switch<'_> {
-    /// Buffers that it holds behind a burst: `s` is a packet that is sent, `n` one of no session, `u` one of a station that is in no entry.
+    /// Buffers held after a burst: `s` is a packet that is sent, `n` one without a session, `u` one without an entry.
     fn held_behind(&mut self, kinds: &str) -> u32 {
         let frames: Vec<[u8; 44]> = kinds.chars().map(frame).collect();
         let lane = self.engine.switch().lane(0).expect("its worker runs here");
@@ -42,8 +42,8 @@ fn frame(kind: char) -> [u8; 44] {
 }
 
 fn with_switch(test: impl for<'p> FnOnce(&mut Switch<'p>, &'p Program, Arc<Pipeline>)) {
-    let program = example("drops.hlir").program;
-    let (pipeline, compiled) = compiled("drops.hlir", "drops.plan");
+    let program = example("bulk_drop.hlir").program;
+    let (pipeline, compiled) = compiled("bulk_drop.hlir", "bulk_drop.plan");
     let lanes = || vec![MemoryPort::new(Buffers::default())];
     let settings = Settings { ports: 8, seed: 0 };
     let engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes).expect("it attaches");
@@ -51,7 +51,7 @@ fn with_switch(test: impl for<'p> FnOnce(&mut Switch<'p>, &'p Program, Arc<Pipel
 }
 
 #[test]
-fn packets_wait_until_there_are_as_many_as_go_side_by_side() {
+fn packets_are_held_until_they_fill_a_vector() {
     for dropped in ["n", "u"] {
         with_switch(|switch, _, _| {
             let burst = format!("sssss{}", dropped.repeat(3));
@@ -63,7 +63,7 @@ fn packets_wait_until_there_are_as_many_as_go_side_by_side() {
 }
 
 #[test]
-fn packets_wait_for_no_more_bursts_than_they_have_patience() {
+fn packets_are_dropped_at_the_timeout() {
     with_switch(|switch, _, _| {
         assert_eq!(switch.held_behind("sssnssus"), 2, "one of each list");
         let behind: Vec<u32> = (2..=TIMEOUT).map(|_| switch.held_behind("ssssssss")).collect();
@@ -74,7 +74,7 @@ fn packets_wait_for_no_more_bursts_than_they_have_patience() {
 }
 
 #[test]
-fn nothing_waits_behind_a_burst_of_nothing_or_for_another_pipeline() {
+fn an_empty_burst_and_an_exchange_flush_bulk_drops() {
     with_switch(|switch, compiled, pipeline| {
         assert_eq!(switch.held_behind("nsssssuu"), 3);
         assert_eq!(switch.held_behind(""), 0);

@@ -13,7 +13,7 @@ use std::path::Path;
 const BUFFERS: Buffers = Buffers { count: 16, bytes: 2048, headroom_bytes: 128 };
 const MEMBERS: u32 = 5;
 
-/// Floods `packets` frames at once; how many left, and how many copies were dropped so far.
+/// Floods `packets` frames at once; returns the sent packets, and the copies dropped so far.
 fn flood(engine: &mut NativeEngine<'_, MemoryPort>, packets: usize) -> (usize, u64) {
     let frame = Frame { port: 1, bytes: vec![0xff; 60] };
     let outcome = engine.process(&vec![frame; packets]).expect("the frames fit");

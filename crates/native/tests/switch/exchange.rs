@@ -1,4 +1,4 @@
-//! Another compilation of the same program takes the place of the one that runs: entries outlive it, and no packet is lost.
+//! Another compilation of the same program replaces the running one: entries stay, and no packet is lost.
 
 use control::DataPlane as _;
 use driver::options::{Native, Passes, Source};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-const STATIONS: &str = "\
+const HOSTS: &str = "\
 add smac hdr.ethernet.src:0x02000000000a NoAction()
 add dmac hdr.ethernet.dst:0x02000000000b forward(port:2)
 ";
@@ -49,7 +49,7 @@ fn entries_outlive_an_exchange_of_structures_under_traffic_and_no_packet_is_lost
     let lanes = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
     let mut engine = NativeEngine::new((&program, &first_program), first.clone(), settings, lanes).unwrap();
     let file: PathBuf = std::env::temp_dir().join(format!("bacus-exchange-{}.stf", std::process::id()));
-    std::fs::write(&file, STATIONS).unwrap();
+    std::fs::write(&file, HOSTS).unwrap();
     entries::configure(&program, &file, &mut engine).unwrap();
     std::fs::remove_file(&file).unwrap();
     let frame = [&[2, 0, 0, 0, 0, 0xb, 2, 0, 0, 0, 0, 0xa, 8, 0][..], &[0; 50]].concat();
@@ -86,7 +86,7 @@ fn another_program_takes_over_what_was_written_or_begins_anew() {
     let lanes = || vec![MemoryPort::new(Buffers::default())];
     let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes).unwrap();
     let file: PathBuf = std::env::temp_dir().join(format!("bacus-replace-{}.stf", std::process::id()));
-    std::fs::write(&file, STATIONS).unwrap();
+    std::fs::write(&file, HOSTS).unwrap();
     entries::configure(&program, &file, &mut engine).unwrap();
     std::fs::remove_file(&file).unwrap();
     let counts = |engine: &NativeEngine<'_, MemoryPort>| -> Vec<usize> {

@@ -1,6 +1,6 @@
-//! What is found on the way to keys that wait for the next burst, while a controller writes: a packet goes by one state of a table, never by two.
+//! Lookups that complete the keys of the next burst, while a controller writes: each packet sees one state of a table, never two.
 
-use crate::waiting::{compiled, example};
+use crate::queues::{compiled, example};
 use control::DataPlane as _;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Match, Program, TableId};
@@ -8,8 +8,9 @@ use native::NativeEngine;
 use runtime::{Buffers, MemoryPort, Packet, Settings, Trace};
 
 /// Programs with their plans.
-const PORTS: [(&str, &str); 2] = [("fronts.hlir", "fronts.plan"), ("fronts.hlir", "fronts_lanes.plan")];
-const KEYLESS: (&str, &str) = ("fronts_keyless.hlir", "fronts_keyless.plan");
+const PORTS: [(&str, &str); 2] =
+    [("key_from_lookup.hlir", "key_from_lookup.plan"), ("key_from_lookup.hlir", "key_from_lookup_vector.plan")];
+const KEYLESS: (&str, &str) = ("key_from_default.hlir", "key_from_default.plan");
 /// The port that has an entry, and one that has none.
 const KNOWN: u16 = 5;
 const UNKNOWN: u16 = 6;
@@ -29,7 +30,7 @@ fn lane<'e>(engine: &'e mut NativeEngine<'_, MemoryPort>) -> &'e mut MemoryPort 
     engine.switch().lane(0).expect("its worker runs here")
 }
 
-/// Packets of station 7.
+/// Packets of host 7.
 fn frames(port: u16) -> Trace {
     let mut frame = [0; 16];
     frame[1] = 7;
@@ -40,17 +41,17 @@ fn vlan(number: u32) -> ActionCall {
     ActionCall { action: 0, arguments: vec![number.into()] }
 }
 
-/// The table on the way.
+/// The table before the cut.
 fn front(program: &Program) -> TableId {
-    program.tables.iter().find(|(_, table)| table.name != "stations").expect("the example has it").0
+    program.tables.iter().find(|(_, table)| table.name != "hosts").expect("the example has it").0
 }
 
-/// The VLANs of packets, and what was found for each.
+/// The VLANs of packets, and the lookup result for each.
 fn told(packets: &[Packet]) -> Vec<(u8, u8)> {
     packets.iter().map(|packet| (packet.bytes[3], packet.bytes[5])).collect()
 }
 
-/// What packets of a port tell that wait while the default action, which has been `vlan(1)`, becomes `vlan(2)`.
+/// The contents of packets of a port that are held while the default action changes from `vlan(1)` to `vlan(2)`.
 fn told_behind(engine: &mut NativeEngine<'_, MemoryPort>, program: &Program, port: u16) -> Vec<(u8, u8)> {
     lane(engine).keep_sent();
     engine.set_default(front(program), &vlan(1)).expect("it is an action of the table");
@@ -65,7 +66,7 @@ fn told_behind(engine: &mut NativeEngine<'_, MemoryPort>, program: &Program, por
 }
 
 #[test]
-fn who_waits_while_a_default_action_is_replaced_gets_all_of_the_new_one() {
+fn held_packets_get_all_of_a_replaced_default_action() {
     for plan in PORTS {
         with_engine(plan, |engine, program| {
             assert_eq!(told_behind(engine, program, UNKNOWN), [(2, 2); 32], "{plan:?}");
@@ -75,9 +76,9 @@ fn who_waits_while_a_default_action_is_replaced_gets_all_of_the_new_one() {
     with_engine(KEYLESS, |engine, program| assert_eq!(told_behind(engine, program, KNOWN), [(2, 2); 32]));
 }
 
-/// The worker runs until the controller has changed the entry often enough that records come back; what waits when it is stopped is driven out.
+/// The worker runs until the controller has changed the entry so often that records are reused. Packets held at its end are flushed.
 #[test]
-fn who_waits_while_an_entry_changes_goes_by_the_one_that_was_found() {
+fn held_packets_use_the_entry_that_they_found() {
     const CHANGES: u32 = 1000;
     for plan in PORTS {
         with_engine(plan, |engine, program| {

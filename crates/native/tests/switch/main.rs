@@ -1,10 +1,10 @@
 //! Native code in a switch on in-memory ports, with programs compiled for the test: burst by burst, and under writes.
 
 mod bulk;
+mod bulk_drop;
 mod copies;
-mod dropping;
 mod exchange;
-mod fronts;
+mod key_from_lookup;
 mod misses;
+mod queues;
 mod selector;
-mod waiting;

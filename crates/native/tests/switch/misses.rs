@@ -1,4 +1,4 @@
-//! A table with `@punt_on_miss`: a packet that misses goes to the control plane, and on where it was when the entry is written.
+//! A table with `@punt_on_miss`: a packet that misses goes to the control plane, and resumes there when the entry is written.
 
 use control::DataPlane as _;
 use control::plane::{Frame, Output};
@@ -30,7 +30,7 @@ fn host(program: &Program, dst: u8, port: u32) -> (TableId, Entry) {
     (table, Entry { matches: vec![Match::Exact(dst.into())], priority: 0, action, constant: false })
 }
 
-/// What left a native engine's worker, and which packets it has punted.
+/// The packets that a native engine's worker sent, and those that it punted.
 fn run(engine: &mut NativeEngine<'_, MemoryPort>) -> (Vec<Output>, Vec<Punted>) {
     engine.switch().run(0);
     let lane = engine.switch().lane(0).expect("its worker runs here");
@@ -92,7 +92,7 @@ fn compare(passes: &Passes) {
 }
 
 #[test]
-fn a_packet_that_misses_goes_on_when_its_entry_is_there() {
+fn a_packet_that_misses_resumes_when_its_entry_is_written() {
     compare(&Passes::default());
     compare(&Passes { passes: Some(Vec::new()), ..Passes::default() });
 }

@@ -1,4 +1,4 @@
-//! How long packets wait in a plan's queues: burst by burst, with nothing that drives them out.
+//! The delay of packets in a plan's queues: burst by burst, without empty bursts that flush them.
 
 use driver::options::{Native, Passes, Source};
 use driver::{compile, frontend};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const KNOWN: u16 = 0x0800;
 const WAITING: u16 = 0x0806;
-/// Bytes in front of a packet's number, without and with the mark of packets that have waited.
+/// Bytes before a packet's number, without and with the mark of queued packets.
 const FRONT: [usize; 2] = [14, 28];
 
 fn file(name: &str) -> PathBuf {
@@ -32,17 +32,17 @@ pub fn compiled(program: &str, plan: &str) -> (Arc<Pipeline>, Program) {
         .unwrap_or_else(|failure| panic!("the example compiles: {failure:?}"))
 }
 
-/// The example, with five packets before `stations` for three bursts and three before `slow` for one.
+/// The example, with five packets before `hosts` for three bursts and three before `slow` for one.
 fn waits() -> (Program, Arc<Pipeline>, Program) {
-    let (pipeline, compiled) = compiled("waits.hlir", "waits.plan");
-    (example("waits.hlir").program, pipeline, compiled)
+    let (pipeline, compiled) = compiled("queues.hlir", "queues.plan");
+    (example("queues.hlir").program, pipeline, compiled)
 }
 
-/// A packet that has left.
+/// A sent packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sent {
     number: u8,
-    /// In which it went on, and when it came, as those know that have waited.
+    /// Of queued packets: the order in which they left the queue, and their time of arrival.
     turn: u32,
     came: u64,
 }
@@ -62,7 +62,7 @@ impl<'p> Wire<'p> {
         Wire { engine, next: 0 }
     }
 
-    /// A burst at a time: `k` is a packet that is known, `w` one that waits, `s` one that goes on to wait a second time.
+    /// A burst at a time: `k` is a packet with an entry, `w` one that is queued, `s` one that is queued twice.
     fn burst(&mut self, clock: u64, kinds: &str) -> Vec<Sent> {
         let frames: Vec<Vec<u8>> = kinds.chars().map(|kind| self.frame(kind)).collect();
         self.engine.switch().set_clock(clock);
@@ -115,7 +115,7 @@ fn with_wire(test: impl FnOnce(&mut Wire<'_>)) {
 }
 
 #[test]
-fn packets_wait_for_as_many_bursts_as_their_queue_has_patience() {
+fn packets_leave_their_queue_at_its_timeout() {
     with_wire(|wire| {
         assert_eq!(wire.numbers(100, "wk"), [1], "the first packet waits, and is overtaken");
         assert_eq!(wire.held(), 1);
@@ -132,7 +132,7 @@ fn packets_wait_for_as_many_bursts_as_their_queue_has_patience() {
 }
 
 #[test]
-fn a_full_queue_goes_on_at_once_and_the_next_packet_waits_anew() {
+fn a_full_queue_is_emptied_at_once_and_the_timeout_restarts() {
     with_wire(|wire| {
         assert_eq!(wire.numbers(1, "www"), [0; 0]);
         assert_eq!(wire.numbers(2, "kwwwk"), [3, 0, 1, 2, 4, 5, 7], "the fifth that waits lets all go on");
@@ -144,7 +144,7 @@ fn a_full_queue_goes_on_at_once_and_the_next_packet_waits_anew() {
 }
 
 #[test]
-fn a_burst_of_nothing_drives_out_what_waits_in_every_queue() {
+fn an_empty_burst_flushes_every_queue() {
     with_wire(|wire| {
         assert_eq!(wire.numbers(1, "wsw"), [0; 0]);
         let sent = wire.burst(2, "");
@@ -156,7 +156,7 @@ fn a_burst_of_nothing_drives_out_what_waits_in_every_queue() {
 }
 
 #[test]
-fn what_waits_leaves_before_another_pipeline_comes() {
+fn queues_are_flushed_before_an_exchange() {
     let (program, pipeline, compiled) = waits();
     let mut wire = Wire::new(&program, &compiled, pipeline.clone());
     assert_eq!(wire.numbers(1, "wsww"), [0; 0]);
