@@ -37,7 +37,7 @@ help:
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
 	@echo "                  [SANITIZE=1] with the address and undefined-behaviour sanitizers in native code"
-	@echo "make bench-lookup our tables' look-ups beside DPDK's [RIB=FILE] [QUICK=1]"
+	@echo "make bench-lookup our tables' lookups beside DPDK's [RIB=FILE] [QUICK=1]"
 	@echo "make oracle       random programs: the compiler beside a second evaluator of P4 [SECONDS=600] [SEED=N] [EVERY=50: one in EVERY as native code]"
 	@echo "make mutations    mistakes put into lowering: does the oracle see each? [PROGRAMS=100] [NAMES=\"A B\": these alone]"
 	@echo "make fuzz         random texts for the frontend and the IR's reader [SECONDS=600] [CORPUS=DIR of more programs]"

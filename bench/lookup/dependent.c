@@ -35,7 +35,7 @@ dependent_draw(struct sample *sample, const void *context)
 		const uint64_t second = ((exact_value(entry) + key) & 0xffffffff) * tables->entries >> 32;
 
 		sample->keys[i] = sample->padded[2 * (size_t)i] = key;
-		sample->keys[SAMPLE + i] = key48(second);	/* for the floor: look-ups make their own */
+		sample->keys[SAMPLE + i] = key48(second);	/* for the floor: lookups make their own */
 		sample->padded_pointers[i] = sample->padded + 2 * (size_t)i;
 		sample->expected[i] = exact_value(second);
 	}
@@ -58,7 +58,7 @@ struct dependent_flight {
 	uint32_t numbers[BURST];	/* that the first one found */
 };
 
-/* A burst's look-ups in one of the tables, whose lines were requested. Each pays for a line of a later burst, if there is one. */
+/* A burst's lookups in one of the tables, whose lines were requested. Each pays for a line of a later burst, if there is one. */
 INLINE struct table_group
 dependent_group(const struct flight *flight, const uint64_t *keys, uint32_t *found, const struct flight *later, enum request request)
 {
@@ -76,7 +76,7 @@ dependent_keys(const struct dependent *tables, const struct sample *sample, uint
 		flight->keys[i] = dependent_key(dependent_value(&tables->first->table, flight->numbers[i]), sample->keys[from + i], tables->entries);
 }
 
-/* All of a burst's look-ups in the second table. */
+/* All of a burst's lookups in the second table. */
 INLINE void
 dependent_second(const struct dependent *tables, struct sample *sample, uint32_t from, struct dependent_flight *flight, enum request request)
 {
@@ -151,7 +151,7 @@ dependent_first_buckets(const struct dependent *tables, struct sample *sample, s
 	flight->first_late = exact48_find_firsts(tables->first, exact48_array(tables->first), &group);
 }
 
-/* Its second buckets there, and where its look-ups in the second table are. The lines of the first bursts are not prefetched. */
+/* Its second buckets there, and where its lookups in the second table are. The lines of the first bursts are not prefetched. */
 INLINE void
 dependent_turn(const struct dependent *tables, struct sample *sample, struct dependent_way *way, uint32_t number)
 {
@@ -186,7 +186,7 @@ dependent_end(const struct dependent *tables, struct sample *sample, struct depe
 	exact48_find_seconds(tables->second, exact48_array(tables->second), &group, flight->second_late);
 }
 
-/* Both tables' lines are requested in turn with the look-ups of older bursts, and second buckets are read a burst later. */
+/* Both tables' lines are requested in turn with the lookups of older bursts, and second buckets are read a burst later. */
 INLINE void
 dependent_ahead_to(const struct dependent *tables, struct sample *sample, uint32_t ahead, enum request request)
 {

@@ -184,7 +184,7 @@ exact_is_first(const void *table, const uint64_t *key, uint32_t bits)
 	return exact_find_in(table, exact_address(table, hash), hash, key, 2) != 0;
 }
 
-/* Lines that a look-up reads: the first bucket, and of a share of keys, by sample, the second one. */
+/* Lines that a lookup reads: the first bucket, and of a share of keys, by sample, the second one. */
 double
 exact_lines_each(const void *table, uint64_t entries, uint32_t bits)
 {
@@ -199,7 +199,7 @@ exact_lines_each(const void *table, uint64_t entries, uint32_t bits)
 	return 1 + (double)second / SAMPLE;
 }
 
-/* What our look-ups cost in a table of 64 entries: issuing them. */
+/* What our lookups cost in a table of 64 entries: issuing them. */
 static double
 exact_issue(uint32_t bits)
 {

@@ -15,7 +15,7 @@ struct flight {
 	const uint64_t *hashes;		/* NULL: not kept */
 };
 
-/* Each look-up by itself. */
+/* Each lookup by itself. */
 #define PLAIN_KERNEL_OF(NAME, LIMBS, SIZE)                                                                                                  \
 	static void NAME##_##LIMBS##_plain(const void *of, struct sample *sample)                                                           \
 	{                                                                                                                                   \

@@ -1,4 +1,4 @@
-/* What the look-up benchmarks share: time, keys, memory with the same pages for everybody, the machine's floor, and records of results. */
+/* What the lookup benchmarks share: time, keys, memory with the same pages for everybody, the machine's floor, and records of results. */
 #ifndef LOOKUP_H
 #define LOOKUP_H
 
@@ -11,11 +11,11 @@
 #include "table/writer.h"
 
 #define BURST 32u
-#define SAMPLE 1024u		/* look-ups that are timed at once: shorter than a time slice */
+#define SAMPLE 1024u		/* lookups that are timed at once: shorter than a time slice */
 #define TURNS 7u			/* of each kernel */
 #define SAMPLES (43u * TURNS)
 #define QUIET_TRIES 8u		/* of a sample */
-#define WARM_MOST (1u << 20)	/* look-ups before a turn's first sample */
+#define WARM_MOST (1u << 20)	/* lookups before a turn's first sample */
 #define KEY_WORDS_MOST 4u
 #define STEPS_MOST 2u
 #define KERNELS_MOST 16u	/* of a row */
@@ -37,7 +37,7 @@ struct sample {
 	const void *padded_pointers[SAMPLE];
 	uint32_t expected[SAMPLE];
 	uint32_t found[SAMPLE];
-	/* The lines that look-ups read: of several tables or levels, as many steps, for what is read in one says where to go on. */
+	/* The lines that lookups read: of several tables or levels, as many steps, for what is read in one says where to go on. */
 	uint32_t steps;
 	const void *lines[STEPS_MOST][SAMPLE];
 };
@@ -63,9 +63,9 @@ struct row {
 	/* What the keys should find, if drawing does not say. Not where time is taken: it may read a table, and leave it in the caches. */
 	void (*expect)(struct sample *sample, const void *context);
 	const void *context;
-	/* Says which lines the sample's look-ups read in our best structure there, and reads none of them. NULL: they are in the first caches. */
+	/* Says which lines the sample's lookups read in our best structure there, and reads none of them. NULL: they are in the first caches. */
 	void (*lines)(struct sample *sample, const void *context);
-	double lines_each;	/* that a look-up reads in a table or a level, for the few which go on to a second one */
+	double lines_each;	/* that a lookup reads in a table or a level, for the few which go on to a second one */
 	double issue;		/* cycles of ours in a table of a few entries, or for a few keys */
 };
 

@@ -1,4 +1,4 @@
-/* Look-ups alone: our tables beside DPDK's, the same keys, the same pages, one process, bursts of 32. `make bench-lookup` in the project's directory. */
+/* Lookups alone: our tables beside DPDK's, the same keys, the same pages, one process, bursts of 32. `make bench-lookup` in the project's directory. */
 #define _GNU_SOURCE
 #include <sched.h>
 
@@ -45,9 +45,9 @@ main(int count, char **words)
 		fprintf(stderr, "lookup: DPDK does not start\n");
 		return 1;
 	}
-	printf("pages: %s. Cycles of the time stamp counter for each look-up, burst %u, medians;\n"
+	printf("pages: %s. Cycles of the time stamp counter for each lookup, burst %u, medians;\n"
 	       "samples are taken again while another thread of the core is seen.\n", memory_pages(), BURST);
-	printf("R: to the best of DPDK's; F: to the floor of our best structure there: reading the lines of such look-ups, in turns with them, + the same code in\n"
+	printf("R: to the best of DPDK's; F: to the floor of our best structure there: reading the lines of such lookups, in turns with them, + the same code in\n"
 	       "a few entries.\n");
 	bench_exact();
 	bench_dependent();

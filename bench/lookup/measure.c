@@ -210,7 +210,7 @@ row_check(const struct row *row, const struct kernel *kernel, struct sample *sam
 		kernel->decode(kernel->table, sample);
 	for (uint32_t i = 0; i < SAMPLE; i++)
 		if (sample->found[i] != sample->expected[i]) {
-			fprintf(stderr, "lookup: %s, %s: look-up %u found %u instead of %u\n", row->name, kernel->name, i, sample->found[i], sample->expected[i]);
+			fprintf(stderr, "lookup: %s, %s: lookup %u found %u instead of %u\n", row->name, kernel->name, i, sample->found[i], sample->expected[i]);
 			exit(1);
 		}
 }
@@ -259,7 +259,7 @@ row_turn(const struct row *row, const struct kernel *kernel, struct sample *samp
 		times[i] = row_sample(row, kernel, sample);
 }
 
-/* Reads the lines of a sample's look-ups, each requested so many before it is read; at once, where that is 0. */
+/* Reads the lines of a sample's lookups, each requested so many before it is read; at once, where that is 0. */
 INLINE void
 floor_read(const struct sample *sample, uint32_t ahead, enum request request)
 {
@@ -308,7 +308,7 @@ floor_far_ahead_far(const void *of, struct sample *sample)
 	floor_read(sample, 64, REQUEST_FAR);
 }
 
-/* Kernels that only read the lines: what the cheapest takes, no look-ups can do without. */
+/* Kernels that only read the lines: what the cheapest takes, no lookups can do without. */
 static const struct kernel floor_kernels[] = {
 	{ .name = "lines", .run = floor_at_once, .by = BY_NONE },
 	{ .name = "lines 16 ahead", .run = floor_ahead, .by = BY_NONE },

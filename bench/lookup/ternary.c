@@ -206,7 +206,7 @@ few_expect(struct sample *sample, const void *context)
 	rule_expect(sample, ((const struct few_keys *)context)->rules);
 }
 
-/* What our look-ups cost without new lines and guesses: issuing them. */
+/* What our lookups cost without new lines and guesses: issuing them. */
 static double
 rule_issue(const struct rules5 *rules, const struct kernel *kernels, uint32_t count)
 {

@@ -1,7 +1,7 @@
 /* Exact match on 48 bits: eight entries to a cache line, each a key and a 16-bit value in one word; two choices of bucket. Stages only: no
  * function here loops over packets or asks for lines.
  *
- * An empty slot is all ones, so a look-up of ff:ff:ff:ff:ff:ff may match it: its value reads as EXACT_MISS, which is right. */
+ * An empty slot is all ones, so a lookup of ff:ff:ff:ff:ff:ff may match it: its value reads as EXACT_MISS, which is right. */
 #ifndef BACUS_PEER_EXACT_H
 #define BACUS_PEER_EXACT_H
 

@@ -1,4 +1,4 @@
-/* l2fwd by hand over DPDK's rte_hash, a burst at a time by its bulk look-up. KEY_WORDS 1: keys of 8 bytes; 2: padded to 16, which DPDK compares
+/* l2fwd by hand over DPDK's rte_hash, a burst at a time by its bulk lookup. KEY_WORDS 1: keys of 8 bytes; 2: padded to 16, which DPDK compares
  * inline and not by memcmp. ONE_TABLE: both tables' addresses in one. */
 #include "l2fwd.h"
 #include "mac_tables.h"

@@ -1,4 +1,4 @@
-/* Routes in an rte_lpm, and their look-up four at a time. */
+/* Routes in an rte_lpm, and their lookup four at a time. */
 #ifndef BACUS_PEER_LPM_DPDK_H
 #define BACUS_PEER_LPM_DPDK_H
 

@@ -1,4 +1,4 @@
-/* Look-ups of both addresses of each packet of a burst in tables of exact.h: entry 2i is the destination of packet i, entry 2i + 1 its source. */
+/* Lookups of both addresses of each packet of a burst in tables of exact.h: entry 2i is the destination of packet i, entry 2i + 1 its source. */
 #ifndef BACUS_PEER_PAIRS_H
 #define BACUS_PEER_PAIRS_H
 

@@ -218,7 +218,7 @@ DIR24_8_LINES(dir24_8, uint32_t)
 DIR24_8_LINES(dir24_8_u16, uint16_t)
 DIR24_8_LINES(dir24_8_u8, uint8_t)
 
-/* One look-up, and those of a group: all first entries, then what the longer prefixes among them lead to. An entry of GROUP or more is one of those. */
+/* One lookup, and those of a group: all first entries, then what the longer prefixes among them lead to. An entry of GROUP or more is one of those. */
 #define DIR24_8_FIND(NAME, GROUP)                                                                                                    \
 	static inline uint32_t                                                                                                       \
 	NAME##_find(const struct dir24_8 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)            \

@@ -203,7 +203,7 @@ edges_alone_expected(uint64_t key, uint32_t has_range)
 	return 0;
 }
 
-/* Rules that are few or alone in their buckets, with and without a range, one look-up at a time and in groups. */
+/* Rules that are few or alone in their buckets, with and without a range, one lookup at a time and in groups. */
 static void
 edges_alone(uint32_t structure, uint32_t has_range)
 {

@@ -24,7 +24,7 @@ enum test_matching { TEST_EXACT, TEST_PREFIX, TEST_PRIORITISED };
 
 enum test_matching test_matching(const struct table_descriptor *descriptor);
 
-/* One look-up by the stages that generated code would use. */
+/* One lookup by the stages that generated code would use. */
 uint32_t test_find(const struct table *table, const uint64_t *key, uint32_t limbs);
 
 #define TEST_GROUP_MOST 64u

@@ -72,7 +72,7 @@ shared_check(struct shared_reader *reader, uint32_t which, uint32_t number, uint
 	reader->absent += found == 0;
 }
 
-/* What one look-up found, for both tables. */
+/* What one lookup found, for both tables. */
 static void
 shared_check_parts(struct shared_reader *reader, uint32_t number, uint32_t found)
 {

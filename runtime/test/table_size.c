@@ -148,7 +148,7 @@ size_compact(uint32_t structure, uint32_t key_bits, uint64_t count)
 }
 
 /* What a table was told of its size is the size of its array: it does not grow until so many entries are there. Then, without memory for a larger one, an
- * array that is as full as is good for look-ups takes more. */
+ * array that is as full as is good for lookups takes more. */
 static void
 size_reserved(uint32_t structure, uint32_t key_bits, uint64_t count)
 {

@@ -99,7 +99,7 @@ threads_check(struct threads_reader *reader, uint32_t entry, uint32_t number)
 	reader->found += number != 0;
 }
 
-/* Lets the writer go on, now and then: there may be one processor for all, and a look-up is over before anything has changed. The writer may be waiting for
+/* Lets the writer go on, now and then: there may be one processor for all, and a lookup is over before anything has changed. The writer may be waiting for
  * this reader, or be making a large array. */
 static void
 threads_pause(struct threads_reader *reader)

@@ -17,7 +17,7 @@
 
 #define BATCH 64u
 #define PROBES (1u << 20)
-#define SAMPLE (1u << 13)	/* look-ups timed at once: shorter than a time slice */
+#define SAMPLE (1u << 13)	/* lookups timed at once: shorter than a time slice */
 
 static uint64_t bench_state;
 
@@ -71,7 +71,7 @@ static const struct table_host bench_host = { .allocate = bench_allocate, .relea
 struct bench {
 	const char *name;
 	struct writer *writer;
-	uint64_t *keys;		/* of entries, or what look-ups shall ask for */
+	uint64_t *keys;		/* of entries, or what lookups shall ask for */
 	uint64_t count;
 	uint32_t limbs;
 	double fill_seconds;

@@ -159,7 +159,7 @@ fn conclude(heard: &Heard, options: &Options) -> Result<(), Failure> {
     print(&if options.sweep { sweep::table(&heard.records) } else { table(&heard.records) })?;
     say!("");
     if heard.records.iter().any(report::lacks_large_pages) {
-        say!("rows marked with pages were measured without large pages throughout: every look-up costs more there");
+        say!("rows marked with pages were measured without large pages throughout: every lookup costs more there");
     }
     if let Some(hint) = options.machine.as_deref().and_then(calibrate::hint_of) {
         say!("{hint}");

@@ -1,7 +1,7 @@
 //! Every plan of a grid around the model's pick, and how far the pick is from the best of them.
 //!
 //! For each burst: the structures of the largest table that the model ranks first and second, four group sizes, and three ways to ask for lines. What leads to
-//! the first look-up is run in lanes where the model wants it so; of the largest groups there are plans where it is the other way. The pick is what the
+//! the first lookup is run in lanes where the model wants it so; of the largest groups there are plans where it is the other way. The pick is what the
 //! planners choose for that burst.
 
 use super::experiment::Case;
@@ -175,7 +175,7 @@ pub fn planned(program: &Program, inputs: &Inputs) -> Plan {
     plan
 }
 
-/// The plan with stages wherever look-ups could gain by them: that of a machine whose operations cost next to nothing.
+/// The plan with stages wherever lookups could gain by them: that of a machine whose operations cost next to nothing.
 pub fn staged(program: &Program, inputs: &Inputs) -> Plan {
     let mut eager = inputs.clone();
     let nothing = f64::MIN_POSITIVE;

@@ -2,7 +2,7 @@
 
 use hlir::plan::{Descriptor, Plan};
 
-/// A switch whose packets are `ready` behind their look-up.
+/// A switch whose packets are `ready` behind their lookup.
 fn switch(ready: &str) -> String {
     format!(
         "program switch for none

@@ -24,7 +24,7 @@ fn examples() -> Vec<PathBuf> {
     found
 }
 
-/// The router in stages, what comes before its look-up for several packets at once.
+/// The router in stages, what comes before its lookup for several packets at once.
 fn router(lanes: u32, request: &str) -> hlir::text::Parsed {
     let path = "v1model.begin, RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, \
                 Router.if_109, Router.if_112, Router.if_114, Router.routes";

@@ -18,7 +18,7 @@ fn l2fwd_own() {
     expect_file!["golden/l2fwd_own.c.golden"].assert_eq(&emitted(text, Descriptor::Own));
 }
 
-/// Two tables that share an array: each look-up takes its own part of the number that it finds.
+/// Two tables that share an array: each lookup takes its own part of the number that it finds.
 #[test]
 fn l2fwd_joint_own() {
     let plan = "plan {
@@ -70,7 +70,7 @@ fn ipv4fwd_staged_own() {
     ));
 }
 
-/// A group waits until the next one has come, and each of its look-ups pays for a request of that.
+/// A group waits until the next one has come, and each of its lookups pays for a request of that.
 #[test]
 fn ipv4fwd_interleaved_lookup_own() {
     expect_file!["golden/ipv4fwd_interleaved_lookup_own.c.golden"].assert_eq(&ipv4fwd_staged(
@@ -87,7 +87,7 @@ fn ipv4fwd_interleaved_commit_mbuf() {
     expect_file!["golden/ipv4fwd_interleaved_commit_mbuf.c.golden"].assert_eq(&emitted);
 }
 
-/// What comes before the look-up for eight packets at once.
+/// What comes before the lookup for eight packets at once.
 #[test]
 fn ipv4fwd_vector_own() {
     expect_file!["golden/ipv4fwd_vector_own.c.golden"].assert_eq(&ipv4fwd_staged(

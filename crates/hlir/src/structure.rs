@@ -141,7 +141,7 @@ impl Structure {
         }
     }
 
-    /// Whether a key is in one of two lines, of which a look-up mostly reads only the first. A group is then looked up in two halves.
+    /// Whether a key is in one of two lines, of which a lookup mostly reads only the first. A group is then looked up in two halves.
     pub fn has_two_lines(self) -> bool {
         match self {
             Structure::Exact | Structure::Exact48 | Structure::Exact60 => true,
@@ -160,7 +160,7 @@ impl Structure {
         }
     }
 
-    /// Whether where a look-up begins is computed from its key, so that this line can be requested. Rules and short lists are read from the first one
+    /// Whether where a lookup begins is computed from its key, so that this line can be requested. Rules and short lists are read from the first one
     /// on, whatever the key, a trie from its root.
     pub fn is_addressed(self) -> bool {
         match self {
@@ -193,12 +193,12 @@ impl Structure {
         matches!(self, Structure::Dir24_8 | Structure::Dir24_8U16 | Structure::Dir24_8U8)
     }
 
-    /// Whether a key's hash takes so long that it is kept between a request and its look-up, instead of being made again.
+    /// Whether a key's hash takes so long that it is kept between a request and its lookup, instead of being made again.
     pub fn has_expensive_hash(self, key_bits: u32) -> bool {
         self == Structure::Exact && key_bits > 64
     }
 
-    /// Whether a group's look-ups go node by node for all keys together, and a request for the table is one for each node, as soon as it is known.
+    /// Whether a group's lookups go node by node for all keys together, and a request for the table is one for each node, as soon as it is known.
     pub fn is_walked(self) -> bool {
         self == Structure::LpmTrie
     }

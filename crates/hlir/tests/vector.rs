@@ -344,7 +344,7 @@ fn rewrites() {
         assert_eq!(packet, expected, "{body}");
     }
     let (statements, packet) = rewritten("v = 9\n}\naction again() { h.b = v", &[1; 48]);
-    assert_eq!((statements, packet[3]), (vec![vec![0]], 0), "each action begins with what the look-up found");
+    assert_eq!((statements, packet[3]), (vec![vec![0]], 0), "each action begins with what the lookup found");
     let copied = "h.b = 1\ninvalidate other";
     assert_eq!(rewritten(copied, &[0; 48]).0, Vec::<Vec<usize>>::new(), "more than assignments");
 }

@@ -115,7 +115,7 @@ fn a_given_queue_is_kept_and_gets_stages() {
 #[test]
 fn a_given_stage_is_kept_and_the_other_is_planned() {
     let free = planned(10_000_000, "", &Selection::All);
-    assert_eq!(free.loops.len(), 1, "both look-ups in one stage: {}", print_plan(&free));
+    assert_eq!(free.loops.len(), 1, "both lookups in one stage: {}", print_plan(&free));
     let pinned =
         "  loop bridges: batch 32 group 16 {\n    prefetch table bridges line 0 ahead 16 in own_loop to nta\n  }\n";
     let plan = planned(10_000_000, pinned, &Selection::All);

@@ -132,7 +132,7 @@ pub struct Plan {
 
 const ONE_PLAN: [Plan; 1] = [Plan { name: "", arguments: &[] }];
 
-/// What the optimizer plans for this machine; nothing; and a stage for every look-up that can have one.
+/// What the optimizer plans for this machine; nothing; and a stage for every lookup that can have one.
 pub const ALL_PLANS: [Plan; 3] = [
     Plan { name: "", arguments: &[] },
     Plan { name: ", plain", arguments: &["--passes", ""] },

@@ -52,7 +52,7 @@ pub struct Arguments {
     /// What a packet is to native code
     #[arg(long, value_enum, default_value_t = DescriptorKind::Own, help_heading = "Native code")]
     descriptor: DescriptorKind,
-    /// Count packets on the edges of the graph and the keys of look-ups in native code, and write them here: what --profile reads
+    /// Count packets on the edges of the graph and the keys of lookups in native code, and write them here: what --profile reads
     #[arg(long, value_name = "FILE")]
     profile_out: Option<PathBuf>,
     #[command(flatten)]

@@ -169,7 +169,7 @@ impl HotPath<'_> {
 
     fn about_known(&self, about: &str) -> String {
         let usual = if self.actions.is_empty() { "" } else { " `usual`: all run the usual action." };
-        format!("{about} `hits`: every look-up found an entry.{usual}")
+        format!("{about} `hits`: every lookup found an entry.{usual}")
     }
 
     /// Assumptions for the C compiler, one by one: of a conjunction, compilers forget what each part says.

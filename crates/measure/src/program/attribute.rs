@@ -1,6 +1,6 @@
 //! Which node of the program an instruction of its C belongs to.
 //!
-//! A node's code is in functions that have its name, inlined wherever they are called. Look-ups of a whole group stand in the functions of stages, on
+//! A node's code is in functions that have its name, inlined wherever they are called. Lookups of a whole group stand in the functions of stages, on
 //! lines that name the table. What belongs to no node is the stages' own: packets taken up and put aside, loops, the begin and end of a burst.
 
 use hlir::{NodeId, Program};
@@ -10,7 +10,7 @@ use std::fs;
 
 /// Behind a node's name: parts of it that are functions of their own.
 const FUNCTIONS: [&str; 6] = ["_key", "_key_ahead", "_act", "_act_ahead", "_ahead", "_find"];
-/// Behind a table's name: what stages keep of its look-ups.
+/// Behind a table's name: what stages keep of its lookups.
 const KEPT: [&str; 4] = ["_key", "_hash", "_address", "_group"];
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         }
         self.check_key_name(element);
         if self.value_of(&element.expression).is_some() {
-            self.warn("mismatch", element.expression.span, "constant key field", "every look-up has the same key");
+            self.warn("mismatch", element.expression.span, "constant key field", "every lookup has the same key");
         }
         let of_type = if self.may_be_key(&of_type) {
             of_type

@@ -95,7 +95,7 @@ impl<'a> Lowering<'a> {
 }
 
 fn call_cuts(checked: &Checked, expression: &Expression, seen: &mut HashSet<DeclarationId>) -> bool {
-    // `t.apply().hit` needs the look-up of any table.
+    // `t.apply().hit` needs the lookup of any table.
     if let ExpressionKind::Member { base, .. } = &expression.kind
         && let Some(Callee::ApplyTable(_)) = checked.call(base).map(|call| &call.callee)
     {
