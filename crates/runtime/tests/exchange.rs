@@ -115,10 +115,9 @@ fn a_pipeline_that_refuses_a_worker_leaves_all_at_the_old_one() {
 fn workers_insert_into_a_table_that_both_pipelines_have() {
     let learn = |mark: u8| pipeline(&format!("#define ECHO_LEARN\n#define ECHO_MARK {mark}\n"));
     let mut switch = Switch::new(learn(1), vec![port(), port()], SETTINGS).unwrap();
-    let stations: Vec<(u16, Vec<u8>)> =
-        (0..100u8).map(|station| (2, [vec![0; 6], vec![station; 26]].concat())).collect();
+    let hosts: Vec<(u16, Vec<u8>)> = (0..100u8).map(|station| (2, [vec![0; 6], vec![station; 26]].concat())).collect();
     for worker in 0..2 {
-        switch.lane(worker).unwrap().load(trace(&stations), ENDLESS, 0);
+        switch.lane(worker).unwrap().load(trace(&hosts), ENDLESS, 0);
     }
     let pipelines = [learn(2), learn(3)];
     switch.start();

@@ -28,7 +28,7 @@ static const struct action actions[] = { { "NoAction", 0, NULL }, { "set", 1, se
 static const struct key_field station_key[] = { { "address", 48, 0, MATCH_EXACT } };
 static const struct table_descriptor tables[] = {
 	{
-		.name = "stations", .structure = STRUCTURE_EXACT, .key_bits = 48, .key_limbs = 1, .field_count = 1, .fields = station_key,
+		.name = "hosts", .structure = STRUCTURE_EXACT, .key_bits = 48, .key_limbs = 1, .field_count = 1, .fields = station_key,
 		.action_count = 2, .actions = actions, .record_bytes = 8, .size = ECHO_STATIONS,
 	},
 };
