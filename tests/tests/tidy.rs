@@ -13,7 +13,7 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_LINE: usize = 160;
 
 /// The crates of the project that each crate may use (ARCHITECTURE.md, "Dependencies").
-const MAY_KNOW: [(&str, &[&str]); 16] = [
+const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("hlir", &[]),
     ("runtime", &[]),
     ("p4", &["hlir"]),
@@ -23,6 +23,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("emit", &["hlir"]),
     ("control", &["hlir"]),
     ("p4runtime", &["hlir", "control"]),
+    ("ctl", &["hlir", "control", "p4runtime", "stf"]),
     ("oracle", &["hlir", "p4", "interp", "stf", "control"]),
     ("native", &["hlir", "runtime", "control"]),
     ("driver", &["hlir", "runtime", "p4", "interp", "stf", "opt", "emit", "control", "native"]),
@@ -30,7 +31,20 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("bench", &["hlir", "runtime", "opt", "native", "driver", "measure"]),
     (
         "cli",
-        &["p4runtime", "hlir", "runtime", "interp", "stf", "opt", "control", "native", "driver", "measure", "bench"],
+        &[
+            "ctl",
+            "p4runtime",
+            "hlir",
+            "runtime",
+            "interp",
+            "stf",
+            "opt",
+            "control",
+            "native",
+            "driver",
+            "measure",
+            "bench",
+        ],
     ),
     ("tests", &["hlir", "runtime", "p4", "interp", "opt", "emit", "control", "cli"]),
 ];

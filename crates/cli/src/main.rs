@@ -6,6 +6,7 @@ mod bench;
 mod calibrate;
 mod check;
 mod compile;
+mod ctl;
 mod entries;
 mod explain;
 mod p4info_files;
@@ -27,6 +28,7 @@ Examples:
   bacus stf router.p4 tests/*.stf                do packets come out as expected?
   bacus entries router.p4 routes.json            are these entries right?
   bacus run router.p4 --entries routes.stf --port 0=veth0 --port 1=veth1
+  bacus ctl show routes                          what does the running switch hold?
 
 Exit codes:
   0  it worked
@@ -61,6 +63,9 @@ enum Command {
     /// Run a program as a switch: on NICs, interfaces, captures
     #[command(after_help = run::EXAMPLES)]
     Run(run::Arguments),
+    /// Drive a running switch: entries, counters, meters, registers, packets, its program
+    #[command(after_help = ctl::help())]
+    Ctl(ctl::Arguments),
     /// Test a program with packets: STF files, or random ones on both engines
     #[command(after_help = stf::EXAMPLES)]
     Stf(stf::Arguments),
@@ -81,6 +86,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(arguments),
         Command::Entries(arguments) => entries::run(arguments),
         Command::Run(arguments) => run::run(arguments),
+        Command::Ctl(arguments) => return ctl::run(arguments),
         Command::Stf(arguments) => stf::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),

@@ -30,6 +30,11 @@ pub struct Elections {
     contests: HashMap<String, Contest>,
 }
 
+/// The one device of a switch that refused a request for another.
+pub fn only_device(refusal: &Status) -> Option<u64> {
+    refusal.message().rsplit_once("only device ")?.1.parse().ok()
+}
+
 /// The name of a role. Older controllers give a number in its place; the default role has neither.
 pub fn role_name(name: &str, id: u64) -> String {
     if name.is_empty() && id != 0 { format!("#{id}") } else { name.to_string() }

@@ -35,6 +35,7 @@ mod target;
 mod value;
 mod write;
 
+pub use election::only_device;
 pub use events::Events;
 pub use failure::errors_of;
 pub use miss::Miss;

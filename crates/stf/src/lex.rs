@@ -22,12 +22,14 @@ pub enum Kind {
 const MARKS: [&str; 19] =
     ["&&&", "==", "!=", "<=", ">=", "..", ":", "/", "(", ")", ",", "=", "<", ">", "+", "$", "*", "-", "&"];
 
-/// Commands whose values stand alone, behind one name.
-const VALUE_COMMANDS: [&str; 2] = ["value_set", "register_write"];
+/// Commands whose values stand alone, behind one name. The last two are those of `bacus ctl`.
+const VALUE_COMMANDS: [&str; 4] = ["value_set", "register_write", "value-sets", "registers"];
 
 /// The tokens of a line, up to its comment.
 pub fn tokens(line: &str, number: u32) -> Result<Vec<Token>, Mistake> {
     let characters: Vec<char> = line.chars().collect();
+    let command = line.split_whitespace().next().unwrap_or("").to_ascii_lowercase();
+    let takes_values = VALUE_COMMANDS.contains(&command.as_str());
     let mut found: Vec<Token> = Vec::new();
     let mut at = 0;
     while at < characters.len() && characters[at] != '#' {
@@ -37,7 +39,7 @@ pub fn tokens(line: &str, number: u32) -> Result<Vec<Token>, Mistake> {
         }
         let place = Place { line: number, column: at as u32 + 1 };
         let rest = &characters[at..];
-        let (kind, length, text) = match address_length(rest, &found) {
+        let (kind, length, text) = match address_length(rest, &found, takes_values) {
             Some(length) => (Kind::Number, length, rest[..length].iter().collect()),
             None => token(rest, place)?,
         };
@@ -48,13 +50,11 @@ pub fn tokens(line: &str, number: u32) -> Result<Vec<Token>, Mistake> {
 }
 
 /// The length of the address with colons at the front, if there is one where a value may stand: one that begins with a letter is a name elsewhere.
-fn address_length(rest: &[char], before: &[Token]) -> Option<usize> {
+fn address_length(rest: &[char], before: &[Token], takes_values: bool) -> Option<usize> {
     let length = address::colon_length(rest)?;
     if !rest[0].is_ascii_alphabetic() {
         return Some(length);
     }
-    let takes_values =
-        before.first().is_some_and(|first| VALUE_COMMANDS.contains(&first.text.to_ascii_lowercase().as_str()));
     let last = before.last().filter(|last| last.kind == Kind::Mark);
     if takes_values && before.len() > 1 {
         return Some(length);

@@ -12,7 +12,7 @@ pub mod bind;
 pub mod command;
 pub mod compare;
 mod lex;
-mod matches;
+pub mod matches;
 pub mod names;
 mod parse;
 mod reentry;
@@ -21,7 +21,7 @@ pub mod trace;
 
 pub use bind::{Bound, bind};
 pub use command::{Aging, Command};
-pub use parse::{COMMANDS, parse, parse_line};
+pub use parse::{COMMANDS, Line, parse, parse_line};
 pub use reentry::shared_state;
 pub use run::{Configured, Report, apply, configure, run};
 

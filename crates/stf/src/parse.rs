@@ -146,7 +146,7 @@ fn expectation(port: u32, digits: &[&(Place, char)]) -> Result<Kind, Mistake> {
 }
 
 /// The rest of a line, read from left to right.
-pub(super) struct Line {
+pub struct Line {
     tokens: Vec<Token>,
     next: usize,
     /// Behind the last character.
@@ -154,15 +154,33 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// What stands behind so many characters of a line: the command itself has been read.
+    pub fn behind(line: &str, number: u32, characters: usize) -> Result<Line, Mistake> {
+        let mut tokens = lex::tokens(line, number)?;
+        tokens.retain(|token| token.place.column as usize > characters);
+        let end = Place { line: number, column: line.trim_end().chars().count() as u32 + 1 };
+        Ok(Line { tokens, next: 0, end })
+    }
+
+    /// Whether the line goes on.
+    pub fn goes_on(&self) -> bool {
+        self.peek().is_some()
+    }
+
+    /// The next word, if it is a name.
+    pub fn next_name(&self) -> Option<&str> {
+        self.peek().filter(|token| token.kind == lex::Kind::Name).map(|token| token.text.as_str())
+    }
+
     fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.next)
     }
 
-    fn place(&self) -> Place {
+    pub fn place(&self) -> Place {
         self.peek().map_or(self.end, |token| token.place)
     }
 
-    fn expected(&self, what: &str) -> Mistake {
+    pub fn expected(&self, what: &str) -> Mistake {
         let found = self.peek().map_or("the line ends".to_string(), |token| format!("found `{}`", token.text));
         Mistake::new(self.place(), format!("expected {what}, {found}"))
     }
@@ -195,11 +213,11 @@ impl Line {
         word.text.parse().map_err(|_| Mistake::new(word.place, "expected a decimal number of up to 64 bits"))
     }
 
-    fn is_mark(&self, mark: &str) -> bool {
+    pub fn is_mark(&self, mark: &str) -> bool {
         self.peek().is_some_and(|token| token.kind == lex::Kind::Mark && token.text == mark)
     }
 
-    fn accept(&mut self, mark: &str) -> bool {
+    pub fn accept(&mut self, mark: &str) -> bool {
         let is_there = self.is_mark(mark);
         self.next += usize::from(is_there);
         is_there
@@ -209,7 +227,7 @@ impl Line {
         if self.accept(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
     }
 
-    fn finish(&self) -> Result<(), Mistake> {
+    pub fn finish(&self) -> Result<(), Mistake> {
         if self.peek().is_none() { Ok(()) } else { Err(self.expected("the end of the line")) }
     }
 

@@ -3,7 +3,7 @@
 mod account;
 mod carry;
 mod controller;
-mod controllers;
+pub mod controllers;
 mod dump;
 mod live;
 mod misses;

@@ -1,0 +1,276 @@
+//! `bacus ctl`: the flags of the client, and how it says what went wrong.
+
+use crate::run::controllers::socket_folder;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+use control::message::runtime::{ForwardingPipelineConfig, forwarding_pipeline_config::Cookie};
+use ctl::{COMMANDS, Client, Failure, Form, Session, Settings, Tls};
+use driver::frontend;
+use driver::options::{Source, Warnings};
+use driver::stdout;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Beside those of the session.
+const COMPLETION: &str = "completion";
+
+const EXAMPLES: &str = "\
+Examples:
+  bacus ctl tables
+  bacus ctl add routes hdr.ipv4.dst:10.0.0.0/8 'forward(port:1, dst:00:00:00:00:00:02, src:00:00:00:00:00:01)'
+  bacus ctl show routes
+  bacus ctl delete routes 10.0.0.0/8
+  bacus ctl packets send 001122334455 66778899aabb 0800 egress_port:1
+  bacus ctl -f routes.ctl --keep-going          commands of a file, a line each
+  bacus ctl --connect 192.0.2.1:9559 --json counters | jq .packets
+  bacus ctl completion bash > ~/.local/share/bash-completion/completions/bacus";
+
+const VALUES: &str = "\
+Names may be written by their ends. Values: 7, 0x1f, 10.0.0.0/8, 00:11:22:33:44:55, 2001:db8::/32, VALUE&&&MASK, LOW..HIGH, *.
+
+Exit codes:
+  0  it worked
+  1  the switch refused it
+  2  the command cannot be understood
+  3  no switch answers";
+
+#[derive(Args)]
+pub struct Arguments {
+    /// The switch [default: the one that you run on this machine]
+    #[arg(long, value_name = "ADDRESS:PORT|SOCKET")]
+    connect: Option<String>,
+    /// The device of the switch [default: the one that it has]
+    #[arg(long, value_name = "N")]
+    device_id: Option<u64>,
+    /// Talk TLS with a switch whose certificate this authority signed (PEM)
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    tls_ca: Option<PathBuf>,
+    /// Our certificate (PEM), for switches that ask for one
+    #[arg(long, value_name = "FILE", requires_all = ["tls_ca", "tls_key"])]
+    tls_cert: Option<PathBuf>,
+    /// The key of our certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Write in this role, beside the controllers of others
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    role: String,
+    /// Take the place of a primary controller that is connected
+    #[arg(long)]
+    force: bool,
+    /// Execute the commands of a file, one a line; `-` is standard input
+    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "command")]
+    file: Option<PathBuf>,
+    /// Go on behind a command of the file that fails
+    #[arg(long, requires = "file")]
+    keep_going: bool,
+    /// Print columns between tabs
+    #[arg(long, conflicts_with = "json")]
+    tsv: bool,
+    /// Print a JSON object a line
+    #[arg(long)]
+    json: bool,
+    /// With `pipeline push`: keep what was written
+    #[arg(long, requires = "command")]
+    keep: bool,
+    /// With `pipeline push`: look for included files here
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// With `pipeline push`: define a macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = driver::flags::definition)]
+    define: Vec<String>,
+    /// What to do
+    #[arg(value_name = "COMMAND", required_unless_present = "file", hide_possible_values = true,
+          value_parser = PossibleValuesParser::new(COMMANDS.iter().map(|usage| usage.name).chain([COMPLETION])))]
+    command: Option<String>,
+    /// Of the command
+    #[arg(value_name = "WORD", allow_negative_numbers = true)]
+    words: Vec<String>,
+}
+
+/// The commands, what they take, and examples.
+pub fn help() -> String {
+    let mut text = "Commands:\n".to_string();
+    for usage in COMMANDS {
+        usage.forms.iter().for_each(|form| text.push_str(&format!("  {form}\n")));
+        text.push_str(&format!("      {}\n", usage.about));
+    }
+    text.push_str("  completion bash|zsh|fish\n      what the shell needs to complete `bacus`\n");
+    format!("{text}\n{EXAMPLES}\n\n{VALUES}")
+}
+
+pub fn run(arguments: &Arguments) -> ExitCode {
+    if arguments.command.as_deref() == Some(COMPLETION) {
+        return completion(&arguments.words);
+    }
+    let lines = match script(arguments) {
+        Ok(lines) => lines,
+        Err(failure) => return failure.report(),
+    };
+    let settings = match settings(arguments) {
+        Ok(settings) => settings,
+        Err(failure) => return failure.report(),
+    };
+    let session = settings.and_then(|settings| open(arguments, &settings));
+    let mut session = match session {
+        Ok(session) => session,
+        Err(failure) => return ended(&failure, &[]),
+    };
+    let mut worst = None;
+    for (number, line) in (1..).zip(lines.lines()) {
+        let executed = session.execute(line, number);
+        for warning in session.take_warnings() {
+            eprintln!("warning: {}{}", place(arguments, warning.place), warning.message);
+        }
+        let Err(failure) = executed else { continue };
+        let said = said(arguments, line, number, &failure);
+        let code = ended(&failure, &said);
+        if !arguments.keep_going || matches!(failure, Failure::Unreachable(_)) {
+            return code;
+        }
+        worst = worst.or(Some(code));
+    }
+    worst.unwrap_or_else(stdout::end)
+}
+
+fn open(arguments: &Arguments, settings: &Settings) -> Result<Session, Failure> {
+    let form = match (arguments.tsv, arguments.json) {
+        (true, _) => Form::Tsv,
+        (_, true) => Form::Json,
+        (false, false) => Form::Text,
+    };
+    let print = |text: &str| {
+        if let Some(lines) = text.strip_suffix('\n') {
+            stdout::line(format_args!("{lines}"));
+        }
+    };
+    let (include, define) = (arguments.include.clone(), arguments.define.clone());
+    let compile = move |program: &str| config(program, &include, &define);
+    Ok(Session::new(Client::connect(settings)?, form, Box::new(print), Box::new(compile)))
+}
+
+/// The commands, a line each.
+fn script(arguments: &Arguments) -> Result<String, driver::failure::Failure> {
+    match (&arguments.file, &arguments.command) {
+        (Some(file), _) if file.as_os_str() == "-" => {
+            let mut text = String::new();
+            let read = std::io::stdin().read_to_string(&mut text);
+            read.map(|_| text)
+                .map_err(|error| driver::failure::Failure::unreadable(Path::new("standard input"), &error))
+        }
+        (Some(file), _) => {
+            std::fs::read_to_string(file).map_err(|error| driver::failure::Failure::unreadable(file, &error))
+        }
+        (None, command) => {
+            let words: Vec<&str> = command.iter().chain(&arguments.words).map(String::as_str).collect();
+            let keep = if arguments.keep { " keep" } else { "" };
+            // A line end would begin another command.
+            Ok(words.join(" ").replace('\n', " ") + keep)
+        }
+    }
+}
+
+fn settings(arguments: &Arguments) -> Result<Result<Settings, Failure>, driver::failure::Failure> {
+    let read = |path: &PathBuf| driver::files::contents(path).map(|bytes| bytes.to_vec());
+    let identity = match (&arguments.tls_cert, &arguments.tls_key) {
+        (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
+        _ => None,
+    };
+    let authority = arguments.tls_ca.as_ref().map(read).transpose()?;
+    let address = match &arguments.connect {
+        Some(address) => Ok(address.clone()),
+        None => ctl::one_switch(&socket_folder()).map(|socket| socket.display().to_string()),
+    };
+    Ok(address.map(|address| Settings {
+        address,
+        tls: authority.map(|authority| Tls { authority, identity }),
+        device: arguments.device_id,
+        role: arguments.role.clone(),
+        force: arguments.force,
+    }))
+}
+
+/// The program as HLIR, so that the switch needs none of the files that it includes.
+fn config(program: &str, include: &[PathBuf], define: &[String]) -> Result<ForwardingPipelineConfig, Failure> {
+    let source = Source {
+        program: PathBuf::from(program),
+        include: include.to_vec(),
+        define: define.to_vec(),
+        undefine: Vec::new(),
+        warnings: Warnings::default(),
+    };
+    let loaded = frontend::load(&source).map_err(|failure| match failure {
+        driver::failure::Failure::Input(text) | driver::failure::Failure::Environment(text) => Failure::Program(text),
+        driver::failure::Failure::Said => Failure::refused("the program cannot be compiled"),
+    })?;
+    let text = hlir::text::print_file(&loaded.program, loaded.plan.as_ref().map(|file| &file.plan));
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    Ok(ForwardingPipelineConfig {
+        p4info: Some(control::p4info(&loaded.program)),
+        p4_device_config: text.into_bytes(),
+        cookie: Some(Cookie { cookie: hasher.finish() }),
+    })
+}
+
+/// Of commands in a file, where they stand.
+fn place(arguments: &Arguments, place: stf::Place) -> String {
+    match &arguments.file {
+        Some(file) => format!("{}:{}:{}: ", file.display(), place.line, place.column),
+        None => String::new(),
+    }
+}
+
+/// What the user reads of a failure.
+fn said(arguments: &Arguments, line: &str, number: u32, failure: &Failure) -> Vec<String> {
+    if let Failure::Program(text) = failure {
+        return vec![text.trim_end().to_string()];
+    }
+    let Failure::Mistake(mistake) = failure else {
+        let before = arguments.file.as_ref().map_or_else(String::new, |file| format!("{}:{number}: ", file.display()));
+        return failure.sentences().iter().map(|sentence| format!("error: {before}{sentence}")).collect();
+    };
+    let mut said = vec![format!("error: {}{}", place(arguments, mistake.place), mistake.message)];
+    if arguments.file.is_none() {
+        let caret = " ".repeat(mistake.place.column.saturating_sub(1) as usize);
+        said.extend([format!("  {line}"), format!("  {caret}^")]);
+    }
+    let usage = line.split_whitespace().next().and_then(ctl::usage_of).filter(|_| mistake.message.contains("expected"));
+    said.extend(usage.into_iter().flat_map(|usage| usage.forms).map(|form| format!("usage: {form}")));
+    said
+}
+
+fn ended(failure: &Failure, said: &[String]) -> ExitCode {
+    match said {
+        [] => failure.sentences().iter().for_each(|sentence| eprintln!("error: {sentence}")),
+        said => said.iter().for_each(|line| eprintln!("{line}")),
+    }
+    ExitCode::from(failure.exit_code())
+}
+
+fn completion(words: &[String]) -> ExitCode {
+    let shell = match words {
+        [word] => word.parse::<Shell>().ok(),
+        _ => None,
+    };
+    let Some(shell) = shell else {
+        eprintln!("error: `completion` takes the name of a shell: bash, zsh or fish");
+        return ExitCode::from(2);
+    };
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut crate::Arguments::command(), "bacus", &mut text);
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    if shell == Shell::Fish {
+        // For fish, values of positions are left out.
+        text.extend(COMMANDS.iter().map(|usage| {
+            let (name, about) = (usage.name, usage.about.replace('\'', ""));
+            format!("complete -c bacus -n \"__fish_bacus_using_subcommand ctl\" -f -a {name} -d '{about}'\n")
+        }));
+    }
+    if let Err(failure) = stdout::print(&text) {
+        return failure.report();
+    }
+    stdout::end()
+}

@@ -1,0 +1,365 @@
+//! `bacus ctl` as a user types it, on a switch that runs without root: what its port sends comes back.
+#![allow(clippy::unwrap_used)]
+
+mod command;
+
+use command::{bacus, has_dpdk, path};
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// A running switch, and where the sockets of its user are.
+struct Switch {
+    process: Child,
+    folder: PathBuf,
+}
+
+/// A folder for sockets: their paths have to be short.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("bacus-{name}-{}", std::process::id()));
+    drop(fs::remove_dir_all(&folder));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn objects() -> String {
+    path("crates/cli/tests/ctl/objects.p4").display().to_string()
+}
+
+impl Switch {
+    fn start(folder: &Path, arguments: &[&str]) -> Switch {
+        let mut command = bacus();
+        command.arg("run").args(arguments).args(["--port", "1=net_ring0", "--cpu-port", "63"]);
+        command.env("XDG_RUNTIME_DIR", folder).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let mut said = String::new();
+        let mut lines = BufReader::new(process.stderr.take().unwrap());
+        while !said.lines().any(|line| line.starts_with("ready:")) {
+            assert!(lines.read_line(&mut said).unwrap() > 0, "{said}");
+        }
+        // What the switch says later needs a reader.
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+        Switch { process, folder: folder.to_path_buf() }
+    }
+
+    fn ctl(&self) -> Command {
+        ctl(&self.folder)
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.ctl().args(words).output().unwrap()
+    }
+
+    /// What a command prints that works.
+    fn ok(&self, words: &[&str]) -> String {
+        let ran = self.run(words);
+        assert!(ran.status.success(), "{words:?}: {}", error(&ran));
+        String::from_utf8(ran.stdout).unwrap()
+    }
+
+    /// The exit code and the message of a command that fails.
+    fn fails(&self, words: &[&str]) -> (i32, String) {
+        let ran = self.run(words);
+        assert!(!ran.status.success(), "{words:?}");
+        (ran.status.code().unwrap(), error(&ran))
+    }
+
+    /// The commands of a text, one a line.
+    fn script(&self, text: &str, flags: &[&str]) -> Output {
+        let mut command = self.ctl();
+        command.args(["-f", "-"]).args(flags).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut ran = command.spawn().unwrap();
+        ran.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        ran.wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Switch {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+        drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+fn ctl(folder: &Path) -> Command {
+    let mut command = bacus();
+    command.arg("ctl").env("XDG_RUNTIME_DIR", folder);
+    command
+}
+
+fn error(ran: &Output) -> String {
+    String::from_utf8_lossy(&ran.stderr).into_owned()
+}
+
+/// The words of each line.
+fn words(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split_whitespace().collect()).collect()
+}
+
+#[test]
+fn entries_are_written_and_shown_by_names() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("entries"), &[&objects()]);
+    let tables = switch.ok(&["tables"]);
+    assert!(tables.contains("Switch.hosts ") && tables.contains("hdr.ethernet.dst:exact:48"), "{tables}");
+    switch.ok(&["add", "hosts", "hdr.ethernet.dst:00:00:00:00:00:01", "forward(port:1)"]);
+    switch.ok(&["add", "hosts", "2", "to_controller(5)", "timeout", "60"]);
+    switch.ok(&["modify", "Switch.hosts", "dst:1", "forward(2)"]);
+    switch.ok(&["default", "hosts", "forward(7)"]);
+    let mut shown: Vec<String> = switch.ok(&["show", "hosts"]).lines().skip(1).map(ToString::to_string).collect();
+    shown.sort();
+    let found: Vec<Vec<&str>> = shown.iter().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(found[0], ["default", "forward(port:7)"]);
+    assert_eq!(found[1][..5], ["entry", "00:00:00:00:00:01", "forward(port:2)", "0", "0"]);
+    assert_eq!(found[2][..6], ["entry", "00:00:00:00:00:02", "to_controller(reason:5)", "0", "0", "60.0"]);
+    let one = switch.ok(&["show", "hosts", "dst:2", "--json"]);
+    assert!(one.contains(r#""hdr.ethernet.dst":"00:00:00:00:00:02""#) && one.contains(r#""packets":0"#), "{one}");
+    assert_eq!(one.lines().count(), 1, "{one}");
+    switch.ok(&["delete", "hosts", "1"]);
+    switch.ok(&["default", "hosts", "reset"]);
+    let shown = switch.ok(&["--tsv", "show", "hosts"]);
+    let lines: Vec<Vec<&str>> = shown.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(lines[0][..4], ["entry", "hdr.ethernet.dst", "priority", "action"]);
+    assert_eq!((lines[1][1], lines[2][3], lines.len()), ("00:00:00:00:00:02", "drop()", 3));
+    switch.ok(&["add", "policy", "src:10:00:00:00:00:00&&&f0:00:00:00:00:00", "type:1..5", "allow()", "priority", "3"]);
+    switch.ok(&["add", "policy", "*", "0x800", "allow()", "priority", "4"]);
+    let shown = switch.ok(&["show", "policy"]);
+    assert!(shown.contains("10:00:00:00:00:00&&&f0:00:00:00:00:00  0x1..0x5"), "{shown}");
+    assert!(words(&shown).iter().any(|line| line[..4] == ["entry", "*", "0x800", "4"]), "{shown}");
+    switch.ok(&["clear", "policy"]);
+    assert_eq!(words(&switch.ok(&["show", "policy"])), [vec!["entry", "action"], vec!["default", "NoAction()"]]);
+}
+
+#[test]
+fn every_kind_of_object_is_written_and_read() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("objects"), &[&objects()]);
+    let script = "\
+        registers set seen 3 77        # a comment\n\
+        meters set rates 2 cir 1000 cburst 100\n\
+        add policy type:1..5 allow() priority 3\n\
+        meters set policed type:1..5 priority 3 cir 5 cburst 6 pir 7 pburst 8\n\n\
+        members add uplinks 1 forward(1)\n\
+        members add uplinks 2 forward(port:4)\n\
+        members modify uplinks 2 forward(port:5)\n\
+        groups add uplinks 9 1 2*3 size 8\n\
+        add balance 0x1234 group=9\n\
+        add balance 0x1235 member=2\n\
+        multicast add 4 1 2:7\n\
+        sessions add 5 1 length 64\n\
+        value-sets set tagged 0x8100\n\
+        value-sets add tagged 0x88a8\n\
+        value-sets delete tagged 0x8100\n";
+    let ran = switch.script(script, &[]);
+    assert!(ran.status.success() && ran.stdout.is_empty(), "{}", error(&ran));
+    let lines = |words_typed: &[&str]| -> Vec<String> {
+        let shown = switch.ok(words_typed);
+        words(&shown).iter().skip(1).map(|line| line.join(" ")).collect()
+    };
+    assert_eq!(lines(&["registers"]), ["Switch.seen 3 77"]);
+    assert_eq!(lines(&["registers", "seen", "2"]), ["Switch.seen 2 0"]);
+    assert_eq!(lines(&["registers", "seen"]).len(), 8);
+    let direct = "Switch.policed hdr.ethernet.type:0x1..0x5 priority 3 5 6 7 8";
+    assert_eq!(lines(&["meters"]), ["Switch.rates 2 1000 100 1000 100", direct]);
+    assert_eq!(lines(&["members"]), ["Switch.uplinks 1 forward(port:1)", "Switch.uplinks 2 forward(port:5)"]);
+    assert_eq!(lines(&["groups", "uplinks"]), ["Switch.uplinks 9 1 2*3 8"]);
+    let mut balance = lines(&["show", "balance"]);
+    balance.sort();
+    assert_eq!(balance, ["default NoAction()", "entry 0x1234 group=9", "entry 0x1235 member=2"]);
+    assert_eq!(lines(&["multicast"]), ["4 1 2:7"]);
+    assert_eq!(lines(&["sessions", "5"]), ["5 1 64"]);
+    assert_eq!(lines(&["value-sets"]), ["Parse.tagged 34984"]);
+    assert_eq!(lines(&["counters"]).len(), 0);
+    assert_eq!(lines(&["counters", "tags"]).len(), 4);
+    let removed = "\
+        meters reset rates 2\ndelete balance 0x1234\ndelete balance 0x1235\ngroups delete uplinks 9\n\
+        members delete uplinks 2\nmulticast delete 4\nsessions delete 5\nvalue-sets set tagged\n";
+    let ran = switch.script(removed, &[]);
+    assert!(ran.status.success(), "{}", error(&ran));
+    assert_eq!(lines(&["meters"]), [direct]);
+    for empty in ["groups", "multicast", "sessions", "value-sets"] {
+        assert_eq!(lines(&[empty]).len(), 0, "{empty}");
+    }
+}
+
+/// The controller's packet leaves by the port, comes back, and meets an entry that hands it to the controller.
+#[test]
+fn packets_and_digests_come_as_they_happen() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("packets"), &[&objects()]);
+    switch.ok(&["add", "hosts", "2", "to_controller(5)"]);
+    let send = ["packets", "send", "000000000002", "000000000099", "0800", "egress_port:1", "queue:0"];
+    let listen = |words: &[&str]| {
+        let mut command = switch.ctl();
+        command.args(words).args(["count", "1", "for", "60"]).stdout(Stdio::piped()).spawn().unwrap()
+    };
+    let mut listening = [listen(&["packets"]), listen(&["digests", "station_t"]), listen(&["--json", "watch"])];
+    // Nothing says that they listen, so packets go until they have heard of one.
+    while listening.iter_mut().any(|process| process.try_wait().unwrap().is_none()) {
+        switch.ok(&send);
+    }
+    let [packet, digest, event] = listening.map(|process| {
+        let ran = process.wait_with_output().unwrap();
+        assert!(ran.status.success());
+        String::from_utf8(ran.stdout).unwrap()
+    });
+    assert_eq!(packet, "packet ingress_port:1 reason:5 length:14 payload:0000000000020000000000990800\n");
+    assert_eq!(digest, "digest digest:station_t record:{address:00:00:00:00:00:99, port:1}\n");
+    assert!(event.starts_with("{\"") && event.contains("\"event\":"), "{event}");
+    let counters = switch.ok(&["counters"]);
+    let counts = words(&counters).into_iter().find(|line| line[0] == "Switch.host_frames").unwrap();
+    let [packets, bytes] = [counts[2], counts[3]].map(|count| count.parse::<u64>().unwrap());
+    assert!(packets > 0 && bytes == packets * 14, "{counters}");
+    assert_eq!(switch.fails(&["packets", "count", "1", "for", "0.1"]).0, 1);
+    switch.ok(&["counters", "reset", "tags", "0"]);
+    assert_eq!(words(&switch.ok(&["counters", "tags", "0"]))[1], ["Switch.tags", "0", "0"]);
+}
+
+#[test]
+fn programs_are_pushed_with_what_was_written_or_without() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("push"), &["--device-id", "0"]);
+    let (code, said) = switch.fails(&["tables"]);
+    assert!(code == 1 && said.contains("no pipeline yet"), "{code} {said}");
+    switch.ok(&["pipeline", "push", &objects()]);
+    switch.ok(&["add", "hosts", "1", "drop()"]);
+    switch.ok(&["pipeline", "push", &objects(), "--keep"]);
+    assert_eq!(switch.ok(&["show", "hosts"]).lines().count(), 3);
+    switch.ok(&["pipeline", "push", &objects()]);
+    assert_eq!(switch.ok(&["show", "hosts"]).lines().count(), 2);
+    // A program of several files.
+    switch.ok(&["pipeline", "push", &path("apps/router/router.p4").display().to_string()]);
+    assert!(switch.ok(&["tables"]).contains("Router.route.routes"));
+    let shown = switch.ok(&["pipeline", "show"]);
+    assert!(words(&shown).iter().any(|line| *line == ["tables", "3"]) && shown.contains("v1model"), "{shown}");
+    let wrong = switch.folder.join("wrong.p4");
+    fs::write(&wrong, "header h { bit<8> a }\n").unwrap();
+    let (code, said) = switch.fails(&["pipeline", "push", &wrong.display().to_string()]);
+    assert!(code == 1 && said.contains("wrong.p4(1)"), "{code} {said}");
+    assert!(switch.ok(&["tables"]).contains("Router.route.routes"), "the program runs on");
+}
+
+#[test]
+fn mistakes_are_shown_at_their_place() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("mistakes"), &[&objects()]);
+    let cases: [(&[&str], &str, usize); 12] = [
+        (&["show", "host"], "no table `host`; did you mean `Switch.hosts`?", 5),
+        (&["show"], "expected a table, the line ends", 4),
+        (&["add", "hosts", "dst:1"], "expected a key or an action, the line ends", 15),
+        (&["add", "hosts", "forward(1)"], "exact key `hdr.ethernet.dst` is missing", 10),
+        (&["add", "hosts", "dts:1", "drop()"], "no key `dts`; there is `hdr.ethernet.dst`", 10),
+        (&["add", "hosts", "1", "froward(1)"], "did you mean `Switch.forward`?", 12),
+        (&["add", "hosts", "1", "forward()"], "parameter `port` is missing", 12),
+        (&["add", "hosts", "1", "forward(512)"], "512 does not fit `port`, which is 9 bits wide", 20),
+        (&["add", "hosts", "1/8", "drop()"], "is exact: it takes one value", 10),
+        (&["add", "policy", "1", "allow()"], "need a priority", 20),
+        (&["registers", "set", "seen", "1", "0x100000000"], "does not fit the value, which is 32 bits wide", 21),
+        (&["packets", "send", "001"], "the last byte has one digit only", 16),
+    ];
+    for (typed, message, column) in cases {
+        let (code, said) = switch.fails(typed);
+        let line = typed.join(" ");
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(code == 2 && lines[0].contains(message), "{line}: {code} {said}");
+        assert_eq!(lines[1].trim_start(), line, "{said}");
+        assert_eq!(lines[2].find('^').map(|at| at - 2), Some(column), "{line}: {said}");
+    }
+    let (code, said) = switch.fails(&["shw", "hosts"]);
+    assert!(code == 2 && said.contains("'show'"), "{said}");
+    let file = switch.folder.join("wrong.ctl");
+    fs::write(&file, "add hosts 1 drop()\n\nadd hosts dts:1 drop()\nadd hosts 1 drop()\nadd hosts 2 drop()\n").unwrap();
+    let file = file.display().to_string();
+    let (code, said) = switch.fails(&["-f", &file]);
+    assert!(code == 2 && said.starts_with(&format!("error: {file}:3:11: there is no key `dts`")), "{said}");
+    assert_eq!(switch.ok(&["show", "hosts"]).lines().count(), 3, "it ended there");
+    let (code, said) = switch.fails(&["-f", &file, "--keep-going"]);
+    let places = ["wrong.ctl:1: add Switch.hosts", "wrong.ctl:3:11: ", "wrong.ctl:4: add Switch.hosts"];
+    assert!(code == 1 && places.iter().all(|place| said.contains(place)), "{code} {said}");
+    assert_eq!(switch.ok(&["show", "hosts"]).lines().count(), 4, "the last command was executed");
+}
+
+#[test]
+fn what_the_switch_refuses_is_said_with_its_reason() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("refused"), &[&objects()]);
+    switch.ok(&["add", "hosts", "1", "drop()"]);
+    let cases: [(&[&str], &str); 6] = [
+        (
+            &["add", "hosts", "1", "drop()"],
+            "add Switch.hosts hdr.ethernet.dst:00:00:00:00:00:01: ALREADY_EXISTS: table `Switch.hosts` has such an entry already",
+        ),
+        (&["delete", "hosts", "2"], "delete Switch.hosts hdr.ethernet.dst:00:00:00:00:00:02: NOT_FOUND"),
+        (&["groups", "add", "uplinks", "1", "7"], "group 1 of Switch.uplinks: NOT_FOUND"),
+        (&["counters", "tags", "4"], "OUT_OF_RANGE"),
+        (&["packets", "send", "00", "egress_port:1"], "INVALID_ARGUMENT: metadata field `queue` is left out"),
+        (&["--device-id", "3", "tables"], "the switch has device 1, not 3"),
+    ];
+    for (typed, message) in cases {
+        let (code, said) = switch.fails(typed);
+        assert!(code == 1 && said.contains(message), "{typed:?}: {code} {said}");
+    }
+    // A controller that stays primary while it watches.
+    let file = switch.folder.join("primary.ctl");
+    fs::write(&file, "add hosts 2 drop()\nwatch for 60\n").unwrap();
+    let mut primary = switch.ctl().arg("-f").arg(&file).stdout(Stdio::null()).spawn().unwrap();
+    while switch.ok(&["show", "hosts", "2"]).is_empty() {}
+    let (code, said) = switch.fails(&["add", "hosts", "3", "drop()"]);
+    assert!(code == 1 && said.contains("another controller is primary: --force takes its place"), "{said}");
+    switch.ok(&["--role", "operator", "add", "hosts", "3", "drop()"]);
+    switch.ok(&["--force", "delete", "hosts", "3"]);
+    primary.kill().unwrap();
+    primary.wait().unwrap();
+}
+
+#[test]
+fn a_switch_that_does_not_answer_is_said_so() {
+    let folder = folder("none");
+    let run = |words: &[&str]| {
+        let ran = ctl(&folder).args(words).output().unwrap();
+        (ran.status.code().unwrap(), error(&ran))
+    };
+    let (code, said) = run(&["tables"]);
+    assert!(code == 3 && said.contains("no switch of yours runs"), "{code} {said}");
+    let (code, said) = run(&["--connect", "127.0.0.1:1", "tables"]);
+    assert!(code == 3 && said.contains("127.0.0.1:1: connection refused"), "{code} {said}");
+    let (code, said) = run(&["--connect", "/nowhere/bacus.sock", "tables"]);
+    assert!(code == 3 && said.contains("/nowhere/bacus.sock: no such file"), "{code} {said}");
+    if !has_dpdk() {
+        return;
+    }
+    let first = Switch::start(&folder, &["--p4runtime", "127.0.0.1:0"]);
+    let second = Switch::start(&folder, &[]);
+    let (code, said) = run(&["tables"]);
+    assert!(code == 3 && said.contains("2 switches run: choose one with --connect"), "{code} {said}");
+    let socket = folder.join(format!("bacus/{}.sock", second.process.id()));
+    assert!(said.contains(&socket.display().to_string()), "{said}");
+    let (code, said) = run(&["--connect", &socket.display().to_string(), "tables"]);
+    assert!(code == 1 && said.contains("no pipeline yet"), "{code} {said}");
+    drop(first);
+}
+
+#[test]
+fn shells_complete_the_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        let ran = bacus().args(["ctl", "completion", shell]).output().unwrap();
+        let text = String::from_utf8(ran.stdout).unwrap();
+        assert!(ran.status.success() && text.contains("value-sets"), "{shell}: {text}");
+    }
+    let ran = bacus().args(["ctl", "completion", "csh"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(2));
+}

@@ -1,0 +1,314 @@
+//! Counters, meters and registers.
+
+use super::entries::shown_key;
+use super::input::{Input, option, unknown_option};
+use super::write::{entity, update};
+use super::{Session, mistake};
+use crate::failure::Failure;
+use crate::names::{self, Named as _, Names};
+use crate::output::{Cell, Report};
+use control::message::config::{CounterSpec, Table, counter_spec::Unit};
+use control::message::runtime::{
+    CounterData, CounterEntry, DirectCounterEntry, DirectMeterEntry, Index, MeterConfig, MeterEntry, P4Data,
+    RegisterEntry, TableEntry, entity::Entity, p4_data::Data, update::Type,
+};
+use stf::command::Word;
+use stf::{Line, Mistake};
+
+/// The object and cell that a line names.
+struct Chosen {
+    name: Option<Word>,
+    index: Option<i64>,
+}
+
+fn chosen(line: &mut Line, what: &str) -> Result<Chosen, Mistake> {
+    let name = if line.goes_on() { Some(line.name(what)?) } else { None };
+    let index = match &name {
+        Some(name) if line.is_number() => Some(option(line, name)?),
+        Some(_) | None => None,
+    };
+    line.finish()?;
+    Ok(Chosen { name, index })
+}
+
+fn index(index: Option<i64>) -> Option<Index> {
+    index.map(|index| Index { index })
+}
+
+impl Session {
+    pub fn counters(&mut self, input: &mut Input) -> Result<(), Failure> {
+        let names = self.names()?;
+        if input.one_of(&["reset"]).is_some() {
+            return self.reset_counter(&names, input);
+        }
+        let chosen = chosen(&mut input.line()?, "a counter")?;
+        let mut report = Report::new(&["counter", "index", "entry", "packets", "bytes"]);
+        let info = &names.info;
+        let Some(name) = &chosen.name else {
+            for counter in &info.counters {
+                self.counter_cells(counter.id(), None, (counter.name(), counter.spec), &mut report)?;
+            }
+            for counter in &info.direct_counters {
+                self.direct_counts(&names, counter.direct_table_id, (counter.name(), counter.spec), &mut report)?;
+            }
+            report.rows.retain(|row| row[3..].iter().any(|cell| !matches!(cell, Cell::Number(0) | Cell::Empty)));
+            self.print(&report);
+            return Ok(());
+        };
+        let all = info.counters.iter().map(|counter| counter.name());
+        let found =
+            stf::names::find(name, "counter", all.chain(info.direct_counters.iter().map(|counter| counter.name())))?;
+        match info.counters.get(found) {
+            Some(counter) => {
+                self.counter_cells(counter.id(), chosen.index, (counter.name(), counter.spec), &mut report)?
+            }
+            None => {
+                let counter = &info.direct_counters[found - info.counters.len()];
+                if chosen.index.is_some() {
+                    let message = format!("counter `{}` counts entries: it has no indices", counter.name());
+                    return mistake(name.place, message);
+                }
+                self.direct_counts(&names, counter.direct_table_id, (counter.name(), counter.spec), &mut report)?;
+            }
+        }
+        self.print(&report);
+        Ok(())
+    }
+
+    fn counter_cells(
+        &mut self,
+        id: u32,
+        cell: Option<i64>,
+        (name, spec): (&str, Option<CounterSpec>),
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let filter = CounterEntry { counter_id: id, index: index(cell), data: None };
+        for found in self.client.read(vec![entity(Entity::CounterEntry(filter))])? {
+            if let Some(Entity::CounterEntry(counter)) = found.entity {
+                let [packets, bytes] = counts(spec, counter.data);
+                report.row(vec![
+                    name.into(),
+                    counter.index.map(|index| index.index).into(),
+                    Cell::Empty,
+                    packets,
+                    bytes,
+                ]);
+            }
+        }
+        Ok(())
+    }
+
+    fn direct_counts(
+        &mut self,
+        names: &Names,
+        table: u32,
+        (name, spec): (&str, Option<CounterSpec>),
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let table_entry = Some(TableEntry { table_id: table, ..TableEntry::default() });
+        let filter = DirectCounterEntry { table_entry, data: None };
+        for found in self.client.read(vec![entity(Entity::DirectCounterEntry(filter))])? {
+            if let Some(Entity::DirectCounterEntry(counter)) = found.entity {
+                let [packets, bytes] = counts(spec, counter.data);
+                report.row(vec![name.into(), Cell::Empty, key_of(names, counter.table_entry).into(), packets, bytes]);
+            }
+        }
+        Ok(())
+    }
+
+    fn reset_counter(&mut self, names: &Names, input: &Input) -> Result<(), Failure> {
+        let mut line = input.line()?;
+        let word = line.name("a counter")?;
+        let info = &names.info;
+        let direct = stf::names::find(&word, "counter", info.direct_counters.iter().map(|counter| counter.name()));
+        let counter = match names::find(&word, "counter", &info.counters) {
+            Ok(counter) => counter,
+            Err(_) if direct.is_ok() => {
+                let message = "this counter counts entries: `modify` an entry, or delete and add it, to begin at 0";
+                return mistake(word.place, message);
+            }
+            Err(unknown) => return Err(unknown.into()),
+        };
+        let cell = if line.is_number() { Some(option(&mut line, &word)?) } else { None };
+        line.finish()?;
+        let written = CounterEntry { counter_id: counter.id(), index: index(cell), data: Some(CounterData::default()) };
+        self.write_one(format!("counter {}", counter.name()), update(Type::Modify, Entity::CounterEntry(written)))
+    }
+
+    pub fn meters(&mut self, input: &mut Input) -> Result<(), Failure> {
+        let names = self.names()?;
+        if let Some(verb) = input.one_of(&["set", "reset"]) {
+            return self.set_meter(&names, &verb, input);
+        }
+        let chosen = chosen(&mut input.line()?, "a meter")?;
+        let info = &names.info;
+        let all =
+            || info.meters.iter().map(|meter| meter.name()).chain(info.direct_meters.iter().map(|meter| meter.name()));
+        let at =
+            chosen.name.as_ref().map(|name| stf::names::find(name, "meter", all().collect::<Vec<_>>().into_iter()));
+        let at = at.transpose()?;
+        let mut report = Report::new(&["meter", "index", "entry", "cir", "cburst", "pir", "pburst"]);
+        for (_, meter) in info.meters.iter().enumerate().filter(|(number, _)| at.is_none_or(|at| at == *number)) {
+            let filter = MeterEntry { meter_id: meter.id(), index: index(chosen.index), ..MeterEntry::default() };
+            for found in self.client.read(vec![entity(Entity::MeterEntry(filter))])? {
+                if let Some(Entity::MeterEntry(cell)) = found.entity {
+                    let index = cell.index.map(|index| index.index);
+                    report.row([vec![meter.name().into(), index.into(), Cell::Empty], rates(cell.config)].concat());
+                }
+            }
+        }
+        let first = info.meters.len();
+        for (number, meter) in info.direct_meters.iter().enumerate() {
+            if at.is_some_and(|at| at != first + number) {
+                continue;
+            }
+            let table_entry = Some(TableEntry { table_id: meter.direct_table_id, ..TableEntry::default() });
+            let filter = DirectMeterEntry { table_entry, ..DirectMeterEntry::default() };
+            for found in self.client.read(vec![entity(Entity::DirectMeterEntry(filter))])? {
+                if let Some(Entity::DirectMeterEntry(cell)) = found.entity {
+                    let key = key_of(&names, cell.table_entry);
+                    report.row([vec![meter.name().into(), Cell::Empty, key.into()], rates(cell.config)].concat());
+                }
+            }
+        }
+        if at.is_none() {
+            report.rows.retain(|row| row[3..].iter().any(|cell| *cell != Cell::Empty));
+        }
+        self.print(&report);
+        Ok(())
+    }
+
+    fn set_meter(&mut self, names: &Names, verb: &Word, input: &Input) -> Result<(), Failure> {
+        let mut line = input.line()?;
+        let word = line.name("a meter")?;
+        let info = &names.info;
+        let all: Vec<&str> = info
+            .meters
+            .iter()
+            .map(|meter| meter.name())
+            .chain(info.direct_meters.iter().map(|meter| meter.name()))
+            .collect();
+        let at = stf::names::find(&word, "meter", all.iter().copied())?;
+        let label = format!("meter {}", all[at]);
+        if let Some(meter) = info.meters.get(at) {
+            let cell = option(&mut line, &word)?;
+            let config = meter_config(verb, None, &mut line)?;
+            let written =
+                MeterEntry { meter_id: meter.id(), index: index(Some(cell)), config, ..MeterEntry::default() };
+            return self.write_one(label, update(Type::Modify, Entity::MeterEntry(written)));
+        }
+        let meter = &info.direct_meters[at - info.meters.len()];
+        let table = info.tables.iter().find(|table| table.id() == meter.direct_table_id);
+        let Some(table) = table else { return Err(Failure::refused("the meter's table is not in P4Info")) };
+        let fields = names.keys(&table.match_fields);
+        let (mut entry, mut behind) = self.whole_key(table, &fields, &mut line)?;
+        if behind.as_ref().is_some_and(|name| name.text == "priority") {
+            entry.priority = option(&mut line, &word)?;
+            behind = None;
+        }
+        let config = meter_config(verb, behind, &mut line)?;
+        let label = format!("{label}{}", shown_key(&fields, &entry));
+        let written = DirectMeterEntry { table_entry: Some(entry), config, counter_data: None };
+        self.write_one(label, update(Type::Modify, Entity::DirectMeterEntry(written)))
+    }
+
+    pub fn registers(&mut self, input: &mut Input) -> Result<(), Failure> {
+        let names = self.names()?;
+        if input.one_of(&["set"]).is_some() {
+            return self.set_register(&names, input);
+        }
+        let chosen = chosen(&mut input.line()?, "a register")?;
+        let registers = &names.info.registers;
+        let one = chosen.name.as_ref().map(|name| names::find(name, "register", registers)).transpose()?;
+        let mut report = Report::new(&["register", "index", "value"]);
+        for register in registers.iter().filter(|register| one.is_none_or(|one| one.id() == register.id())) {
+            let filter = RegisterEntry { register_id: register.id(), index: index(chosen.index), data: None };
+            let spec = register.type_spec.clone().unwrap_or_default();
+            for found in self.client.read(vec![entity(Entity::RegisterEntry(filter))])? {
+                let Some(Entity::RegisterEntry(cell)) = found.entity else { continue };
+                let data = cell.data.unwrap_or_default();
+                if one.is_some() || !is_zero(&data) {
+                    let value = names.show_data("", &spec, &data);
+                    report.row(vec![register.name().into(), cell.index.map(|index| index.index).into(), value.into()]);
+                }
+            }
+        }
+        self.print(&report);
+        Ok(())
+    }
+
+    fn set_register(&mut self, names: &Names, input: &Input) -> Result<(), Failure> {
+        let mut line = input.line()?;
+        let word = line.name("a register")?;
+        let register = names::find(&word, "register", &names.info.registers)?;
+        let cell: i64 = option(&mut line, &word)?;
+        let data = names.read_data(&mut line, &register.type_spec.clone().unwrap_or_default())?;
+        line.finish()?;
+        let written = RegisterEntry { register_id: register.id(), index: index(Some(cell)), data: Some(data) };
+        let label = format!("register {} {cell}", register.name());
+        self.write_one(label, update(Type::Modify, Entity::RegisterEntry(written)))
+    }
+}
+
+/// Packets and bytes, where the counter counts them.
+fn counts(spec: Option<CounterSpec>, data: Option<CounterData>) -> [Cell; 2] {
+    let (unit, data) = (spec.map_or(Unit::Both, |spec| spec.unit()), data.unwrap_or_default());
+    let has_packets = unit != Unit::Bytes;
+    let has_bytes = unit != Unit::Packets;
+    [has_packets.then_some(data.packet_count).into(), has_bytes.then_some(data.byte_count).into()]
+}
+
+fn rates(config: Option<MeterConfig>) -> Vec<Cell> {
+    let figures = |config: MeterConfig| [config.cir, config.cburst, config.pir, config.pburst];
+    match config {
+        Some(config) => figures(config).into_iter().map(Cell::from).collect(),
+        None => vec![Cell::Empty; 4],
+    }
+}
+
+/// `cir N cburst N [pir N pburst N]`; the peak is the committed rate where it is left out. Nothing for `reset`.
+fn meter_config(verb: &Word, mut behind: Option<Word>, line: &mut Line) -> Result<Option<MeterConfig>, Mistake> {
+    let mut given: [Option<i64>; 4] = [None; 4];
+    const NAMES: [&str; 4] = ["cir", "cburst", "pir", "pburst"];
+    let expected = "`cir N`, `cburst N`, `pir N` or `pburst N`";
+    while verb.text == "set" && (behind.is_some() || line.goes_on()) {
+        let name = match behind.take() {
+            Some(name) => name,
+            None => line.name(expected)?,
+        };
+        let at = NAMES.iter().position(|known| *known == name.text).ok_or_else(|| unknown_option(&name, expected))?;
+        given[at] = Some(option(line, &name)?);
+    }
+    if let Some(name) = behind {
+        return Err(unknown_option(&name, "the end of the line"));
+    }
+    line.finish()?;
+    match (verb.text.as_str(), given) {
+        ("set", [Some(cir), Some(cburst), pir, pburst]) => {
+            let (pir, pburst) = (pir.unwrap_or(cir), pburst.unwrap_or(cburst));
+            Ok(Some(MeterConfig { cir, cburst, pir, pburst, eburst: 0 }))
+        }
+        ("set", _) => Err(Mistake::new(line.place(), "a meter needs `cir N` and `cburst N`")),
+        _ => Ok(None),
+    }
+}
+
+fn key_of(names: &Names, entry: Option<TableEntry>) -> Option<String> {
+    let entry = entry?;
+    let table: &Table = names.info.tables.iter().find(|table| table.id() == entry.table_id)?;
+    Some(shown_key(&names.keys(&table.match_fields), &entry).trim_start().to_string())
+}
+
+fn is_zero(data: &P4Data) -> bool {
+    match &data.data {
+        Some(Data::Bitstring(bytes) | Data::EnumValue(bytes)) => bytes.iter().all(|byte| *byte == 0),
+        Some(Data::Bool(truth)) => !truth,
+        Some(Data::Struct(parts) | Data::Tuple(parts)) => parts.members.iter().all(is_zero),
+        Some(Data::Varbit(varbit)) => varbit.bitstring.iter().all(|byte| *byte == 0),
+        Some(Data::Header(header)) => header.bitstrings.iter().flatten().all(|byte| *byte == 0),
+        Some(
+            Data::Enum(_) | Data::Error(_) | Data::HeaderUnion(_) | Data::HeaderStack(_) | Data::HeaderUnionStack(_),
+        )
+        | None => false,
+    }
+}

@@ -1,0 +1,99 @@
+//! The commands, a line each: what they are called, and the session that executes them.
+
+mod cells;
+mod entries;
+mod input;
+mod pipeline;
+mod profiles;
+mod replication;
+mod sets;
+mod stream;
+mod usage;
+mod write;
+
+pub use usage::{COMMANDS, Usage, usage_of};
+
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::names::Names;
+use crate::output::{Form, Report};
+use control::message::runtime::ForwardingPipelineConfig;
+use input::Input;
+use std::rc::Rc;
+use stf::{Mistake, Place, names};
+
+/// Makes of a program's file what is pushed.
+pub type Compile = Box<dyn Fn(&str) -> Result<ForwardingPipelineConfig, Failure>>;
+
+pub struct Session {
+    client: Client,
+    names: Option<Rc<Names>>,
+    form: Form,
+    print: Box<dyn FnMut(&str)>,
+    compile: Compile,
+    warnings: Vec<Mistake>,
+}
+
+impl Session {
+    pub fn new(client: Client, form: Form, print: Box<dyn FnMut(&str)>, compile: Compile) -> Session {
+        Session { client, names: None, form, print, compile, warnings: Vec::new() }
+    }
+
+    /// Executes the command of one line, which has this number. An empty line is none.
+    ///
+    /// # Errors
+    /// A mistake with its place, or what the switch said.
+    pub fn execute(&mut self, text: &str, number: u32) -> Result<(), Failure> {
+        let mut input = Input::new(text, number);
+        let Some(command) = input.word() else { return Ok(()) };
+        match command.text.as_str() {
+            "tables" => self.tables(&input),
+            "show" => self.show(&input),
+            "add" | "modify" | "delete" => self.write_entry(&command.text, &input),
+            "default" => self.set_default(&input),
+            "clear" => self.clear(&input),
+            "counters" => self.counters(&mut input),
+            "meters" => self.meters(&mut input),
+            "registers" => self.registers(&mut input),
+            "members" => self.members(&mut input),
+            "groups" => self.groups(&mut input),
+            "multicast" => self.multicast(&mut input),
+            "sessions" => self.sessions(&mut input),
+            "value-sets" => self.value_sets(&mut input),
+            "digests" => self.digests(&input),
+            "packets" => self.packets(&mut input),
+            "watch" => self.watch(&input),
+            "pipeline" => self.pipeline(&mut input),
+            _ => Err(names::unknown(&command, "command", COMMANDS.iter().map(|usage| usage.name)).into()),
+        }
+    }
+
+    /// What is odd in the lines since the last call, though it is executed.
+    pub fn take_warnings(&mut self) -> Vec<Mistake> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    fn names(&mut self) -> Result<Rc<Names>, Failure> {
+        if let Some(names) = &self.names {
+            return Ok(names.clone());
+        }
+        let config = self.client.config()?;
+        let info = config.and_then(|config| config.p4info).ok_or_else(no_pipeline)?;
+        let names = Rc::new(Names { info });
+        self.names = Some(names.clone());
+        Ok(names)
+    }
+
+    fn print(&mut self, report: &Report) {
+        let text = report.print(self.form);
+        (self.print)(&text);
+    }
+}
+
+fn no_pipeline() -> Failure {
+    Failure::refused("the switch has no pipeline yet: `pipeline push PROGRAM` gives it one")
+}
+
+fn mistake<T>(place: Place, message: impl Into<String>) -> Result<T, Failure> {
+    Err(Mistake::new(place, message).into())
+}

@@ -1,0 +1,110 @@
+//! Why a command fails: what was typed is wrong, the switch refuses it, or there is no switch.
+
+use p4runtime::errors_of;
+use stf::Mistake;
+use tonic::{Code, Status};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// At its place in the line.
+    Mistake(Mistake),
+    /// Each sentence by itself.
+    Refused(Vec<String>),
+    /// A program has mistakes: the whole text, which says where.
+    Program(String),
+    Unreachable(String),
+}
+
+impl Failure {
+    pub fn refused(sentence: impl Into<String>) -> Failure {
+        Failure::Refused(vec![sentence.into()])
+    }
+
+    /// Of a call that is no batch.
+    pub fn of_call(status: &Status) -> Failure {
+        match status.code() == Code::Unavailable {
+            true => Failure::Unreachable(format!("no answer from the switch: {}", sentence(status))),
+            false => Failure::refused(format!("{}: {}", code_name(status.code()), sentence(status))),
+        }
+    }
+
+    /// Of a batch whose updates are called `labels`: a sentence for each that failed.
+    pub fn of_batch(status: &Status, labels: &[String]) -> Failure {
+        let errors = errors_of(status);
+        if errors.len() != labels.len() {
+            return Failure::of_call(status);
+        }
+        let failed = errors.iter().zip(labels).filter(|(error, _)| error.canonical_code != 0);
+        let sentences = failed.map(|(error, label)| {
+            let code = code_name(Code::from(error.canonical_code));
+            let reason = if error.message.is_empty() { "" } else { ": " };
+            format!("{label}: {code}{reason}{}", error.message)
+        });
+        Failure::Refused(sentences.collect())
+    }
+
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Refused(_) | Failure::Program(_) => 1,
+            Failure::Mistake(_) => 2,
+            Failure::Unreachable(_) => 3,
+        }
+    }
+
+    /// The failure for a reader who knows which command it is of.
+    pub fn sentences(&self) -> Vec<String> {
+        match self {
+            Failure::Mistake(mistake) => vec![mistake.message.clone()],
+            Failure::Refused(sentences) => sentences.clone(),
+            Failure::Program(text) | Failure::Unreachable(text) => vec![text.clone()],
+        }
+    }
+}
+
+impl From<Mistake> for Failure {
+    fn from(mistake: Mistake) -> Failure {
+        Failure::Mistake(mistake)
+    }
+}
+
+/// The innermost cause says most: those around it only say that the transport failed.
+fn sentence(status: &Status) -> String {
+    match std::error::Error::source(status) {
+        Some(cause) => innermost(cause),
+        None => status.message().to_string(),
+    }
+}
+
+/// What an error's innermost cause says, without the number that the system has for it.
+pub fn innermost(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => innermost(cause),
+        None => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+        }
+    }
+}
+
+/// The name of a code, as the protocol's documents have it.
+pub fn code_name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "OK",
+        Code::Cancelled => "CANCELLED",
+        Code::Unknown => "UNKNOWN",
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::NotFound => "NOT_FOUND",
+        Code::AlreadyExists => "ALREADY_EXISTS",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::FailedPrecondition => "FAILED_PRECONDITION",
+        Code::Aborted => "ABORTED",
+        Code::OutOfRange => "OUT_OF_RANGE",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::Internal => "INTERNAL",
+        Code::Unavailable => "UNAVAILABLE",
+        Code::DataLoss => "DATA_LOSS",
+        Code::Unauthenticated => "UNAUTHENTICATED",
+    }
+}

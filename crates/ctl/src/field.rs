@@ -1,0 +1,270 @@
+//! Keys, parameters and metadata fields: how people write and read their values, and what those are in the protocol.
+//!
+//! Numbers, addresses, prefixes, masks and ranges are those of STF. Beside them `*` matches anything, and a plain number of a ternary key
+//! stands for all its bits.
+
+use control::message::runtime::{FieldMatch, field_match};
+use field_match::FieldMatchType as Kind;
+use hlir::{Match, MatchKind};
+use num_bigint::BigUint;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use stf::command::{Value, Word};
+use stf::{Line, Mistake, matches};
+
+/// How a number is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    Number,
+    Hexadecimal,
+    Ethernet,
+    Ipv4,
+    Ipv6,
+    /// The controller has a text in place of the program's number.
+    Text,
+}
+
+#[derive(Clone, Debug)]
+pub struct Field<'i> {
+    pub id: u32,
+    pub name: &'i str,
+    pub width: u32,
+    pub kind: MatchKind,
+    pub look: Look,
+}
+
+/// What stands for a value in a line.
+#[derive(Clone, Debug)]
+pub enum Given {
+    Any,
+    Value(Value),
+}
+
+/// A value; words are values as well, of types that are texts for the controller.
+pub fn given(line: &mut Line) -> Result<Given, Mistake> {
+    if line.accept("*") {
+        return Ok(Given::Any);
+    }
+    let first = word(line)?;
+    if line.accept("/") {
+        return Ok(Given::Value(Value::Prefix(first, line.number()?)));
+    }
+    if line.accept("&&&") || line.accept("&") {
+        return Ok(Given::Value(Value::Masked(first, line.number()?)));
+    }
+    if line.accept("..") {
+        return Ok(Given::Value(Value::Range(first, line.number()?)));
+    }
+    Ok(Given::Value(Value::One(first)))
+}
+
+/// A number or a text.
+pub fn word(line: &mut Line) -> Result<Word, Mistake> {
+    match line.next_name() {
+        Some(_) => line.name("a value"),
+        None if line.is_number() => line.number(),
+        None => Err(line.expected("a value")),
+    }
+}
+
+/// The look of a value: by its annotation, else by its width, and by its name where the width does not say enough.
+pub fn look_of(name: &str, width: u32, kind: MatchKind, annotations: &[String]) -> Look {
+    let format = annotations.iter().find(|annotation| annotation.starts_with("@format("));
+    let known = [("MAC", Look::Ethernet), ("IPV4", Look::Ipv4), ("IPV6", Look::Ipv6), ("HEX", Look::Hexadecimal)];
+    let named = format.and_then(|format| known.iter().find(|(word, _)| format.contains(word)));
+    if let Some((_, look)) = named {
+        return *look;
+    }
+    let name = name.to_ascii_lowercase();
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let is_address = words.any(|word| {
+        ["ip", "ipv4", "address", "gateway"].contains(&word) || word.ends_with("addr") || word.ends_with("hop")
+    });
+    match width {
+        32 if kind == MatchKind::Lpm || is_address => Look::Ipv4,
+        48 => Look::Ethernet,
+        // EtherTypes.
+        16 if name.ends_with("type") => Look::Hexadecimal,
+        128 => Look::Ipv6,
+        0..=64 => Look::Number,
+        _ => Look::Hexadecimal,
+    }
+}
+
+fn ones(width: u32) -> BigUint {
+    (BigUint::from(1u8) << width) - 1u8
+}
+
+impl Field<'_> {
+    /// The bytes of a value.
+    pub fn encode(&self, word: &Word) -> Result<Vec<u8>, Mistake> {
+        match self.look == Look::Text {
+            true => Ok(word.text.clone().into_bytes()),
+            false => Ok(matches::number(word, self.width, &format!("`{}`", self.name))?.to_bytes_be()),
+        }
+    }
+
+    /// None for what matches every value: the protocol leaves it out.
+    pub fn encode_match(&self, given: &Given, warnings: &mut Vec<Mistake>) -> Result<Option<FieldMatch>, Mistake> {
+        let Given::Value(value) = given else { return Ok(None) };
+        let made = match (self.look, value) {
+            (Look::Text, Value::One(word)) => {
+                let value = word.text.clone().into_bytes();
+                match self.kind == MatchKind::Optional {
+                    true => Kind::Optional(field_match::Optional { value }),
+                    false => Kind::Exact(field_match::Exact { value }),
+                }
+            }
+            _ => match self.number_match(value, warnings)? {
+                Some(made) => made,
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(FieldMatch { field_id: self.id, field_match_type: Some(made) }))
+    }
+
+    fn number_match(&self, value: &Value, warnings: &mut Vec<Mistake>) -> Result<Option<Kind>, Mistake> {
+        let found = match value {
+            Value::One(word) if self.kind == MatchKind::Ternary && !word.text.contains('*') => {
+                Match::Exact(matches::number(word, self.width, &format!("key `{}`", self.name))?)
+            }
+            Value::One(_) | Value::Prefix(..) | Value::Masked(..) | Value::Range(..) => {
+                matches::match_of(value, self.kind, self.width, self.name, warnings)?
+            }
+        };
+        Ok(self.protocol_match(&found))
+    }
+
+    fn protocol_match(&self, found: &Match) -> Option<Kind> {
+        let bytes = BigUint::to_bytes_be;
+        let all = ones(self.width);
+        Some(match (self.kind, found) {
+            (_, Match::Any) => return None,
+            (_, Match::Lpm { prefix: 0, .. }) => return None,
+            (_, Match::Ternary { mask, .. }) if *mask == BigUint::ZERO => return None,
+            (_, Match::Range { low, high }) if *low == BigUint::ZERO && *high == all => return None,
+            (_, Match::Lpm { value, prefix }) => {
+                Kind::Lpm(field_match::Lpm { value: bytes(value), prefix_len: *prefix as i32 })
+            }
+            (_, Match::Ternary { value, mask }) => {
+                Kind::Ternary(field_match::Ternary { value: bytes(&(value & mask)), mask: bytes(mask) })
+            }
+            (_, Match::Range { low, high }) => Kind::Range(field_match::Range { low: bytes(low), high: bytes(high) }),
+            (MatchKind::Exact, Match::Exact(value)) => Kind::Exact(field_match::Exact { value: bytes(value) }),
+            (MatchKind::Optional, Match::Exact(value)) => Kind::Optional(field_match::Optional { value: bytes(value) }),
+            (MatchKind::Lpm, Match::Exact(value)) => {
+                Kind::Lpm(field_match::Lpm { value: bytes(value), prefix_len: self.width as i32 })
+            }
+            (MatchKind::Ternary, Match::Exact(value)) => {
+                Kind::Ternary(field_match::Ternary { value: bytes(value), mask: bytes(&all) })
+            }
+            (MatchKind::Range, Match::Exact(value)) => {
+                Kind::Range(field_match::Range { low: bytes(value), high: bytes(value) })
+            }
+        })
+    }
+
+    pub fn show(&self, bytes: &[u8]) -> String {
+        show(bytes, self.look)
+    }
+
+    /// What an entry matches; `*` for a field that it leaves out.
+    pub fn show_match(&self, given: Option<&FieldMatch>) -> String {
+        let Some(kind) = given.and_then(|given| given.field_match_type.as_ref()) else { return "*".to_string() };
+        match kind {
+            Kind::Exact(exact) => self.show(&exact.value),
+            Kind::Optional(optional) => self.show(&optional.value),
+            Kind::Lpm(lpm) => format!("{}/{}", self.show(&lpm.value), lpm.prefix_len),
+            Kind::Range(range) => match range.low == range.high {
+                true => self.show(&range.low),
+                false => format!("{}..{}", self.show(&range.low), self.show(&range.high)),
+            },
+            Kind::Ternary(ternary) if BigUint::from_bytes_be(&ternary.mask) == ones(self.width) => {
+                self.show(&ternary.value)
+            }
+            Kind::Ternary(ternary) => {
+                // Digits of a mask say which bits count.
+                let look = if self.look == Look::Number { Look::Hexadecimal } else { self.look };
+                format!("{}&&&{}", show(&ternary.value, look), show(&ternary.mask, look))
+            }
+            Kind::Other(_) => "?".to_string(),
+        }
+    }
+}
+
+/// Bytes as people read them.
+pub fn show(bytes: &[u8], look: Look) -> String {
+    let number = BigUint::from_bytes_be(bytes);
+    let low = || number.iter_u64_digits().next().unwrap_or(0);
+    match look {
+        Look::Number => number.to_string(),
+        Look::Hexadecimal => format!("{number:#x}"),
+        Look::Ethernet => {
+            let bytes = low().to_be_bytes();
+            bytes[2..].iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
+        }
+        Look::Ipv4 => Ipv4Addr::from_bits(low() as u32).to_string(),
+        Look::Ipv6 => {
+            let mut digits = number.iter_u64_digits();
+            let (low, high) = (digits.next().unwrap_or(0), digits.next().unwrap_or(0));
+            Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low)).to_string()
+        }
+        Look::Text => {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if is_plain { text } else { format!("\"{text}\"") }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(kind: MatchKind, width: u32) -> Field<'static> {
+        Field { id: 1, name: "k", width, kind, look: look_of("k", width, kind, &[]) }
+    }
+
+    /// A value as it is shown after it was read.
+    fn again(text: &str, kind: MatchKind, width: u32) -> String {
+        let field = field(kind, width);
+        let mut line = Line::behind(&format!("k:{text}"), 1, 2).expect("the line has tokens");
+        let given = given(&mut line).expect("a value");
+        line.finish().expect("the value is the whole line");
+        let found = field.encode_match(&given, &mut Vec::new()).expect("the value fits");
+        field.show_match(found.as_ref())
+    }
+
+    #[test]
+    fn values_are_shown_as_they_are_written() {
+        use MatchKind::{Exact, Lpm, Optional, Range, Ternary};
+        for (text, kind, width) in [
+            ("10.0.0.0/8", Lpm, 32),
+            ("2001:db8::/32", Lpm, 128),
+            ("00:11:22:33:44:55", Exact, 48),
+            ("fe80::1", Exact, 128),
+            ("7", Exact, 9),
+            ("7", Ternary, 9),
+            ("0x10&&&0xf0", Ternary, 9),
+            ("*", Ternary, 9),
+            ("1..5", Range, 16),
+            ("4", Range, 16),
+            ("*", Optional, 16),
+            ("3", Optional, 16),
+        ] {
+            assert_eq!(again(text, kind, width), text);
+        }
+        assert_eq!(again("0x2", Ternary, 16), "2");
+        assert_eq!(again("0/0", Lpm, 32), "*");
+        assert_eq!(again("0..65535", Range, 16), "*");
+    }
+
+    #[test]
+    fn addresses_of_32_bits_are_known_by_their_names() {
+        assert_eq!(look_of("hdr.ipv4.src", 32, MatchKind::Exact, &[]), Look::Ipv4);
+        assert_eq!(look_of("meta.next_hop", 32, MatchKind::Exact, &[]), Look::Ipv4);
+        assert_eq!(look_of("hdr.tcp.sequence", 32, MatchKind::Exact, &[]), Look::Number);
+        let annotation = ["@format(IPV4_ADDRESS)".to_string()];
+        assert_eq!(look_of("x", 32, MatchKind::Exact, &annotation), Look::Ipv4);
+    }
+}

@@ -1,0 +1,23 @@
+//! `bacus ctl`: a client of P4Runtime for people.
+//!
+//! [`Client`] is the connection, [`Session`] executes commands, a line each. Names and values are those of the program: what they are called
+//! in the protocol, the session finds in the switch's P4Info.
+
+// Fields that the protocol has given up are still written by older switches.
+#![allow(deprecated)]
+
+mod client;
+mod commands;
+mod data;
+mod failure;
+mod field;
+mod names;
+mod output;
+mod primary;
+mod sockets;
+
+pub use client::{Client, Settings, Tls};
+pub use commands::{COMMANDS, Session, Usage, usage_of};
+pub use failure::Failure;
+pub use output::Form;
+pub use sockets::one_switch;
