@@ -140,8 +140,8 @@ pub fn measure(pace: &mut Pace, mbufs: &mut Option<Mbufs>, machine: &mut Machine
     }
 }
 
-/// Costs of a packet by burst, where the middle one is at most the interpolation of its neighbours: what a burst costs once is spread over more packets, and what
-/// caches have no room for grows with it. Something else came in between, then, and plans would take another burst for it.
+/// Costs of a packet by burst, where the middle one is at most the interpolation of its neighbours: what a burst costs once is
+/// spread over more packets, and what caches have no room for grows with it. Something else came in between, then, and plans would take another burst for it.
 fn evened(costs: [f64; BURSTS.len()]) -> Vec<f64> {
     let [few, usual, many] = BURSTS.map(f64::from);
     let [first, middle, last] = costs;
