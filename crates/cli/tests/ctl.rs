@@ -339,6 +339,11 @@ fn a_switch_that_does_not_answer_is_said_so() {
     assert!(code == 3 && said.contains("127.0.0.1:1: connection refused"), "{code} {said}");
     let (code, said) = run(&["--connect", "/nowhere/bacus.sock", "tables"]);
     assert!(code == 3 && said.contains("/nowhere/bacus.sock: no such file"), "{code} {said}");
+    let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = deaf.local_addr().unwrap().to_string();
+    std::thread::spawn(move || deaf.incoming().for_each(drop));
+    let (code, said) = run(&["--connect", &address, "tables"]);
+    assert!(code == 3 && said.contains(&address) && said.contains("--tls-ca"), "{code} {said}");
     if !has_dpdk() {
         return;
     }

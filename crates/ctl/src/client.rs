@@ -1,6 +1,6 @@
 //! The connection to a switch: calls of P4Runtime that wait for their answer.
 
-use crate::failure::{Failure, innermost};
+use crate::failure::{Failure, innermost, sentence};
 use crate::primary::Primary;
 use control::message::runtime::{
     Entity, ForwardingPipelineConfig, GetForwardingPipelineConfigRequest, ReadRequest,
@@ -63,7 +63,12 @@ impl Client {
         let service = P4RuntimeClient::new(channel).max_decoding_message_size(usize::MAX);
         let (role, force) = (settings.role.clone(), settings.force);
         let mut client = Client { runtime, service, device: settings.device.unwrap_or(1), role, force, primary: None };
-        if let Some(device) = client.other_device().map_err(|status| unreachable(&status.message()))? {
+        if let Some(device) = client.other_device().map_err(|status| {
+            // Plain words to a switch that talks TLS end in a broken connection.
+            let is_plain = settings.tls.is_none() && !settings.address.contains('/');
+            let hint = if is_plain { "; if the switch talks TLS, name its authority with --tls-ca" } else { "" };
+            unreachable(&format!("{}{hint}", sentence(&status)))
+        })? {
             match settings.device {
                 None => client.device = device,
                 Some(named) => {

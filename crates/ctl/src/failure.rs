@@ -68,7 +68,7 @@ impl From<Mistake> for Failure {
 }
 
 /// The innermost cause says most: those around it only say that the transport failed.
-fn sentence(status: &Status) -> String {
+pub fn sentence(status: &Status) -> String {
     match std::error::Error::source(status) {
         Some(cause) => innermost(cause),
         None => status.message().to_string(),
