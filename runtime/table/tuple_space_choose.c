@@ -1,8 +1,9 @@
 /* Which tuples a table's rules should stand in.
  *
- * Tuples are taken one after the other: always the one that costs packets least for each rule that it takes, of those that one gets by adding piece to piece.
- * A tuple costs its head, and the pairs that packets find, which packets under the rules are tried for: a tuple in which most find something is expensive. At last
- * there is one that matches all keys, for the rules that would have cost more in any other. Costs are instructions of an AVX2 processor. */
+ * Tuples are taken one after the other: always the one that costs packets least for each rule that it takes, of those that one gets by adding piece
+ * to piece. A tuple costs its head, and the pairs that packets find, which packets under the rules are tried for: a tuple in which most find
+ * something is expensive. At last there is one that matches all keys, for the rules that would have cost more in any other. Costs are instructions of
+ * an AVX2 processor. */
 #include <string.h>
 
 #include "table/tuple_space_writer.h"
