@@ -131,8 +131,14 @@ class Batches(EdgeTest):
         entries.entities.add().table_entry.table_id = self.named(self.info.tables, "dmac").preamble.id
         count = lambda: sum(len(answer.entities) for answer in self.stub.Read(entries))
         self.write(host(1))
-        for atomicity, left in [("ROLLBACK_ON_ERROR", 1), ("CONTINUE_ON_ERROR", 3)]:
+        for atomicity, left in [("ROLLBACK_ON_ERROR", 1), ("DATAPLANE_ATOMIC", 1), ("CONTINUE_ON_ERROR", 3)]:
             with self.assertRaises(grpc.RpcError) as refused:
                 self.write(host(2), host(1), host(3), atomicity=atomicity)
             self.assertEqual(grpc.StatusCode.UNKNOWN, refused.exception.code())
             self.assertEqual(left, count(), atomicity)
+        # A whole batch, after which packets pass as before.
+        self.write(host(4), host(5), atomicity="DATAPLANE_ATOMIC")
+        self.assertEqual(5, count())
+        packet = tu.simple_arp_packet(eth_dst="02:00:00:00:00:05", eth_src="02:00:00:00:00:01")
+        tu.send_packet(self, 1, packet)
+        tu.verify_packets(self, packet, [2])

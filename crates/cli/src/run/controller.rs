@@ -73,6 +73,15 @@ impl Switch for InHand<'_> {
         // The program tells all its records; the server drops those that no controller asked for.
         Ok(())
     }
+
+    fn hold(&mut self) -> bool {
+        self.live.pause();
+        true
+    }
+
+    fn release(&mut self) {
+        self.live.resume();
+    }
 }
 
 /// Tells controllers what the control thread takes from the switch.

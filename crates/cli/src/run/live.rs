@@ -65,6 +65,19 @@ impl Live {
         self.engine.iter_mut().for_each(|engine| engine.switch().start());
     }
 
+    /// Packets wait at their ports, from the end of a burst until [`Live::resume`].
+    pub fn pause(&mut self) {
+        if self.started {
+            self.engine.iter_mut().for_each(|engine| engine.switch().stop());
+        }
+    }
+
+    pub fn resume(&mut self) {
+        if self.started {
+            self.engine.iter_mut().for_each(|engine| engine.switch().start());
+        }
+    }
+
     pub fn stop(&mut self) {
         self.started = false;
         self.engine.iter_mut().for_each(|engine| engine.switch().stop());
