@@ -223,6 +223,28 @@ fn packets_and_digests_come_as_they_happen() {
     assert_eq!(words(&switch.ok(&["counters", "tags", "0"]))[1], ["Switch.tags", "0", "0"]);
 }
 
+/// A packet that misses waits for the entry, and is not sent by the controller again.
+#[test]
+fn a_packet_that_misses_waits_until_the_controller_has_written() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("misses"), &[&objects(), "-D", "PUNT"]);
+    // Packets of the counter's cell 0.
+    let packets = |counter: &str| {
+        let shown = switch.ok(&["counters", counter]);
+        let line = words(&shown).into_iter().find(|line| line[0].ends_with(counter)).map(|line| line[2].to_string());
+        line.map_or(0, |count| count.parse::<u64>().unwrap())
+    };
+    switch.ok(&["packets", "send", "000000000002", "000000000099", "0800", "egress_port:1", "queue:0"]);
+    while packets("tags") == 0 {}
+    assert_eq!(packets("host_frames"), 0);
+    switch.ok(&["add", "hosts", "3", "forward(1)"]);
+    switch.ok(&["add", "hosts", "2", "to_controller(5)"]);
+    while packets("host_frames") == 0 {}
+    assert_eq!((packets("tags"), switch.ok(&["show", "hosts"]).matches("to_controller").count()), (1, 1));
+}
+
 #[test]
 fn programs_are_pushed_with_what_was_written_or_without() {
     if !has_dpdk() {

@@ -60,7 +60,7 @@ impl Account {
             nowhere,
             tables,
             drops,
-            punted: event(super::PUNTED) - event(super::misses::RESUMED) + to_cpu,
+            punted: event(super::PUNTED) + to_cpu,
             events: running.events.clone(),
             entries: running.entries,
             load_time: running.load_time,

@@ -162,6 +162,7 @@ fn listen(running: &mut Running) -> Option<String> {
     let shared = running.switch.clone();
     let mut live = shared.lock();
     let engine = live.engine()?;
+    running.take_misses(engine.store().version());
     let (events, lost) = engine.switch().take_events();
     let mut failed = None;
     for event in events {

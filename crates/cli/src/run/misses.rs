@@ -15,17 +15,32 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 const NO_ROOM: &str = "dropped: too many packets waited for the controller";
 const NO_ANSWER: &str = "dropped: the controller wrote nothing for the packet";
-pub const RESUMED: &str = "packets resumed";
+const RESUMED: &str = "packets resumed";
+
+/// A packet that waits.
+struct Waiting {
+    punted: Punted,
+    since: Instant,
+    /// A version of the store that the packet's lookup has seen, or a later one.
+    seen: u64,
+}
 
 /// See the module.
 #[derive(Default)]
 pub struct Misses {
-    waiting: VecDeque<(Punted, Instant)>,
-    /// Of the store when packets last looked again.
-    version: u64,
+    waiting: VecDeque<Waiting>,
+    /// The store's version before punted packets were last taken, and before that.
+    taken: u64,
+    taken_before: u64,
 }
 
 impl Running {
+    /// Notes the store's version before punted packets are taken. All that were punted before the last time are here already, so those
+    /// that come now have seen what was written then.
+    pub fn take_misses(&mut self, version: u64) {
+        self.misses.taken_before = std::mem::replace(&mut self.misses.taken, version);
+    }
+
     /// Keeps a punted packet, and tells controllers of its table.
     pub fn wait_for_entry(&mut self, punted: Punted, missed: Option<TableId>) {
         if self.misses.waiting.len() >= MOST {
@@ -33,10 +48,10 @@ impl Running {
             return;
         }
         missed.into_iter().for_each(|table| self.events_to.miss(table, punted.packet.clone()));
-        self.misses.waiting.push_back((punted, Instant::now()));
+        self.misses.waiting.push_back(Waiting { punted, since: Instant::now(), seen: self.misses.taken_before });
     }
 
-    /// Lets packets go on if a controller has written since they were punted, in their order.
+    /// Lets packets go on if a controller has written since they were looked up, in their order.
     pub fn resume_packets(&mut self) {
         if self.misses.waiting.is_empty() {
             return;
@@ -44,12 +59,8 @@ impl Running {
         let shared = self.switch.clone();
         let mut live = shared.lock();
         let Some(engine) = live.engine() else { return };
-        let version = engine.store().version();
-        if version != self.misses.version {
-            self.misses.version = version;
-            self.look_again(engine);
-        }
-        while self.misses.waiting.front().is_some_and(|(_, since)| since.elapsed() > LONGEST) {
+        self.look_again(engine);
+        while self.misses.waiting.front().is_some_and(|waiting| waiting.since.elapsed() > LONGEST) {
             self.misses.waiting.pop_front();
             self.count(NO_ANSWER);
         }
@@ -57,13 +68,14 @@ impl Running {
 
     /// Those that miss again are punted again, and wait behind the others.
     fn look_again(&mut self, engine: &mut Engine) {
-        while let Some((punted, since)) = self.misses.waiting.pop_front() {
-            match engine.resume(&punted) {
+        let version = engine.store().version();
+        while self.misses.waiting.front().is_some_and(|waiting| waiting.seen != version) {
+            let Some(waiting) = self.misses.waiting.pop_front() else { return };
+            match engine.resume(&waiting.punted) {
                 Ok(()) => self.count(RESUMED),
                 Err(refusal) if refusal.kind == RefusalKind::Full => {
-                    self.misses.waiting.push_front((punted, since));
                     // The rest goes on when the worker has taken these.
-                    self.misses.version = 0;
+                    self.misses.waiting.push_front(waiting);
                     return;
                 }
                 Err(_) => self.count("dropped: the pipeline that punted the packet was replaced"),
