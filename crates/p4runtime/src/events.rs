@@ -46,6 +46,11 @@ impl Events {
         self.put(Event::PacketIn(frame), &self.device.losses.packets_in);
     }
 
+    /// Whether a controller has asked for records of any digest.
+    pub fn wants_digests(&self) -> bool {
+        self.device.pipeline().as_ref().is_some_and(|pipeline| !configs(pipeline).is_empty())
+    }
+
     pub fn digest(&self, record: DigestRecord) {
         self.put(Event::Digest(record), &self.device.losses.digests);
     }

@@ -92,7 +92,7 @@ impl Events {
 
 fn all(ring: &Ring, read: impl Fn(u32, &[u8]) -> Event, events: &mut Vec<Event>) -> u64 {
     // SAFETY: the control thread alone reads, by `Events::take`.
-    events.extend(std::iter::from_fn(|| unsafe { ring.pop(&read) }));
+    unsafe { ring.drain(read, events) };
     ring.take_lost()
 }
 

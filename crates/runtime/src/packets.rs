@@ -102,7 +102,7 @@ impl<L: Lane> Switch<L> {
         let (mut packets, mut lost) = (Vec::new(), 0);
         for worker in &self.workers {
             // SAFETY: the switch is borrowed, so no other thread reads.
-            packets.extend(std::iter::from_fn(|| unsafe { worker.control.to_cpu.pop(|_, bytes| bytes.to_vec()) }));
+            unsafe { worker.control.to_cpu.drain(|_, bytes| bytes.to_vec(), &mut packets) };
             lost += worker.control.to_cpu.take_lost();
         }
         (packets, lost)

@@ -30,6 +30,7 @@ unsafe extern "C" {
 /// A queue. Its two sides are for one thread each: the caller sees to that.
 pub(crate) struct Ring {
     raw: *mut RawRing,
+    bytes: u64,
     /// Messages that were lost when [`Ring::take_lost`] was last called.
     known_lost: Cell<u64>,
 }
@@ -43,7 +44,7 @@ impl Ring {
         // SAFETY: a plain number.
         let raw = unsafe { ring_create(bytes) };
         assert!(!raw.is_null(), "there is address space for a queue of {bytes} bytes");
-        Ring { raw, known_lost: Cell::new(0) }
+        Ring { raw, bytes, known_lost: Cell::new(0) }
     }
 
     pub fn raw(&self) -> *mut RawRing {
@@ -109,6 +110,22 @@ impl Ring {
         }
     }
 
+    /// What `read` makes of all messages that wait now, oldest first. Ends though the other thread writes on: it takes as many bytes as
+    /// the queue has room for, at most.
+    ///
+    /// # Safety
+    /// No other thread reads.
+    pub unsafe fn drain<R>(&self, read: impl Fn(u32, &[u8]) -> R, into: &mut Vec<R>) {
+        let mut taken = 0;
+        while taken < self.bytes {
+            let counted = |tag: u32, bytes: &[u8]| (read(tag, bytes), size_of::<Head>() + bytes.len());
+            // SAFETY: the caller's promise.
+            let Some((message, bytes)) = (unsafe { self.pop(counted) }) else { return };
+            into.push(message);
+            taken += bytes as u64;
+        }
+    }
+
     /// Whether no message waits, as far as the thread that writes can see.
     pub fn is_empty(&self) -> bool {
         // SAFETY: the queue is alive.
@@ -149,5 +166,22 @@ mod tests {
             assert_eq!(ring.pop(whole), Some((4, vec![7; 20])));
         }
         assert_eq!((ring.take_lost(), ring.take_lost()), (1, 0));
+    }
+
+    #[test]
+    fn draining_ends_while_messages_still_come() {
+        let ring = Ring::new(1024);
+        let mut drained = Vec::new();
+        // SAFETY: one thread.
+        unsafe {
+            assert!(ring.push(0, &[&[0; 8]]));
+            // Each message that is read brings the next.
+            let read = |tag: u32, _: &[u8]| {
+                assert!(ring.push(tag + 1, &[&[0; 8]]));
+                tag
+            };
+            ring.drain(read, &mut drained);
+        }
+        assert!(!ring.is_empty() && drained.len() >= 1024 / 16 && drained.is_sorted(), "{drained:?}");
     }
 }

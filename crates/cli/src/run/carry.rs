@@ -159,18 +159,22 @@ fn received(running: &Running) -> u64 {
 
 /// Takes what the program tells; an assertion that does not hold ends the switch.
 fn listen(running: &mut Running) -> Option<String> {
+    let wants_digests = running.events_to.wants_digests();
     let shared = running.switch.clone();
     let mut live = shared.lock();
     let engine = live.engine()?;
     running.take_misses(engine.store().version());
     let (events, lost) = engine.switch().take_events();
-    let mut failed = None;
+    let (mut failed, mut digests) = (None, BTreeMap::<u32, u64>::new());
     for event in events {
         let name = match event {
             Event::Digest { digest, values } => {
-                let record = engine.digest(digest, &values);
-                record.into_iter().for_each(|record| running.events_to.digest(record));
-                engine.digest_name(digest)
+                if wants_digests {
+                    let record = engine.digest(digest, &values);
+                    record.into_iter().for_each(|record| running.events_to.digest(record));
+                }
+                *digests.entry(digest).or_default() += 1;
+                continue;
             }
             Event::Log { format, values, widths } => {
                 say!("{}", native::log_line(&format, &values, &widths));
@@ -187,6 +191,9 @@ fn listen(running: &mut Running) -> Option<String> {
             }
         };
         *running.events.entry(name).or_default() += 1;
+    }
+    for (digest, count) in digests {
+        *running.events.entry(engine.digest_name(digest)).or_default() += count;
     }
     if lost.total() > 0 {
         *running.events.entry("messages lost".to_string()).or_default() += lost.total();
