@@ -95,10 +95,6 @@ fn with_checked<T: Send>(
     p4::with_deep_stack(|| {
         let parsed = p4::parse(&source.program.display().to_string(), text);
         stop_at_errors(source, parsed.diagnostics.clone(), &parsed.map)?;
-        if parsed.program.declarations.is_empty() {
-            let message = "there is no program in this file: expected declarations in P4_16, `main` the last";
-            return Err(Failure::input(format!("{}: {message}", source.program.display())));
-        }
         let (checked, mut diagnostics) = p4::check::check(&parsed.program);
         if !diagnostics.iter().any(Diagnostic::is_error) {
             diagnostics.extend(p4::check::dpdk_limits(&checked, &parsed.map));
