@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// A running switch, and where the sockets of its user are.
 struct Switch {
@@ -91,6 +92,14 @@ fn ctl(folder: &Path) -> Command {
 
 fn error(ran: &Output) -> String {
     String::from_utf8_lossy(&ran.stderr).into_owned()
+}
+
+/// Waits for something that happens within a minute, or not at all.
+fn until(happens: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !happens() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it does not happen");
+    }
 }
 
 /// The words of each line.
@@ -221,6 +230,27 @@ fn packets_and_digests_come_as_they_happen() {
     assert_eq!(switch.fails(&["packets", "count", "1", "for", "0.1"]).0, 1);
     switch.ok(&["counters", "reset", "tags", "0"]);
     assert_eq!(words(&switch.ok(&["counters", "tags", "0"]))[1], ["Switch.tags", "0", "0"]);
+}
+
+/// A packet that misses waits for the entry, and is not sent by the controller again.
+#[test]
+fn a_packet_that_misses_waits_until_the_controller_has_written() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("misses"), &[&objects(), "-D", "PUNT"]);
+    // Packets of a counter's cells: entries come in no order.
+    let packets = |counter: &str| -> u64 {
+        let shown = switch.ok(&["counters", counter]);
+        words(&shown).iter().skip(1).map(|line| line[2].parse::<u64>().unwrap()).sum()
+    };
+    switch.ok(&["packets", "send", "000000000002", "000000000099", "0800", "egress_port:1", "queue:0"]);
+    until(|| packets("tags") > 0);
+    assert_eq!(packets("host_frames"), 0);
+    switch.ok(&["add", "hosts", "3", "forward(1)"]);
+    switch.ok(&["add", "hosts", "2", "to_controller(5)"]);
+    until(|| packets("host_frames") > 0);
+    assert_eq!((packets("tags"), switch.ok(&["show", "hosts"]).matches("to_controller").count()), (1, 1));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 use tonic::{Code, Status};
 
 /// A switch that does not answer by then is not there.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Certificates in PEM.
 #[derive(Clone, Default)]
@@ -84,7 +84,7 @@ impl Client {
     fn other_device(&mut self) -> Result<Option<u64>, Status> {
         let request = self.config_request(ResponseType::CookieOnly);
         let asked =
-            async { tokio::time::timeout(PATIENCE, self.service.get_forwarding_pipeline_config(request)).await };
+            async { tokio::time::timeout(ANSWER_TIMEOUT, self.service.get_forwarding_pipeline_config(request)).await };
         match self.runtime.block_on(asked) {
             Err(_) => Err(Status::unavailable("no answer in time")),
             Ok(Err(status)) => match (only_device(&status), status.code()) {
@@ -169,11 +169,17 @@ fn endpoint(settings: &Settings) -> Result<Endpoint, tonic::transport::Error> {
         return Endpoint::from_shared(format!("unix:{address}"));
     }
     let Some(tls) = &settings.tls else {
-        return Ok(Endpoint::from_shared(format!("http://{address}"))?.connect_timeout(PATIENCE));
+        return Ok(Endpoint::from_shared(format!("http://{address}"))?.connect_timeout(ANSWER_TIMEOUT));
     };
     let mut config = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(&tls.authority));
     if let Some((certificate, key)) = &tls.identity {
         config = config.identity(Identity::from_pem(certificate, key));
     }
-    Endpoint::from_shared(format!("https://{address}"))?.connect_timeout(PATIENCE).tls_config(config)
+    Endpoint::from_shared(format!("https://{address}"))?.connect_timeout(ANSWER_TIMEOUT).tls_config(config)
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.leave();
+    }
 }

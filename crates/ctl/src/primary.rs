@@ -15,7 +15,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 
 /// A switch answers bids at once.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The stream of a primary controller. Once it is closed, another may become primary.
 pub struct Primary {
@@ -83,7 +83,7 @@ impl Client {
                 }
             }
         };
-        let answer = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, answered).await });
+        let answer = self.runtime.block_on(async { tokio::time::timeout(ANSWER_TIMEOUT, answered).await });
         let answer = answer.map_err(|_| Failure::Unreachable("the switch does not answer a bid".to_string()))?;
         let answer = answer.map_err(|status| match status.code() == Code::InvalidArgument && bid.is_some() {
             // Another controller was quicker with the same id.
@@ -108,6 +108,14 @@ impl Client {
         let answered = self.arbitrate(&mut primary, Some(election));
         self.primary = Some(primary);
         answered.map(drop)
+    }
+
+    /// Ends the stream, and waits until the switch has seen it: a client that comes next finds no primary controller.
+    pub(crate) fn leave(&mut self) {
+        let Some(Primary { requests, mut answers, .. }) = self.primary.take() else { return };
+        drop(requests);
+        let ended = async { while let Ok(Some(_)) = answers.message().await {} };
+        drop(self.runtime.block_on(async { tokio::time::timeout(ANSWER_TIMEOUT, ended).await }));
     }
 
     /// The next message; none if none comes in time, or the user interrupts.

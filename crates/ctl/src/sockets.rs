@@ -14,7 +14,7 @@ pub fn one_switch(folder: &Path) -> Result<PathBuf, Failure> {
         .flatten()
         .filter_map(|file| Some(file.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|ending| ending == "sock"))
-        // A socket that nobody listens on is left from a switch that was killed.
+        // A socket without a listener is left from a switch that was killed.
         .filter(|path| UnixStream::connect(path).is_ok())
         .collect();
     living.sort();

@@ -68,7 +68,7 @@ impl Contest {
             election_id: self.highest.map(message),
             status: Some(status::Status { code: code.into(), message: words.to_string(), details: Vec::new() }),
         };
-        // A controller that does not read learns nothing, and hinders nobody.
+        // A controller that does not read learns nothing, and delays no other.
         drop(controller.outbox.try_send(Ok(StreamMessageResponse { update: Some(Update::Arbitration(update)) })));
     }
 
@@ -138,7 +138,7 @@ impl Elections {
         Ok(name)
     }
 
-    /// A stream has ended. Without its primary, a role has none until somebody bids as much again.
+    /// A stream has ended. Without its primary, a role has none until a controller bids as much again.
     pub fn leave(&mut self, stream: u64, role: &str) {
         let Some(contest) = self.contests.get_mut(role) else { return };
         let was_primary = contest.primary().is_some_and(|primary| primary.stream == stream);

@@ -99,7 +99,7 @@ pub fn run(device: &Device, queue: &Receiver<Event>) {
             let mut down = lock(&device.ports_down);
             let _changed = if up { down.remove(&port) } else { down.insert(port) };
         }
-        // In the order in which a Write takes them: whoever waits to change one must not stand between two that read.
+        // In the order in which a Write takes them: a writer that waits for one must not stand between two readers.
         let (elections, pipeline) = (device.elections(), device.pipeline());
         let Some(pipeline) = pipeline.as_ref() else { continue };
         let teller = Teller { device, elections: &elections, pipeline };

@@ -176,7 +176,7 @@ fn serve_socket(
     path: &Path,
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    // A socket that nobody listens on is left from a switch that was killed.
+    // A socket without a listener is left from a switch that was killed.
     if UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
         std::fs::remove_file(path)?;
     }

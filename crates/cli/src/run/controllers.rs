@@ -83,7 +83,7 @@ impl Controllers {
 /// None where no socket can be made: the switch runs as well without.
 fn local_socket() -> Option<PathBuf> {
     let folder = socket_folder();
-    // Nobody but the user may reach into the switch.
+    // Only the user may reach into the switch.
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
     Some(folder.join(format!("{}.sock", std::process::id())))
 }

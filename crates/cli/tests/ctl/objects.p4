@@ -99,6 +99,9 @@ control Switch(inout headers_t hdr, inout metadata_t meta, inout standard_metada
         policed.read(meta.colour);
     }
 
+#ifdef PUNT
+    @punt_on_miss
+#endif
     table hosts {
         key = {
             hdr.ethernet.dst : exact;
@@ -108,7 +111,9 @@ control Switch(inout headers_t hdr, inout metadata_t meta, inout standard_metada
             to_controller;
             drop;
         }
+#ifndef PUNT
         default_action = drop;
+#endif
         counters = host_frames;
         support_timeout = true;
         size = 4;
