@@ -20,7 +20,6 @@ use driver::flags;
 use driver::frontend;
 use driver::inputs;
 use driver::options::{Native, Passes, Source};
-use driver::port_burst::PortBurst;
 use driver::ports::{Port, announce, check_ports};
 use driver::stdout::say;
 use live::{Built, Live, Shared};
@@ -154,17 +153,11 @@ fn build(arguments: &Arguments) -> Result<Built, Failure> {
     let loaded = frontend::load(&arguments.source)?;
     let named = |why: String| Failure::input(format!("{}: {why}", arguments.source.program.display()));
     loaded.program.runnable().map_err(named)?;
-    let program = Arc::new(loaded.program.clone());
-    let mut passes = passes(arguments);
-    let burst = PortBurst::of(arguments.burst, passes.read_plans()?, &loaded, &mut passes);
-    let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
-        plan.descriptor = hlir::plan::Descriptor::Mbuf;
-        plan.burst = burst.of_plan(plan);
+    pushed::build_loaded(&builder(arguments, None), loaded, |plan| {
         if arguments.profile_out.is_some() {
             inputs::counting(plan);
         }
-    })?;
-    Ok(Built { program, compiled: Arc::new(compiled), pipeline })
+    })
 }
 
 fn passes(arguments: &Arguments) -> Passes {

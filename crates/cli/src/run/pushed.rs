@@ -8,6 +8,8 @@ use driver::options::{Native, Passes, Source};
 use driver::port_burst::PortBurst;
 use driver::{compile, frontend};
 use prost::Message;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,18 +68,26 @@ pub fn build(builder: &Builder, config: &[u8], info: Option<&P4Info>) -> Result<
     };
     let file = Pushed::write(&text, extension)?;
     let source = Source { program: file.0.clone(), ..builder.source.clone() };
-    let built = frontend::load(&source).and_then(|loaded| build_loaded(builder, loaded));
+    let built = frontend::load(&source).and_then(|loaded| {
+        loaded.program.runnable().map_err(Failure::input)?;
+        build_loaded(builder, loaded, |_| {})
+    });
     built.map_err(|failure| Refusal::wrong(sentence(&failure, &file)))
 }
 
-fn build_loaded(builder: &Builder, loaded: frontend::Loaded) -> Result<Built, Failure> {
-    loaded.program.runnable().map_err(Failure::input)?;
+/// A program for the ports of a switch; `adjust` has the last word on its plan.
+pub fn build_loaded(
+    builder: &Builder,
+    loaded: frontend::Loaded,
+    adjust: impl FnOnce(&mut hlir::Plan),
+) -> Result<Built, Failure> {
     let program = Arc::new(loaded.program.clone());
     let mut passes = builder.passes.clone();
     let burst = PortBurst::of(builder.burst, passes.read_plans()?, &loaded, &mut passes);
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &builder.native, |plan| {
         plan.descriptor = hlir::plan::Descriptor::Mbuf;
         plan.burst = burst.of_plan(plan);
+        adjust(plan);
     })?;
     Ok(Built { program, compiled: Arc::new(compiled), pipeline })
 }
@@ -105,7 +115,8 @@ impl Pushed {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("bacus-{}-{number}.{extension}", std::process::id()));
-        let written = std::fs::write(&path, text);
+        // Only a new file: another user may have put a link there.
+        let written = File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| Refusal::new(RefusalKind::Full, format!("the program cannot be kept: {error}")))?;
         Ok(Pushed(path))
     }
