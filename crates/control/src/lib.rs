@@ -6,6 +6,7 @@
 pub mod entries;
 pub mod format;
 mod info;
+pub mod join;
 pub mod message;
 mod number;
 pub mod plane;

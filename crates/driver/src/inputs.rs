@@ -22,6 +22,7 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
         profile: profile(program, passes)?.or_else(|| passes.counted.clone()),
         occupancy: entries::occupancy(program, &passes.entries)?,
         ports: passes.ports,
+        joins: opt::inputs::Joins::None,
         constraints: hlir::Plan::default(),
         constrained_descriptor: None,
     })

@@ -10,6 +10,7 @@ pub mod expression;
 pub mod externs;
 pub mod hot_path;
 pub mod interface;
+pub mod join;
 pub mod node;
 pub mod notes;
 pub mod objects;
@@ -24,10 +25,12 @@ pub mod text;
 pub mod value;
 pub mod vector;
 pub mod verify;
+pub mod visit;
 
 pub use entry::{ActionCall, Entry, Match, MatchKind};
 pub use expression::{Binary, Expression, Intrinsic, Type, Unary};
 pub use interface::Interface;
+pub use join::Join;
 pub use node::{Bytes, Case, Effect, Keep, KeySet, Next, Node, NodeKind, Reentry, Rule, Select};
 pub use notes::{Notes, Origin};
 pub use objects::{

@@ -5,7 +5,7 @@
 
 use crate::interface::Interface;
 use crate::{
-    Counter, Digest, Extern, Field, FieldRef, Header, MatchKind, Meter, Node, NodeId, ParserId, Place, Profile,
+    Counter, Digest, Extern, Field, FieldRef, Header, Join, MatchKind, Meter, Node, NodeId, ParserId, Place, Profile,
     Register, Table, TableId, Type, ValueSet, Variable, VariableId,
     expression::{Binary, Expression},
 };
@@ -30,6 +30,8 @@ pub struct Program {
     pub externs: Arena<Extern>,
     pub parsers: Arena<Parser>,
     pub nodes: Arena<Node>,
+    /// Recipes of the joint tables, each after those of its sources.
+    pub joins: Vec<Join>,
     /// Where a packet from a port enters. `None` in a program that has no main package (it is checked, not run).
     pub entry: Option<NodeId>,
     pub budget: Budget,

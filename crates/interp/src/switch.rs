@@ -8,6 +8,7 @@ use crate::pattern::Pattern;
 use crate::state::State;
 use crate::storage::{Layout, number};
 use crate::tables;
+use control::join::{Change, Joins};
 use control::plane::*;
 use control::{Refusal, Store, Update};
 use hlir::value::Bits;
@@ -23,6 +24,8 @@ pub const PORTS: u32 = 1 << 16;
 pub struct Switch<'p> {
     pub(crate) program: &'p Program,
     pub(crate) store: Store,
+    /// Joint tables, which follow the store.
+    joins: Joins,
     pub(crate) layout: Layout,
     pub(crate) state: State<'p>,
     pub(crate) ports: u32,
@@ -51,9 +54,11 @@ pub struct Punted {
 impl<'p> Switch<'p> {
     pub fn new(program: &'p Program, seed: u64, ports: u32) -> Switch<'p> {
         let reasons = program.drop_reasons().into_iter().enumerate().map(|(index, reason)| (reason, index));
+        let store = Store::new(Arc::new(program.clone()));
         let mut switch = Switch {
             program,
-            store: Store::new(Arc::new(program.clone())),
+            joins: Joins::new(store.program().clone()),
+            store,
             layout: Layout::new(program),
             state: State::new(program),
             ports,
@@ -68,6 +73,7 @@ impl<'p> Switch<'p> {
             idle: Vec::new(),
         };
         switch.state.seed = seed;
+        switch.fill_joins();
         switch
     }
 
@@ -137,37 +143,8 @@ impl<'p> Switch<'p> {
         std::mem::take(&mut self.outcome)
     }
 
-    /// Members run as invocations, ready with the widths of their action's parameters.
-    fn set_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) {
-        // All tables of a profile have the same actions.
-        let Some(table) = self.program.tables.values().find(|table| table.profile == Some(profile)) else { return };
-        let invocation = Rc::new(tables::invocation(table, call));
-        self.state.profiles[number(profile)].members.insert(member, invocation);
-    }
-
-    fn set_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) {
-        let fields = &self.program.value_sets[set].fields;
-        let patterns = |member: &Vec<Match>| {
-            member.iter().zip(fields).map(|(found, (_, width, _))| Pattern::new(found, *width)).collect()
-        };
-        self.state.value_sets[number(set)] = members.iter().map(patterns).collect();
-    }
-}
-
-impl DataPlane for Switch<'_> {
-    fn name(&self) -> &str {
-        "interpreter"
-    }
-
-    fn store(&self) -> &Store {
-        &self.store
-    }
-
-    fn store_mut(&mut self) -> &mut Store {
-        &mut self.store
-    }
-
-    fn apply(&mut self, update: &Update) -> Result<(), Refusal> {
+    /// Does what an update says to the tables and objects that it names.
+    fn apply_update(&mut self, update: &Update) -> Result<(), Refusal> {
         let now = self.state.clock_ns;
         match update {
             Update::Insert { table, entry } => self.state.table_mut(*table).insert(entry)?,
@@ -200,6 +177,71 @@ impl DataPlane for Switch<'_> {
         Ok(())
     }
 
+    /// Fills the joint tables, which are empty.
+    fn fill_joins(&mut self) {
+        let changes = self.joins.fill(&self.store);
+        self.change_joins(changes);
+    }
+
+    fn change_joins(&mut self, changes: Vec<Change>) {
+        let state = &mut self.state;
+        self.joins.make(changes, |change| match change {
+            Change::Insert(table, entry) => state.table_mut(*table).insert(entry),
+            Change::Delete(key) => state.table_mut(key.table).delete(key),
+            Change::Clear(table) => {
+                state.table_mut(*table).clear();
+                Ok(())
+            }
+        });
+    }
+
+    /// What there is to say of joint tables that were emptied, or filled again.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        self.joins.take_notices()
+    }
+
+    /// Members run as invocations, ready with the widths of their action's parameters.
+    fn set_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) {
+        // All tables of a profile have the same actions.
+        let Some(table) = self.program.tables.values().find(|table| table.profile == Some(profile)) else { return };
+        let invocation = Rc::new(tables::invocation(table, call));
+        self.state.profiles[number(profile)].members.insert(member, invocation);
+    }
+
+    fn set_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) {
+        let fields = &self.program.value_sets[set].fields;
+        let patterns = |member: &Vec<Match>| {
+            member.iter().zip(fields).map(|(found, (_, width, _))| Pattern::new(found, *width)).collect()
+        };
+        self.state.value_sets[number(set)] = members.iter().map(patterns).collect();
+    }
+}
+
+impl DataPlane for Switch<'_> {
+    fn name(&self) -> &str {
+        "interpreter"
+    }
+
+    fn store(&self) -> &Store {
+        &self.store
+    }
+
+    fn store_mut(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
+    fn apply(&mut self, update: &Update) -> Result<(), Refusal> {
+        if self.joins.is_empty() {
+            return self.apply_update(update);
+        }
+        let (write, changes) = self.joins.before(update);
+        self.change_joins(changes);
+        let done = self.apply_update(update);
+        let changes = self.joins.behind(write, done.is_ok());
+        self.change_joins(changes);
+        done
+    }
+
     fn clear_inserted(&mut self, table: TableId) -> Result<(), Refusal> {
         self.state.table_mut(table).clear();
         Ok(())
@@ -211,6 +253,7 @@ impl DataPlane for Switch<'_> {
         self.waiting.clear();
         self.punted.clear();
         self.idle.clear();
+        self.fill_joins();
         if let Some(Err(name)) = self.externs.as_mut().map(|externs| externs.reset()) {
             self.state.stopped = Some(format!("the object `{name}` cannot be made: its C function gave NULL"));
         }
@@ -247,7 +290,11 @@ impl DataPlane for Switch<'_> {
     }
 
     fn table_counts(&self, table: TableId) -> TableCounts {
-        self.state.table(table).counts
+        let mut counts = self.state.table(table).counts;
+        // A hit in a joint table is one in each source.
+        let over = self.program.joins_over(table);
+        counts.hits += over.into_iter().map(|joint| self.state.table(joint).counts.hits).sum::<u64>();
+        counts
     }
 
     fn take_idle(&mut self) -> Vec<EntryKey> {

@@ -15,7 +15,7 @@ pub mod visit;
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
 use plan::{batches, constraints, descriptor, groups, hot_path, joint, prefetch, structures, vector};
-use rewrite::{constants, dead};
+use rewrite::{constants, dead, join};
 
 #[derive(Clone, Copy)]
 pub enum Run {
@@ -35,6 +35,7 @@ pub struct Pass {
 pub const PIPELINE: &[Pass] = &[
     Pass { name: "constants",  about: "fold constants and constant branches",               run: Run::Rewrite(constants::fold) },
     Pass { name: "dead",       about: "remove dead assignments and unreachable nodes",      run: Run::Rewrite(dead::remove) },
+    Pass { name: "join",       about: "join tables in series into one lookup",              run: Run::Rewrite(join::join_tables) },
     Pass { name: "structures", about: "choose each table's data structure by lookup cost",  run: Run::Plan(structures::choose) },
     Pass { name: "joint",      about: "join tables with common keys in one array",          run: Run::Plan(joint::choose) },
     Pass { name: "descriptor", about: "choose the packet descriptor of the ports",          run: Run::Plan(descriptor::choose) },

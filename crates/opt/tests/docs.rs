@@ -100,7 +100,9 @@ impl Page {
     fn planned(&self, passes: Vec<String>) -> (Program, Plan) {
         let (mut program, mut plan) = (self.program.clone(), Plan::default());
         passes.iter().for_each(|pass| assert!(opt::pass(pass).is_some(), "there is no pass `{pass}`"));
-        opt::optimize(&mut program, &mut plan, &self.inputs, &Selection::Only(passes), None);
+        // Whether a join pays is for the model; its page shows what it is.
+        let inputs = Inputs { joins: opt::inputs::Joins::All, ..self.inputs.clone() };
+        opt::optimize(&mut program, &mut plan, &inputs, &Selection::Only(passes), None);
         let complaints: Vec<_> =
             verify::verify(&program).into_iter().chain(verify::verify_plan(&program, &plan)).collect();
         assert!(complaints.is_empty(), "{complaints:#?}");

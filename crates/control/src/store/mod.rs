@@ -254,7 +254,7 @@ impl Store {
     fn insert(&mut self, table: TableId, entry: &Entry) -> Result<Update, Refusal> {
         self.check_target(table, &entry.action)?;
         let declared = &self.program.tables[table];
-        check_writable(declared)?;
+        self.check_writable(table)?;
         let store = &mut self.tables[index(table)];
         store.check_matches(declared, &entry.matches)?;
         check_action(declared, &entry.action)?;
@@ -271,7 +271,7 @@ impl Store {
     fn modify(&mut self, table: TableId, entry: &Entry) -> Result<Option<Update>, Refusal> {
         self.check_target(table, &entry.action)?;
         let declared = &self.program.tables[table];
-        check_writable(declared)?;
+        self.check_writable(table)?;
         check_action(declared, &entry.action)?;
         let key = self.changeable(table, &entry.matches, entry.priority)?;
         let Some(key) = key else { return Ok(None) };
@@ -280,7 +280,7 @@ impl Store {
     }
 
     fn delete(&mut self, key: &EntryKey) -> Result<Option<Update>, Refusal> {
-        check_writable(&self.program.tables[key.table])?;
+        self.check_writable(key.table)?;
         if self.changeable(key.table, &key.matches, key.priority)?.is_none() {
             return Ok(None);
         }
@@ -431,6 +431,18 @@ impl Store {
         value.map_or(Ok(()), |value| check_register(&declared.name, declared.width, value))
     }
 
+    fn check_writable(&self, table: TableId) -> Result<(), Refusal> {
+        let declared = &self.program.tables[table];
+        let constant = |what: &str| Err(Refusal { kind: RefusalKind::Constant, ..refusal(declared, what) });
+        if declared.entries_constant {
+            return constant("has constant entries");
+        }
+        if self.program.join_of(table).is_some() {
+            return constant("is a joint table: its entries follow those of its sources");
+        }
+        Ok(())
+    }
+
     fn check_entry(&self, key: &EntryKey) -> Result<(), Refusal> {
         let (declared, table) = (&self.program.tables[key.table], &self.tables[index(key.table)]);
         table.check_matches(declared, &key.matches)?;
@@ -443,13 +455,6 @@ impl Store {
 
 fn no_such_entry(table: &hlir::Table) -> Refusal {
     Refusal { kind: RefusalKind::Missing, ..refusal(table, "has no such entry") }
-}
-
-fn check_writable(table: &hlir::Table) -> Result<(), Refusal> {
-    if table.entries_constant {
-        return Err(Refusal { kind: RefusalKind::Constant, ..refusal(table, "has constant entries") });
-    }
-    Ok(())
 }
 
 fn check_index(kind: &str, name: &str, at: u64, size: u64) -> Result<(), Refusal> {

@@ -23,6 +23,7 @@ pub(crate) const ITEMS: &[&str] = &[
     "profile",
     "extern",
     "table",
+    "join",
     "parser",
     "entry",
     "node",

@@ -7,6 +7,7 @@
 mod batching;
 mod graph;
 mod hot_path;
+mod join;
 mod joint;
 mod kinds;
 mod node;
@@ -41,6 +42,7 @@ pub fn verify_at(program: &Program, places: &Places) -> Vec<Diagnostic> {
     program.tables.iter().for_each(|(id, table)| verifier.table(id, table));
     program.nodes.iter().for_each(|(id, node)| verifier.node(id, node));
     verifier.graph();
+    verifier.joins();
     verifier.budget();
     verifier.interface();
     verifier.errors

@@ -32,6 +32,8 @@ pub enum Site {
     Rule(NodeId, u32),
     /// A statement, by its number in the order of [`crate::Statement::walk`].
     Statement(Body, u32),
+    /// The recipe of a joint table.
+    Join(u32),
     Interface,
     SourceTable(u32),
     Plan,
@@ -110,6 +112,7 @@ impl Site {
             Site::Entry(id, index) => format!("entry {} of {}", index + 1, table(id)),
             Site::Node(id) | Site::Case(id, _) | Site::Statement(Body::Node(id), _) => node(id),
             Site::Rule(id, index) => format!("rule {} of {}", index + 1, node(id)),
+            Site::Join(index) => format!("join {}", index + 1),
             Site::Interface => "the interface".to_string(),
             Site::SourceTable(index) => {
                 format!("interface table {}", nth(program.interface.tables.iter(), index, |it| &it.name))

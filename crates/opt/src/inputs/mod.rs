@@ -17,6 +17,7 @@ pub use occupancy::{Content, Occupancy};
 pub use profile::Profile;
 pub use tlb::Tlb;
 
+pub use crate::rewrite::join::Joins;
 use hlir::Plan;
 use hlir::plan::Descriptor;
 
@@ -27,6 +28,7 @@ pub struct Inputs {
     pub profile: Option<Profile>,
     pub occupancy: Occupancy,
     pub ports: Ports,
+    pub joins: Joins,
     /// Decisions of the user. Planners keep them and plan the rest.
     pub constraints: Plan,
     /// The descriptor if the user has set it; `constraints` always has one.

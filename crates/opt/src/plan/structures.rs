@@ -12,7 +12,7 @@ use hlir::{Plan, Program, TableId};
 /// A table's structure decides which lines of others stay cached, so all tables are visited twice.
 const ROUNDS: usize = 2;
 /// Relative difference up to which total costs of lookups count as equal.
-pub(super) const SAME: f64 = 1.005;
+pub(crate) const SAME: f64 = 1.005;
 /// The cost of lookups alone says little about stages that are not cut yet. Structures within this factor of
 /// the minimum are tried in whole plans, most expensive tables first. Their number is limited, since each
 /// trial runs all later planners.
@@ -71,7 +71,7 @@ fn near_optimal_of(chosen: &TablePlan) -> impl Iterator<Item = TablePlan> {
 }
 
 /// Cycles per packet of the plan that all later passes complete, with constraints.
-pub(super) fn whole_plan_cycles(program: &Program, pass: &str, plan: &Plan, inputs: &Inputs) -> f64 {
+pub(crate) fn whole_plan_cycles(program: &Program, pass: &str, plan: &Plan, inputs: &Inputs) -> f64 {
     let mut plan = plan.clone();
     for pass in crate::passes_after(pass) {
         if let Run::Plan(fill) = pass.run {

@@ -197,7 +197,7 @@ fn merge_branches(program: &mut Program) -> bool {
 }
 
 /// Replaces every target of an edge.
-fn redirect(kind: &mut NodeKind, resolve: &impl Fn(NodeId) -> NodeId) {
+pub(super) fn redirect(kind: &mut NodeKind, resolve: &impl Fn(NodeId) -> NodeId) {
     match kind {
         NodeKind::State { select, .. } => {
             select.cases.iter_mut().for_each(|case| case.to = resolve(case.to));

@@ -2,3 +2,4 @@
 
 pub mod constants;
 pub mod dead;
+pub mod join;

@@ -4,6 +4,7 @@
 mod cursor;
 mod expression;
 mod interface;
+mod join;
 mod node;
 mod objects;
 mod plan;
@@ -282,6 +283,7 @@ impl Reader {
             "extern" => self.custom_extern(),
             "parser" => self.parser(),
             "table" => self.table(),
+            "join" => self.join_item(),
             "entry" => self.entry(),
             "node" => self.node(),
             "interface" => self.interface(),

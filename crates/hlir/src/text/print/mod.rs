@@ -4,6 +4,7 @@
 
 mod expression;
 mod interface;
+mod join;
 mod lines;
 mod node;
 mod objects;
@@ -92,6 +93,10 @@ impl<'p> Printer<'p> {
         for (id, table) in self.program.tables.iter() {
             lines.gap();
             self.table(&mut lines, id, table);
+        }
+        for join in &self.program.joins {
+            lines.gap();
+            self.join(&mut lines, join);
         }
         lines.gap();
         for (_, parser) in self.program.parsers.iter() {

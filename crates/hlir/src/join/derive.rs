@@ -1,0 +1,305 @@
+//! Derives the joint table of two lookups from the graph. The rewrite makes it, and the verifier compares.
+
+use super::follow::{Followed, follow};
+use super::{Accesses, FirstAction, Join, Known, SecondKey};
+use crate::{
+    Action, ActionCall, Expression, Key, MatchKind, Next, NodeId, NodeKind, Notes, Parameter, Program, Scope,
+    Statement, Table, TableId, visit,
+};
+
+/// What a joint table over some actions of the first lookup is.
+#[derive(Clone, Debug)]
+pub struct Derived {
+    pub first: TableId,
+    pub second: TableId,
+    pub second_node: NodeId,
+    pub keys: Vec<SecondKey>,
+    /// The key expressions of the joint table, with their names.
+    pub joint_keys: Vec<Key>,
+    pub firsts: Vec<FirstAction>,
+    pub seconds: Vec<u32>,
+    /// The hidden actions, in the order of [`Join::action`], and where the packet goes on behind each.
+    pub actions: Vec<(Action, NodeId)>,
+}
+
+/// The node that looks a table up, if there is exactly one.
+pub fn node_of(program: &Program, table: TableId) -> Option<NodeId> {
+    let is_lookup = |kind: &NodeKind| matches!(kind, NodeKind::Apply { table: found, .. } if *found == table);
+    let mut nodes = program.nodes.iter().filter(|(_, node)| is_lookup(&node.kind));
+    nodes.next().map(|(node, _)| node).filter(|_| nodes.next().is_none())
+}
+
+/// Where a packet goes on that hit an entry with this action.
+pub fn target(next: &Next, action: u32) -> NodeId {
+    match next {
+        Next::Always(to) => *to,
+        Next::Hit { hit, .. } => *hit,
+        Next::Actions { cases, otherwise } => {
+            cases.iter().find(|(case, _)| *case == action).map_or(*otherwise, |(_, to)| *to)
+        }
+    }
+}
+
+/// Where a joint table's misses go on: at its first source.
+pub fn slow_path(program: &Program, node: NodeId) -> Option<NodeId> {
+    let NodeKind::Apply { table, next, .. } = &program.nodes[node].kind else { return None };
+    program.join_of(*table)?;
+    match next {
+        Next::Hit { miss, .. } => Some(*miss),
+        Next::Actions { otherwise, .. } => Some(*otherwise),
+        Next::Always(_) => None,
+    }
+}
+
+/// Why a table cannot be a source of a join. Its lookups must be free of all that belongs to one entry.
+pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
+    let table = &program.tables[id];
+    let same_key = |at: usize| table.entries[..at].iter().any(|entry| entry.matches == table.entries[at].matches);
+    if table.keys.is_empty() {
+        Some("it has no keys")
+    } else if table.keys.iter().any(|key| key.kind != MatchKind::Exact) {
+        Some("not all of its keys are exact")
+    } else if table.profile.is_some() {
+        Some("its actions come from a profile")
+    } else if table.add_on_miss {
+        Some("packets insert entries into it")
+    } else if program.has_own_records(id) {
+        Some("its entries are counted, metered or aged one by one")
+    } else if (1..table.entries.len()).any(same_key) {
+        Some("two of its own entries have the same key")
+    } else if node_of(program, id).is_none() {
+        Some("it is not looked up at exactly one node")
+    } else {
+        None
+    }
+}
+
+/// The joint table of the lookup at `node` and the one behind it, over as many actions as possible.
+///
+/// # Errors
+/// Why there is none.
+pub fn derive(program: &Program, node: NodeId) -> Result<Derived, String> {
+    let NodeKind::Apply { table, .. } = &program.nodes[node].kind else { return Err("it is no lookup".to_string()) };
+    let known = Known::at(program, node);
+    let all = 0..program.tables[*table].actions.len() as u32;
+    let hits: Vec<u32> = all.filter(|action| is_joinable(program, *table, *action)).collect();
+    let followed: Vec<(u32, NodeId)> =
+        hits.iter().filter_map(|action| Some((*action, follow(program, node, *action, &known)?.node))).collect();
+    let Some((_, next)) = followed.first().copied() else {
+        return Err("no action leads straight to another lookup".to_string());
+    };
+    let mut actions: Vec<u32> = followed.iter().filter(|(_, to)| *to == next).map(|(action, _)| *action).collect();
+    let everything = derive_of(program, node, &actions);
+    let Err(refused) = &everything else { return everything };
+    // Without the actions that write the second table's key in ways that the entry does not decide.
+    actions.retain(|action| derive_of(program, node, &[*action]).is_ok());
+    match derive_of(program, node, &actions) {
+        Ok(derived) => Ok(derived),
+        Err(_) if actions.len() < 2 => Err(refused.clone()),
+        Err(_) => derive_of(program, node, &actions[..1]),
+    }
+}
+
+/// The joint table of the lookup at `node` and the one behind it, over these actions of the first.
+///
+/// # Errors
+/// Why there is none.
+pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32]) -> Result<Derived, String> {
+    let NodeKind::Apply { table: first, .. } = &program.nodes[node].kind else {
+        return Err("it is no lookup".to_string());
+    };
+    let known = Known::at(program, node);
+    let mut ways = Vec::new();
+    for action in firsts {
+        if !is_joinable(program, *first, *action) {
+            return Err(format!("action {} may end the packet", name_of(program, *first, *action)));
+        }
+        let way = follow(program, node, *action, &known);
+        ways.push(way.ok_or_else(|| format!("{} leads to no lookup", name_of(program, *first, *action)))?);
+    }
+    let Some(second_node) = ways.first().map(|way| way.node) else { return Err("no action is left".to_string()) };
+    if ways.iter().any(|way| way.node != second_node) {
+        return Err("its actions lead to several lookups".to_string());
+    }
+    let NodeKind::Apply { table: second, next, .. } = &program.nodes[second_node].kind else {
+        return Err("no lookup follows".to_string());
+    };
+    for (id, which) in [(*first, "first"), (*second, "second")] {
+        if let Some(why) = refusal(program, id) {
+            return Err(format!("the {which} table `{}`: {why}", program.tables[id].name));
+        }
+    }
+    let (keys, joint_keys) = keys(program, (*first, firsts, &ways), *second);
+    let firsts = determined(program, *first, firsts, &ways, (*second, &keys))?;
+    let all = 0..program.tables[*second].actions.len() as u32;
+    let seconds: Vec<u32> = all.filter(|action| is_runnable(program, *second, *action)).collect();
+    let mut actions = Vec::new();
+    for (one, way) in firsts.iter().zip(&ways) {
+        for other in &seconds {
+            let action = hidden_action(program, (*first, one.action), &way.between, (*second, *other));
+            actions.push((action, target(next, *other)));
+        }
+    }
+    Ok(Derived { first: *first, second: *second, second_node, keys, joint_keys, firsts, seconds, actions })
+}
+
+fn name_of(program: &Program, table: TableId, action: u32) -> String {
+    let found = program.tables[table].actions.get(action as usize);
+    found.map_or("an action that does not exist".to_string(), |action| format!("`{}`", action.name))
+}
+
+/// Whether the hidden actions can run an action of the second table.
+fn is_runnable(program: &Program, table: TableId, action: u32) -> bool {
+    let Some(declared) = program.tables[table].actions.get(action as usize) else { return false };
+    let is_slow = program.join_of(table).is_some() && action == Join::SLOW;
+    !is_slow && declared.scope != Scope::DefaultOnly && !Accesses::of_statements(program, &declared.body).of_entry()
+}
+
+/// Whether they can run an action of the first table, behind which the second lookup follows.
+fn is_joinable(program: &Program, table: TableId, action: u32) -> bool {
+    is_runnable(program, table, action)
+        && !Accesses::of_statements(program, &program.tables[table].actions[action as usize].body).ends()
+}
+
+/// Where the second table's keys come from, and the keys of the joint table.
+fn keys(
+    program: &Program,
+    (first, actions, ways): (TableId, &[u32], &[Followed]),
+    second: TableId,
+) -> (Vec<SecondKey>, Vec<Key>) {
+    let mut written = Accesses::default();
+    for (action, way) in actions.iter().zip(ways) {
+        let body = &program.tables[first].actions[*action as usize].body;
+        written.add(&Accesses::of_statements(program, body));
+        written.add(&Accesses::of_statements(program, &way.between));
+    }
+    let mut joint_keys = program.tables[first].keys.clone();
+    let mut keys = Vec::new();
+    for key in &program.tables[second].keys {
+        if written.writes_what_is_read_by(&Accesses::of_expression(&key.value)) {
+            keys.push(SecondKey::Determined);
+            continue;
+        }
+        let common = joint_keys.iter().position(|other| other.value == key.value);
+        keys.push(SecondKey::Joint(common.unwrap_or(joint_keys.len()) as u32));
+        if common.is_none() {
+            joint_keys.push(key.clone());
+        }
+    }
+    (keys, joint_keys)
+}
+
+/// The values of the determined keys behind each action.
+fn determined(
+    program: &Program,
+    first: TableId,
+    actions: &[u32],
+    ways: &[Followed],
+    (second, keys): (TableId, &[SecondKey]),
+) -> Result<Vec<FirstAction>, String> {
+    let table = &program.tables[second];
+    let is_determined = |(_, key): &(&Key, &SecondKey)| **key == SecondKey::Determined;
+    let values: Vec<&Key> = table.keys.iter().zip(keys).filter(is_determined).map(|(key, _)| key).collect();
+    let of_action = |(action, way): (&u32, &Followed)| {
+        let value = |key: &&Key| -> Result<Expression, String> {
+            way.known.closed(program, &key.value).ok_or_else(|| {
+                let action = name_of(program, first, *action);
+                format!("RAW: behind {action}, key `{}` of `{}` is no function of the entry", key.name, table.name)
+            })
+        };
+        let determined = values.iter().map(value).collect::<Result<Vec<_>, String>>()?;
+        Ok(FirstAction { action: *action, determined })
+    };
+    actions.iter().zip(ways).map(of_action).collect()
+}
+
+/// The first table's action, what stands between, and the second table's action as one.
+fn hidden_action(
+    program: &Program,
+    (first, one): (TableId, u32),
+    between: &[Statement],
+    (second, other): (TableId, u32),
+) -> Action {
+    let [one, other] = [(first, one), (second, other)].map(|(id, action)| &program.tables[id].actions[action as usize]);
+    let shift = one.parameters.len() as u32;
+    let mut moved = other.body.clone();
+    visit::statements(&mut moved, &mut |expression| move_parameters(expression, shift));
+    let parameter = |(at, parameter): (usize, &Parameter)| Parameter {
+        name: format!("{}{at}", if at < shift as usize { "first" } else { "second" }),
+        width: parameter.width,
+        notes: Notes::default(),
+    };
+    Action {
+        name: format!("{}+{}", one.name, other.name),
+        parameters: one.parameters.iter().chain(&other.parameters).enumerate().map(parameter).collect(),
+        body: one.body.iter().chain(between).cloned().chain(moved).collect(),
+        scope: Scope::TableOnly,
+        notes: Notes::default(),
+    }
+}
+
+fn move_parameters(expression: &mut Expression, by: u32) {
+    match expression {
+        Expression::Parameter(index) => *index += by,
+        Expression::Unary { operand, .. }
+        | Expression::Slice { operand, .. }
+        | Expression::Extend { operand, .. }
+        | Expression::FromBool(operand) => move_parameters(operand, by),
+        Expression::Binary { left, right, .. } => {
+            move_parameters(left, by);
+            move_parameters(right, by);
+        }
+        Expression::Choose { condition, then, otherwise } => {
+            [condition, then, otherwise].into_iter().for_each(|part| move_parameters(part, by));
+        }
+        Expression::Bool(_)
+        | Expression::Constant { .. }
+        | Expression::Variable(_)
+        | Expression::Field(_)
+        | Expression::Valid(_)
+        | Expression::Intrinsic(_)
+        | Expression::VarbitLength(_)
+        | Expression::VarbitEqual(_, _) => {}
+    }
+}
+
+impl Derived {
+    /// The joint table, with room for `limit` entries.
+    pub fn table(&self, program: &Program, limit: u64) -> Table {
+        let slow = Action {
+            name: "slow".to_string(),
+            parameters: Vec::new(),
+            body: Vec::new(),
+            scope: Scope::DefaultOnly,
+            notes: Notes::default(),
+        };
+        let names = [self.first, self.second].map(|id| program.tables[id].name.as_str());
+        Table {
+            name: names.join("+"),
+            keys: self.joint_keys.clone(),
+            actions: std::iter::once(slow).chain(self.actions.iter().map(|(action, _)| action.clone())).collect(),
+            default: ActionCall { action: Join::SLOW, arguments: Vec::new() },
+            default_constant: true,
+            size: Some(limit),
+            entries: Vec::new(),
+            entries_constant: false,
+            profile: None,
+            selector: Vec::new(),
+            empty_group: None,
+            idle_timeout: None,
+            add_on_miss: false,
+            punt_on_miss: false,
+            notes: Notes::default(),
+        }
+    }
+
+    /// The edges of the joint table's node, which misses to `slow`.
+    pub fn next(&self, slow: NodeId) -> Next {
+        let hit = self.actions[0].1;
+        if self.actions.iter().all(|(_, to)| *to == hit) {
+            return Next::Hit { hit, miss: slow };
+        }
+        let cases = self.actions.iter().zip(Join::SLOW + 1..).map(|((_, to), action)| (action, *to)).collect();
+        Next::Actions { cases, otherwise: slow }
+    }
+}

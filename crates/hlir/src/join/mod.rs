@@ -1,0 +1,84 @@
+//! Table joins: recipes of joint tables, and what makes them legal.
+//!
+//! A joint table stands in front of two tables that are looked up one after the other, and does the work of
+//! both with one lookup. A hit runs a hidden action: the first table's, what stands between, the second
+//! table's. On a miss the packet goes on at the first table, as if there were no joint table. So an entry may
+//! be missing at any time, and only a stale one would be wrong.
+//!
+//! A joint table may be the first source of another one.
+
+mod accesses;
+mod closed;
+mod derive;
+mod follow;
+
+pub use accesses::{Accesses, independent};
+pub use closed::evaluate;
+pub use derive::{Derived, derive, derive_of, node_of, refusal, slow_path, target};
+pub use follow::Known;
+
+use crate::{Expression, Program, TableId};
+
+/// How the entries of a joint table are made. For each pair of entries that agree in their common keys there
+/// may be one: its key is the first entry's key and the rest of the second's, its action data the data of
+/// both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Join {
+    /// The joint table. Its keys are those of `first`, then the second table's that are its own.
+    pub table: TableId,
+    pub first: TableId,
+    pub second: TableId,
+    /// Most entries: past that, the joint table is left empty.
+    pub limit: u64,
+    /// For each key of the second table.
+    pub keys: Vec<SecondKey>,
+    /// Actions of the first table whose entries have a part in joint entries.
+    pub firsts: Vec<FirstAction>,
+    /// Likewise of the second.
+    pub seconds: Vec<u32>,
+}
+
+/// Where the value of a key of the second table comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecondKey {
+    /// It is this key of the joint table.
+    Joint(u32),
+    /// The first table's entry determines it.
+    Determined,
+}
+
+/// An action of the first table, and the values of the second table's determined keys behind it, in order:
+/// expressions over the action's parameters alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstAction {
+    pub action: u32,
+    pub determined: Vec<Expression>,
+}
+
+impl Join {
+    /// What a joint table does on a miss: nothing. The hidden actions follow.
+    pub const SLOW: u32 = 0;
+
+    /// The hidden action that runs `firsts[first]` and then `seconds[second]`.
+    pub fn action(&self, first: usize, second: usize) -> u32 {
+        1 + (first * self.seconds.len() + second) as u32
+    }
+}
+
+impl Program {
+    /// The recipe of a joint table.
+    pub fn join_of(&self, table: TableId) -> Option<&Join> {
+        self.joins.iter().find(|join| join.table == table)
+    }
+
+    /// The joint tables a hit in which stands for a hit in `table`.
+    pub fn joins_over(&self, table: TableId) -> Vec<TableId> {
+        let mut over = vec![table];
+        for join in &self.joins {
+            if over.contains(&join.first) || over.contains(&join.second) {
+                over.push(join.table);
+            }
+        }
+        over.split_off(1)
+    }
+}

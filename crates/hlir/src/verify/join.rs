@@ -1,0 +1,92 @@
+//! Checks of joint tables: their recipes are what the graph says, so that a hit does what both lookups would do.
+
+use super::{Site, Verifier};
+use crate::join::{Derived, Join, derive_of, node_of, refusal};
+use crate::text::get;
+use crate::{NodeKind, TableId};
+use std::collections::HashSet;
+
+impl Verifier<'_> {
+    /// Only of programs that are right otherwise: their graphs can be followed.
+    pub(super) fn joins(&mut self) {
+        if self.program.joins.is_empty() || !self.errors.is_empty() {
+            return;
+        }
+        let mut made: HashSet<TableId> = HashSet::new();
+        let mut used: HashSet<TableId> = HashSet::new();
+        for (index, join) in self.program.joins.iter().enumerate() {
+            let site = Site::Join(index as u32);
+            let tables = [join.table, join.first, join.second];
+            if tables.iter().any(|table| get(&self.program.tables, *table).is_none()) {
+                self.error(site, "one of its tables does not exist");
+                continue;
+            }
+            if !made.insert(join.table) {
+                self.error(site, "its joint table has a recipe already");
+            }
+            for source in [join.first, join.second] {
+                if !used.insert(source) {
+                    let name = &self.program.tables[source].name;
+                    self.error(site, format!("`{name}` is a source of another join already"));
+                }
+            }
+            if let Err(message) = self.join(join) {
+                self.error(site, message);
+            }
+        }
+    }
+
+    fn join(&self, join: &Join) -> Result<(), String> {
+        let program = self.program;
+        let name = &program.tables[join.table].name;
+        if let Some(why) = refusal(program, join.table) {
+            return Err(format!("`{name}` is no joint table: {why}"));
+        }
+        let [Some(node), Some(first)] = [join.table, join.first].map(|table| node_of(program, table)) else {
+            return Err("its first table is not looked up at exactly one node".to_string());
+        };
+        let firsts: Vec<u32> = join.firsts.iter().map(|first| first.action).collect();
+        let derived = derive_of(program, first, &firsts)?;
+        if (derived.first, derived.second) != (join.first, join.second) {
+            return Err("its second table is not looked up behind the first".to_string());
+        }
+        if derived.keys != join.keys || derived.firsts != join.firsts || derived.seconds != join.seconds {
+            return Err("its keys or actions are not those that the program makes of it".to_string());
+        }
+        self.joint_table(join, &derived)?;
+        let NodeKind::Apply { next, exit, .. } = &program.nodes[node].kind else { return Ok(()) };
+        let NodeKind::Apply { exit: second_exit, .. } = &program.nodes[derived.second_node].kind else { return Ok(()) };
+        if *next != derived.next(first) {
+            return Err(format!("a hit in `{name}` does not lead where both lookups do, or a miss not to the first"));
+        }
+        if exit != second_exit {
+            return Err(format!("an exit in `{name}` does not lead where one in the second table does"));
+        }
+        Ok(())
+    }
+
+    /// Whether the table is the one of the recipe.
+    fn joint_table(&self, join: &Join, derived: &Derived) -> Result<(), String> {
+        let (table, made) = (&self.program.tables[join.table], derived.table(self.program, join.limit));
+        if !table.entries.is_empty() || table.default != made.default || !table.default_constant {
+            return Err(format!("`{}` has entries of its own, or does something on a miss", table.name));
+        }
+        if table.size != made.size {
+            return Err(format!("`{}` has not the size of the limit {}", table.name, join.limit));
+        }
+        let values = |table: &crate::Table| table.keys.iter().map(|key| key.value.clone()).collect::<Vec<_>>();
+        if values(table) != values(&made) {
+            return Err(format!("the keys of `{}` are not those of both tables", table.name));
+        }
+        if table.actions.len() != made.actions.len() {
+            return Err(format!("`{}` has {} actions, not {}", table.name, table.actions.len(), made.actions.len()));
+        }
+        for (action, made) in table.actions.iter().zip(&made.actions) {
+            let widths = |action: &crate::Action| action.parameters.iter().map(|it| it.width).collect::<Vec<u32>>();
+            if action.body != made.body || widths(action) != widths(made) {
+                return Err(format!("action `{}` of `{}` is not both actions in sequence", action.name, table.name));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! Whether a join pays: by the model, and by the inequality of BACUS beside it.
+
+use crate::inputs::{Access, Occupancy};
+use crate::model::structures::shape;
+use crate::plan::structures::{SAME, whole_plan_cycles};
+use crate::{Inputs, inputs};
+use hlir::join::{Derived, SecondKey};
+use hlir::plan::Structure;
+use hlir::{NodeKind, Plan, Program, TableId};
+use std::collections::BTreeSet;
+
+/// Cycles of indexing a table beside its memory access, as BACUS measured them.
+const DELTA: f64 = 42.0;
+
+/// The numbers behind a decision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Profit {
+    /// Expected joint entries, and whether those of both tables are known.
+    pub entries: u64,
+    pub is_known: bool,
+    /// Predicted cycles a packet with both lookups, and with the joint table.
+    pub separate: f64,
+    pub joined: f64,
+    /// Bytes of all tables, without and with the join.
+    pub working_set: u64,
+    pub joined_working_set: u64,
+    /// Effective latency of a line in each.
+    pub latency: f64,
+    pub joined_latency: f64,
+}
+
+impl Profit {
+    /// By the model.
+    pub fn pays(&self) -> bool {
+        self.joined * SAME < self.separate
+    }
+
+    /// `L_eff(WSS_new, B) <= 2 L_eff(WSS_cur, B) + Δ`.
+    pub fn pays_by_bacus(&self) -> bool {
+        self.joined_latency <= 2.0 * self.latency + DELTA
+    }
+}
+
+/// Compares a program with itself after a join.
+pub fn profit(before: &Program, after: &Program, (pair, entries): (&Derived, u64), inputs: &Inputs) -> Profit {
+    let is_known = [pair.first, pair.second].iter().all(|table| is_known(before, *table, &inputs.occupancy));
+    let inputs = &with_joint_contents(after, inputs, entries);
+    let [working_set, joined_working_set] = [before, after].map(|program| table_bytes(program, inputs));
+    let latency = |bytes: u64| inputs.machine.line_cycles(Access::Load, bytes, inputs.machine.parallelism);
+    let cycles = |program: &Program| whole_plan_cycles(program, "join", &Plan::default(), inputs);
+    Profit {
+        entries,
+        is_known,
+        separate: cycles(before),
+        joined: cycles(after),
+        working_set,
+        joined_working_set,
+        latency: latency(working_set),
+        joined_latency: latency(joined_working_set),
+    }
+}
+
+/// Entries of a pair's joint table. Each entry of the first table meets all of the second that agree with it:
+/// one at most, if that fixes the second's key; all, if nothing has to agree.
+pub fn expected_entries(program: &Program, pair: &Derived, inputs: &Inputs) -> u64 {
+    let [first, second] = [pair.first, pair.second].map(|table| inputs.occupancy.of(&program.tables[table]).entries);
+    let own = program.tables[pair.first].keys.len() as u32;
+    let agrees = |key: &SecondKey| match key {
+        SecondKey::Determined => true,
+        SecondKey::Joint(index) => *index < own,
+    };
+    if pair.keys.iter().all(agrees) {
+        first
+    } else if pair.keys.iter().any(agrees) {
+        first.max(second)
+    } else {
+        first.saturating_mul(second)
+    }
+}
+
+/// The inputs with what joint tables will hold.
+fn with_joint_contents(program: &Program, inputs: &Inputs, entries: u64) -> Inputs {
+    let mut inputs = inputs.clone();
+    if let Some(join) = program.joins.last() {
+        let table = &program.tables[join.table];
+        let mut content = inputs::Content::assumed(table);
+        (content.entries, content.records) = (entries, entries);
+        inputs.occupancy.tables.insert(table.name.clone(), content);
+    }
+    inputs
+}
+
+/// Whether a table's entries are known; those of a joint table, if those of its sources are.
+fn is_known(program: &Program, table: TableId, occupancy: &Occupancy) -> bool {
+    match program.join_of(table) {
+        Some(join) => [join.first, join.second].iter().all(|source| is_known(program, *source, occupancy)),
+        None => occupancy.of(&program.tables[table]).is_known,
+    }
+}
+
+/// Bytes of all tables that packets look up, in the structures that their keys suggest. The sources of a join
+/// are its slow path.
+fn table_bytes(program: &Program, inputs: &Inputs) -> u64 {
+    let is_source = |table: TableId| program.joins.iter().any(|join| join.first == table || join.second == table);
+    let lookups = program.nodes.values().filter_map(|node| match node.kind {
+        NodeKind::Apply { table, .. } => Some(table),
+        NodeKind::State { .. }
+        | NodeKind::Block { .. }
+        | NodeKind::Branch { .. }
+        | NodeKind::Deparse { .. }
+        | NodeKind::Buffer { .. } => None,
+    });
+    let tables: BTreeSet<u32> =
+        lookups.filter(|table| !is_source(*table)).map(|table| table.into_raw().into_u32()).collect();
+    let bytes = |number: u32| {
+        let table = TableId::from_raw(la_arena::RawIdx::from_u32(number));
+        let content = inputs.occupancy.of(&program.tables[table]);
+        let structure = Structure::usual(&program.key_kinds(table));
+        shape(program, table, structure, &content, inputs.machine.vector_bytes()).bytes()
+    };
+    tables.into_iter().map(bytes).sum()
+}
