@@ -5,6 +5,7 @@
 
 use crate::abi;
 use crate::control::{Bound, Control, host};
+use crate::gate::drive_out;
 use crate::worker::{Counted, Moves};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -42,13 +43,10 @@ impl Attachment {
     /// # Safety
     /// The worker is this thread's, and attached to this.
     pub unsafe fn detach(&self, worker: *mut abi::Worker) {
-        let nothing = std::ptr::null_mut();
-        let mut empty = abi::Burst { count: 0, ports: nothing, packets: nothing.cast(), lengths: nothing };
         // SAFETY: the caller's promise.
         unsafe {
             let flush = (*worker).flush.expect("a worker is made with its lane's flush");
-            ((*self.pipeline).process)(worker, &mut empty);
-            flush(worker);
+            drive_out(worker, self.pipeline);
             ((*self.pipeline).detach)(worker);
             flush(worker);
         }

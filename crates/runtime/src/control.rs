@@ -3,6 +3,7 @@
 use crate::abi;
 use crate::changeover::Changeover;
 use crate::events::Events;
+use crate::gate::Gate;
 use crate::quiescent::Readers;
 use crate::ring::{RawRing, Ring};
 use crate::switch::Connection;
@@ -27,6 +28,7 @@ pub(crate) struct Control {
     pub to_cpu: Ring,
     /// Packets that go on where they were punted.
     pub resumed: Ring,
+    pub gate: Gate,
     /// The changeover that the worker is to make at the end of its burst. The thread that takes it makes it.
     next: AtomicPtr<Changeover>,
     /// Changed by the worker at a changeover.
@@ -44,6 +46,7 @@ impl Control {
             injected: Ring::new(PACKETS_BYTES),
             to_cpu: Ring::new(PACKETS_BYTES),
             resumed: Ring::new(PACKETS_BYTES),
+            gate: Gate::new(),
             next: AtomicPtr::default(),
             bound: AtomicPtr::default(),
             longest_pause_ns: AtomicU64::new(0),
@@ -163,6 +166,8 @@ pub(crate) unsafe fn host<'a>(worker: *mut abi::Worker) -> (&'a Host, &'a Contro
 unsafe extern "C" fn change(worker: *mut abi::Worker, pipeline: *const abi::Pipeline) -> *const abi::Pipeline {
     // SAFETY: the worker is one of this host's.
     let control = unsafe { host(worker) }.1;
+    // SAFETY: likewise, and it is attached to this pipeline.
+    unsafe { control.gate.pass(worker, pipeline, control) };
     match control.take() {
         // SAFETY: the control thread keeps a changeover until it was made; the worker is this thread's.
         Some(changeover) => unsafe { (*changeover).make(worker, control) },

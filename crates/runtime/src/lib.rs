@@ -15,6 +15,7 @@ pub mod dpdk;
 pub mod events;
 mod exchange;
 pub mod externs;
+mod gate;
 pub mod interrupt;
 pub mod memory;
 mod objects;

@@ -119,7 +119,7 @@ pub struct Switch<L: Lane> {
     pub(crate) cpu_port: Option<u32>,
     /// A lane is away while a thread runs it.
     lanes: Vec<Option<L>>,
-    threads: Vec<JoinHandle<L>>,
+    pub(crate) threads: Vec<JoinHandle<L>>,
     stop: Arc<AtomicU32>,
 }
 
@@ -347,13 +347,15 @@ impl<L: Lane> Switch<L> {
             let mut lane = lane.take().expect("without threads every lane is here");
             let (stop, readers) = (self.stop.clone(), self.state.readers.clone());
             readers.set_running(id, true);
-            self.threads.push(std::thread::spawn(move || {
+            let named = std::thread::Builder::new().name(format!("worker {id}"));
+            let thread = named.spawn(move || {
                 let run = run;
                 // SAFETY: the switch keeps worker and pipeline until it has joined this thread.
                 unsafe { lane.run(run.worker, run.pipeline, &stop) };
                 readers.set_running(id, false);
                 lane
-            }));
+            });
+            self.threads.push(thread.expect("the system has room for a thread of each worker"));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Native code in a switch on in-memory ports, with programs compiled for the test: burst by burst, and under writes.
 
+mod atomic;
 mod bulk;
 mod bulk_drop;
 mod copies;
