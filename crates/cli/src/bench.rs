@@ -1,5 +1,6 @@
 //! `bacus bench`: the flags of the bench.
 
+use crate::control_bench;
 use bench::{Case, Options};
 use driver::failure::Failure;
 use driver::options::Native;
@@ -18,8 +19,18 @@ Examples:
 An interrupted run continues when it is started again with the same arguments and the same --out.
 Run it where the applications' sources are: below the project's directory.";
 
+#[derive(clap::Subcommand)]
+enum Other {
+    /// Measure the control plane while the data plane is at full load
+    #[command(after_help = control_bench::EXAMPLES)]
+    Control(control_bench::Arguments),
+}
+
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// Applications to measure [default: all]
     #[arg(value_name = "APPLICATION")]
     applications: Vec<String>,
@@ -78,6 +89,9 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(Other::Control(arguments)) = &arguments.other {
+        return control_bench::run(arguments);
+    }
     bench::run(&Options {
         applications: arguments.applications.clone(),
         out: arguments.out.clone(),

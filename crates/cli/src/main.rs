@@ -6,6 +6,7 @@ mod bench;
 mod calibrate;
 mod check;
 mod compile;
+mod control_bench;
 mod ctl;
 mod entries;
 mod explain;

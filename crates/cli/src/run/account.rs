@@ -2,6 +2,7 @@
 
 use super::Running;
 use super::live::Engine;
+use native::Replay;
 use runtime::{PortCounts, Totals};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -50,8 +51,8 @@ impl Account {
             (all(|totals| totals.received), all(|totals| totals.nowhere), all(|totals| totals.to_cpu));
         let sum = |count: fn(&PortCounts) -> u64| ports.iter().map(|port| count(&port.counts)).sum::<u64>();
         let (sent, unsent) = (sum(|counts| counts.sent), sum(|counts| counts.unsent));
-        let event = |name: &str| running.events.get(name).copied().unwrap_or(0);
-        let mut live = running.switch.lock();
+        let event = |name: &str| running.relay.counts.get(name).copied().unwrap_or(0);
+        let mut live = running.relay.switch.lock();
         let (tables, drops) = live.engine().map(of_engine).unwrap_or_default();
         Account {
             received,
@@ -61,7 +62,7 @@ impl Account {
             tables,
             drops,
             punted: event(super::PUNTED) + to_cpu,
-            events: running.events.clone(),
+            events: running.relay.counts.clone(),
             entries: running.entries,
             load_time: running.load_time,
             busy: running.busy,
@@ -88,7 +89,7 @@ impl Account {
 }
 
 /// Its tables, and the drops by reason.
-fn of_engine(engine: &mut Engine) -> (Vec<TableAccount>, Vec<(String, u64)>) {
+fn of_engine<L: Replay>(engine: &mut Engine<L>) -> (Vec<TableAccount>, Vec<(String, u64)>) {
     let switch = engine.switch();
     let reasons = switch.pipeline().description().drops.clone();
     let drops = reasons.into_iter().zip(switch.drops()).filter(|(_, count)| *count > 0).collect();

@@ -1,18 +1,15 @@
 //! The control thread of a running switch: ports that come and go, entries that age, messages of the program, signals, the end.
 
 use super::account::Account;
-use super::{Arguments, PUNTED, Port, Running, dump, summary};
-use control::DataPlane as _;
+use super::{Arguments, LOOK, Port, Running, dump, summary};
 use driver::failure::Failure;
 use driver::stdout::say;
-use runtime::{Event, Link, interrupt};
+use runtime::{Link, interrupt};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// How long nothing must come before a switch counts as idle.
 const IDLE: Duration = Duration::from_millis(200);
-/// How often the control thread looks.
-const LOOK: Duration = Duration::from_millis(2);
 /// How often entries are looked through for those that no packet has hit for long.
 const AGING: Duration = Duration::from_millis(50);
 /// Empty polls in a row that make a worker idle.
@@ -31,7 +28,7 @@ struct Times {
 pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure> {
     let limit = arguments.duration.map(Duration::from_secs_f64);
     let mut links = links(running);
-    running.switch.lock().start();
+    running.relay.switch.lock().start();
     tell_ready(arguments, running, &links);
     let (start, mut seen, mut times, mut failed) = (Instant::now(), 0, Times::default(), None);
     loop {
@@ -44,24 +41,22 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
         }
         times.looked = now;
         watch(running, &mut links);
-        running.tell_packets();
-        failed = failed.or(listen(running));
-        running.resume_packets();
+        failed = failed.or(running.relay.turn());
         let stopped = interrupt::asked() || limit.is_some_and(|limit| now >= limit);
         if failed.is_some() || stopped || is_over(arguments, running, seen > 0, now - times.packet) {
             break;
         }
         tend(arguments, running, now, &mut times);
     }
-    running.switch.lock().stop();
-    failed = failed.or(listen(running));
+    running.relay.switch.lock().stop();
+    failed = failed.or(running.relay.listen());
     failed.map_or(Ok(()), |text| Err(Failure::input(text)))
 }
 
 /// What is due now and then.
 fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut Times) {
     if now >= times.aged + AGING {
-        running.age();
+        running.relay.age();
         times.aged = now;
     }
     let every = arguments.stats.map(Duration::from_secs_f64);
@@ -102,7 +97,7 @@ fn tell_ready(arguments: &Arguments, running: &Running, links: &BTreeMap<u16, Li
     };
     let ports = running.ports.iter().map(port).collect::<Vec<String>>().join(", ");
     let controllers = arguments.controllers.said(&running.server);
-    let waits = if running.switch.lock().engine().is_none() { "; waiting for a pipeline" } else { "" };
+    let waits = if running.relay.switch.lock().engine().is_none() { "; waiting for a pipeline" } else { "" };
     eprintln!("ready: ports {ports}; entries {}; workers {}{controllers}{waits}", running.entries, running.workers);
 }
 
@@ -117,7 +112,7 @@ fn watch(running: &Running, links: &mut BTreeMap<u16, Link>) {
             Link::Down => "down: packets to it are not sent, and counted",
             Link::Gone => "gone: the switch takes it again when it is back",
         };
-        running.events_to.port(u32::from(port.number), now == Link::Up);
+        running.relay.controllers.port(u32::from(port.number), now == Link::Up);
         eprintln!("port {} ({}) is {what}", port.number, port.name());
     }
 }
@@ -126,7 +121,7 @@ impl Running {
     /// All counts, as they are.
     pub fn tell(&mut self, arguments: &Arguments) -> Account {
         let account = Account::of(self);
-        let dump = if arguments.dump { self.switch.lock().engine().map(dump::objects) } else { None };
+        let dump = if arguments.dump { self.relay.switch.lock().engine().map(dump::objects) } else { None };
         if arguments.json {
             say!("{}", summary::json(&account, dump.as_deref().map(dump::json)));
         } else {
@@ -135,68 +130,8 @@ impl Running {
         }
         account
     }
-
-    /// Lets entries age, and counts those that the control plane would be told of.
-    fn age(&mut self) {
-        let mut live = self.switch.lock();
-        let Some(engine) = live.engine().filter(|engine| engine.has_aging()) else { return };
-        engine.age();
-        let idle = engine.take_idle();
-        for key in &idle {
-            let name = format!("idle entries of {}", engine.program().tables[key.table].name);
-            *self.events.entry(name).or_default() += 1;
-        }
-        drop(live);
-        if !idle.is_empty() {
-            self.tell_idle(idle);
-        }
-    }
 }
 
 fn received(running: &Running) -> u64 {
     (0..running.workers).map(|worker| running.dpdk.packets(worker)).sum()
-}
-
-/// Takes what the program tells; an assertion that does not hold ends the switch.
-fn listen(running: &mut Running) -> Option<String> {
-    let wants_digests = running.events_to.wants_digests();
-    let shared = running.switch.clone();
-    let mut live = shared.lock();
-    let engine = live.engine()?;
-    running.take_misses(engine.store().version());
-    let (events, lost) = engine.switch().take_events();
-    let (mut failed, mut digests) = (None, BTreeMap::<u32, u64>::new());
-    for event in events {
-        let name = match event {
-            Event::Digest { digest, values } => {
-                if wants_digests {
-                    let record = engine.digest(digest, &values);
-                    record.into_iter().for_each(|record| running.events_to.digest(record));
-                }
-                *digests.entry(digest).or_default() += 1;
-                continue;
-            }
-            Event::Log { format, values, widths } => {
-                say!("{}", native::log_line(&format, &values, &widths));
-                "log lines".to_string()
-            }
-            Event::Fail { text } => {
-                failed.get_or_insert(format!("the switch stopped: assertion failed: {text}"));
-                continue;
-            }
-            Event::Punt(punted) => {
-                let missed = engine.missed_table(&punted);
-                running.wait_for_entry(punted, missed);
-                PUNTED.to_string()
-            }
-        };
-        *running.events.entry(name).or_default() += 1;
-    }
-    for (digest, count) in digests {
-        *running.events.entry(engine.digest_name(digest)).or_default() += count;
-    }
-    if lost.total() > 0 {
-        *running.events.entry("messages lost".to_string()).or_default() += lost.total();
-    }
-    failed
 }

@@ -6,17 +6,17 @@ use control::message::runtime::ForwardingPipelineConfig;
 use control::plane::EntryKey;
 use control::{DataPlane, Refusal, RefusalKind};
 use hlir::DigestId;
-use native::Written;
+use native::{Replay, Written};
 use p4runtime::{DigestConfig, Prepared, State, Switch, Target};
 use std::sync::Arc;
 
-pub struct Controller {
-    pub switch: Shared,
+pub struct Controller<L: Replay> {
+    pub switch: Shared<L>,
     pub builder: Builder,
     pub cpu_port: Option<u32>,
 }
 
-impl Target for Controller {
+impl<L: Replay> Target for Controller<L> {
     fn verify(&self, config: &ForwardingPipelineConfig) -> Result<Prepared, Refusal> {
         let built = pushed::build(&self.builder, &config.p4_device_config, config.p4info.as_ref())?;
         Ok(Prepared { program: built.program.clone(), artefact: Box::new(built) })
@@ -41,18 +41,18 @@ impl Target for Controller {
 }
 
 /// The switch in the hands of one call.
-struct InHand<'l> {
-    live: &'l mut Live,
+struct InHand<'l, L: Replay> {
+    live: &'l mut Live<L>,
     cpu_port: Option<u32>,
 }
 
-impl InHand<'_> {
-    fn engine(&mut self) -> &mut super::live::Engine {
+impl<L: Replay> InHand<'_, L> {
+    fn engine(&mut self) -> &mut super::live::Engine<L> {
         self.live.engine().expect("a pipeline is never taken away")
     }
 }
 
-impl Switch for InHand<'_> {
+impl<L: Replay> Switch for InHand<'_, L> {
     fn plane(&mut self) -> &mut dyn DataPlane {
         self.engine()
     }
@@ -82,14 +82,6 @@ impl Switch for InHand<'_> {
     fn release(&mut self) {
         self.live.resume();
     }
-}
-
-/// Tells controllers what the control thread takes from the switch.
-pub fn tell_packets(live: &mut Live, events: &p4runtime::Events) -> u64 {
-    let Some(engine) = live.engine() else { return 0 };
-    let (packets, lost) = engine.switch().take_cpu_packets();
-    packets.into_iter().for_each(|packet| events.packet_in(packet));
-    lost
 }
 
 /// A program that the user named beside the server's address: controllers may push what they have of it.

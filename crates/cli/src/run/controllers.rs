@@ -1,11 +1,11 @@
 //! Where controllers reach the switch: the flags, and the server behind them.
 
+use super::controller;
 use super::live::{Built, Shared};
 use super::pushed::Builder;
-use super::{Running, controller};
 use clap::Args;
-use control::plane::EntryKey;
 use driver::failure::Failure;
+use native::Replay;
 use p4runtime::{Server, Settings, Tls};
 use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -55,7 +55,12 @@ impl Controllers {
     }
 
     /// Starts the server. `built` is the pipeline that runs already.
-    pub fn serve(&self, switch: &Shared, builder: Builder, built: Option<&Built>) -> Result<Server, Failure> {
+    pub fn serve<L: Replay>(
+        &self,
+        switch: &Shared<L>,
+        builder: Builder,
+        built: Option<&Built>,
+    ) -> Result<Server, Failure> {
         let settings = Settings {
             device_id: self.device_id,
             addresses: self.addresses.clone(),
@@ -86,18 +91,4 @@ fn local_socket() -> Option<PathBuf> {
     // Only the user may reach into the switch.
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
     Some(folder.join(format!("{}.sock", std::process::id())))
-}
-
-impl Running {
-    /// Tells controllers of packets for them.
-    pub fn tell_packets(&mut self) {
-        let lost = controller::tell_packets(&mut self.switch.lock(), &self.events_to);
-        if lost > 0 {
-            *self.events.entry("packets to the controller lost".to_string()).or_default() += lost;
-        }
-    }
-
-    pub fn tell_idle(&self, keys: Vec<EntryKey>) {
-        self.events_to.idle(keys);
-    }
 }

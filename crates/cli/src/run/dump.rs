@@ -3,7 +3,7 @@
 use super::live::Engine;
 use driver::stdout::say;
 use hlir::Match;
-use native::translate;
+use native::{Replay, translate};
 use num_bigint::BigUint;
 use runtime::{Table, abi};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ enum Content {
 }
 
 /// All objects that packets may change, in the order of the program.
-pub fn objects(engine: &mut Engine) -> Vec<Object> {
+pub fn objects<L: Replay>(engine: &mut Engine<L>) -> Vec<Object> {
     let switch = engine.switch();
     let description = switch.pipeline().description().clone();
     let mut all = Vec::new();

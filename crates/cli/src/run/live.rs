@@ -2,11 +2,11 @@
 
 use control::Refusal;
 use hlir::Program;
-use native::{NativeEngine, Written};
-use runtime::{DpdkLane, Pipeline, Settings, SwitchError};
+use native::{NativeEngine, Replay, Written};
+use runtime::{Pipeline, Settings, SwitchError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub type Engine = NativeEngine<'static, DpdkLane>;
+pub type Engine<L> = NativeEngine<'static, L>;
 
 /// A program as its user wrote it, as it was compiled, and its native code.
 #[derive(Clone)]
@@ -17,26 +17,26 @@ pub struct Built {
 }
 
 /// A switch that has a pipeline, or waits for its first.
-pub struct Live {
-    engine: Option<Engine>,
+pub struct Live<L: Replay> {
+    engine: Option<Engine<L>>,
     /// Until there is a pipeline.
-    lanes: Option<Vec<DpdkLane>>,
+    lanes: Option<Vec<L>>,
     settings: Settings,
     cpu_port: Option<u32>,
     started: bool,
 }
 
-impl Live {
-    pub fn new(lanes: Vec<DpdkLane>, settings: Settings, cpu_port: Option<u32>) -> Live {
+impl<L: Replay> Live<L> {
+    pub fn new(lanes: Vec<L>, settings: Settings, cpu_port: Option<u32>) -> Live<L> {
         Live { engine: None, lanes: Some(lanes), settings, cpu_port, started: false }
     }
 
-    pub fn engine(&mut self) -> Option<&mut Engine> {
+    pub fn engine(&mut self) -> Option<&mut Engine<L>> {
         self.engine.as_mut()
     }
 
     /// The first pipeline.
-    pub fn begin(&mut self, built: &Built) -> Result<&mut Engine, SwitchError> {
+    pub fn begin(&mut self, built: &Built) -> Result<&mut Engine<L>, SwitchError> {
         let mut lanes = self.lanes.take();
         let lanes = move || lanes.take().expect("a switch on the network is built once");
         let programs = (&*built.program, &*built.compiled);
@@ -68,13 +68,13 @@ impl Live {
     /// Packets wait at their ports, from the end of a burst until [`Live::resume`].
     pub fn pause(&mut self) {
         if self.started {
-            self.engine.iter_mut().for_each(|engine| engine.switch().stop());
+            self.engine.iter_mut().for_each(|engine| engine.switch().hold());
         }
     }
 
     pub fn resume(&mut self) {
         if self.started {
-            self.engine.iter_mut().for_each(|engine| engine.switch().start());
+            self.engine.iter_mut().for_each(|engine| engine.switch().release());
         }
     }
 
@@ -85,16 +85,21 @@ impl Live {
 }
 
 /// See [`Live`].
-#[derive(Clone)]
-pub struct Shared(Arc<Mutex<Live>>);
+pub struct Shared<L: Replay>(Arc<Mutex<Live<L>>>);
 
-impl Shared {
-    pub fn new(live: Live) -> Shared {
+impl<L: Replay> Clone for Shared<L> {
+    fn clone(&self) -> Shared<L> {
+        Shared(self.0.clone())
+    }
+}
+
+impl<L: Replay> Shared<L> {
+    pub fn new(live: Live<L>) -> Shared<L> {
         Shared(Arc::new(Mutex::new(live)))
     }
 
     /// The switch, in this thread's hands alone. Packets flow meanwhile.
-    pub fn lock(&self) -> MutexGuard<'_, Live> {
+    pub fn lock(&self) -> MutexGuard<'_, Live<L>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,9 +1,10 @@
 //! Packets that found nothing in a table with `@punt_on_miss`: they wait here until a controller has written, and then look again.
 
-use super::Running;
 use super::live::Engine;
+use super::relay::Relay;
 use control::{DataPlane as _, RefusalKind};
 use hlir::TableId;
+use native::Replay;
 use runtime::events::Punted;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -34,7 +35,7 @@ pub struct Misses {
     taken_before: u64,
 }
 
-impl Running {
+impl<L: Replay> Relay<L> {
     /// Notes the store's version before punted packets are taken. All that were punted before the last time are here already, so those
     /// that come now have seen what was written then.
     pub fn take_misses(&mut self, version: u64) {
@@ -44,10 +45,10 @@ impl Running {
     /// Keeps a punted packet, and tells controllers of its table.
     pub fn wait_for_entry(&mut self, punted: Punted, missed: Option<TableId>) {
         if self.misses.waiting.len() >= MOST {
-            self.count(NO_ROOM);
+            self.count(NO_ROOM, 1);
             return;
         }
-        missed.into_iter().for_each(|table| self.events_to.miss(table, punted.packet.clone()));
+        missed.into_iter().for_each(|table| self.controllers.miss(table, punted.packet.clone()));
         self.misses.waiting.push_back(Waiting { punted, since: Instant::now(), seen: self.misses.taken_before });
     }
 
@@ -62,28 +63,24 @@ impl Running {
         self.look_again(engine);
         while self.misses.waiting.front().is_some_and(|waiting| waiting.since.elapsed() > LONGEST) {
             self.misses.waiting.pop_front();
-            self.count(NO_ANSWER);
+            self.count(NO_ANSWER, 1);
         }
     }
 
     /// Those that miss again are punted again, and wait behind the others.
-    fn look_again(&mut self, engine: &mut Engine) {
+    fn look_again(&mut self, engine: &mut Engine<L>) {
         let version = engine.store().version();
         while self.misses.waiting.front().is_some_and(|waiting| waiting.seen != version) {
             let Some(waiting) = self.misses.waiting.pop_front() else { return };
             match engine.resume(&waiting.punted) {
-                Ok(()) => self.count(RESUMED),
+                Ok(()) => self.count(RESUMED, 1),
                 Err(refusal) if refusal.kind == RefusalKind::Full => {
                     // The rest goes on when the worker has taken these.
                     self.misses.waiting.push_front(waiting);
                     return;
                 }
-                Err(_) => self.count("dropped: the pipeline that punted the packet was replaced"),
+                Err(_) => self.count("dropped: the pipeline that punted the packet was replaced", 1),
             }
         }
-    }
-
-    fn count(&mut self, event: &str) {
-        *self.events.entry(event.to_string()).or_default() += 1;
     }
 }

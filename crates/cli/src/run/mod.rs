@@ -2,12 +2,13 @@
 
 mod account;
 mod carry;
-mod controller;
+pub mod controller;
 pub mod controllers;
 mod dump;
-mod live;
+pub mod live;
 mod misses;
-mod pushed;
+pub mod pushed;
+pub mod relay;
 mod summary;
 
 use clap::Args;
@@ -23,10 +24,10 @@ use driver::options::{Native, Passes, Source};
 use driver::ports::{Port, announce, check_ports};
 use driver::stdout::say;
 use live::{Built, Live, Shared};
-use misses::Misses;
 use p4runtime::Server;
 use pushed::Builder;
-use runtime::{Dpdk, DpdkSettings, PortCounts, Settings, interrupt};
+use relay::Relay;
+use runtime::{Dpdk, DpdkLane, DpdkSettings, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,8 +36,11 @@ use std::time::{Duration, Instant};
 /// What stands for the program where none is named.
 const NO_PROGRAM: &str = "-";
 
+/// How often the control thread looks.
+pub const LOOK: Duration = Duration::from_millis(2);
+
 /// What packets for the control plane are counted as.
-const PUNTED: &str = "packets for the control plane";
+pub const PUNTED: &str = "packets for the control plane";
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -112,10 +116,7 @@ pub struct Arguments {
 
 /// A switch on its ports.
 pub struct Running {
-    pub switch: Shared,
-    /// Through which controllers are told what happens.
-    pub events_to: p4runtime::Events,
-    pub misses: Misses,
+    pub relay: Relay<DpdkLane>,
     /// Ends before the switch does.
     pub server: Server,
     pub dpdk: Arc<Dpdk>,
@@ -123,7 +124,6 @@ pub struct Running {
     pub huge_pages: bool,
     pub entries: u64,
     pub load_time: Duration,
-    pub events: BTreeMap<String, u64>,
     pub workers: u32,
     /// While packets came.
     pub busy: Duration,
@@ -163,7 +163,6 @@ fn build(arguments: &Arguments) -> Result<Built, Failure> {
 fn passes(arguments: &Arguments) -> Passes {
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
-    passes.descriptor = Some(hlir::plan::Descriptor::Mbuf);
     passes
 }
 
@@ -174,6 +173,7 @@ fn builder(arguments: &Arguments, built: Option<&Built>) -> Builder {
         passes: passes(arguments),
         native: arguments.native.clone(),
         burst: arguments.burst,
+        descriptor: hlir::plan::Descriptor::Mbuf,
         given: built.cloned(),
     }
 }
@@ -194,7 +194,7 @@ fn switch(arguments: &Arguments, built: Option<&Built>) -> Result<(), Failure> {
     }
     written?;
     if let Some(path) = &arguments.profile_out {
-        if let Some(engine) = running.switch.lock().engine() {
+        if let Some(engine) = running.relay.switch.lock().engine() {
             let counts = engine.counts();
             inputs::write_profile(path, engine.switch().pipeline().description(), &counts)?;
         }
@@ -238,16 +238,13 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     let switch = Shared::new(live);
     let server = arguments.controllers.serve(&switch, builder(arguments, built), built)?;
     Ok(Running {
-        switch,
-        events_to: server.events(),
-        misses: Misses::default(),
+        relay: Relay::new(switch, server.events()),
         server,
         dpdk,
         ports: arguments.ports.clone(),
         huge_pages: settings.has_huge_pages(),
         entries,
         load_time,
-        events: BTreeMap::new(),
         workers: arguments.workers,
         busy: Duration::ZERO,
         final_counts: BTreeMap::new(),

@@ -7,6 +7,7 @@ use driver::failure::Failure;
 use driver::options::{Native, Passes, Source};
 use driver::port_burst::PortBurst;
 use driver::{compile, frontend};
+use hlir::plan::Descriptor;
 use prost::Message;
 use std::fs::File;
 use std::io::Write as _;
@@ -21,6 +22,8 @@ pub struct Builder {
     pub passes: Passes,
     pub native: Native,
     pub burst: Option<u32>,
+    /// What the packets of the ports are.
+    pub descriptor: Descriptor,
     /// What runs if a controller pushes the form of another switch for the program of the command line.
     pub given: Option<Built>,
 }
@@ -83,9 +86,10 @@ pub fn build_loaded(
 ) -> Result<Built, Failure> {
     let program = Arc::new(loaded.program.clone());
     let mut passes = builder.passes.clone();
+    passes.descriptor = Some(builder.descriptor);
     let burst = PortBurst::of(builder.burst, passes.read_plans()?, &loaded, &mut passes);
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &builder.native, |plan| {
-        plan.descriptor = hlir::plan::Descriptor::Mbuf;
+        plan.descriptor = builder.descriptor;
         plan.burst = burst.of_plan(plan);
         adjust(plan);
     })?;

@@ -1,0 +1,133 @@
+//! `bacus bench control`: what the control plane does in a second while the data plane is at full load.
+//!
+//! The switch, with the in-memory port, and its client are in this process; between them are the server and a connection of loopback.
+
+mod client;
+mod connections;
+mod entries;
+mod exchange;
+mod report;
+mod rig;
+mod stream;
+mod tables;
+
+use crate::run::live::Built;
+use crate::run::pushed::{self, Builder};
+use clap::builder::PossibleValuesParser;
+use client::Ids;
+use driver::failure::Failure;
+use driver::options::{Native, Passes, Source};
+use driver::stdout::say;
+use hlir::plan::Descriptor;
+use report::Records;
+use rig::Rig;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What the switch runs.
+pub const PROGRAM: &str = include_str!("program.p4");
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bacus bench control                                 all numbers, in about two minutes
+  bacus bench control --only writes,packet-in         two of them
+  bacus bench control --only replacements --seconds 300 --out out/control
+The data plane takes a core for itself. A number without a goal explains the one before it.";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Only these measures
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = PossibleValuesParser::new(NAMES))]
+    only: Vec<String>,
+    /// How long a measure takes that has no end of its own
+    #[arg(long, value_name = "N", default_value = "5", value_parser = driver::flags::seconds)]
+    seconds: f64,
+    /// Entries of the large tables
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1000..=2_000_000))]
+    entries: u32,
+    /// Also write the numbers into this directory, as a table and as JSON
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    native: Native,
+}
+
+/// A name for `--only`, and what finds the numbers.
+type Measure = (&'static str, fn(&Bench, &mut Records) -> Result<(), Failure>);
+
+const MEASURES: [Measure; 12] = [
+    ("inserts", tables::inserts),
+    ("writes", tables::writes),
+    ("read", tables::read),
+    ("full", tables::full),
+    ("routes", tables::routes),
+    ("replacements", tables::replacements),
+    ("atomic", exchange::atomic),
+    ("exchange", exchange::exchange),
+    ("packet-in", stream::packet_in),
+    ("learning", stream::learning),
+    ("resume", stream::resume),
+    ("connections", connections::connections),
+];
+
+const NAMES: [&str; MEASURES.len()] = {
+    let mut names = [""; MEASURES.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = MEASURES[at].0;
+        at += 1;
+    }
+    names
+};
+
+/// What all measures begin with.
+pub struct Bench {
+    built: Built,
+    native: Native,
+    ids: Ids,
+    entries: u32,
+    seconds: Duration,
+}
+
+impl Bench {
+    fn rig(&self) -> Result<Rig, Failure> {
+        Rig::new(&self.built, builder(&self.native))
+    }
+
+    /// Hosts whose packets are the load where the table is not what is measured.
+    fn few(&self) -> u32 {
+        self.entries.min(1000)
+    }
+}
+
+fn builder(native: &Native) -> Builder {
+    Builder {
+        source: Source::plain(Path::new("-")),
+        passes: Passes::default(),
+        native: native.clone(),
+        burst: None,
+        descriptor: Descriptor::Own,
+        given: None,
+    }
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let built = pushed::build(&builder(&arguments.native), PROGRAM.as_bytes(), None);
+    let built = built.map_err(|refusal| Failure::environment(refusal.to_string()))?;
+    let bench = Bench {
+        ids: Ids::of(&built.program),
+        built,
+        native: arguments.native.clone(),
+        entries: arguments.entries,
+        seconds: Duration::from_secs_f64(arguments.seconds),
+    };
+    let is_wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
+    let mut all = Vec::new();
+    for (name, measure) in MEASURES.into_iter().filter(|(name, _)| is_wanted(name)) {
+        let mut records = Records::of(name);
+        measure(&bench, &mut records)?;
+        records.all.iter().for_each(|record| say!("{}", report::line(record)));
+        all.extend(records.all);
+    }
+    arguments.out.as_deref().map_or(Ok(()), |folder| report::write(folder, &all))
+}

@@ -1,0 +1,108 @@
+//! What the pipeline tells, and to whom it goes: packets and records to controllers, log lines to the user, packets that missed to where they wait.
+//!
+//! The thread that owns it calls it now and then; the workers run on meanwhile.
+
+use super::PUNTED;
+use super::live::{Engine, Shared};
+use super::misses::Misses;
+use control::DataPlane as _;
+use driver::stdout::say;
+use native::Replay;
+use p4runtime::Events;
+use runtime::Event;
+use std::collections::BTreeMap;
+
+/// See the module.
+pub struct Relay<L: Replay> {
+    pub switch: Shared<L>,
+    /// Through which controllers are told.
+    pub controllers: Events,
+    pub misses: Misses,
+    /// What has come, by kind.
+    pub counts: BTreeMap<String, u64>,
+}
+
+impl<L: Replay> Relay<L> {
+    pub fn new(switch: Shared<L>, controllers: Events) -> Relay<L> {
+        Relay { switch, controllers, misses: Misses::default(), counts: BTreeMap::new() }
+    }
+
+    /// Takes all that waits. An assertion that did not hold ends the switch, by this sentence.
+    pub fn turn(&mut self) -> Option<String> {
+        self.tell_packets();
+        let failed = self.listen();
+        self.resume_packets();
+        failed
+    }
+
+    pub fn count(&mut self, event: &str, times: u64) {
+        if times > 0 {
+            *self.counts.entry(event.to_string()).or_default() += times;
+        }
+    }
+
+    /// Tells controllers of packets for them.
+    fn tell_packets(&mut self) {
+        let taken = self.switch.lock().engine().map(|engine| engine.switch().take_cpu_packets());
+        let Some((packets, lost)) = taken else { return };
+        packets.into_iter().for_each(|packet| self.controllers.packet_in(packet));
+        self.count("packets to the controller lost", lost);
+    }
+
+    /// Lets entries age, and counts those that the control plane is told of.
+    pub fn age(&mut self) {
+        let shared = self.switch.clone();
+        let mut live = shared.lock();
+        let Some(engine) = live.engine().filter(|engine| engine.has_aging()) else { return };
+        engine.age();
+        let idle = engine.take_idle();
+        for key in &idle {
+            self.count(&format!("idle entries of {}", engine.program().tables[key.table].name), 1);
+        }
+        drop(live);
+        if !idle.is_empty() {
+            self.controllers.idle(idle);
+        }
+    }
+
+    /// Takes what the program tells.
+    pub fn listen(&mut self) -> Option<String> {
+        let wants_digests = self.controllers.wants_digests();
+        let shared = self.switch.clone();
+        let mut live = shared.lock();
+        let engine = live.engine()?;
+        self.take_misses(engine.store().version());
+        let (events, lost) = engine.switch().take_events();
+        let (mut failed, mut digests) = (None, BTreeMap::<u32, u64>::new());
+        for event in events {
+            match event {
+                Event::Digest { digest, values } => {
+                    if wants_digests {
+                        let record = engine.digest(digest, &values);
+                        record.into_iter().for_each(|record| self.controllers.digest(record));
+                    }
+                    *digests.entry(digest).or_default() += 1;
+                }
+                Event::Log { format, values, widths } => {
+                    say!("{}", native::log_line(&format, &values, &widths));
+                    self.count("log lines", 1);
+                }
+                Event::Fail { text } => {
+                    failed.get_or_insert(format!("the switch stopped: assertion failed: {text}"));
+                }
+                Event::Punt(punted) => {
+                    let missed = engine.missed_table(&punted);
+                    self.wait_for_entry(punted, missed);
+                    self.count(PUNTED, 1);
+                }
+            }
+        }
+        digests.into_iter().for_each(|(digest, count)| self.count_digests(engine, digest, count));
+        self.count("messages lost", lost.total());
+        failed
+    }
+
+    fn count_digests(&mut self, engine: &Engine<L>, digest: u32, count: u64) {
+        self.count(&engine.digest_name(digest), count);
+    }
+}

@@ -1,0 +1,67 @@
+//! `bacus bench control`, with small tables and short times: what it counts must be right; how fast a switch is, no test says.
+
+mod command;
+
+use command::bacus;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+
+const MEASURES: [&str; 12] = [
+    "inserts",
+    "writes",
+    "read",
+    "full",
+    "routes",
+    "replacements",
+    "atomic",
+    "exchange",
+    "packet-in",
+    "learning",
+    "resume",
+    "connections",
+];
+
+fn text(record: &Value, field: &str) -> String {
+    record[field].as_str().expect("it is a text").to_string()
+}
+
+#[test]
+fn every_measure_has_numbers_and_no_packet_is_wrong_or_lost() {
+    let folder = std::env::temp_dir().join(format!("bacus-control-{}", std::process::id()));
+    let ran = bacus()
+        .args(["bench", "control", "--seconds", "0.2", "--entries", "1000", "--out"])
+        .arg(&folder)
+        .output()
+        .expect("the command starts");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let json = fs::read_to_string(folder.join("control.json")).expect("it was written");
+    let table = fs::read_to_string(folder.join("control.txt")).expect("it was written");
+    fs::remove_dir_all(&folder).expect("it is ours");
+    let records: Vec<Value> = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(table.lines().count(), records.len());
+    let named: BTreeSet<String> = records.iter().map(|record| text(record, "measure")).collect();
+    assert_eq!(named, MEASURES.map(str::to_string).into());
+    for record in &records {
+        let value = record["value"].as_f64().expect("it is a number");
+        assert!(value.is_finite() && value >= 0.0, "{record}");
+        if record["at_most"] == 0.0 || text(record, "measure") == "full" {
+            assert_eq!(record["met"], true, "{record}");
+        }
+        if ["entries read", "entries kept", "hosts learnt"].contains(&text(record, "what").as_str()) {
+            assert_eq!(value, 1000.0, "{record}");
+        }
+        if record["unit"] == "/s" {
+            assert!(value > 0.0, "{record}");
+        }
+    }
+}
+
+#[test]
+fn one_measure_can_be_chosen_and_no_unknown_one() {
+    let ran = bacus().args(["bench", "control", "--only", "full", "--entries", "1000"]).output().expect("it starts");
+    let table = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && table.lines().count() == 1 && table.starts_with("full "), "{table}");
+    let ran = bacus().args(["bench", "control", "--only", "speed"]).output().expect("it starts");
+    assert_eq!(ran.status.code(), Some(2));
+}
