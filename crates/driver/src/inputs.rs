@@ -9,7 +9,7 @@ use crate::machine_file;
 use crate::options::{Native, Passes};
 use hlir::Program;
 use opt::Inputs;
-use opt::inputs::{Machine, Profile};
+use opt::inputs::{Joins, Machine, Profile};
 use runtime::{Counts, Description};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,10 +22,16 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
         profile: profile(program, passes)?.or_else(|| passes.counted.clone()),
         occupancy: entries::occupancy(program, &passes.entries)?,
         ports: passes.ports,
-        joins: opt::inputs::Joins::None,
+        joins: joins(passes),
         constraints: hlir::Plan::default(),
         constrained_descriptor: None,
     })
+}
+
+/// All legal joins where the user names the pass.
+fn joins(passes: &Passes) -> Joins {
+    let is_named = passes.passes.iter().flatten().any(|name| name == "join");
+    if is_named { Joins::All } else { Joins::None }
 }
 
 /// The machine of a file, or of the host's file if there is one, or of what was measured last, wherever that was; else the default machine model.

@@ -91,7 +91,15 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
     }
 
     fn apply(&mut self, update: &Update) -> Result<(), Refusal> {
-        self.apply_update(update)
+        if self.joins.is_empty() {
+            return self.apply_update(update);
+        }
+        let (write, changes) = self.joins.before(update);
+        self.change_joins(changes);
+        let done = self.apply_update(update);
+        let changes = self.joins.behind(write, done.is_ok());
+        self.change_joins(changes);
+        done
     }
 
     fn clear_inserted(&mut self, table: TableId) -> Result<(), Refusal> {
@@ -132,8 +140,11 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
     }
 
     fn table_counts(&self, table: TableId) -> TableCounts {
-        let counts = self.table_number(table).map(|number| self.switch.hits(number));
-        counts.map_or(TableCounts::default(), |(hits, misses)| TableCounts { hits, misses })
+        let counts = |number: usize| self.switch.hits(number);
+        let (hits, misses) = self.table_number(table).map_or((0, 0), counts);
+        // A hit in a joint table is one in each source.
+        let joint = self.joint_numbers(table).map(|number| counts(number).0);
+        TableCounts { hits: hits + joint.sum::<u64>(), misses }
     }
 
     fn take_idle(&mut self) -> Vec<EntryKey> {

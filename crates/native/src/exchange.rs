@@ -4,6 +4,7 @@
 //! structure, layout and pass. The store has no entries that packets inserted: these stay only in tables that are equal in both.
 
 use super::NativeEngine;
+use control::join::Joins;
 use control::plane::EntryKey;
 use control::{Refusal, Store};
 use hlir::{Program, TableId};
@@ -29,6 +30,24 @@ impl<L: Lane> NativeEngine<'_, L> {
     /// # Errors
     /// The running pipeline stays, with all that was written to it.
     pub fn replace(
+        &mut self,
+        programs: (Arc<Program>, Arc<Program>),
+        pipeline: Arc<Pipeline>,
+        written: Written,
+    ) -> Result<(), Refusal> {
+        // The pipelines may have joint tables in common, made by other recipes. While these are empty, packets look up
+        // the sources.
+        self.clear_joins();
+        let replaced = self.replace_sources(programs, pipeline, written);
+        if replaced.is_ok() {
+            self.joins = Joins::new(self.compiled.clone());
+        }
+        self.fill_joins();
+        replaced
+    }
+
+    /// The same, but for the entries of joint tables.
+    fn replace_sources(
         &mut self,
         (program, compiled): (Arc<Program>, Arc<Program>),
         pipeline: Arc<Pipeline>,

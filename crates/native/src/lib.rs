@@ -7,9 +7,11 @@ mod apply;
 mod controller;
 mod engine;
 mod exchange;
+mod joins;
 mod selector;
 pub mod translate;
 
+use control::join::Joins;
 use control::plane::{EntryKey, Frame};
 use control::{Refusal, RefusalKind, Store};
 pub use exchange::Written;
@@ -84,6 +86,8 @@ pub struct NativeEngine<'p, L: Lane> {
     settings: Settings,
     switch: Switch<L>,
     store: Store,
+    /// Joint tables, which follow the store.
+    joins: Joins,
     /// Entries whose time has passed, for the controller.
     idle: Vec<EntryKey>,
     clock_ns: u64,
@@ -104,6 +108,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         let (program, compiled) = (Arc::new(program.clone()), Arc::new(compiled.clone()));
         let mut engine = NativeEngine {
             store: Store::new(program.clone()),
+            joins: Joins::new(compiled.clone()),
             idle: Vec::new(),
             clock_ns: 0,
             stopped: None,
@@ -116,6 +121,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
             switch,
         };
         engine.write_own_entries().expect("the verifier accepts only entries that fit their tables");
+        engine.fill_joins();
         Ok(engine)
     }
 
@@ -208,6 +214,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         self.idle.clear();
         (self.clock_ns, self.stopped) = (0, None);
         self.write_own_entries().expect("entries that were accepted once are accepted again");
+        self.fill_joins();
     }
 }
 

@@ -73,14 +73,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     match arguments.engine {
         EngineKind::Interp if arguments.profile_out.is_none() => {
-            let mut engine = interp::Switch::new(&loaded.program, 0, PORTS);
-            engine.bind(ForInterpreter::compile(&loaded.program, &arguments.native)?.bind());
-            run_files(arguments, &loaded.program, &mut engine)
+            let program = loaded.program.clone();
+            let interpreted = interpreted(loaded, &arguments.passes)?;
+            let mut engine = interp::Switch::new(&interpreted, 0, PORTS);
+            engine.bind(ForInterpreter::compile(&interpreted, &arguments.native)?.bind());
+            run_files(arguments, &program, &mut engine)
         }
         EngineKind::Interp | EngineKind::Native => {
             run_native(arguments, loaded, |program, engine, _| run_files(arguments, program, engine))
         }
     }
+}
+
+/// The program for the interpreter: as it was written, or with tables joined, if that pass is named.
+fn interpreted(loaded: Loaded, passes: &Passes) -> Result<Program, Failure> {
+    if passes.passes.iter().flatten().all(|name| name != "join") {
+        return Ok(loaded.program);
+    }
+    let loaded = Loaded { program: loaded.program, plan: None };
+    frontend::optimize(loaded, passes, Some("join")).map(|(program, _)| program)
 }
 
 /// Compiles the program and tests it on the in-memory port; the test is told what copies may do while packets wait in queues.

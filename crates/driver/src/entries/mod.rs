@@ -67,6 +67,8 @@ pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, origins: &[Origin], por
         };
         Ok::<u64, Failure>(sum + more)
     })?;
+    // Some entries went to the tables past the engine.
+    engine.fill_joins();
     engine.switch().tables().iter().for_each(|table| table.compact());
     Ok(count)
 }

@@ -1,0 +1,81 @@
+//! Joint tables in the pipeline: they are written as their sources are, and nobody else writes them.
+
+use super::{NativeEngine, table_refusal, translate};
+use control::Refusal;
+use control::join::Change;
+use hlir::entry::EntryAction;
+use hlir::{Entry, Match, TableId};
+use runtime::{Lane, tables};
+
+impl<L: Lane> NativeEngine<'_, L> {
+    /// Fills the joint tables from the store; what they have is removed first. To be called after entries were
+    /// written past the engine.
+    pub fn fill_joins(&mut self) {
+        if self.joins.is_empty() {
+            return;
+        }
+        let mut joins = std::mem::take(&mut self.joins);
+        self.clear_joins();
+        let changes = joins.fill(&self.store);
+        joins.make(changes, |change| self.change_join(change));
+        self.joins = joins;
+    }
+
+    /// What there is to say of joint tables that were emptied, or filled again.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        self.joins.take_notices()
+    }
+
+    /// The joint tables a hit in which stands for one in a table of the program.
+    pub(super) fn joint_numbers(&self, table: TableId) -> impl Iterator<Item = usize> {
+        // Joint tables come behind those of the program, which keep their numbers.
+        let joints = self.compiled.joins_over(table).into_iter();
+        joints.filter_map(|joint| self.joint_number(joint))
+    }
+
+    pub(super) fn clear_joins(&self) {
+        let joints = self.compiled.joins.iter().filter_map(|join| self.joint_number(join.table));
+        joints.for_each(|number| self.switch.tables()[number].clear());
+    }
+
+    pub(super) fn change_joins(&mut self, changes: Vec<Change>) {
+        let mut joins = std::mem::take(&mut self.joins);
+        joins.make(changes, |change| self.change_join(change));
+        self.joins = joins;
+    }
+
+    fn joint_number(&self, joint: TableId) -> Option<usize> {
+        let name = &self.compiled.tables[joint].name;
+        self.pipeline.description().tables.iter().position(|table| table.name == *name)
+    }
+
+    fn change_join(&self, change: &Change) -> Result<(), Refusal> {
+        // One that packets never come to is not in the pipeline.
+        let Some(number) = self.joint_number(change.table()) else { return Ok(()) };
+        let table = &self.switch.tables()[number];
+        let done = match change {
+            Change::Insert(joint, entry) => {
+                let record = self.joint_record(number, *joint, entry)?;
+                table.insert(&self.joint_match(number, &entry.matches)?, &record).map(drop)
+            }
+            Change::Delete(key) => table.delete(&self.joint_match(number, &key.matches)?),
+            Change::Clear(_) => {
+                table.clear();
+                Ok(())
+            }
+        };
+        done.map_err(|error| table_refusal(&table.description().name, error))
+    }
+
+    fn joint_match(&self, number: usize, matches: &[Match]) -> Result<tables::Match, Refusal> {
+        translate::matches(&self.pipeline.description().tables[number], matches, 0)
+    }
+
+    fn joint_record(&self, number: usize, joint: TableId, entry: &Entry) -> Result<Vec<u8>, Refusal> {
+        let EntryAction::Call(call) = &entry.action else {
+            return Err(Refusal::wrong("a joint entry has an action of its own".to_string()));
+        };
+        let name = &self.compiled.tables[joint].actions[call.action as usize].name;
+        translate::record(&self.pipeline.description().tables[number], name, call)
+    }
+}
