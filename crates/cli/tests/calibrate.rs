@@ -107,7 +107,7 @@ fn an_echo_is_measured_where_packets_come_by_themselves_and_where_they_return() 
         assert!(fs::read_to_string(&file).unwrap().contains(&format!("device = \"{kind}\"")), "{port}");
         assert!(number(&file, "batch").is_some() && number(&file, "free_cycles").is_some(), "{text}");
         assert_eq!(number(&file, "ring"), None, "{text}");
-        assert!(fs::read_to_string(svg).unwrap().contains(&format!("an echo on {kind} by batch")));
+        assert!(fs::read_to_string(svg).unwrap().contains(&format!("echo on {kind}: batches of")));
     }
 }
 

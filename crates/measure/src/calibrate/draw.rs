@@ -1,38 +1,62 @@
-//! The curves of a calibration: what a line costs over the working set for each way to ask for it, what lines in flight save, and where misses stop
-//! overlapping, and what an echo costs over batch and ring.
+//! The curves of a calibration: what a cache line costs over the working set by each kind of access, how far misses overlap, what a TLB miss costs, and what an
+//! echo costs over batch and ring.
+//!
+//! Each panel has a title with the number that the machine file got from it, then a row with the names of its curves, so that nothing lies over the data. Dashed
+//! lines mark where a curve has its step: the levels of the caches, or the number in the title.
 
 use super::measure::{Measured, Misses, size_name};
 use super::saturation::Saturation;
 use opt::inputs::{Access, Machine, Tlb};
 use plotters::coord::Shift;
 use plotters::coord::combinators::LogCoord;
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Of a panel.
 const WIDTH: u32 = 520;
 const HEIGHT: u32 = 420;
 const ACROSS: usize = 3;
 const DOWN: usize = 5;
+/// Of the title, and of the row of names.
+const TITLE_HEIGHT: u32 = 36;
+const NAMES_HEIGHT: u32 = 24;
+const LEFT: i32 = 64;
 /// Lines in flight that have a curve of their own over the working set.
 const CURVES: [u32; 5] = [1, 4, 16, 32, 64];
 /// Sizes that have a curve of their own over the lines in flight: about one for each level there may be.
 const SIZES_KB: [u64; 5] = [16, 256, 4 << 10, 32 << 10, 1 << 20];
-/// The ways to ask for a line, and what is drawn of each.
-const ACCESSES: [(Access, &str); 8] = [
-    (Access::Load, "loads, by outstanding misses"),
-    (Access::Gather, "gathers, by outstanding misses"),
-    (Access::PrefetchT0, "stream, prefetch T0, by distance"),
-    (Access::PrefetchT1, "stream, prefetch T1, by distance"),
-    (Access::GroupT0, "group prefetched T0, then read"),
-    (Access::GroupT1, "group prefetched T1, then read"),
-    (Access::BusyT0, "stream, prefetch T0, 60 operations a line"),
-    (Access::BusyT1, "stream, prefetch T1, 60 operations a line"),
+/// Kinds of access: the title of each, and what its curves differ by.
+const ACCESSES: [(Access, &str, &str); 8] = [
+    (Access::Load, "loads", "outstanding misses"),
+    (Access::Gather, "gathers", "outstanding misses"),
+    (Access::PrefetchT0, "stream with prefetch T0", "prefetch distance"),
+    (Access::PrefetchT1, "stream with prefetch T1", "prefetch distance"),
+    (Access::GroupT0, "group: prefetch T0 all, then read all", "lines in a group"),
+    (Access::GroupT1, "group: prefetch T1 all, then read all", "lines in a group"),
+    (Access::BusyT0, "stream with prefetch T0 and 60 operations", "prefetch distance"),
+    (Access::BusyT1, "stream with prefetch T1 and 60 operations", "prefetch distance"),
 ];
+/// Colours that also the colour-blind tell apart, all of them dark enough for thin lines on white (Okabe and Ito).
+const COLOURS: [RGBColor; 5] =
+    [RGBColor(0, 0, 0), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(0, 114, 178), RGBColor(204, 121, 167)];
+const GREY: RGBColor = RGBColor(90, 90, 90);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Chart<'a, 'b, X, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>;
 /// A name and points.
 type Curve = (String, Vec<(f64, f64)>);
-type SizesChart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
+type Number = fn(f64) -> String;
+
+/// A horizontal axis: what it counts, and how its marks are written.
+struct Axis<'a> {
+    about: &'a str,
+    number: Number,
+}
+
+const COUNTS: Number = |count| format!("{count:.0}");
+const SIZES: Number = |kb| size_name(kb as u64);
 
 pub fn curves(measured: &Measured) -> Result<String, String> {
     let machine = &measured.machine;
@@ -43,18 +67,16 @@ pub fn curves(measured: &Measured) -> Result<String, String> {
         let mut panels = panels.iter();
         let mut panel = || panels.next().expect("there is room for all panels");
         let range = range(machine);
-        for (access, about) in ACCESSES.into_iter().filter(|(access, _)| was_measured(machine, *access)) {
-            over_sizes(panel(), machine, access, about, range)?;
+        for (access, about, by) in ACCESSES.into_iter().filter(|(access, ..)| was_measured(machine, *access)) {
+            over_sizes(panel(), machine, access, (about, by), range)?;
         }
         over_lines(panel(), machine, range)?;
         if let Some(tlb) = &machine.tlb {
             over_spans(panel(), tlb)?;
         }
-        let about = format!("reorder-buffer window: {} instructions between two misses", machine.window);
-        points(panel(), &plain(&measured.windows), &about, "instructions")?;
+        window(panel(), measured)?;
         misses(panel(), measured)?;
-        let about = format!("first access to a packet, by burst: {} is enough", machine.burst);
-        points(panel(), &plain(&measured.bursts), &about, "packets to a burst")?;
+        over_bursts(panel(), measured)?;
         over_batches(panel(), &measured.echo)?;
         over_rings(panel(), &measured.echo)?;
         root.present().map_err(failed)?;
@@ -91,7 +113,7 @@ fn plain(points: &[(u32, f64)]) -> Vec<(f64, f64)> {
     points.iter().map(|(x, y)| (f64::from(*x), *y)).collect()
 }
 
-/// A processor need not have gathers, nor a file of before groups or streams with work.
+/// Not every processor has gathers.
 fn was_measured(machine: &Machine, access: Access) -> bool {
     let lines = &machine.lines;
     !(if access == Access::Gather { &lines.gather } else { lines.table(access) }).is_empty()
@@ -100,59 +122,124 @@ fn was_measured(machine: &Machine, access: Access) -> bool {
 /// What lines cost at least and at most, for all panels: so one can be held against the other.
 fn range(machine: &Machine) -> (f64, f64) {
     let cells = || Access::ALL.into_iter().flat_map(|access| machine.lines.table(access)).flatten().copied();
-    (cells().fold(f64::INFINITY, f64::min).min(1.0), cells().fold(1.0, f64::max) * 1.2)
+    (cells().fold(f64::INFINITY, f64::min).min(1.0), cells().fold(1.0, f64::max) * 1.5)
+}
+
+/// Writes a panel's title and the names of its curves, by what they differ, and returns the room below.
+fn headed<'a>(panel: &Area<'a>, title: &str, by: &str, curves: &[Curve]) -> Result<Area<'a>, String> {
+    let (heading, rest) = panel.split_vertically(TITLE_HEIGHT);
+    let style = ("sans-serif", 17, FontStyle::Bold).into_font().color(&BLACK);
+    heading.draw(&Text::new(title.to_string(), (LEFT, 12), style)).map_err(failed)?;
+    if curves.len() < 2 {
+        return Ok(rest);
+    }
+    let (row, rest) = rest.split_vertically(NAMES_HEIGHT);
+    let font = ("sans-serif", 14).into_font();
+    let width = |text: &str| font.box_size(text).map_or(0, |(width, _)| width as i32);
+    let mut at = LEFT;
+    if !by.is_empty() {
+        row.draw(&Text::new(format!("{by}:"), (at, 4), font.color(&BLACK))).map_err(failed)?;
+        at += width(by) + 16;
+    }
+    for ((name, _), colour) in curves.iter().zip(COLOURS) {
+        let line = PathElement::new(vec![(at, 11), (at + 18, 11)], colour.stroke_width(3));
+        row.draw(&line).map_err(failed)?;
+        row.draw(&Text::new(name.clone(), (at + 24, 4), font.color(&BLACK))).map_err(failed)?;
+        at += 24 + width(name) + 16;
+    }
+    Ok(rest)
+}
+
+/// Axes with a light grid, in the panel's room.
+fn chart<'a, 'b, X, Y>(
+    room: &'a Area<'b>,
+    x: X,
+    y: Y,
+    axis: &Axis<'_>,
+    cycles: &str,
+) -> Result<Chart<'a, 'b, X::CoordDescType, Y::CoordDescType>, String>
+where
+    X: AsRangedCoord<Value = f64>,
+    Y: AsRangedCoord<Value = f64>,
+    X::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
+    Y::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
+{
+    let mut chart = ChartBuilder::on(room)
+        .margin_left(8)
+        .margin_right(20)
+        .margin_bottom(6)
+        .x_label_area_size(44)
+        .y_label_area_size(LEFT - 8)
+        .build_cartesian_2d(x, y)
+        .map_err(failed)?;
+    let number = axis.number;
+    chart
+        .configure_mesh()
+        .max_light_lines(0)
+        .bold_line_style(BLACK.mix(0.12))
+        .label_style(("sans-serif", 13))
+        .axis_desc_style(("sans-serif", 14))
+        .x_label_formatter(&move |x| number(*x))
+        .y_label_formatter(&|y| format!("{y:.0}"))
+        .x_desc(axis.about)
+        .y_desc(cycles)
+        .draw()
+        .map_err(failed)?;
+    Ok(chart)
+}
+
+fn draw<X, Y>(chart: &mut Chart<'_, '_, X, Y>, curves: &[Curve]) -> Result<(), String>
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    for ((_, points), colour) in curves.iter().zip(COLOURS) {
+        let series = LineSeries::new(points.iter().copied(), colour.stroke_width(2)).point_size(3);
+        chart.draw_series(series).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// A dashed line over the whole height, with its name at the top, to the right of it or, near the right end, to the left.
+fn mark<X, Y>(chart: &mut Chart<'_, '_, X, Y>, at: f64, text: &str, (least, most): (f64, f64)) -> Result<(), String>
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    let line = DashedLineSeries::new([(at, least), (at, most)], 5, 4, GREY.stroke_width(1));
+    chart.draw_series(line).map_err(failed)?;
+    let room = chart.plotting_area();
+    let (left, right) = (room.get_x_axis_pixel_range().start, room.get_x_axis_pixel_range().end);
+    let is_late = room.map_coordinate(&(at, most)).0 > left + (right - left) * 3 / 4;
+    let (place, apart) = if is_late { (HPos::Right, -5) } else { (HPos::Left, 5) };
+    let style = ("sans-serif", 14).into_font().color(&GREY).pos(Pos::new(place, VPos::Top));
+    let text = EmptyElement::at((at, most)) + Text::new(text.to_string(), (apart, 0), style);
+    chart.draw_series([text]).map_err(failed)?;
+    Ok(())
 }
 
 /// Cycles a line over the working set, a curve for each count in flight.
 fn over_sizes(
-    area: &Area<'_>,
+    panel: &Area<'_>,
     machine: &Machine,
     access: Access,
-    about: &str,
+    (about, by): (&str, &str),
     (least, most): (f64, f64),
 ) -> Result<(), String> {
     let sizes = &machine.lines.working_set_kb;
     let last = sizes.last().copied().unwrap_or(sizes[0]);
-    let mut chart = ChartBuilder::on(area)
-        .caption(format!("cache line, {about}"), ("sans-serif", 16))
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(52)
-        // Sixteen times as much to a mark: 16 KB, 256 KB and so on.
-        .build_cartesian_2d((sizes[0] as f64..last as f64).log_scale().base(16.0), (least..most).log_scale())
-        .map_err(failed)?;
-    chart
-        .configure_mesh()
-        .x_label_formatter(&|kb| size_name(*kb as u64))
-        .x_desc("working set")
-        .y_desc("cycles")
-        .draw()
-        .map_err(failed)?;
-    let curve = |count: &u32| {
-        let name = match (count, access) {
-            (1, Access::Load) => "1: latency".to_string(),
-            (1, _) => "1".to_string(),
-            (count, _) => format!("{count}"),
-        };
-        (name, sizes.iter().map(|kb| (*kb as f64, machine.line_cycles(access, kb << 10, *count))).collect())
-    };
+    let cycles = |kb: &u64, count: u32| (*kb as f64, machine.line_cycles(access, kb << 10, count));
+    let curve = |count: &u32| (count.to_string(), sizes.iter().map(|kb| cycles(kb, *count)).collect());
     let curves: Vec<Curve> = CURVES.iter().map(curve).collect();
-    steps(&mut chart, machine, (least, most))?;
-    draw(&mut chart, &curves, SeriesLabelPosition::UpperLeft)
-}
-
-/// Marks the sizes at which a load's latency steps up, because the working set leaves a level of the caches.
-fn steps(chart: &mut SizesChart<'_, '_>, machine: &Machine, (least, most): (f64, f64)) -> Result<(), String> {
-    let grey = RGBColor(150, 150, 150);
+    let room = headed(panel, about, by, &curves)?;
+    // Sixteen times as much to a mark: 16 KB, 256 KB and so on.
+    let x = (sizes[0] as f64..last as f64).log_scale().base(16.0);
+    let axis = Axis { about: "working set", number: SIZES };
+    let mut chart = chart(&room, x, (least..most).log_scale(), &axis, "cycles a cache line")?;
     for (number, kb) in levels_kb(machine).into_iter().enumerate() {
-        let at = kb as f64;
-        let line = DashedLineSeries::new([(at, least), (at, most)], 3, 4, grey.stroke_width(1));
-        chart.draw_series(line).map_err(failed)?;
-        let text = format!(" L{} ≤ {}", number + 1, size_name(kb));
-        let style = ("sans-serif", 12).into_font().color(&grey);
-        chart.draw_series([Text::new(text, (at, least * 1.25), style)]).map_err(failed)?;
+        mark(&mut chart, kb as f64, &format!("L{} ≤ {}", number + 1, size_name(kb)), (least, most))?;
     }
-    Ok(())
+    draw(&mut chart, &curves)
 }
 
 /// The largest working set before each step of the latency: one that costs half as much again, and that the next size does not go beyond by as much.
@@ -176,142 +263,110 @@ fn levels_kb(machine: &Machine) -> Vec<u64> {
 }
 
 /// Cycles a line over the lines in flight, a curve for some sizes: from the latency to where more lines save nothing.
-fn over_lines(area: &Area<'_>, machine: &Machine, (least, most): (f64, f64)) -> Result<(), String> {
+fn over_lines(panel: &Area<'_>, machine: &Machine, (least, most): (f64, f64)) -> Result<(), String> {
     let lines = &machine.lines;
     let counts = &lines.in_flight;
     let last = counts.last().copied().unwrap_or(counts[0]);
-    let about = format!("loads, memory-level parallelism: {} outstanding", machine.parallelism);
-    let mut chart = ChartBuilder::on(area)
-        .caption(about, ("sans-serif", 16))
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(52)
-        .build_cartesian_2d((f64::from(counts[0])..f64::from(last)).log_scale().base(2.0), (least..most).log_scale())
-        .map_err(failed)?;
-    let mesh = &mut chart.configure_mesh();
-    mesh.x_label_formatter(&|count| format!("{count:.0}")).x_desc("outstanding misses").y_desc("cycles");
-    mesh.draw().map_err(failed)?;
     let largest = lines.working_set_kb.last().copied().unwrap_or(0);
     let curve = |kb: u64| {
         let cycles = |count: &u32| (f64::from(*count), machine.line_cycles(Access::Load, kb << 10, *count));
         (size_name(kb), counts.iter().map(cycles).collect())
     };
     let curves: Vec<Curve> = SIZES_KB.into_iter().filter(|kb| *kb <= largest).rev().map(curve).collect();
-    draw(&mut chart, &curves, SeriesLabelPosition::UpperRight)
+    let title = format!("memory-level parallelism of loads: {}", machine.parallelism);
+    let room = headed(panel, &title, "working set", &curves)?;
+    let x = (f64::from(counts[0])..f64::from(last)).log_scale().base(2.0);
+    let axis = Axis { about: "outstanding misses", number: COUNTS };
+    let mut chart = chart(&room, x, (least..most).log_scale(), &axis, "cycles a cache line")?;
+    mark(&mut chart, f64::from(machine.parallelism), &machine.parallelism.to_string(), (least, most))?;
+    draw(&mut chart, &curves)
 }
 
 /// What a line costs more that is alone on its small page, over the bytes that all pages have together.
-fn over_spans(area: &Area<'_>, tlb: &Tlb) -> Result<(), String> {
+fn over_spans(panel: &Area<'_>, tlb: &Tlb) -> Result<(), String> {
     let (first, last) = (tlb.span_kb[0], tlb.span_kb.last().copied().unwrap_or(1).max(tlb.span_kb[0] + 1));
     let top = tlb.load.iter().chain(&tlb.stream).copied().fold(1.0, f64::max) * 1.1;
-    let mut chart = ChartBuilder::on(area)
-        .caption("TLB miss cost: lines on pages of their own", ("sans-serif", 16))
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(52)
-        .build_cartesian_2d((first as f64..last as f64).log_scale().base(4.0), 0.0..top)
-        .map_err(failed)?;
-    let mesh = &mut chart.configure_mesh();
-    mesh.x_label_formatter(&|kb| size_name(*kb as u64)).x_desc("memory that the pages span").y_desc("cycles");
-    mesh.draw().map_err(failed)?;
     let curve = |name: &str, cycles: &[f64]| -> Curve {
         (name.to_string(), tlb.span_kb.iter().map(|kb| *kb as f64).zip(cycles.iter().copied()).collect())
     };
-    let curves = [curve("dependent load", &tlb.load), curve("stream with work", &tlb.stream)];
-    draw(&mut chart, &curves, SeriesLabelPosition::UpperLeft)
+    let curves = [curve("dependent loads", &tlb.load), curve("stream with work", &tlb.stream)];
+    let room = headed(panel, "TLB miss cost: one line on each 4 KB page", "", &curves)?;
+    let x = (first as f64..last as f64).log_scale().base(4.0);
+    let axis = Axis { about: "memory that the pages span", number: SIZES };
+    draw(&mut chart(&room, x, 0.0..top, &axis, "more cycles a cache line")?, &curves)
 }
 
-/// Cycles of misses that wait together, over how many there are: flat as long as there is room for one more.
-fn misses(area: &Area<'_>, measured: &Measured) -> Result<(), String> {
+/// Cycles of two misses over the instructions between them. The step is a small part of two latencies, so the axis does not begin at zero.
+fn window(panel: &Area<'_>, measured: &Measured) -> Result<(), String> {
+    let points = plain(&measured.windows);
+    let window = measured.machine.window;
+    let costs = || points.iter().map(|(_, cycles)| *cycles);
+    let (least, most) = (costs().fold(f64::INFINITY, f64::min), costs().fold(1.0, f64::max));
+    let rim = ((most - least) * 0.15).max(1.0);
+    let range = (least.min(most) - rim, most + 2.0 * rim);
+    let last = points.last().map_or(1.0, |(x, _)| *x);
+    let room = headed(panel, &format!("reorder buffer: {window} instructions"), "", &[])?;
+    let axis = Axis { about: "instructions between two misses", number: COUNTS };
+    let mut chart = chart(&room, 0.0..last, range.0..range.1, &axis, "cycles of both (not from 0)")?;
+    mark(&mut chart, f64::from(window), &window.to_string(), range)?;
+    draw(&mut chart, &[(String::new(), points)])
+}
+
+/// Cycles of independent misses over their number. Each miss beyond the miss registers costs its share of a latency.
+fn misses(panel: &Area<'_>, measured: &Measured) -> Result<(), String> {
     let all = || measured.misses.iter().flat_map(|(_, points)| points);
     let (last, top) = all().fold((1, 1.0_f64), |(last, top), (x, y)| (last.max(*x), top.max(*y)));
-    let about = format!("miss registers: {} outstanding misses", measured.machine.misses.unwrap_or(0));
-    let mut chart = ChartBuilder::on(area)
-        .caption(about, ("sans-serif", 16))
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(52)
-        .build_cartesian_2d(0.0..f64::from(last), 0.0..top * 1.1)
-        .map_err(failed)?;
-    chart.configure_mesh().x_desc("misses before the last one").y_desc("cycles").draw().map_err(failed)?;
-    let curve = |(fillers, points): &Misses| (format!("{fillers} instructions"), plain(points));
+    let registers = measured.machine.misses.unwrap_or(0);
+    let curve = |(fillers, points): &Misses| (fillers.to_string(), plain(points));
     let curves: Vec<Curve> = measured.misses.iter().map(curve).collect();
-    draw(&mut chart, &curves, SeriesLabelPosition::LowerRight)
+    let title = format!("miss registers: {registers} (latency / slope)");
+    let room = headed(panel, &title, "instructions before the last miss", &curves)?;
+    let axis = Axis { about: "independent misses before the last one", number: COUNTS };
+    let mut chart = chart(&room, 0.0..f64::from(last), 0.0..top * 1.15, &axis, "cycles of all")?;
+    mark(&mut chart, f64::from(registers), &registers.to_string(), (0.0, top * 1.15))?;
+    draw(&mut chart, &curves)
+}
+
+fn over_bursts(panel: &Area<'_>, measured: &Measured) -> Result<(), String> {
+    let burst = measured.machine.burst;
+    let curves = [(String::new(), plain(&measured.bursts))];
+    let title = format!("first access to a packet: bursts of {burst} suffice");
+    doubling(panel, &curves, &title, ("packets in a burst", burst))
 }
 
 /// What an echo costs a packet by the batch, and what work is free with each.
-fn over_batches(area: &Area<'_>, seen: &Saturation) -> Result<(), String> {
+fn over_batches(panel: &Area<'_>, seen: &Saturation) -> Result<(), String> {
     let batch = seen.batch().unwrap_or(0);
-    let about = format!("an echo on {} by batch: {batch} is enough", name(seen));
-    let curves = [("echo".to_string(), plain(&seen.batches)), ("work that is free".to_string(), plain(&seen.free))];
-    doubling(area, &curves, &about, "packets taken at once")
+    let title = format!("echo on {}: batches of {batch} suffice", name(seen));
+    let curves = [("echo".to_string(), plain(&seen.batches)), ("work at no cost".to_string(), plain(&seen.free))];
+    doubling(panel, &curves, &title, ("packets taken at once", batch))
 }
 
-fn over_rings(area: &Area<'_>, seen: &Saturation) -> Result<(), String> {
-    let (what, axis) = if seen.device.is_some() { ("ring", "size of the ring") } else { ("buffers", "buffers") };
-    let about = format!("an echo on {} by {what}: {} is enough", name(seen), seen.ring().unwrap_or(0));
-    doubling(area, &[("echo".to_string(), plain(&seen.rings))], &about, axis)
+fn over_rings(panel: &Area<'_>, seen: &Saturation) -> Result<(), String> {
+    let (what, axis) =
+        if seen.device.is_some() { ("descriptors", "descriptors in the ring") } else { ("buffers", "buffers") };
+    let ring = seen.ring().unwrap_or(0);
+    let title = format!("echo on {}: {ring} {what} suffice", name(seen));
+    doubling(panel, &[("echo".to_string(), plain(&seen.rings))], &title, (axis, ring))
 }
 
 fn name(seen: &Saturation) -> &str {
     seen.device.as_deref().unwrap_or("the in-memory port")
 }
 
-/// Cycles a packet over counts of which each is twice the one before.
-fn doubling(area: &Area<'_>, curves: &[Curve], about: &str, axis: &str) -> Result<(), String> {
+/// Cycles a packet over counts of which each is twice the one before; the one that suffices is marked.
+fn doubling(panel: &Area<'_>, curves: &[Curve], title: &str, (about, enough): (&str, u32)) -> Result<(), String> {
     let all = || curves.iter().flat_map(|(_, points)| points);
     let first = all().map(|(x, _)| *x).fold(f64::INFINITY, f64::min).min(1024.0);
     let (last, top) = all().fold((first * 2.0, 1.0_f64), |(last, top), (x, y)| (last.max(*x), top.max(*y)));
-    let mut chart = ChartBuilder::on(area)
-        .caption(about, ("sans-serif", 16))
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(52)
-        .build_cartesian_2d((first..last).log_scale().base(2.0), 0.0..top * 1.1)
-        .map_err(failed)?;
-    let mesh = &mut chart.configure_mesh();
-    mesh.x_label_formatter(&|count| format!("{count:.0}")).x_desc(axis).y_desc("cycles a packet");
-    mesh.draw().map_err(failed)?;
-    draw(&mut chart, curves, SeriesLabelPosition::UpperRight)
-}
-
-/// Curves with their names.
-fn draw<'a, 'b: 'a, X, Y>(
-    chart: &mut ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>,
-    curves: &[Curve],
-    place: SeriesLabelPosition,
-) -> Result<(), String>
-where
-    X: Ranged<ValueType = f64>,
-    Y: Ranged<ValueType = f64>,
-{
-    for (number, (name, points)) in curves.iter().enumerate() {
-        let colour = Palette99::pick(number).to_rgba();
-        let series = LineSeries::new(points.iter().copied(), colour.stroke_width(2)).point_size(3);
-        chart
-            .draw_series(series)
-            .map_err(failed)?
-            .label(name)
-            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(2)));
+    let room = headed(panel, title, "", curves)?;
+    let x: LogCoord<f64> = (first..last).log_scale().base(2.0).into();
+    let y: RangedCoordf64 = (0.0..top * 1.15).into();
+    let mut chart = chart(&room, x, y, &Axis { about, number: COUNTS }, "cycles a packet")?;
+    if enough > 0 {
+        mark(&mut chart, f64::from(enough), &enough.to_string(), (0.0, top * 1.15))?;
     }
-    let labels = &mut chart.configure_series_labels();
-    labels.position(place).background_style(WHITE.mix(0.8)).draw().map_err(failed)
-}
-
-fn points(area: &Area<'_>, points: &[(f64, f64)], about: &str, axis: &str) -> Result<(), String> {
-    let last = points.last().map_or(1.0, |(x, _)| *x);
-    let top = points.iter().map(|(_, y)| *y).fold(1.0, f64::max) * 1.1;
-    let mut chart = ChartBuilder::on(area)
-        .caption(about, ("sans-serif", 16))
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(52)
-        .build_cartesian_2d(0.0..last, 0.0..top)
-        .map_err(failed)?;
-    chart.configure_mesh().x_desc(axis).y_desc("cycles").draw().map_err(failed)?;
-    let colour = Palette99::pick(0).to_rgba();
-    chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)).point_size(3)).map_err(failed)?;
-    Ok(())
+    draw(&mut chart, curves)
 }
 
 #[cfg(test)]
@@ -331,23 +386,25 @@ mod tests {
         let measured = Measured { machine, windows: points.clone(), misses, bursts: points, echo, short: Vec::new() };
         let svg = curves(&measured).expect("the curves can be drawn");
         for about in [
-            "loads, by outstanding misses",
-            "stream, prefetch T0, by distance",
-            "stream, prefetch T1, by distance",
-            "group prefetched T0, then read",
-            "T1, 60 operations",
+            "loads",
+            "stream with prefetch T0",
+            "stream with prefetch T1",
+            "group: prefetch T0 all",
+            "T1 and 60 operations",
             "memory-level parallelism",
             "TLB miss cost",
-            "reorder-buffer window",
+            "reorder buffer: ",
             "miss registers",
-            "by burst",
+            "bursts of ",
             "L1 ≤ ",
-            "the in-memory port by batch: 2",
-            "the in-memory port by buffers: 2",
+            "the in-memory port: batches of 2",
+            "the in-memory port: 2 buffers",
         ] {
             assert!(svg.contains(about), "{about}");
         }
-        assert!(!svg.contains("gathers") && !svg.contains("group prefetched T1") && !svg.contains("T0, 60 operations"));
+        assert!(
+            !svg.contains("gathers") && !svg.contains("group: prefetch T1") && !svg.contains("T0 and 60 operations")
+        );
     }
 
     #[test]
@@ -366,8 +423,8 @@ mod tests {
         let rings = vec![(64, 40.0), (128, 39.0)];
         let mut seen = Saturation { device, free: batches.clone(), batches, rings, spread: 0.0 };
         let drawn = echo(&seen).expect("the curves can be drawn");
-        assert!(drawn.contains("net_memif by batch: 32") && drawn.contains("net_memif by ring: 64"), "{drawn}");
+        assert!(drawn.contains("net_memif: batches of 32") && drawn.contains("net_memif: 64 descriptors"), "{drawn}");
         seen.rings.clear();
-        assert!(!echo(&seen).expect("the curve can be drawn").contains("by ring"));
+        assert!(!echo(&seen).expect("the curve can be drawn").contains("descriptors"));
     }
 }
