@@ -28,7 +28,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("native", &["hlir", "runtime", "control"]),
     ("driver", &["hlir", "runtime", "p4", "interp", "stf", "opt", "emit", "control", "native"]),
     ("measure", &["hlir", "runtime", "interp", "opt", "emit", "control", "native", "driver"]),
-    ("bench", &["hlir", "runtime", "opt", "native", "driver", "measure"]),
+    ("bench", &["hlir", "runtime", "interp", "stf", "opt", "control", "native", "driver", "measure"]),
     (
         "cli",
         &[

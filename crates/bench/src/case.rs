@@ -8,13 +8,14 @@
 use super::check;
 use super::experiment::{Case, Experiment};
 use super::found::{DRIFT, Found};
+use super::interpreted::Interpreted;
 use super::line_cost::{LineCost, drift};
 use super::machine_drift::MachineDrift;
 use super::peers;
 use super::runner::Runner;
 use super::traffic::Traffic;
 use super::variants::{self, Built, Origin, Subject, Variant};
-use super::workload::{Wishes, Workload, application};
+use super::workload::{self, Workload};
 use crate::options::Options;
 use driver::compile;
 use driver::failure::Failure;
@@ -52,28 +53,40 @@ fn note(text: impl fmt::Display) {
 
 /// The child's whole work.
 pub fn run(case: &Case, options: &Options) -> Result<(), Failure> {
-    let application = application(&case.application)
-        .ok_or_else(|| Failure::input(format!("there is no application `{}`", case.application)))?;
-    let wishes = Wishes { rib: options.rib.clone(), dropped: case.experiment.dropped() };
-    let workload = (application.build)(case.size, &wishes)?;
+    let workload = workload::of(case, options)?;
     let mut variants = variants::of(case, workload.size, options);
     core_isolation::pin();
     let dpdk = if variants.iter().any(|variant| variant.descriptor == Descriptor::Mbuf) { dpdk(options) } else { None };
     variants.retain(|variant| variant.descriptor == Descriptor::Own || dpdk.is_some());
     let echoes = echoes(&workload, options, dpdk.as_ref())?;
     let subject = Subject::new(&workload, options)?;
-    let mut runners = runners(case.experiment, &variants, (&subject, &workload), options, dpdk.as_ref())?;
-    if runners.is_empty() {
-        return Err(Failure::input("no variant can be measured"));
+    let trace = Arc::new((workload.trace)(Traffic::Uniform));
+    let interpreted = if workload.is_given { Interpreted::new(&subject, &workload, &trace)? } else { None };
+    let subjects = (&subject, &workload, interpreted.as_ref());
+    let mut runners = runners(case.experiment, &variants, subjects, options, dpdk.as_ref())?;
+    match (&runners[..], &interpreted) {
+        ([], _) => return Err(Failure::input("no variant can be measured")),
+        (_, Some(_)) => {}
+        (_, None) => {
+            if workload.is_given {
+                note(
+                    "packets are compared with the plain program's, not the interpreter's: it takes entries as text alone",
+                );
+            }
+            keep_right(&mut runners, &trace);
+        }
     }
-    keep_right(&mut runners, &Arc::new((workload.trace)(Traffic::Uniform)));
+    drop(trace);
     let line_cost = LineCost::new(&workload, &options.native)?;
     let machine_drift = MachineDrift::new(subject.machine(), &options.native)?;
     let pages = pages::measure().map_or("none".to_string(), |pages| pages.to_string());
     let (rounds, repeats) = if options.sweep { (SWEPT_ROUNDS, SWEPT_REPEATS) } else { (ROUNDS, REPEATS) };
+    let lost = workload.copies.map(|copies| 1.0 - copies * (1.0 - f64::from(case.experiment.dropped()) / 100.0));
     let mut bench =
-        Bench { case, asked: &options.bursts, echoes, runners, line_cost, machine_drift, pages, rounds, repeats };
-    for traffic in options.traffic.iter().filter_map(|name| Traffic::named(name)) {
+        Bench { lost, asked: &options.bursts, echoes, runners, line_cost, machine_drift, pages, rounds, repeats };
+    let drawn = options.traffic.iter().filter_map(|name| Traffic::named(name)).collect();
+    let traffic = if workload.copies.is_some() { drawn } else { vec![Traffic::Capture] };
+    for traffic in traffic {
         let trace = Arc::new((workload.trace)(traffic));
         for burst in bench.bursts() {
             println!("step\tmeasuring {traffic} traffic in bursts of {burst}");
@@ -109,7 +122,7 @@ fn echoes(workload: &Workload, options: &Options, dpdk: Option<&Arc<Dpdk>>) -> R
         let (name, descriptor) = (source.name.to_string(), source.descriptor);
         let variant = Variant { name, origin: Origin::ByHand(source), descriptor };
         let pipeline = variants::by_hand(source, &options.native, None)?;
-        Runner::new(&variant, variants::Built { pipeline, predictor: None, defaults: Vec::new() }, workload, dpdk)
+        Runner::new(&variant, Built { pipeline, predictor: None, programs: None, defaults: Vec::new() }, workload, dpdk)
     };
     sources.map(runner).collect()
 }
@@ -118,7 +131,7 @@ fn echoes(workload: &Workload, options: &Options, dpdk: Option<&Arc<Dpdk>>) -> R
 fn runners(
     experiment: Experiment,
     variants: &[Variant],
-    (subject, workload): (&Subject, &Workload),
+    (subject, workload, interpreted): (&Subject, &Workload, Option<&Interpreted<'_>>),
     options: &Options,
     dpdk: Option<&Arc<Dpdk>>,
 ) -> Result<Vec<Runner>, Failure> {
@@ -131,6 +144,17 @@ fn runners(
     let all: Vec<&Variant> = variants.iter().chain(&made).collect();
     for (number, (variant, built)) in all.iter().zip(build_all(subject, &all)).enumerate() {
         println!("step\tfilling {} of {}", number + 1, all.len());
+        let built = match (built, interpreted) {
+            (Ok(built), Some(interpreted)) => match interpreted.difference(&built, dpdk)? {
+                None => Ok(built),
+                Some(difference) => {
+                    let name = &variant.name;
+                    println!("wrong\t{name}\tother packets than the interpreter's {}", difference.replace('\n', " "));
+                    continue;
+                }
+            },
+            (built, _) => built,
+        };
         match built.and_then(|built| Runner::new(variant, built, workload, dpdk)) {
             Ok(runner) => {
                 if runner.entries >= 100_000 {
@@ -196,7 +220,8 @@ fn is_planned(runner: &Runner) -> bool {
 
 /// All variants of a case, ready.
 struct Bench<'a> {
-    case: &'a Case,
+    /// Share of the packets that are to be lost, where it is known.
+    lost: Option<f64>,
     asked: &'a [u32],
     echoes: Vec<Runner>,
     runners: Vec<Runner>,
@@ -237,8 +262,7 @@ impl Bench<'_> {
                 continue;
             }
             let cost = runner.cost();
-            let expected = f64::from(self.case.experiment.dropped()) / 100.0;
-            if (cost.lost - expected).abs() > expected * 0.2 + 1e-9 {
+            if self.lost.is_some_and(|lost| (cost.lost - lost).abs() > lost.abs() * 0.2 + 1e-9) {
                 let (name, lost) = (&runner.name, cost.lost * 100.0);
                 println!("wrong\t{name}\t{lost:.2} % of the packets were not forwarded");
                 continue;

@@ -79,6 +79,13 @@ pub struct Case {
     pub experiment: Experiment,
 }
 
+impl Case {
+    /// Of a program that is named by a path, its file.
+    pub fn name(&self) -> &str {
+        self.application.rsplit('/').next().unwrap_or_default()
+    }
+}
+
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.application, self.size, self.experiment)
@@ -89,9 +96,10 @@ impl FromStr for Case {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Case, String> {
-        let mut parts = text.split(':');
+        // A program's name may have a colon.
+        let mut parts = text.rsplitn(3, ':');
         let mut next = || parts.next().ok_or_else(|| format!("`{text}` is not APPLICATION:SIZE:EXPERIMENT"));
-        let (application, size, experiment) = (next()?.to_string(), next()?, next()?);
+        let (experiment, size, application) = (next()?, next()?, next()?.to_string());
         let size = size.parse().map_err(|error| format!("`{size}`: {error}"))?;
         Ok(Case { application, size, experiment: experiment.parse()? })
     }
@@ -100,8 +108,10 @@ impl FromStr for Case {
 /// The cases that the options select, in order.
 pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
     let known = || APPLICATIONS.iter().map(|application| application.name).collect::<Vec<_>>().join(", ");
-    if let Some(unknown) = options.applications.iter().find(|name| workload::application(name).is_none()) {
-        return Err(Failure::input(format!("there is no application `{unknown}`; there are {}", known())));
+    let is_known = |name: &String| workload::application(name).is_some() || workload::is_program(name);
+    if let Some(unknown) = options.applications.iter().find(|name| !is_known(name)) {
+        let hint = "hint: a program is named by its file, as in examples/router.p4";
+        return Err(Failure::input(format!("there is no application `{unknown}`; there are {}\n{hint}", known())));
     }
     let is_chosen =
         |name: &str| options.applications.is_empty() || options.applications.iter().any(|chosen| chosen == name);
@@ -110,7 +120,7 @@ pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
         asked => asked.iter().any(|other| other == name),
     };
     let case = |name: &str, size, experiment| Case { application: name.to_string(), size, experiment };
-    let mut cases = Vec::new();
+    let mut cases = programs(options)?;
     if is_asked("programs") {
         for application in APPLICATIONS.iter().filter(|application| is_chosen(application.name)) {
             let sizes = sizes(application, options).into_iter();
@@ -129,6 +139,19 @@ pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
         }
     }
     Ok(cases)
+}
+
+/// Programs of users: each has the size of its entries.
+fn programs(options: &Options) -> Result<Vec<Case>, Failure> {
+    let programs: Vec<&String> = options.applications.iter().filter(|name| workload::is_program(name)).collect();
+    if programs.len() != 1 && !options.entries.is_empty() {
+        return Err(Failure::input("--entries: expected one program, whose entries these are"));
+    }
+    let case = |name: &String| {
+        let size = workload::entries_of(name, options)?;
+        Ok(Case { application: name.clone(), size, experiment: Experiment::Programs })
+    };
+    programs.into_iter().map(case).collect()
 }
 
 fn sizes(application: &Application, options: &Options) -> Vec<u64> {
@@ -150,8 +173,10 @@ mod tests {
     #[test]
     fn a_case_goes_from_process_to_process() {
         for experiment in [Experiment::Programs, Experiment::Drops(17), Experiment::Gains] {
-            let case = Case { application: "ipv4fwd".into(), size: 4, experiment };
-            assert_eq!(case.to_string().parse(), Ok(case));
+            for application in ["ipv4fwd", "a:b/router.p4"] {
+                let case = Case { application: application.into(), size: 4, experiment };
+                assert_eq!(case.to_string().parse(), Ok(case));
+            }
         }
         assert!("ipv4fwd:4".parse::<Case>().is_err() && "ipv4fwd:4:drops-".parse::<Case>().is_err());
     }

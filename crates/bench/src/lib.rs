@@ -12,6 +12,7 @@ mod dpdk_tree;
 mod entry;
 mod experiment;
 mod found;
+mod interpreted;
 mod line_cost;
 mod machine_drift;
 mod options;
@@ -69,7 +70,8 @@ fn check_files(options: &Options) -> Result<(), Failure> {
     variants::check_plans(&experiment::cases(options)?, options)?;
     options.rib.as_deref().map(workload::check_routes).transpose()?;
     options.dpdk.as_deref().map(DpdkTree::open).transpose()?;
-    if !Path::new(APPLICATIONS).is_dir() {
+    let is_of_applications = options.applications.iter().any(|name| workload::application(name).is_some());
+    if (options.applications.is_empty() || is_of_applications) && !Path::new(APPLICATIONS).is_dir() {
         let message = "there is no such directory, and `bacus bench` measures the applications in it";
         return Err(Failure::input(format!("{APPLICATIONS}: {message}\nhint: run it in the project's directory")));
     }
@@ -149,7 +151,7 @@ fn table(records: &[Record]) -> String {
 }
 
 fn conclude(heard: &Heard, options: &Options) -> Result<(), Failure> {
-    if !options.quick && options.sizes.is_empty() && !options.sweep {
+    if !options.quick && options.sizes.is_empty() && !options.sweep && options.applications.is_empty() {
         let check = times::check(&files::cache()?)?;
         say!("check of a program of 1,500 lines: {:.0} ms", check.as_secs_f64() * 1e3);
         let compiled = times::compile_and_load("apps/l2l3acl/l2l3acl.p4", &Passes::default(), &options.native)?;

@@ -1,14 +1,24 @@
 //! What is to be measured, and how long.
 
 use crate::experiment::Case;
-use driver::options::Native;
+use driver::entries::Origin;
+use driver::options::{Native, Warnings};
 use std::path::PathBuf;
 
 /// What is asked of the bench.
 #[derive(Clone)]
 pub struct Options {
-    /// Applications to measure
+    /// Applications to measure, and programs of users
     pub applications: Vec<String>,
+    /// What the tables of a program hold
+    pub entries: Vec<Origin>,
+    /// Packets to measure with, instead of those that are drawn from an application's entries
+    pub packets: Option<PathBuf>,
+    /// How a program is read
+    pub include: Vec<PathBuf>,
+    pub define: Vec<String>,
+    pub undefine: Vec<String>,
+    pub warnings: Warnings,
     /// Also write records (JSON), table and picture (SVG) into this directory
     pub out: Option<PathBuf>,
     /// Packets to a burst; plans take the burst that they have chosen

@@ -146,7 +146,7 @@ pub fn lacks_large_pages(record: &Record) -> bool {
 
 fn head(text: &mut String, records: &[Record], record: &Record) {
     let Record { case, traffic, pages, compiler, .. } = record;
-    let _ = write!(text, "\n{}, {} entries, {traffic}, {} ({compiler})", case.application, case.size, case.experiment);
+    let _ = write!(text, "\n{}, {} entries, {traffic}, {} ({compiler})", case.name(), case.size, case.experiment);
     if lacks_large_pages(record) {
         let _ = write!(text, "  [pages: {pages}]");
     }

@@ -8,7 +8,7 @@ use super::report::Record;
 use super::sweep::{self, Maker, PICKED, SWEPT};
 use super::traffic::Traffic;
 use super::variants::Subject;
-use super::workload::{Wishes, application};
+use super::workload;
 use crate::options::Options;
 use driver::failure::Failure;
 use driver::stdout::{print, say};
@@ -56,9 +56,7 @@ fn predict(
     records: &mut Vec<Record>,
     notes: &mut Vec<String>,
 ) -> Result<(), Failure> {
-    let application = application(&case.application)
-        .ok_or_else(|| Failure::input(format!("there is no application `{}`", case.application)))?;
-    let workload = (application.build)(case.size, &Wishes { rib: options.rib.clone(), dropped: 0 })?;
+    let workload = workload::of(case, options)?;
     let (program, inputs) = Subject::new(&workload, options)?.rewritten();
     let traffic = opt::analyze::Traffic::estimate(&program, &inputs);
     let model = Model::new(&program, &inputs, &traffic);

@@ -4,11 +4,14 @@ use super::entry::Encoder;
 use super::machine_drift::Predictor;
 use super::variants::{Built, Variant};
 use super::workload::Workload;
+use driver::entries;
 use driver::failure::Failure;
+use hlir::Program;
 use measure::samples::Samples;
+use native::NativeEngine;
 use runtime::memory::Counts;
 use runtime::{
-    Buffers, Descriptor, Dpdk, DpdkMemoryPort, Lane, MemoryPort, Packet, Peer, Settings, Switch, Trace, Undisturbed,
+    Descriptor, Dpdk, DpdkMemoryPort, Lane, MemoryPort, Packet, Peer, Pipeline, Settings, Switch, Trace, Undisturbed,
     clock,
 };
 use std::ops::RangeInclusive;
@@ -24,9 +27,8 @@ const FEWEST: usize = 5;
 /// cache can hold is missing, within these bounds. The upper one's packets bring 32 MB of lines, with one for each.
 const WARM: RangeInclusive<u64> = 1 << 16..=1 << 19;
 const WARM_TO_AN_ENTRY: u64 = 8;
+const SETTINGS: Settings = Settings { ports: PORTS, seed: 1 };
 const PORTS: u32 = 512;
-/// Few enough buffers that packets stay in the first cache levels, as behind a NIC that writes to the cache.
-const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
 
 /// An in-memory port of either descriptor.
 pub trait Replay {
@@ -82,6 +84,18 @@ impl<R: Replay + Lane> Carrier for Switch<R> {
     }
 }
 
+impl<R: Replay + Lane> Carrier for NativeEngine<'static, R> {
+    fn port(&mut self) -> &mut dyn Replay {
+        Carrier::port(self.switch())
+    }
+    fn run(&mut self) {
+        self.switch().run(0);
+    }
+    fn hush(&mut self) {
+        self.switch().hush();
+    }
+}
+
 /// What a case cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
@@ -119,8 +133,14 @@ impl Runner {
         let start = Instant::now();
         let pipeline = &built.pipeline;
         let (carrier, entries): (Box<dyn Carrier>, u64) = match (variant.descriptor, dpdk) {
-            (Descriptor::Own, _) => filled(&built, MemoryPort::new(BUFFERS), workload)?,
-            (Descriptor::Mbuf, Some(dpdk)) => filled(&built, DpdkMemoryPort::new(dpdk), workload)?,
+            (Descriptor::Own, _) => {
+                let buffers = workload.buffers;
+                filled(&built, move || MemoryPort::new(buffers), workload)?
+            }
+            (Descriptor::Mbuf, Some(dpdk)) => {
+                let dpdk = dpdk.clone();
+                filled(&built, move || DpdkMemoryPort::new(&dpdk), workload)?
+            }
             (Descriptor::Mbuf, None) => return Err(Failure::environment("DPDK has not started")),
         };
         Ok(Runner {
@@ -188,9 +208,45 @@ impl Runner {
     }
 }
 
-fn filled<R: Replay + Lane>(built: &Built, port: R, workload: &Workload) -> Result<(Box<dyn Carrier>, u64), Failure> {
+/// A switch with one port, ready.
+fn filled<R: Replay + Lane + native::Replay>(
+    built: &Built,
+    mut port: impl FnMut() -> R + Send + 'static,
+    workload: &Workload,
+) -> Result<(Box<dyn Carrier>, u64), Failure> {
+    if let Some((program, compiled)) = &built.programs {
+        let (engine, count) = engine((program, compiled), &built.pipeline, workload, port)?;
+        return Ok((Box::new(engine), count));
+    }
+    let switch = Switch::new(built.pipeline.clone(), vec![port()], SETTINGS)?;
+    let count = filled_by_hand(&switch, built, workload)?;
+    Ok((Box::new(switch), count))
+}
+
+/// One of our programs with the workload's entries, and their number.
+pub fn engine<R: Lane + native::Replay>(
+    programs: (&Program, &Program),
+    pipeline: &Arc<Pipeline>,
+    workload: &Workload,
+    mut port: impl FnMut() -> R + Send + 'static,
+) -> Result<(NativeEngine<'static, R>, u64), Failure> {
+    let mut engine = NativeEngine::new(programs, pipeline.clone(), SETTINGS, move || vec![port()])?;
+    let mut count = entries::load(&mut engine, &workload.files, entries::USUAL_PORTS)?;
+    let mut encoder = Encoder::new(&pipeline.description().tables);
+    (workload.entries)(&mut |entry| {
+        let Some((number, matches, record)) = encoder.encode(entry)? else { return Ok(()) };
+        count += 1;
+        let inserted = engine.switch().tables()[number].insert(&matches, &record);
+        inserted.map(drop).map_err(|error| Failure::input(format!("table `{}`: {error}", entry.table)))
+    })?;
+    // As `bacus run` does behind its entries.
+    engine.switch().tables().iter().for_each(|table| table.compact());
+    Ok((engine, count))
+}
+
+/// Gives a program by hand its entries: it has our tables, or some of its own.
+fn filled_by_hand<R: Lane>(switch: &Switch<R>, built: &Built, workload: &Workload) -> Result<u64, Failure> {
     let pipeline = &built.pipeline;
-    let switch = Switch::new(pipeline.clone(), vec![port], Settings { ports: PORTS, seed: 1 })?;
     let peer = Peer::open(pipeline, workload.size).map_err(Failure::environment)?;
     for (number, record) in &built.defaults {
         let set = switch.tables()[*number].set_default(record);
@@ -209,10 +265,9 @@ fn filled<R: Replay + Lane>(built: &Built, port: R, workload: &Workload) -> Resu
             }
         }
     })?;
-    // As `bacus run` does behind its entries.
     switch.tables().iter().for_each(|table| table.compact());
     if let Some(peer) = &peer {
         peer.ready().map_err(Failure::input)?;
     }
-    Ok((Box::new(switch), count))
+    Ok(count)
 }

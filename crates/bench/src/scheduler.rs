@@ -7,7 +7,7 @@ use super::experiment::{Case, Experiment};
 use super::found::Found;
 use super::report::{self, Record};
 use super::resume_log::ResumeLog;
-use super::{sweep, ticks_per_us};
+use super::{sweep, ticks_per_us, workload};
 use crate::options::Options;
 use driver::failure::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -240,8 +240,18 @@ pub fn shared_arguments(options: &Options, only: &[String]) -> Vec<String> {
     options.rib.iter().for_each(|file| add("--rib", path(file)));
     options.dpdk.iter().for_each(|folder| add("--dpdk", path(folder)));
     options.native.cc.iter().for_each(|cc| add("--cc", cc.clone()));
+    options.native.externs.iter().for_each(|file| add("--extern", path(file)));
+    options.packets.iter().for_each(|file| add("--packets", path(file)));
+    options.entries.iter().for_each(|origin| add("--entries", origin.to_string()));
+    options.include.iter().for_each(|folder| add("-I", path(folder)));
+    options.define.iter().for_each(|name| add("-D", name.clone()));
+    options.undefine.iter().for_each(|name| add("-U", name.clone()));
     if options.sweep {
         all.push("--sweep".to_string());
+    }
+    // Told once, where the program is read first.
+    if options.applications.iter().any(|name| workload::is_program(name)) {
+        all.push("--Wdisable".to_string());
     }
     all
 }

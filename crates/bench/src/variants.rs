@@ -10,12 +10,13 @@ use super::peers;
 use super::workload::{self, Workload};
 use crate::options::Options;
 use driver::compile;
-use driver::externs::Externs;
+use driver::entries;
+use driver::externs::{self, Externs};
 use driver::failure::Failure;
 use driver::files;
 use driver::frontend::{self, Loaded};
 use driver::inputs;
-use driver::options::{Native, Source};
+use driver::options::Native;
 use driver::plan_file::PlanFile;
 use hlir::table::action_bit;
 use hlir::{Plan, Program};
@@ -53,7 +54,9 @@ pub struct Variant {
 pub struct Built {
     pub pipeline: Arc<Pipeline>,
     pub predictor: Option<Predictor>,
-    /// Records of default actions, by table.
+    /// Of one of ours: the program as its user wrote it, and as it was compiled.
+    pub programs: Option<(Arc<Program>, Program)>,
+    /// Of one by hand: records of default actions, by table.
     pub defaults: Vec<(usize, Vec<u8>)>,
 }
 
@@ -150,7 +153,7 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
         keys.iter_mut().for_each(|keys| keys.add(entry.fields.iter().map(exact)));
         Ok(())
     })?;
-    let mut occupancy = Occupancy::default();
+    let mut occupancy = entries::occupancy(program, &workload.files)?;
     for (name, Seen { mut content, coverage, keys, records, masks, actions }) in seen {
         content.coverage = coverage.and_then(|counter| counter.coverage(content.entries));
         content.records = records.len() as u64;
@@ -169,22 +172,36 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
 
 /// A program and the tables it is measured with: what is the same for all of its variants.
 pub struct Subject {
-    program: Program,
+    program: Arc<Program>,
     inputs: Inputs,
     native: Native,
+    /// Of the program's own externs.
+    externs: Externs,
     tree: Option<DpdkTree>,
 }
 
 impl Subject {
     pub fn new(workload: &Workload, options: &Options) -> Result<Subject, Failure> {
-        let Loaded { program, plan: _ } = frontend::load(&Source::plain(Path::new(workload.source)))?;
+        let Loaded { program, plan: _ } = frontend::load(&workload.source)?;
+        let mut native = options.native.clone();
+        native.externs.extend(workload.externs.iter().cloned());
+        let externs = externs::find(&program, &native)?;
         let occupancy = occupancy(&program, workload)?;
         let machine = inputs::machine(options.machine.as_deref());
-        let profile = Some(super::profile::profile(&program, workload, &options.native)?);
+        let profile = Some(super::profile::profile(&program, workload, (&native, &externs))?);
         let ports = Ports { stream: Some(workload.stream), ..Ports::default() };
         let inputs = Inputs { machine, occupancy, profile, ports, ..Inputs::default() };
         let tree = options.dpdk.as_deref().map(DpdkTree::open).transpose()?;
-        Ok(Subject { program, inputs, native: options.native.clone(), tree })
+        Ok(Subject { program: Arc::new(program), inputs, native, externs, tree })
+    }
+
+    /// The program as its user wrote it.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    pub fn native(&self) -> &Native {
+        &self.native
     }
 
     /// The plans of a sweep, the picks whatever is wanted beside them.
@@ -201,7 +218,7 @@ impl Subject {
 
     /// The program as passes leave it that change it, and what planners consult about it.
     pub fn rewritten(&self) -> (Program, Inputs) {
-        let mut program = self.program.clone();
+        let mut program = (*self.program).clone();
         opt::optimize(&mut program, &mut Plan::default(), &self.inputs, &rewrites(), None);
         let mut inputs = self.inputs.clone();
         inputs.ports.own_descriptor = true;
@@ -232,7 +249,7 @@ impl Subject {
             Origin::ByHand(source) => {
                 let pipeline = by_hand(source, &self.native, self.tree.as_ref())?;
                 let defaults = self.defaults(&pipeline)?;
-                Ok(Built { pipeline, predictor: None, defaults })
+                Ok(Built { pipeline, predictor: None, programs: None, defaults })
             }
         }
     }
@@ -259,7 +276,7 @@ impl Subject {
     }
 
     fn planned(&self, descriptor: Descriptor, passes: &Selection, pinned: Option<Plan>) -> Result<Built, Failure> {
-        let (mut program, mut plan, mut inputs) = (self.program.clone(), Plan::default(), self.inputs.clone());
+        let (mut program, mut plan, mut inputs) = ((*self.program).clone(), Plan::default(), self.inputs.clone());
         inputs.ports.own_descriptor = descriptor == Descriptor::Own;
         opt::optimize(&mut program, &mut plan, &inputs, passes, None);
         plan = pinned.unwrap_or(plan);
@@ -267,13 +284,12 @@ impl Subject {
             Descriptor::Own => hlir::plan::Descriptor::Own,
             Descriptor::Mbuf => hlir::plan::Descriptor::Mbuf,
         };
-        let none = Externs::default();
-        let c = compile::emit(&program, &plan, &none)?;
-        let object = compile::object(&program.name, &c, plan.descriptor, (&self.native, &none))?;
+        let c = compile::emit(&program, &plan, &self.externs)?;
+        let object = compile::object(&program.name, &c, plan.descriptor, (&self.native, &self.externs))?;
         let pipeline = Arc::new(Pipeline::load(&object)?);
-        let defaults = self.defaults(&pipeline)?;
+        let programs = Some((self.program.clone(), program.clone()));
         let predictor = Some(Predictor { program, inputs, plan });
-        Ok(Built { pipeline, predictor, defaults })
+        Ok(Built { pipeline, predictor, programs, defaults: Vec::new() })
     }
 }
 
@@ -289,7 +305,7 @@ pub fn check_plans(cases: &[Case], options: &Options) -> Result<(), Failure> {
     };
     let wanted: BTreeSet<(String, PathBuf)> = cases.iter().flat_map(pinned).collect();
     for (name, file) in &wanted {
-        let mut program = frontend::load(&Source::plain(&workload::source(name)))?.program;
+        let mut program = frontend::load(&workload::source_of(name, options))?.program;
         opt::optimize(&mut program, &mut Plan::default(), &Inputs::default(), &rewrites(), None);
         PlanFile::read(file)?.check(&program).map_err(|failure| match failure {
             Failure::Input(text) => Failure::Input(format!(

@@ -2,8 +2,10 @@
 
 use crate::control_bench;
 use bench::{Case, Options};
+use driver::entries::Origin;
 use driver::failure::Failure;
-use driver::options::Native;
+use driver::flags;
+use driver::options::{Native, Warnings};
 use std::path::PathBuf;
 
 pub const EXAMPLES: &str = "\
@@ -11,13 +13,16 @@ Examples:
   bacus bench                                 all applications
   bacus bench --quick                         a few cases, in a few minutes
   bacus bench l2fwd ipv4fwd --out out/bench   two of them; records, table and picture into out/bench
+  bacus bench router.p4 --entries routes.stf --packets in.pcap
+                                              any program, plain and planned; the packets are compared with the interpreter's
+  bacus bench ipv4fwd --packets in.pcap       an application with a user's packets
   bacus bench --sweep --out out/sweep         is the model's pick the best plan?
   bacus bench --sweep --again out/sweep/sweep.json
                                               measures nothing: how good are the model and its pick now, on those plans?
   bacus bench --experiment gains              what batches and prefetches gain, beside what the papers gained
   bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
 An interrupted run continues when it is started again with the same arguments and the same --out.
-Run it where the applications' sources are: below the project's directory.";
+Applications are measured where their sources are: below the project's directory.";
 
 #[derive(clap::Subcommand)]
 enum Other {
@@ -31,9 +36,26 @@ enum Other {
 pub struct Arguments {
     #[command(subcommand)]
     other: Option<Other>,
-    /// Applications to measure [default: all]
-    #[arg(value_name = "APPLICATION")]
+    /// Applications to measure, or programs (.p4, .hlir) [default: all applications]
+    #[arg(value_name = "APPLICATION|PROGRAM")]
     applications: Vec<String>,
+    /// What the program's tables hold; repeatable [default: entries.stf beside it]
+    #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
+    entries: Vec<Origin>,
+    /// Packets to measure with, STF or a capture [default: an application's are drawn from its entries, a program's are those of its test beside it]
+    #[arg(long, value_name = "FILE")]
+    packets: Option<PathBuf>,
+    /// Look for a program's included files here, before the architectures that bacus brings
+    #[arg(short = 'I', value_name = "DIR", help_heading = "Preprocessing")]
+    include: Vec<PathBuf>,
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = flags::definition, help_heading = "Preprocessing")]
+    define: Vec<String>,
+    /// Undefine a macro
+    #[arg(short = 'U', value_name = "NAME", value_parser = flags::macro_name, help_heading = "Preprocessing")]
+    undefine: Vec<String>,
+    #[command(flatten)]
+    warnings: Warnings,
     /// Also write records (JSON), table and picture (SVG) into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -43,9 +65,9 @@ pub struct Arguments {
     /// Entries of the tables that grow [default: the application's]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     sizes: Vec<u64>,
-    /// How packets are drawn from the entries
+    /// How packets are drawn from an application's entries; imix is uniform, with frames of 64, 594 and 1518 bytes
     #[arg(long, value_name = "KIND", value_delimiter = ',', default_values = ["uniform", "zipf"],
-          value_parser = ["uniform", "zipf"])]
+          value_parser = ["uniform", "zipf", "imix"])]
     traffic: Vec<String>,
     /// Processes to a case [default: 3, or 2 from four million entries on]
     #[arg(long, value_name = "N")]
@@ -94,6 +116,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     bench::run(&Options {
         applications: arguments.applications.clone(),
+        entries: arguments.entries.clone(),
+        packets: arguments.packets.clone(),
+        include: arguments.include.clone(),
+        define: arguments.define.clone(),
+        undefine: arguments.undefine.clone(),
+        warnings: arguments.warnings.clone(),
         out: arguments.out.clone(),
         bursts: arguments.bursts.clone(),
         sizes: arguments.sizes.clone(),

@@ -29,18 +29,18 @@ pub fn l2fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     };
     let packets = move |traffic: super::Traffic| {
         let frame = padded(ethernet(0, 0, 0x0800), 64);
-        trace(frame, trace_length(size), (0, 12), |random, bytes| {
+        trace(frame, (trace_length(size), traffic), (0, 12), |random, bytes| {
             bytes[..6].copy_from_slice(&mac(hosts[traffic.draw(random, size) as usize]));
             bytes[6..].copy_from_slice(&mac(hosts[traffic.draw(random, size) as usize]));
         })
     };
     Ok(Workload {
-        source: "apps/l2fwd/l2fwd.p4",
         size,
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(2.0, 2 * mac_table_bytes(size))],
         stream: stream(size, 12),
+        ..Workload::of("l2fwd")
     })
 }
 
@@ -60,7 +60,7 @@ pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
         let ports = [0x27u8, 0x10, 0x4e, 0x20, 0, 26, 0, 0];
         let frame = padded([&ethernet(ROUTER, 0, 0x0800)[..], &ipv4(0, 0, 17, 46), &ports].concat(), 64);
         // Source address, then the IPv4 header with its checksum, up to the destination port.
-        trace(frame, trace_length(size), (6, 32), |random, bytes| {
+        trace(frame, (trace_length(size), traffic), (6, 32), |random, bytes| {
             bytes[..6].copy_from_slice(&mac(hosts[traffic.draw(random, size) as usize]));
             bytes[6..8].copy_from_slice(&0x0800u16.to_be_bytes());
             let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
@@ -70,12 +70,12 @@ pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
         })
     };
     Ok(Workload {
-        source: "apps/l2l3acl/l2l3acl.p4",
         size,
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(1.0, mac_table_bytes(size)), (1.0, ROUTES * 40)],
         stream: stream(size, 32),
+        ..Workload::of("l2l3acl")
     })
 }
 

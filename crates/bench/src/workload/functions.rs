@@ -12,24 +12,31 @@ use std::sync::Arc;
 const LOOPBACK: u32 = 127;
 
 /// Frames of 64 bytes whose source differs, and no table.
-fn without_tables(source: &'static str, lines: Vec<(f64, u64)>) -> Workload {
-    let packets = |_: Traffic| {
+fn without_tables(name: &str, lines: Vec<(f64, u64)>) -> Workload {
+    let packets = |traffic: Traffic| {
         let frame = padded(ethernet(ROUTER, host_address(7), 0x0800), 64);
-        trace(frame, SHORTEST_TRACE, (8, 4), |random, bytes| {
+        trace(frame, (SHORTEST_TRACE, traffic), (8, 4), |random, bytes| {
             bytes.copy_from_slice(&(random.draw() as u32).to_be_bytes());
         })
     };
     let entries = |_: &mut Sink<'_>| Ok(());
-    Workload { source, size: 1, entries: Box::new(entries), trace: Box::new(packets), lines, stream: stream(1, 4) }
+    Workload {
+        size: 1,
+        entries: Box::new(entries),
+        trace: Box::new(packets),
+        lines,
+        stream: stream(1, 4),
+        ..Workload::of(name)
+    }
 }
 
 pub fn forwarder(_: u64, _: &Wishes) -> Result<Workload, Failure> {
-    Ok(without_tables("apps/forwarder/forwarder.p4", Vec::new()))
+    Ok(without_tables("forwarder", Vec::new()))
 }
 
 /// As it is compiled without `-D`: one access to 4 MB.
 pub fn workpackage(_: u64, _: &Wishes) -> Result<Workload, Failure> {
-    Ok(without_tables("apps/workpackage/workpackage.p4", vec![(1.0, 4 << 20)]))
+    Ok(without_tables("workpackage", vec![(1.0, 4 << 20)]))
 }
 
 /// An address of the networks behind a gateway.
@@ -59,17 +66,13 @@ fn routes(size: u64, wishes: &Wishes) -> Result<Shared<Prefix>, Failure> {
 }
 
 /// Every packet is UDP, right in all that is checked, and has a route; `add` adds what it needs beside.
-fn routed(
-    source: &'static str,
-    routes: Shared<Prefix>,
-    add: fn(&mut Sink<'_>, &[Prefix]) -> Result<(), Failure>,
-) -> Workload {
+fn routed(name: &str, routes: Shared<Prefix>, add: fn(&mut Sink<'_>, &[Prefix]) -> Result<(), Failure>) -> Workload {
     let known = routes.clone();
     let packets = move |traffic: Traffic| {
         let headers =
             [&ethernet(ROUTER, host_address(7), 0x0800)[..], &ipv4(0, 0, 17, 46), &udp(0, 0, [0, 0], 26)].concat();
         // From the TTL to the end of UDP's header. Sources are of 10.0.0.0/8, for some addresses are no senders.
-        trace(padded(headers, 64), trace_length(routes.len() as u64), (22, 20), |random, bytes| {
+        trace(padded(headers, 64), (trace_length(routes.len() as u64), traffic), (22, 20), |random, bytes| {
             let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
             let src = 0x0a00_0000 | random.draw() as u32 >> 8;
             bytes[..12].copy_from_slice(&ipv4(src, dst, 17, 46)[8..]);
@@ -78,21 +81,21 @@ fn routed(
     };
     let count = known.len() as u64;
     Workload {
-        source,
         size: count,
         entries: Box::new(move |sink| add(sink, &known)),
         trace: Box::new(packets),
         lines: vec![(1.0, (count * 40).min(1 << 24))],
         stream: stream(count, 20),
+        ..Workload::of(name)
     }
 }
 
 pub fn router(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
-    Ok(routed("apps/router/router.p4", routes(size, wishes)?, add_router))
+    Ok(routed("router", routes(size, wishes)?, add_router))
 }
 
 pub fn ids_router(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
-    Ok(routed("apps/ids_router/ids_router.p4", routes(size, wishes)?, add_router))
+    Ok(routed("ids_router", routes(size, wishes)?, add_router))
 }
 
 /// Frames for the switch itself, whose source is known: each is routed.
@@ -109,5 +112,5 @@ pub fn l3switch(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
             sink(&Entry { table: "nexthops", fields: &fields, priority: 0, action: "send", arguments: &arguments })
         })
     };
-    Ok(routed("apps/l3switch/l3switch.p4", routes(size, wishes)?, add))
+    Ok(routed("l3switch", routes(size, wishes)?, add))
 }

@@ -58,18 +58,18 @@ fn headers(number: u64, kind: u64, depth: u64) -> Vec<u8> {
 pub fn mpls_npf(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     let packets = move |traffic: Traffic| {
         let frame = padded(ethernet(ROUTER, host_address(7), 0x8847), 64);
-        trace(frame, trace_length(size), OWN, |random, bytes| {
+        trace(frame, (trace_length(size), traffic), OWN, |random, bytes| {
             let (number, kind) = (traffic.draw(random, size), random.below(3));
             bytes.copy_from_slice(&headers(number, kind, 1 + random.below(3)));
         })
     };
     Ok(Workload {
-        source: "apps/mpls_npf/mpls_npf.p4",
         size,
         entries: Box::new(move |sink| add(sink, size)),
         trace: Box::new(packets),
         lines: vec![(1.0, size * 16)],
         stream: stream(size, OWN.1),
+        ..Workload::of("mpls_npf")
     })
 }
 

@@ -9,17 +9,26 @@ mod functions;
 mod labels;
 mod names;
 mod prefixes;
+mod programs;
 mod routers;
+
+pub use programs::{entries_of, is_program};
 
 use super::entry::Entry;
 use super::traffic::{SEED, Traffic};
+use crate::experiment::Case;
+use crate::options::Options;
+use driver::entries::Origin;
 use driver::failure::Failure;
+use driver::options::Source;
 use driver::random::Random;
 use opt::inputs::Stream;
-use runtime::Trace;
+use runtime::{Buffers, Trace};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Packets of applications come in here.
+const APPLICATION_PORT: u32 = 1;
 const SHORTEST_TRACE: u64 = 1 << 16;
 const LONGEST_TRACE: u64 = 1 << 24;
 
@@ -27,19 +36,53 @@ const LONGEST_TRACE: u64 = 1 << 24;
 pub type Sink<'a> = dyn FnMut(&Entry<'_>) -> Result<(), Failure> + 'a;
 
 /// Gives all entries of a workload to a sink.
-pub type Source = dyn Fn(&mut Sink<'_>) -> Result<(), Failure>;
+pub type Rows = dyn Fn(&mut Sink<'_>) -> Result<(), Failure>;
 
-/// What an application is measured with at one size.
+/// Few enough buffers that packets stay in the first cache levels, as behind a NIC that writes to the cache.
+const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
+
+/// For frames of all usual lengths.
+const LONG_BUFFERS: Buffers = Buffers { bytes: 4096, ..BUFFERS };
+
+/// What a program is measured with at one size.
 pub struct Workload {
-    pub source: &'static str,
+    pub source: Source,
+    /// C code of the program's own externs.
+    pub externs: Vec<PathBuf>,
+    /// What the switch is configured with, before the entries.
+    pub files: Vec<Origin>,
     /// Entries of the tables that grow.
     pub size: u64,
-    pub entries: Box<Source>,
+    pub entries: Box<Rows>,
     pub trace: Box<dyn Fn(Traffic) -> Trace>,
     /// What a packet must read at least, however good the tables: lines, and the bytes that they lie in.
     pub lines: Vec<(f64, u64)>,
     /// What the port reads of its trace.
     pub stream: Stream,
+    pub buffers: Buffers,
+    /// Packets that leave for each that comes in and is not meant to be dropped; unknown for packets of a file.
+    pub copies: Option<f64>,
+    /// Packets and entries are a user's: what comes out is compared with the interpreter's.
+    pub is_given: bool,
+}
+
+impl Workload {
+    /// An application without entries and packets.
+    fn of(name: &str) -> Workload {
+        Workload {
+            source: Source::plain(&source(name)),
+            externs: Vec::new(),
+            files: Vec::new(),
+            size: 1,
+            entries: Box::new(|_| Ok(())),
+            trace: Box::new(|_| Trace::new([])),
+            lines: Vec::new(),
+            stream: stream(1, 0),
+            buffers: BUFFERS,
+            copies: Some(1.0),
+            is_given: false,
+        }
+    }
 }
 
 /// Options of a workload beside its size.
@@ -82,12 +125,35 @@ pub const APPLICATIONS: &[Application] = &[
     Application { name: "workpackage", sizes: &[1],                          quick: &[],               build: functions::workpackage },
 ];
 
+/// What a case is measured with.
+pub fn of(case: &Case, options: &Options) -> Result<Workload, Failure> {
+    let mut workload = match application(&case.application) {
+        Some(application) => {
+            let wishes = Wishes { rib: options.rib.clone(), dropped: case.experiment.dropped() };
+            (application.build)(case.size, &wishes)?
+        }
+        None => programs::workload(Path::new(&case.application), case.size, options),
+    };
+    if options.traffic.iter().any(|name| *name == Traffic::Imix.to_string()) {
+        workload.buffers = LONG_BUFFERS;
+    }
+    if let Some(packets) = programs::packets(case, options)? {
+        programs::replay(&mut workload, &packets, case)?;
+    }
+    Ok(workload)
+}
+
 pub fn application(name: &str) -> Option<&'static Application> {
     APPLICATIONS.iter().find(|application| application.name == name)
 }
 
+/// The program of a case.
+pub fn source_of(name: &str, options: &Options) -> Source {
+    if is_program(name) { programs::source(Path::new(name), options) } else { Source::plain(&source(name)) }
+}
+
 /// The program of an application.
-pub fn source(name: &str) -> PathBuf {
+fn source(name: &str) -> PathBuf {
     PathBuf::from(format!("apps/{name}/{name}.p4"))
 }
 
@@ -100,17 +166,24 @@ fn stream(entries: u64, packet_bytes: u32) -> Stream {
     Stream { bytes: trace_length(entries) * u64::from(packet_bytes), packet_bytes }
 }
 
-/// A trace of one frame; `own` fills in bytes `from..from + count` of each packet.
+/// A trace of one frame, in the lengths of the traffic; `own` fills in bytes `from..from + count` of each packet.
 fn trace(
     frame: Vec<u8>,
-    packets: u64,
+    (packets, traffic): (u64, Traffic),
     (from, count): (u32, u32),
     mut own: impl FnMut(&mut Random, &mut [u8]),
 ) -> Trace {
     let mut random = Random::new(SEED);
     let mut overlays = vec![0; (packets * u64::from(count)) as usize];
     overlays.chunks_exact_mut(count as usize).for_each(|bytes| own(&mut random, bytes));
-    Trace::new([(1u16, frame.as_slice())]).overlay(Vec::new(), from, count, &overlays)
+    let lengths = traffic.lengths(frame.len());
+    let frames: Vec<Vec<u8>> = lengths.iter().map(|length| frames::padded(frame.clone(), *length)).collect();
+    let mut order = Vec::new();
+    if frames.len() > 1 {
+        order.extend((0..packets).map(|_| random.below(frames.len() as u64) as u32));
+    }
+    let frames = frames.iter().map(|frame| (APPLICATION_PORT as u16, frame.as_slice()));
+    Trace::new(frames).overlay(order, from, count, &overlays)
 }
 
 /// Numbers that entries and traces are made of, shared by the closures that make them.

@@ -45,17 +45,17 @@ pub fn ndn(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         frame.extend([0x05, 43, 0x07, NAME_BYTES as u8]);
         frame.extend(name(0));
         frame.extend([0x0a, 4, 0xde, 0xad, 0xbe, 0xef, 0x22, 1, 64]);
-        trace(padded(frame, 64), trace_length(size), (18, NAME_BYTES as u32), |random, bytes| {
+        trace(padded(frame, 64), (trace_length(size), traffic), (18, NAME_BYTES as u32), |random, bytes| {
             bytes.copy_from_slice(&name(traffic.draw(random, size)));
         })
     };
     Ok(Workload {
-        source: "apps/ndn/ndn.p4",
         size,
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(1.0, size * (NAME_BYTES as u64 + 2))],
         stream: stream(size, NAME_BYTES as u32),
+        ..Workload::of("ndn")
     })
 }
 

@@ -32,7 +32,7 @@ pub fn ipv4fwd(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
     let packets = move |traffic: Traffic| {
         let frame = padded([&ethernet(ROUTER, host_address(7), 0x0800)[..], &ipv4(0, 0, 17, 46)].concat(), 64);
         // Time to live and protocol, checksum, source and destination of each packet.
-        trace(frame, trace_length(routes.len() as u64), (22, 12), |random, bytes| {
+        trace(frame, (trace_length(routes.len() as u64), traffic), (22, 12), |random, bytes| {
             let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
             let source = random.draw() as u32;
             bytes.copy_from_slice(&ipv4(source, dst, 17, 46)[8..]);
@@ -45,12 +45,12 @@ pub fn ipv4fwd(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
     // A byte for each /24 that is routed, at best.
     let touched = (known.len() as u64 * 40).min(1 << 24);
     Ok(Workload {
-        source: "apps/ipv4fwd/ipv4fwd.p4",
         size: known.len() as u64,
         entries: Box::new(move |sink| add_routes(sink, "forward", &known, |hop| nexthop(hop).to_vec())),
         trace: Box::new(packets),
         lines: vec![(1.0, touched)],
         stream,
+        ..Workload::of("ipv4fwd")
     })
 }
 
@@ -95,7 +95,7 @@ fn ipv6_holders(count: u64, random: &mut Random) -> Vec<u64> {
 }
 
 /// Upper halves of addresses, and lengths: different prefixes within allocations.
-fn ipv6_prefixes(count: u64) -> Vec<(u64, u32)> {
+pub fn ipv6_prefixes(count: u64) -> Vec<(u64, u32)> {
     let mut random = Random::new(SEED);
     let holders = ipv6_holders(count / IPV6_PER_HOLDER + 1, &mut random);
     let mut seen = HashSet::new();
@@ -135,7 +135,7 @@ pub fn ipv6fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     let packets = move |traffic: Traffic| {
         let mut frame = ethernet(ROUTER, host_address(7), 0x86dd);
         frame.extend([0x60, 0, 0, 0, 0, 24, 59, 64]);
-        trace(padded(frame, 78), trace_length(size), (38, 16), |random, bytes| {
+        trace(padded(frame, 78), (trace_length(size), traffic), (38, 16), |random, bytes| {
             let (address, length) = prefixes[traffic.draw(random, size) as usize];
             let upper = if length == 64 { address } else { address | random.below(1 << (64 - length)) };
             bytes[..8].copy_from_slice(&upper.to_be_bytes());
@@ -143,12 +143,12 @@ pub fn ipv6fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         })
     };
     Ok(Workload {
-        source: "apps/ipv6fwd/ipv6fwd.p4",
         size,
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(2.0, size * 12)],
         stream: stream(size, 16),
+        ..Workload::of("ipv6fwd")
     })
 }
 
@@ -177,18 +177,18 @@ pub fn mpls(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     let packets = move |traffic: Traffic| {
         let label = [0u8, 1, 1, 64];
         let frame = [&ethernet(ROUTER, host_address(7), 0x8847)[..], &label, &ipv4(1, 2, 17, 64)].concat();
-        trace(padded(frame, 82), trace_length(size), (14, 4), |random, bytes| {
+        trace(padded(frame, 82), (trace_length(size), traffic), (14, 4), |random, bytes| {
             let label = 16 + traffic.draw(random, size) as u32;
             bytes.copy_from_slice(&(label << 12 | 1 << 8 | 64).to_be_bytes());
         })
     };
     Ok(Workload {
-        source: "apps/mpls/mpls.p4",
         size,
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(1.0, size * 8)],
         stream: stream(size, 4),
+        ..Workload::of("mpls")
     })
 }
 
@@ -208,7 +208,7 @@ pub fn firewall(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     };
     let packets = move |traffic: Traffic| {
         let frame = padded([&ethernet(host_address(8), host_address(7), 0x0800)[..], &ipv4(0, 0, 17, 46)].concat(), 64);
-        trace(frame, SHORTEST_TRACE, (24, 14), |random, bytes| {
+        trace(frame, (SHORTEST_TRACE, traffic), (24, 14), |random, bytes| {
             let dst = destination(traffic.draw(random, size)) | random.below(256) as u32;
             let port = 1_000 + random.below(1_001) as u16;
             bytes[..10].copy_from_slice(&ipv4(random.draw() as u32, dst, 17, 46)[10..]);
@@ -217,11 +217,11 @@ pub fn firewall(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         })
     };
     Ok(Workload {
-        source: "apps/firewall/firewall.p4",
         size,
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(1.0, size * 16)],
         stream: stream(size, 14),
+        ..Workload::of("firewall")
     })
 }

@@ -22,6 +22,7 @@ use forms::{Form, Read};
 use hlir::{Program, TableId};
 use native::{NativeEngine, Replay};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
@@ -39,6 +40,15 @@ pub enum Origin {
     File(PathBuf),
     /// `gen:TABLE:COUNT:SEED`
     Generated { table: String, count: u64, seed: u64 },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::File(path) => write!(f, "{}", path.display()),
+            Origin::Generated { table, count, seed } => write!(f, "gen:{table}:{count}:{seed}"),
+        }
+    }
 }
 
 impl FromStr for Origin {
@@ -81,6 +91,11 @@ fn load_file<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result
     let done = configure(&engine.program(), path, engine)?;
     done.printed.iter().for_each(|line| say!("{}: {line}", path.display()));
     Ok(done.steps)
+}
+
+/// Whether a file's entries are written by the store: those in the compact form go past it.
+pub fn are_commands(path: &Path) -> bool {
+    files::contents(path).is_ok_and(|bytes| !is_binary(&bytes))
 }
 
 /// Whether these are entries in the compact form, which goes to the tables past the store.
@@ -185,6 +200,7 @@ mod tests {
     fn origins_are_files_or_generated() {
         assert_eq!("a/routes.stf".parse(), Ok(Origin::File("a/routes.stf".into())));
         let generated = Origin::Generated { table: "ingress.fib".into(), count: 1_000_000, seed: 7 };
+        assert_eq!(generated.to_string().parse(), Ok(generated.clone()));
         assert_eq!("gen:ingress.fib:1_000_000:7".parse(), Ok(generated));
         assert!("gen:fib".parse::<Origin>().is_err() && "gen:fib:x:1".parse::<Origin>().is_err());
     }

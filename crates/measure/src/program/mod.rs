@@ -4,10 +4,10 @@
 //! instruction that it waited for belongs to a node. So nothing is added to the code, and nodes that a plan runs in stages have their times too.
 
 mod attribute;
+pub mod frames;
 
 use crate::samples::Samples;
 use attribute::{Part, Parts};
-use control::plane::Frame;
 use driver::compile;
 use driver::entries;
 use driver::externs;
@@ -15,12 +15,11 @@ use driver::failure::Failure;
 use driver::frontend;
 use driver::inputs;
 use driver::options::{Native, Passes, Source};
-use driver::packets::{self, Packets};
-use driver::random::Random;
+use frames::{Frames, SHUFFLED};
 use hlir::plan::Descriptor;
 use hlir::{Plan, Program};
 use interp::PORTS;
-use native::{NativeEngine, trace_of};
+use native::NativeEngine;
 use opt::explain::{Breakdown, Measured};
 use opt::inputs::Profile;
 use runtime::{Buffers, MemoryPort, Pipeline, Settings, Symbols, Trace, clock, sampler};
@@ -28,14 +27,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Packets that are run in turn, at least: a core learns the order of few, and guesses right where a network's would surprise it.
-const SHUFFLED: usize = 4096;
-const SEED: u64 = 1;
-/// Bytes of Ethernet's shortest frames: tests have shorter packets, and networks have none.
-const SHORTEST: usize = 60;
-/// For packets of usual lengths; those of longer packets are larger.
-const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
-const LARGEST_BUFFERS: Buffers = Buffers { bytes: 16384, ..BUFFERS };
 /// Packets of a sample of the clock: some 0.1 ms, shorter than a time slice.
 const SAMPLE: u64 = 4096;
 const SAMPLES: usize = 61;
@@ -73,24 +64,10 @@ struct Ready<'r, 'p> {
 
 impl<'a> Measuring<'a> {
     pub fn new(source: &'a Source, native: &'a Native, packets: &'a Path) -> Result<Measuring<'a>, Failure> {
-        // Packets of a capture come in on port 0.
-        let mut frames = match packets::read(packets)? {
-            Packets::Capture(frames) => frames.into_iter().map(|bytes| Frame { port: 0, bytes }).collect(),
-            Packets::Stf(frames) => frames,
-        };
-        let all = frames.len();
-        frames.retain(|frame| frame.bytes.len() <= LARGEST_BUFFERS.room() as usize);
-        if frames.is_empty() {
-            let longest = LARGEST_BUFFERS.room();
-            let message = format!("there are no packets in it of up to {longest} bytes, which a buffer holds");
-            return Err(Failure::input(format!("{}: {message}", packets.display())));
-        }
-        let buffers = buffers_for(&frames);
-        frames.iter_mut().for_each(|frame| frame.bytes.resize(frame.bytes.len().max(SHORTEST), 0));
-        let (count, too_long) = (frames.len(), all - frames.len());
-        let refused = |refusal| Failure::refusal(packets.display(), &refusal);
-        let trace = Arc::new(trace_of(&shuffled(frames), buffers.room()).map_err(refused)?);
-        Ok(Measuring { source, native, packets, count, too_long, buffers, trace })
+        let frames = Frames::read(packets, 0)?;
+        let trace = Arc::new(frames.trace(packets)?);
+        let Frames { frames, too_long, buffers } = frames;
+        Ok(Measuring { source, native, packets, count: frames.len(), too_long, buffers, trace })
     }
 
     /// Where the packets go.
@@ -163,30 +140,6 @@ impl<'a> Measuring<'a> {
         lane(&mut engine).load(self.trace.clone(), 0, burst);
         work(&mut Ready { engine: &mut engine, pipeline: &pipeline, object: &object, compiled: &compiled })
     }
-}
-
-/// The smallest buffers that hold each of the packets.
-fn buffers_for(frames: &[Frame]) -> Buffers {
-    let longest = frames.iter().map(|frame| frame.bytes.len() as u32).max().unwrap_or(0);
-    let mut buffers = BUFFERS;
-    while buffers.room() < longest.min(LARGEST_BUFFERS.room()) {
-        buffers.bytes *= 2;
-    }
-    buffers
-}
-
-/// Each packet as often as any other, and as many as it takes.
-fn shuffled(frames: Vec<Frame>) -> Vec<Frame> {
-    if frames.len() >= SHUFFLED {
-        return frames;
-    }
-    let rounds = SHUFFLED.div_ceil(frames.len());
-    let mut many: Vec<Frame> = std::iter::repeat_n(&frames, rounds).flatten().cloned().collect();
-    let mut random = Random::new(SEED);
-    for at in (1..many.len()).rev() {
-        many.swap(at, random.below(at as u64 + 1) as usize);
-    }
-    many
 }
 
 fn lane<'e>(engine: &'e mut NativeEngine<'_, MemoryPort>) -> &'e mut MemoryPort {

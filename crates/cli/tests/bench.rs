@@ -1,0 +1,63 @@
+//! `bacus bench` measures programs of users, and applications with a user's packets.
+
+mod command;
+
+use command::{bacus, path, scratch};
+use std::fs;
+use std::process::Output;
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// One process, plain and best, as short as can be.
+fn ran(arguments: &[&str]) -> (Option<i32>, String) {
+    let machine = path("machines/epyc-genoa.toml").display().to_string();
+    let usual = ["bench", "--quick", "--only", "best", "--bursts", "32", "--machine", &machine];
+    let output = bacus().args(usual).args(arguments).current_dir(path("")).output().unwrap();
+    (output.status.code(), said(&output))
+}
+
+/// Words of the row of a variant.
+fn row<'t>(text: &'t str, variant: &str) -> Vec<&'t str> {
+    let line = text.lines().find(|line| line.split(' ').next() == Some(variant));
+    line.unwrap_or_else(|| panic!("no {variant}: {text}")).split_whitespace().collect()
+}
+
+#[test]
+fn any_program_is_measured_plain_and_planned_with_the_entries_and_packets_beside_it() {
+    let (code, text) = ran(&["apps/l3switch/l3switch.p4"]);
+    assert!(code == Some(0) && text.contains("l3switch.p4, 11 entries, capture, programs"), "{text}");
+    for variant in ["plain", "best"] {
+        let cells: Vec<f64> = row(&text, variant)[2..4].iter().map(|word| word.parse().unwrap()).collect();
+        assert!(cells.iter().all(|cycles| *cycles > 0.0), "{text}");
+        assert!(row(&text, variant)[6].parse::<f64>().is_ok_and(|predicted| predicted > 0.0), "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_program_and_its_files_shows_before_anything_is_measured() {
+    let directory = scratch("untested");
+    let untested = directory.join("untested.p4").display().to_string();
+    fs::copy(path("apps/l2fwd/l2fwd.p4"), &untested).unwrap();
+    let cases: [(&[&str], &str); 4] = [
+        (&["apps/router/router.p4", "--entries", "apps/ndn/entries.stf"], "apps/ndn/entries.stf:"),
+        (&["apps/router/router.p4", "apps/ndn/ndn.p4", "--entries", "apps/ndn/entries.stf"], "expected one program"),
+        (&[&untested], "untested.stf: there is no such file\nhint: name packets with --packets"),
+        (&["missing.p4"], "missing.p4: no such file"),
+    ];
+    for (arguments, told) in cases {
+        let (code, text) = ran(arguments);
+        assert!(code == Some(1) && text.contains(told) && !text.contains("machine file"), "{arguments:?}: {text}");
+    }
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn applications_take_packets_of_a_file_and_frames_of_a_mix() {
+    let (code, text) = ran(&["l2fwd", "--packets", "apps/l2l3acl/port1.pcap", "--sizes", "256"]);
+    assert!(code == Some(0) && text.contains("l2fwd, 256 entries, capture"), "{text}");
+    let (code, text) = ran(&["ipv4fwd", "--traffic", "imix", "--sizes", "4"]);
+    assert!(code == Some(0) && text.contains("ipv4fwd, 4 entries, imix"), "{text}");
+    row(&text, "best");
+}
