@@ -80,6 +80,7 @@ struct dpdk_port {
 	uint16_t queues;	/* for either direction */
 	uint16_t open;
 	uint16_t descriptors;	/* that a queue is to have, if the device lets them be chosen */
+	uint32_t slot_bytes;	/* frames of so many bytes may have been longer, and are then truncated; 0: the device truncates none */
 	rte_spinlock_t lock;	/* of the transmit queues, where workers share them */
 	uint32_t shared;	/* 1: they do */
 	_Atomic uint64_t unsent;
@@ -90,6 +91,8 @@ struct dpdk_port {
 struct dpdk_source {
 	struct interface *interface;	/* NULL: an ethdev */
 	_Atomic uint64_t received;	/* packets, of an ethdev */
+	_Atomic uint64_t truncated;	/* frames, of an ethdev; dropped */
+	uint32_t slot_bytes;	/* of its port */
 	uint16_t device;
 	uint16_t queue;
 	uint16_t numbers[DPDK_BURST];	/* its port's number, once for each packet of a burst */

@@ -22,6 +22,15 @@ device_link(uint16_t device)
 	return rte_eth_link_get_nowait(device, &link) != 0 || link.link_status == RTE_ETH_LINK_UP ? LINK_UP : LINK_DOWN;
 }
 
+static void
+device_source_counts(const struct dpdk_source *source, const struct dpdk_port *port, struct dpdk_counts *counts)
+{
+	if (source->interface != NULL || source->device != port->device)
+		return;
+	counts->received += atomic_load_explicit(&source->received, memory_order_relaxed);
+	counts->errors += atomic_load_explicit(&source->truncated, memory_order_relaxed);
+}
+
 static int
 device_counts(struct dpdk_port *port, struct dpdk_counts *counts)
 {
@@ -42,8 +51,7 @@ device_counts(struct dpdk_port *port, struct dpdk_counts *counts)
 
 		counts->sent += atomic_load_explicit(&lane->sent[port - dpdk_ports], memory_order_relaxed);
 		for (uint32_t i = 0; i < lane->source_count; i++)
-			if (lane->sources[i].interface == NULL && lane->sources[i].device == port->device)
-				counts->received += atomic_load_explicit(&lane->sources[i].received, memory_order_relaxed);
+			device_source_counts(&lane->sources[i], port, counts);
 	}
 	/* What a device took, and could not send after all. */
 	counts->sent -= counts->unsent < counts->sent ? counts->unsent : counts->sent;

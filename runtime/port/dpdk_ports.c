@@ -59,6 +59,16 @@ dpdk_port_begin(struct dpdk_port *port, uint16_t number)
 	port->received_bytes = port->sent_bytes = port->missed = port->errors = port->refused = (struct dpdk_kept){ 0 };
 }
 
+/* DPDK's driver of packet sockets truncates frames to its slots, and says nothing. A slot begins with the kernel's header (TPACKET_V2), which ends 66 bytes on. */
+static uint32_t
+dpdk_slot_bytes(const char *device)
+{
+	const char *slot = strstr(device, ",framesz=");
+	const unsigned long bytes = slot != NULL ? strtoul(slot + strlen(",framesz="), NULL, 10) : 2048;
+
+	return strncmp(device, "net_af_packet", strlen("net_af_packet")) == 0 && bytes > 66 ? (uint32_t)bytes - 66 : 0;
+}
+
 int
 dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error)
 {
@@ -74,6 +84,7 @@ dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error
 		return dpdk_fail(error, "DPDK cannot open `%s`: %s", device, rte_strerror(-failure));
 	if (rte_eth_dev_get_port_by_name(name, &port->device) != 0)
 		return dpdk_fail(error, "`%s` is no network device", device);
+	port->slot_bytes = dpdk_slot_bytes(device);
 	port->descriptors = dpdk_smaller(descriptors != 0 ? descriptors : DPDK_RING, UINT16_MAX);
 	dpdk_port_begin(port, number);
 	return 0;
@@ -225,7 +236,9 @@ dpdk_lane_add(struct dpdk_lane *lane, const struct dpdk_port *port, uint16_t que
 	sources->interface = port->interface;
 	sources->device = port->device;
 	sources->queue = queue;
+	sources->slot_bytes = port->slot_bytes;
 	atomic_store(&sources->received, 0);
+	atomic_store(&sources->truncated, 0);
 	for (uint32_t i = 0; i < DPDK_BURST; i++)
 		sources->numbers[i] = port->number;
 	return 0;

@@ -117,6 +117,24 @@ dpdk_step(struct worker *worker, const struct pipeline *pipeline, struct burst *
 	dpdk_quiescent(worker);
 }
 
+/* Keeps the frames that cannot have been truncated, in their order. A whole frame that fills its slot is dropped with the truncated ones: the driver does not
+ * tell them apart. */
+static uint16_t
+dpdk_drop_truncated(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t count)
+{
+	uint16_t whole = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		if (packets[i]->pkt_len < source->slot_bytes)
+			packets[whole++] = packets[i];
+		else
+			rte_pktmbuf_free(packets[i]);
+	}
+	if (whole != count)
+		dpdk_count(&source->truncated, (uint32_t)(count - whole));
+	return whole;
+}
+
 static inline uint16_t
 dpdk_receive(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
 {
@@ -125,6 +143,8 @@ dpdk_receive(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t lim
 	if (source->interface != NULL)
 		return interface_receive(source->interface, packets, limit);
 	count = rte_eth_rx_burst(source->device, source->queue, packets, limit);
+	if (source->slot_bytes != 0)
+		count = dpdk_drop_truncated(source, packets, count);
 	if (count != 0)
 		dpdk_count(&source->received, count);
 	return count;

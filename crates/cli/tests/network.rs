@@ -171,6 +171,26 @@ fn frames_longer_than_the_mtu_was_pass_or_are_counted() {
     account.is_balanced(account.count("dropped"));
 }
 
+/// DPDK's driver of packet sockets truncates what its slots do not hold: such a frame is an error, and is not sent as if it were whole.
+#[test]
+fn frames_that_a_driver_truncates_are_errors() {
+    let Some(pair) = Pair::new("truncates", 9000) else { return };
+    pair.network.silence();
+    let port = |number: usize| format!("{number}=net_af_packet{number},iface=port{number}");
+    let arguments = ["--entries", &pair.entries, "--json", "--port", &port(1), "--port", &port(2)];
+    let switch = Switch::of(&pair.network, SWITCH, &arguments);
+    let listener = pair.network.serve(2, &["capture", "12345a5a", "2", "10"]);
+    // The longest that leaves a slot's last byte free, one byte more, and far more.
+    let frames = [1969, 1970, 8000, 64].map(|bytes| frame(&format!("1234{}", "5a".repeat(bytes - 2))));
+    for sent in &frames {
+        pair.network.does(1, &["transmit", sent, "1"]);
+    }
+    assert_eq!(listener.end(), format!("{}\n{}\n", frames[0], frames[3]));
+    let account = switch.account();
+    assert_eq!((account.port(1, "received"), account.port(1, "errors")), (2, 2), "{account:?}");
+    account.is_balanced(account.count("dropped"));
+}
+
 #[test]
 fn tags_leave_as_they_came() {
     let Some(pair) = Pair::new("tags", 1500) else { return };
