@@ -25,7 +25,7 @@ Examples:
   bacus explain router.p4 --json | jq .decisions
   bacus explain router.p4 --measure --html -o router.html    predicted against measured, with a drawing
 
---measure runs the program on the in-memory port, with the packets of --packets or else of the STF file beside the program (router.stf), and with
+--measure runs the program on an in-memory port, with the packets of --packets or else of the STF file beside the program (router.stf), and with
 the entries of --entries or else of entries.stf there. Without --profile, the traffic is then what was counted. A machine that is not calibrated is
 calibrated first, for some seconds; the result is kept in the cache. On a terminal, --html writes PROGRAM.html into the current directory.";
 
@@ -51,7 +51,7 @@ pub struct Arguments {
     /// Packets to measure with: an STF file or a capture
     #[arg(long, value_name = "FILE", requires = "measure")]
     packets: Option<PathBuf>,
-    /// What a packet is to the code [default: mbuf, as for `bacus run`; own with --measure, whose port has no others]
+    /// What a packet is to the code [default: mbuf, as for `bacus run`; own with --measure; --descriptor mbuf measures on DPDK's in-memory port]
     #[arg(long, value_enum)]
     descriptor: Option<DescriptorKind>,
     /// Packets taken from a port at once, at most [default: 32, or what the file of --plan or --pin says, as for `bacus run`]
@@ -94,9 +94,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// What the program costs with the packets and entries at hand; `passes` are told what machine this is and where packets go.
 fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failure> {
-    if arguments.descriptor == Some(DescriptorKind::Mbuf) {
-        return Err(Failure::input("--measure runs on the in-memory port, whose packets are no mbufs"));
-    }
     if passes.machine.is_none() {
         passes.machine = Some(calibrate::at_hand(arguments.native.cc.as_deref())?);
     }
@@ -115,7 +112,7 @@ fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failu
     if passes.profile.is_none() {
         passes.counted = Some(measuring.profile(passes)?);
     }
-    measuring.measure(passes)
+    measuring.measure(passes, arguments.descriptor.unwrap_or(DescriptorKind::Own).plan())
 }
 
 /// What is known of the machine, and where from.

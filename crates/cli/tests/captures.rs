@@ -3,7 +3,7 @@
 
 mod command;
 
-use command::{bacus, path, scratch};
+use command::{bacus, has_dpdk, path, scratch};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -131,14 +131,18 @@ fn packets_longer_than_usual_buffers_are_measured() {
     let packets: Vec<(usize, &[u8])> = frames.iter().map(|frame| (frame.len(), frame.as_slice())).collect();
     fs::write(&capture, classic(1, &packets)).unwrap();
     let machine = path("tests/machines/slow-memory.toml");
-    let mut command = bacus();
-    command.arg("explain").arg(path("apps/ipv4fwd/ipv4fwd.p4")).args(["--measure", "--packets"]).arg(&capture);
-    let ran = command.arg("--machine").arg(machine).output().unwrap();
-    let said = String::from_utf8_lossy(&[ran.stdout.as_slice(), &ran.stderr].concat()).into_owned();
-    assert!(ran.status.success(), "{said}");
-    assert!(
-        said.contains("measured with 3 packets of ") && said.contains("(1 longer than 15232 bytes left out)"),
-        "{said}"
-    );
+    for (descriptor, port) in [("own", "on the in-memory port"), ("mbuf", "on DPDK's in-memory port")] {
+        if descriptor == "mbuf" && !has_dpdk() {
+            continue;
+        }
+        let mut command = bacus();
+        command.arg("explain").arg(path("apps/ipv4fwd/ipv4fwd.p4")).args(["--measure", "--packets"]).arg(&capture);
+        let ran = command.arg("--machine").arg(&machine).args(["--descriptor", descriptor]).output().unwrap();
+        let said = String::from_utf8_lossy(&[ran.stdout.as_slice(), &ran.stderr].concat()).into_owned();
+        assert!(ran.status.success(), "{said}");
+        for expected in ["measured with 3 packets of ", "(1 longer than 15232 bytes left out)", port] {
+            assert!(said.contains(expected), "{expected}: {said}");
+        }
+    }
     fs::remove_dir_all(directory).unwrap();
 }

@@ -15,7 +15,7 @@ const SEED: u64 = 1;
 const SHORTEST: usize = 60;
 /// For packets of usual lengths; those of longer packets are larger.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
-const LARGEST_BUFFERS: Buffers = Buffers { bytes: 16384, ..BUFFERS };
+pub const LARGEST_BUFFERS: Buffers = Buffers { bytes: 16384, ..BUFFERS };
 
 /// Packets, and what a port needs for them.
 pub struct Frames {

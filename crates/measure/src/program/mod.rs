@@ -1,4 +1,4 @@
-//! What a program costs on the in-memory port, in all and by node, under its plan.
+//! What a program costs on the in-memory port, in all and by node, under its plan; as mbufs, on DPDK's.
 //!
 //! Totals are the clock's. Where the time goes is sampled: the same code, compiled with line numbers, is interrupted some thousand times a second, and the
 //! instruction that it waited for belongs to a node. So nothing is added to the code, and nodes that a plan runs in stages have their times too.
@@ -12,21 +12,26 @@ use driver::compile;
 use driver::entries;
 use driver::externs;
 use driver::failure::Failure;
+use driver::files;
 use driver::frontend;
 use driver::inputs;
 use driver::options::{Native, Passes, Source};
-use frames::{Frames, SHUFFLED};
+use frames::{Frames, LARGEST_BUFFERS, SHUFFLED};
 use hlir::plan::Descriptor;
 use hlir::{Plan, Program};
 use interp::PORTS;
-use native::NativeEngine;
+use native::{NativeEngine, Replay};
 use opt::explain::{Breakdown, Measured};
 use opt::inputs::Profile;
-use runtime::{Buffers, MemoryPort, Pipeline, Settings, Symbols, Trace, clock, sampler};
+use runtime::{
+    Buffers, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Pipeline, Settings, Symbols, Trace, clock, sampler,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// In DPDK's pool, as `bacus bench` has.
+const MBUFS: u32 = 4096;
 /// Packets of a sample of the clock: some 0.1 ms, shorter than a time slice.
 const SAMPLE: u64 = 4096;
 const SAMPLES: usize = 61;
@@ -54,9 +59,41 @@ pub struct Measuring<'a> {
     trace: Arc<Trace>,
 }
 
+/// A port that plays a trace.
+trait Player: Replay {
+    const DESCRIPTOR: Descriptor;
+
+    fn play(&mut self, trace: Arc<Trace>, burst: u32);
+    fn more(&mut self, packets: u64);
+}
+
+impl Player for MemoryPort {
+    const DESCRIPTOR: Descriptor = Descriptor::Own;
+
+    fn play(&mut self, trace: Arc<Trace>, burst: u32) {
+        self.load(trace, 0, burst);
+    }
+
+    fn more(&mut self, packets: u64) {
+        MemoryPort::more(self, packets);
+    }
+}
+
+impl Player for DpdkMemoryPort {
+    const DESCRIPTOR: Descriptor = Descriptor::Mbuf;
+
+    fn play(&mut self, trace: Arc<Trace>, burst: u32) {
+        self.load(trace, 0, burst);
+    }
+
+    fn more(&mut self, packets: u64) {
+        DpdkMemoryPort::more(self, packets);
+    }
+}
+
 /// A program under a plan, with its entries, about to run.
-struct Ready<'r, 'p> {
-    engine: &'r mut NativeEngine<'p, MemoryPort>,
+struct Ready<'r, 'p, L: Player> {
+    engine: &'r mut NativeEngine<'p, L>,
     pipeline: &'r Pipeline,
     object: &'r Path,
     compiled: &'r Program,
@@ -70,18 +107,41 @@ impl<'a> Measuring<'a> {
         Ok(Measuring { source, native, packets, count: frames.len(), too_long, buffers, trace })
     }
 
-    /// Where the packets go.
+    /// Where the packets go, which is the same for both descriptors.
     pub fn profile(&self, passes: &Passes) -> Result<Profile, Failure> {
-        self.under(passes, Symbols::None, inputs::counting, |ready| {
+        self.under(passes, &self.own(), Symbols::None, inputs::counting, |ready| {
             run(ready.engine, COUNTED);
             Ok(inputs::profile_of(ready.pipeline.description(), &ready.engine.counts()))
         })
     }
 
-    /// What the plan costs that `passes` make, who know the profile by now, and what the plain program.
-    pub fn measure(&self, passes: &Passes) -> Result<Measured, Failure> {
+    /// What the plan costs that `passes` make, which know the profile by now, and what the plain program.
+    pub fn measure(&self, passes: &Passes, descriptor: Descriptor) -> Result<Measured, Failure> {
+        match descriptor {
+            Descriptor::Own => self.measure_on(passes, &self.own(), "the in-memory port"),
+            Descriptor::Mbuf => {
+                let layer = compile::compiler(self.native)?.dpdk_layer(&files::cache()?)?;
+                let settings = DpdkSettings::of_machine(MBUFS, self.buffers.bytes);
+                let dpdk = Dpdk::start(&layer, &settings).map_err(Failure::environment)?;
+                self.measure_on(passes, &|| DpdkMemoryPort::new(&dpdk), "DPDK's in-memory port")
+            }
+        }
+    }
+
+    fn own(&self) -> impl Fn() -> MemoryPort + use<> {
+        let buffers = self.buffers;
+        move || MemoryPort::new(buffers)
+    }
+
+    fn measure_on<L: Player>(
+        &self,
+        passes: &Passes,
+        port: &(dyn Fn() -> L + Sync),
+        name: &str,
+    ) -> Result<Measured, Failure> {
         let (planned, places) = self.under(
             passes,
+            port,
             Symbols::Lines,
             |_| {},
             |ready| {
@@ -90,14 +150,14 @@ impl<'a> Measuring<'a> {
             },
         )?;
         let one_by_one = |plan: &mut Plan| *plan = Plan { burst: plan.burst, ..Plan::default() };
-        let plain = self.under(passes, Symbols::None, one_by_one, |ready| Ok(samples(ready.engine)))?;
+        let plain = self.under(passes, port, Symbols::None, one_by_one, |ready| Ok(samples(ready.engine)))?;
         let (count, file) = (self.count, self.packets.display());
         let long = match self.too_long {
             0 => String::new(),
-            more => format!(" ({more} longer than {} bytes left out)", self.buffers.room()),
+            more => format!(" ({more} longer than {} bytes left out)", LARGEST_BUFFERS.room()),
         };
         let order = if count < SHUFFLED { "in an order that is drawn" } else { "over and over" };
-        let on = format!("measured with {count} packets of {file}{long}, {order}, on the in-memory port");
+        let on = format!("measured with {count} packets of {file}{long}, {order}, on {name}");
         let (parted, how) = match places {
             Ok(parts) => {
                 let cycles = |share: f64| share * planned;
@@ -114,12 +174,13 @@ impl<'a> Measuring<'a> {
     }
 
     /// Compiles the program under the plan that `adjust` makes of the passes', fills its tables, and does `work`.
-    fn under<T>(
+    fn under<T, L: Player>(
         &self,
         passes: &Passes,
+        port: &(dyn Fn() -> L + Sync),
         symbols: Symbols,
         adjust: impl FnOnce(&mut Plan),
-        work: impl FnOnce(&mut Ready) -> Result<T, Failure>,
+        work: impl FnOnce(&mut Ready<L>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let mut native = inputs::native_for(passes.machine.as_deref(), self.native);
         native.symbols = symbols;
@@ -128,36 +189,36 @@ impl<'a> Measuring<'a> {
         let externs = externs::find(&program, &native)?;
         let (compiled, mut plan) = frontend::optimize(loaded, passes, None)?;
         adjust(&mut plan);
-        plan.descriptor = Descriptor::Own;
+        plan.descriptor = L::DESCRIPTOR;
         let c = compile::emit(&compiled, &plan, &externs)?;
         let object = compile::object(&compiled.name, &c, plan.descriptor, (&native, &externs))?;
         let pipeline = Arc::new(Pipeline::load(&object)?);
-        let lanes = || vec![MemoryPort::new(self.buffers)];
+        let lanes = || vec![port()];
         let settings = Settings { ports: PORTS, seed: 0 };
         let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes)?;
         entries::load(&mut engine, &passes.entries, entries::USUAL_PORTS)?;
         let burst = if plan.burst == 0 { USUAL_BURST } else { plan.burst };
-        lane(&mut engine).load(self.trace.clone(), 0, burst);
+        lane(&mut engine).play(self.trace.clone(), burst);
         work(&mut Ready { engine: &mut engine, pipeline: &pipeline, object: &object, compiled: &compiled })
     }
 }
 
-fn lane<'e>(engine: &'e mut NativeEngine<'_, MemoryPort>) -> &'e mut MemoryPort {
+fn lane<'e, L: Player>(engine: &'e mut NativeEngine<'_, L>) -> &'e mut L {
     engine.switch().lane(0).expect("no thread runs the only lane")
 }
 
-fn run(engine: &mut NativeEngine<'_, MemoryPort>, packets: u64) {
+fn run<L: Player>(engine: &mut NativeEngine<'_, L>, packets: u64) {
     lane(engine).more(packets);
     engine.switch().run(0);
 }
 
 /// What packets told the control plane is not wanted, but must not fill its ring.
-fn forget(engine: &mut NativeEngine<'_, MemoryPort>) {
+fn forget<L: Player>(engine: &mut NativeEngine<'_, L>) {
     let _ = engine.switch().take_events();
 }
 
 /// Median cycles a packet.
-fn samples(engine: &mut NativeEngine<'_, MemoryPort>) -> f64 {
+fn samples<L: Player>(engine: &mut NativeEngine<'_, L>) -> f64 {
     run(engine, SAMPLE);
     forget(engine);
     let mut samples = Samples::default();
@@ -172,7 +233,7 @@ fn samples(engine: &mut NativeEngine<'_, MemoryPort>) -> f64 {
 }
 
 /// What the time goes to; or why that is not known.
-fn attributed(ready: &mut Ready) -> Result<Parts, String> {
+fn attributed<L: Player>(ready: &mut Ready<L>) -> Result<Parts, String> {
     let bar = compile::progress("sampling where the time goes".to_string());
     let places = sampler::sample(PLACES, STEPS, ready.engine, |engine| run(engine, STEP), forget);
     bar.finish_and_clear();
