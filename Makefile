@@ -17,6 +17,7 @@ RIB ?=
 CLIENT ?=
 TEST ?=
 DPDK ?=
+DIRS ?=
 SECONDS ?= 600
 # Another one each time; what is printed names it.
 SEED ?= $(shell date +%s)
@@ -24,7 +25,7 @@ PROGRAMS ?= 100
 NAMES ?=
 CORPUS ?=
 
-.PHONY: help setup build demo test test-clients fresh bench bench-lookup sweep conformance fuzz oracle mutations clean
+.PHONY: help setup build demo test test-clients fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
@@ -35,6 +36,7 @@ help:
 	@echo "make fresh        the first two commands of README in a new Debian 12 [DIR=DIR]; needs root and debootstrap"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
+	@echo "make scoreboard   programs of others, plain and planned: DIRS=\"DIR ...\" has checkouts of p4c, RARE-bmv2, ngsdn-tutorial, tutorials"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
 	@echo "                  [SANITIZE=1] with the address and undefined-behaviour sanitizers in native code"
 	@echo "make bench-lookup our tables' lookups beside DPDK's [RIB=FILE] [QUICK=1]"
@@ -69,6 +71,11 @@ sweep: build
 bench: build
 	$(BACUS) bench --out $(OUT)/bench $(COMPILER) $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)")
 	$(if $(DPDK),scripts/device "$(DPDK)" $(OUT)/bench $(BACUS))
+
+scoreboard:
+	@test -n "$(DIRS)" || { echo "make scoreboard DIRS=\"DIR ...\": name the checkouts that have the programs of bench/scoreboard/programs.toml"; exit 2; }
+	@$(MAKE) --no-print-directory build
+	$(BACUS) bench --scoreboard bench/scoreboard/programs.toml $(foreach dir,$(DIRS),--in "$(dir)") $(COMPILER) --out $(OUT)/scoreboard
 
 bench-lookup:
 	$(MAKE) -C bench/lookup OUT="$(abspath $(OUT))/bench" ARGUMENTS="$(if $(RIB),--rib $(abspath $(RIB)))$(if $(QUICK), --quick)"

@@ -24,6 +24,7 @@ mod repredict;
 mod resume_log;
 mod runner;
 mod scheduler;
+mod scoreboard;
 mod speedup;
 mod summary;
 mod sweep;
@@ -55,10 +56,11 @@ const APPLICATIONS: &str = "apps";
 
 pub fn run(options: &Options) -> Result<(), Failure> {
     core_isolation::be_ordinary();
-    match (&options.case, &options.again) {
-        (Some(case), _) => case::run(case, &of_machine(options.clone())),
-        (None, Some(file)) => repredict::run(&calibrated(options)?, file),
-        (None, None) => {
+    match (&options.case, &options.again, &options.scoreboard) {
+        (Some(case), _, _) => case::run(case, &of_machine(options.clone())),
+        (None, Some(file), _) => repredict::run(&calibrated(options)?, file),
+        (None, None, Some(list)) => scoreboard::run(&calibrated(options)?, list),
+        (None, None, None) => {
             check_files(options)?;
             all(&calibrated(options)?)
         }

@@ -51,5 +51,8 @@ pub struct Options {
     pub again: Option<PathBuf>,
     /// Measure one case, in this process
     pub case: Option<Case>,
+    /// Measure the programs of this list that are below the directories
+    pub scoreboard: Option<PathBuf>,
+    pub directories: Vec<PathBuf>,
     pub native: Native,
 }

@@ -103,6 +103,12 @@ pub struct Arguments {
     /// Measure nothing: predict the plans of an earlier sweep again (its sweep.json), and say how good model and pick are now
     #[arg(long, value_name = "FILE", requires = "sweep")]
     again: Option<PathBuf>,
+    /// Measure the programs of this list that are below the directories of --in, each with few entries and with many
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["applications", "entries", "packets", "sweep"])]
+    scoreboard: Option<PathBuf>,
+    /// Where the scoreboard's programs are: a checkout; repeatable
+    #[arg(long = "in", value_name = "DIR", requires = "scoreboard", value_parser = flags::checkout)]
+    directories: Vec<PathBuf>,
     /// Measure one case, in this process
     #[arg(long, hide = true)]
     case: Option<Case>,
@@ -138,6 +144,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         sweep: arguments.sweep,
         again: arguments.again.clone(),
         case: arguments.case.clone(),
+        scoreboard: arguments.scoreboard.clone(),
+        directories: arguments.directories.clone(),
         native: arguments.native.clone(),
     })
 }

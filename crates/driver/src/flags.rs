@@ -1,6 +1,6 @@
 //! Values of flags, checked where the command line is read: what is no such value is refused with the flag's name, what was expected, and the way out.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use stf::names::nearest;
 
 /// A time in seconds: some, and no more than a year.
@@ -41,6 +41,12 @@ pub fn pass(text: &str) -> Result<String, String> {
     }
     let known: Vec<&str> = opt::PIPELINE.iter().map(|pass| pass.name).collect();
     Err(format!("there is no pass `{text}`\nhint: passes are {}", known.join(", ")))
+}
+
+/// A directory that is there.
+pub fn checkout(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_string()) }
 }
 
 /// What is wrong with a directory in which files are looked for.

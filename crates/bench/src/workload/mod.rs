@@ -4,6 +4,7 @@
 //! application with some bytes of its own laid over it.
 
 mod bridges;
+pub mod expand;
 mod frames;
 mod functions;
 mod labels;
