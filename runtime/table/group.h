@@ -69,6 +69,17 @@ table_group_request_rest(const struct table_group *group)
 		table_group_request(group, i);
 }
 
+/* The lookups of a group in an empty table: nothing is found. Only the newer group's lines are prefetched. */
+static inline __attribute__((always_inline)) uint64_t
+table_group_miss(const struct table_group *group)
+{
+	for (uint32_t i = 0; i < group->count; i++)
+		group->found[i] = 0;
+	for (uint32_t i = 0; i < group->request_count; i++)
+		table_group_request(group, i);
+	return 0;
+}
+
 #ifdef TABLE_AVX2
 /* Stores the results of four lookups. A bit for each that is 0. */
 static inline __attribute__((always_inline)) uint32_t

@@ -35,6 +35,7 @@ struct table {
 	uint32_t records_own;
 	uint32_t miss;		/* the default action's record */
 	uint32_t only;	/* one more than the action that all entries run; 0: several, or unknown */
+	uint32_t occupied;	/* 0: no lookup can find an entry */
 	uint8_t *records;	/* address of record 0, which is unused */
 };
 
@@ -44,6 +45,14 @@ struct record_head {
 	uint32_t cell;	/* index of the direct counters and meters, and the entry's handle; 0 is the default action's */
 	uint32_t timer;	/* 0: none; else the number of a time that the host knows: 1 is profile 0 */
 };
+
+/* Whether there are no entries, so that a lookup would find nothing. Loads of entries that follow see all
+ * that was written before the table became empty, or was created. */
+static inline uint32_t
+table_is_empty(const struct table *table)
+{
+	return TABLE_LOAD(&table->occupied) == 0;
+}
 
 /* The stride of records: a literal for literal arguments. */
 static inline uint32_t

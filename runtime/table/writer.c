@@ -165,6 +165,15 @@ writer_show(struct writer *writer, uint32_t number, struct table_entry *entry)
 	}
 }
 
+/* Tells readers whether there are entries: before the first one can be found, and after the last one. A reader
+ * that finds an entry of another table, written later, thus also sees that this table is no longer empty. */
+static void
+writer_publish_occupied(struct writer *writer, uint32_t occupied)
+{
+	if (writer->table->occupied != occupied)
+		__atomic_store_n(&writer->table->occupied, occupied, __ATOMIC_RELEASE);
+}
+
 enum table_status
 writer_insert(struct writer *writer, const struct table_match *match, const void *record, uint32_t *handle)
 {
@@ -181,8 +190,10 @@ writer_insert(struct writer *writer, const struct table_match *match, const void
 	if (status != TABLE_OK)
 		return status;
 	actions_add(&writer->actions, record);
+	writer_publish_occupied(writer, 1);
 	status = writer->layout->functions->insert(writer->layout, &writer->match, number);
 	if (status != TABLE_OK) {
+		writer_publish_occupied(writer, writer->count != 0);
 		actions_remove(&writer->actions, record);
 		records_cancel(&writer->records, number);
 		return status;
@@ -249,6 +260,7 @@ writer_delete(struct writer *writer, const struct table_match *match)
 	actions_remove(&writer->actions, records_at(&writer->records, number));
 	records_retire(&writer->records, number);
 	writer->count--;
+	writer_publish_occupied(writer, writer->count != 0);
 	return TABLE_OK;
 }
 

@@ -20,6 +20,8 @@ static const struct {
 	{ "table_btree", test_table_btree },
 	{ "table_dir24_8", test_table_dir24_8 },
 	{ "table_edges", test_table_edges },
+	{ "table_empty", test_table_empty },
+	{ "table_empty_threads", test_table_empty_threads },
 	{ "table_exact60", test_table_exact60 },
 	{ "table_halves", test_table_halves },
 	{ "table_hash", test_table_hash },

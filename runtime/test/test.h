@@ -39,6 +39,8 @@ void test_table_actions(void);
 void test_table_btree(void);
 void test_table_dir24_8(void);
 void test_table_edges(void);
+void test_table_empty(void);
+void test_table_empty_threads(void);
 void test_table_exact60(void);
 void test_table_halves(void);
 void test_table_hash(void);

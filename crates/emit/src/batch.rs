@@ -276,6 +276,7 @@ impl Unit<'_> {
             requested: self.requested(plan, table).map(|request| request.hint),
             found: name("found"),
             walks_ahead: self.structure(table).is_walked() && self.requested(plan, table).is_some(),
+            is_empty: self.skips_empty(table).then(|| self.is_empty(table)),
             requests: None,
         };
         code.extend(self.find_group(table, grouped));

@@ -26,6 +26,8 @@ pub struct Grouped {
     pub found: Expr,
     /// Nodes of a trie are prefetched before the group reads them.
     pub walks_ahead: bool,
+    /// Whether the table was empty when the group's keys were due, if that is asked.
+    pub is_empty: Option<Expr>,
     pub requests: Option<Requests>,
 }
 
@@ -47,8 +49,15 @@ impl Unit<'_> {
     pub fn find_group(&self, table: TableId, grouped: Grouped) -> Vec<Stmt> {
         let structure = written_structure(self.structure(table));
         let pointer = Expr::Name(format!("{}{}", grouped.run, self.table_name(table)));
+        let is_empty = grouped.is_empty.clone();
         let (declared, group) = self.described(table, grouped);
-        let mut code = vec![declared, Stmt::call(format!("{structure}_find_group"), [pointer, group.clone()])];
+        let found = Stmt::call(format!("{structure}_find_group"), [pointer, group.clone()]);
+        let missed = Stmt::call("table_group_miss", [group.clone()]);
+        let looked_up = match is_empty {
+            Some(condition) => Stmt::If { condition, then: vec![missed], otherwise: vec![found] },
+            None => found,
+        };
+        let mut code = vec![declared, looked_up];
         code.extend(self.own_parts(table, group));
         code
     }
@@ -59,10 +68,14 @@ impl Unit<'_> {
         let structure = written_structure(self.structure(table));
         let pointer = Expr::Name(format!("{}{}", grouped.run, self.table_name(table)));
         let (array, second) = (format!("{}_array", grouped.name), format!("{}_second", grouped.name));
+        let is_empty = grouped.is_empty.clone();
         let (declared, group) = self.described(table, grouped);
         let taken = Expr::call(format!("{structure}_array"), [pointer.clone()]);
         let arguments = [pointer, Expr::name(&array), group.clone()];
-        let firsts = Expr::call(format!("{structure}_find_firsts"), arguments.clone());
+        let mut firsts = Expr::call(format!("{structure}_find_firsts"), arguments.clone());
+        if let Some(is_empty) = is_empty {
+            firsts = Expr::conditional(is_empty, Expr::call("table_group_miss", [group.clone()]), firsts);
+        }
         let seconds = arguments.into_iter().chain([Expr::name(&second)]);
         let seconds = Stmt::call(format!("{structure}_find_seconds"), seconds);
         [

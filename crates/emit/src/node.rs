@@ -191,6 +191,9 @@ impl Draft {
                 body.problems.extend(table_problems(unit, node, *table));
                 let before = body.present.clone();
                 let code = body.nested(|body| body.key(*table));
+                if unit.skips_empty(*table) && !unit.learns(*table) {
+                    crate::body::join(&mut body.present, &before);
+                }
                 unit.forget_keys(node, &mut body.present, &before);
                 key = Some((code, *table));
                 body.act(*table, next, *exit);
@@ -247,20 +250,34 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
     let held = Expr::Name(format!("run->{}", unit.table_name(table)));
     let (run, state, key) = (Expr::name("run"), Expr::name("state"), Expr::name("key"));
     let mut code = Vec::new();
-    let mut found = Expr::word(0);
-    if !unit.program.tables[table].keys.is_empty() {
+    let has_keys = !unit.program.tables[table].keys.is_empty();
+    if has_keys {
         code.push(Stmt::Declare { of: "uint64_t".to_string(), name: format!("key[{limbs}]"), value: None });
         code.push(Stmt::Declare { of: "uint64_t".to_string(), name: "hash".to_string(), value: None });
-        code.push(Stmt::Blank);
-        code.push(Stmt::call(format!("{name}_key"), [run.clone(), state.clone(), key.clone()]));
-        let hash = Expr::call(format!("{structure}_hash"), [held.clone(), key.clone(), Expr::word(limbs)]);
-        code.push(Stmt::set(Expr::name("hash"), hash));
-        let address = Expr::call(format!("{structure}_address"), [held.clone(), Expr::name("hash")]);
-        let arguments = [held, address, Expr::name("hash"), key, unit.key_size(table)];
-        found = unit.own_part(table, Expr::call(format!("{structure}_find"), arguments));
     }
-    code.push(unit.count_look_ups(table, Expr::word(1)));
-    code.push(Stmt::declare("const uint32_t", "found", found));
+    let skips_empty = unit.skips_empty(table);
+    code.extend(skips_empty.then(|| Stmt::declare("uint32_t", "found", Expr::word(0))));
+    code.extend(has_keys.then_some(Stmt::Blank));
+    let key_made = Stmt::call(format!("{name}_key"), [run.clone(), state.clone(), key.clone()]);
+    let hash = Expr::call(format!("{structure}_hash"), [held.clone(), key.clone(), Expr::word(limbs)]);
+    let hash_made = Stmt::set(Expr::name("hash"), hash);
+    let address = Expr::call(format!("{structure}_address"), [held.clone(), Expr::name("hash")]);
+    let arguments = [held, address, Expr::name("hash"), key, unit.key_size(table)];
+    let found = || unit.own_part(table, Expr::call(format!("{structure}_find"), arguments.clone()));
+    let counted = unit.count_look_ups(table, Expr::word(1));
+    if skips_empty {
+        // Where a miss may insert an entry, the action needs the key.
+        let (before, mut looked_up) =
+            if unit.learns(table) { (Some(key_made), Vec::new()) } else { (None, vec![key_made]) };
+        looked_up.extend([hash_made, Stmt::set(Expr::name("found"), found())]);
+        code.extend(before);
+        code.push(counted);
+        code.push(Stmt::when(Expr::unary("!", unit.is_empty(table)), looked_up));
+    } else {
+        code.extend(has_keys.then_some([key_made, hash_made]).into_iter().flatten());
+        code.push(counted);
+        code.push(Stmt::declare("const uint32_t", "found", if has_keys { found() } else { Expr::word(0) }));
+    }
     let learns =
         unit.learns(table).then(|| Expr::name(if unit.program.tables[table].keys.is_empty() { "NULL" } else { "key" }));
     let arguments = [run, state, Expr::name("found"), unit.records(table)];

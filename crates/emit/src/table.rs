@@ -133,6 +133,20 @@ impl Unit<'_> {
         Expr::call("table_record_of", [Expr::Name(format!("&run->{name}->table")), records, found, stride])
     }
 
+    /// Whether lookups ask first if the table is empty, so that they cost nothing then: not where a lookup costs
+    /// no more than that, nor where a profile counts the keys.
+    pub fn skips_empty(&self, table: TableId) -> bool {
+        let declared = &self.program.tables[table];
+        let is_filled = declared.entries_constant && !declared.entries.is_empty();
+        let is_profiled = self.plan.instrument.edges;
+        !declared.keys.is_empty() && !is_filled && !is_profiled && self.structure(table) != Structure::Direct
+    }
+
+    /// Whether the table is empty.
+    pub fn is_empty(&self, table: TableId) -> Expr {
+        Expr::call("table_is_empty", [Expr::Name(format!("&run->{}->table", self.table_name(table)))])
+    }
+
     /// Stages make keys on another state than the one on which the action runs. There, headers that a key's code gave storage have
     /// none, unless the path has extracted them.
     pub fn forget_keys(&self, node: NodeId, present: &mut Presences, before: &Presences) {

@@ -74,6 +74,40 @@ impl HotPath<'_> {
         (together && self.requested(stage, place).is_some()).then(|| written_structure(structure))
     }
 
+    /// Whether the table of a staged lookup was empty when the group's keys were due, where that is asked.
+    pub(super) fn was_empty(&self, place: usize) -> Option<Expr> {
+        self.unit.skips_empty(self.table(place)).then(|| name(format!("path->{}_empty", self.look_up_name(place))))
+    }
+
+    /// Runs code of a staged lookup only if its table is not empty. A group that is prefetched for later needs
+    /// addresses in any case: `otherwise`.
+    fn unless_empty(&self, place: usize, code: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
+        let Some(is_empty) = self.was_empty(place).filter(|_| !code.is_empty()) else { return code };
+        vec![match otherwise.is_empty() {
+            true => Stmt::when(Expr::unary("!", is_empty), code),
+            false => Stmt::If { condition: is_empty, then: otherwise, otherwise: code },
+        }]
+    }
+
+    /// Asks which tables of a stage are empty, once for a group.
+    pub(super) fn empty_asked(&self, stage: &Stage) -> Vec<Stmt> {
+        let ask = |place: &usize| Some(Stmt::set(self.was_empty(*place)?, self.unit.is_empty(self.table(*place))));
+        stage.looked_up.iter().filter_map(ask).collect()
+    }
+
+    /// A table got its first entries between the keys of a group and its lookups. What another lookup of the
+    /// group has found may have been written after them, so all packets exit: they look up again.
+    pub(super) fn filled_meanwhile(&self, stage: &Stage) -> Option<Stmt> {
+        let filled = |place: &usize| {
+            let is_empty = self.unit.is_empty(self.table(*place));
+            Some(Expr::binary("&&", self.was_empty(*place)?, Expr::unary("!", is_empty)))
+        };
+        let any = stage.looked_up.iter().filter_map(filled).reduce(|one, other| Expr::binary("||", one, other))?;
+        let all = Expr::call("walk_first", [name("count")]);
+        let is_any = Expr::call("__builtin_expect", [any, name("0")]);
+        Some(Stmt::when(is_any, vec![Stmt::Assign(name("path->exits"), "|=", all)]))
+    }
+
     /// The address of a key's line, and the plan's prefetch of it.
     pub(super) fn request(&self, stage: &Stage, place: usize, key: Expr) -> Vec<Stmt> {
         let table = self.table(place);
@@ -94,15 +128,16 @@ impl HotPath<'_> {
         let address = name(format!("path->{held}_address[i]"));
         code.push(Stmt::set(address.clone(), Expr::call(format!("{structure}_address"), [pointer, hash])));
         if !self.is_pipelined() {
-            code.push(prefetch(address, hint));
+            code.push(prefetch(address.clone(), hint));
         }
-        code
+        let anywhere = self.is_pipelined().then(|| Stmt::set(address, name("path")));
+        self.unless_empty(place, code, anywhere.into_iter().collect())
     }
 
     /// Addresses that are computed for several packets at once, and the plan's prefetches of them.
     pub(super) fn addresses(&self, number: usize) -> Vec<Item> {
         let stage = &self.stages[number];
-        let (mut code, mut requests) = (Vec::new(), Vec::new());
+        let mut code = Vec::new();
         for &place in &stage.looked_up {
             let Some((held, hint)) = self.requested(stage, place) else { continue };
             let Some(structure) = self.lines(stage, place) else { continue };
@@ -112,15 +147,19 @@ impl HotPath<'_> {
                 name(format!("&path->{held}_address[from]")),
                 name("count"),
             ];
-            code.push(Stmt::call(format!("{structure}_addresses"), arguments));
-            if !self.is_pipelined() {
-                requests.push(prefetch(name(format!("path->{held}_address[from + i]")), hint));
+            let address = || name(format!("path->{held}_address[from + i]"));
+            let mut made = vec![Stmt::call(format!("{structure}_addresses"), arguments)];
+            let mut anywhere = None;
+            if self.is_pipelined() {
+                anywhere = in_loop(name("count"), vec![Stmt::set(address(), name("path"))]);
+            } else {
+                made.extend(in_loop(name("count"), vec![prefetch(address(), hint)]));
             }
+            code.extend(self.unless_empty(place, made, anywhere.into_iter().collect()));
         }
         if code.is_empty() {
             return Vec::new();
         }
-        code.extend(in_loop(name("count"), requests));
         let parameters = ["struct path *path", "uint32_t from", "uint32_t count"];
         let about = "The addresses of some packets' lookups, from their keys.";
         let mut items = vec![Item::Comment(about.to_string())];

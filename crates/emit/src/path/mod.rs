@@ -242,6 +242,9 @@ impl<'u> HotPath<'u> {
             if self.requested(stage, *place).is_some() {
                 members.push(Member::plain("const void *", format!("{table}_address[{group}]"), ""));
             }
+            if self.was_empty(*place).is_some() {
+                members.push(Member::plain("uint32_t", format!("{table}_empty"), "when the keys were due"));
+            }
         }
         for place in &self.found {
             members.push(Member::plain(
@@ -272,14 +275,19 @@ impl<'u> HotPath<'u> {
         let limbs = crate::body::limbs(self.unit.key_bits(table));
         let (run, state, key) = (name("run"), name("state"), name("key"));
         let (hash, found) = self.looked_up(place);
-        let body = vec![
+        let mut body = vec![
             Stmt::Declare { of: "uint64_t".to_string(), name: format!("key[{limbs}]"), value: None },
             Stmt::Declare { of: "uint64_t".to_string(), name: "hash".to_string(), value: None },
             Stmt::Blank,
+        ];
+        if self.unit.skips_empty(table) {
+            body.push(Stmt::when(self.unit.is_empty(table), vec![Stmt::result(Expr::word(0))]));
+        }
+        body.extend([
             Stmt::call(format!("{}_key", self.title(place)), [run, state, key]),
             Stmt::set(name("hash"), hash),
             Stmt::result(found),
-        ];
+        ]);
         let parameters = ["struct run *run", "struct state *state"];
         inline("uint32_t", format!("{}_find", self.title(place)), &parameters, body)
     }

@@ -88,7 +88,8 @@ impl HotPath<'_> {
         if number == 0 {
             requests.extend(self.paid(Placement::WithKeys));
         }
-        let mut code = self.lines_taken(stage);
+        let mut code = self.empty_asked(stage);
+        code.extend(self.lines_taken(stage));
         let mut items = self.addresses(number);
         let is_together = !items.is_empty();
         if let Some((_, lanes)) = self.lanes.as_ref().filter(|_| number == 0) {
@@ -142,7 +143,11 @@ impl HotPath<'_> {
             let early = if place == stage.place { "key" } else { "key_ahead" };
             let key = name(format!("path->{held}_key[i]"));
             let arguments = [name("run"), name("&state"), key.clone()];
-            keys.push(Stmt::call(format!("{}_{early}", self.title(place)), arguments));
+            let made = Stmt::call(format!("{}_{early}", self.title(place)), arguments);
+            keys.push(match self.was_empty(place) {
+                Some(is_empty) => Stmt::when(Expr::unary("!", is_empty), vec![made]),
+                None => made,
+            });
             zeros.push(Stmt::call("memset", [key.clone(), name("0"), Expr::call("sizeof", [key])]));
         }
         if number == 0 {
@@ -180,6 +185,7 @@ impl HotPath<'_> {
         }
         body.extend(rest);
         body.extend(seconds);
+        body.extend(self.filled_meanwhile(stage));
         let newest: &[&str] = if moved { &["uint32_t size", "const struct path *newest"] } else { &[] };
         let parameters = |run| [&[run, "uint32_t count", "struct path *path"][..], newest].concat();
         let parameters_named =
@@ -234,6 +240,7 @@ impl HotPath<'_> {
                 addresses: self.known_addresses(stage, place, moved),
                 requested: self.requested(stage, place).map(|(_, hint)| hint),
                 walks_ahead: self.walks_ahead(stage, table),
+                is_empty: self.was_empty(place),
                 found: name(format!("path->{}_found", self.title(place))),
                 requests,
             };
@@ -269,7 +276,10 @@ impl HotPath<'_> {
                 false => Expr::call(format!("{structure}_address"), [pointer.clone(), hash.clone()]),
             };
             let arguments = [pointer, address, hash, part("key"), limbs];
-            let found = self.unit.own_part(table, Expr::call(format!("{structure}_find"), arguments));
+            let mut found = self.unit.own_part(table, Expr::call(format!("{structure}_find"), arguments));
+            if let Some(is_empty) = self.was_empty(place) {
+                found = Expr::conditional(is_empty, Expr::word(0), found);
+            }
             code.push(Stmt::set(self.found_at(place), found));
         }
         code

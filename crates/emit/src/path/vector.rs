@@ -117,7 +117,11 @@ impl HotPath<'_> {
     fn found_by(&self, place: usize) -> Vec<Stmt> {
         let key = Stmt::declare("const uint64_t", "key[1]", Expr::List(vec![name("number")]));
         let (hash, found) = self.looked_up(place);
-        vec![key, Stmt::declare("const uint64_t", "hash", hash), Stmt::Blank, Stmt::result(found)]
+        let table = self.table(place);
+        let missed = || Stmt::when(self.unit.is_empty(table), vec![Stmt::result(Expr::word(0))]);
+        let missed = self.unit.skips_empty(table).then(missed);
+        let hash = Stmt::declare("const uint64_t", "hash", hash);
+        [key, hash, Stmt::Blank].into_iter().chain(missed).chain([Stmt::result(found)]).collect()
     }
 
     /// A member of the record `number`.

@@ -4,6 +4,7 @@ mod atomic;
 mod bulk;
 mod bulk_drop;
 mod copies;
+mod empty;
 mod exchange;
 mod key_from_lookup;
 mod misses;
