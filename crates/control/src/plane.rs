@@ -135,8 +135,8 @@ pub trait DataPlane {
     fn set_seed(&mut self, seed: u64);
 
     fn table_counts(&self, table: TableId) -> TableCounts;
-    /// The entries whose time has passed (when the clock was set), each once for its last hit. Entries that are deleted then are not
-    /// among them.
+    /// The entries whose time has passed when the clock was set: each again after every further time without a hit. Entries that are deleted
+    /// then are not among them.
     fn take_idle(&mut self) -> Vec<EntryKey>;
 
     fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal>;
@@ -156,6 +156,12 @@ pub trait DataPlane {
             return Err(refusal);
         }
         Ok(inverse)
+    }
+
+    /// Takes an update back, by what [`DataPlane::write`] gave for it.
+    fn take_back(&mut self, inverse: &Update) -> Result<(), Refusal> {
+        self.store_mut().restore(inverse);
+        self.apply(inverse)
     }
 
     /// Refuses a key that is already there with that priority, a full table, a value too wide, an unknown member or group.

@@ -22,8 +22,8 @@ pub enum Timer {
 pub struct Idle {
     pub timer: Option<Timer>,
     pub restarted_ns: u64,
-    /// The restart after which the control plane was told that the time has passed.
-    pub(crate) told_ns: Option<u64>,
+    /// The restart after which the control plane was told that the time has passed, and how often it had.
+    pub(crate) told: Option<(u64, u64)>,
 }
 
 impl State<'_> {
@@ -45,28 +45,30 @@ impl State<'_> {
 }
 
 impl TableState<'_> {
-    /// The entries whose time has passed and that were not told of yet. Those of tables that delete them are gone.
+    /// The entries whose time has passed, once for each time. Those of tables that delete them are gone.
     fn age(&mut self, now_ns: u64) -> Vec<(Vec<Match>, u32)> {
         let Some(kind) = self.table.idle_timeout else { return Vec::new() };
         let mut told = Vec::new();
         for id in self.entry_ids() {
-            let Idle { timer, restarted_ns, told_ns } = self.entry(id).idle;
+            let Idle { timer, restarted_ns, told: was_told } = self.entry(id).idle;
             let time = match timer {
                 None => continue,
                 Some(Timer::Nanoseconds(time)) => time,
                 Some(Timer::Profile(profile)) => self.expiry_ns(profile),
             };
-            if now_ns.saturating_sub(restarted_ns) < time {
+            let idle_ns = now_ns.saturating_sub(restarted_ns);
+            if idle_ns < time {
                 continue;
             }
+            let now_told = Some((restarted_ns, idle_ns.checked_div(time).unwrap_or(1)));
             match kind {
                 IdleTimeout::Delete => {
                     told.push(self.key_of(id));
                     self.remove(id);
                 }
-                IdleTimeout::Notify if told_ns == Some(restarted_ns) => {}
+                IdleTimeout::Notify if was_told == now_told => {}
                 IdleTimeout::Notify => {
-                    self.entry_mut(id).idle.told_ns = Some(restarted_ns);
+                    self.entry_mut(id).idle.told = now_told;
                     told.push(self.key_of(id));
                 }
             }
@@ -78,7 +80,7 @@ impl TableState<'_> {
     pub fn set_timer(&mut self, key: &EntryKey, time_ns: u64, now_ns: u64) -> Result<(), Refusal> {
         let id = self.identify(key)?;
         let timer = (time_ns > 0).then_some(Timer::Nanoseconds(time_ns));
-        self.entry_mut(id).idle = Idle { timer, restarted_ns: now_ns, told_ns: None };
+        self.entry_mut(id).idle = Idle { timer, restarted_ns: now_ns, told: None };
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use crate::target::{Prepared, Switch, Target};
 use crate::write::Writer;
 use control::message::runtime::{ForwardingPipelineConfig, ReadRequest, WriteRequest, write_request::Atomicity};
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tonic::{Code, Status};
 
@@ -44,6 +44,8 @@ pub struct Device {
     pub digests: Mutex<Digests>,
     /// Ports that have lost their link, whatever pipeline runs.
     pub ports_down: Mutex<HashSet<u32>>,
+    /// Packets for controllers on their way through the server.
+    pub packets_waiting: AtomicUsize,
     pub losses: Losses,
     next_stream: AtomicU64,
 }
@@ -64,6 +66,7 @@ impl Device {
             configuring: Mutex::new(()),
             digests: Mutex::default(),
             ports_down: Mutex::default(),
+            packets_waiting: AtomicUsize::new(0),
             losses: Losses::default(),
             next_stream: AtomicU64::new(0),
         }

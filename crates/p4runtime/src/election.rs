@@ -167,13 +167,19 @@ impl Elections {
     }
 
     /// Sends a message to the primary controller of every role. Gives how many could not take it.
-    pub fn send(&self, update: &Update) -> u64 {
-        let primaries = self.contests.values().filter_map(Contest::primary);
-        let lost = primaries.filter(|primary| {
-            let message = StreamMessageResponse { update: Some(update.clone()) };
-            primary.outbox.try_send(Ok(message)).is_err()
-        });
-        lost.count() as u64
+    pub fn send(&self, update: Update) -> u64 {
+        let (mut update, mut lost) = (Some(update), 0);
+        let mut primaries = self.contests.values().filter_map(Contest::primary).peekable();
+        while let Some(primary) = primaries.next() {
+            let update = if primaries.peek().is_some() { update.clone() } else { update.take() };
+            lost += u64::from(primary.outbox.try_send(Ok(StreamMessageResponse { update })).is_err());
+        }
+        lost
+    }
+
+    /// Messages that some primary controller can still take; none if there is no primary controller.
+    pub fn room(&self) -> Option<usize> {
+        self.contests.values().filter_map(Contest::primary).map(|primary| primary.outbox.capacity()).max()
     }
 
     pub fn has_primary(&self) -> bool {

@@ -20,9 +20,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// Events that are told under one lock, at most.
+const TOGETHER: usize = 64;
+
 pub enum Event {
-    PacketIn(Vec<u8>),
-    Digest(DigestRecord),
+    PacketsIn(Vec<Vec<u8>>),
+    Digests(Vec<DigestRecord>),
     Idle(Vec<EntryKey>),
     Miss { table: TableId, packet: Vec<u8> },
     Port { port: u32, up: bool },
@@ -43,7 +46,27 @@ impl Events {
 
     /// A frame left by the CPU port, with the header `packet_in` in front if the program has one.
     pub fn packet_in(&self, frame: Vec<u8>) {
-        self.put(Event::PacketIn(frame), &self.device.losses.packets_in);
+        self.packets_in(vec![frame]);
+    }
+
+    /// Several of them, in their order.
+    pub fn packets_in(&self, frames: Vec<Vec<u8>>) {
+        let count = frames.len();
+        if count == 0 {
+            return;
+        }
+        self.device.packets_waiting.fetch_add(count, Ordering::Relaxed);
+        if self.queue.try_send(Event::PacketsIn(frames)).is_err() {
+            self.device.packets_waiting.fetch_sub(count, Ordering::Relaxed);
+            self.device.losses.packets_in.fetch_add(count as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Packets that the controllers can take now. More are better left where they are, since they would be lost on the way. None: there is no
+    /// primary controller to take any.
+    pub fn packet_room(&self) -> Option<usize> {
+        let room = self.device.elections().room()?;
+        Some(room.saturating_sub(self.device.packets_waiting.load(Ordering::Relaxed)))
     }
 
     /// Whether a controller has asked for records of any digest.
@@ -52,7 +75,14 @@ impl Events {
     }
 
     pub fn digest(&self, record: DigestRecord) {
-        self.put(Event::Digest(record), &self.device.losses.digests);
+        self.digests(vec![record]);
+    }
+
+    pub fn digests(&self, records: Vec<DigestRecord>) {
+        let count = records.len() as u64;
+        if count > 0 && self.queue.try_send(Event::Digests(records)).is_err() {
+            self.device.losses.digests.fetch_add(count, Ordering::Relaxed);
+        }
     }
 
     /// No packet has hit these entries for their time. The process tells it again after each further time without one.
@@ -90,25 +120,41 @@ pub fn run(device: &Device, queue: &Receiver<Event>) {
             Some(pipeline) => lock(&device.digests).idle_for(&configs(pipeline), Instant::now()).unwrap_or(LOOK),
             None => LOOK,
         };
-        let event = match queue.recv_timeout(wait.min(LOOK)) {
-            Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+        let first = match queue.recv_timeout(wait.min(LOOK)) {
+            Err(RecvTimeoutError::Disconnected) => return,
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
         };
-        if let Some(Event::Port { port, up }) = event {
-            let mut down = lock(&device.ports_down);
-            let _changed = if up { down.remove(&port) } else { down.insert(port) };
+        // What waits together is told together: the locks are taken once.
+        let events: Vec<Event> = first.into_iter().chain(queue.try_iter().take(TOGETHER)).collect();
+        let stops = events.iter().any(|event| matches!(event, Event::Stop));
+        tell(device, events);
+        if stops {
+            return;
         }
+    }
+}
+
+fn tell(device: &Device, events: Vec<Event>) {
+    for event in &events {
+        if let Event::Port { port, up } = event {
+            let mut down = lock(&device.ports_down);
+            let _changed = if *up { down.remove(port) } else { down.insert(*port) };
+        }
+    }
+    let packets = |event: &Event| if let Event::PacketsIn(frames) = event { frames.len() } else { 0 };
+    let packets: usize = events.iter().map(packets).sum();
+    {
         // In the order in which a Write takes them: a writer that waits for one must not stand between two readers.
         let (elections, pipeline) = (device.elections(), device.pipeline());
-        let Some(pipeline) = pipeline.as_ref() else { continue };
-        let teller = Teller { device, elections: &elections, pipeline };
-        if let Some(event) = event {
-            teller.take(event);
+        if let Some(pipeline) = pipeline.as_ref() {
+            let teller = Teller { device, elections: &elections, pipeline };
+            events.into_iter().for_each(|event| teller.take(event));
+            let due = lock(&device.digests).due(&configs(pipeline), Instant::now());
+            due.into_iter().for_each(|list| teller.send_list(list));
         }
-        let due = lock(&device.digests).due(&configs(pipeline), Instant::now());
-        due.into_iter().for_each(|list| teller.send_list(list));
     }
+    device.packets_waiting.fetch_sub(packets, Ordering::Relaxed);
 }
 
 fn configs(pipeline: &Pipeline) -> Configs {
@@ -130,20 +176,11 @@ struct Teller<'a> {
 impl Teller<'_> {
     fn take(&self, event: Event) {
         match event {
-            Event::PacketIn(frame) => match packet::packet_in(&self.pipeline.schema, frame) {
-                Some(packet) => self.send(&Message::Packet(packet), &self.device.losses.packets_in),
-                None => drop(self.device.losses.malformed.fetch_add(1, Ordering::Relaxed)),
-            },
-            Event::Digest(record) => {
-                let config = lock(&self.pipeline.records).digests.get(&record.digest).copied();
-                // Without a controller to take it, it comes again.
-                let Some(config) = config.filter(|_| self.elections.has_primary()) else { return };
-                let list = lock(&self.device.digests).push(record.digest, record.values, &config, Instant::now());
-                list.into_iter().for_each(|list| self.send_list(list));
-            }
+            Event::PacketsIn(frames) => frames.into_iter().for_each(|frame| self.packet_in(frame)),
+            Event::Digests(records) => self.digests(records),
             Event::Miss { table, packet } => {
                 let Some(table_id) = self.pipeline.schema.id_of(table) else { return };
-                self.send(&Miss { table_id, packet }.message(), &self.device.losses.packets_in);
+                self.send(Miss { table_id, packet }.message(), &self.device.losses.packets_in);
             }
             Event::Idle(keys) => self.idle(&keys),
             Event::Port { port, up } => self.port_changed(port, up),
@@ -151,8 +188,28 @@ impl Teller<'_> {
         }
     }
 
-    fn send(&self, message: &Message, lost: &AtomicU64) {
+    fn send(&self, message: Message, lost: &AtomicU64) {
         lost.fetch_add(self.elections.send(message), Ordering::Relaxed);
+    }
+
+    fn packet_in(&self, frame: Vec<u8>) {
+        match packet::packet_in(&self.pipeline.schema, frame) {
+            Some(packet) => self.send(Message::Packet(packet), &self.device.losses.packets_in),
+            None => drop(self.device.losses.malformed.fetch_add(1, Ordering::Relaxed)),
+        }
+    }
+
+    fn digests(&self, records: Vec<DigestRecord>) {
+        // Without a controller to take it, a record comes again.
+        if !self.elections.has_primary() {
+            return;
+        }
+        let (configs, now) = (configs(self.pipeline), Instant::now());
+        for record in records {
+            let Some(config) = configs.get(&record.digest) else { continue };
+            let list = lock(&self.device.digests).push(record.digest, record.values, config, now);
+            list.into_iter().for_each(|list| self.send_list(list));
+        }
     }
 
     fn send_list(&self, list: List) {
@@ -165,7 +222,7 @@ impl Teller<'_> {
             return;
         };
         let message = DigestList { digest_id: digest.id, list_id: list.number, data, timestamp: now() };
-        self.send(&Message::Digest(message), &losses.digests);
+        self.send(Message::Digest(message), &losses.digests);
     }
 
     fn idle(&self, keys: &[EntryKey]) {
@@ -176,7 +233,7 @@ impl Teller<'_> {
         });
         let Some(table_entry) = table_entry.filter(|entries| !entries.is_empty()) else { return };
         let message = IdleTimeoutNotification { table_entry, timestamp: now() };
-        self.send(&Message::IdleTimeoutNotification(message), &self.device.losses.idle);
+        self.send(Message::IdleTimeoutNotification(message), &self.device.losses.idle);
     }
 
     /// Groups without the members that watch a dead port, and multicast groups with the replicas that stand in for those of one.

@@ -45,6 +45,11 @@ pub trait Target: Send + Sync + 'static {
     /// Calls `work` with the switch, and keeps all others from it meanwhile. One Write or Read is one call. Only called while a pipeline
     /// runs.
     fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch));
+
+    /// Whether another caller has the switch: then [`Target::with_switch`] waits.
+    fn is_busy(&self) -> bool {
+        true
+    }
 }
 
 /// The switch, in one caller's hands.

@@ -3,7 +3,9 @@
 
 mod rig;
 
+use control::DataPlane as _;
 use control::message::runtime::{update::Type, write_request::Atomicity, *};
+use control::store::Origin;
 use rig::messages::*;
 use rig::{Client, Rig};
 use std::time::Instant;
@@ -51,6 +53,20 @@ fn an_update_without_type_or_entity_is_refused() {
     let status = client.write(vec![update(Type::Unspecified, table(host(1, 1))), empty, hollow, unknown, extern_entry]);
     let invalid = Code::InvalidArgument;
     assert_eq!(codes(&status.expect_err("all fail")), [invalid, invalid, invalid, invalid, Code::Unimplemented]);
+}
+
+#[test]
+fn an_entry_of_the_program_that_comes_back_is_the_programs() {
+    let rig = Rig::with(Default::default(), Some(&rig::EVERYTHING.replace("const entries = { 7:", "entries = { 7:")));
+    let mut client = rig.primary();
+    let program = rig.behind().plane.store().program().clone();
+    let (own, declared) = program.tables.iter().find(|(_, table)| !table.entries.is_empty()).expect("one has entries");
+    let origins = || rig.behind().plane.store().entries(own).map(|stored| stored.origin).collect::<Vec<_>>();
+    assert_eq!(origins(), [Origin::Program; 2], "of `{}`", declared.name);
+    let delete = update(Type::Delete, table(entry("fixed", vec![exact(1, [7])], None)));
+    let status = client.write_as(vec![delete, insert(1, 600)], Atomicity::RollbackOnError).expect_err("the last fails");
+    assert_eq!(codes(&status), [Code::Aborted, Code::OutOfRange]);
+    assert_eq!(origins(), [Origin::Program; 2]);
 }
 
 /// All that a controller has written, in an order of its own.

@@ -274,13 +274,16 @@ fn idle_timeouts_are_kept_and_told() {
     let asked = TableEntry { time_since_last_hit: Some(Default::default()), ..all_of("hosts") };
     let elapsed = Some(table_entry::IdleTimeout { elapsed_ns: 17 });
     assert_eq!(entries(&mut client, asked), [TableEntry { time_since_last_hit: elapsed, ..aging.clone() }]);
-    rig.behind().wait_until(2_000);
-    match client.receive().expect("the stream is open") {
-        Some(stream_message_response::Update::IdleTimeoutNotification(told)) => {
-            assert_eq!(told.table_entry, [TableEntry { action: None, ..aging }]);
-            assert!(told.timestamp > 0);
+    // Again after each further time without a hit.
+    for nanoseconds in [1_000, 2_000, 4_500] {
+        rig.behind().wait_until(nanoseconds);
+        match client.receive().expect("the stream is open") {
+            Some(stream_message_response::Update::IdleTimeoutNotification(told)) => {
+                assert_eq!(told.table_entry, [TableEntry { action: None, ..aging.clone() }]);
+                assert!(told.timestamp > 0);
+            }
+            other => panic!("an entry is idle, not {other:?}"),
         }
-        other => panic!("an entry is idle, not {other:?}"),
     }
     for given in [
         TableEntry { idle_timeout_ns: -1, ..host(2, 1) },

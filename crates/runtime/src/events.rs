@@ -81,18 +81,20 @@ impl Events {
         }
     }
 
-    /// Adds all events of worker `id` so far, each kind in order, and what was lost since this was last called. By the control thread.
-    pub fn take(&self, id: u32, events: &mut Vec<Event>, lost: &mut Lost) {
-        lost.digests += all(&self.digests, |digest, bytes| Event::Digest { digest, values: limbs(bytes) }, events);
-        lost.logs += all(&self.logs, read_log, events);
-        lost.fails += all(&self.fails, |_, bytes| Event::Fail { text: text(bytes) }, events);
-        lost.punts += all(&self.punts, |node, bytes| Event::Punt(read_punt(id, node, bytes)), events);
+    /// Adds the events of worker `id` so far, each kind in order, `digests` records of digests at most, and what was lost since this was last called. By the
+    /// control thread.
+    pub fn take(&self, (id, digests): (u32, usize), events: &mut Vec<Event>, lost: &mut Lost) {
+        lost.digests +=
+            all((&self.digests, digests), |digest, bytes| Event::Digest { digest, values: limbs(bytes) }, events);
+        lost.logs += all((&self.logs, usize::MAX), read_log, events);
+        lost.fails += all((&self.fails, usize::MAX), |_, bytes| Event::Fail { text: text(bytes) }, events);
+        lost.punts += all((&self.punts, usize::MAX), |node, bytes| Event::Punt(read_punt(id, node, bytes)), events);
     }
 }
 
-fn all(ring: &Ring, read: impl Fn(u32, &[u8]) -> Event, events: &mut Vec<Event>) -> u64 {
+fn all((ring, most): (&Ring, usize), read: impl Fn(u32, &[u8]) -> Event, events: &mut Vec<Event>) -> u64 {
     // SAFETY: the control thread alone reads, by `Events::take`.
-    unsafe { ring.drain(read, events) };
+    unsafe { ring.drain(most, read, events) };
     ring.take_lost()
 }
 

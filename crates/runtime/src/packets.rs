@@ -2,6 +2,7 @@
 
 use crate::events::{Punted, saved_parts};
 use crate::switch::{Lane, Switch};
+use crate::worker::Worker;
 use std::fmt;
 
 /// Why a packet of the control plane is not taken.
@@ -96,15 +97,25 @@ impl<L: Lane> Switch<L> {
         self.workers.iter().for_each(|worker| worker.host.set_cpu_port(port));
     }
 
-    /// The packets that the program has sent to the control plane's port, and how many were lost since this was last called: those that found the queue full,
-    /// not those that waited in it.
-    pub fn take_cpu_packets(&mut self) -> (Vec<Vec<u8>>, u64) {
+    /// The oldest packets that the program has sent to the control plane's port, at most so many of each worker; and how many were lost since this was last
+    /// called: those that found the queue full, not those that waited in it.
+    pub fn take_cpu_packets(&mut self, most: usize) -> (Vec<Vec<u8>>, u64) {
         let (mut packets, mut lost) = (Vec::new(), 0);
         for worker in &self.workers {
             // SAFETY: the switch is borrowed, so no other thread reads.
-            unsafe { worker.control.to_cpu.drain(|_, bytes| bytes.to_vec(), &mut packets) };
+            unsafe { worker.control.to_cpu.drain(most, |_, bytes| bytes.to_vec(), &mut packets) };
             lost += worker.control.to_cpu.take_lost();
         }
         (packets, lost)
+    }
+
+    /// Lets go of all packets that the program has sent there. The number of those that found the queue full.
+    pub fn drop_cpu_packets(&mut self) -> u64 {
+        let drop_all = |worker: &Worker| {
+            // SAFETY: the switch is borrowed, so no other thread reads.
+            unsafe { worker.control.to_cpu.drain(usize::MAX, |_, _| (), &mut Vec::new()) };
+            worker.control.to_cpu.take_lost()
+        };
+        self.workers.iter().map(drop_all).sum()
     }
 }

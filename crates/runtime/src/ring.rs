@@ -110,14 +110,15 @@ impl Ring {
         }
     }
 
-    /// What `read` makes of all messages that wait now, oldest first. Ends though the other thread writes on: it takes as many bytes as
-    /// the queue has room for, at most.
+    /// What `read` makes of the messages that wait now, oldest first, `most` at most. Ends though the other thread writes on: it takes as many
+    /// bytes as the queue has room for, at most.
     ///
     /// # Safety
     /// No other thread reads.
-    pub unsafe fn drain<R>(&self, read: impl Fn(u32, &[u8]) -> R, into: &mut Vec<R>) {
-        let mut taken = 0;
-        while taken < self.bytes {
+    pub unsafe fn drain<R>(&self, most: usize, read: impl Fn(u32, &[u8]) -> R, into: &mut Vec<R>) {
+        let (mut taken, mut left) = (0, most);
+        while taken < self.bytes && left > 0 {
+            left -= 1;
             let counted = |tag: u32, bytes: &[u8]| (read(tag, bytes), size_of::<Head>() + bytes.len());
             // SAFETY: the caller's promise.
             let Some((message, bytes)) = (unsafe { self.pop(counted) }) else { return };
@@ -180,7 +181,9 @@ mod tests {
                 assert!(ring.push(tag + 1, &[&[0; 8]]));
                 tag
             };
-            ring.drain(read, &mut drained);
+            ring.drain(2, read, &mut drained);
+            assert_eq!(drained, [0, 1]);
+            ring.drain(usize::MAX, read, &mut drained);
         }
         assert!(!ring.is_empty() && drained.len() >= 1024 / 16 && drained.is_sorted(), "{drained:?}");
     }

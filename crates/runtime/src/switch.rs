@@ -435,11 +435,12 @@ impl<L: Lane> Switch<L> {
         self.workers.iter().map(|worker| worker.control.longest_pause()).max().unwrap_or_default()
     }
 
-    /// What the pipeline has told since this was last called, each kind in order for each worker; and what was lost since then, because its queue was full.
-    pub fn take_events(&self) -> (Vec<Event>, Lost) {
+    /// What the pipeline has told since this was last called, each kind in order for each worker; and what was lost since then, because its queue was full. Of
+    /// each worker's records of digests, no more than `digests` are taken: the others wait.
+    pub fn take_events(&self, digests: usize) -> (Vec<Event>, Lost) {
         let (mut events, mut lost) = (Vec::new(), Lost::default());
         let workers = (0..).zip(&self.workers);
-        workers.for_each(|(id, worker)| worker.control.events.take(id, &mut events, &mut lost));
+        workers.for_each(|(id, worker)| worker.control.events.take((id, digests), &mut events, &mut lost));
         (events, lost)
     }
 }

@@ -368,7 +368,7 @@ impl Table {
         self.timers().set_profile(profile, time_ns);
     }
 
-    /// The entries whose time has passed: those that are deleted now, or those not reported since their last hit.
+    /// The entries whose time has passed: those that are deleted now, or those whose time has passed again since they were reported.
     pub fn age(&self, now_ns: u64) -> Vec<Entry> {
         let Some(kind) = self.description.idle_timeout else { return Vec::new() };
         let mut idle = Vec::new();
@@ -380,18 +380,16 @@ impl Table {
             for cell in from..cells.min(from + SLICE) {
                 let mut raw = RawEntry::empty();
                 // SAFETY: the lock is held until the entry was copied.
-                let passed = unsafe {
-                    writer_find_handle(*writer, cell, &mut raw) == 0
-                        && timers.has_passed(raw.timer, raw.last_hit_ns, now_ns)
-                };
-                if !passed {
+                let is_there = unsafe { writer_find_handle(*writer, cell, &mut raw) == 0 };
+                let times = if is_there { timers.times_passed(raw.timer, raw.last_hit_ns, now_ns) } else { 0 };
+                if times == 0 {
                     timers.forget(cell);
                     continue;
                 }
                 // SAFETY: the writer has filled it.
                 let entry = unsafe { self.entry(&raw) };
                 match kind {
-                    IdleTimeout::Notify if !timers.tell(cell, raw.last_hit_ns) => continue,
+                    IdleTimeout::Notify if !timers.tell(cell, raw.last_hit_ns, times) => continue,
                     IdleTimeout::Notify => {}
                     IdleTimeout::Delete => {
                         let matches = self.raw(&entry.matches).expect("an entry's own key fits its table");

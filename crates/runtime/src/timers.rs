@@ -20,8 +20,8 @@ pub fn profile_timer(profile: u8) -> u32 {
 pub(crate) struct Timers {
     times_ns: Vec<u64>,
     numbers: HashMap<u64, u32>,
-    /// The last hit of each entry, by cell, when the control plane was told that its time has passed.
-    told: HashMap<u32, u64>,
+    /// For each entry, by cell, what the control plane was last told: since which hit its time has passed, and how often.
+    told: HashMap<u32, (u64, u64)>,
 }
 
 impl Timers {
@@ -44,14 +44,19 @@ impl Timers {
         })
     }
 
-    pub fn has_passed(&self, timer: u32, last_hit_ns: u64, now_ns: u64) -> bool {
-        let time = self.times_ns.get(timer as usize).copied().unwrap_or(u64::MAX);
-        timer != 0 && now_ns.saturating_sub(last_hit_ns) >= time
+    /// How often the time has passed since the last hit.
+    pub fn times_passed(&self, timer: u32, last_hit_ns: u64, now_ns: u64) -> u64 {
+        match self.times_ns.get(timer as usize) {
+            None => 0,
+            Some(0) => u64::from(timer != 0),
+            Some(time) if timer != 0 => now_ns.saturating_sub(last_hit_ns) / time,
+            Some(_) => 0,
+        }
     }
 
-    /// Whether the control plane still has to be told that the entry's time has passed; once for each hit.
-    pub fn tell(&mut self, cell: u32, last_hit_ns: u64) -> bool {
-        self.told.insert(cell, last_hit_ns) != Some(last_hit_ns)
+    /// Whether the control plane still has to be told that the entry's time has passed so often since a hit: once for each time.
+    pub fn tell(&mut self, cell: u32, last_hit_ns: u64, times: u64) -> bool {
+        self.told.insert(cell, (last_hit_ns, times)) != Some((last_hit_ns, times))
     }
 
     pub fn forget(&mut self, cell: u32) {
@@ -69,16 +74,17 @@ mod tests {
         timers.set_profile(3, 500);
         let ten = timers.number(10);
         assert_eq!((timers.number(10), timers.number(0)), (ten, 0));
-        assert!(timers.has_passed(ten, 90, 100) && !timers.has_passed(ten, 91, 100));
-        assert!(timers.has_passed(profile_timer(3), 0, 500) && !timers.has_passed(profile_timer(4), 0, u64::MAX - 1));
-        assert!(!timers.has_passed(0, 0, u64::MAX) && !timers.has_passed(12345, 0, 7));
+        assert_eq!([80, 81, 90, 91].map(|hit| timers.times_passed(ten, hit, 100)), [2, 1, 1, 0]);
+        assert_eq!(timers.times_passed(profile_timer(3), 0, 500), 1);
+        assert_eq!(timers.times_passed(profile_timer(4), 0, u64::MAX - 1), 0);
+        assert_eq!((timers.times_passed(0, 0, u64::MAX - 1), timers.times_passed(12345, 0, 7)), (0, 0));
     }
 
     #[test]
-    fn each_hit_is_told_of_once() {
+    fn each_time_without_a_hit_is_told_of_once() {
         let mut timers = Timers::new();
-        assert!(timers.tell(1, 5) && !timers.tell(1, 5) && timers.tell(1, 6));
+        assert!(timers.tell(1, 5, 1) && !timers.tell(1, 5, 1) && timers.tell(1, 5, 2) && timers.tell(1, 6, 1));
         timers.forget(1);
-        assert!(timers.tell(1, 6));
+        assert!(timers.tell(1, 6, 1));
     }
 }

@@ -28,7 +28,7 @@ fn run(switch: &mut Switch<MemoryPort>, frames: &[(u16, Vec<u8>)], packets: u64)
 fn each_kind_is_told_in_order() {
     let mut switch = Switch::new(pipeline("#define ECHO_TELL\n"), vec![port()], SETTINGS).unwrap();
     run(&mut switch, &[(1, vec![0; 60]), (1, vec![0; 100])], 2);
-    let (events, lost) = switch.take_events();
+    let (events, lost) = switch.take_events(usize::MAX);
     let log = |number, length| Event::Log {
         format: "packet {}: {} bytes".into(),
         values: vec![number, length, 1],
@@ -42,7 +42,7 @@ fn each_kind_is_told_in_order() {
         Event::Fail { text: "a length is odd".into() },
     ];
     assert_eq!((&events[..], lost), (&expected[..], Lost::default()));
-    assert_eq!(switch.take_events(), (Vec::new(), Lost::default()));
+    assert_eq!(switch.take_events(usize::MAX), (Vec::new(), Lost::default()));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_flood_of_one_kind_is_counted_and_costs_no_other() {
     let mut switch = Switch::new(pipeline("#define ECHO_TELL\n"), vec![port()], SETTINGS).unwrap();
     run(&mut switch, &[(1, vec![0; 60])], PACKETS);
     run(&mut switch, &[(1, vec![0; 100])], 1);
-    let (events, lost) = switch.take_events();
+    let (events, lost) = switch.take_events(usize::MAX);
     let mut kinds = BTreeMap::<&str, u64>::new();
     for event in &events {
         let kind = match event {
@@ -66,7 +66,7 @@ fn a_flood_of_one_kind_is_counted_and_costs_no_other() {
     assert_eq!((kinds["digest"] + lost.digests, kinds["log"] + lost.logs), (PACKETS + 1, PACKETS + 1));
     assert_eq!((kinds["fail"], lost.fails, lost.punts), (1, 0, 0));
     assert_eq!(events[0], Event::Digest { digest: 3, values: vec![1, 60] }, "the first ones stay");
-    assert_eq!(switch.take_events().1, Lost::default(), "each is counted once");
+    assert_eq!(switch.take_events(usize::MAX).1, Lost::default(), "each is counted once");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_punted_packet_goes_on_where_it_was_with_what_was_saved() {
     let frames = [punted(2, 60), (1, vec![0; 60]), punted(3, 61)];
     run(&mut switch, &frames, 3);
     assert_eq!(switch.lane(0).unwrap().take_sent().len(), 1);
-    let punts = punts(switch.take_events().0);
+    let punts = punts(switch.take_events(usize::MAX).0);
     assert_eq!(punts.iter().map(|punt| &punt.packet).collect::<Vec<_>>(), [&frames[0].1, &frames[2].1]);
     assert_eq!(
         punts.iter().map(|punt| (punt.node, punt.saved.len(), punt.worker)).collect::<Vec<_>>(),
@@ -100,7 +100,7 @@ fn a_punted_packet_goes_on_where_it_was_with_what_was_saved() {
 fn punted_packets_of_another_pipeline_are_refused() {
     let mut switch = Switch::new(echo(0x11), vec![port()], SETTINGS).unwrap();
     run(&mut switch, &[punted(2, 60)], 2);
-    let punts = punts(switch.take_events().0);
+    let punts = punts(switch.take_events(usize::MAX).0);
     // One waits for a worker that does not run while the pipeline is exchanged, the other comes after.
     switch.resume(&punts[0]).unwrap();
     switch.exchange(echo(0x22), |_, _| {}).unwrap();
@@ -122,7 +122,7 @@ fn packets_are_resumed_while_others_flow_and_pipelines_are_exchanged() {
     let (mut resumed, mut refused, mut lost, mut turns) = (0, 0, 0, 0);
     let deadline = Instant::now() + Duration::from_secs(60);
     while resumed < PACKETS && Instant::now() < deadline {
-        let (events, more) = switch.take_events();
+        let (events, more) = switch.take_events(usize::MAX);
         lost += more.punts;
         for punt in punts(events) {
             match switch.resume(&punt) {

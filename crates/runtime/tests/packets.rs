@@ -45,7 +45,7 @@ fn packets_go_to_the_control_plane_and_back_while_others_flow() {
         while next < PACKETS && switch.inject(CPU, &numbered(next)).is_ok() {
             next += 1;
         }
-        let (packets, lost) = switch.take_cpu_packets();
+        let (packets, lost) = switch.take_cpu_packets(usize::MAX);
         assert_eq!(lost, 0);
         taken.extend(packets);
     }
@@ -77,9 +77,9 @@ fn both_ways_are_bounded_and_what_finds_no_room_is_counted() {
     // As many once more: the control plane has not taken the first.
     (0..10).for_each(|_| switch.inject(CPU, &frame).unwrap());
     switch.run(0);
-    let (packets, lost) = switch.take_cpu_packets();
+    let (packets, lost) = switch.take_cpu_packets(usize::MAX);
     assert_eq!((packets.len() as u64 + lost, packets.len() as u64), (injected + 10, injected));
-    assert_eq!(switch.take_cpu_packets(), (Vec::new(), 0));
+    assert_eq!(switch.take_cpu_packets(usize::MAX), (Vec::new(), 0));
     assert_eq!(switch.lane(0).unwrap().held(), 0);
 }
 

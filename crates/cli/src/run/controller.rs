@@ -38,6 +38,10 @@ impl<L: Replay> Target for Controller<L> {
             work(&mut InHand { live: &mut live, cpu_port: self.cpu_port });
         }
     }
+
+    fn is_busy(&self) -> bool {
+        self.switch.is_locked()
+    }
 }
 
 /// The switch in the hands of one call.

@@ -4,7 +4,7 @@ use control::Refusal;
 use hlir::Program;
 use native::{NativeEngine, Replay, Written};
 use runtime::{Pipeline, Settings, SwitchError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 pub type Engine<L> = NativeEngine<'static, L>;
 
@@ -101,5 +101,10 @@ impl<L: Replay> Shared<L> {
     /// The switch, in this thread's hands alone. Packets flow meanwhile.
     pub fn lock(&self) -> MutexGuard<'_, Live<L>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a thread has the switch in its hands.
+    pub fn is_locked(&self) -> bool {
+        matches!(self.0.try_lock(), Err(TryLockError::WouldBlock))
     }
 }

@@ -12,6 +12,9 @@ use p4runtime::Events;
 use runtime::Event;
 use std::collections::BTreeMap;
 
+/// Records of digests that are taken at once, of each worker: more than controllers take in the time. The others wait in the worker's queue.
+const DIGESTS: usize = 1024;
+
 /// See the module.
 pub struct Relay<L: Replay> {
     pub switch: Shared<L>,
@@ -43,9 +46,17 @@ impl<L: Replay> Relay<L> {
 
     /// Tells controllers of packets for them.
     fn tell_packets(&mut self) {
-        let taken = self.switch.lock().engine().map(|engine| engine.switch().take_cpu_packets());
-        let Some((packets, lost)) = taken else { return };
-        packets.into_iter().for_each(|packet| self.controllers.packet_in(packet));
+        // What controllers cannot take waits in the worker's queue; what finds that full costs nothing.
+        let room = self.controllers.packet_room();
+        let shared = self.switch.clone();
+        let mut live = shared.lock();
+        let Some(engine) = live.engine() else { return };
+        let (packets, lost) = match room {
+            Some(room) => engine.switch().take_cpu_packets(room),
+            None => (Vec::new(), engine.switch().drop_cpu_packets()),
+        };
+        drop(live);
+        self.controllers.packets_in(packets);
         self.count("packets to the controller lost", lost);
     }
 
@@ -72,14 +83,14 @@ impl<L: Replay> Relay<L> {
         let mut live = shared.lock();
         let engine = live.engine()?;
         self.take_misses(engine.store().version());
-        let (events, lost) = engine.switch().take_events();
+        let (events, lost) = engine.switch().take_events(DIGESTS);
         let (mut failed, mut digests) = (None, BTreeMap::<u32, u64>::new());
+        let mut records = Vec::new();
         for event in events {
             match event {
                 Event::Digest { digest, values } => {
                     if wants_digests {
-                        let record = engine.digest(digest, &values);
-                        record.into_iter().for_each(|record| self.controllers.digest(record));
+                        records.extend(engine.digest(digest, &values));
                     }
                     *digests.entry(digest).or_default() += 1;
                 }
@@ -97,6 +108,7 @@ impl<L: Replay> Relay<L> {
                 }
             }
         }
+        self.controllers.digests(records);
         digests.into_iter().for_each(|(digest, count)| self.count_digests(engine, digest, count));
         self.count("messages lost", lost.total());
         failed

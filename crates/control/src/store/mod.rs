@@ -237,8 +237,11 @@ impl Store {
     /// Takes an update back, by what [`Store::apply`] gave for it.
     pub fn restore(&mut self, inverse: &Update) {
         if let Update::Insert { table, entry } = inverse {
-            // Not checked: it may be one of the program's own.
+            self.version += 1;
+            // Not checked: it may be one of the program's own, and is so again.
             self.keep(*table, entry);
+            let declared = &self.program.tables[*table];
+            self.tables[index(*table)].give_back(declared, entry);
         } else {
             drop(self.apply(inverse));
         }
@@ -291,9 +294,9 @@ impl Store {
         let table = &mut self.tables[index(key.table)];
         let packed = table.key(&key.matches, key.priority);
         let gone = table.remove(&self.program.tables[key.table], &packed)?;
-        if !self.meters.is_empty() {
-            let of_entry = MeterCell::Entry(index(key.table), packed);
-            self.meters.retain(|(_, cell), _| *cell != of_entry);
+        let of_table = |meter: &hlir::Meter| meter.table == Some(key.table);
+        for (meter, _) in self.program.meters.iter().filter(|(_, meter)| of_table(meter)) {
+            self.meters.remove(&(index(meter), MeterCell::Entry(index(key.table), packed.clone())));
         }
         Some(gone)
     }

@@ -140,6 +140,18 @@ impl TableStore {
         }
     }
 
+    /// Makes an entry the program's own where the program has brought this very one.
+    pub fn give_back(&mut self, table: &Table, entry: &Entry) {
+        let is_own = |own: &Entry| {
+            (&own.matches, &own.action) == (&entry.matches, &entry.action)
+                && (!self.has_priorities || own.priority == entry.priority)
+        };
+        if table.entries.iter().any(is_own) {
+            let key = self.key(&entry.matches, entry.priority);
+            self.entries.entry(key).and_modify(|packed| packed.origin = Origin::Program);
+        }
+    }
+
     pub fn keep_packed(&mut self, priority: u32, key: &[u8], (action, data): (u32, &[u8])) {
         let key = [&priority.to_le_bytes(), key].concat().into_boxed_slice();
         let (kind, origin) = (Kind::Call, Origin::Controller);

@@ -37,7 +37,7 @@ fn run(engine: &mut NativeEngine<'_, MemoryPort>) -> (Vec<Output>, Vec<Punted>) 
     let output = |packet: runtime::Packet| Output { port: u32::from(packet.port), bytes: packet.bytes, path: None };
     let outputs = lane.take_sent().into_iter().map(output).collect();
     let punt = |event| if let Event::Punt(punted) = event { Some(punted) } else { None };
-    (outputs, engine.switch().take_events().0.into_iter().filter_map(punt).collect())
+    (outputs, engine.switch().take_events(usize::MAX).0.into_iter().filter_map(punt).collect())
 }
 
 fn receive(engine: &mut NativeEngine<'_, MemoryPort>, frames: &[Frame]) -> (Vec<Output>, Vec<Punted>) {

@@ -151,7 +151,7 @@ impl<'a> Writer<'a> {
             // What was there before fits again; only entries that packets have changed meanwhile may not.
             let plane = self.switch.plane();
             let _: Result<(), Refusal> = match last {
-                Undo::Update(update) => plane.write(&update).map(drop),
+                Undo::Update(update) => plane.take_back(&update),
                 Undo::Metadata(key, metadata) => {
                     plane.store_mut().set_metadata(&key, &metadata);
                     Ok(())
