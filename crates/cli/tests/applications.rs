@@ -109,6 +109,33 @@ fn applications_meet_their_expectations_as_native_code() {
     }
 }
 
+/// All passes, with all legal joins.
+const JOINED: &str = "constants,dead,join,structures,joint,descriptor,hot_path,batches,groups,vector,prefetch";
+
+#[test]
+fn applications_are_the_same_with_every_legal_join() {
+    let mut joined = Vec::new();
+    for case in cases() {
+        let shown =
+            bacus().arg("show").arg(&case.program).args(["--passes", "join", "--after", "join"]).output().unwrap();
+        if !String::from_utf8_lossy(&shown.stdout).contains("\njoin ") {
+            continue;
+        }
+        joined.push(case.packets.file_stem().unwrap().to_string_lossy().into_owned());
+        let trace = case.packets.display().to_string();
+        let said = case.stf(&[&case.entries], &["--trace", &trace, "--count", "1000", "--passes", JOINED]);
+        assert!(said.contains("both engines agree"), "{trace}:\n{said}");
+        for burst in ["1", "64"] {
+            case.stf(&[&case.packets], &["--engine", "interp", "--burst", burst, "--passes", "join"]);
+            for passes in ["constants,dead,join", JOINED] {
+                let arguments = ["--engine", "native", "--burst", burst, "--sanitize", "--passes", passes];
+                case.stf(&[&case.packets], &arguments);
+            }
+        }
+    }
+    assert_eq!(joined, ["chatserver", "chatserver64", "l2fwd", "l2l3acl"], "tables of these follow each other");
+}
+
 /// What plans.rs runs under every plan.
 const UNDER_EVERY_PLAN: [&str; 6] = ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl", "mpls", "firewall"];
 

@@ -193,12 +193,14 @@ impl<'p> Binder<'p> {
 
     /// The table that is meant; nothing if it is one that no packet reaches.
     pub fn table(&self, word: &Word) -> Result<Option<TableId>, Mistake> {
-        let reachable = self.program.tables.iter().map(|(_, table)| table.name.as_str());
+        // Joint tables are the switch's own.
+        let tables = self.program.tables.iter().filter(|(table, _)| self.program.join_of(*table).is_none());
+        let reachable = tables.clone().map(|(_, table)| table.name.as_str());
         let gone = self.program.interface.tables.iter().filter(|table| table.physical == Physical::None);
         let unapplied = self.program.interface.unapplied.iter().map(String::as_str);
         let names = reachable.chain(gone.map(|table| table.name.as_str())).chain(unapplied);
         let index = names::find(word, "table", names)?;
-        Ok(self.program.tables.iter().nth(index).map(|(id, _)| id))
+        Ok(tables.clone().nth(index).map(|(id, _)| id))
     }
 
     fn add(

@@ -6,6 +6,7 @@ mod bulk_drop;
 mod copies;
 mod empty;
 mod exchange;
+mod joins;
 mod key_from_lookup;
 mod misses;
 mod queues;

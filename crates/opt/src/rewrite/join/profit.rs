@@ -9,9 +9,6 @@ use hlir::plan::Structure;
 use hlir::{NodeKind, Plan, Program, TableId};
 use std::collections::BTreeSet;
 
-/// Cycles of indexing a table beside its memory access, as BACUS measured them.
-const DELTA: f64 = 42.0;
-
 /// The numbers behind a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profit {
@@ -30,6 +27,9 @@ pub struct Profit {
 }
 
 impl Profit {
+    /// Cycles of indexing a table beside its memory access, as BACUS measured them.
+    pub const DELTA: f64 = 42.0;
+
     /// By the model.
     pub fn pays(&self) -> bool {
         self.joined * SAME < self.separate
@@ -37,7 +37,7 @@ impl Profit {
 
     /// `L_eff(WSS_new, B) <= 2 L_eff(WSS_cur, B) + Δ`.
     pub fn pays_by_bacus(&self) -> bool {
-        self.joined_latency <= 2.0 * self.latency + DELTA
+        self.joined_latency <= 2.0 * self.latency + Self::DELTA
     }
 }
 

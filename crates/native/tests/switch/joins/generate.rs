@@ -1,0 +1,137 @@
+//! Random programs of lookups in series.
+
+use driver::random::Random;
+use hlir::{ActionCall, Table};
+
+/// Bytes of the header: four fields for keys, and three that show what the program computed.
+pub const BYTES: usize = 7;
+const PLACES: [&str; 7] = ["hdr.h.f0", "hdr.h.f1", "hdr.h.f2", "hdr.h.f3", "meta.v0", "meta.v1", "meta.v2"];
+
+fn one_of<'t>(random: &mut Random, texts: &[&'t str]) -> &'t str {
+    texts[random.below(texts.len() as u64) as usize]
+}
+
+/// Lookups, with statements and branches between them.
+pub fn program_text(random: &mut Random) -> String {
+    let count = 2 + random.below(3) as usize;
+    let mut text = String::from(
+        "program random for none\n\
+         header hdr.h: h_t { f0: 8, f1: 8, f2: 8, f3: 8, o0: 8, o1: 8, o2: 8 }\n\
+         variable meta.v0: 8\nvariable meta.v1: 8\nvariable meta.v2: 8\nvariable meta.flag: bool\nvariable error: 32\n\
+         counter seen: packets [8]\nregister last: 8 [4]\n",
+    );
+    let exits: Vec<bool> = (0..count).map(|number| table(random, number, &mut text)).collect();
+    text.push_str("parser parser { start start, accept begin, reject begin, error error }\nentry start\n");
+    text.push_str("node start: state of parser { extract hdr.h } -> begin\n");
+    let stages: Vec<Stage> = (0..count).map(|_| Stage::draw(random)).collect();
+    let entry = |number: usize| stages.get(number).map_or("end".to_string(), |stage| stage.entry(number));
+    text.push_str(&format!("node begin: block {{ meta.v0 = hdr.h.f1 }} -> {}\n", entry(0)));
+    for (number, stage) in stages.iter().enumerate() {
+        stage.nodes(random, number, (exits[number], &entry), &mut text);
+    }
+    text.push_str(
+        "node end: block {\n  hdr.h.o0 = meta.v0\n  hdr.h.o1 = meta.v1\n  hdr.h.o2 = meta.v2\n} -> deparser\n\
+         node deparser: deparse { emit hdr.h } -> out\nnode out: buffer { send 32w1 }\nnode drop: buffer { drop \"exit\" }\n",
+    );
+    text
+}
+
+/// A table with two or three actions. Says whether one of them exits.
+fn table(random: &mut Random, number: usize, text: &mut String) -> bool {
+    text.push_str(&format!("table t{number} {{\n"));
+    let mut keys: Vec<&str> = Vec::new();
+    for _ in 0..=random.below(2) {
+        let key = if random.below(8) == 0 { "in.port[7:0]" } else { one_of(random, &PLACES) };
+        if !keys.contains(&key) {
+            keys.push(key);
+            text.push_str(&format!("  key {key}: exact as k{}\n", keys.len()));
+        }
+    }
+    let mut exits = false;
+    for action in 0..3 {
+        let exit = action == 2 && random.below(3) == 0;
+        exits |= exit;
+        let body: Vec<String> = (0..random.below(3)).map(|_| statement(random, true)).collect();
+        let exit = if exit { "    exit\n" } else { "" };
+        text.push_str(&format!("  action a{action}(p: 8, q: 8) {{\n{}{exit}  }}\n", body.concat()));
+    }
+    text.push_str(&format!("  default a{}(1, 2)\n}}\n", random.below(3)));
+    exits
+}
+
+fn statement(random: &mut Random, in_action: bool) -> String {
+    let target = one_of(random, &PLACES);
+    let value = match random.below(6) {
+        0 | 1 if in_action => one_of(random, &["p", "q"]).to_string(),
+        2 if in_action => format!("{} + p", one_of(random, &["q", "1", target])),
+        3 => format!("{} & 1", one_of(random, &PLACES)),
+        4 => random.below(3).to_string(),
+        _ => one_of(random, &PLACES).to_string(),
+    };
+    match random.below(8) {
+        0 => format!("    meta.flag = {} == {}\n", one_of(random, &PLACES), random.below(2)),
+        1 => format!("    if meta.flag {{ {target} = {value} }} else {{ {target} = 2 }}\n"),
+        2 if in_action => format!("    if p == 1 {{ {target} = {value} }}\n"),
+        3 => format!("    count seen at u32({target} & 7)\n"),
+        4 => format!("    write last at u32({target} & 3) = {target}\n"),
+        5 => format!("    read last at u32(hdr.h.f0 & 3) into {target}\n"),
+        _ => format!("    {target} = {value}\n"),
+    }
+}
+
+/// What stands before a table: statements, and a branch past it.
+struct Stage {
+    block: Option<String>,
+    branch: Option<String>,
+}
+
+impl Stage {
+    fn draw(random: &mut Random) -> Stage {
+        let block = (random.below(2) == 0).then(|| statement(random, false));
+        let branch = (random.below(3) == 0).then(|| {
+            let place = one_of(random, &["meta.v0", "meta.v1", "hdr.h.f2"]);
+            if random.below(2) == 0 { "meta.flag".to_string() } else { format!("{place} == {}", random.below(3)) }
+        });
+        Stage { block, branch }
+    }
+
+    fn entry(&self, number: usize) -> String {
+        match (&self.block, &self.branch) {
+            (Some(_), _) => format!("b{number}"),
+            (None, Some(_)) => format!("c{number}"),
+            (None, None) => format!("t{number}"),
+        }
+    }
+
+    fn nodes(
+        &self,
+        random: &mut Random,
+        number: usize,
+        (exits, entry): (bool, &impl Fn(usize) -> String),
+        text: &mut String,
+    ) {
+        let next = entry(number + 1);
+        if let Some(body) = &self.block {
+            let behind = if self.branch.is_some() { "c" } else { "t" };
+            text.push_str(&format!("node b{number}: block {{\n{body}}} -> {behind}{number}\n"));
+        }
+        if let Some(condition) = &self.branch {
+            text.push_str(&format!("node c{number}: branch {condition} -> t{number} else {next}\n"));
+        }
+        let other = if random.below(2) == 0 { entry(number + 2) } else { "end".to_string() };
+        let edges = match random.below(6) {
+            0 => format!("hit {next}, miss {other}"),
+            1 => format!("hit {other}, miss {next}"),
+            2 => format!("{{ a1 -> {other}, otherwise -> {next} }}"),
+            _ => next,
+        };
+        let exit = if exits { " exit drop" } else { "" };
+        text.push_str(&format!("node t{number}: apply t{number} -> {edges}{exit}\n"));
+    }
+}
+
+/// An action of a table with its data.
+pub fn action_call(random: &mut Random, table: &Table) -> ActionCall {
+    let action = random.below(table.actions.len() as u64) as u32;
+    ActionCall { action, arguments: (0..2).map(|_| random.below(3).into()).collect() }
+}

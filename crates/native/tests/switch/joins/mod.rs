@@ -1,0 +1,204 @@
+//! Table joins: random programs under a stream of writes. With all legal joins made, packets, counters, and the
+//! hits and misses of the source tables are those of the program as written, after every write.
+
+mod generate;
+
+use control::plane::{Cell, EntryKey, Frame, TableCounts};
+use control::{DataPlane, Update};
+use driver::frontend::{self, Loaded};
+use driver::options::{Native, Passes};
+use driver::{compile, random::Random};
+use generate::{action_call, program_text};
+use hlir::entry::EntryAction;
+use hlir::{ActionCall, Entry, Match, Program, TableId};
+use native::NativeEngine;
+use runtime::{Buffers, MemoryPort, Settings};
+
+const PORTS: u32 = 8;
+/// Keys and fields have values below this, so that entries are hit.
+const VALUES: u64 = 3;
+const PACKETS: usize = 24;
+
+fn loaded(seed: u64) -> Loaded {
+    let text = program_text(&mut Random::new(seed));
+    let program = hlir::text::parse_program(&text).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
+    let complaints = hlir::verify::verify(&program);
+    assert!(complaints.is_empty(), "{complaints:#?}\n{text}");
+    Loaded { program, plan: None }
+}
+
+fn passes(names: &[&str]) -> Passes {
+    Passes { passes: Some(names.iter().map(|name| name.to_string()).collect()), ..Passes::default() }
+}
+
+fn joined(seed: u64) -> Program {
+    let done = frontend::optimize(loaded(seed), &passes(&["join"]), Some("join"));
+    let (program, _) = done.unwrap_or_else(|failure| panic!("seed {seed}: {failure:?}"));
+    let complaints = hlir::verify::verify(&program);
+    assert!(complaints.is_empty(), "seed {seed}: {complaints:#?}\n{}", hlir::text::print_program(&program));
+    let text = hlir::text::print_program(&program);
+    assert_eq!(hlir::text::parse_program(&text).as_ref(), Ok(&program), "the text is the program");
+    program
+}
+
+fn frames(random: &mut Random) -> Vec<Frame> {
+    let byte = |random: &mut Random| random.below(VALUES) as u8;
+    let frame = |random: &mut Random| (0..generate::BYTES).map(|_| byte(random)).collect();
+    (0..PACKETS).map(|_| Frame { port: random.below(2) as u32, bytes: frame(random) }).collect()
+}
+
+/// A write to some table of the program, legal or not.
+fn write(random: &mut Random, program: &Program) -> Update {
+    let table = TableId::from_raw((random.below(program.tables.len() as u64) as u32).into());
+    let declared = &program.tables[table];
+    let matches = declared.keys.iter().map(|_| Match::Exact(random.below(VALUES).into())).collect();
+    let call = action_call(random, declared);
+    let entry = |matches, call| Entry { matches, priority: 0, action: EntryAction::Call(call), constant: false };
+    match random.below(10) {
+        0 => Update::SetDefault { table, call },
+        1 | 2 => Update::Delete(EntryKey { table, matches, priority: 0 }),
+        3 | 4 => Update::Modify { table, entry: entry(matches, call) },
+        _ => Update::Insert { table, entry: entry(matches, call) },
+    }
+}
+
+/// What can be seen of a switch beside its packets.
+fn seen(plane: &mut dyn DataPlane, program: &Program) -> (Vec<TableCounts>, Vec<u64>, Vec<u64>) {
+    let tables = program.tables.iter().map(|(table, _)| plane.table_counts(table)).collect();
+    let mut cells = Vec::new();
+    for (counter, declared) in program.counters.iter() {
+        // One that no action uses is not in the compiled program.
+        cells.extend((0..declared.size).filter_map(|at| plane.read_counter(counter, &Cell::Index(at)).ok()));
+    }
+    (tables, plane.drops(), cells.iter().map(|cell| cell.packets).collect())
+}
+
+/// Writes to both switches, and sends packets after each write.
+fn compare(seed: u64, program: &Program, other: &mut dyn DataPlane, writes: usize) {
+    let mut plain = interp::Switch::new(program, 0, PORTS);
+    let mut random = Random::new(seed ^ 0x5eed);
+    for step in 0..writes {
+        let update = write(&mut random, program);
+        let [one, two] = [plain.write(&update), other.write(&update)].map(|done| done.map_err(|it| it.kind));
+        assert_eq!(one, two, "seed {seed}, write {step}: {update:?}");
+        let frames = frames(&mut random);
+        let [one, two] = [plain.process(&frames), other.process(&frames)].map(|outcome| {
+            let outputs = outcome.expect("it runs").outputs.into_iter();
+            outputs.map(|output| (output.port, output.bytes)).collect::<Vec<_>>()
+        });
+        assert_eq!(one, two, "seed {seed}, behind write {step}: {update:?}");
+        assert_eq!(seen(&mut plain, program), seen(other, program), "seed {seed}, behind write {step}: {update:?}");
+    }
+}
+
+/// Joint tables of a program, and the hits in them.
+fn joint_hits(program: &Program, plane: &dyn DataPlane) -> (usize, u64) {
+    let hits = program.joins.iter().map(|join| plane.table_counts(join.table).hits);
+    (program.joins.len(), hits.sum())
+}
+
+#[test]
+fn packets_see_no_join_in_the_interpreter() {
+    let (mut joins, mut hits) = (0, 0);
+    for seed in 0..50 {
+        let program = loaded(seed).program;
+        let joined = joined(seed);
+        let mut switch = interp::Switch::new(&joined, 0, PORTS);
+        compare(seed, &program, &mut switch, 40);
+        let (of_program, found) = joint_hits(&joined, &switch);
+        joins += of_program;
+        hits += found;
+    }
+    assert!(joins > 30 && hits > 3_000, "{joins} joint tables were hit {hits} times: the test says little");
+}
+
+/// The descriptor of the ports of this test.
+fn in_memory(plan: &mut hlir::Plan) {
+    plan.descriptor = hlir::plan::Descriptor::Own;
+}
+
+#[test]
+fn packets_see_no_join_in_native_code() {
+    let seeds = (0..).filter(|seed| joined(*seed).joins.len() > 1).take(3);
+    for (seed, names) in seeds.zip([
+        &["join"][..],
+        &["constants", "dead", "join", "structures", "joint", "hot_path", "batches", "groups", "prefetch"],
+        &["constants", "dead", "join", "structures", "joint", "hot_path", "batches", "groups", "vector", "prefetch"],
+    ]) {
+        let program = loaded(seed).program;
+        let (pipeline, compiled) = compile::pipeline(loaded(seed), &passes(names), &Native::default(), in_memory)
+            .unwrap_or_else(|failure| panic!("seed {seed} compiles: {failure:?}"));
+        let lanes = || vec![MemoryPort::new(Buffers::default())];
+        let settings = Settings { ports: PORTS, seed: 0 };
+        let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches");
+        compare(seed, &program, &mut engine, 200);
+    }
+}
+
+/// Two tables whose joint table may have 1,024 entries.
+const CROSS: &str = "program cross for none
+header h: h_t { a: 16, b: 16, c: 8, d: 8 }
+variable error: 32
+table first {
+  key h.a: exact
+  action set(c: 8) { h.c = c }
+  default set(255)
+}
+table second {
+  key h.b: exact
+  action set(d: 8) { h.d = d }
+  default set(255)
+}
+parser parser { start start, accept first, reject first, error error }
+entry start
+node start: state of parser { extract h } -> first
+node first: apply first -> second
+node second: apply second -> deparser
+node deparser: deparse { emit h } -> out
+node out: buffer { send 32w1 }
+";
+
+#[test]
+fn products_that_explode_empty_the_joint_table() {
+    let mut program = hlir::text::parse_program(CROSS).expect("it is a program");
+    let [first, second] = [0, 1].map(|table: u32| TableId::from_raw(table.into()));
+    // Room for 1,024 products is made for so few entries.
+    program.tables[first].size = Some(64);
+    program.tables[second].size = Some(8);
+    let plain = Loaded { program: program.clone(), plan: None };
+    let (mut joined, _) = frontend::optimize(plain, &passes(&["join"]), Some("join")).expect("it is legal");
+    joined.tables[first].size = None;
+    joined.tables[second].size = None;
+    let joint = joined.joins[0].table;
+    assert_eq!(joined.joins[0].limit, 1024);
+    let mut switch = interp::Switch::new(&joined, 0, PORTS);
+    let entry = |key: u32, value: u32| Entry {
+        matches: vec![Match::Exact(key.into())],
+        priority: 0,
+        action: EntryAction::Call(ActionCall { action: 0, arguments: vec![value.into()] }),
+        constant: false,
+    };
+    let frame = |a: u8, b: u8| Frame { port: 0, bytes: vec![0, a, 0, b, 0, 0] };
+    let sent = |switch: &mut interp::Switch, a, b| {
+        switch.process(&[frame(a, b)]).expect("it runs").outputs[0].bytes[4..].to_vec()
+    };
+    for key in 0..32 {
+        switch.insert(first, &entry(key, key)).expect("there is room");
+        switch.insert(second, &entry(key, key + 100)).expect("there is room");
+    }
+    assert_eq!(sent(&mut switch, 5, 6), [5, 106]);
+    assert_eq!(switch.table_counts(joint).hits, 1, "all 1,024 products are there");
+    // One more entry has 32 more products.
+    switch.insert(first, &entry(32, 77)).expect("a source is never full");
+    assert_eq!((sent(&mut switch, 5, 6), sent(&mut switch, 32, 6)), (vec![5, 106], vec![77, 106]));
+    assert_eq!(switch.table_counts(joint).hits, 1, "packets look up the sources");
+    assert!(switch.take_notices()[0].contains("1056 entries exceed its limit of 1024"));
+    for key in 0..17u32 {
+        let key = EntryKey { table: first, matches: vec![Match::Exact(key.into())], priority: 0 };
+        switch.delete(&key).expect("it is there");
+    }
+    assert_eq!(sent(&mut switch, 20, 6), [20, 106]);
+    assert_eq!(switch.table_counts(joint).hits, 2, "half of the limit is enough again");
+    assert_eq!(switch.table_counts(first).hits, 4, "hits of either kind count");
+    assert!(switch.take_notices()[0].contains("has its 512 entries again"));
+}
