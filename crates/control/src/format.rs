@@ -61,7 +61,7 @@ pub fn write(kind: Kind, message: &impl Message, format: Format) -> Vec<u8> {
     match format {
         Format::Bytes => bytes,
         Format::Json => {
-            // By way of a value: its maps are sorted, so that equal messages give equal bytes.
+            // Through a `Value`: its maps are sorted, so that equal messages give equal bytes.
             let value = serde_json::to_value(&message).expect("every message has a form in JSON");
             format!("{value:#}\n").into_bytes()
         }

@@ -11,7 +11,7 @@ pub fn padded(value: &BigUint, width: u32) -> Vec<u8> {
     bytes
 }
 
-/// A width or count in a field of 32 bits with sign. What is beyond has no meaning there.
+/// A width or count for a signed field of 32 bits; larger ones saturate.
 pub fn int32(number: impl TryInto<i32>) -> i32 {
     number.try_into().unwrap_or(i32::MAX)
 }

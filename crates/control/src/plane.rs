@@ -123,7 +123,7 @@ pub trait DataPlane {
     /// Deletes the entries that packets have inserted into a table.
     fn clear_inserted(&mut self, table: TableId) -> Result<(), Refusal>;
 
-    /// Takes the switch back to its state at the start; clock and seed are set anew by the caller.
+    /// Resets the switch to its state at the start; the caller sets clock and seed.
     fn reset(&mut self);
 
     /// Runs a burst to its end. Refuses once the switch has stopped.
@@ -177,7 +177,7 @@ pub trait DataPlane {
         self.write(&Update::Delete(key.clone())).map(drop)
     }
 
-    /// Deletes all entries that the program itself did not bring.
+    /// Deletes all entries but the program's own.
     fn clear(&mut self, table: TableId) -> Result<(), Refusal> {
         for key in self.store().written(table) {
             self.delete(&key)?;

@@ -41,7 +41,7 @@ pub enum Update {
         profile: ProfileId,
         member: u32,
     },
-    /// Makes or changes a group. A member that stands there several times has so much more weight.
+    /// Makes or changes a group. A member that is listed several times has that weight.
     SetGroup {
         profile: ProfileId,
         group: u32,

@@ -22,7 +22,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Tls {
     /// Who vouches for the switch.
     pub authority: Vec<u8>,
-    /// What shows the switch who we are, with its key.
+    /// The client certificate, with its key.
     pub identity: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -122,7 +122,7 @@ impl Client {
             }
             Ok(found)
         };
-        // The reasons of a failed read stand with its parts.
+        // A failed read has its reasons in the details of the status.
         self.runtime.block_on(read).map_err(|status: Status| match p4runtime::errors_of(&status).as_slice() {
             [] => Failure::of_call(&status),
             [..] => Failure::of_batch(&status, &vec!["read".to_string(); p4runtime::errors_of(&status).len()]),

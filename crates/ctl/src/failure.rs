@@ -51,7 +51,7 @@ impl Failure {
         }
     }
 
-    /// The failure for a reader who knows which command it is of.
+    /// The failure without the name of its command.
     pub fn sentences(&self) -> Vec<String> {
         match self {
             Failure::Mistake(mistake) => vec![mistake.message.clone()],

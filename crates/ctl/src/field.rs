@@ -32,7 +32,7 @@ pub struct Field<'i> {
     pub look: Look,
 }
 
-/// What stands for a value in a line.
+/// A value in a line of a command.
 #[derive(Clone, Debug)]
 pub enum Given {
     Any,

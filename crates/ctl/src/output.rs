@@ -111,7 +111,7 @@ impl Report {
         format!("{}\n", Value::Object(members))
     }
 
-    /// Columns in which nothing stands are left out; numbers stand at the right.
+    /// Empty columns are left out; numbers are aligned right.
     fn text(&self) -> String {
         let is_used = |at: &usize| self.rows.iter().any(|row| row.get(*at).is_some_and(|cell| *cell != Cell::Empty));
         let used: Vec<usize> = (0..self.columns.len()).filter(is_used).collect();

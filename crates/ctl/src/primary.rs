@@ -1,4 +1,4 @@
-//! How a client becomes the primary controller, without pushing another aside, and what it then hears.
+//! Arbitration: how a client becomes the primary controller without replacing another, and the stream that it then reads.
 //!
 //! It first joins without an election id: the answer says whether there is a primary controller, and the highest id that ever was. If there is
 //! none, it bids that highest id, so that a controller which comes back with its own id is not locked out.

@@ -10,7 +10,7 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number of seconds above 0, such as 0.5 or 10".to_string())
 }
 
-/// `NAME` or `NAME=VALUE`. The preprocessor would take what stands behind for a nameless one.
+/// `NAME` or `NAME=VALUE`. The preprocessor would take the next argument for a nameless one.
 pub fn definition(text: &str) -> Result<String, String> {
     let name = text.split('=').next().unwrap_or_default();
     let name = name.split('(').next().unwrap_or_default();

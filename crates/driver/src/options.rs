@@ -95,7 +95,7 @@ pub struct Passes {
     /// Packets to a burst, where a flag says so.
     #[arg(skip)]
     pub burst: Option<u32>,
-    /// The result is only shown: a plan that stands behind a program is, too, whatever is wrong with it.
+    /// The result is only shown: a plan in the program's file is shown as well, even if it is wrong.
     #[arg(skip)]
     pub is_shown: bool,
     /// What the tables will hold, where a command knows.

@@ -18,7 +18,7 @@ impl PortBurst {
 
     /// With the flag and the files of a command, which the passes are told of.
     pub fn of(flag: Option<u32>, files: PlanFiles, loaded: &Loaded, passes: &mut Passes) -> PortBurst {
-        // As with all that a plan decides: `--plan` takes the place of one that stands behind the program.
+        // As with all that a plan decides: `--plan` replaces the one in the program's file.
         let given = files.written.as_ref().or(loaded.plan.as_ref());
         let is_written = given.into_iter().chain(&files.pinned).any(PlanFile::decides_burst);
         passes.ports.most_burst = flag.unwrap_or(PortBurst::USUAL);

@@ -1,4 +1,4 @@
-//! What a controller asks of a running switch beside writes: packets in and out, the age of entries.
+//! Operations of a controller on a running switch other than writes: packet-in, packet-out, the age of entries.
 
 use super::{NativeEngine, table_refusal, translate};
 use control::plane::EntryKey;

@@ -80,7 +80,7 @@ impl Device {
         self.pipeline.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A Write holds it from its check to its end, so a new primary controller is told when the old one's writes are done.
+    /// A Write holds it from its check to its end, so a new primary controller is notified when the old one's writes are done.
     pub fn elections(&self) -> RwLockReadGuard<'_, Elections> {
         self.elections.read().unwrap_or_else(PoisonError::into_inner)
     }

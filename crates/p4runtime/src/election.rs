@@ -54,7 +54,7 @@ impl Contest {
         self.controllers.iter().find(|controller| controller.election == Some(highest))
     }
 
-    /// What a controller is told: who it is itself, and the highest id.
+    /// The answer to an arbitration: the controller's own role and id, and the highest id.
     fn tell(&self, device: u64, role: &str, controller: &Controller) {
         let (code, words) = match self.primary() {
             Some(primary) if primary.stream == controller.stream => (Code::Ok, "you are the primary controller"),
@@ -72,7 +72,7 @@ impl Contest {
         drop(controller.outbox.try_send(Ok(StreamMessageResponse { update: Some(Update::Arbitration(update)) })));
     }
 
-    /// The primary controller is told last.
+    /// The primary controller is notified last.
     fn tell_all(&self, device: u64, role: &str) {
         let primary = self.primary().map(|primary| primary.stream);
         let others = self.controllers.iter().filter(|controller| Some(controller.stream) != primary);

@@ -69,7 +69,7 @@ impl Events {
         Some(room.saturating_sub(self.device.packets_waiting.load(Ordering::Relaxed)))
     }
 
-    /// Whether a controller has asked for records of any digest.
+    /// Whether a controller has subscribed to any digest.
     pub fn wants_digests(&self) -> bool {
         self.device.pipeline().as_ref().is_some_and(|pipeline| !configs(pipeline).is_empty())
     }
@@ -111,7 +111,7 @@ impl Events {
     }
 }
 
-/// The thread that makes messages of events, until it is told to stop.
+/// The thread that turns events into messages, until it is stopped.
 pub fn run(device: &Device, queue: &Receiver<Event>) {
     // Lists without acknowledgement grow old unseen: looking ten times a second is often enough.
     const LOOK: Duration = Duration::from_millis(100);
@@ -145,7 +145,7 @@ fn tell(device: &Device, events: Vec<Event>) {
     let packets = |event: &Event| if let Event::PacketsIn(frames) = event { frames.len() } else { 0 };
     let packets: usize = events.iter().map(packets).sum();
     {
-        // In the order in which a Write takes them: a writer that waits for one must not stand between two readers.
+        // Locked in the order of a Write: a writer that waits for one lock must not block a reader that holds the other.
         let (elections, pipeline) = (device.elections(), device.pipeline());
         if let Some(pipeline) = pipeline.as_ref() {
             let teller = Teller { device, elections: &elections, pipeline };

@@ -1,4 +1,4 @@
-//! Why something a controller asked for is refused: a code of gRPC and a sentence, and how batches report theirs.
+//! Why a request is refused: a gRPC code and a sentence, and how batches report theirs.
 
 use control::message::runtime::Error;
 use control::message::status;

@@ -1,4 +1,4 @@
-//! Starts and stops the server: its threads, its listeners, and who gets in.
+//! Starts and stops the server: its threads, its listeners, its TLS.
 
 use crate::config;
 use crate::device::{Device, Losses};
@@ -26,7 +26,7 @@ use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 /// Events that may wait for the server's thread.
 const EVENTS: usize = 65_536;
 
-/// What was lost because somebody did not keep up.
+/// Messages that were dropped because a queue was full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Lost {
     pub packets_in: u64,

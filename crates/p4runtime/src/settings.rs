@@ -18,7 +18,7 @@ pub struct Settings {
     pub device_id: u64,
     /// Where to listen; port 0 takes any that is free.
     pub addresses: Vec<SocketAddr>,
-    /// A socket of this machine beside them, without certificates.
+    /// A Unix socket in addition, without certificates.
     pub socket: Option<PathBuf>,
     pub tls: Option<Tls>,
     /// The port that controllers call 0xfffffffd.

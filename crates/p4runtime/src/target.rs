@@ -56,7 +56,7 @@ pub trait Target: Send + Sync + 'static {
 pub trait Switch {
     fn plane(&mut self) -> &mut dyn DataPlane;
 
-    /// Sends a frame into the pipeline as one received on the CPU port: the header `packet_out` stands in front of it if the program has
+    /// Sends a frame into the pipeline as one received on the CPU port: the header `packet_out` precedes it if the program has
     /// one.
     fn packet_out(&mut self, frame: Vec<u8>) -> Result<(), Refusal>;
 

@@ -125,7 +125,11 @@ fn each_role_has_a_primary_of_its_own() {
     let rig = Rig::new();
     let (mut default, mut routing) = (rig.primary(), rig.client());
     routing.role = "routing".to_string();
-    assert_eq!(routing.write(vec![]).map_err(|status| status.code()), Err(Code::NotFound), "nobody has the role");
+    assert_eq!(
+        routing.write(vec![]).map_err(|status| status.code()),
+        Err(Code::NotFound),
+        "no controller has the role"
+    );
     routing.become_primary(1);
     assert!(routing.insert(table(host(1, 1))).is_ok());
     assert!(default.insert(table(host(2, 1))).is_ok());

@@ -10,7 +10,7 @@ use tonic::Code;
 
 fn entries(client: &mut Client, filter: TableEntry) -> Vec<TableEntry> {
     let found = client.read(table(filter)).into_iter().map(|entity| {
-        let entity::Entity::TableEntry(entry) = entity else { panic!("an entry was asked for, not {entity:?}") };
+        let entity::Entity::TableEntry(entry) = entity else { panic!("the read was for entries, not {entity:?}") };
         entry
     });
     let mut found: Vec<TableEntry> = found.collect();
@@ -239,7 +239,7 @@ fn direct_counters_and_meters_go_with_their_entry() {
     let bytes = 10 + frame(1, 2, 0).len() as i64;
     let found = Some(CounterData { packet_count: 4, byte_count: bytes });
     assert_eq!(entries(&mut client, asked.clone()), [TableEntry { counter_data: found, ..host(1, 4) }]);
-    assert_eq!(entries(&mut client, all_of("hosts")), [host(1, 4)], "only if it is asked for");
+    assert_eq!(entries(&mut client, all_of("hosts")), [host(1, 4)], "only if the request has the field");
     // A modification without a counter leaves it.
     client.modify(table(host(1, 5))).expect("it is there");
     assert_eq!(entries(&mut client, asked)[0].counter_data, found);

@@ -22,7 +22,7 @@ impl Line {
         Ok(Aging::Expiry { table: self.name("a table")?, profile: self.number()?, nanoseconds: self.duration()? })
     }
 
-    /// What stands behind `expect_idle`.
+    /// The arguments of `expect_idle`.
     pub fn expect_idle(&mut self) -> Result<Kind, Mistake> {
         let table = self.name("a table")?;
         let priority = if self.is_number() { Some(self.number()?) } else { None };

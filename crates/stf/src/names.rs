@@ -1,6 +1,6 @@
 //! Finds what the names of an STF file mean in a program.
 //!
-//! A table, action or object is named in full or by the end of its name, if no other ends so. A key is named in full, by what stands behind a dot, or
+//! A table, action or object is named in full or by the end of its name, if no other ends so. A key is named in full, by what follows a dot, or
 //! by its header for `isValid()`; `a$0.b` means `a[0].b`.
 
 use super::Mistake;

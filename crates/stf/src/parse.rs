@@ -154,7 +154,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// What stands behind so many characters of a line: the command itself has been read.
+    /// The rest of a line after so many characters: the command itself has been read.
     pub fn behind(line: &str, number: u32, characters: usize) -> Result<Line, Mistake> {
         let mut tokens = lex::tokens(line, number)?;
         tokens.retain(|token| token.place.column as usize > characters);

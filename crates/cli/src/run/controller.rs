@@ -74,7 +74,7 @@ impl<L: Replay> Switch for InHand<'_, L> {
     }
 
     fn set_digest(&mut self, _: DigestId, _: Option<&DigestConfig>) -> Result<(), Refusal> {
-        // The program tells all its records; the server drops those that no controller asked for.
+        // The program tells all its records; the server drops those that no controller subscribed to.
         Ok(())
     }
 
@@ -88,7 +88,7 @@ impl<L: Replay> Switch for InHand<'_, L> {
     }
 }
 
-/// A program that the user named beside the server's address: controllers may push what they have of it.
+/// The program on the command line of a P4Runtime server: controllers may push their own build of it.
 pub fn config_of(program: &Arc<hlir::Program>) -> ForwardingPipelineConfig {
     let p4info = Some(control::p4info(program));
     ForwardingPipelineConfig { p4info, ..ForwardingPipelineConfig::default() }

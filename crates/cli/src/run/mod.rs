@@ -33,7 +33,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What stands for the program where none is named.
+/// Shown in place of the program's name if the command line has none.
 const NO_PROGRAM: &str = "-";
 
 /// How often the control thread looks.
@@ -61,7 +61,7 @@ SIGUSR1 prints all counts. `ready: …` on standard error says when packets are 
 pub struct Arguments {
     #[command(flatten)]
     source: Source,
-    /// What stands behind port N of the program; repeatable
+    /// The device for port N of the program; repeatable
     #[arg(long = "port", value_name = "N=DEVICE", required = true)]
     ports: Vec<Port>,
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub fn print(account: &Account) {
     print_tables(account);
 }
 
-/// What is told at the end only.
+/// Counts that are printed at the end only.
 pub fn print_end(account: &Account, running: &Running) {
     print_balance(account);
     print_speed(account);

@@ -11,7 +11,7 @@ use hlir::notes::{Annotation, AnnotationBody, AnnotationValue};
 const SYMBOLS: [&str; 18] =
     ["|+|", "|-|", "&&&", "...", "..", "<<", "&&", "||", "==", "!=", "<=", ">=", "++", "+=", "-=", "|=", "&=", "^="];
 
-/// What P4Info says elsewhere, whatever it stands in front of.
+/// Annotations that P4Info has as fields of its own, on any object.
 const SAID_ELSEWHERE: [&str; 4] = ["name", "id", "brief", "description"];
 
 #[derive(Default)]

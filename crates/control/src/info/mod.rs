@@ -36,7 +36,7 @@ pub fn p4info(program: &Program) -> P4Info {
     info
 }
 
-/// Types whose values controllers write in another way.
+/// Types whose values have another form in P4Runtime (`@p4runtime_translation`).
 pub struct Translations<'a>(HashMap<&'a str, Translation>);
 
 impl<'a> Translations<'a> {

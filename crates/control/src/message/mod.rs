@@ -1,7 +1,7 @@
 //! The messages of P4Runtime 1.5.
 //!
-//! What stands in `config`, `runtime` and `status`, and the descriptors, are generated from the files in `proto/` and kept here, so that nobody needs a
-//! compiler of protocols to build bacus. `cargo test -p control` compares the two; with `UPDATE_EXPECT=1` it writes them anew.
+//! `config`, `runtime`, `status` and the descriptors are generated from the files in `proto/` and committed, so that building bacus needs no protocol
+//! compiler. `cargo test -p control` compares the two; with `UPDATE_EXPECT=1` it regenerates them.
 
 /// What a controller knows of a program.
 pub mod config {

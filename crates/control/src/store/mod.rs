@@ -59,7 +59,7 @@ fn index<T>(id: la_arena::Idx<T>) -> usize {
 }
 
 impl Store {
-    /// What the program itself brings.
+    /// The program's own entries.
     pub fn new(program: Arc<Program>) -> Store {
         Store {
             tables: program.tables.values().map(|table| TableStore::new(&program, table)).collect(),
@@ -94,7 +94,7 @@ impl Store {
         self.version
     }
 
-    /// Back to what the program itself brings.
+    /// Resets the store to the program's own entries.
     pub fn reset(&mut self) {
         *self = Store { version: self.version + 1, ..Store::new(self.program.clone()) };
     }
@@ -114,7 +114,7 @@ impl Store {
         table.find(&self.program.tables[key.table], &table.key(&key.matches, key.priority))
     }
 
-    /// The keys of the entries that the program did not bring.
+    /// The keys of the entries that were added to the program's own.
     pub fn written(&self, table: TableId) -> Vec<EntryKey> {
         let written = self.tables[index(table)].written().into_iter();
         written.map(|(matches, priority)| EntryKey { table, matches, priority }).collect()

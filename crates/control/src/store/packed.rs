@@ -1,4 +1,4 @@
-//! Matches and action data as bytes: a million entries have to fit beside the tables that packets read.
+//! Matches and action data as bytes: a million entries must leave room for the tables of the data plane.
 //!
 //! Numbers are little-endian and have the bytes of their width. A key is packed in its normal form, so two matches that match the same
 //! values are the same bytes: an exact key as its value, all others as two numbers (value and mask, or the ends of the range).

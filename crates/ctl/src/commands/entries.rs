@@ -115,7 +115,7 @@ impl Session {
         }
     }
 
-    /// One key; the name that stands there if it is none.
+    /// One key, or the name that is not a key.
     fn key(
         &mut self,
         fields: &[Field],

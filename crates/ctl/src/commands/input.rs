@@ -88,7 +88,7 @@ pub fn seconds(line: &mut Line, name: &Word) -> Result<f64, Mistake> {
     Err(Mistake::new(place, format!("`{}` takes seconds", name.text)))
 }
 
-/// No word that is known stands there.
+/// The word is unknown.
 pub fn unknown_option(name: &Word, known: &str) -> Mistake {
     Mistake::new(name.place, format!("expected {known}, found `{}`", name.text))
 }

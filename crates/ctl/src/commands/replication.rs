@@ -97,7 +97,7 @@ impl Session {
     }
 }
 
-/// A number, or 0, which stands for all.
+/// A number; 0 means all.
 fn number_or_all(line: &mut Line) -> Result<u32, Mistake> {
     let number = if line.goes_on() { matches::small(&line.number()?, "a number")? } else { 0 };
     line.finish()?;

@@ -97,7 +97,7 @@ impl Session {
         told
     }
 
-    /// Asks for digests that no controller asked for yet. Gives those that are ours to give up.
+    /// Subscribes to digests that no controller has subscribed to, and returns those, to unsubscribe at the end.
     fn ask_digests(&mut self, names: &Names, digests: &[u32]) -> Result<Vec<DigestEntry>, Failure> {
         let mut asked = Vec::new();
         for digest_id in digests {
@@ -251,7 +251,7 @@ impl Event {
         report.row([Cell::from(self.kind)].into_iter().chain(figures).collect());
         match form {
             Form::Json => report.print(form),
-            // Events differ in their columns: each line stands for itself.
+            // Events differ in their columns: each line is a table of its own.
             Form::Tsv => report.print(form).lines().skip(1).map(|line| format!("{line}\n")).collect(),
             Form::Text => {
                 let figures = self.figures.iter().filter(|(_, cell)| *cell != Cell::Empty);

@@ -1,4 +1,4 @@
-//! `--port N=SPEC`: which device stands behind a port of the program.
+//! `--port N=SPEC`: the device for a port of the program.
 
 mod check;
 mod leftovers;

@@ -168,7 +168,7 @@ fn passes(entry: &TableEntry, filter: &TableEntry) -> bool {
         && (wanted.is_none() || wanted == action_id(&entry.action))
 }
 
-/// An entry of which the controller is told that it is idle; none if it is gone.
+/// The entry of an idle notification; none if it was deleted.
 pub fn idle_entry(schema: &Schema, key: &EntryKey, stored: Option<Stored>) -> Option<TableEntry> {
     let (table, stored) = (schema.table_of(key.table)?, stored?);
     let (controller_metadata, metadata) = note::unpack(&stored.metadata);

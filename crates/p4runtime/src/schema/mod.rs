@@ -1,4 +1,4 @@
-//! What a program is called by controllers: ids of P4Info, and what each stands for in the program's own numbers.
+//! The P4Info ids of a program's objects, and the index of each in the program.
 //!
 //! Made once for a pipeline, so that a write finds everything by one look-up.
 

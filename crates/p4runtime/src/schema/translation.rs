@@ -1,4 +1,4 @@
-//! Values that controllers write in another way than the program has them: types with `@p4runtime_translation`.
+//! Values whose form in P4Runtime differs from that in the program: types with `@p4runtime_translation`.
 //!
 //! Numbers of another width stay the numbers that they are. For strings, the switch numbers each text when it first comes: a text that is
 //! a plain decimal number gets that number where it is free, all others the lowest that is free. The numbering lasts as long as the

@@ -41,7 +41,7 @@ pub struct Writer<'a> {
     pub schema: &'a Schema,
     pub records: &'a mut Records,
     pub switch: &'a mut dyn Switch,
-    /// The number behind the port that stands for the controller in every program.
+    /// The CPU port's number in the running program.
     pub cpu_port: Option<u32>,
     undo: Vec<Undo>,
     /// Whether updates that are done may be taken back.
@@ -58,7 +58,7 @@ impl<'a> Writer<'a> {
         Writer { schema, records, switch, cpu_port, undo: Vec::new(), rolls_back: false }
     }
 
-    /// Applies a batch. Gives what became of each update, or why the whole batch cannot be applied in this way.
+    /// Applies a batch. Returns the result of each update, or why the batch cannot have this atomicity.
     pub fn batch(&mut self, updates: &[message::Update], atomicity: Atomicity) -> Outcome<Vec<Outcome>> {
         match atomicity {
             Atomicity::ContinueOnError => Ok(updates

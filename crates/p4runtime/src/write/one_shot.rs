@@ -1,4 +1,4 @@
-//! Sets of actions that an entry brings with it: members and a group that no controller sees.
+//! Action sets of an entry (one-shot selector programming): members and a group that controllers do not see.
 
 use super::Writer;
 use super::group::live_members;

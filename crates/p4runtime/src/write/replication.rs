@@ -11,7 +11,7 @@ use control::message::runtime::{
 use control::plane::{Replica, Session, SessionTarget};
 use std::collections::HashSet;
 
-/// The port of the protocol that stands for the controller.
+/// The protocol's number of the CPU port.
 const SDN_CPU: u32 = 0xffff_fffd;
 
 impl<'a> Writer<'a> {
@@ -93,7 +93,7 @@ fn port_of(given: &message::Replica, cpu_port: Option<u32>) -> Outcome<u32> {
     }
 }
 
-/// Port and instance of a replica and of those that stand in for it, the preferred first.
+/// Port and instance of a replica and of its backups, in order of preference.
 fn candidates(given: &message::Replica, cpu_port: Option<u32>) -> Outcome<Vec<Replica>> {
     let instance = |instance: u32| {
         let fits = u16::try_from(instance);

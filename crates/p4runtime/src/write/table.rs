@@ -271,7 +271,7 @@ pub fn counter_value(data: &message::CounterData) -> Outcome<CounterValue> {
     })
 }
 
-/// Whether the table has what the entry brings beside its action.
+/// Whether the table has the direct objects that the entry configures.
 fn check_direct(table: &TableSchema, given: &message::TableEntry) -> Outcome {
     let lacks = |what: &str| Err(Failure::invalid(format!("table `{}` has no {what}", table.name)));
     if given.idle_timeout_ns < 0 {

@@ -204,8 +204,8 @@ impl Rig {
         let addresses = vec!["127.0.0.1:0".parse().expect("it is an address")];
         let settings = Settings { addresses, cpu_port: Some(CPU_PORT), ..settings };
         let server = Server::start(settings, process.clone(), running).expect("loopback has free ports");
-        *process.events.lock().expect("nobody panicked") = Some(server.events());
-        if let Some(behind) = process.behind.lock().expect("nobody panicked").as_mut() {
+        *process.events.lock().expect("no thread panicked") = Some(server.events());
+        if let Some(behind) = process.behind.lock().expect("no thread panicked").as_mut() {
             behind.events = Some(server.events());
         }
         Rig { process, server }

@@ -503,7 +503,7 @@ impl Words {
         (0..count).map(|at| argument(at, self)).collect()
     }
 
-    /// What stands behind the values: a number, of which the smaller wins.
+    /// The priority after the values: a smaller number wins.
     fn priority(&mut self, table: &Table) -> Result<Option<Word>, Mistake> {
         if !table.has_priorities() {
             return Ok(None);

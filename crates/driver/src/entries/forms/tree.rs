@@ -278,7 +278,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What stands behind a `\`.
+    /// The character after a `\`.
     fn escaped(&mut self, bytes: &mut Vec<u8>) -> Read<()> {
         let place = self.place;
         let wrong = || Mistake::new(place, "this escape is not understood");
