@@ -59,7 +59,7 @@ dpdk_port_begin(struct dpdk_port *port, uint16_t number)
 	port->received_bytes = port->sent_bytes = port->missed = port->errors = port->refused = (struct dpdk_kept){ 0 };
 }
 
-/* DPDK's driver of packet sockets truncates frames to its slots, and says nothing. A slot begins with the kernel's header (TPACKET_V2), which ends 66 bytes on. */
+/* DPDK's driver of packet sockets truncates frames to its slots without a mark. A slot begins with the kernel's header (TPACKET_V2) of 66 bytes. */
 static uint32_t
 dpdk_slot_bytes(const char *device)
 {

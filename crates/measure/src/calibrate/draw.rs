@@ -1,8 +1,8 @@
 //! The curves of a calibration: what a cache line costs over the working set by each kind of access, how far misses overlap, what a TLB miss costs, and what an
 //! echo costs over batch and ring.
 //!
-//! Each panel has a title with the number that the machine file got from it, then a row with the names of its curves, so that nothing lies over the data. Dashed
-//! lines mark where a curve has its step: the levels of the caches, or the number in the title.
+//! Each panel has a title with the number that the machine file got from it, then a row with the names of its curves, so that nothing lies over the data.
+//! Dashed lines mark where a curve has its step: the levels of the caches, or the number in the title.
 
 use super::measure::{Measured, Misses, size_name};
 use super::saturation::Saturation;
