@@ -15,6 +15,7 @@ QUICK ?=
 COMPILER := $(if $(filter-out default undefined,$(origin CC)),--cc "$(CC)")
 RIB ?=
 CLIENT ?=
+SINCE ?= HEAD
 TEST ?=
 DPDK ?=
 DIRS ?=
@@ -25,13 +26,14 @@ PROGRAMS ?= 100
 NAMES ?=
 CORPUS ?=
 
-.PHONY: help setup build demo test test-clients fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
+.PHONY: help setup build demo test test-quick test-clients fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
 	@echo "make build        the command $(BACUS)"
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test; with P4C=DIR STF=LIST also each seventh [EVERY=7] STF file of the p4c corpus, under every plan"
+	@echo "make test-quick   the tests of the crates that changed since a commit, and what they left out [SINCE=HEAD]"
 	@echo "make test-clients finsy, p4runtime-shell and PTF on a switch in a network namespace [CLIENT=finsy] [TEST=finsy_test.Tables]"
 	@echo "make fresh        the first two commands of README in a new Debian 12 [DIR=DIR]; needs root and debootstrap"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
@@ -57,6 +59,9 @@ demo: setup
 
 test: setup
 	@P4C="$(P4C)" STF="$(STF)" EVERY="$(EVERY)" OUT="$(OUT)" scripts/test
+
+test-quick: setup
+	@scripts/test-quick $(SINCE)
 
 test-clients: setup
 	cargo build -p cli

@@ -204,12 +204,13 @@ fn tags_leave_as_they_came() {
     drop(switch.account());
 }
 
-/// TCP by tagged interfaces: the kernel keeps the tag beside the super-frame.
+/// TCP by tagged interfaces, with one tag and with two: the kernel keeps the outer tag beside the super-frame.
 #[test]
 fn tcp_goes_through_tags() {
     let Some(pair) = Pair::new("vlan", 1500) else { return };
     for (number, host) in pair.network.hosts.iter().enumerate() {
-        for (link, name, protocol) in [("eth0", "outer", "802.1ad"), ("outer", "inner", "802.1Q")] {
+        let links = [("eth0", "tagged", "802.1Q"), ("eth0", "outer", "802.1ad"), ("outer", "inner", "802.1Q")];
+        for (link, name, protocol) in links {
             let made = ip(&[
                 "-n", host, "link", "add", "link", link, "name", name, "type", "vlan", "proto", protocol, "id", "7",
             ]);
@@ -219,10 +220,14 @@ fn tcp_goes_through_tags() {
             }
             ip(&["-n", host, "link", "set", name, "up"]).unwrap();
         }
+        // Interfaces have room for one tag beyond their MTU.
         ip(&["-n", host, "link", "set", "inner", "mtu", "1400"]).unwrap();
-        ip(&["-n", host, "address", "add", &format!("10.7.0.{}/24", number + 1), "dev", "inner"]).unwrap();
+        for (name, network) in [("tagged", "10.6.0"), ("inner", "10.7.0")] {
+            ip(&["-n", host, "address", "add", &format!("{network}.{}/24", number + 1), "dev", name]).unwrap();
+        }
     }
     let switch = pair.switch(&[]);
+    pair.sends("10.6.0.2", 64);
     pair.sends("10.7.0.2", 64);
     assert_eq!(switch.account().ports("errors"), 0);
 }

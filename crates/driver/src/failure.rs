@@ -67,7 +67,7 @@ impl Failure {
 }
 
 /// The system's message without its number.
-fn sentence(error: &std::io::Error) -> String {
+pub fn sentence(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),

@@ -3,7 +3,7 @@
 //! A machine file that is missing, of another processor or damaged costs speed, never correctness: a warning reports it, and the default machine model is used.
 
 use crate::entries;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::files;
 use crate::machine_file;
 use crate::options::{Native, Passes};
@@ -54,7 +54,7 @@ fn read_machine(named: Option<&Path>) -> Machine {
     };
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) => return guess(error.to_string()),
+        Err(error) => return guess(failure::sentence(&error)),
     };
     match Machine::parse(&text) {
         Err(message) => guess(message),

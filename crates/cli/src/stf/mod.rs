@@ -7,7 +7,7 @@ use control::DataPlane;
 use driver::compile;
 use driver::entries;
 use driver::externs::ForInterpreter;
-use driver::failure::Failure;
+use driver::failure::{self, Failure};
 use driver::files;
 use driver::frontend::{self, Loaded};
 use driver::inputs;
@@ -167,7 +167,7 @@ fn run_files(arguments: &Arguments, program: &Program, engine: &mut dyn DataPlan
 
 /// Runs one file; what was wrong, a line each.
 fn run_file(path: &Path, burst: u32, program: &Program, engine: &mut dyn DataPlane) -> Result<(), Vec<String>> {
-    let text = fs::read_to_string(path).map_err(|error| vec![format!("{error}")])?;
+    let text = fs::read_to_string(path).map_err(|error| vec![failure::sentence(&error)])?;
     let placed = |mistakes: Vec<stf::Mistake>| -> Vec<String> {
         let line = |mistake: stf::Mistake| match mistake.place.line {
             0 => mistake.message,
