@@ -9,10 +9,11 @@ use driver::failure::Failure;
 use hlir::Program;
 use measure::samples::Samples;
 use native::NativeEngine;
+use runtime::abi::Member;
 use runtime::memory::Counts;
 use runtime::{
-    Descriptor, Dpdk, DpdkMemoryPort, Lane, MemoryPort, Packet, Peer, Pipeline, Settings, Switch, Trace, Undisturbed,
-    clock,
+    Descriptor, Dpdk, DpdkMemoryPort, Group, Lane, MemoryPort, Packet, Peer, Pipeline, Settings, Switch, Trace,
+    Undisturbed, clock,
 };
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -118,6 +119,8 @@ pub struct Runner {
     pub entries: u64,
     /// Packets before each round.
     warm: u64,
+    /// The tables are as the packets have made them.
+    is_learning: bool,
     carrier: Box<dyn Carrier>,
     samples: Samples,
     before: Counts,
@@ -150,6 +153,7 @@ impl Runner {
             load: start.elapsed(),
             entries,
             warm: (WARM_TO_AN_ENTRY * workload.size).clamp(*WARM.start(), *WARM.end()),
+            is_learning: workload.is_learning,
             predictor: built.predictor,
             carrier,
             samples: Samples::default(),
@@ -160,7 +164,10 @@ impl Runner {
     /// Begins a case: the trace from its first packet, in bursts of this size.
     pub fn begin(&mut self, trace: &Arc<Trace>, burst: u32) {
         self.samples.clear();
-        self.carrier.port().load(trace.clone(), 0, burst);
+        let before = if self.is_learning { trace.len() } else { 0 };
+        self.carrier.port().load(trace.clone(), before, burst);
+        self.carrier.run();
+        self.carrier.hush();
         self.before = self.carrier.port().counts();
     }
 
@@ -239,6 +246,11 @@ pub fn engine<R: Lane + native::Replay>(
         let inserted = engine.switch().tables()[number].insert(&matches, &record);
         inserted.map(drop).map_err(|error| Failure::input(format!("table `{}`: {error}", entry.table)))
     })?;
+    for (number, members) in &workload.groups {
+        let member = |(port, instance): &(u32, u32)| Member { port: *port, instance: *instance };
+        let group = Group { members: members.iter().map(member).collect(), truncation: 0 };
+        engine.switch().state.set_group(*number, Some(group));
+    }
     // As `bacus run` does behind its entries.
     engine.switch().tables().iter().for_each(|table| table.compact());
     Ok((engine, count))

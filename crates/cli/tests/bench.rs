@@ -14,7 +14,7 @@ fn said(output: &Output) -> String {
 fn ran(arguments: &[&str]) -> (Option<i32>, String) {
     let machine = path("machines/epyc-genoa.toml").display().to_string();
     let usual = ["bench", "--quick", "--only", "best", "--bursts", "32", "--machine", &machine];
-    let output = bacus().args(usual).args(arguments).current_dir(path("")).output().unwrap();
+    let output = bacus().args(usual).args(arguments).current_dir(path("")).output().expect("bacus can be run");
     (output.status.code(), said(&output))
 }
 

@@ -169,8 +169,7 @@ mod tests {
             })
             .collect();
         for line in packets.lines().filter(|line| line.starts_with("packet 3 02 0800 ")) {
-            let bytes: Vec<u8> = line[17..]
-                .as_bytes()
+            let bytes: Vec<u8> = line.as_bytes()[17..]
                 .chunks(2)
                 .map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap())
                 .collect();

@@ -39,7 +39,12 @@ fn checksum(header: &[u8]) -> u16 {
 
 /// A header of UDP before `length - 8` bytes of zeros, with a right checksum.
 pub fn udp(src: u32, dst: u32, ports: [u16; 2], length: u16) -> [u8; 8] {
-    let covered = [&src.to_be_bytes()[..], &dst.to_be_bytes(), &[0, 17], &length.to_be_bytes()].concat();
+    udp_over(src, dst, ports, length, &[])
+}
+
+/// The same before an even number of bytes, and zeros behind them.
+pub fn udp_over(src: u32, dst: u32, ports: [u16; 2], length: u16, payload: &[u8]) -> [u8; 8] {
+    let covered = [&src.to_be_bytes()[..], &dst.to_be_bytes(), &[0, 17], &length.to_be_bytes(), payload].concat();
     let [from, to, length] = [ports[0], ports[1], length].map(u16::to_be_bytes);
     let mut header = [from[0], from[1], to[0], to[1], length[0], length[1], 0, 0];
     let sum = match checksum(&[&covered[..], &header].concat()) {

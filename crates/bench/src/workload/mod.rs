@@ -4,6 +4,7 @@
 //! application with some bytes of its own laid over it.
 
 mod bridges;
+mod chat;
 pub mod expand;
 mod frames;
 mod functions;
@@ -12,6 +13,8 @@ mod names;
 mod prefixes;
 mod programs;
 mod routers;
+mod rules;
+mod stateful;
 
 pub use programs::{entries_of, is_program};
 
@@ -45,6 +48,9 @@ const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128
 /// For frames of all usual lengths.
 const LONG_BUFFERS: Buffers = Buffers { bytes: 4096, ..BUFFERS };
 
+/// Members of a multicast group: ports, and the numbers of their replicas.
+pub type Group = Vec<(u32, u32)>;
+
 /// What a program is measured with at one size.
 pub struct Workload {
     pub source: Source,
@@ -63,6 +69,10 @@ pub struct Workload {
     pub buffers: Buffers,
     /// Packets that leave for each that comes in and is not meant to be dropped; unknown for packets of a file.
     pub copies: Option<f64>,
+    /// Multicast groups.
+    pub groups: Vec<(u64, Group)>,
+    /// Packets insert entries: the whole trace runs before anything is measured.
+    pub is_learning: bool,
     /// Packets and entries are a user's: what comes out is compared with the interpreter's.
     pub is_given: bool,
 }
@@ -81,6 +91,8 @@ impl Workload {
             stream: stream(1, 0),
             buffers: BUFFERS,
             copies: Some(1.0),
+            groups: Vec::new(),
+            is_learning: false,
             is_given: false,
         }
     }
@@ -103,6 +115,8 @@ pub fn check_routes(rib: &Path) -> Result<(), Failure> {
 /// An application and the sizes that it is measured at.
 pub struct Application {
     pub name: &'static str,
+    /// Its folder in `apps`.
+    pub program: &'static str,
     pub sizes: &'static [u64],
     /// Those of a quick run.
     pub quick: &'static [u64],
@@ -111,19 +125,24 @@ pub struct Application {
 
 #[rustfmt::skip]
 pub const APPLICATIONS: &[Application] = &[
-    Application { name: "l2fwd",    sizes: &[256, 65_536, 1 << 20, 1 << 24], quick: &[256, 1 << 20],   build: bridges::l2fwd },
-    Application { name: "ipv4fwd",  sizes: &[4, 1_000, 100_000, 606_138],    quick: &[4, 100_000],     build: routers::ipv4fwd },
-    Application { name: "ipv6fwd",  sizes: &[1_000, 200_000],                quick: &[200_000],        build: routers::ipv6fwd },
-    Application { name: "l2l3acl",  sizes: &[65_536, 1 << 20],               quick: &[65_536],         build: bridges::l2l3acl },
-    Application { name: "mpls",     sizes: &[256],                           quick: &[],               build: routers::mpls },
-    Application { name: "firewall", sizes: &[16, 100, 1_000],                quick: &[100],            build: routers::firewall },
-    Application { name: "ndn",      sizes: &[1_000, 1 << 20, 10_000_000],    quick: &[],               build: names::ndn },
-    Application { name: "l3switch", sizes: &[1_000, 100_000],                quick: &[],               build: functions::l3switch },
-    Application { name: "mpls_npf", sizes: &[256, 65_536],                   quick: &[],               build: labels::mpls_npf },
-    Application { name: "router",   sizes: &[4, 1_000, 606_138],             quick: &[],               build: functions::router },
-    Application { name: "ids_router", sizes: &[4, 1_000, 606_138],           quick: &[],               build: functions::ids_router },
-    Application { name: "forwarder", sizes: &[1],                            quick: &[],               build: functions::forwarder },
-    Application { name: "workpackage", sizes: &[1],                          quick: &[],               build: functions::workpackage },
+    Application { name: "l2fwd", program: "l2fwd",    sizes: &[256, 65_536, 1 << 20, 1 << 24], quick: &[256, 1 << 20],   build: bridges::l2fwd },
+    Application { name: "ipv4fwd", program: "ipv4fwd",  sizes: &[4, 1_000, 100_000, 606_138],    quick: &[4, 100_000],     build: routers::ipv4fwd },
+    Application { name: "ipv6fwd", program: "ipv6fwd",  sizes: &[1_000, 200_000],                quick: &[200_000],        build: routers::ipv6fwd },
+    Application { name: "l2l3acl", program: "l2l3acl",  sizes: &[65_536, 1 << 20],               quick: &[65_536],         build: bridges::l2l3acl },
+    Application { name: "mpls", program: "mpls",     sizes: &[256],                           quick: &[],               build: routers::mpls },
+    Application { name: "firewall", program: "firewall", sizes: &[16, 100, 1_000],                quick: &[100],            build: routers::firewall },
+    Application { name: "ndn", program: "ndn",      sizes: &[1_000, 1 << 20, 10_000_000],    quick: &[],               build: names::ndn },
+    Application { name: "l3switch", program: "l3switch", sizes: &[1_000, 100_000],                quick: &[],               build: functions::l3switch },
+    Application { name: "mpls_npf", program: "mpls_npf", sizes: &[256, 65_536],                   quick: &[],               build: labels::mpls_npf },
+    Application { name: "router", program: "router",   sizes: &[4, 1_000, 606_138],             quick: &[],               build: functions::router },
+    Application { name: "ids_router", program: "ids_router", sizes: &[4, 1_000, 606_138],           quick: &[],               build: functions::ids_router },
+    Application { name: "forwarder", program: "forwarder", sizes: &[1],                            quick: &[],               build: functions::forwarder },
+    Application { name: "chatserver", program: "chatserver", sizes: &[256, 1 << 20, 1 << 24],       quick: &[],               build: chat::chatserver },
+    Application { name: "chatserver64", program: "chatserver", sizes: &[256, 1 << 20],              quick: &[],               build: chat::chatserver64 },
+    Application { name: "nat", program: "nat",      sizes: &[1_000, 65_536, 1 << 20],        quick: &[],               build: stateful::nat },
+    Application { name: "l2fwd_crypto", program: "l2fwd_crypto", sizes: &[64, 1024],                  quick: &[],               build: stateful::l2fwd_crypto },
+    Application { name: "firewall_acl", program: "firewall", sizes: &[100, 1_000],                quick: &[],               build: rules::firewall },
+    Application { name: "workpackage", program: "workpackage", sizes: &[1],                          quick: &[],               build: functions::workpackage },
 ];
 
 /// What a case is measured with.
@@ -150,7 +169,10 @@ pub fn application(name: &str) -> Option<&'static Application> {
 
 /// The program of a case.
 pub fn source_of(name: &str, options: &Options) -> Source {
-    if is_program(name) { programs::source(Path::new(name), options) } else { Source::plain(&source(name)) }
+    match application(name) {
+        Some(Application { program, .. }) => Source::plain(&source(program)),
+        None => programs::source(Path::new(name), options),
+    }
 }
 
 /// The program of an application.
