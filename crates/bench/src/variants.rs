@@ -153,7 +153,7 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
         keys.iter_mut().for_each(|keys| keys.add(entry.fields.iter().map(exact)));
         Ok(())
     })?;
-    let mut occupancy = entries::occupancy(program, &workload.files)?;
+    let mut occupancy = Occupancy { others_are_empty: true, ..entries::occupancy(program, &workload.files)? };
     for (name, Seen { mut content, coverage, keys, records, masks, actions }) in seen {
         content.coverage = coverage.and_then(|counter| counter.coverage(content.entries));
         content.records = records.len() as u64;

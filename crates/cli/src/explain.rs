@@ -101,6 +101,7 @@ fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failu
     if passes.entries.is_empty() && beside("entries.stf").exists() {
         passes.entries.push(Origin::File(beside("entries.stf")));
     }
+    passes.entries_are_all = true;
     let packets = arguments.packets.clone().unwrap_or_else(|| arguments.source.program.with_extension("stf"));
     if !packets.exists() {
         let name = packets.display();

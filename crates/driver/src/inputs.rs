@@ -17,10 +17,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
+    let mut occupancy = entries::occupancy(program, &passes.entries)?;
+    occupancy.others_are_empty |= passes.entries_are_all;
     Ok(Inputs {
         machine: machine(passes.machine.as_deref()),
         profile: profile(program, passes)?.or_else(|| passes.counted.clone()),
-        occupancy: entries::occupancy(program, &passes.entries)?,
+        occupancy,
         ports: passes.ports,
         joins: joins(passes),
         constraints: hlir::Plan::default(),

@@ -89,6 +89,9 @@ pub struct Passes {
     /// What the files of --plan and --pin say, where the command has read them already: what comes by a pipe can be read once.
     #[arg(skip)]
     pub files: Option<PlanFiles>,
+    /// Whether `entries` are all that there are, so that other tables are empty: where nothing is given, tables count as unknown otherwise.
+    #[arg(skip)]
+    pub entries_are_all: bool,
     /// What packets are, where a command's ports or its flags say so.
     #[arg(skip)]
     pub descriptor: Option<Descriptor>,

@@ -34,7 +34,8 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
             Origin::Generated { table, count, .. } => counts.generated(find_table(program, table)?, *count),
         }
     }
-    let mut occupancy = Occupancy::default();
+    // A table of which nothing was said is empty for now, if anything was said of the others.
+    let mut occupancy = Occupancy { others_are_empty: !origins.is_empty(), ..Occupancy::default() };
     for (id, table) in program.tables.iter() {
         let text = if has_text { books.content(id) } else { interp::Content::default() };
         let mut other = counts.tables.remove(&id).unwrap_or_else(|| Count::of(program, id));
@@ -54,7 +55,6 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
             actions: text.actions | other.actions,
             is_known: true,
         };
-        // A table of which nothing was said may be filled later: it counts as unknown, not as empty.
         if content.entries > 0 {
             occupancy.tables.insert(table.name.clone(), content);
             occupancy.keys.extend(other.keys.map(|keys| (table.name.clone(), keys)));

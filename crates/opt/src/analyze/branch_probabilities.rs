@@ -10,8 +10,7 @@ use super::flow::{self, Mass};
 use crate::Inputs;
 use crate::inputs::hints::{self, Hint};
 use hlir::{
-    Call, Effect, Expression, MatchKind, Next, Node, NodeId, NodeKind, Program, Reentry, Select, Statement, Table,
-    TableId,
+    Effect, Expression, MatchKind, Next, Node, NodeId, NodeKind, Program, Reentry, Select, Statement, Table, TableId,
 };
 
 /// Probability of an arm that ends in a drop.
@@ -245,11 +244,7 @@ impl Estimator<'_, '_> {
         if content.entries == 0 || table.keys.is_empty() {
             return 0.0;
         }
-        let tells = |statement: &Statement| {
-            matches!(statement, Statement::Call(Call::SendDigest { .. } | Call::AddEntry { .. }))
-        };
-        let default = table.actions.get(table.default.action as usize);
-        let learns = default.is_some_and(|action| action.body.iter().any(tells)) || table.punt_on_miss;
+        let learns = crate::inputs::occupancy::learns(table);
         let rules = table.keys.iter().any(|key| !matches!(key.kind, MatchKind::Exact | MatchKind::Lpm));
         let misses = match (learns, default_drops, rules) {
             (true, _, _) => MISSES_LEARNED,

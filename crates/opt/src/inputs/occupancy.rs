@@ -2,13 +2,13 @@
 //! large a structure becomes.
 //!
 //! Without counts, a table has its constant entries, else as many as its declared size, else
-//! [`DEFAULT_ENTRIES`].
+//! [`DEFAULT_ENTRIES`]. Where all entries are known, it is empty instead, unless packets fill it.
 
 use super::key_overlap::KeySketch;
 use super::prefix_coverage::Coverage;
 use hlir::entry::EntryAction;
 use hlir::table::{action_bit, only_action};
-use hlir::{Match, MatchKind, Program, Table};
+use hlir::{Call, Match, MatchKind, Program, Statement, Table};
 use std::collections::{BTreeMap, HashSet};
 
 /// Entries of a table without declared size or counts.
@@ -20,6 +20,8 @@ pub struct Occupancy {
     pub tables: BTreeMap<String, Content>,
     /// Sketches of the keys, where entries are known.
     pub keys: BTreeMap<String, KeySketch>,
+    /// Whether tables that are missing are empty for now, since all entries are known.
+    pub others_are_empty: bool,
 }
 
 /// The content of one table.
@@ -81,10 +83,23 @@ impl Content {
         Content { entries: count, records, masks, long_prefixes, coverage: None, actions, is_known: true }
     }
 
+    /// Whether a lookup finds that there are no entries, and makes no key.
+    pub fn is_empty(&self) -> bool {
+        self.is_known && self.entries == 0
+    }
+
     /// The action that all entries run. None if they run several, or if it is unknown.
     pub fn only_action(&self) -> Option<usize> {
         only_action(self.actions)
     }
+}
+
+/// Whether packets that miss fill the table: by themselves, or by what they tell a controller.
+pub fn learns(table: &Table) -> bool {
+    let tells =
+        |statement: &Statement| matches!(statement, Statement::Call(Call::SendDigest { .. } | Call::AddEntry { .. }));
+    let default = table.actions.get(table.default.action as usize);
+    table.add_on_miss || table.punt_on_miss || default.is_some_and(|action| action.body.iter().any(tells))
 }
 
 /// The mask of a match: entries with equal masks can share a hash table.
@@ -101,7 +116,18 @@ fn mask_of(key: &Match) -> String {
 
 impl Occupancy {
     pub fn of(&self, table: &Table) -> Content {
-        self.tables.get(&table.name).copied().unwrap_or_else(|| Content::assumed(table))
+        let known = self.tables.get(&table.name).copied();
+        known.unwrap_or_else(|| match self.others_are_empty && table.entries.is_empty() && !learns(table) {
+            true => Content { is_known: true, ..Content::default() },
+            false => Content::assumed(table),
+        })
+    }
+
+    /// The same, where no table is taken to be empty: what tables may come to hold.
+    pub fn to_come(&self) -> Occupancy {
+        let mut to_come = Occupancy { others_are_empty: false, ..self.clone() };
+        to_come.tables.retain(|_, content| !content.is_empty());
+        to_come
     }
 
     /// The number of distinct keys in the union of two tables, if all their entries are known.
@@ -116,5 +142,56 @@ impl Occupancy {
     /// Names that no table of the program has.
     pub fn unknown_tables<'o>(&'o self, program: &'o Program) -> impl Iterator<Item = &'o String> {
         self.tables.keys().filter(|name| program.tables.values().all(|table| table.name != **name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hlir::text::parse_file;
+
+    const TABLES: &str = "\
+program tables for none
+
+header h: h_t { key: 48 }
+digest station { key: 48 }
+
+table hosts {
+  key h.key: exact
+  action known() {}
+  action unknown() {}
+  default unknown()
+}
+
+table learned {
+  key h.key: exact
+  action known() {}
+  action learn() { digest station(h.key) }
+  default learn()
+}
+
+entry only
+
+node only: apply hosts -> more
+
+node more: apply learned -> queue
+
+node queue: buffer { send 32w1 }
+";
+
+    #[test]
+    fn what_is_not_mentioned_is_empty_if_all_entries_are_known_and_no_packet_adds_any() {
+        let parsed = parse_file(TABLES).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let of = |occupancy: &Occupancy| -> Vec<u64> {
+            parsed.program.tables.values().map(|table| occupancy.of(table).entries).collect()
+        };
+        let known = Occupancy { others_are_empty: true, ..Occupancy::default() };
+        assert_eq!(of(&Occupancy::default()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
+        assert_eq!(of(&known), [0, DEFAULT_ENTRIES]);
+        assert_eq!(of(&known.to_come()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
+        let none = Content { is_known: true, ..Content::default() };
+        let told = Occupancy { tables: BTreeMap::from([("hosts".to_string(), none)]), ..Occupancy::default() };
+        assert!(told.of(&parsed.program.tables.values().next().expect("hosts")).is_empty());
+        assert_eq!(of(&told.to_come()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
     }
 }

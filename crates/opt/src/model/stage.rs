@@ -20,6 +20,8 @@ const REMATERIALIZED_FIRST: f64 = 0.1;
 const REMATERIALIZED_LATER: f64 = 0.25;
 /// Operations of a side exit.
 const SIDE_EXIT: f64 = 60.0;
+/// Share of the speculative work of a side exit that the plain program repeats.
+const REPEATED: f64 = 0.5;
 /// Operations per packet that a bulk send of the group saves (counted in l2fwd).
 const BULK_SEND: f64 = 7.0;
 /// Operations saved per table whose entries all run the expected action: the commit phase need not load the
@@ -147,11 +149,12 @@ impl Model<'_> {
         tables.map(|table| operations.key(table)).sum()
     }
 
-    /// Cycles per packet that stages add; x exit the hot path, y stay on it.
+    /// Cycles per packet that stages add; x exit the hot path, x_s of them
+    /// before the last cut, y stay on it.
     ///
     /// ```text
     /// S = Σ over stages (loops · c_loop / G + keys · c_op + wait) + c_loop / G
-    ///     + x · (c_br + 60 · c_op) − y · (7 + 6 · known) · c_op
+    ///     + x · (c_br + 60 · c_op) + x_s · ½ · w_before · c_op − y · (7 + 6 · known) · c_op
     /// ```
     fn staging(&self, plan: &Plan, path: &[NodeId], stages: &[Staged], lookups: &[Lookup], on_path: f64) -> f64 {
         if stages.is_empty() {
@@ -182,6 +185,10 @@ impl Model<'_> {
         // beginning; during commit, to the node where it goes on.
         let exit_cycles = machine.mispredict_cycles + SIDE_EXIT * self.operation();
         let exits = 1.0 - on_path + on_path * self.commit_exit_share(path, stages);
+        // What a packet did speculatively, it does again: on average half of the way to the last cut.
+        let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
+        let speculative: f64 = path.iter().take(last).map(|node| self.work(*node)).sum();
+        sum += (1.0 - on_path) * REPEATED * speculative * costs.operation_cycles;
         let bulk_send = if path.is_empty() { 0.0 } else { BULK_SEND };
         let saved = (bulk_send + EXPECTED_ACTION * expected_actions(plan, path, stages)) * costs.operation_cycles;
         sum + exits * exit_cycles - on_path * saved

@@ -63,6 +63,10 @@ const LEVEL_LOOP: f64 = 0.65;
 const HASHING: f64 = 30.0;
 const INDEXING: f64 = 8.0;
 
+/// Operations of a lookup in an empty table: loads of the table's address and of whether it has entries, a
+/// test (counted in the code). A group asks once.
+const ASK_EMPTY: f64 = 4.0;
+
 /// The cost of a table's lookups in one structure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
@@ -171,9 +175,32 @@ struct Keyed {
     limbs_per_vector: f64,
 }
 
+impl Shape {
+    /// A lookup in a table without entries asks for that alone, whatever the structure is. It reads the line of
+    /// the default action's record.
+    fn empty(table: &Table, structure: Structure) -> Shape {
+        Shape {
+            structure,
+            operations: ASK_EMPTY,
+            lines: vec![Line::single(record_bytes(table), 1.0)],
+            group_savings: structure.is_grouped().then_some(ASK_EMPTY / 2.0),
+            mispredictions: 0.0,
+            second_line: 0.0,
+            address_latency: 0.0,
+            grouped_address_latency: 0.0,
+            step: 0.0,
+            chain: 0.0,
+            loops: 1.0,
+        }
+    }
+}
+
 /// The cost of lookups in this table, in a structure that can hold its keys, with vectors of so many bytes.
 pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Content, vector_bytes: u32) -> Shape {
     let table = &program.tables[id];
+    if content.is_empty() {
+        return Shape::empty(table, structure);
+    }
     let keys = program.key_kinds(id);
     let bits: u32 = keys.iter().map(|(_, width)| width).sum();
     let keyed = Keyed {

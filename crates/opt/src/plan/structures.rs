@@ -22,7 +22,7 @@ const MOST_NEAR_OPTIMAL: usize = 4;
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     plan.joints.clone_from(&inputs.constraints.joints);
     choose_by_lookups(program, plan, inputs);
-    let near_optimal = near_optimal(plan, inputs);
+    let near_optimal = near_optimal(program, plan, inputs);
     if near_optimal.is_empty() {
         return;
     }
@@ -45,12 +45,19 @@ fn replace(plan: &mut Plan, chosen: TablePlan) {
 }
 
 /// Candidates for a trial in a whole plan.
-fn near_optimal(plan: &Plan, inputs: &Inputs) -> Vec<TablePlan> {
-    let is_open = |planned: &&TablePlan| inputs.constraints.tables.iter().all(|pinned| pinned.table != planned.table);
+fn near_optimal(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<TablePlan> {
+    let is_pinned = |name: &str| inputs.constraints.tables.iter().any(|pinned| pinned.table == name);
+    let is_open = |planned: &&TablePlan| !is_pinned(&planned.table) && !is_empty(program, inputs, &planned.table);
     let cost = |planned: &TablePlan| planned.reason.as_ref().map_or(0, |reason| reason.cost);
     let mut open: Vec<&TablePlan> = plan.tables.iter().filter(is_open).collect();
     open.sort_by_key(|planned| std::cmp::Reverse(cost(planned)));
     open.into_iter().flat_map(near_optimal_of).take(MOST_NEAR_OPTIMAL).collect()
+}
+
+/// Whether the table is known to be empty: then all structures cost the same.
+fn is_empty(program: &Program, inputs: &Inputs, name: &str) -> bool {
+    let found = program.tables.values().find(|table| table.name == name);
+    found.is_some_and(|table| inputs.occupancy.of(table).is_empty())
 }
 
 /// Structures that cost little more than the chosen one, each in its place.
@@ -82,17 +89,26 @@ pub(crate) fn whole_plan_cycles(program: &Program, pass: &str, plan: &Plan, inpu
     with_model(program, inputs, |model| model.predict(&plan).cycles())
 }
 
+/// Tables that are empty now are chosen last, for what they may come to hold.
 fn choose_by_lookups(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    with_model(program, inputs, |model| {
-        for _ in 0..ROUNDS {
-            for table in looked_up(model, plan) {
-                let name = &program.tables[table].name;
-                let pinned = inputs.constraints.tables.iter().find(|pinned| pinned.table == *name).cloned();
-                let chosen = pinned.unwrap_or_else(|| minimum_cost(model, plan, table));
-                replace(plan, chosen);
-            }
+    let is_empty = |table: TableId| inputs.occupancy.of(&program.tables[table]).is_empty();
+    with_model(program, inputs, |model| choose_tables(model, plan, |table| !is_empty(table)));
+    if program.tables.iter().any(|(id, _)| is_empty(id)) {
+        let to_come = Inputs { occupancy: inputs.occupancy.to_come(), ..inputs.clone() };
+        with_model(program, &to_come, |model| choose_tables(model, plan, is_empty));
+    }
+}
+
+/// Gives these tables their structures, among those that all others have so far.
+fn choose_tables(model: &Model, plan: &mut Plan, is_wanted: impl Fn(TableId) -> bool) {
+    for _ in 0..ROUNDS {
+        for table in looked_up(model, plan).into_iter().filter(|table| is_wanted(*table)) {
+            let name = &model.program.tables[table].name;
+            let pinned = model.inputs.constraints.tables.iter().find(|pinned| pinned.table == *name).cloned();
+            let chosen = pinned.unwrap_or_else(|| minimum_cost(model, plan, table));
+            replace(plan, chosen);
         }
-    });
+    }
 }
 
 /// Tables that packets look up, largest first: these determine what the caches hold.
