@@ -73,7 +73,7 @@ dpdk_resumed(struct worker *worker, const struct pipeline *pipeline, uint32_t li
 		else
 			host_count_not_taken(worker);
 		if (packet != NULL) {
-			pipeline->resume(worker, packet, (uint16_t)resumed.length, resumed.saved, resumed.node);
+			host_resume(worker, pipeline, packet, &resumed);
 			taken++;
 		}
 		ring_release(ring, head);

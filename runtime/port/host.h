@@ -23,6 +23,7 @@ struct host {
 	struct ring *resumed;	/* packets that go on where they were punted; the tag is the node */
 	_Atomic uint32_t generation;	/* the pipeline that the worker is attached to */
 	uint32_t unused;
+	uint64_t mark;	/* of the packet that goes on; 0 between such packets */
 	_Atomic uint64_t not_taken;	/* packets of `injected` and `resumed` that were lost: no buffer, or saved by another pipeline */
 };
 
@@ -30,6 +31,7 @@ struct host {
 struct host_saved {
 	uint32_t saved_bytes;
 	uint32_t generation;
+	uint64_t mark;	/* what the control plane gave a packet that went on and is punted again; else 0 */
 };
 
 /* A message of `resumed`, in its parts. */
@@ -38,6 +40,7 @@ struct host_resumed {
 	const uint8_t *packet;
 	uint32_t length;
 	uint32_t node;
+	uint64_t mark;
 };
 
 /* 0: another pipeline has saved it. */
@@ -52,7 +55,19 @@ host_resumed(const struct worker *worker, const struct ring_head *head, struct h
 	resumed->packet = resumed->saved + saved_bytes;
 	resumed->length = head->bytes - (uint32_t)sizeof(*front) - saved_bytes;
 	resumed->node = head->tag;
+	resumed->mark = front->mark;
 	return front->generation == atomic_load_explicit(&host->generation, memory_order_relaxed);
+}
+
+/* Lets a packet go on in the pipeline that saved it. Should it be punted again, it is known by its mark. */
+static inline void
+host_resume(struct worker *worker, const struct pipeline *pipeline, void *packet, const struct host_resumed *resumed)
+{
+	struct host *host = worker->host;
+
+	host->mark = resumed->mark;
+	pipeline->resume(worker, packet, (uint16_t)resumed->length, resumed->saved, resumed->node);
+	host->mark = 0;
 }
 
 static inline void

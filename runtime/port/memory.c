@@ -235,7 +235,7 @@ memory_resumed(struct worker *worker, struct memory_port *port, const struct pip
 		else
 			host_count_not_taken(worker);
 		if (packet != NULL)
-			pipeline->resume(worker, packet, (uint16_t)resumed.length, resumed.saved, resumed.node);
+			host_resume(worker, pipeline, packet, &resumed);
 		ring_release(ring, head);
 	}
 	memory_port_flush(worker);

@@ -8,6 +8,7 @@ mod controller;
 mod engine;
 mod exchange;
 mod joins;
+mod miss;
 mod selector;
 pub mod translate;
 
@@ -17,6 +18,7 @@ use control::{Refusal, RefusalKind, Store};
 pub use exchange::Written;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Program, TableId};
+pub use miss::MissHandler;
 use runtime::{
     Counts, DpdkLane, DpdkMemoryPort, Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError,
     Trace,

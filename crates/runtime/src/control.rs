@@ -103,6 +103,7 @@ pub(crate) struct Host {
     resumed: *mut RawRing,
     generation: AtomicU32,
     unused: u32,
+    mark: AtomicU64,
     not_taken: AtomicU64,
 }
 
@@ -123,6 +124,7 @@ impl Host {
             resumed,
             generation: AtomicU32::new(0),
             unused: 0,
+            mark: AtomicU64::new(0),
             not_taken: AtomicU64::new(0),
         }
     }
@@ -134,6 +136,11 @@ impl Host {
 
     pub fn generation(&self) -> u32 {
         self.generation.load(Ordering::Relaxed)
+    }
+
+    /// Of the packet that goes on, if the worker is at one. By the worker's thread.
+    pub fn mark(&self) -> u64 {
+        self.mark.load(Ordering::Relaxed)
     }
 
     /// Packets of the control plane that the worker could not take, for want of a buffer or because another pipeline had saved them.

@@ -39,8 +39,27 @@ pub struct Punted {
     pub node: u32,
     /// Who processed it.
     pub worker: u32,
+    /// What the control plane gives a packet that it lets go on. One that is punted again brings it back; others have 0.
+    pub mark: u64,
     /// Which of the switch's pipelines saved it: no other understands it.
     pub(crate) generation: u32,
+}
+
+impl Punted {
+    pub(crate) fn head(&self) -> [u8; HEAD] {
+        head(self.saved.len() as u32, self.generation, self.mark)
+    }
+}
+
+/// Bytes of `struct host_saved`.
+const HEAD: usize = 16;
+
+fn head(saved_bytes: u32, generation: u32, mark: u64) -> [u8; HEAD] {
+    let mut bytes = [0; HEAD];
+    bytes[..4].copy_from_slice(&saved_bytes.to_ne_bytes());
+    bytes[4..8].copy_from_slice(&generation.to_ne_bytes());
+    bytes[8..].copy_from_slice(&mark.to_ne_bytes());
+    bytes
 }
 
 /// Messages that found their queue full, by kind.
@@ -124,17 +143,17 @@ fn limb_count(widths: &[u32]) -> usize {
 
 /// `struct host_saved` of runtime/port/host.h, what was saved, rounded up to whole limbs, and the packet.
 fn read_punt(worker: u32, node: u32, bytes: &[u8]) -> Punted {
-    let (head, rest) = bytes.split_at(2 * size_of::<u32>());
-    let head = words(head);
-    let (bytes, generation) = (head[0] as usize, head[1]);
+    let (head, rest) = bytes.split_at(HEAD);
+    let (numbers, mark) = (words(&head[..8]), limbs(&head[8..])[0]);
+    let (bytes, generation) = (numbers[0] as usize, numbers[1]);
     let (saved, packet) = rest.split_at(bytes.next_multiple_of(8));
-    Punted { packet: packet.to_vec(), saved: saved[..bytes].to_vec(), node, worker, generation }
+    Punted { packet: packet.to_vec(), saved: saved[..bytes].to_vec(), node, worker, mark, generation }
 }
 
 /// The parts of such a message before the packet: the head, what was saved, and what fills its last limb.
-pub(crate) fn saved_parts<'a>(head: &'a [[u8; 4]; 2], saved: &'a [u8]) -> [&'a [u8]; 3] {
+pub(crate) fn saved_parts<'a>(head: &'a [u8; HEAD], saved: &'a [u8]) -> [&'a [u8]; 3] {
     let missing = saved.len().next_multiple_of(8) - saved.len();
-    [head.as_flattened(), saved, &[0; 8][..missing]]
+    [head, saved, &[0; 8][..missing]]
 }
 
 /// # Safety
@@ -184,7 +203,7 @@ pub(crate) unsafe extern "C" fn punt(
     // SAFETY: as abi.h says of the arguments; the port layer knows its packets, which have `length` bytes; the worker's thread alone writes.
     unsafe {
         let (host, control) = host(worker);
-        let head = [saved_bytes.to_ne_bytes(), host.generation().to_ne_bytes()];
+        let head = head(saved_bytes, host.generation(), host.mark());
         let parts = saved_parts(&head, bytes_of(saved.cast::<u8>(), saved_bytes as usize));
         let Some(to) = control.events.punts.begin(node, &parts, usize::from(length)) else { return };
         (host.copy)(packet, length, to);

@@ -18,6 +18,7 @@ pub mod externs;
 mod gate;
 pub mod interrupt;
 pub mod memory;
+mod miss_library;
 mod objects;
 pub mod packets;
 pub mod pages;
@@ -43,6 +44,7 @@ pub use dpdk::{Dpdk, DpdkError, DpdkLane, DpdkMemoryPort, DpdkSettings, Link, Po
 pub use events::{Event, Lost, Punted};
 pub use externs::ExternLibrary;
 pub use memory::{Buffers, MemoryPort, Packet, Trace};
+pub use miss_library::MissLibrary;
 pub use packets::{InjectError, ResumeError};
 pub use peer::{Peer, PeerError};
 pub use pipeline::{Description, Pipeline};

@@ -76,7 +76,7 @@ impl<L: Lane> Switch<L> {
             return Err(ResumeError::OtherPipeline);
         }
         let worker = &self.workers[punted.worker as usize];
-        let head = [(punted.saved.len() as u32).to_ne_bytes(), punted.generation.to_ne_bytes()];
+        let head = punted.head();
         let [head, saved, rest] = saved_parts(&head, &punted.saved);
         // SAFETY: the switch is borrowed, so no other thread writes.
         if !unsafe { worker.control.resumed.push(punted.node, &[head, saved, rest, &punted.packet]) } {

@@ -2,6 +2,7 @@
 
 use crate::run::controller::{Controller, config_of};
 use crate::run::live::{Built, Live, Shared};
+use crate::run::misses::Misses;
 use crate::run::pushed::Builder;
 use crate::run::relay::Relay;
 use driver::failure::Failure;
@@ -61,7 +62,7 @@ impl Rig {
         let running = Some((built.program.clone(), config_of(&built.program)));
         let server = Server::start(settings, Arc::new(target), running)
             .map_err(|error| Failure::environment(format!("the server of controllers: {error}")))?;
-        let relay = Arc::new(Mutex::new(Relay::new(switch.clone(), server.events())));
+        let relay = Arc::new(Mutex::new(Relay::new(switch.clone(), server.events(), Misses::new(None))));
         let stop = Arc::new(AtomicBool::new(false));
         let (turning, stopped) = (relay.clone(), stop.clone());
         let thread = std::thread::spawn(move || {

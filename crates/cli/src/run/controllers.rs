@@ -2,10 +2,11 @@
 
 use super::controller;
 use super::live::{Built, Shared};
+use super::miss_library::LibraryHandler;
 use super::pushed::Builder;
 use clap::Args;
 use driver::failure::Failure;
-use native::Replay;
+use native::{MissHandler, Replay};
 use p4runtime::{Server, Settings, Tls};
 use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -24,6 +25,9 @@ pub struct Controllers {
     /// Packets of the program to this port go to the controller, and those of the controller come from it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_535))]
     pub cpu_port: Option<u32>,
+    /// Let this library answer packets that find nothing in a table with @punt_on_miss, instead of controllers (runtime/miss_handler.h)
+    #[arg(long, value_name = "FILE.so")]
+    miss_handler: Option<PathBuf>,
     /// The switch's certificate (PEM): controllers talk TLS
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -52,6 +56,12 @@ impl Controllers {
         let Some((certificate, key)) = self.tls_cert.as_deref().zip(self.tls_key.as_deref()) else { return Ok(None) };
         let controllers = self.tls_ca.as_deref().map(read).transpose()?;
         Ok(Some(Tls { certificate: read(certificate)?, key: read(key)?, controllers }))
+    }
+
+    /// The user's own code for packets that miss.
+    pub fn miss_handler(&self) -> Result<Option<Box<dyn MissHandler>>, Failure> {
+        let load = |path: &PathBuf| Ok(Box::new(LibraryHandler::load(path)?) as Box<dyn MissHandler>);
+        self.miss_handler.as_ref().map(load).transpose()
     }
 
     /// Starts the server. `built` is the pipeline that runs already.

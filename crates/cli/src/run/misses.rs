@@ -3,36 +3,53 @@
 use super::live::Engine;
 use super::relay::Relay;
 use control::{DataPlane as _, RefusalKind};
-use hlir::TableId;
-use native::Replay;
+use native::{MissHandler, Replay};
 use runtime::events::Punted;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// Packets that may wait; more are dropped, and counted.
 const MOST: usize = 65_536;
-/// How long a packet waits for a controller before it is dropped, and counted.
+/// How long a packet waits for a controller before it is dropped, and counted; from its first miss, however often it is looked up again.
 const LONGEST: Duration = Duration::from_secs(10);
 
 const NO_ROOM: &str = "dropped: too many packets waited for the controller";
 const NO_ANSWER: &str = "dropped: the controller wrote nothing for the packet";
+/// How often packets are looked through for those that have waited too long.
+const LOOK: Duration = Duration::from_millis(100);
+
+const REFUSED: &str = "answers of the miss handler that the switch refused";
 const RESUMED: &str = "packets resumed";
 
 /// A packet that waits.
 struct Waiting {
     punted: Punted,
-    since: Instant,
     /// A version of the store that the packet's lookup has seen, or a later one.
     seen: u64,
 }
 
 /// See the module.
-#[derive(Default)]
 pub struct Misses {
+    /// Answers packets instead of controllers.
+    handler: Option<Box<dyn MissHandler>>,
+    /// Times are nanoseconds since then, beginning at 1: a packet's mark is when it first missed.
+    begun: Instant,
+    looked: Instant,
     waiting: VecDeque<Waiting>,
     /// The store's version before punted packets were last taken, and before that.
     taken: u64,
     taken_before: u64,
+}
+
+impl Misses {
+    pub fn new(handler: Option<Box<dyn MissHandler>>) -> Misses {
+        let begun = Instant::now();
+        Misses { handler, begun, looked: begun, waiting: VecDeque::new(), taken: 0, taken_before: 0 }
+    }
+
+    fn now(&self) -> u64 {
+        1 + self.begun.elapsed().as_nanos() as u64
+    }
 }
 
 impl<L: Replay> Relay<L> {
@@ -42,14 +59,29 @@ impl<L: Replay> Relay<L> {
         self.misses.taken_before = std::mem::replace(&mut self.misses.taken, version);
     }
 
-    /// Keeps a punted packet, and tells controllers of its table.
-    pub fn wait_for_entry(&mut self, punted: Punted, missed: Option<TableId>) {
+    /// Keeps a punted packet, and tells the handler or the controllers of its table.
+    pub fn wait_for_entry(&mut self, engine: &mut Engine<L>, mut punted: Punted) {
+        let missed = engine.missed_table(&punted);
         if self.misses.waiting.len() >= MOST {
             self.count(NO_ROOM, 1);
             return;
         }
-        missed.into_iter().for_each(|table| self.controllers.miss(table, punted.packet.clone()));
-        self.misses.waiting.push_back(Waiting { punted, since: Instant::now(), seen: self.misses.taken_before });
+        if punted.mark == 0 {
+            punted.mark = self.misses.now();
+        }
+        match (&mut self.misses.handler, missed) {
+            (Some(handler), Some(table)) => {
+                if let Err(refusal) = handler.missed(table, &punted.packet, engine) {
+                    if !self.counts.contains_key(REFUSED) {
+                        eprintln!("warning: the miss handler's {refusal}");
+                    }
+                    self.count(REFUSED, 1);
+                }
+            }
+            (None, Some(table)) => self.controllers.miss(table, punted.packet.clone()),
+            (_, None) => {}
+        }
+        self.misses.waiting.push_back(Waiting { punted, seen: self.misses.taken_before });
     }
 
     /// Lets packets go on if a controller has written since they were looked up, in their order.
@@ -61,9 +93,12 @@ impl<L: Replay> Relay<L> {
         let mut live = shared.lock();
         let Some(engine) = live.engine() else { return };
         self.look_again(engine);
-        while self.misses.waiting.front().is_some_and(|waiting| waiting.since.elapsed() > LONGEST) {
-            self.misses.waiting.pop_front();
-            self.count(NO_ANSWER, 1);
+        if self.misses.looked.elapsed() >= LOOK {
+            self.misses.looked = Instant::now();
+            let (now, before) = (self.misses.now(), self.misses.waiting.len());
+            let is_young = |waiting: &Waiting| now.saturating_sub(waiting.punted.mark) <= LONGEST.as_nanos() as u64;
+            self.misses.waiting.retain(is_young);
+            self.count(NO_ANSWER, (before - self.misses.waiting.len()) as u64);
         }
     }
 

@@ -6,7 +6,8 @@ pub mod controller;
 pub mod controllers;
 mod dump;
 pub mod live;
-mod misses;
+mod miss_library;
+pub mod misses;
 pub mod pushed;
 pub mod relay;
 mod summary;
@@ -24,6 +25,7 @@ use driver::options::{Native, Passes, Source};
 use driver::ports::{Port, announce, check_ports};
 use driver::stdout::say;
 use live::{Built, Live, Shared};
+use misses::Misses;
 use p4runtime::Server;
 use pushed::Builder;
 use relay::Relay;
@@ -228,6 +230,7 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
         )));
     }
     let settings_of_switch = Settings { ports: highest.max(cpu_port.unwrap_or(0)) + 1, seed: arguments.seed };
+    let handler = arguments.controllers.miss_handler()?;
     let mut live = Live::new(lanes, settings_of_switch, cpu_port);
     let start = Instant::now();
     let entries = match built {
@@ -238,7 +241,7 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     let switch = Shared::new(live);
     let server = arguments.controllers.serve(&switch, builder(arguments, built), built)?;
     Ok(Running {
-        relay: Relay::new(switch, server.events()),
+        relay: Relay::new(switch, server.events(), Misses::new(handler)),
         server,
         dpdk,
         ports: arguments.ports.clone(),

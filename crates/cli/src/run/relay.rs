@@ -26,8 +26,8 @@ pub struct Relay<L: Replay> {
 }
 
 impl<L: Replay> Relay<L> {
-    pub fn new(switch: Shared<L>, controllers: Events) -> Relay<L> {
-        Relay { switch, controllers, misses: Misses::default(), counts: BTreeMap::new() }
+    pub fn new(switch: Shared<L>, controllers: Events, misses: Misses) -> Relay<L> {
+        Relay { switch, controllers, misses, counts: BTreeMap::new() }
     }
 
     /// Takes all that waits. An assertion that did not hold ends the switch, by this sentence.
@@ -102,8 +102,7 @@ impl<L: Replay> Relay<L> {
                     failed.get_or_insert(format!("the switch stopped: assertion failed: {text}"));
                 }
                 Event::Punt(punted) => {
-                    let missed = engine.missed_table(&punted);
-                    self.wait_for_entry(punted, missed);
+                    self.wait_for_entry(engine, punted);
                     self.count(PUNTED, 1);
                 }
             }

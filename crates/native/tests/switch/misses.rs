@@ -79,11 +79,14 @@ fn compare(passes: &Passes) {
         left.extend(outcome.outputs);
         again += outcome.punts;
     }
-    for punted in &punts {
-        engine.switch().resume(punted).expect("there is room");
+    assert!(punts.iter().all(|punted| punted.mark == 0), "they have missed for the first time");
+    for mut punted in punts {
+        punted.mark = 17;
+        engine.switch().resume(&punted).expect("there is room");
     }
     let (outputs, punts) = run(&mut engine);
     assert_eq!((outputs.len(), punts.len(), again), (1, 1, 1), "host 9 is not known yet");
+    assert_eq!(punts[0].mark, 17, "it is known again");
     assert_eq!(outputs, without_path(left));
     // One more than the type that the packet came with, and its source one more, once.
     assert_eq!((outputs[0].port, &outputs[0].bytes[6..14]), (5, &[2, 0, 0, 0, 0, 2, 8, 3][..]));
