@@ -140,11 +140,8 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
     }
 
     fn table_counts(&self, table: TableId) -> TableCounts {
-        let counts = |number: usize| self.switch.hits(number);
-        let (hits, misses) = self.table_number(table).map_or((0, 0), counts);
-        // A hit in a joint table is one in each source.
-        let joint = self.joint_numbers(table).map(|number| counts(number).0);
-        TableCounts { hits: hits + joint.sum::<u64>(), misses }
+        let (hits, misses) = self.table_number(table).map_or((0, 0), |number| self.table_hits(number));
+        TableCounts { hits, misses }
     }
 
     fn take_idle(&mut self) -> Vec<EntryKey> {

@@ -26,6 +26,15 @@ impl<L: Lane> NativeEngine<'_, L> {
         self.joins.take_notices()
     }
 
+    /// Hits and misses of a table of the pipeline. A hit in a joint table is one in each source.
+    pub fn table_hits(&self, number: usize) -> (u64, u64) {
+        let (hits, misses) = self.switch.hits(number);
+        let name = &self.pipeline.description().tables[number].name;
+        let table = self.compiled.tables.iter().find(|(_, table)| table.name == *name);
+        let joint = table.into_iter().flat_map(|(table, _)| self.joint_numbers(table));
+        (hits + joint.map(|joint| self.switch.hits(joint).0).sum::<u64>(), misses)
+    }
+
     /// The joint tables a hit in which stands for one in a table of the program.
     pub(super) fn joint_numbers(&self, table: TableId) -> impl Iterator<Item = usize> {
         // Joint tables come behind those of the program, which keep their numbers.

@@ -16,6 +16,7 @@ use hlir::{Plan, Program};
 pub use inputs::Inputs;
 use plan::{batches, constraints, descriptor, groups, hot_path, joint, prefetch, structures, vector};
 use rewrite::{constants, dead, join};
+use std::borrow::Cow;
 
 #[derive(Clone, Copy)]
 pub enum Run {
@@ -89,17 +90,21 @@ fn passes_after(name: &str) -> impl Iterator<Item = &'static Pass> {
 /// Runs the selected passes up to and including `until`, or all of them. After the last pass, the constraints
 /// are in the plan, whichever passes ran.
 pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selection: &Selection, until: Option<&str>) {
+    let mut inputs = Cow::Borrowed(inputs);
     for pass in PIPELINE {
         if selection.has(pass.name) {
             match pass.run {
-                Run::Rewrite(rewrite) => rewrite(program, inputs),
-                Run::Plan(fill) if constraints::are_satisfiable(program, inputs) => fill(program, plan, inputs),
+                Run::Rewrite(rewrite) => rewrite(program, &inputs),
+                Run::Plan(fill) if constraints::are_satisfiable(program, &inputs) => fill(program, plan, &inputs),
                 Run::Plan(_) => {}
             }
+        }
+        if pass.name == "join" && !program.joins.is_empty() {
+            inputs = Cow::Owned(join::with_joint_contents(program, &inputs));
         }
         if until == Some(pass.name) {
             return;
         }
     }
-    constraints::apply(plan, inputs);
+    constraints::apply(plan, &inputs);
 }

@@ -93,8 +93,9 @@ fn of_engine<L: Replay>(engine: &mut Engine<L>) -> (Vec<TableAccount>, Vec<(Stri
     let switch = engine.switch();
     let reasons = switch.pipeline().description().drops.clone();
     let drops = reasons.into_iter().zip(switch.drops()).filter(|(_, count)| *count > 0).collect();
-    let tables = switch.tables().iter().enumerate().map(|(number, table)| {
-        let (hits, misses) = switch.hits(number);
+    let tables = switch.tables().to_vec();
+    let tables = tables.iter().enumerate().map(|(number, table)| {
+        let (hits, misses) = engine.table_hits(number);
         TableAccount { name: table.description().name.clone(), entries: table.len(), hits, misses }
     });
     (tables.collect(), drops)

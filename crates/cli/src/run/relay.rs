@@ -60,10 +60,12 @@ impl<L: Replay> Relay<L> {
         self.count("packets to the controller lost", lost);
     }
 
-    /// Lets entries age, and counts those that the control plane is told of.
+    /// Lets entries age, and counts those that the control plane is told of. Says what became of joint tables.
     pub fn age(&mut self) {
         let shared = self.switch.clone();
         let mut live = shared.lock();
+        let notices = live.engine().map(|engine| engine.take_notices()).unwrap_or_default();
+        notices.iter().for_each(|notice| eprintln!("note: {notice}"));
         let Some(engine) = live.engine().filter(|engine| engine.has_aging()) else { return };
         engine.age();
         let idle = engine.take_idle();

@@ -209,7 +209,10 @@ impl Estimator<'_, '_> {
         let body_drops =
             |action: usize, hit: bool| self.drops.body_drops(&table.actions[action].body, onward(action, hit), exit);
         let default = table.default.action as usize;
-        let hit = self.hit_share(table, body_drops(default, false));
+        let hit = match self.program.join_of(id) {
+            Some(join) => self.joint_hit_share(join),
+            None => self.hit_share(table, body_drops(default, false)),
+        };
         let mut shares: Vec<f64> = (0..table.actions.len())
             .map(|action| match table.actions[action].scope {
                 hlir::Scope::DefaultOnly => 0.0,
@@ -237,6 +240,27 @@ impl Estimator<'_, '_> {
             outflows.extend(self.block(&table.actions[action].body, onward(action, is_hit), exit, part));
         }
         outflows
+    }
+
+    /// A joint table is hit where both of its sources are.
+    fn joint_hit_share(&self, join: &hlir::Join) -> f64 {
+        let source = |table: TableId| match (self.program.join_of(table), hlir::join::node_of(self.program, table)) {
+            (Some(join), _) => self.joint_hit_share(join),
+            (None, Some(node)) => self.hit_share(&self.program.tables[table], self.default_drops(table, node)),
+            (None, None) => 0.0,
+        };
+        source(join.first) * source(join.second)
+    }
+
+    fn default_drops(&self, table: TableId, node: NodeId) -> bool {
+        let NodeKind::Apply { next, exit, .. } = &self.program.nodes[node].kind else { return false };
+        let default = self.program.tables[table].default.action;
+        let onward = match next {
+            Next::Always(to) | Next::Hit { miss: to, .. } => *to,
+            Next::Actions { .. } => hlir::join::target(next, default),
+        };
+        let body = &self.program.tables[table].actions[default as usize].body;
+        self.drops.body_drops(body, onward, *exit)
     }
 
     fn hit_share(&self, table: &Table, default_drops: bool) -> f64 {

@@ -107,6 +107,7 @@ pub struct Explanation {
 
 /// Explains a plan for a program.
 pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
+    let inputs = &crate::rewrite::join::with_joint_contents(program, inputs);
     let traffic = Traffic::estimate(program, inputs);
     let model = Model::new(program, inputs, &traffic);
     let predicted = model.predict(plan);

@@ -8,7 +8,8 @@ mod graph;
 mod profit;
 mod swap;
 
-pub use profit::{Profit, profit};
+pub use profit::{Profit, with_joint_contents};
+use profit::{expected_entries, profit};
 
 use crate::Inputs;
 use hlir::join::{Derived, Join, derive, refusal};
@@ -64,7 +65,7 @@ pub fn consider(program: &mut Program, inputs: &Inputs) -> Vec<Verdict> {
     }
     let mut refused: HashSet<(TableId, TableId)> = HashSet::new();
     loop {
-        let mut pairs = pairs(program, inputs);
+        let mut pairs = pairs(program, &with_joint_contents(program, inputs));
         pairs.retain(|pair| !refused.contains(&(pair.derived.first, pair.derived.second)));
         // The smallest joint table first: a table has a part in one join only.
         let Some(pair) = pairs.into_iter().min_by_key(|pair| pair.entries) else { break };
@@ -116,7 +117,7 @@ fn pairs(program: &Program, inputs: &Inputs) -> Vec<Pair> {
     let is_free = |table: TableId| free.iter().any(|(_, other)| *other == table);
     let pair = |program: Program, node: NodeId| {
         let derived = derive(&program, node).ok().filter(|derived| is_free(derived.second))?;
-        let entries = profit::expected_entries(&program, &derived, inputs);
+        let entries = expected_entries(&program, (derived.first, derived.second, &derived.keys), inputs);
         Some(Pair { program, node, derived, entries })
     };
     let mut pairs = Vec::new();
