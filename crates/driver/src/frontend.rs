@@ -241,6 +241,9 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     if let Some(file) = &pinned {
         (inputs.constraints, inputs.constrained_descriptor) = (file.plan.clone(), file.descriptor());
     }
+    if let Some(file) = given.as_ref().filter(|_| pinned.is_none()) {
+        inputs.constraints.joins.clone_from(&file.plan.joins);
+    }
     let mut plan = given.as_ref().map(|file| file.plan.clone()).unwrap_or_default();
     opt::optimize(&mut program, &mut plan, &inputs, &selection, until);
     match (&given, &pinned) {

@@ -136,6 +136,9 @@ impl PlanFile {
         for (to, from) in pairs(&plan.joints, &own.joints, |share| &share.secondary) {
             put(Site::Joint(to), Site::Joint(from));
         }
+        for (to, from) in pairs(&plan.joins, &own.joins, |join| &join.first) {
+            put(Site::JoinChoice(to), Site::JoinChoice(from));
+        }
         for (to, from) in pairs(&plan.windows, &own.windows, |window| &window.node) {
             put(Site::Window(to), Site::Window(from));
         }

@@ -20,6 +20,8 @@ pub struct Plan {
     pub loops: Vec<Loop>,
     pub tables: Vec<TablePlan>,
     pub joints: Vec<JointTables>,
+    /// Joins of tables: those that were made, or in pins those to make and not to make.
+    pub joins: Vec<JoinChoice>,
     pub windows: Vec<Window>,
     pub queues: Vec<Queue>,
     pub instrument: Instrument,
@@ -122,6 +124,14 @@ pub struct TablePlan {
     pub table: String,
     pub structure: Structure,
     pub reason: Option<Reason>,
+}
+
+/// Whether two tables are joined ([`crate::Join`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JoinChoice {
+    pub first: String,
+    pub second: String,
+    pub made: bool,
 }
 
 /// Joint exact tables: the entries of two tables in one array, where common keys are stored once. A lookup

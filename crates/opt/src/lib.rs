@@ -100,6 +100,7 @@ pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selecti
             }
         }
         if pass.name == "join" && !program.joins.is_empty() {
+            plan.joins = join::made(program);
             inputs = Cow::Owned(join::with_joint_contents(program, &inputs));
         }
         if until == Some(pass.name) {

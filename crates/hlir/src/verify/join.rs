@@ -1,9 +1,10 @@
 //! Checks of joint tables: their recipes are what the graph says, so that a hit does what both lookups would do.
 
 use super::{Site, Verifier};
-use crate::join::{Derived, Join, derive_of, node_of, refusal};
+use crate::join::{Derived, Join, derive, derive_of, node_of, refusal};
+use crate::plan::JoinChoice;
 use crate::text::get;
-use crate::{NodeKind, TableId};
+use crate::{NodeKind, Plan, TableId};
 use std::collections::HashSet;
 
 impl Verifier<'_> {
@@ -33,6 +34,45 @@ impl Verifier<'_> {
             if let Err(message) = self.join(join) {
                 self.error(site, message);
             }
+        }
+    }
+
+    /// Whether the program has the joins of its plan, and none that the plan rules out.
+    pub(super) fn join_choices(&mut self, plan: &Plan) {
+        let program = self.program;
+        let name = |table: TableId| program.tables[table].name.as_str();
+        for (index, choice) in plan.joins.iter().enumerate() {
+            let is_it = |join: &&Join| (name(join.first), name(join.second)) == (&choice.first, &choice.second);
+            let is_made = program.joins.iter().any(|join| is_it(&join));
+            let site = Site::JoinChoice(index as u32);
+            if is_made && !choice.made {
+                self.error(site, format!("`{}` and `{}` are joined", choice.first, choice.second));
+            } else if !is_made && choice.made {
+                let why = self.why_not_joined(choice);
+                self.report(site, format!("`{}` and `{}` are not joined", choice.first, choice.second), &why);
+            }
+        }
+    }
+
+    fn why_not_joined(&self, choice: &JoinChoice) -> String {
+        let program = self.program;
+        let find = |name: &str| program.tables.iter().find(|(_, table)| table.name == name).map(|(table, _)| table);
+        let [Some(first), Some(second)] = [&choice.first, &choice.second].map(|name| find(name)) else {
+            return "the program has no such tables; `bacus explain` lists the pairs that follow each other"
+                .to_string();
+        };
+        if let Some(join) = program.joins.iter().find(|join| [join.first, join.second].contains(&first)) {
+            return format!("`{}` is joined already, in `{}`", choice.first, program.tables[join.table].name);
+        }
+        match node_of(program, first).ok_or("it is not looked up at exactly one node".to_string()) {
+            Ok(node) => match derive(program, node) {
+                Err(why) => why,
+                Ok(derived) if derived.second != second => {
+                    format!("the lookup behind `{}` is `{}`", choice.first, program.tables[derived.second].name)
+                }
+                Ok(_) => "the pass `join` did not run".to_string(),
+            },
+            Err(why) => why,
         }
     }
 

@@ -49,6 +49,7 @@ impl<'p> Verifier<'p> {
             self.structure(Site::TablePlan(index as u32), table);
         }
         self.shares(plan);
+        self.join_choices(plan);
         for (index, window) in plan.windows.iter().enumerate() {
             let site = Site::Window(index as u32);
             for node in std::iter::once(&window.node).chain(&window.write_back) {

@@ -45,6 +45,7 @@ pub enum Site {
     Prefetch(u32, u32),
     TablePlan(u32),
     Joint(u32),
+    JoinChoice(u32),
     Window(u32),
     Queue(u32),
     Instrument,
@@ -125,6 +126,7 @@ impl Site {
             | Site::Prefetch(..)
             | Site::TablePlan(_)
             | Site::Joint(_)
+            | Site::JoinChoice(_)
             | Site::Window(_)
             | Site::Queue(_)
             | Site::Instrument => "the plan".to_string(),

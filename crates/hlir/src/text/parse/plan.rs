@@ -3,7 +3,7 @@
 use super::Reader;
 use super::cursor::Read;
 use crate::Plan;
-use crate::plan::{Access, HotPath, JointTables, Loop, Prefetch, Queue, Reason, TablePlan, Window};
+use crate::plan::{Access, HotPath, JoinChoice, JointTables, Loop, Prefetch, Queue, Reason, TablePlan, Window};
 use crate::text::lex::TokenKind;
 use crate::text::words::{DESCRIPTORS, HINTS, INTERLEAVED, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 /// Parts of which a plan has one.
 const SINGLE: [(&str, Site); 3] =
     [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("hot_path", Site::HotPath)];
+
+/// The words that parts of a plan begin with.
+const MEMBERS: [&str; 11] =
+    ["descriptor", "burst", "hot_path", "loop", "table", "joint", "join", "never", "window", "queue", "instrument"];
 
 impl Reader {
     pub(super) fn plan(&mut self) -> Read<()> {
@@ -32,11 +36,10 @@ impl Reader {
     fn plan_member(&mut self, plan: &mut Plan) -> Read<()> {
         let start = self.at;
         let word = self.word().unwrap_or("").to_string();
-        let known = ["descriptor", "burst", "hot_path", "loop", "table", "joint", "window", "queue", "instrument"];
-        if !known.contains(&word.as_str()) {
-            let expected =
-                "`descriptor`, `burst`, `hot_path`, `loop`, `table`, `joint`, `window`, `queue` or `instrument`";
-            return Err(self.fail(expected));
+        if !MEMBERS.contains(&word.as_str()) {
+            let words: Vec<String> = MEMBERS.iter().map(|word| format!("`{word}`")).collect();
+            let (last, others) = words.split_last().expect("a plan has parts");
+            return Err(self.fail(&format!("{} or {last}", others.join(", "))));
         }
         if let Some((_, site)) = SINGLE.iter().find(|(single, _)| *single == word) {
             return self.plan_single(plan, &word, *site);
@@ -60,6 +63,11 @@ impl Reader {
                 let share = self.share()?;
                 self.places.set(Site::Joint(plan.joints.len() as u32), self.head_since(start));
                 plan.joints.push(share);
+            }
+            "join" | "never" => {
+                let join = self.join_choice(&word)?;
+                self.places.set(Site::JoinChoice(plan.joins.len() as u32), self.head_since(start));
+                plan.joins.push(join);
             }
             "window" => {
                 let window = self.window()?;
@@ -169,6 +177,17 @@ impl Reader {
         self.expect_word("bits")?;
         let bits = self.number("a number of bits")?;
         Ok(JointTables { secondary: table, primary: owner, bits, reason: self.reason()? })
+    }
+
+    /// What follows `join`, or `never`.
+    fn join_choice(&mut self, word: &str) -> Read<JoinChoice> {
+        let made = word == "join";
+        if !made {
+            self.expect_word("join")?;
+        }
+        let first = self.name("a table")?;
+        self.expect_word("with")?;
+        Ok(JoinChoice { first, second: self.name("a table")?, made })
     }
 
     fn window(&mut self) -> Read<Window> {

@@ -20,6 +20,10 @@ pub(super) fn print(plan: &Plan) -> String {
                 lines.block(&head, "", |lines| lp.prefetches.iter().for_each(|request| lines.add(prefetch(request))));
             }
         }
+        for join in &plan.joins {
+            let never = if join.made { "" } else { "never " };
+            lines.add(format!("{never}join {} with {}", written(&join.first), written(&join.second)));
+        }
         for table in &plan.tables {
             let structure = word_of(STRUCTURES, &table.structure).unwrap_or_default();
             lines.add(format!("table {}: {structure}{}", written(&table.table), because(&table.reason)));

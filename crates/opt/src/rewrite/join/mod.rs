@@ -13,6 +13,7 @@ use profit::{expected_entries, profit};
 
 use crate::Inputs;
 use hlir::join::{Derived, Join, derive, refusal};
+use hlir::plan::JoinChoice;
 use hlir::{Node, NodeId, NodeKind, Notes, Program, TableId};
 use std::collections::HashSet;
 
@@ -53,6 +54,13 @@ struct Pair {
     entries: u64,
 }
 
+/// The joins of a program, as plans have them.
+pub fn made(program: &Program) -> Vec<JoinChoice> {
+    let name = |table: TableId| program.tables[table].name.clone();
+    let choice = |join: &Join| JoinChoice { first: name(join.first), second: name(join.second), made: true };
+    program.joins.iter().map(choice).collect()
+}
+
 pub fn join_tables(program: &mut Program, inputs: &Inputs) {
     consider(program, inputs);
 }
@@ -60,40 +68,56 @@ pub fn join_tables(program: &mut Program, inputs: &Inputs) {
 /// Joins what is to be joined, and says what became of each pair of lookups.
 pub fn consider(program: &mut Program, inputs: &Inputs) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
-    if inputs.joins == Joins::None {
+    let is_asked_for = inputs.constraints.joins.iter().any(|choice| choice.made);
+    if inputs.joins == Joins::None && !is_asked_for {
         return verdicts;
     }
     let mut refused: HashSet<(TableId, TableId)> = HashSet::new();
     loop {
         let mut pairs = pairs(program, &with_joint_contents(program, inputs));
         pairs.retain(|pair| !refused.contains(&(pair.derived.first, pair.derived.second)));
-        // The smallest joint table first: a table has a part in one join only.
-        let Some(pair) = pairs.into_iter().min_by_key(|pair| pair.entries) else { break };
+        // Those that are asked for, then the smallest joint table first: a table has a part in one join only.
+        let order = |pair: &Pair| (pair.choice(inputs) != Some(true), pair.entries);
+        let Some(pair) = pairs.into_iter().min_by_key(order) else { break };
         let [first, second] =
             [pair.derived.first, pair.derived.second].map(|table| pair.program.tables[table].name.clone());
         let joined = joined(&pair);
-        let profit = profit(program, &joined, (&pair.derived, pair.entries), inputs);
-        let why = why_not(&profit, inputs);
+        let is_compared = inputs.joins == Joins::Profitable && pair.choice(inputs).is_none();
+        let profit = is_compared.then(|| profit(program, &joined, (&pair.derived, pair.entries), inputs));
+        let why = why_not(pair.choice(inputs), profit.as_ref(), inputs);
         match why {
             Some(_) => drop(refused.insert((pair.derived.first, pair.derived.second))),
             None => *program = joined,
         }
-        verdicts.push(Verdict { first, second, profit: Some(profit), refused: why });
+        verdicts.push(Verdict { first, second, profit, refused: why });
     }
     verdicts.extend(illegal(program));
     verdicts
 }
 
-fn why_not(profit: &Profit, inputs: &Inputs) -> Option<String> {
-    match inputs.joins {
-        Joins::All => None,
-        Joins::None => Some("joins are off".to_string()),
-        Joins::Profitable if profit.entries > MOST_ROOM => {
+fn why_not(choice: Option<bool>, profit: Option<&Profit>, inputs: &Inputs) -> Option<String> {
+    match (choice, profit) {
+        (Some(true), _) => None,
+        (Some(false), _) => Some("the plan rules it out".to_string()),
+        (None, _) if inputs.joins == Joins::All => None,
+        (None, None) => Some("it is not asked for".to_string()),
+        (None, Some(profit)) if profit.entries > MOST_ROOM => {
             Some(format!("{} joint entries exceed the limit of {MOST_ROOM}", profit.entries))
         }
-        Joins::Profitable if !profit.is_known => Some("the entries of both tables are not known".to_string()),
-        Joins::Profitable if !profit.pays() => Some("it does not pay".to_string()),
-        Joins::Profitable => None,
+        (None, Some(profit)) if !profit.is_known => Some("the entries of both tables are not known".to_string()),
+        (None, Some(profit)) if !profit.pays() => Some("it does not pay".to_string()),
+        (None, Some(_)) => None,
+    }
+}
+
+impl Pair {
+    /// What the user has decided.
+    fn choice(&self, inputs: &Inputs) -> Option<bool> {
+        let name = |table: TableId| &self.program.tables[table].name;
+        let is_it = |choice: &&JoinChoice| {
+            (&choice.first, &choice.second) == (name(self.derived.first), name(self.derived.second))
+        };
+        inputs.constraints.joins.iter().find(is_it).map(|choice| choice.made)
     }
 }
 

@@ -44,8 +44,7 @@ impl Profit {
 /// Compares a program with itself after a join.
 pub fn profit(before: &Program, after: &Program, (pair, entries): (&Derived, u64), inputs: &Inputs) -> Profit {
     let inputs = &with_joint_contents(after, inputs);
-    let is_known =
-        [pair.first, pair.second].iter().all(|table| inputs.occupancy.of(&before.tables[*table]).is_known);
+    let is_known = [pair.first, pair.second].iter().all(|table| inputs.occupancy.of(&before.tables[*table]).is_known);
     let [working_set, joined_working_set] = [before, after].map(|program| table_bytes(program, inputs));
     let latency = |bytes: u64| inputs.machine.line_cycles(Access::Load, bytes, inputs.machine.parallelism);
     let cycles = |program: &Program| whole_plan_cycles(program, "join", &Plan::default(), inputs);
