@@ -3,8 +3,8 @@
 use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
-    Access, Descriptor, Hint, HotPath, Instrument, JointTables, Loop, Placement, Prefetch, Queue, Reason, Structure,
-    TablePlan, Window,
+    Access, Descriptor, Hint, HotPath, Instrument, JoinChoice, JointTables, Loop, Placement, Prefetch, Queue, Reason,
+    Structure, TablePlan, Window,
 };
 
 impl Generator<'_> {
@@ -30,6 +30,7 @@ impl Generator<'_> {
                 let (table, owner, bits) = (it.name(), it.name(), it.number());
                 JointTables { secondary: table, primary: owner, bits, reason: it.cost() }
             }),
+            joins: self.several(2, |it| JoinChoice { first: it.name(), second: it.name(), made: it.once_in(2) }),
             windows: self.several(2, |it| Window {
                 node: it.name(),
                 offset_bytes: it.number(),

@@ -4,10 +4,11 @@ use super::expression::{Around, NOWHERE};
 use super::statement::Kind;
 use super::{Generator, TEXTS};
 use hlir::entry::EntryAction;
+use hlir::join::{FirstAction, Join, SecondKey};
 use hlir::{
-    Action, ActionCall, Algorithm, Budget, Counter, CounterUnit, Digest, Entry, Extern, ExternObject, Field, Header,
-    IdleTimeout, Key, Match, MatchKind, Meter, MeterUnit, Parameter, Profile, Program, Register, Scope, Selector,
-    Table, TableId, Type, ValueSet, Variable,
+    Action, ActionCall, Algorithm, Budget, Counter, CounterUnit, Digest, Entry, Expression, Extern, ExternObject,
+    Field, Header, IdleTimeout, Key, Match, MatchKind, Meter, MeterUnit, Parameter, Profile, Program, Register, Scope,
+    Selector, Table, TableId, Type, ValueSet, Variable,
 };
 use num_bigint::BigUint;
 
@@ -46,7 +47,28 @@ impl Generator<'_> {
         self.direct();
         self.graph();
         self.interface();
+        if self.is_wild() && tables > 0 {
+            self.program.joins = self.several(2, |it| it.join());
+        }
         self.program
+    }
+
+    /// A recipe that may fit nothing: an orderly one is made by its pass.
+    fn join(&mut self) -> Join {
+        let tables = self.program.tables.len();
+        let [table, first, second] = [(); 3].map(|()| {
+            let number = if self.once_in(4) { self.number() } else { self.below(tables) as u32 };
+            TableId::from_raw(la_arena::RawIdx::from_u32(number))
+        });
+        let key = |it: &mut Self| if it.once_in(2) { SecondKey::Determined } else { SecondKey::Joint(it.number()) };
+        let value = |it: &mut Self| {
+            let width = it.width();
+            Expression::Constant { value: it.value(width), width }
+        };
+        let keys = self.several(2, key);
+        let firsts = self.several(2, |it| FirstAction { action: it.number(), determined: it.several(2, value) });
+        let (limit, seconds) = (self.number().into(), self.several(2, |it| it.below(3) as u32));
+        Join { table, first, second, limit, keys, firsts, seconds }
     }
 
     fn storage(&mut self) {
