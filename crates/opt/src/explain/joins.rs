@@ -1,43 +1,45 @@
 //! What became of each pair of tables that are looked up one after the other.
 
 use super::Decision;
+use super::profit::{Profit, profit};
 use crate::Inputs;
-use crate::inputs::Joins;
-use crate::rewrite::join::{Profit, Verdict, consider};
-use hlir::Program;
+use crate::rewrite::join::{candidates, refused};
+use hlir::{Program, TableId};
 
 pub fn decisions(program: &Program, inputs: &Inputs) -> Vec<Decision> {
-    let name = |table: hlir::TableId| program.tables[table].name.clone();
-    let made = program.joins.iter().map(|join| Decision {
-        what: format!("join of {}, {}", name(join.first), name(join.second)),
-        chosen: format!("made: {}, at most {} entries", name(join.table), join.limit),
+    let name = |table: TableId| program.tables[table].name.as_str();
+    let decision = |first: TableId, second: TableId, chosen: String| Decision {
+        what: format!("join of {}, {}", name(first), name(second)),
+        chosen,
         reason: None,
-    });
-    let inputs = Inputs { joins: Joins::Profitable, ..inputs.clone() };
-    let left = consider(&mut program.clone(), &inputs);
-    made.chain(left.iter().map(decision)).collect()
-}
-
-fn decision(verdict: &Verdict) -> Decision {
-    let pair = format!("join of {}, {}", verdict.first, verdict.second);
-    let why = verdict.refused.as_deref().unwrap_or("it pays, and `--passes` with `join` makes it");
-    let Some(profit) = &verdict.profit else {
-        return Decision { what: pair, chosen: format!("refused: {why}"), reason: None };
     };
-    let reason = crate::plan::reason(profit.joined, [("separate".to_string(), profit.separate)]);
-    Decision { what: pair, chosen: format!("legal, not made: {why}; {}", numbers(profit)), reason }
+    let made = program.joins.iter().map(|join| {
+        let chosen = format!("made: {}, at most {} entries", name(join.table), join.limit);
+        decision(join.first, join.second, chosen)
+    });
+    let legal = candidates(program, inputs).into_iter().map(|candidate| {
+        let profit = profit(program, &candidate, inputs);
+        let reason = crate::plan::reason(profit.joined, [("separate".to_string(), profit.separate)]);
+        Decision { reason, ..decision(candidate.first, candidate.second, legal(&profit)) }
+    });
+    let refused = refused(program);
+    let refused = refused.iter().map(|(first, second, why)| decision(*first, *second, format!("refused: {why}")));
+    made.chain(legal).chain(refused).collect()
 }
 
-/// The joint entries, and the inequality of BACUS with its numbers.
-fn numbers(profit: &Profit) -> String {
-    let holds = if profit.pays_by_bacus() { "pays" } else { "does not pay" };
+/// The verdict of the model, the joint entries, and the inequality of BACUS with its numbers.
+fn legal(profit: &Profit) -> String {
+    let pays = |pays: bool| if pays { "pays" } else { "does not pay" };
+    let assumed = if profit.is_known { "" } else { " (assumed)" };
     format!(
-        "{} joint entries; BACUS: L_eff({} kB) {:.1} against 2 x L_eff({} kB) {:.1} + {}, {holds}",
+        "not asked for: {}, {} joint entries{assumed}; BACUS: L_eff({} kB) {:.1} against 2 x L_eff({} kB) {:.1} + {}, {}",
+        pays(profit.pays()),
         profit.entries,
         profit.joined_working_set.div_ceil(1024),
         profit.joined_latency,
         profit.working_set.div_ceil(1024),
         profit.latency,
         Profit::DELTA,
+        pays(profit.pays_by_bacus()),
     )
 }

@@ -7,6 +7,7 @@ mod draw;
 mod html;
 mod joins;
 mod json;
+mod profit;
 mod text;
 
 use crate::Inputs;

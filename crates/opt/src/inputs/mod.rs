@@ -17,7 +17,6 @@ pub use occupancy::{Content, Occupancy};
 pub use profile::Profile;
 pub use tlb::Tlb;
 
-pub use crate::rewrite::join::Joins;
 use hlir::Plan;
 use hlir::plan::Descriptor;
 
@@ -33,6 +32,15 @@ pub struct Inputs {
     pub constraints: Plan,
     /// The descriptor if the user has set it; `constraints` always has one.
     pub constrained_descriptor: Option<Descriptor>,
+}
+
+/// Which tables are joined, where no pin decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Joins {
+    #[default]
+    None,
+    /// All that can be.
+    All,
 }
 
 /// Capabilities of the ports that the program will run on.

@@ -4,53 +4,38 @@
 //! Not to be confused with [joint exact tables](crate::plan::joint), which share an array and are still looked
 //! up one by one.
 
+mod contents;
 mod graph;
-mod profit;
 mod swap;
 
-pub use profit::{Profit, with_joint_contents};
-use profit::{expected_entries, profit};
+use contents::expected_entries;
+pub use contents::with_joint_contents;
 
-use crate::Inputs;
+use crate::inputs::{Inputs, Joins};
 use hlir::join::{Derived, Join, derive, refusal};
 use hlir::plan::JoinChoice;
 use hlir::{Node, NodeId, NodeKind, Notes, Program, TableId};
-use std::collections::HashSet;
 
 /// Room of a joint table: this many times the entries that are expected, within limits.
 const ROOM: u64 = 2;
 const LEAST_ROOM: u64 = 1024;
-pub const MOST_ROOM: u64 = 1 << 20;
-
-/// Which joins are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Joins {
-    #[default]
-    None,
-    /// Those that pay by the model, where the entries of both tables are known.
-    Profitable,
-    /// All that are legal.
-    All,
-}
-
-/// What became of a pair of tables.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
-    pub first: String,
-    pub second: String,
-    /// The numbers, where a join is legal.
-    pub profit: Option<Profit>,
-    /// Why the tables are not joined; none if they are.
-    pub refused: Option<String>,
-}
+const MOST_ROOM: u64 = 1 << 20;
 
 /// Two lookups that can be joined.
+pub struct Candidate {
+    pub first: TableId,
+    pub second: TableId,
+    /// Expected joint entries.
+    pub entries: u64,
+    pub joined: Program,
+}
+
+/// The same, before the joint table is made.
 struct Pair {
     /// The program with both next to each other.
     program: Program,
     node: NodeId,
     derived: Derived,
-    /// Expected joint entries.
     entries: u64,
 }
 
@@ -62,52 +47,29 @@ pub fn made(program: &Program) -> Vec<JoinChoice> {
 }
 
 pub fn join_tables(program: &mut Program, inputs: &Inputs) {
-    consider(program, inputs);
-}
-
-/// Joins what is to be joined, and says what became of each pair of lookups.
-pub fn consider(program: &mut Program, inputs: &Inputs) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    let is_asked_for = inputs.constraints.joins.iter().any(|choice| choice.made);
-    if inputs.joins == Joins::None && !is_asked_for {
-        return verdicts;
+    let is_made = |pair: &Pair| pair.choice(inputs).unwrap_or(inputs.joins == Joins::All);
+    if inputs.joins == Joins::None && inputs.constraints.joins.iter().all(|choice| !choice.made) {
+        return;
     }
-    let mut refused: HashSet<(TableId, TableId)> = HashSet::new();
     loop {
-        let mut pairs = pairs(program, &with_joint_contents(program, inputs));
-        pairs.retain(|pair| !refused.contains(&(pair.derived.first, pair.derived.second)));
+        let pairs = pairs(program, &with_joint_contents(program, inputs));
         // Those that are asked for, then the smallest joint table first: a table has a part in one join only.
         let order = |pair: &Pair| (pair.choice(inputs) != Some(true), pair.entries);
-        let Some(pair) = pairs.into_iter().min_by_key(order) else { break };
-        let [first, second] =
-            [pair.derived.first, pair.derived.second].map(|table| pair.program.tables[table].name.clone());
-        let joined = joined(&pair);
-        let is_compared = inputs.joins == Joins::Profitable && pair.choice(inputs).is_none();
-        let profit = is_compared.then(|| profit(program, &joined, (&pair.derived, pair.entries), inputs));
-        let why = why_not(pair.choice(inputs), profit.as_ref(), inputs);
-        match why {
-            Some(_) => drop(refused.insert((pair.derived.first, pair.derived.second))),
-            None => *program = joined,
-        }
-        verdicts.push(Verdict { first, second, profit, refused: why });
+        let Some(pair) = pairs.into_iter().filter(is_made).min_by_key(order) else { break };
+        *program = joined(&pair);
     }
-    verdicts.extend(illegal(program));
-    verdicts
 }
 
-fn why_not(choice: Option<bool>, profit: Option<&Profit>, inputs: &Inputs) -> Option<String> {
-    match (choice, profit) {
-        (Some(true), _) => None,
-        (Some(false), _) => Some("the plan rules it out".to_string()),
-        (None, _) if inputs.joins == Joins::All => None,
-        (None, None) => Some("it is not asked for".to_string()),
-        (None, Some(profit)) if profit.entries > MOST_ROOM => {
-            Some(format!("{} joint entries exceed the limit of {MOST_ROOM}", profit.entries))
-        }
-        (None, Some(profit)) if !profit.is_known => Some("the entries of both tables are not known".to_string()),
-        (None, Some(profit)) if !profit.pays() => Some("it does not pay".to_string()),
-        (None, Some(_)) => None,
-    }
+/// The joins that could be made in a program.
+pub fn candidates(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
+    let pairs = pairs(program, &with_joint_contents(program, inputs)).into_iter();
+    let candidate = |pair: Pair| Candidate {
+        first: pair.derived.first,
+        second: pair.derived.second,
+        entries: pair.entries,
+        joined: joined(&pair),
+    };
+    pairs.map(candidate).collect()
 }
 
 impl Pair {
@@ -157,22 +119,18 @@ fn pairs(program: &Program, inputs: &Inputs) -> Vec<Pair> {
     pairs
 }
 
-/// Pairs of lookups next to each other that cannot be joined.
-fn illegal(program: &Program) -> Vec<Verdict> {
+/// Pairs of lookups next to each other that cannot be joined, and why.
+pub fn refused(program: &Program) -> Vec<(TableId, TableId, String)> {
     let free = free_lookups(program);
-    let mut verdicts = Vec::new();
+    let mut refused = Vec::new();
     for (node, table) in &free {
-        let Some((_, second)) =
-            graph::next_lookup(program, *node).and_then(|next| free.iter().find(|(other, _)| *other == next))
-        else {
-            continue;
-        };
-        if let Err(why) = derive(program, *node) {
-            let [first, second] = [*table, *second].map(|table| program.tables[table].name.clone());
-            verdicts.push(Verdict { first, second, profit: None, refused: Some(why) });
+        let next = graph::next_lookup(program, *node);
+        let second = free.iter().find(|(other, _)| Some(*other) == next).map(|(_, second)| *second);
+        if let (Some(second), Err(why)) = (second, derive(program, *node)) {
+            refused.push((*table, second, why));
         }
     }
-    verdicts
+    refused
 }
 
 /// The program with the joint table of a pair.

@@ -1,10 +1,10 @@
 //! Whether a join pays: by the model, and by the inequality of BACUS beside it.
 
+use crate::Inputs;
 use crate::inputs::Access;
 use crate::model::structures::shape;
 use crate::plan::structures::{SAME, whole_plan_cycles};
-use crate::{Inputs, inputs};
-use hlir::join::{Derived, SecondKey};
+use crate::rewrite::join::{Candidate, with_joint_contents};
 use hlir::plan::Structure;
 use hlir::{NodeKind, Plan, Program, TableId};
 use std::collections::BTreeSet;
@@ -42,15 +42,16 @@ impl Profit {
 }
 
 /// Compares a program with itself after a join.
-pub fn profit(before: &Program, after: &Program, (pair, entries): (&Derived, u64), inputs: &Inputs) -> Profit {
+pub fn profit(before: &Program, candidate: &Candidate, inputs: &Inputs) -> Profit {
+    let after = &candidate.joined;
     let inputs = &with_joint_contents(after, inputs);
-    let is_known = [pair.first, pair.second].iter().all(|table| inputs.occupancy.of(&before.tables[*table]).is_known);
+    let known = [candidate.first, candidate.second].map(|table| inputs.occupancy.of(&before.tables[table]).is_known);
     let [working_set, joined_working_set] = [before, after].map(|program| table_bytes(program, inputs));
     let latency = |bytes: u64| inputs.machine.line_cycles(Access::Load, bytes, inputs.machine.parallelism);
     let cycles = |program: &Program| whole_plan_cycles(program, "join", &Plan::default(), inputs);
     Profit {
-        entries,
-        is_known,
+        entries: candidate.entries,
+        is_known: known == [true, true],
         separate: cycles(before),
         joined: cycles(after),
         working_set,
@@ -58,44 +59,6 @@ pub fn profit(before: &Program, after: &Program, (pair, entries): (&Derived, u64
         latency: latency(working_set),
         joined_latency: latency(joined_working_set),
     }
-}
-
-/// Entries of a joint table. Each entry of the first table meets all of the second that agree with it: one at
-/// most, if that fixes the second's key; all, if nothing has to agree.
-pub fn expected_entries(
-    program: &Program,
-    (first, second, keys): (TableId, TableId, &[SecondKey]),
-    inputs: &Inputs,
-) -> u64 {
-    let [first_entries, second_entries] =
-        [first, second].map(|table| inputs.occupancy.of(&program.tables[table]).entries);
-    let own = program.tables[first].keys.len() as u32;
-    let agrees = |key: &SecondKey| match key {
-        SecondKey::Determined => true,
-        SecondKey::Joint(index) => *index < own,
-    };
-    if keys.iter().all(agrees) {
-        first_entries
-    } else if keys.iter().any(agrees) {
-        first_entries.max(second_entries)
-    } else {
-        first_entries.saturating_mul(second_entries)
-    }
-}
-
-/// The inputs with what joint tables will hold, made of what their sources will.
-pub fn with_joint_contents(program: &Program, inputs: &Inputs) -> Inputs {
-    let mut inputs = inputs.clone();
-    for join in &program.joins {
-        let table = &program.tables[join.table];
-        let entries = expected_entries(program, (join.first, join.second, &join.keys), &inputs).min(join.limit);
-        let [first, second] =
-            [join.first, join.second].map(|source| inputs.occupancy.of(&program.tables[source]).is_known);
-        let mut content = inputs::Content::assumed(table);
-        (content.entries, content.records, content.is_known) = (entries, entries, first && second);
-        inputs.occupancy.tables.entry(table.name.clone()).or_insert(content);
-    }
-    inputs
 }
 
 /// Bytes of all tables that packets look up, in the structures that their keys suggest. The sources of a join
