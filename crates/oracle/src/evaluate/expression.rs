@@ -42,11 +42,12 @@ impl<'a> Machine<'a> {
                 Ok(cast(self.evaluate(operand, env)?, &target))
             }
             ExpressionKind::Member { base, member } => self.member(expression, base, member.as_str(), env),
+            ExpressionKind::Index { .. } | ExpressionKind::Slice { .. } | ExpressionKind::PlusSlice { .. }
+                if self.is_place(expression, env)? =>
+            {
+                self.referred(expression, env)
+            }
             ExpressionKind::Index { base, index } => {
-                if is_plain(expression) && self.is_place(base, env)? {
-                    let place = self.place(expression, env)?;
-                    return Ok(self.read(&place));
-                }
                 let base = self.evaluate(base, env)?;
                 let index = self.index(index, env)?;
                 Ok(part(&base, &Step::Index(index)).0)
@@ -67,6 +68,13 @@ impl<'a> Machine<'a> {
             }
             _ => unsupported(format!("`{expression}` as a value")),
         }
+    }
+
+    /// 6.7, 8.19: a part of a variable is a reference to storage. Its indexes are evaluated from left to right; only then it is read, so that in
+    /// `a[f(a)]` the element is one of what `f` has left in `a`.
+    fn referred(&mut self, expression: &'a Expression, env: &Env<'a>) -> Run<Value> {
+        let place = self.place(expression, env)?;
+        Ok(self.read(&place))
     }
 
     fn list(&mut self, elements: &'a [Expression], env: &Env<'a>) -> Run<Value> {
@@ -122,9 +130,8 @@ impl<'a> Machine<'a> {
         if let Some(of) = self.named_type(base, env)? {
             return self.type_member(base, of, member);
         }
-        if is_plain(whole) && self.is_place(base, env)? && !matches!(member, "size" | "lastIndex" | "nextIndex") {
-            let place = self.place(whole, env)?;
-            return Ok(self.read(&place));
+        if self.is_place(base, env)? && !matches!(member, "size" | "lastIndex" | "nextIndex") {
+            return self.referred(whole, env);
         }
         match self.evaluate(base, env)? {
             Value::Structure(structure) => match structure.of.position(member) {

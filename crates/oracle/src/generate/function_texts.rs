@@ -167,7 +167,12 @@ bit<8> form#n(in bit<8> x) {
         &[],
     ),
     (
-        "bit<8> form#n(in bit<8> x) {
+        "bit<8> turn#n(inout bit<8>[4] a, inout bit<8> i) {
+    a[i[1:0]] = a[0] + 5;
+    i = a[1];
+    return i;
+}
+bit<8> form#n(in bit<8> x) {
     bit<8>[4] a = { #d, x, 3, 4 };
     bit<8>[4] b = a;
     bit<8> r = 0;
@@ -176,6 +181,9 @@ bit<8> form#n(in bit<8> x) {
     for (bit<8> e in b) {
         r = r + e;
     }
+    bit<8> i = x;
+    r = r ^ a[turn#n(a, i)[1:0]];
+    r[7:4] = i[turn#n(a, i)[1:0]+:4];
     return (r ^ a[x[3:2]]) + (a == b ? 8w1 : 0);
 }
 ",
@@ -219,7 +227,12 @@ bit<8> form#n(in bit<8> x) {
         &[("u", "either_t")],
     ),
     (
-        "bit<8> form#n(in bit<8> x, inout item_t[3] s) {
+        "bit<8> shift#n(inout item_t[3] s) {
+    bit<8> k = s[1].isValid() ? s[1].k : #s;
+    s.pop_front(1);
+    return k & 3;
+}
+bit<8> form#n(in bit<8> x, inout item_t[3] s) {
     item_t[3] t = s;
     bit<32> n = s.size;
     if (x > #d) {
@@ -230,7 +243,8 @@ bit<8> form#n(in bit<8> x) {
     bool same = t == s;
     t[x[1:0]] = s[1];
     s = x[0:0] == 1 ? t : s;
-    return n[7:0] + (same ? 8w1 : 2);
+    bool there = s[shift#n(s)].isValid();
+    return n[7:0] + (same ? 8w1 : 2) + (there ? 8w4 : 8);
 }
 ",
         &[("s", "items")],

@@ -398,10 +398,23 @@ impl<'a> Lowering<'a> {
     fn plus_slice(&mut self, base: &'a Expression, low: &'a Expression, width: &'a Expression) -> Lowered<Value> {
         let taken = self.known_number(width)?;
         let (from, _) = self.number_type(&self.used_type(base));
-        let mut whole = self.expression(base)?;
-        let mark = self.mark();
-        let low = self.scalar(low)?;
-        self.settle(&mut whole, mark);
+        // A slice of storage refers to it (P4_16 6.7), as an element of an array does: it is read after `low` is evaluated.
+        let place = match self.checked.conversion(base) {
+            None => self.place_of(base)?,
+            Some(_) => None,
+        };
+        let (whole, low) = if let Some(mut place) = place {
+            let mark = self.mark();
+            let low = self.scalar(low)?;
+            self.settle_target(&mut place, mark);
+            (self.load_target(&place), low)
+        } else {
+            let mut whole = self.expression(base)?;
+            let mark = self.mark();
+            let low = self.scalar(low)?;
+            self.settle(&mut whole, mark);
+            (whole, low)
+        };
         let whole = match whole {
             Value::Scalar(whole) => whole,
             Value::Integer(number) => Hlir::constant(arithmetic::bits_of(&number, from), from),
