@@ -148,7 +148,10 @@ fn run(parsed: &Parsed, lines: &[String], sent: &[Vec<Sent>]) -> Outcome {
     };
     let mut engine = Switch::new(&program, 0, PORTS);
     let (packets, control): (Vec<&String>, Vec<&String>) = lines.iter().partition(|line| line.starts_with("packet "));
-    for line in control {
+    // Nodes of groups are numbered within one text.
+    let (groups, control): (Vec<&String>, Vec<&String>) = control.into_iter().partition(|line| is_of_group(line));
+    let groups: String = groups.iter().map(|line| format!("{line}\n")).collect();
+    for line in control.into_iter().chain([&groups]) {
         match configured(&program, line, &mut engine) {
             Ok(_) => {}
             Err(first) => return different(Kind::NotRun, format!("{line}: {first}")),
@@ -161,7 +164,7 @@ fn run(parsed: &Parsed, lines: &[String], sent: &[Vec<Sent>]) -> Outcome {
             Err(refusal) => return different(Kind::NotRun, refusal.sentence),
         };
         let found: Vec<Sent> = found.into_iter().map(|out| Sent { port: out.port, bytes: out.bytes }).collect();
-        if found != *expected {
+        if sorted(&found) != sorted(expected) {
             return different(
                 Kind::Packets,
                 format!("{line}\n  expected {}\n  found    {}", shown(expected), shown(&found)),
@@ -169,6 +172,17 @@ fn run(parsed: &Parsed, lines: &[String], sent: &[Vec<Sent>]) -> Outcome {
         }
     }
     Outcome::Same { packets: packets.len() }
+}
+
+fn is_of_group(line: &str) -> bool {
+    line.starts_with("mc_")
+}
+
+/// Nothing says in which order the copies of a packet leave.
+fn sorted(sent: &[Sent]) -> Vec<&Sent> {
+    let mut sorted: Vec<&Sent> = sent.iter().collect();
+    sorted.sort_by_key(|sent| (sent.port, &sent.bytes));
+    sorted
 }
 
 /// Does what a control line says; false if what it names is not there. Lowering leaves out what no packet reaches, and whether it was right the
@@ -188,8 +202,9 @@ pub fn present(parsed: &Parsed, lines: &[String]) -> Vec<String> {
         let (checked, _) = p4::check::check(&parsed.program);
         let Ok(program) = p4::lower(&checked, &parsed.map, "program") else { return lines.to_vec() };
         let mut engine = Switch::new(&program, 0, PORTS);
-        let mut is_there =
-            |line: &str| line.starts_with("packet ") || configured(&program, line, &mut engine) != Ok(false);
+        let mut is_there = |line: &str| {
+            line.starts_with("packet ") || is_of_group(line) || configured(&program, line, &mut engine) != Ok(false)
+        };
         lines.iter().filter(|line| is_there(line)).cloned().collect()
     })
 }

@@ -145,8 +145,29 @@ pub fn control(machine: &mut Machine<'_>, text: &str) -> Run<()> {
             }
             machine.fill_value_set(&name, members)
         }
+        "mirroring_add" => {
+            let (session, port) = (number(&scan.word())?, small(&scan.word())?);
+            if !scan.at_end() {
+                return unsupported("a session that truncates");
+            }
+            machine.add_session(session, port);
+            Ok(())
+        }
+        "mc_node_create" => {
+            let replica = small(&scan.word())?;
+            let mut ports = Vec::new();
+            while !scan.at_end() {
+                ports.push(small(&scan.word())?);
+            }
+            machine.add_node(replica, ports);
+            Ok(())
+        }
+        "mc_node_associate" => {
+            let (group, node) = (small(&scan.word())?, small(&scan.word())?);
+            machine.add_to_group(group, node as usize)
+        }
         // What counters hold no packet shows.
-        "wait" | "check_counter" => Ok(()),
+        "mc_mgrp_create" | "wait" | "check_counter" => Ok(()),
         other => unsupported(format!("command {other}")),
     }
 }
@@ -239,6 +260,10 @@ fn field(text: &str, kind: &str) -> Run<Field> {
         return Ok(Field::Masked(integer(value), integer(mask)));
     }
     Ok(Field::Exactly(integer(number(text)?)))
+}
+
+fn small(text: &str) -> Run<u32> {
+    u32::try_from(&number(text)?).or_else(|_| unsupported(format!("number {text}")))
 }
 
 fn number(text: &str) -> Run<BigInt> {

@@ -11,10 +11,13 @@ use super::convert::convert;
 use super::environment::{Env, Instance};
 use super::machine::Machine;
 use super::place::Step;
-use super::value::{Type, Value};
+use super::value::{Type, Value, size_in_bits};
 use super::{Run, Stop, unsupported};
 
-pub const DROP_PORT: u32 = 511;
+/// The port that drops: the largest of the width that the included file gives ports.
+pub fn drop_port(of: &Type) -> BigInt {
+    (BigInt::from(1) << size_in_bits(of)) - 1
+}
 
 /// The state of an extern object.
 pub enum Object {
@@ -92,10 +95,17 @@ impl<'a> Machine<'a> {
                 Ok(Value::Void)
             }
             "digest" | "log_msg" => Ok(Value::Void),
-            // To a session that is not configured: there is no copy.
-            "clone" | "clone3" | "clone_preserving_field_list" => Ok(Value::Void),
+            "clone" | "clone_preserving_field_list" => {
+                let list = if passed.len() > 2 { Some(number(&passed, 2)?) } else { None };
+                self.request_clone(&algorithm(0)?, &number(&passed, 1)?, list);
+                Ok(Value::Void)
+            }
             "resubmit_preserving_field_list" => {
                 self.resubmitted = Some(number(&passed, 0)?);
+                Ok(Value::Void)
+            }
+            "recirculate_preserving_field_list" => {
+                self.recirculated = Some(number(&passed, 0)?);
                 Ok(Value::Void)
             }
             "random" if number(&passed, 1)? == number(&passed, 2)? => {
@@ -115,10 +125,11 @@ impl<'a> Machine<'a> {
         let Some((_, Passed::InOut(place, Value::Structure(standard)))) = passed.first() else {
             return unsupported("mark_to_drop without standard metadata");
         };
-        for (field, value) in [("egress_spec", DROP_PORT), ("mcast_grp", 0)] {
-            if let Some(at) = standard.of.position(field) {
-                self.write(&place.clone().then(Step::Field(at)), Value::Integer(value.into()));
-            }
+        for field in ["egress_spec", "mcast_grp"] {
+            let Some(at) = standard.of.position(field) else { continue };
+            let drop = drop_port(&standard.fields[at].type_of());
+            let value = if field == "egress_spec" { drop } else { BigInt::ZERO };
+            self.write(&place.clone().then(Step::Field(at)), Value::Integer(value));
         }
         Ok(Value::Void)
     }

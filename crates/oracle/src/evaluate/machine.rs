@@ -8,6 +8,7 @@ use p4::ast::{Declaration, DeclarationId, DeclarationKind, Expression, Expressio
 
 use super::environment::{Binding, Env, Instance, find};
 use super::externs::Object;
+use super::reentry::Cloned;
 use super::table::Table;
 use super::v1model::Switch;
 use super::value::{StructureType, Type, Value};
@@ -37,8 +38,12 @@ pub struct Machine<'a> {
     /// What the deparser has appended.
     pub(super) output: Vec<bool>,
     pub(super) truncated: Option<usize>,
-    /// The field list of a resubmission that ingress requested.
+    /// What the control that runs has requested: the field list of a resubmission or a recirculation, and a clone.
     pub(super) resubmitted: Option<BigInt>,
+    pub(super) recirculated: Option<BigInt>,
+    pub(super) cloned: Option<Cloned>,
+    /// Whether egress is what runs.
+    pub(super) in_egress: bool,
     /// Whether lists leave out the fields of invalid headers.
     pub(super) leave_out_invalid: bool,
     pub(super) std_cell: Option<usize>,
@@ -68,6 +73,9 @@ impl<'a> Machine<'a> {
             output: Vec::new(),
             truncated: None,
             resubmitted: None,
+            recirculated: None,
+            cloned: None,
+            in_egress: false,
             leave_out_invalid: false,
             std_cell: None,
             steps: 0,

@@ -19,6 +19,7 @@ mod machine;
 mod operators;
 mod parser;
 mod place;
+mod reentry;
 mod statement;
 mod table;
 mod types;

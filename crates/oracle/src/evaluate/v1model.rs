@@ -1,8 +1,8 @@
 //! The architecture v1model: parser, checksums, ingress, buffer, egress, checksums, deparser, as docs/language.md has it.
 //!
-//! A parser that rejects does not drop. `egress_spec` begins as zero; 511 drops, at the end of ingress and of egress.
+//! A parser that rejects does not drop. `egress_spec` begins as zero; the largest port drops, at the end of ingress and of egress.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use num_bigint::BigInt;
@@ -11,9 +11,10 @@ use p4::ast::{DeclarationKind, Expression, Parameter};
 use super::call::{Arguments, Passed};
 use super::checksum::bytes_of;
 use super::environment::{Binding, Instance};
-use super::externs::DROP_PORT;
+use super::externs::drop_port;
 use super::machine::Machine;
 use super::place::{Place, Step};
+use super::reentry::Waiting;
 use super::value::{Shape, Type, Value};
 use super::{Run, Stop, unsupported};
 
@@ -21,10 +22,17 @@ use super::{Run, Stop, unsupported};
 pub struct Switch<'a> {
     parts: Vec<Rc<Instance<'a>>>,
     headers: Type,
-    metadata: Type,
+    pub(super) metadata: Type,
     standard: Type,
     /// The members of multicast groups: replica and port.
     pub groups: BTreeMap<u32, Vec<(u32, u32)>>,
+    /// Nodes of multicast groups, by number: a replica and its ports.
+    pub nodes: Vec<(u32, Vec<u32>)>,
+    /// The ports of mirror sessions.
+    pub sessions: BTreeMap<BigInt, u32>,
+    /// Packets that re-enter.
+    pub(super) waiting: VecDeque<Waiting>,
+    pub(super) entered: usize,
 }
 
 /// A packet that leaves.
@@ -36,15 +44,15 @@ pub struct Sent {
 
 /// The cells of a packet.
 #[derive(Clone, Copy)]
-struct State {
-    headers: usize,
-    metadata: usize,
-    standard: usize,
+pub(super) struct State {
+    pub headers: usize,
+    pub metadata: usize,
+    pub standard: usize,
 }
 
 const PARTS: usize = 6;
-/// The `instance_type` of a packet that was resubmitted.
-const RESUBMITTED: u32 = 6;
+/// The `instance_type` of a member of a multicast group.
+const REPLICA: u32 = 5;
 
 impl<'a> Machine<'a> {
     pub(super) fn make_switch(&mut self) -> Run<()> {
@@ -72,7 +80,9 @@ impl<'a> Machine<'a> {
             .map(|parameter| self.resolve(&parameter.of_type, &env))
             .collect::<Run<Vec<_>>>()?;
         let [headers, metadata, standard] = <[Type; 3]>::try_from(types).or_else(|_| unsupported("three types"))?;
-        self.switch = Some(Switch { parts, headers, metadata, standard, groups: BTreeMap::new() });
+        let (groups, sessions) = (BTreeMap::new(), BTreeMap::new());
+        let (nodes, waiting, entered) = (Vec::new(), VecDeque::new(), 0);
+        self.switch = Some(Switch { parts, headers, metadata, standard, groups, nodes, sessions, waiting, entered });
         Ok(())
     }
 
@@ -83,72 +93,55 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What becomes of a packet.
+    /// What becomes of a packet and of its copies, in the order in which they are made.
     pub fn process(&mut self, port: u32, bytes: &[u8]) -> Run<Vec<Sent>> {
         self.start_counting();
         self.cells.clear();
-        self.packet = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
-        self.cursor = 0;
-        self.truncated = None;
-        self.resubmitted = None;
-        let mut state = self.fresh_state(port, bytes.len())?;
-        loop {
-            self.step()?;
-            self.run_part(0, state)?;
-            self.run_part(1, state)?;
-            self.run_part(2, state)?;
-            let Some(list) = self.resubmitted.take() else { return self.behind_ingress(state) };
-            state = self.resubmit(&list, state, (port, bytes.len()))?;
+        let packet = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
+        self.take(packet);
+        let state = self.fresh_state(port)?;
+        let mut sent = self.through_ingress(state)?;
+        while let Some(next) = self.next_waiting()? {
+            sent.extend(self.re_enter(next)?);
         }
+        Ok(sent)
     }
 
-    /// docs/language.md: the bytes that came in are parsed again; of the metadata only the fields of the list are kept.
-    fn resubmit(&mut self, list: &BigInt, before: State, (port, length): (u32, usize)) -> Run<State> {
-        let kept = self.listed(list)?;
-        let Value::Structure(old) = self.cells[before.metadata].clone() else { return unsupported("no metadata") };
+    /// Begins with a packet.
+    pub(super) fn take(&mut self, packet: Vec<bool>) {
+        self.packet = packet;
         self.cursor = 0;
         self.truncated = None;
-        let state = self.fresh_state(port, length)?;
-        for at in kept {
-            let place = Place { cell: state.metadata, steps: vec![Step::Field(at)] };
-            self.write(&place, old.fields[at].clone());
-        }
-        // As in simple_switch, of the standard metadata, too: it no longer says where the packet came in.
-        self.set_standard("ingress_port", Value::Integer(BigInt::ZERO))?;
-        self.set_standard("instance_type", Value::Integer(BigInt::from(RESUBMITTED)))?;
-        Ok(state)
     }
 
-    /// The fields of the metadata that `@field_list` gives to a list.
-    fn listed(&mut self, list: &BigInt) -> Run<Vec<usize>> {
-        let Some(Switch { metadata: Type::Structure(of), .. }) = &self.switch else { return Ok(Vec::new()) };
-        let declared = self.globals.get(&*of.name).and_then(|all| all.first().copied());
-        let Some(DeclarationKind::Structure(structure)) = declared.map(|declared| &declared.kind) else {
+    /// docs/language.md, at the end of ingress: clone, resubmit, replicas, drop, send.
+    pub(super) fn through_ingress(&mut self, state: State) -> Run<Vec<Sent>> {
+        self.in_egress = false;
+        (self.resubmitted, self.cloned) = (None, None);
+        self.parse(state)?;
+        self.run_part(1, state)?;
+        self.run_part(2, state)?;
+        if let Some(cloned) = self.cloned.take() {
+            self.clone_received(&cloned, state)?;
+        }
+        if let Some(list) = self.resubmitted.take() {
+            self.resubmit(&list, state)?;
             return Ok(Vec::new());
-        };
-        let mut kept = Vec::new();
-        for (at, field) in structure.fields.iter().enumerate() {
-            let lists = field.attributes.annotations.iter().filter(|one| one.name.as_str() == "field_list");
-            for number in lists.flat_map(|one| one.expressions()) {
-                if self.number(number, &None)? == *list {
-                    kept.push(at);
-                }
-            }
         }
-        Ok(kept)
-    }
-
-    fn behind_ingress(&mut self, state: State) -> Run<Vec<Sent>> {
         let group = self.standard("mcast_grp")?;
         let spec = self.standard("egress_spec")?;
         if group != 0 {
             return self.replicate(group, state);
         }
-        if spec == DROP_PORT {
+        if self.is_dropped()? {
             return Ok(Vec::new());
         }
         self.set_standard("instance_type", Value::Integer(BigInt::ZERO))?;
         Ok(self.leave(spec, state)?.into_iter().collect())
+    }
+
+    pub(super) fn parse(&mut self, state: State) -> Run<()> {
+        self.run_part(0, state)
     }
 
     fn replicate(&mut self, group: u32, state: State) -> Run<Vec<Sent>> {
@@ -159,14 +152,15 @@ impl<'a> Machine<'a> {
         for (replica, port) in members {
             self.cells = before.clone();
             self.truncated = truncated;
-            self.set_standard("instance_type", Value::Integer(BigInt::from(5)))?;
+            self.set_standard("instance_type", Value::Integer(BigInt::from(REPLICA)))?;
             self.set_standard("egress_rid", Value::Integer(replica.into()))?;
             sent.extend(self.leave(port, state)?);
         }
         Ok(sent)
     }
 
-    fn fresh_state(&mut self, port: u32, length: usize) -> Run<State> {
+    pub(super) fn fresh_state(&mut self, port: u32) -> Run<State> {
+        let length = self.packet.len() / 8;
         let Some(switch) = &self.switch else { return unsupported("no switch") };
         let values = [&switch.headers, &switch.metadata, &switch.standard].map(Value::initial);
         let [headers, metadata, standard] = values.map(|value| self.new_cell(value));
@@ -176,12 +170,18 @@ impl<'a> Machine<'a> {
         Ok(State { headers, metadata, standard })
     }
 
-    /// Egress and what follows; nothing if egress drops.
-    fn leave(&mut self, port: u32, state: State) -> Run<Option<Sent>> {
+    /// Egress and what follows: clone, drop, deparser, recirculate, send. Nothing if egress drops.
+    pub(super) fn leave(&mut self, port: u32, state: State) -> Run<Option<Sent>> {
+        self.in_egress = true;
+        (self.recirculated, self.cloned) = (None, None);
         self.set_standard("egress_port", Value::Integer(port.into()))?;
         self.set_standard("egress_spec", Value::Integer(BigInt::ZERO))?;
         self.run_part(3, state)?;
-        if self.standard("egress_spec")? == DROP_PORT {
+        if let Some(cloned) = self.cloned.take() {
+            self.clone_sent(&cloned, state)?;
+        }
+        let recirculated = self.recirculated.take();
+        if self.is_dropped()? {
             return Ok(None);
         }
         self.run_part(4, state)?;
@@ -191,6 +191,10 @@ impl<'a> Machine<'a> {
         bits.extend(&self.packet[self.cursor..]);
         if !bits.len().is_multiple_of(8) {
             return unsupported("a packet that is not whole bytes");
+        }
+        if let Some(list) = recirculated {
+            self.recirculate(&list, state, bits)?;
+            return Ok(None);
         }
         let mut bytes = bytes_of(&bits);
         if let Some(length) = self.truncated {
@@ -249,7 +253,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn standard(&mut self, field: &str) -> Run<u32> {
+    fn is_dropped(&self) -> Run<bool> {
+        let spec = self.peek(&self.standard_place("egress_spec")?);
+        Ok(Machine::big(&spec) == drop_port(&spec.type_of()))
+    }
+
+    pub(super) fn standard(&mut self, field: &str) -> Run<u32> {
         let place = self.standard_place(field)?;
         let number = Machine::big(&self.peek(&place));
         u32::try_from(&number).or_else(|_| unsupported(format!("{field} is {number}")))
@@ -261,10 +270,24 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    pub fn set_group(&mut self, group: u32, members: Vec<(u32, u32)>) {
+    pub fn add_session(&mut self, session: BigInt, port: u32) {
         if let Some(switch) = &mut self.switch {
-            switch.groups.insert(group, members);
+            switch.sessions.insert(session, port);
         }
+    }
+
+    pub fn add_node(&mut self, replica: u32, ports: Vec<u32>) {
+        if let Some(switch) = &mut self.switch {
+            switch.nodes.push((replica, ports));
+        }
+    }
+
+    pub fn add_to_group(&mut self, group: u32, node: usize) -> Run<()> {
+        let Some(switch) = &mut self.switch else { return Ok(()) };
+        let Some((replica, ports)) = switch.nodes.get(node) else { return unsupported(format!("node {node}")) };
+        let members = ports.iter().map(|port| (*replica, *port));
+        switch.groups.entry(group).or_default().extend(members);
+        Ok(())
     }
 
     /// The table that an STF name means: the name itself, or the only one that ends with it.

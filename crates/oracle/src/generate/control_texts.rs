@@ -505,9 +505,13 @@ struct record#n {
     },
     InControl {
         place: Place::Egress,
-        statements: "        if (hdr.base.k < 4) {
+        statements: "        if (hdr.base.k < 4 && std.instance_type != 2) {
             clone_preserving_field_list(CloneType.E2E, 6, 2);
+        } else if (hdr.base.l == 5) {
+            hdr.base.l = 201;
+            recirculate_preserving_field_list(1);
         }
+        meta.m1 = meta.m1 + (bit<16>) std.egress_rid;
         if (std.instance_type == 2) {
             meta.m0 = 0;
         }

@@ -73,7 +73,9 @@ pub fn generate(seed: u64) -> Case {
         names: 0,
     };
     let program = generator.program();
-    let lines = generator.lines();
+    let mut lines = generator.lines();
+    let first = lines.iter().position(|line| line.starts_with("packet ")).unwrap_or(0);
+    lines.splice(first..first, tests::sessions(seed));
     Case { seed, program, lines }
 }
 

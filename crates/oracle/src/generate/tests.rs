@@ -2,7 +2,31 @@
 
 use super::Generator;
 use super::controls::{Filled, Key};
-use super::random::hex;
+use super::random::{Random, hex};
+
+/// Sessions to which packets are cloned, and a group of replicas: for one half of the programs. Each has its ports, above 7.
+pub fn sessions(seed: u64) -> Vec<String> {
+    // Numbers of its own, so that the rest of a program does not depend on them.
+    let mut random = Random::new(!seed);
+    if random.chance(50) {
+        return Vec::new();
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for session in 1..8 {
+        if random.chance(70) {
+            lines.push(format!("mirroring_add {session} {}", 7 + session));
+        }
+    }
+    if random.chance(70) {
+        lines.push("mc_mgrp_create 1".into());
+        for node in 0..random.between(1, 2) {
+            let (replica, port) = (random.between(0, 9), 15 + 2 * node);
+            lines.push(format!("mc_node_create {replica} {port} {}", port + 1));
+            lines.push(format!("mc_node_associate 1 {node}"));
+        }
+    }
+    lines
+}
 
 impl Generator {
     pub fn lines(&mut self) -> Vec<String> {

@@ -1,0 +1,169 @@
+//! Packets that re-enter the switch: clones, resubmitted and recirculated ones, as docs/language.md has them.
+//!
+//! They begin with metadata of zero, but for the fields of a list, which keep what they hold at the end of the control.
+
+use num_bigint::BigInt;
+use p4::ast::DeclarationKind;
+
+use super::machine::Machine;
+use super::place::{Place, Step};
+use super::v1model::{Sent, State, Switch};
+use super::value::{Type, Value};
+use super::{Run, unsupported};
+
+/// Re-entries after which a packet is left out of the comparison; docs/language.md allows 64.
+const RE_ENTRIES: usize = 40;
+const CLONE_OF_INGRESS: u32 = 1;
+const CLONE_OF_EGRESS: u32 = 2;
+const RECIRCULATED: u32 = 4;
+const RESUBMITTED: u32 = 6;
+
+/// A clone that a control has requested: of its calls the last one counts.
+pub struct Cloned {
+    session: BigInt,
+    list: Option<BigInt>,
+}
+
+/// Fields of the metadata and what they keep.
+type Kept = Vec<(usize, Value)>;
+
+pub enum Waiting {
+    /// Through parser and ingress again.
+    Again { packet: Vec<bool>, kept: Kept, instance_type: u32 },
+    /// A clone of what came in: through the parser to egress.
+    Received { packet: Vec<bool>, kept: Kept, port: u32 },
+    /// A clone of what leaves egress, with its headers and its payload.
+    Leaving { headers: Value, packet: Vec<bool>, cursor: usize, length: Value, kept: Kept, port: u32 },
+}
+
+impl<'a> Machine<'a> {
+    /// A call of another kind than fits the control has no effect.
+    pub(super) fn request_clone(&mut self, kind: &str, session: &BigInt, list: Option<BigInt>) {
+        if (kind == "E2E") == self.in_egress {
+            self.cloned = Some(Cloned { session: session.clone(), list });
+        }
+    }
+
+    /// A session that does not exist makes no clone.
+    fn clone_port(&self, cloned: &Cloned) -> Option<u32> {
+        self.switch.as_ref().and_then(|switch| switch.sessions.get(&cloned.session).copied())
+    }
+
+    pub(super) fn clone_received(&mut self, cloned: &Cloned, state: State) -> Run<()> {
+        let Some(port) = self.clone_port(cloned) else { return Ok(()) };
+        let kept = self.kept(cloned.list.as_ref(), state)?;
+        self.wait(Waiting::Received { packet: self.packet.clone(), kept, port });
+        Ok(())
+    }
+
+    pub(super) fn clone_sent(&mut self, cloned: &Cloned, state: State) -> Run<()> {
+        let Some(port) = self.clone_port(cloned) else { return Ok(()) };
+        if self.truncated.is_some() {
+            self.note_undefined("a clone of a packet that is truncated");
+        }
+        let kept = self.kept(cloned.list.as_ref(), state)?;
+        let length = self.standard("packet_length")?;
+        let headers = self.cells[state.headers].clone();
+        let (packet, cursor) = (self.packet.clone(), self.cursor);
+        self.wait(Waiting::Leaving { headers, packet, cursor, length: Value::Integer(length.into()), kept, port });
+        Ok(())
+    }
+
+    /// The bytes that came in are parsed again.
+    pub(super) fn resubmit(&mut self, list: &BigInt, state: State) -> Run<()> {
+        let kept = self.kept(Some(list), state)?;
+        self.wait(Waiting::Again { packet: self.packet.clone(), kept, instance_type: RESUBMITTED });
+        Ok(())
+    }
+
+    /// The bytes that the deparser wrote are parsed.
+    pub(super) fn recirculate(&mut self, list: &BigInt, state: State, packet: Vec<bool>) -> Run<()> {
+        if self.truncated.is_some() {
+            self.note_undefined("a recirculated packet that is truncated");
+        }
+        let kept = self.kept(Some(list), state)?;
+        self.wait(Waiting::Again { packet, kept, instance_type: RECIRCULATED });
+        Ok(())
+    }
+
+    fn wait(&mut self, waiting: Waiting) {
+        if let Some(switch) = &mut self.switch {
+            switch.waiting.push_back(waiting);
+            switch.entered += 1;
+        }
+    }
+
+    pub(super) fn next_waiting(&mut self) -> Run<Option<Waiting>> {
+        let Some(switch) = &mut self.switch else { return Ok(None) };
+        if switch.entered > RE_ENTRIES {
+            switch.waiting.clear();
+            self.note_undefined("a packet re-enters often");
+        }
+        let Some(switch) = &mut self.switch else { return Ok(None) };
+        let next = switch.waiting.pop_front();
+        if next.is_none() {
+            switch.entered = 0;
+        }
+        Ok(next)
+    }
+
+    /// As in simple_switch, of the standard metadata all is zero, too: it no longer says where the packet came in.
+    pub(super) fn re_enter(&mut self, waiting: Waiting) -> Run<Vec<Sent>> {
+        match waiting {
+            Waiting::Again { packet, kept, instance_type } => {
+                self.take(packet);
+                let state = self.fresh_state(0)?;
+                self.keep(kept, state);
+                self.set_standard("instance_type", Value::Integer(instance_type.into()))?;
+                self.through_ingress(state)
+            }
+            // As in simple_switch, nothing is left of the metadata that the parser writes, nor of its error.
+            Waiting::Received { packet, kept, port } => {
+                self.take(packet);
+                let parsed = self.fresh_state(0)?;
+                self.parse(parsed)?;
+                let state = State { headers: parsed.headers, ..self.fresh_state(0)? };
+                self.keep(kept, state);
+                self.set_standard("instance_type", Value::Integer(CLONE_OF_INGRESS.into()))?;
+                Ok(self.leave(port, state)?.into_iter().collect())
+            }
+            Waiting::Leaving { headers, packet, cursor, length, kept, port } => {
+                self.take(packet);
+                self.cursor = cursor;
+                let state = self.fresh_state(0)?;
+                self.cells[state.headers] = headers;
+                self.keep(kept, state);
+                self.set_standard("packet_length", length)?;
+                self.set_standard("instance_type", Value::Integer(CLONE_OF_EGRESS.into()))?;
+                Ok(self.leave(port, state)?.into_iter().collect())
+            }
+        }
+    }
+
+    fn keep(&mut self, kept: Kept, state: State) {
+        for (at, value) in kept {
+            self.write(&Place { cell: state.metadata, steps: vec![Step::Field(at)] }, value);
+        }
+    }
+
+    /// The fields of the metadata that `@field_list` gives to a list, and what they hold.
+    fn kept(&mut self, list: Option<&BigInt>, state: State) -> Run<Kept> {
+        let Some(list) = list else { return Ok(Vec::new()) };
+        let Value::Structure(held) = self.cells[state.metadata].clone() else { return unsupported("no metadata") };
+        let Some(Switch { metadata: Type::Structure(of), .. }) = &self.switch else { return Ok(Vec::new()) };
+        let declared = self.globals.get(&*of.name).and_then(|all| all.first().copied());
+        let Some(DeclarationKind::Structure(structure)) = declared.map(|declared| &declared.kind) else {
+            return Ok(Vec::new());
+        };
+        let mut kept = Vec::new();
+        for (at, field) in structure.fields.iter().enumerate() {
+            let lists = field.attributes.annotations.iter().filter(|one| one.name.as_str() == "field_list");
+            for number in lists.flat_map(|one| one.expressions()) {
+                if self.number(number, &None)? == *list {
+                    kept.push((at, held.fields[at].clone()));
+                }
+            }
+        }
+        Ok(kept)
+    }
+}
