@@ -417,6 +417,34 @@ mod tests {
         fs::remove_dir_all(root).unwrap();
     }
 
+    /// Storage of the worker that is compared with a null pointer and then cleared, as that of copied headers: gcc follows the path on which the
+    /// worker's memory would be at address 0, and says so of `memset`.
+    #[test]
+    fn a_guess_about_null_pointers_stops_no_compilation() {
+        const C: &str = "#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+struct scratch { uint8_t header[3]; };
+struct memory { struct scratch scratch; };
+struct state { struct scratch *scratch; uint8_t *header; };
+void clear(struct state *state, struct memory *memory);
+void clear(struct state *state, struct memory *memory)
+{
+	state->scratch = &memory->scratch;
+	state->header = state->scratch->header;
+	if (state->header == NULL)
+		state->header = memset(state->scratch->header, 0, 3u);
+}
+";
+        let root = std::env::temp_dir().join(format!("bacus-null-test-{}", std::process::id()));
+        let cache = Cache::at(&root).unwrap();
+        for compiler in ["gcc", "clang"].into_iter().filter_map(|command| Compiler::find(Some(command)).ok()) {
+            let compiled = compiler.pipeline(&cache, "cleared", C, Descriptor::Own);
+            assert!(compiled.is_ok(), "{}", compiled.unwrap_err());
+        }
+        fs::remove_dir_all(root).unwrap();
+    }
+
     /// Whether a pipeline compiles that is refused where a macro is defined.
     fn compiles_without(compiler: &Compiler, cache: &Cache, unwanted: &str) -> bool {
         let c = format!("#include \"table/vectors.h\"\n#ifdef {unwanted}\n#error unwanted\n#endif\nextern int none;\n");
