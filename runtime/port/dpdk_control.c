@@ -48,6 +48,7 @@ dpdk_injected(struct worker *worker, struct rte_mbuf **packets, uint16_t *ports,
 	const struct ring_head *head;
 	uint32_t count = 0;
 
+	/* A packet without a buffer is counted and lost: waiting for one here would stop the worker, and the packets that hold buffers. */
 	while (count < limit && (head = ring_first(ring)) != NULL) {
 		packets[count] = dpdk_packet(worker, (const uint8_t *)(head + 1), head->bytes, head->tag);
 		ports[count] = (uint16_t)head->tag;
@@ -68,6 +69,7 @@ dpdk_resumed(struct worker *worker, const struct pipeline *pipeline, uint32_t li
 		struct host_resumed resumed;
 		struct rte_mbuf *packet = NULL;
 
+		/* What was saved by a pipeline that has been replaced does not fit the present one, and is not resumed. */
 		if (host_resumed(worker, head, &resumed))
 			packet = dpdk_packet(worker, resumed.packet, resumed.length, 0);
 		else

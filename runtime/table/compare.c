@@ -70,6 +70,7 @@ compare_change(struct ruled *ruled, uint32_t number)
 	struct compare_writer *writer = compare_of(ruled);
 	uint32_t at = 0;
 
+	/* The array has the rules in the order of their numbers, with gaps left out, and is short. */
 	while (writer->numbers[at] != number)
 		at++;
 	__atomic_store_n(&writer->compare->array->records[at], rules_at(&ruled->rules, number)->record, __ATOMIC_RELEASE);

@@ -94,7 +94,7 @@ dir24_8_apply(struct dir24_8_writer *writer, const struct dir24_8_change *change
 	}
 }
 
-/* A new owner overwrites shorter ones, and itself. */
+/* A new owner overwrites shorter ones, and itself. Owners are lengths plus one, so that 0 is no owner. */
 static struct dir24_8_change
 dir24_8_claim(const struct layout_match *match, uint32_t record)
 {
@@ -129,6 +129,8 @@ dir24_8_insert(struct layout *layout, const struct layout_match *match, uint32_t
 	const uint32_t rule = rules_add(&writer->rules, match->length, match->value, record);
 	const enum table_status status = rule == 0 ? TABLE_NO_MEMORY : split ? dir24_8_groups_ready(writer) : TABLE_OK;
 
+	/* Nothing fails from here on. Readers see the prefix entry by entry: each finds its old owner or the new one, both of which are right for a packet that
+	 * arrives during the change. */
 	if (status != TABLE_OK) {
 		if (rule != 0)
 			rules_remove(&writer->rules, rule);
@@ -178,6 +180,7 @@ dir24_8_remove(struct layout *layout, const struct layout_match *match)
 		.owner = owner != NULL ? (uint8_t)(owner->priority + 1) : 0, .record = owner != NULL ? owner->record : 0,
 	};
 
+	/* A group whose last long prefix goes is one entry of the first array again: lookups there read one line less. */
 	if (dir24_8_is_deep(writer, match->length) && --writer->deep[dir24_8_get(writer, at) & ~DIR24_8_GROUP] == 0)
 		dir24_8_unite(writer, at, change.owner, change.record);
 	else

@@ -59,6 +59,7 @@ exact_item_create(struct exact_writer *writer, const uint64_t *key, uint32_t rec
 		if (status != TABLE_OK)
 			return status;
 	}
+	/* Readers come here only through a slot, which is stored afterwards. */
 	item = exact_item(writer->exact, *number, limbs);
 	for (uint32_t limb = 0; limb < limbs; limb++)
 		__atomic_store_n((uint64_t *)(void *)(item + 8) + limb, key[limb], __ATOMIC_RELAXED);
@@ -139,6 +140,7 @@ exact_remove(struct layout *layout, const struct layout_match *match)
 	const struct exact_place place = exact_locate_key(writer, match->value);
 	const uint32_t number = *exact_record(writer, place.bucket, place.slot);
 
+	/* A reader that has loaded the slot still compares the item's key: the item's number is reused only after a grace period. */
 	exact_take_out(writer, place.bucket, place.slot);
 	if (layout->limbs > 2)
 		numbers_retire(&writer->items, layout->memory, number);

@@ -132,6 +132,7 @@ list_rewrite(struct list_writer *writer, uint64_t at, uint64_t gone, const uint3
 	memcpy(new->blocks, old->blocks, at * sizeof(*new->blocks));
 	memcpy(new->blocks + at, blocks, made * sizeof(*new->blocks));
 	memcpy(new->blocks + at + made, old->blocks + at + gone, (old->block_count - at - gone) * sizeof(*new->blocks));
+	/* Noted before anything is retired: that may end a grace period, which frees `old`. */
 	for (uint64_t i = 0; i < gone; i++)
 		blocks[i] = old->blocks[at + i];
 	__atomic_store_n(&writer->list->array, new, __ATOMIC_RELEASE);
@@ -199,6 +200,7 @@ list_remove(struct layout *layout, const struct layout_match *match)
 
 	memcpy(numbers, list_numbers(writer, block), place.lane * sizeof(*numbers));
 	memcpy(numbers + place.lane, list_numbers(writer, block) + place.lane + 1, (count - place.lane) * sizeof(*numbers));
+	/* Not up to a full block: the next insertion would split it again. */
 	if (next != NULL && count != 0 && count + next->count <= LIST_UNITE_MOST) {
 		memcpy(numbers + count, list_numbers(writer, next), next->count * sizeof(*numbers));
 		count += next->count;
@@ -217,6 +219,7 @@ list_modify(struct layout *layout, const struct layout_match *match, uint32_t re
 	struct rule *rule = rules_at(&writer->rules, rules_find(&writer->rules, match->priority, list_limbs(writer, match)));
 	const struct list_place place = list_place(writer, rule);
 
+	/* The order of the rules stays, so one store in the block is enough. */
 	rule->record = record;
 	__atomic_store_n(&writer->list->array->blocks[place.block]->records[place.lane], record, __ATOMIC_RELEASE);
 }

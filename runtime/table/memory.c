@@ -79,7 +79,7 @@ memory_is_large(uint64_t bytes)
 	return bytes >= MEMORY_LARGE_LEAST && bytes <= MEMORY_LARGE_MOST;
 }
 
-/* The size class of a large piece, and its size: four steps between powers of two. */
+/* The size class of a large piece, and its size: four steps between powers of two, so that at most a fifth of a piece is unused. */
 static uint32_t
 memory_large_class(uint64_t bytes, uint64_t *size)
 {
@@ -119,7 +119,7 @@ memory_allocate_large(struct memory *memory, uint64_t bytes)
 	return (uint8_t *)page + page->used - size;
 }
 
-/* Whether the host allocates such pieces one by one. With -DMEMORY_APART it does so for all: sanitizers then
+/* Whether the host allocates such pieces one by one. With -DMEMORY_SEPARATE it does so for all: sanitizers then
  * see each of them. */
 static int
 memory_is_separate(uint64_t bytes)
@@ -207,6 +207,7 @@ memory_retire(struct memory *memory, void *piece, uint64_t bytes)
 		return;
 	if (memory->retired == NULL)
 		memory->retired = memory_ask(memory, MEMORY_RETIRED_MOST * sizeof(*memory->retired));
+	/* Without room to remember the piece, its grace period has to end now. */
 	if (memory->retired == NULL) {
 		memory_grace(memory);
 		memory_release(memory, piece, bytes);

@@ -13,6 +13,8 @@ numbers_take(struct numbers *numbers, const struct memory *memory)
 {
 	uint32_t number = numbers->free;
 
+	/* A reader may have a retired number until the grace period after its removal ends. The number that was retired last decides for the whole list:
+	 * so one comparison is enough, and no grace period is begun here, where a caller may still have free numbers. */
 	if (number == 0 && numbers->retired_count != 0 && numbers->retired_grace < memory->graces) {
 		number = numbers->retired;
 		numbers->retired = 0;
@@ -35,6 +37,7 @@ numbers_give(struct numbers *numbers, uint32_t number)
 void
 numbers_retire(struct numbers *numbers, const struct memory *memory, uint32_t number)
 {
+	/* Earlier ones whose grace period is over are free first: in one list with this number, they would wait for its grace period. */
 	if (numbers->retired_count != 0 && numbers->retired_grace < memory->graces) {
 		numbers->links[numbers->retired_last] = numbers->free;
 		numbers->free = numbers->retired;
@@ -169,6 +172,8 @@ records_take(struct records *records, uint32_t *number)
 		*number = numbers_take(&records->numbers, records->memory);
 		if (*number != 0)
 			return TABLE_OK;
+		/* Growth copies all records, a grace period waits for a burst of each worker: the latter, if a quarter of the numbers comes back by it, or
+		 * if the array cannot grow. */
 		if (records->numbers.retired_count > (records->numbers.capacity > records->most ? 0 : records->numbers.capacity / 4)) {
 			memory_grace(records->memory);
 		} else {
@@ -213,6 +218,7 @@ cells_take(struct records *records, uint32_t *cell)
 		if (status != TABLE_OK)
 			return status;
 	}
+	/* A reused cell has the counts of an entry that was deleted. */
 	if (host->clear != NULL)
 		host->clear(host->host, *cell);
 	return TABLE_OK;
@@ -251,6 +257,7 @@ records_index_grow(struct records *records)
 	const uint32_t old_mask = records->index_mask, mask = records->index == NULL ? 63 : 2 * old_mask + 1;
 	uint32_t *old = records->index, *new;
 
+	/* At most half full, so that linear probing stays short and always meets a free position. */
 	if (old != NULL && 2 * (uint64_t)records->index_count < old_mask)
 		return TABLE_OK;
 	new = memory_allocate(records->memory, ((uint64_t)mask + 1) * sizeof(*new));
@@ -296,6 +303,7 @@ records_share(struct records *records, const void *content, uint32_t *number)
 
 	if (status != TABLE_OK)
 		return status;
+	/* While a number is in use it is in no list of free ones: its link counts the entries that share the record. */
 	place = records_place(records, content);
 	if (*place != 0) {
 		*number = *place;
@@ -343,6 +351,8 @@ records_change(struct records *records, const void *content, uint32_t old, uint3
 	status = records_take(records, number);
 	if (status != TABLE_OK)
 		return status;
+	/* A record of its own rather than a change in place: readers see the old content or the new one, never parts of both. The cell stays, and with it
+	 * the entry's counters and its handle. */
 	*records_head(records, *number) = (struct record_head){
 		.cell = records_head(records, old)->cell, .last_hit_ns = record_last_hit(records_at(records, old)),
 		.timer = record_timer(records_at(records, old)),
@@ -381,6 +391,7 @@ records_retire(struct records *records, uint32_t number)
 void
 records_cancel(struct records *records, uint32_t number)
 {
+	/* No reader has seen the record: no grace period is needed. */
 	if (records->own)
 		numbers_give(&records->cells, records_cell(records, number));
 	if (records_unshare(records, number))

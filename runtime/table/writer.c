@@ -189,6 +189,7 @@ writer_insert(struct writer *writer, const struct table_match *match, const void
 	status = records_add(&writer->records, record, &number);
 	if (status != TABLE_OK)
 		return status;
+	/* The structure's store makes the entry visible: its record and its action are complete by then. */
 	actions_add(&writer->actions, record);
 	writer_publish_occupied(writer, 1);
 	status = writer->layout->functions->insert(writer->layout, &writer->match, number);
@@ -218,6 +219,8 @@ writer_modify(struct writer *writer, const struct table_match *match, const void
 	status = records_change(&writer->records, record, old, &number);
 	if (status != TABLE_OK)
 		return status;
+	/* Records that are shared have one number for equal contents: then there is nothing to store. The old action is removed last, since readers may have
+	 * the old record until the store. */
 	actions_add(&writer->actions, record);
 	if (number != old)
 		writer->layout->functions->modify(writer->layout, &writer->match, number);
@@ -254,6 +257,7 @@ writer_delete(struct writer *writer, const struct table_match *match)
 	number = writer->layout->functions->find(writer->layout, &writer->match);
 	if (number == 0)
 		return TABLE_MISSING;
+	/* The reverse order of insertion: first no new reader finds the entry, then its record is retired. */
 	status = writer->layout->functions->remove(writer->layout, &writer->match);
 	if (status != TABLE_OK)
 		return status;
@@ -312,6 +316,7 @@ writer_find_handle(struct writer *writer, uint32_t handle, struct table_entry *e
 
 	if (!writer->records.own || handle == 0 || handle >= cells->used)
 		return TABLE_MISSING;
+	/* A cell's link says where its entry was inserted. What is there now may be another entry. */
 	if (!writer->layout->functions->locate(writer->layout, cells->links[handle], &writer->given, &number))
 		return TABLE_MISSING;
 	if (records_cell(&writer->records, number) != handle)
