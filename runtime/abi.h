@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ABI_VERSION 2u
+#define ABI_VERSION 3u
 #define ASKED_WORDS 1024u	/* words in the bitmap of a table's keys */
 
 /* A received burst. The pipeline becomes the owner of its packets. */
@@ -156,7 +156,6 @@ struct worker {
 	uint64_t *misses;
 	struct counter_cell *const *counters;	/* by counter number: this worker's elements; a direct counter has one for each record */
 	uint64_t *edges;	/* by edge, if the plan counts them */
-	uint64_t *cycles;	/* by node, if the plan measures them */
 	uint64_t *asked;	/* by table, if edges are counted: a bitmap of `ASKED_WORDS` words of the keys looked up, see extern/asked.h */
 	/* Ends of bursts: quiescent states, which writers wait for before they reuse memory (a grace period).
 	 * On a cache line of its own. */

@@ -40,7 +40,7 @@ fn planned(name: &str, pins: &str, more: &[&str]) -> String {
 
 #[test]
 fn each_decision_that_is_pinned_stands_as_it_is_written() {
-    let lines = "  descriptor own\n  burst 16\n  table Router.routes: lpm_trie\n  queue Router.block_107: capacity 3 timeout 4\n  instrument edges cycles\n";
+    let lines = "  descriptor own\n  burst 16\n  table Router.routes: lpm_trie\n  queue Router.block_107: capacity 3 timeout 4\n  instrument edges\n";
     for more in [&[][..], &["--without", "structures,descriptor,batches"]] {
         // Without stages, packets cannot wait.
         let pins = if more.is_empty() {

@@ -129,9 +129,7 @@ impl Unit<'_> {
         if !nodes.is_empty() {
             let starts = written[index].outcomes.iter().copied().filter(|to| !heads.contains(to)).collect();
             let region = Region { nodes, starts, heads };
-            let code = region.body(self, written);
-            let mut body = crate::control_flow::measuring(&code);
-            body.extend(code);
+            let body = region.body(self, written);
             let parameters = ["struct run *run", "struct state *state", "enum node at"].map(str::to_string).to_vec();
             items.push(Item::Function {
                 of: "INLINE enum node".to_string(),

@@ -91,30 +91,15 @@ impl Region<'_> {
     fn step(&self, unit: &Unit, place: usize, written: &Written) -> Vec<Stmt> {
         let node = unit.facts.order[self.nodes[place]];
         let call = Expr::call(unit.node_name(node), [Expr::name("run"), Expr::name("state")]);
-        let (before, after) = measure(unit, self.nodes[place]);
-        let mut code = before;
         if let Some(only) = written.only() {
-            code.push(Stmt::Do(call));
-            code.extend(after);
+            let mut code = vec![Stmt::Do(call)];
             code.extend(self.jump(unit, place, only));
             return code;
         }
         if written.outcomes.is_empty() {
-            code.push(Stmt::Do(call));
-            code.extend(after);
-            code.push(self.stop());
-            return code;
+            return vec![Stmt::Do(call), self.stop()];
         }
-        let on = match after.is_empty() {
-            true => call,
-            false => {
-                code.push(Stmt::set(Expr::name("next"), call));
-                code.extend(after);
-                Expr::name("next")
-            }
-        };
-        code.extend(self.choose(unit, place, written, on));
-        code
+        self.choose(unit, place, written, call)
     }
 
     /// Continues where `on` says.
@@ -150,30 +135,6 @@ impl Region<'_> {
             }
         }
     }
-}
-
-/// Code around a node that sums its cycles, if the plan asks for it.
-pub fn measure(unit: &Unit, index: usize) -> (Vec<Stmt>, Vec<Stmt>) {
-    if !unit.plan.instrument.cycles {
-        return (Vec::new(), Vec::new());
-    }
-    let now = || Expr::call("__builtin_ia32_rdtsc", []);
-    let sum = Expr::index(Expr::name("run->worker->cycles"), Expr::word(index as u32));
-    let before = vec![Stmt::set(Expr::name("start"), now())];
-    let after = vec![Stmt::Assign(sum, "+=", Expr::binary("-", now(), Expr::name("start")))];
-    (before, after)
-}
-
-/// Variables of the measurement that `code` uses.
-pub fn measuring(code: &[Stmt]) -> Vec<Stmt> {
-    let variable = |of: &str, name: &str| Stmt::Declare { of: of.to_string(), name: name.to_string(), value: None };
-    let mut found = Vec::new();
-    for (of, name) in [("uint64_t", "start"), ("enum node", "next")] {
-        if code.iter().any(|statement| statement.mentions(name)) {
-            found.push(variable(of, name));
-        }
-    }
-    found
 }
 
 fn labels(statement: &Stmt, found: &mut BTreeSet<String>) {

@@ -201,9 +201,7 @@ fn walks(unit: &Unit, written: &[node::Written], entry: NodeId) -> Vec<Item> {
     if !unit.batched() || unit.copies() || unit.facts.punts {
         let starts = unit.facts.order.iter().copied().filter(|node| unit.facts.starts.contains(&unit::number(*node)));
         let region = control_flow::Region { nodes: (0..written.len()).collect(), starts: starts.collect(), heads: &[] };
-        let code = region.body(unit, written);
-        let mut body = control_flow::measuring(&code);
-        body.extend(code);
+        let body = region.body(unit, written);
         let mut parameters = vec!["struct run *run".to_string(), "struct state *state".to_string()];
         if unit.walk_from(entry).is_some() {
             parameters.push("enum node at".to_string());

@@ -187,8 +187,6 @@ pub struct Queue {
 pub struct Instrument {
     /// Count packets per edge and distinct keys of lookups, for profiles.
     pub edges: bool,
-    /// Sum cycles per node.
-    pub cycles: bool,
 }
 
 /// The predicted cost of a choice and of its alternatives, in tenths of a cycle per packet.

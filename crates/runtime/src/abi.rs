@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 
-pub const ABI_VERSION: u32 = 2;
+pub const ABI_VERSION: u32 = 3;
 /// Words of a map of keys.
 pub const ASKED_WORDS: usize = 1024;
 
@@ -177,7 +177,6 @@ pub struct Worker {
     pub misses: *mut u64,
     pub counters: *const *mut CounterCell,
     pub edges: *mut u64,
-    pub cycles: *mut u64,
     pub asked: *mut u64,
     pub quiescent: Quiescent,
 }
@@ -360,7 +359,7 @@ mod tests {
             "shared" Shared { tables, registers, meters, groups, sessions, selections, externs, digest, log, fail, punt, insert }
             "pool" Pool { handle, allocate, buffer_bytes, headroom_bytes, count }
             "worker" Worker { id, port_count, clock_ns, seed, packet_number, shared, memory, pool, flush, host, out, freed, drops, hits, misses,
-                counters, edges, cycles, asked, quiescent }
+                counters, edges, asked, quiescent }
             "key_field" KeyField { name, width, shift, kind }
             "parameter" Parameter { name, width, offset, form }
             "action" Action { name, parameter_count, parameters }

@@ -404,12 +404,6 @@ impl<L: Lane> Switch<L> {
         counts
     }
 
-    /// Cycles spent in each node, where the plan sums them.
-    pub fn cycles(&self) -> Vec<u64> {
-        let count = self.description().nodes.len();
-        (0..count).map(|node| self.sum(|counted| counted.cycles.get(node))).collect()
-    }
-
     /// Hits and misses of a table.
     pub fn hits(&self, table: usize) -> (u64, u64) {
         (self.sum(|counted| counted.hits.get(table)), self.sum(|counted| counted.misses.get(table)))

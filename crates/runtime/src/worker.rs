@@ -62,7 +62,6 @@ impl Worker {
             misses: std::ptr::null_mut(),
             counters: std::ptr::null(),
             edges: std::ptr::null_mut(),
-            cycles: std::ptr::null_mut(),
             asked: std::ptr::null_mut(),
             quiescent: abi::Quiescent::default(),
         });
@@ -92,7 +91,6 @@ pub(crate) struct Counted {
     pub hits: Region<u64>,
     pub misses: Region<u64>,
     pub edges: Region<u64>,
-    pub cycles: Region<u64>,
     pub asked: Region<u64>,
     pub counters: Vec<CounterCells>,
     counter_pointers: Vec<*mut abi::CounterCell>,
@@ -147,7 +145,6 @@ impl Counted {
             hits: Region::new(description.tables.len()),
             misses: Region::new(description.tables.len()),
             edges: Region::new(description.edges.len()),
-            cycles: Region::new(description.nodes.len()),
             asked: Region::new(description.tables.len() * abi::ASKED_WORDS),
             memory: memory(description, buffers)?,
             worker_bytes: description.worker_bytes as usize,
@@ -163,7 +160,6 @@ impl Counted {
         worker.hits = self.hits.as_mut_ptr();
         worker.misses = self.misses.as_mut_ptr();
         worker.edges = self.edges.as_mut_ptr();
-        worker.cycles = self.cycles.as_mut_ptr();
         worker.asked = self.asked.as_mut_ptr();
         worker.counters = self.counter_pointers.as_ptr();
     }

@@ -36,9 +36,7 @@ impl HotPath<'_> {
             return self.walk_to_queue(nodes, entry, starts);
         }
         let region = Region { nodes: (0..nodes.written.len()).collect(), starts, heads: &[] };
-        let code = region.body(unit, &nodes.written);
-        let mut body = crate::control_flow::measuring(&code);
-        body.extend(code);
+        let mut body = region.body(unit, &nodes.written);
         if !body.iter().any(|statement| statement.mentions("at")) {
             body.insert(0, Stmt::Do(Expr::cast("void", name("at"))));
         }
@@ -51,9 +49,7 @@ impl HotPath<'_> {
         let heads = self.heads();
         let from = std::iter::once(entry).chain(starts.iter().copied());
         let region = Region { nodes: self.reached(nodes, from), starts, heads: &heads };
-        let code = region.body(self.unit, &nodes.written);
-        let mut body = crate::control_flow::measuring(&code);
-        body.extend(code);
+        let body = region.body(self.unit, &nodes.written);
         let about = "The plain program for a side exit, up to where the packet ends or waits.";
         let mut items = vec![Item::Comment(about.to_string())];
         items.extend(inline("enum node", "walk_to_queue", &LEAVING, body));
@@ -284,7 +280,6 @@ impl HotPath<'_> {
             }
             body.extend(self.follow(call, place, written.ends, next));
         }
-        let mut body = self.measured(self.end(), body);
         let (rest, mut items) = on.map_or_else(Default::default, |on| self.rest(nodes, on));
         body.extend(rest);
         items.extend(self.path_finish(body));
@@ -292,7 +287,7 @@ impl HotPath<'_> {
     }
 
     fn path_finish(&self, body: Vec<Stmt>) -> Vec<Item> {
-        let mut declared = crate::control_flow::measuring(&body);
+        let mut declared = Vec::new();
         if body.iter().any(|statement| matches!(statement, Stmt::Assign(Expr::Name(place), _, _) if place == "at")) {
             declared.push(Stmt::Declare { of: "enum node".to_string(), name: "at".to_string(), value: None });
         }
@@ -329,9 +324,7 @@ impl HotPath<'_> {
         let mut items = Vec::new();
         if !heads.contains(&from) {
             order.insert(0, first);
-            let code = Region { nodes: order, starts: Vec::new(), heads: &heads }.body(unit, &nodes.written);
-            let mut body = crate::control_flow::measuring(&code);
-            body.extend(code);
+            let body = Region { nodes: order, starts: Vec::new(), heads: &heads }.body(unit, &nodes.written);
             items.push(Item::Comment(
                 "The graph after the last lookup, up to where a packet ends or waits.".to_string(),
             ));

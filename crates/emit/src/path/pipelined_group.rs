@@ -177,7 +177,7 @@ impl HotPath<'_> {
             Stmt::call("path_lookup_0_group", ["run", "count", "&older->path", "size", "&newest->path"].map(name));
         let requests = |path: &str| self.requests_with_work().then(|| Stmt::set(name("run->requested"), name(path)));
         body.extend(requests("&older->path"));
-        body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
+        body.extend([stage, look_up]);
         body.push(Stmt::set(name("run->clock_ns"), name("older->clock_ns")));
         body.push(Stmt::set(name("run->number"), name("older->number")));
         body.extend(requests("&newest->path"));
@@ -187,7 +187,6 @@ impl HotPath<'_> {
         body.extend(self.later("&older->burst", "from", "&older->path"));
         body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
         body.push(Stmt::set(name("older->burst.count"), Expr::word(0)));
-        body.splice(0..0, crate::control_flow::measuring(&body));
         let parameters =
             ["struct run *run", "struct flight *newest", "struct flight *older", "uint32_t size", "uint32_t count"];
         let [function, blank] = inline("void", "path_pass", &parameters, body);

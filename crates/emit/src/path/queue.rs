@@ -184,9 +184,7 @@ impl<'u> HotPath<'u> {
         if region.nodes.is_empty() {
             return Vec::new();
         }
-        let code = region.body(unit, &nodes.written);
-        let mut body = crate::control_flow::measuring(&code);
-        body.extend(code);
+        let body = region.body(unit, &nodes.written);
         let parameters = ["struct run *run", "struct state *state", "enum node at"];
         inline("enum node", format!("{}_onward", self.queue_name(queue)), &parameters, body).into()
     }

@@ -352,18 +352,10 @@ impl HotPath<'_> {
         for number in 1..self.stages.len() {
             let stage = Stmt::call(format!("path_stage_{number}_group"), arguments());
             let look_up = Stmt::call(format!("path_lookup_{number}_group"), ["run", "count", path].map(name));
-            body.extend(self.measured(self.stages[number].place, vec![stage, look_up]));
+            body.extend([stage, look_up]);
         }
         body.push(Stmt::call("path_commit_group", arguments()));
         body
-    }
-
-    /// Measures calls for a group as cycles of the node at a place, if the plan asks for it.
-    pub fn measured(&self, place: usize, calls: Vec<Stmt>) -> Vec<Stmt> {
-        let (mut code, after) = crate::control_flow::measure(self.unit, self.unit.position(self.nodes[place]));
-        code.extend(calls);
-        code.extend(after);
-        code
     }
 
     /// All stages for a group.
@@ -377,9 +369,8 @@ impl HotPath<'_> {
         body.extend(self.packet_requests("burst", "count"));
         let stage = Stmt::call("path_stage_0_group", ["run", "burst", "from", "count", "&path"].map(name));
         let look_up = Stmt::call("path_lookup_0_group", ["run", "count", "&path"].map(name));
-        body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
+        body.extend([stage, look_up]);
         body.extend(self.later("burst", "from", "&path"));
-        body.splice(0..0, crate::control_flow::measuring(&body));
         let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t count"];
         inline("void", "path_group", &parameters, body)
     }

@@ -42,7 +42,7 @@ impl Generator<'_> {
                 let (node, capacity, timeout) = (it.name(), it.number(), it.number());
                 Queue { node, capacity, timeout, reason: it.cost() }
             }),
-            instrument: Instrument { edges: self.once_in(2), cycles: self.once_in(2) },
+            instrument: Instrument { edges: self.once_in(2) },
         }
     }
 

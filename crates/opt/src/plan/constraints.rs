@@ -47,7 +47,6 @@ pub fn apply(plan: &mut Plan, inputs: &Inputs) {
     replace_all(&mut plan.windows, &pinned.windows, |window| &window.node);
     replace_all(&mut plan.queues, &pinned.queues, |queue| &queue.node);
     plan.instrument.edges |= pinned.instrument.edges;
-    plan.instrument.cycles |= pinned.instrument.cycles;
 }
 
 /// Replaces parts of the same name, or appends. Two given parts of one name both stay, and the verifier

@@ -213,18 +213,9 @@ impl Reader {
     }
 
     fn instrument(&mut self, plan: &mut Plan) -> Read<()> {
-        let before = self.at;
-        loop {
-            if self.eat_word("edges") {
-                plan.instrument.edges = true;
-            } else if self.eat_word("cycles") {
-                plan.instrument.cycles = true;
-            } else if self.at == before {
-                return Err(self.fail("`edges` or `cycles`"));
-            } else {
-                return Ok(());
-            }
-        }
+        self.expect_word("edges")?;
+        plan.instrument.edges = true;
+        Ok(())
     }
 
     /// `because 12.3 against trie 20.0, list 45.0`
