@@ -54,7 +54,7 @@ peer_heap(size_t bytes)
 static inline size_t
 peer_hash_bytes(uint64_t entries, uint32_t key_bytes)
 {
-	const uint64_t slots = peer_hash_slots(entries), slot_bytes = key_bytes <= 8 ? 16 : 32;
+	const uint64_t slots = peer_hash_slots(entries), slot_bytes = (key_bytes + 8 + 15) & ~(uint64_t)15;
 	uint64_t rounded = 1;
 
 	while (rounded < slots + 1024)
