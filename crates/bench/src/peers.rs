@@ -49,7 +49,7 @@ macro_rules! files {
 }
 
 files! {
-    "echo.c", "ipv4_find.h", "ndn_hash.c", "router_dpdk.c",
+    "echo.c", "ipv4_find.h", "nat_hash.c", "ndn_hash.c", "router_dpdk.c",
     "exact.h", "flight.h", "dpdk.h", "ipv4fwd.h", "ipv4fwd_dpdk.c", "ipv4fwd_plain.c", "ipv4fwd_target.c",
     "ipv4fwd_swx.c", "ipv4fwd.spec", "ipv6fwd.h", "ipv6fwd_dpdk.c", "ipv6fwd_swx.c", "ipv6fwd_target.c", "ipv6fwd.spec", "l2fwd.h",
     "l2fwd_hash.c", "l2fwd_plain.c", "l2fwd_swx.c", "l2fwd.spec", "l2fwd_target.c", "l2l3acl.h", "l2l3acl_dpdk.c",
@@ -107,6 +107,7 @@ const PEERS: &[Source] = &[
     Source::new("dpdk",        "l2l3acl", "l2l3acl_dpdk.c",   Descriptor::Mbuf),
     Source::new("dpdk-one",    "l2l3acl", "l2l3acl_dpdk.c",   Descriptor::Mbuf).flags(&[ONE]),
     Source::new("hash32",      "ndn",     "ndn_hash.c",       Descriptor::Mbuf),
+    Source::new("hash8",       "nat",     "nat_hash.c",       Descriptor::Mbuf),
     Source::new("lpm",         "router",  "router_dpdk.c",    Descriptor::Mbuf),
     Source::new("fib",         "router",  "router_dpdk.c",    Descriptor::Mbuf).flags(&["-DPEER_FIB"]),
     Source::new("swx",         "l2l3acl", "l2l3acl_swx.c",    Descriptor::Mbuf).specification("l2l3acl.spec"),
