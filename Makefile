@@ -19,6 +19,7 @@ SINCE ?= HEAD
 TEST ?=
 DPDK ?=
 DIRS ?=
+COUNT ?=
 SECONDS ?= 600
 # Another one each time; what is printed names it.
 SEED ?= $(shell date +%s)
@@ -26,7 +27,7 @@ PROGRAMS ?= 100
 NAMES ?=
 CORPUS ?=
 
-.PHONY: help setup build demo test test-quick test-clients fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
+.PHONY: help setup build demo test test-quick test-clients applications fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
@@ -35,6 +36,7 @@ help:
 	@echo "make test         every test; with P4C=DIR STF=LIST also each seventh [EVERY=7] STF file of the p4c corpus, under every plan"
 	@echo "make test-quick   the tests of the crates that changed since a commit, and what they left out [SINCE=HEAD]"
 	@echo "make test-clients finsy, p4runtime-shell and PTF on a switch in a network namespace [CLIENT=finsy] [TEST=finsy_test.Tables]"
+	@echo "make applications all applications on both engines, with 100,000 random packets each and sanitizers [COUNT=N]"
 	@echo "make fresh        the first two commands of README in a new Debian 12 [DIR=DIR]; needs root and debootstrap"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
@@ -66,6 +68,9 @@ test-quick: setup
 test-clients: setup
 	cargo build -p cli
 	@scripts/test-clients target/debug/bacus $(OUT)/clients "$(CLIENT)" $(TEST)
+
+applications: build
+	@scripts/applications $(BACUS) $(or $(COUNT),100000)
 
 fresh:
 	scripts/fresh $(DIR)
