@@ -34,8 +34,9 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
             Origin::Generated { table, count, .. } => counts.generated(find_table(program, table)?, *count),
         }
     }
-    // A table of which nothing was said is empty for now, if anything was said of the others.
-    let mut occupancy = Occupancy { others_are_empty: !origins.is_empty(), ..Occupancy::default() };
+    // Files have the entries of all tables. The generator is asked for one, and says nothing of the others.
+    let others_are_empty = origins.iter().any(|origin| matches!(origin, Origin::File(_)));
+    let mut occupancy = Occupancy { others_are_empty, ..Occupancy::default() };
     for (id, table) in program.tables.iter() {
         let text = if has_text { books.content(id) } else { interp::Content::default() };
         let mut other = counts.tables.remove(&id).unwrap_or_else(|| Count::of(program, id));
@@ -276,6 +277,7 @@ node queue: buffer { send 32w1 }
         }
         let written = occupied(&parsed.program, "hosts.stf", text.as_bytes());
         assert_eq!(occupied(&parsed.program, "hosts.bin", &binary), written);
+        assert!(written.others_are_empty, "a file has all entries");
         let [sources, destinations] =
             ["sources", "destinations"].map(|name| parsed.program.tables.values().find(|table| table.name == name));
         let [sources, destinations] = [sources, destinations].map(|table| table.expect("it is there"));
@@ -310,5 +312,6 @@ node queue: buffer { send 32w1 }
         let drawn = Origin::Generated { table: "routes".to_string(), count: 1000, seed: 1 };
         let occupancy = occupancy(&parsed.program, &[drawn]).unwrap_or_else(|failure| panic!("{failure:?}"));
         assert_eq!(occupancy.tables["routes"].coverage, None);
+        assert!(!occupancy.others_are_empty, "the generator says nothing of them");
     }
 }

@@ -191,7 +191,7 @@ node queue: buffer { send 32w1 }
         assert_eq!(of(&known.to_come()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
         let none = Content { is_known: true, ..Content::default() };
         let told = Occupancy { tables: BTreeMap::from([("hosts".to_string(), none)]), ..Occupancy::default() };
-        assert!(told.of(&parsed.program.tables.values().next().expect("hosts")).is_empty());
+        assert!(told.of(parsed.program.tables.values().next().expect("hosts")).is_empty());
         assert_eq!(of(&told.to_come()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
     }
 }

@@ -153,7 +153,7 @@ impl Model<'_> {
     /// before the last cut, y stay on it.
     ///
     /// ```text
-    /// S = Σ over stages (loops · c_loop / G + keys · c_op + wait) + c_loop / G
+    /// S = Σ over stages (loops · c_loop / G + (keys + state) · c_op + wait) + c_loop / G
     ///     + x · (c_br + 60 · c_op) + x_s · ½ · w_before · c_op − y · (7 + 6 · known) · c_op
     /// ```
     fn staging(&self, plan: &Plan, path: &[NodeId], stages: &[Staged], lookups: &[Lookup], on_path: f64) -> f64 {
@@ -188,6 +188,7 @@ impl Model<'_> {
         // What a packet did speculatively, it does again: on average half of the way to the last cut.
         let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
         let speculative: f64 = path.iter().take(last).map(|node| self.work(*node)).sum();
+        sum += stages.len() as f64 * self.state_operations() * costs.operation_cycles;
         sum += (1.0 - on_path) * REPEATED * speculative * costs.operation_cycles;
         let bulk_send = if path.is_empty() { 0.0 } else { BULK_SEND };
         let saved = (bulk_send + EXPECTED_ACTION * expected_actions(plan, path, stages)) * costs.operation_cycles;

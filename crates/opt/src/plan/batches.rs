@@ -16,12 +16,10 @@ pub const BURSTS: [u32; 3] = [64, 32, 128];
 /// Relative gain required of a longer burst: its effects beyond its packets are not in the model. [`WORTH`]
 /// is enough for a shorter one.
 const LONGER_WORTH: f64 = 0.05;
-/// Variables and headers up to which a packet's state stays in registers; the relative gain required of stages
-/// for each of them beyond; and at most. Each stage begins with a state of its own. What that costs where it is
-/// in memory is not in the model: PINS (107 of them), freeRtr's router (148) and DASH (87) took 2 to 4 times as
-/// long in stages as packet by packet, where the model saw a gain of a twentieth. So where plans are close,
-/// packet by packet wins.
-const REGISTERS: usize = 20;
+/// Relative gain required of stages for each variable and header that is not in registers; and at most. What
+/// stages cost then is the least certain part of the model: PINS (107 variables and headers), freeRtr's router
+/// (148) and DASH (87) took 2 to 4 times as long in stages as packet by packet, where the model saw a gain of a
+/// twentieth. So where plans are close, packet by packet wins.
 const WORTH_OF_STATE: f64 = 0.002;
 const WORTH_OF_STATE_MOST: f64 = 0.25;
 /// Number of lookups up to which a common stage is tried, beginning at each of them.
@@ -63,7 +61,7 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         }
         let Some((cycles, mut chosen)) = best else { return };
         let plain = model.predict(&Plan { burst: chosen.burst, ..plain }).cycles();
-        let is_worth_it = !chosen.loops.is_empty() && cycles < plain * (1.0 - stages_worth(program));
+        let is_worth_it = !chosen.loops.is_empty() && cycles < plain * (1.0 - stages_worth(model));
         if !is_worth_it && pinned.hot_path.is_none() && stages.is_empty() && pinned.queues.is_empty() {
             (chosen.hot_path, chosen.loops) = (None, Vec::new());
         } else if let Some(path) = &mut chosen.hot_path {
@@ -75,9 +73,8 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
 }
 
 /// Relative gain required of stages.
-fn stages_worth(program: &Program) -> f64 {
-    let members = program.variables.len() + program.headers.len();
-    (members.saturating_sub(REGISTERS) as f64 * WORTH_OF_STATE).min(WORTH_OF_STATE_MOST)
+fn stages_worth(model: &Model) -> f64 {
+    (model.members_in_memory() * WORTH_OF_STATE).min(WORTH_OF_STATE_MOST)
 }
 
 /// The greedy cut, or the one with a common stage if that is cheaper.
