@@ -10,7 +10,7 @@ use runtime::{Buffers, MemoryPort, Settings, Trace};
 const L2FWD: &str = "../../../../apps/l2fwd/l2fwd.p4";
 /// A group waits for the next one; the tables have lookups in two halves, and lookups as vector code.
 const PLANS: [&str; 4] = ["l2fwd_pipelined.plan", "l2fwd_shared.plan", "l2fwd_vector.plan", "l2fwd_perfect.plan"];
-const HOST: u64 = 0x02_0000_0000_0b;
+const HOST: u64 = 0x0200_0000_000b;
 const BURST: usize = 32;
 
 fn with_engine(plan: &str, test: impl for<'p> FnOnce(&mut NativeEngine<'p, MemoryPort>, &'p Program)) {
