@@ -132,6 +132,10 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         }
         worst = worst.or(Some(code));
     }
+    if session.has_open_batch() {
+        eprintln!("error: the last batch has no `end`: nothing of it was written");
+        return worst.unwrap_or(ExitCode::from(2));
+    }
     worst.unwrap_or_else(stdout::end)
 }
 

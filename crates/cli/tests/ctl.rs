@@ -157,7 +157,7 @@ fn every_kind_of_object_is_written_and_read() {
         members add uplinks 1 forward(1)\n\
         members add uplinks 2 forward(port:4)\n\
         members modify uplinks 2 forward(port:5)\n\
-        groups add uplinks 9 1 2*3 size 8\n\
+        groups add uplinks 9 1 2*3 watch 4 size 8\n\
         add balance 0x1234 group=9\n\
         add balance 0x1235 member=2\n\
         multicast add 4 1 2:7\n\
@@ -177,7 +177,7 @@ fn every_kind_of_object_is_written_and_read() {
     let direct = "Switch.policed hdr.ethernet.type:0x1..0x5 priority 3 5 6 7 8";
     assert_eq!(lines(&["meters"]), ["Switch.rates 2 1000 100 1000 100", direct]);
     assert_eq!(lines(&["members"]), ["Switch.uplinks 1 forward(port:1)", "Switch.uplinks 2 forward(port:5)"]);
-    assert_eq!(lines(&["groups", "uplinks"]), ["Switch.uplinks 9 1 2*3 8"]);
+    assert_eq!(lines(&["groups", "uplinks"]), ["Switch.uplinks 9 1 2*3 watch 4 8"]);
     let mut balance = lines(&["show", "balance"]);
     balance.sort();
     assert_eq!(balance, ["default NoAction()", "entry 0x1234 group=9", "entry 0x1235 member=2"]);
@@ -195,6 +195,39 @@ fn every_kind_of_object_is_written_and_read() {
     for empty in ["groups", "multicast", "sessions", "value-sets"] {
         assert_eq!(lines(&[empty]).len(), 0, "{empty}");
     }
+}
+
+#[test]
+fn one_shot_sets_are_written_as_they_are_shown() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("one_shot"), &[&objects()]);
+    switch.ok(&["add", "balance", "0x77", "one of forward(port:1)*2 watch 3, forward(2)"]);
+    let shown = switch.ok(&["show", "balance"]);
+    assert!(shown.contains("one of forward(port:1)*2 watch 3, forward(port:2)"), "{shown}");
+    assert_eq!(switch.fails(&["add", "balance", "0x78", "one of forward(1)*x"]).0, 2);
+}
+
+#[test]
+fn a_batch_is_written_at_its_end_as_a_whole() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("batch"), &[&objects()]);
+    let hosts = || switch.ok(&["show", "hosts"]).lines().skip(1).filter(|line| line.starts_with("entry ")).count();
+    let code = |text: &str| switch.script(text, &[]).status.code();
+    assert_eq!(code("batch rollback\nadd hosts 5 drop()\nadd hosts 6 drop()\nadd hosts 5 drop()\nend\n"), Some(1));
+    assert_eq!(hosts(), 0);
+    assert_eq!(code("batch atomic\nadd hosts 5 drop()\nadd hosts 6 drop()\nend\n"), Some(0));
+    assert_eq!(hosts(), 2);
+    // Each by itself: the one that is there already keeps no other back.
+    assert_eq!(code("batch\nadd hosts 5 drop()\nadd hosts 7 drop()\nend\n"), Some(1));
+    assert_eq!(hosts(), 3);
+    assert_eq!(code("batch\nadd hosts 8 drop()\n"), Some(2));
+    assert_eq!(code("batch\nbatch\n"), Some(2));
+    assert_eq!(code("end\n"), Some(2));
+    assert_eq!(hosts(), 3);
 }
 
 /// The controller's packet leaves by the port, comes back, and meets an entry that hands it to the controller.

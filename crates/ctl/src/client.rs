@@ -5,7 +5,7 @@ use crate::primary::Primary;
 use control::message::runtime::{
     Entity, ForwardingPipelineConfig, GetForwardingPipelineConfigRequest, ReadRequest,
     SetForwardingPipelineConfigRequest, Update, WriteRequest, get_forwarding_pipeline_config_request::ResponseType,
-    set_forwarding_pipeline_config_request::Action,
+    set_forwarding_pipeline_config_request::Action, write_request::Atomicity,
 };
 use p4runtime::{P4RuntimeClient, only_device};
 use std::io;
@@ -130,7 +130,7 @@ impl Client {
     }
 
     /// Writes as the primary controller; each update has the label by which its failure is reported.
-    pub fn write(&mut self, updates: Vec<(String, Update)>) -> Result<(), Failure> {
+    pub fn write(&mut self, updates: Vec<(String, Update)>, atomicity: Atomicity) -> Result<(), Failure> {
         let (role, election_id) = self.become_primary()?;
         let (labels, updates): (Vec<_>, Vec<_>) = updates.into_iter().unzip();
         let request = WriteRequest {
@@ -138,6 +138,7 @@ impl Client {
             role,
             election_id: Some(election_id),
             updates,
+            atomicity: atomicity.into(),
             ..WriteRequest::default()
         };
         let written = self.runtime.block_on(self.service.write(request));

@@ -239,7 +239,7 @@ impl Session {
                 (label, update(Type::Delete, Entity::TableEntry(key)))
             })
             .collect();
-        updates.chunks(BATCH).try_for_each(|batch| self.client.write(batch.to_vec()))
+        updates.chunks(BATCH).try_for_each(|batch| self.write_all(batch.to_vec()))
     }
 }
 

@@ -21,6 +21,7 @@ use control::message::runtime::ForwardingPipelineConfig;
 use input::Input;
 use std::rc::Rc;
 use stf::{Mistake, Place, names};
+use write::Batch;
 
 /// Makes of a program's file what is pushed.
 pub type Compile = Box<dyn Fn(&str) -> Result<ForwardingPipelineConfig, Failure>>;
@@ -32,11 +33,13 @@ pub struct Session {
     print: Box<dyn FnMut(&str)>,
     compile: Compile,
     warnings: Vec<Mistake>,
+    /// What is written since `batch`, until `end`.
+    batch: Option<Batch>,
 }
 
 impl Session {
     pub fn new(client: Client, form: Form, print: Box<dyn FnMut(&str)>, compile: Compile) -> Session {
-        Session { client, names: None, form, print, compile, warnings: Vec::new() }
+        Session { client, names: None, form, print, compile, warnings: Vec::new(), batch: None }
     }
 
     /// Executes the command of one line, which has this number. An empty line is none.
@@ -64,8 +67,15 @@ impl Session {
             "packets" => self.packets(&mut input),
             "watch" => self.watch(&input),
             "pipeline" => self.pipeline(&mut input),
+            "batch" => self.begin_batch(&mut input),
+            "end" => self.end_batch(&input),
             _ => Err(names::unknown(&command, "command", COMMANDS.iter().map(|usage| usage.name)).into()),
         }
+    }
+
+    /// Whether a batch was begun that has no end.
+    pub fn has_open_batch(&self) -> bool {
+        self.batch.is_some()
     }
 
     /// What is odd in the lines since the last call, though it is executed.

@@ -2,13 +2,15 @@
 
 use super::Session;
 use super::input::{Input, option, unknown_option};
-use super::write::{action, entity, kind, show_action, update};
+use super::write::{action, entity, kind, show_action, show_watched, update, watched_port};
 use crate::failure::Failure;
 use crate::names::{self, Named as _, Names};
 use crate::output::Report;
 use control::message::config::ActionProfile;
 use control::message::runtime::{
-    ActionProfileGroup, ActionProfileMember, action_profile_group::Member, entity::Entity,
+    ActionProfileGroup, ActionProfileMember,
+    action_profile_group::{Member, member::WatchKind},
+    entity::Entity,
 };
 use stf::{Line, Mistake};
 
@@ -85,10 +87,7 @@ impl Session {
         let mut report = Report::new(&["profile", "group", "members", "size"]);
         for found in self.client.read(vec![entity(Entity::ActionProfileGroup(filter))])? {
             let Some(Entity::ActionProfileGroup(group)) = found.entity else { continue };
-            let members = group.members.iter().map(|member| match member.weight {
-                1 => member.member_id.to_string(),
-                weight => format!("{}*{weight}", member.member_id),
-            });
+            let members = group.members.iter().map(show_member);
             report.row(vec![
                 names::name_of(group.action_profile_id, &names.info.action_profiles).into(),
                 group.group_id.into(),
@@ -101,12 +100,25 @@ impl Session {
     }
 }
 
-/// `MEMBER` or `MEMBER*WEIGHT`.
+fn show_member(member: &Member) -> String {
+    let weight = if member.weight == 1 { String::new() } else { format!("*{}", member.weight) };
+    let watched = match &member.watch_kind {
+        Some(WatchKind::WatchPort(port)) => show_watched(port),
+        Some(WatchKind::Watch(port)) => show_watched(&port.to_be_bytes()),
+        None => String::new(),
+    };
+    format!("{}{weight}{watched}", member.member_id)
+}
+
+/// `MEMBER` or `MEMBER*WEIGHT`, maybe with the port that it watches.
 fn group_member(line: &mut Line) -> Result<Member, Mistake> {
     let word = line.number()?;
     let (member, weight) = word.text.split_once('*').unwrap_or((&word.text, "1"));
     match (member.parse(), weight.parse()) {
-        (Ok(member_id), Ok(weight)) => Ok(Member { member_id, weight, watch_kind: None }),
+        (Ok(member_id), Ok(weight)) => {
+            let watch_kind = watched_port(line)?.map(WatchKind::WatchPort);
+            Ok(Member { member_id, weight, watch_kind })
+        }
         _ => Err(Mistake::new(word.place, format!("expected MEMBER or MEMBER*WEIGHT, found `{}`", word.text))),
     }
 }

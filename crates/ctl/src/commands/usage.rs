@@ -18,7 +18,7 @@ pub const COMMANDS: &[Usage] = &[
     usage(
         "add",
         &["add TABLE KEY:VALUE ... ACTION(PARAMETER:VALUE, ...) [priority N] [timeout SECONDS]"],
-        "a new entry; in place of the action, member=ID or group=ID",
+        "a new entry; in place of the action, member=ID, group=ID, or one of ACTION(...)[*WEIGHT] [watch PORT], ...",
     ),
     usage(
         "modify",
@@ -58,8 +58,12 @@ pub const COMMANDS: &[Usage] = &[
     ),
     usage(
         "groups",
-        &["groups [PROFILE]", "groups add|modify PROFILE ID MEMBER[*WEIGHT] ... [size N]", "groups delete PROFILE ID"],
-        "groups of action selectors",
+        &[
+            "groups [PROFILE]",
+            "groups add|modify PROFILE ID MEMBER[*WEIGHT] [watch PORT] ... [size N]",
+            "groups delete PROFILE ID",
+        ],
+        "groups of action selectors; a member is left out while the port that it watches has no link",
     ),
     usage(
         "multicast",
@@ -88,6 +92,12 @@ pub const COMMANDS: &[Usage] = &[
         &["pipeline show", "pipeline push PROGRAM [keep]"],
         "the running program; another one, with what was written or without",
     ),
+    usage(
+        "batch",
+        &["batch [rollback|atomic]"],
+        "what follows in the file, up to `end`, is written at once: all or nothing, or so that packets see all or nothing",
+    ),
+    usage("end", &["end"], "the batch is written"),
 ];
 
 /// The forms of a command, for a message.

@@ -1,14 +1,24 @@
 //! Actions and updates, as the commands that write have them in common.
 
-use super::Session;
+use super::input::Input;
+use super::{Session, mistake};
 use crate::failure::Failure;
 use crate::field;
 use crate::names::{Named as _, Names};
 use control::message::config::Table;
-use control::message::runtime::{Action, Entity, TableAction, Update, action::Param, entity, table_action, update};
+use control::message::runtime::{
+    Action, ActionProfileAction, ActionProfileActionSet, Entity, TableAction, Update, action::Param,
+    action_profile_action::WatchKind, entity, table_action, update, write_request::Atomicity,
+};
 use stf::command::Word;
 use stf::{Line, Mistake, names};
 use table_action::Type;
+
+/// Updates that are written together.
+pub struct Batch {
+    atomicity: Atomicity,
+    updates: Vec<(String, Update)>,
+}
 
 pub fn entity(entity: entity::Entity) -> Entity {
     Entity { entity: Some(entity) }
@@ -30,7 +40,43 @@ pub fn kind(verb: &str) -> update::Type {
 impl Session {
     /// Writes one update, called by what the user typed.
     pub fn write_one(&mut self, label: String, update: Update) -> Result<(), Failure> {
-        self.client.write(vec![(label, update)])
+        self.write_all(vec![(label, update)])
+    }
+
+    /// Writes several updates, or keeps them for the end of the batch that is open.
+    pub fn write_all(&mut self, updates: Vec<(String, Update)>) -> Result<(), Failure> {
+        match &mut self.batch {
+            Some(batch) => batch.updates.extend(updates),
+            None => self.client.write(updates, Atomicity::ContinueOnError)?,
+        }
+        Ok(())
+    }
+
+    /// `batch` begins one, `end` writes it.
+    pub fn begin_batch(&mut self, input: &mut Input) -> Result<(), Failure> {
+        let kind = input.one_of(&["rollback", "atomic"]);
+        let line = input.line()?;
+        line.finish()?;
+        if self.batch.is_some() {
+            return mistake(line.place(), "a batch is open already: `end` ends it");
+        }
+        let atomicity = match kind.map(|kind| kind.text).as_deref() {
+            Some("rollback") => Atomicity::RollbackOnError,
+            Some("atomic") => Atomicity::DataplaneAtomic,
+            _ => Atomicity::ContinueOnError,
+        };
+        self.batch = Some(Batch { atomicity, updates: Vec::new() });
+        Ok(())
+    }
+
+    pub fn end_batch(&mut self, input: &Input) -> Result<(), Failure> {
+        let line = input.line()?;
+        line.finish()?;
+        match self.batch.take() {
+            Some(Batch { updates, .. }) if updates.is_empty() => Ok(()),
+            Some(Batch { atomicity, updates }) => self.client.write(updates, atomicity),
+            None => mistake(line.place(), "no batch is open: `batch` begins one"),
+        }
     }
 }
 
@@ -75,11 +121,52 @@ pub fn action(names: &Names, table: &Table, name: &Word, line: &mut Line) -> Res
     Ok(Action { action_id: known.id(), params: params.collect() })
 }
 
-/// What an entry does: an action, `member=ID` or `group=ID`.
+/// `watch PORT`: a member is left out while the port has no link.
+pub fn watched_port(line: &mut Line) -> Result<Option<Vec<u8>>, Mistake> {
+    if line.next_name() != Some("watch") {
+        return Ok(None);
+    }
+    let name = line.name("`watch`")?;
+    let port: u32 = super::input::option(line, &name)?;
+    Ok(Some(port_bytes(port)))
+}
+
+/// As the protocol has it: the fewest bytes, but one at least.
+fn port_bytes(port: u32) -> Vec<u8> {
+    let bytes = port.to_be_bytes();
+    let first = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len() - 1);
+    bytes[first..].to_vec()
+}
+
+/// What stands behind a member that watches a port.
+pub fn show_watched(port: &[u8]) -> String {
+    format!(" watch {}", port.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+/// `ACTION(...)[*WEIGHT] [watch PORT], ...`: actions of which each packet gets one.
+fn one_shot(names: &Names, table: &Table, line: &mut Line) -> Result<ActionProfileActionSet, Mistake> {
+    let mut set = ActionProfileActionSet::default();
+    loop {
+        let name = line.name("an action")?;
+        let action = Some(action(names, table, &name, line)?);
+        let weight = if line.accept("*") { super::input::option(line, &name)? } else { 1 };
+        let watch_kind = watched_port(line)?.map(WatchKind::WatchPort);
+        set.action_profile_actions.push(ActionProfileAction { action, weight, watch_kind });
+        if !line.accept(",") {
+            return Ok(set);
+        }
+    }
+}
+
+/// What an entry does: an action, `member=ID`, `group=ID`, or `one of` several actions.
 pub fn table_action(names: &Names, table: &Table, name: &Word, line: &mut Line) -> Result<TableAction, Mistake> {
     let made = match name.text.as_str() {
         "member" if line.accept("=") => Type::ActionProfileMemberId(super::input::option(line, name)?),
         "group" if line.accept("=") => Type::ActionProfileGroupId(super::input::option(line, name)?),
+        "one" if line.next_name() == Some("of") => {
+            line.name("`of`")?;
+            Type::ActionProfileActionSet(one_shot(names, table, line)?)
+        }
         _ => Type::Action(action(names, table, name, line)?),
     };
     Ok(TableAction { r#type: Some(made) })
@@ -103,7 +190,13 @@ pub fn show_table_action(names: &Names, action: Option<&TableAction>) -> Option<
         Type::ActionProfileActionSet(set) => {
             let actions = set.action_profile_actions.iter().map(|one| {
                 let shown = one.action.as_ref().map_or_else(String::new, |action| show_action(names, action));
-                if one.weight == 1 { shown } else { format!("{shown}*{}", one.weight) }
+                let weight = if one.weight == 1 { String::new() } else { format!("*{}", one.weight) };
+                let watched = match &one.watch_kind {
+                    Some(WatchKind::WatchPort(port)) => show_watched(port),
+                    Some(WatchKind::Watch(port)) => show_watched(&port_bytes((*port).unsigned_abs())),
+                    None => String::new(),
+                };
+                format!("{shown}{weight}{watched}")
             });
             format!("one of {}", actions.collect::<Vec<_>>().join(", "))
         }
