@@ -50,6 +50,45 @@ impl Sides {
     }
 }
 
+fn long_key(table: &pipeline::Table, matches: &[Match]) -> [Vec<u64>; 3] {
+    let (mut value, mut mask, mut high) = (BigUint::ZERO, BigUint::ZERO, BigUint::ZERO);
+    for (found, field) in matches.iter().zip(&table.fields) {
+        let sides = Sides::of(found, field);
+        value |= sides.value << field.shift;
+        mask |= sides.mask << field.shift;
+        high |= sides.high << field.shift;
+    }
+    [value, mask, high].map(|side| limbs(&side, table.key_limbs * 64))
+}
+
+/// The same for a key of at most two limbs, a dozen allocations less: most keys are.
+fn short_key(table: &pipeline::Table, matches: &[Match]) -> [Vec<u64>; 3] {
+    let mut sides = [0u128; 3];
+    for (found, field) in matches.iter().zip(&table.fields) {
+        let of_field = short_sides(found, field);
+        sides.iter_mut().zip(of_field).for_each(|(side, part)| *side |= part << field.shift);
+    }
+    sides.map(|side| [side as u64, (side >> 64) as u64][..table.key_limbs as usize].to_vec())
+}
+
+fn short_sides(found: &Match, field: &pipeline::KeyField) -> [u128; 3] {
+    let ones = |width: u32| if width >= u128::BITS { u128::MAX } else { (1 << width) - 1 };
+    let short = |value: &BigUint| {
+        let digits = value.iter_u64_digits().take(2);
+        digits.zip([0, 64]).fold(0, |number, (digit, shift)| number | u128::from(digit) << shift)
+    };
+    let all = ones(field.width);
+    let masked = |value: &BigUint, mask: u128| [short(value) & mask, mask, short(value) & mask];
+    match found {
+        Match::Exact(value) => masked(value, all),
+        Match::Lpm { value, prefix } => masked(value, all ^ ones(field.width - prefix)),
+        Match::Ternary { value, mask } => masked(value, short(mask)),
+        Match::Range { low, high } => [short(low), all, short(high)],
+        Match::Any if field.kind == MatchKind::Range => [0, all, all],
+        Match::Any => [0; 3],
+    }
+}
+
 /// What an entry with these matches is to the table. `matches` fit the table's keys: the control plane has checked them.
 pub fn matches(table: &pipeline::Table, matches: &[Match], priority: u32) -> Result<tables::Match, Refusal> {
     if matches.len() != table.fields.len() {
@@ -60,20 +99,8 @@ pub fn matches(table: &pipeline::Table, matches: &[Match], priority: u32) -> Res
             matches.len()
         )));
     }
-    let (mut value, mut mask, mut high) = (BigUint::ZERO, BigUint::ZERO, BigUint::ZERO);
-    for (found, field) in matches.iter().zip(&table.fields) {
-        let sides = Sides::of(found, field);
-        value |= sides.value << field.shift;
-        mask |= sides.mask << field.shift;
-        high |= sides.high << field.shift;
-    }
-    let bits = table.key_limbs * 64;
-    Ok(tables::Match {
-        value: limbs(&value, bits),
-        mask: limbs(&mask, bits),
-        high: limbs(&high, bits),
-        priority: rank(table, matches, priority),
-    })
+    let [value, mask, high] = if table.key_limbs <= 2 { short_key(table, matches) } else { long_key(table, matches) };
+    Ok(tables::Match { value, mask, high, priority: rank(table, matches, priority) })
 }
 
 /// The matches that an entry of a table has, as a controller would write them.
@@ -173,6 +200,32 @@ mod tests {
         let key = [Match::Exact(0xff_0000_0001u64.into()), Match::Exact(2u32.into())];
         let found = matches(&table, &key, 0).unwrap();
         assert_eq!(found.value, vec![0x0000_0100_0000_0002, 0xff00]);
+    }
+
+    #[test]
+    fn short_keys_are_as_long_ones() {
+        let fields = [
+            (1, 127, MatchKind::Optional),
+            (63, 64, MatchKind::Ternary),
+            (33, 31, MatchKind::Range),
+            (31, 0, MatchKind::Lpm),
+        ];
+        let table = table(Structure::List, &fields);
+        let number = |value: u64| BigUint::from(value);
+        let lpm = |prefix| Match::Lpm { value: number(0x7abc_def1), prefix };
+        let ternary = Match::Ternary { value: number(0x1234_5678_9abc_def0), mask: number(0x7fff_0000_ffff_0f0f) };
+        let range = Match::Range { low: number(5), high: number(0x1_ffff_ffff) };
+        let keys = [
+            [Match::Exact(number(1)), ternary, range.clone(), lpm(17)],
+            [Match::Any, Match::Any, Match::Any, lpm(0)],
+            [Match::Exact(number(0)), Match::Any, range, lpm(31)],
+        ];
+        for key in keys {
+            assert_eq!(short_key(&table, &key), long_key(&table, &key), "{key:?}");
+        }
+        let whole = self::table(Structure::Exact, &[(128, 0, MatchKind::Exact)]);
+        let key = [Match::Exact(BigUint::from(u128::MAX - 5))];
+        assert_eq!(short_key(&whole, &key), long_key(&whole, &key));
     }
 
     #[test]

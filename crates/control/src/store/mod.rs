@@ -262,12 +262,7 @@ impl Store {
         store.check_matches(declared, &entry.matches)?;
         check_action(declared, &entry.action)?;
         let key = store.key(&entry.matches, entry.priority);
-        if store.contains(&key) {
-            let exists = refusal(declared, "has such an entry already");
-            return Err(Refusal { kind: RefusalKind::Exists, ..exists });
-        }
-        store.check_room(declared)?;
-        store.keep(declared, entry, key);
+        store.insert(declared, entry, key)?;
         Ok(Update::Delete(EntryKey { table, matches: entry.matches.clone(), priority: entry.priority }))
     }
 

@@ -112,13 +112,26 @@ impl TableStore {
         keys.try_for_each(|((found, key), (kind, width))| check_match(found, *kind, *width, &key.name))
     }
 
-    pub fn check_room(&self, table: &Table) -> Result<(), Refusal> {
-        match table.capacity().filter(|size| self.entries.len() as u64 >= *size) {
-            Some(size) => {
-                let what = format!("is full: it has room for {size} entries");
-                Err(Refusal { kind: RefusalKind::Full, ..refusal(table, &what) })
+    /// Keeps a controller's new entry, if it is new and there is room.
+    pub fn insert(&mut self, table: &Table, entry: &Entry, key: Box<[u8]>) -> Result<(), Refusal> {
+        use std::collections::hash_map::Entry as Slot;
+        let count = self.entries.len() as u64;
+        match self.entries.entry(key) {
+            Slot::Occupied(_) => {
+                let exists = refusal(table, "has such an entry already");
+                Err(Refusal { kind: RefusalKind::Exists, ..exists })
             }
-            None => Ok(()),
+            Slot::Vacant(slot) => match table.capacity().filter(|size| count >= *size) {
+                Some(size) => {
+                    let what = format!("is full: it has room for {size} entries");
+                    Err(Refusal { kind: RefusalKind::Full, ..refusal(table, &what) })
+                }
+                None => {
+                    let origin = if entry.constant { Origin::Constant } else { Origin::Controller };
+                    slot.insert(pack(table, &entry.action, origin));
+                    Ok(())
+                }
+            },
         }
     }
 
