@@ -8,6 +8,7 @@ use super::drops::DropAnalysis;
 use super::facts::{Atoms, Facts};
 use super::flow::{self, Mass};
 use crate::Inputs;
+use crate::inputs::Profile;
 use crate::inputs::hints::{self, Hint};
 use hlir::{
     Effect, Expression, MatchKind, Next, Node, NodeId, NodeKind, Program, Reentry, Select, Statement, Table, TableId,
@@ -89,8 +90,7 @@ impl Estimator<'_, '_> {
             if targets[..at].contains(target) {
                 continue;
             }
-            let name = &self.program.nodes[*target].name;
-            let share = profile.count(&node.name, name).unwrap_or(0) as f64 / arrived as f64 * whole;
+            let share = self.counted(profile, node, *target) as f64 / arrived as f64 * whole;
             let same: Vec<usize> =
                 (0..outflows.len()).filter(|outflow| outflows[*outflow].to == Some(*target)).collect();
             let guessed: f64 = same.iter().map(|outflow| outflows[*outflow].mass.share).sum();
@@ -105,6 +105,19 @@ impl Estimator<'_, '_> {
         for outflow in outflows.iter_mut().filter(|outflow| outflow.to.is_none() && left > 0.0) {
             outflow.mass.share *= (whole - inside).max(0.0) / left;
         }
+    }
+
+    /// The packets that a profile saw on an edge. One that was counted without a join has them go to its first source.
+    fn counted(&self, profile: &Profile, from: &Node, to: NodeId) -> u64 {
+        let count = |to: NodeId| profile.count(&from.name, &self.program.nodes[to].name);
+        let mut at = Some(to);
+        while let Some(to) = at {
+            if let Some(count) = count(to) {
+                return count;
+            }
+            at = hlir::join::slow_path(self.program, to);
+        }
+        0
     }
 
     fn block(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>, mass: Mass) -> Vec<Outflow> {
