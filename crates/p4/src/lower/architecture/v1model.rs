@@ -164,8 +164,8 @@ impl<'a> Lowering<'a> {
         let nodes = Nodes { parser, egress: egress_begin };
         self.in_path("v1model", |lowering| {
             lowering.output(output, &nodes);
+            lowering.egress_begin(egress_begin, egress, egress_asks, &metadata.headers());
             lowering.egress_end(egress_end, compute, egress_drops, &nodes);
-            lowering.egress_begin(egress_begin, egress, egress_asks);
             lowering.ingress_end(ingress_end, &nodes, parser_reads_port, &written);
             lowering.after_parser(parsed, after_parser, &written, parser_reads_port, &nodes);
             lowering.begin(begin, parser);
@@ -429,8 +429,9 @@ impl<'a> Lowering<'a> {
     }
 
     /// At the beginning of egress the request to drop is taken back, and the queue is behind the packet.
-    fn egress_begin(&mut self, block: NodeId, next: NodeId, asks: bool) {
+    fn egress_begin(&mut self, block: NodeId, next: NodeId, asks: bool, in_metadata: &[HeaderId]) {
         self.current = block;
+        self.forget_headers(in_metadata);
         if asks {
             self.set_standard("egress_spec", Hlir::constant(0u32, 32));
         }
@@ -442,7 +443,21 @@ impl<'a> Lowering<'a> {
             let now = microseconds(self.standard_width("egress_global_timestamp"));
             self.set_standard("egress_global_timestamp", now);
         }
-        self.graph.goto(block, next);
+        self.graph.goto(self.current, next);
+    }
+
+    /// A clone has no metadata: headers in it are invalid, whether the packet's parser or its controls made them valid.
+    fn forget_headers(&mut self, in_metadata: &[HeaderId]) {
+        if in_metadata.is_empty()
+            || !["clone_i2e", "clone_e2e"].iter().any(|of| self.architecture.requests.contains_key(of))
+        {
+            return;
+        }
+        let Some(place) = self.standard_place("instance_type") else { return };
+        let (instance_type, width) = (Hlir::place(place), self.standard_width("instance_type"));
+        let [of_ingress, of_egress] = [1, 2].map(|of| arithmetic::is_number(instance_type.clone(), of, width));
+        let forget = |lowering: &mut Self| in_metadata.iter().for_each(|header| lowering.set_invalid(*header));
+        self.branch(arithmetic::or(of_ingress, of_egress), "", forget, |_| {});
     }
 
     fn egress_end(&mut self, block: NodeId, next: NodeId, drops: bool, nodes: &Nodes) {
