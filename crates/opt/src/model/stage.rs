@@ -119,6 +119,14 @@ impl Model<'_> {
         })
     }
 
+    /// Share of the packets that the stages of a plan keep; all of them, if it has no stages.
+    pub fn share_in_stages(&self, plan: &Plan) -> f64 {
+        let path =
+            plan.hot_path.as_ref().and_then(|path| hlir::hot_path::nodes(self.program, path)).unwrap_or_default();
+        let stages = self.stages(plan, &path);
+        if stages.is_empty() { 1.0 } else { self.share_on_path(&path, &stages) }
+    }
+
     /// Share of the packets that are on the hot path at its last stage: they followed it so far, and ran
     /// nothing that cannot be speculated.
     fn share_on_path(&self, path: &[NodeId], stages: &[Staged]) -> f64 {
