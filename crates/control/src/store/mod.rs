@@ -6,6 +6,7 @@
 
 mod carry;
 mod check;
+mod hash;
 mod packed;
 mod profiles;
 mod table;

@@ -1,6 +1,7 @@
 //! What a controller has written to one table, in little room.
 
 use super::check::{check_call, check_match};
+use super::hash::KeyHash;
 use super::packed::{self, Field};
 use crate::{Refusal, RefusalKind};
 use hlir::entry::EntryAction;
@@ -57,7 +58,7 @@ struct Packed {
 pub struct TableStore {
     fields: Vec<Field>,
     has_priorities: bool,
-    entries: HashMap<Box<[u8]>, Packed>,
+    entries: HashMap<Box<[u8]>, Packed, KeyHash>,
     /// Instead of the program's own.
     pub default: Option<ActionCall>,
     /// Times of profiles that are not as they were at the start.
@@ -71,7 +72,7 @@ impl TableStore {
         let mut store = TableStore {
             fields: table.keys.iter().map(|key| (key.kind, width(key))).collect(),
             has_priorities: table.has_priorities(),
-            entries: HashMap::new(),
+            entries: HashMap::with_hasher(KeyHash::new()),
             default: None,
             expiry_ns: HashMap::new(),
         };
