@@ -55,7 +55,7 @@ const TESTS_MAY_KNOW: [(&str, &str); 4] =
 
 /// Files of a crate that may use each other in a circle, at most; and crates that still have larger ones.
 const LARGEST_CIRCLE: usize = 3;
-const MAY_CIRCLE: [&str; 2] = ["emit", "runtime"];
+const MAY_CIRCLE: [&str; 1] = ["emit"];
 
 /// The folders of `runtime/` whose headers the files of each folder may include, besides those of `runtime/` itself.
 const MAY_INCLUDE: [(&str, &[&str]); 5] = [

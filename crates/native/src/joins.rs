@@ -1,4 +1,4 @@
-//! Joint tables in the pipeline: they are written as their sources are, and nobody else writes them.
+//! Joint tables in the pipeline: only a write to a source writes them.
 
 use super::{NativeEngine, table_refusal, translate};
 use control::Refusal;

@@ -44,7 +44,7 @@ pub struct Device {
     pub digests: Mutex<Digests>,
     /// Ports that have lost their link, whatever pipeline runs.
     pub ports_down: Mutex<HashSet<u32>>,
-    /// Packets for controllers on their way through the server.
+    /// Packets for controllers in the queues of the server.
     pub packets_waiting: AtomicUsize,
     pub losses: Losses,
     next_stream: AtomicU64,

@@ -5,8 +5,8 @@
 
 use crate::abi;
 use crate::control::{Bound, Control, host};
+use crate::counted::{Counted, Moves};
 use crate::gate::drive_out;
-use crate::worker::{Counted, Moves};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Instant;

@@ -4,9 +4,9 @@ use crate::abi;
 use crate::changeover::Changeover;
 use crate::events::Events;
 use crate::gate::Gate;
+use crate::lane::Connection;
 use crate::quiescent::Readers;
 use crate::ring::{RawRing, Ring};
-use crate::switch::Connection;
 use crate::tables::Table;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -174,7 +174,7 @@ unsafe extern "C" fn change(worker: *mut abi::Worker, pipeline: *const abi::Pipe
     // SAFETY: the worker is one of this host's.
     let control = unsafe { host(worker) }.1;
     // SAFETY: likewise, and it is attached to this pipeline.
-    unsafe { control.gate.pass(worker, pipeline, control) };
+    unsafe { control.gate.pass(worker, pipeline, control.bound().map(|bound| &*bound.readers)) };
     match control.take() {
         // SAFETY: the control thread keeps a changeover until it was made; the worker is this thread's.
         Some(changeover) => unsafe { (*changeover).make(worker, control) },

@@ -4,8 +4,8 @@
 
 use crate::abi;
 use crate::compile::Descriptor;
+use crate::lane::{Connection, Lane};
 use crate::memory::{Counts, Packet, RawTrace, SentLog, Trace, packets_of};
-use crate::switch::{Connection, Lane};
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;

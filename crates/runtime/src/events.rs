@@ -4,10 +4,7 @@
 //! Each worker has a bounded queue for each kind, so that a flood of one kind costs no other. Telling takes no lock and no memory. What finds its queue full
 //! is lost and counted; what waits stays.
 
-use crate::abi;
-use crate::control::host;
 use crate::ring::Ring;
-use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// One message of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +34,7 @@ pub struct Punted {
     /// Values by `struct saved_field` of the pipeline.
     pub saved: Vec<u8>,
     pub node: u32,
-    /// Who processed it.
+    /// The worker that processed it.
     pub worker: u32,
     /// What the control plane gives a packet that it lets go on. One that is punted again brings it back; others have 0.
     pub mark: u64,
@@ -54,7 +51,7 @@ impl Punted {
 /// Bytes of `struct host_saved`.
 const HEAD: usize = 16;
 
-fn head(saved_bytes: u32, generation: u32, mark: u64) -> [u8; HEAD] {
+pub(crate) fn head(saved_bytes: u32, generation: u32, mark: u64) -> [u8; HEAD] {
     let mut bytes = [0; HEAD];
     bytes[..4].copy_from_slice(&saved_bytes.to_ne_bytes());
     bytes[4..8].copy_from_slice(&generation.to_ne_bytes());
@@ -84,10 +81,10 @@ const PUNTS_BYTES: u64 = 1 << 23;
 
 /// The events of one worker, until the control thread takes them.
 pub(crate) struct Events {
-    digests: Ring,
-    logs: Ring,
-    fails: Ring,
-    punts: Ring,
+    pub digests: Ring,
+    pub logs: Ring,
+    pub fails: Ring,
+    pub punts: Ring,
 }
 
 impl Events {
@@ -137,7 +134,7 @@ fn read_log(count: u32, bytes: &[u8]) -> Event {
     Event::Log { format: text(format), values: limbs(values), widths }
 }
 
-fn limb_count(widths: &[u32]) -> usize {
+pub(crate) fn limb_count(widths: &[u32]) -> usize {
     widths.iter().map(|width| width.div_ceil(64).max(1) as usize).sum()
 }
 
@@ -154,83 +151,4 @@ fn read_punt(worker: u32, node: u32, bytes: &[u8]) -> Punted {
 pub(crate) fn saved_parts<'a>(head: &'a [u8; HEAD], saved: &'a [u8]) -> [&'a [u8]; 3] {
     let missing = saved.len().next_multiple_of(8) - saved.len();
     [head, saved, &[0; 8][..missing]]
-}
-
-/// # Safety
-/// `from` has `count` elements, if that is not 0.
-unsafe fn bytes_of<'a, T: Copy>(from: *const T, count: usize) -> &'a [u8] {
-    if count == 0 {
-        return &[];
-    }
-    // SAFETY: the caller's promise; the elements are numbers.
-    unsafe { std::slice::from_raw_parts(from.cast(), count * size_of::<T>()) }
-}
-
-pub(crate) unsafe extern "C" fn digest(worker: *mut abi::Worker, digest: u32, values: *const u64, limbs: u32) {
-    // SAFETY: as abi.h says of the arguments; the worker's thread alone writes.
-    unsafe { host(worker).1.events.digests.push(digest, &[bytes_of(values, limbs as usize)]) };
-}
-
-pub(crate) unsafe extern "C" fn log(
-    worker: *mut abi::Worker,
-    format: *const c_char,
-    values: *const u64,
-    widths: *const u32,
-    count: u32,
-) {
-    // SAFETY: as abi.h says of the arguments; each value has the limbs of its width; the worker's thread alone writes.
-    unsafe {
-        let known = if count == 0 { &[][..] } else { std::slice::from_raw_parts(widths, count as usize) };
-        let parts =
-            [bytes_of(widths, count as usize), bytes_of(values, limb_count(known)), CStr::from_ptr(format).to_bytes()];
-        host(worker).1.events.logs.push(count, &parts);
-    }
-}
-
-pub(crate) unsafe extern "C" fn fail(worker: *mut abi::Worker, text: *const c_char) {
-    // SAFETY: as abi.h says of the arguments; the worker's thread alone writes.
-    unsafe { host(worker).1.events.fails.push(0, &[CStr::from_ptr(text).to_bytes()]) };
-}
-
-pub(crate) unsafe extern "C" fn punt(
-    worker: *mut abi::Worker,
-    packet: *mut c_void,
-    length: u16,
-    saved: *const c_void,
-    saved_bytes: u32,
-    node: u32,
-) {
-    // SAFETY: as abi.h says of the arguments; the port layer knows its packets, which have `length` bytes; the worker's thread alone writes.
-    unsafe {
-        let (host, control) = host(worker);
-        let head = head(saved_bytes, host.generation(), host.mark());
-        let parts = saved_parts(&head, bytes_of(saved.cast::<u8>(), saved_bytes as usize));
-        let Some(to) = control.events.punts.begin(node, &parts, usize::from(length)) else { return };
-        (host.copy)(packet, length, to);
-        control.events.punts.end();
-    }
-}
-
-/// Writes an entry while packets are processed: under the table's lock, like any other write. Not 0 where there is no room, or the key is there.
-pub(crate) unsafe extern "C" fn insert(
-    worker: *mut abi::Worker,
-    table: u32,
-    key: *const u64,
-    record: *const c_void,
-    timer: u32,
-) -> c_int {
-    // SAFETY: the worker is one of this host's, alive, and attached.
-    let (bound, id, now_ns) = unsafe { (host(worker).1.bound(), (*worker).id, (*worker).clock_ns) };
-    let Some((readers, target)) = bound.and_then(|bound| Some((&bound.readers, bound.tables.get(table as usize)?)))
-    else {
-        return -1;
-    };
-    // SAFETY: key and record are as long as the table's descriptor says.
-    let inserted = readers.while_inserting(id as usize, target.identity(), || unsafe {
-        target.insert_running(key, record, timer, now_ns)
-    });
-    match inserted {
-        Ok(()) => 0,
-        Err(_) => 1,
-    }
 }

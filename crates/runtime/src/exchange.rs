@@ -7,23 +7,17 @@
 use crate::abi;
 use crate::changeover::Changeover;
 use crate::control::Bound;
+use crate::counted::{Carried, Counted, Moves};
+use crate::error::SwitchError;
+use crate::generation::{Generation, Next, fill};
+use crate::lane::Lane;
 use crate::pipeline::Pipeline;
-use crate::state::{GroupTable, Meter, Register};
-use crate::switch::{Generation, Lane, Switch, SwitchError, fill};
+use crate::state::GroupTable;
+use crate::switch::Switch;
 use crate::tables::Table;
-use crate::worker::{Carried, Counted, Moves, Worker};
+use crate::worker::Worker;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A pipeline that was prepared.
-pub(crate) struct Next {
-    pub generation: Generation,
-    registers: Vec<Arc<Register>>,
-    meters: Vec<Meter>,
-    /// Multicast groups and sessions, if it begins with none.
-    groups: Option<(GroupTable, GroupTable)>,
-    moves: Moves,
-}
 
 impl<L: Lane> Switch<L> {
     /// Puts another compilation of the program in the place of this pipeline, while packets flow. Tables, counters, registers and meters with equal

@@ -3,10 +3,8 @@
 //! A worker that waits has sent or freed all that its pipeline held, so it has found nothing that it would still use: a writer does not wait for it.
 
 use crate::abi;
-use crate::control::Control;
-use crate::switch::{Lane, Switch};
+use crate::quiescent::Readers;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 const OPEN: u32 = 0;
 /// The worker is to wait at the end of its burst.
@@ -22,20 +20,35 @@ impl Gate {
         Gate(AtomicU32::new(OPEN))
     }
 
+    /// By the control thread.
+    pub fn close(&self) {
+        self.0.store(CLOSED, Ordering::SeqCst);
+    }
+
+    /// By the control thread.
+    pub fn open(&self) {
+        self.0.store(OPEN, Ordering::SeqCst);
+    }
+
+    /// Whether the worker waits at it.
+    pub fn is_waited_at(&self) -> bool {
+        self.0.load(Ordering::SeqCst) == WAITING
+    }
+
     /// Waits while the gate is closed. By the worker's thread, between two bursts.
     ///
     /// # Safety
-    /// The worker is this thread's, and attached to `pipeline`.
-    pub unsafe fn pass(&self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, control: &Control) {
+    /// The worker is this thread's, and attached to `pipeline`, whose tables have these readers.
+    pub unsafe fn pass(&self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, readers: Option<&Readers>) {
         if self.0.load(Ordering::SeqCst) != CLOSED {
             return;
         }
-        // SAFETY: the caller's promise; what the worker is attached to outlives the attachment.
-        let (bound, id) = unsafe {
+        // SAFETY: the caller's promise.
+        let id = unsafe {
             drive_out(worker, pipeline);
-            (control.bound(), (*worker).id as usize)
+            (*worker).id as usize
         };
-        let set_running = |running| bound.iter().for_each(|bound| bound.readers.set_running(id, running));
+        let set_running = |running| readers.iter().for_each(|readers| readers.set_running(id, running));
         set_running(false);
         if self.0.compare_exchange(CLOSED, WAITING, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             let mut spins = 0u32;
@@ -65,28 +78,5 @@ pub(crate) unsafe fn drive_out(worker: *mut abi::Worker, pipeline: *const abi::P
         let flush = (*worker).flush.expect("a worker is made with its lane's flush");
         ((*pipeline).process)(worker, &mut empty);
         flush(worker);
-    }
-}
-
-impl<L: Lane> Switch<L> {
-    /// Returns when every worker that runs waits at the end of a burst: what is written until [`Switch::release`] is seen by packets as a whole. Packets wait
-    /// at their ports meanwhile.
-    pub fn hold(&mut self) {
-        for worker in &self.workers {
-            worker.control.gate.0.store(CLOSED, Ordering::SeqCst);
-            worker.host.call();
-        }
-        for (id, worker) in self.workers.iter().enumerate() {
-            // A thread that has ended passes no packet. `Readers` cannot tell: a worker that leaves an earlier gate does not count as running yet.
-            let is_at_work = || self.threads.get(id).is_some_and(|thread| !thread.is_finished());
-            while worker.control.gate.0.load(Ordering::SeqCst) != WAITING && is_at_work() {
-                std::thread::sleep(Duration::from_micros(5));
-            }
-        }
-    }
-
-    /// Lets workers go on.
-    pub fn release(&mut self) {
-        self.workers.iter().for_each(|worker| worker.control.gate.0.store(OPEN, Ordering::SeqCst));
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::abi;
 use crate::compile::Descriptor;
+use crate::lane::{Connection, Lane};
 use crate::region::Region;
-use crate::switch::{Connection, Lane};
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;

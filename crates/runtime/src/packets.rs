@@ -1,7 +1,8 @@
 //! Packets of the control plane: those that it hands to a worker as if they were received, and those that the program sends to its port.
 
 use crate::events::{Punted, saved_parts};
-use crate::switch::{Lane, Switch};
+use crate::lane::Lane;
+use crate::switch::Switch;
 use crate::worker::Worker;
 use std::fmt;
 

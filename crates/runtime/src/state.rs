@@ -4,12 +4,12 @@
 //! exchanged around it.
 
 use crate::abi;
+use crate::cells::{cell_count, cells};
+use crate::counted::Carried;
+use crate::error::SwitchError;
 use crate::pipeline::{self, Description};
 use crate::quiescent::{NO_TABLE, Readers};
-use crate::region::{Region, Zero};
-use crate::switch::SwitchError;
-use crate::tables::cells_of;
-use crate::worker::Carried;
+use crate::region::Region;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -102,19 +102,6 @@ impl Meter {
     pub fn description(&self) -> &pipeline::Meter {
         &self.description
     }
-}
-
-/// Cells of a counter or meter: as many as it says, or room for all entries of its table.
-pub(crate) fn cell_count(size: u64, table: u32, description: &Description) -> u64 {
-    match description.tables.get(table as usize) {
-        Some(table) if size == 0 => cells_of(table),
-        Some(_) | None => size,
-    }
-}
-
-/// The cells of a counter or meter with this name.
-pub(crate) fn cells<T: Zero>(kind: &str, name: &str, count: u64) -> Result<Region<T>, SwitchError> {
-    Region::of(count).ok_or_else(|| SwitchError::no_memory(kind, name, count, size_of::<T>() as u32))
 }
 
 /// A group or session as the control plane writes it.

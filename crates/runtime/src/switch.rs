@@ -4,101 +4,22 @@
 //! caller's thread by [`Switch::run`]. A pipeline is exchanged while packets flow: see `exchange.rs`.
 
 use crate::abi;
-use crate::changeover::Attachment;
-use crate::compile::Descriptor;
 use crate::control::Bound;
+use crate::counted::Counted;
 use crate::counts::Counts;
-use crate::events::{self, Event, Lost};
-use crate::exchange::Next;
-use crate::objects::Objects;
+use crate::error::SwitchError;
+use crate::events::{Event, Lost};
+use crate::generation::{Generation, Next, fill};
+use crate::lane::{Connection, Lane};
 use crate::pipeline::{Description, Pipeline};
 use crate::quiescent::Readers;
-use crate::state::{GroupTable, Meter, Register, State};
-use crate::tables::{DirectCells, Table, TableError};
-use crate::worker::{Counted, Worker, worker_seed};
-use std::ffi::{c_int, c_void};
-use std::fmt;
+use crate::state::State;
+use crate::tables::Table;
+use crate::worker::{Worker, worker_seed};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// The port side of a worker, as the worker's struct needs it.
-pub struct Connection {
-    pub descriptor: Descriptor,
-    pub port: *mut c_void,
-    pub pool: *mut abi::Pool,
-    pub flush: unsafe extern "C" fn(worker: *mut abi::Worker),
-    /// Copies all bytes of a packet.
-    pub copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
-    /// Bytes of the longest packet that the pool's buffers hold.
-    pub longest: u32,
-}
-
-/// The ports that one worker serves.
-pub trait Lane: Send + 'static {
-    /// Addresses that stay good as long as the lane lives.
-    fn connect(&mut self) -> Connection;
-
-    /// Carries bursts through the pipeline until there is nothing more to come, or `stop` is not 0; counts each end of a burst.
-    ///
-    /// # Safety
-    /// `worker` was made with this lane's connection and is attached to `pipeline`.
-    unsafe fn run(&mut self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, stop: &AtomicU32);
-}
-
-/// Why a switch cannot be built.
-#[derive(Debug)]
-pub enum SwitchError {
-    Descriptor {
-        pipeline: Descriptor,
-        port: Descriptor,
-    },
-    Table {
-        name: String,
-        error: TableError,
-    },
-    Attach {
-        worker: u32,
-        status: c_int,
-    },
-    /// The user's code refuses to make this object.
-    Extern {
-        name: String,
-    },
-    /// The address space has no room for what the program declares.
-    NoMemory {
-        /// Of what, with its name.
-        object: String,
-        cells: u64,
-        cell_bytes: u32,
-    },
-}
-
-impl SwitchError {
-    pub(crate) fn no_memory(kind: &str, name: &str, cells: u64, cell_bytes: u32) -> SwitchError {
-        SwitchError::NoMemory { object: format!("{kind} `{name}`"), cells, cell_bytes }
-    }
-}
-
-impl fmt::Display for SwitchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SwitchError::Descriptor { pipeline, port } => {
-                write!(f, "the pipeline's packets are {pipeline:?}, the port's {port:?}")
-            }
-            SwitchError::Table { name, error } => write!(f, "table {name} cannot be made: {error}"),
-            SwitchError::Extern { name } => write!(f, "the object `{name}` cannot be made: its C function gave NULL"),
-            SwitchError::NoMemory { object, cells, cell_bytes } => {
-                let way_out = "declare as many as this machine can hold";
-                write!(f, "there is no memory for {object}: {cells} cells of {cell_bytes} bytes\nhint: {way_out}")
-            }
-            SwitchError::Attach { worker, status } => write!(f, "worker {worker} cannot start: status {status}"),
-        }
-    }
-}
-
-impl std::error::Error for SwitchError {}
 
 /// What holds for all workers.
 #[derive(Clone, Copy, Debug)]
@@ -121,93 +42,6 @@ pub struct Switch<L: Lane> {
     lanes: Vec<Option<L>>,
     pub(crate) threads: Vec<JoinHandle<L>>,
     stop: Arc<AtomicU32>,
-}
-
-/// A pipeline and what its packets work on. Workers have addresses of all of it while they are attached.
-pub(crate) struct Generation {
-    pub pipeline: Arc<Pipeline>,
-    /// Tells it from those before and after it.
-    pub number: u32,
-    shared: Box<SharedMemory>,
-    _objects: Objects,
-    pub bound: Box<Bound>,
-    /// By worker; it never grows, so each stays where it is.
-    pub counted: Vec<Counted>,
-}
-
-/// `struct shared` and the arrays it points to.
-struct SharedMemory {
-    raw: abi::Shared,
-    _tables: Vec<*const c_void>,
-    _registers: Vec<abi::StateArray>,
-    _meters: Vec<*mut abi::MeterCell>,
-    _selections: Vec<*const abi::Selection>,
-}
-
-// SAFETY: the addresses in it belong to the switch, which changes none while a worker is attached.
-unsafe impl Send for SharedMemory {}
-
-impl Generation {
-    /// Everything is there but `struct shared` and the objects of custom externs.
-    pub fn new(
-        pipeline: Arc<Pipeline>,
-        bound: Bound,
-        (registers, meters): (&[Arc<Register>], &[Meter]),
-        (groups, sessions): (&GroupTable, &GroupTable),
-        counted: Vec<Counted>,
-    ) -> Result<Generation, SwitchError> {
-        let objects = Objects::create(&pipeline).map_err(|name| SwitchError::Extern { name })?;
-        let selections: Vec<_> = bound.tables.iter().map(|table| table.groups_view()).collect();
-        let tables: Vec<_> = bound.tables.iter().map(|table| table.readers_view()).collect();
-        let mut registers: Vec<_> = registers.iter().map(|register| register.raw()).collect();
-        let meters: Vec<_> = meters.iter().map(|meter| meter.cells.as_mut_ptr()).collect();
-        let raw = abi::Shared {
-            tables: tables.as_ptr(),
-            registers: registers.as_mut_ptr(),
-            meters: meters.as_ptr(),
-            groups: groups.raw(),
-            sessions: sessions.raw(),
-            selections: selections.as_ptr(),
-            externs: objects.raw(),
-            digest: events::digest,
-            log: events::log,
-            fail: events::fail,
-            punt: events::punt,
-            insert: events::insert,
-        };
-        let shared =
-            SharedMemory { raw, _tables: tables, _registers: registers, _meters: meters, _selections: selections };
-        let (shared, bound) = (Box::new(shared), Box::new(bound));
-        Ok(Generation { pipeline, number: next_number(), shared, _objects: objects, bound, counted })
-    }
-
-    pub fn attachment(&self, worker: usize) -> Attachment {
-        Attachment {
-            pipeline: self.pipeline.raw(),
-            shared: &raw const self.shared.raw,
-            counted: &raw const self.counted[worker],
-            bound: &raw const *self.bound,
-            generation: self.number,
-        }
-    }
-
-    /// The cells of each table's entries: direct counters, of each worker, and direct meters.
-    pub fn direct_cells(&self, table: usize, meters: &[Meter]) -> Vec<DirectCells> {
-        let is_its = |size: u64, number: u32| size == 0 && number as usize == table;
-        let counters = self.counted.iter().flat_map(|counted| &counted.counters);
-        let counters = counters.filter(|counter| is_its(counter.description.size, counter.description.table));
-        let meters = meters.iter().filter(|meter| is_its(meter.description().size, meter.description().table));
-        let counters = counters.map(|counter| DirectCells::of(&counter.cells));
-        counters.chain(meters.map(|meter| DirectCells::of(&meter.cells))).collect()
-    }
-
-    /// Tells each table where its entries' cells are.
-    pub fn bind_tables(&self, meters: &[Meter]) {
-        for (number, table) in self.bound.tables.iter().enumerate() {
-            table.bind(self.direct_cells(number, meters));
-            table.open();
-        }
-    }
 }
 
 /// Addresses that a thread needs; they outlive it, since the switch joins its threads.
@@ -382,6 +216,27 @@ impl<L: Lane> Switch<L> {
         }
     }
 
+    /// Returns when every worker that runs waits at the end of a burst: what is written until [`Switch::release`] is seen by packets as a whole. Packets wait
+    /// at their ports meanwhile.
+    pub fn hold(&mut self) {
+        for worker in &self.workers {
+            worker.control.gate.close();
+            worker.host.call();
+        }
+        for (id, worker) in self.workers.iter().enumerate() {
+            // A thread that has ended passes no packet. `Readers` cannot tell: a worker that leaves an earlier gate does not count as running yet.
+            let is_at_work = || self.threads.get(id).is_some_and(|thread| !thread.is_finished());
+            while !worker.control.gate.is_waited_at() && is_at_work() {
+                std::thread::sleep(Duration::from_micros(5));
+            }
+        }
+    }
+
+    /// Lets workers go on.
+    pub fn release(&mut self) {
+        self.workers.iter().for_each(|worker| worker.control.gate.open());
+    }
+
     /// A count over all workers.
     fn sum(&self, count: impl Fn(&Counted) -> Option<u64>) -> u64 {
         self.current.counted.iter().filter_map(count).sum()
@@ -439,36 +294,12 @@ impl<L: Lane> Switch<L> {
     }
 }
 
-/// The number of a generation: not one that a packet of this process may still have.
-fn next_number() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
 fn check_descriptors(pipeline: &Pipeline, connections: &[Connection]) -> Result<(), SwitchError> {
     let wanted = pipeline.description().descriptor;
     match connections.iter().find(|connection| connection.descriptor != wanted) {
         Some(other) => Err(SwitchError::Descriptor { pipeline: wanted, port: other.descriptor }),
         None => Ok(()),
     }
-}
-
-/// All tables of a pipeline: those that are there, and the others made new, those whose entries stand in another's array after that.
-pub(crate) fn fill(
-    pipeline: &Arc<Pipeline>,
-    mut tables: Vec<Option<Arc<Table>>>,
-    readers: &Arc<Readers>,
-) -> Result<Vec<Arc<Table>>, SwitchError> {
-    let described = &pipeline.description().tables;
-    let mut missing: Vec<usize> = (0..described.len()).filter(|number| tables[*number].is_none()).collect();
-    missing.sort_by_key(|number| described[*number].primary.is_some());
-    for number in missing {
-        let owner = described[number].primary.and_then(|owner| tables.get(owner).cloned().flatten());
-        let name = || described[number].name.clone();
-        let made = Table::new(pipeline, number, readers, owner);
-        tables[number] = Some(Arc::new(made.map_err(|error| SwitchError::Table { name: name(), error })?));
-    }
-    Ok(tables.into_iter().flatten().collect())
 }
 
 impl<L: Lane> Drop for Switch<L> {

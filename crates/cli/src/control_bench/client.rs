@@ -17,8 +17,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Status, Streaming};
 
-/// A call or message that takes longer is lost.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Behind it a call or message counts as lost.
+const TIMEOUT: Duration = Duration::from_secs(60);
 const DEVICE: u64 = 1;
 /// Of the primary controller.
 const ELECTION: u64 = 1 << 32;
@@ -33,7 +33,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The primary controller: nobody bids more.
+    /// The primary controller: no election id is higher.
     pub async fn open(address: SocketAddr) -> Result<Connection, Status> {
         Connection::bid(address, ELECTION).await
     }
@@ -148,9 +148,9 @@ impl Client {
     }
 
     /// The next message of the stream; none if none comes in time.
-    pub fn next(&mut self, patience: Duration) -> Result<Option<Message>, Failure> {
+    pub fn next(&mut self, timeout: Duration) -> Result<Option<Message>, Failure> {
         let answers = &mut self.connection.answers;
-        let next = async { tokio::time::timeout(patience.min(PATIENCE), answers.message()).await };
+        let next = async { tokio::time::timeout(timeout.min(TIMEOUT), answers.message()).await };
         match self.runtime.block_on(next) {
             Err(_) => Ok(None),
             Ok(Ok(message)) => Ok(message.and_then(|message| message.update)),

@@ -13,8 +13,8 @@ use runtime::Trace;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-/// Longer than this nothing takes that still comes.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A message that has not come by then does not come.
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 pub fn packet_in(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
     let rig = bench.rig()?;
@@ -22,7 +22,7 @@ pub fn packet_in(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
     rig.load(Trace::new([(TOLD, &entries::frame(1, 2, 3, 4)[..])]));
     let (mut count, mut wrong, begin) = (0u32, 0u32, Instant::now());
     while begin.elapsed() < bench.seconds {
-        match client.next(PATIENCE)? {
+        match client.next(TIMEOUT)? {
             Some(Message::Packet(packet)) => {
                 count += 1;
                 wrong += u32::from(packet.payload.len() != 64 || packet.metadata.len() != 2);
@@ -66,11 +66,11 @@ pub fn learning(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
     let (begin, mut known) = (Instant::now(), HashSet::new());
     rig.load(entries::from_hosts(hosts));
     while known.len() < hosts as usize {
-        let Some(message) = client.next(PATIENCE)? else { break };
+        let Some(message) = client.next(TIMEOUT)? else { break };
         let Message::Digest(list) = message else { continue };
         let action = Action { action_id, params: Vec::new() };
         let insert = |address: &Vec<u8>| entries::update(Type::Insert, table, entries::exact(address), action.clone());
-        // A host whose record was on its way when its entry was written is there already.
+        // A second record of a host may have been sent before its entry was written.
         let new: Vec<Vec<u8>> = learnt(&list).into_iter().filter(|address| known.insert(address.clone())).collect();
         let updates = new.iter().map(insert).collect();
         client.write(Client::request(updates)).map_err(|status| refused(&status))?;
@@ -105,7 +105,7 @@ pub fn resume(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
     // The messages of the misses come meanwhile; a client has to read them.
     let mut told = 0u32;
     let waiting = |rig: &super::rig::Rig| rig.told(crate::run::PUNTED) as u32;
-    while begin.elapsed() < 20 * PATIENCE && (waiting(&rig) < packets || told < packets) {
+    while begin.elapsed() < 20 * TIMEOUT && (waiting(&rig) < packets || told < packets) {
         match client.next(Duration::from_millis(100))? {
             Some(Message::Other(_)) => told += 1,
             Some(_) => {}
@@ -120,7 +120,7 @@ pub fn resume(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
     };
     let begin = Instant::now();
     client.write(Client::request((0..FLOWS).map(port).collect())).map_err(|status| refused(&status))?;
-    while begin.elapsed() < PATIENCE && rig.counter("resumed") < u64::from(packets) {
+    while begin.elapsed() < TIMEOUT && rig.counter("resumed") < u64::from(packets) {
         std::thread::sleep(Duration::from_millis(1));
     }
     let seconds = begin.elapsed().as_secs_f64();

@@ -1,6 +1,6 @@
 //! The hash of packed keys: a fifth of the time of an insertion went into the standard library's.
 //!
-//! Each store draws a seed, so that nobody can choose keys that collide.
+//! Each store draws a seed, so that keys that collide cannot be chosen.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 

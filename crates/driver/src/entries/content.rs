@@ -34,7 +34,7 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
             Origin::Generated { table, count, .. } => counts.generated(find_table(program, table)?, *count),
         }
     }
-    // Files have the entries of all tables. The generator is asked for one, and says nothing of the others.
+    // Files have the entries of all tables. The generator fills one, and says nothing of the others.
     let others_are_empty = origins.iter().any(|origin| matches!(origin, Origin::File(_)));
     let mut occupancy = Occupancy { others_are_empty, ..Occupancy::default() };
     for (id, table) in program.tables.iter() {

@@ -18,7 +18,7 @@ impl Known {
         let mut known = Known::default();
         let mut written = Accesses::default();
         let mut at = node;
-        // A packet that no branch was asked for comes by these.
+        // A packet comes by these without a branch.
         let enters = |at: NodeId| program.entry == Some(at) || program.parsers.values().any(|it| it.reject == at);
         for _ in 0..program.nodes.len() {
             if enters(at) {

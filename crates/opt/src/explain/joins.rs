@@ -32,7 +32,7 @@ fn legal(profit: &Profit) -> String {
     let pays = |pays: bool| if pays { "pays" } else { "does not pay" };
     let assumed = if profit.is_known { "" } else { " (assumed)" };
     format!(
-        "not asked for: {}, {} joint entries{assumed}; BACUS: L_eff({} kB) {:.1} against 2 x L_eff({} kB) {:.1} + {}, {}",
+        "not joined: {}, {} joint entries{assumed}; BACUS: L_eff({} kB) {:.1} against 2 x L_eff({} kB) {:.1} + {}, {}",
         pays(profit.pays()),
         profit.entries,
         profit.joined_working_set.div_ceil(1024),

@@ -53,7 +53,7 @@ pub fn join_tables(program: &mut Program, inputs: &Inputs) {
     }
     loop {
         let pairs = pairs(program, &with_joint_contents(program, inputs));
-        // Those that are asked for, then the smallest joint table first: a table has a part in one join only.
+        // Those that a constraint names, then the smallest joint table first: a table has a part in one join only.
         let order = |pair: &Pair| (pair.choice(inputs) != Some(true), pair.entries);
         let Some(pair) = pairs.into_iter().filter(is_made).min_by_key(order) else { break };
         *program = joined(&pair);

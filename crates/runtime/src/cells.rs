@@ -1,0 +1,19 @@
+//! The arrays behind counters and meters.
+
+use crate::error::SwitchError;
+use crate::pipeline::Description;
+use crate::region::{Region, Zero};
+use crate::tables::cells_of;
+
+/// Cells of a counter or meter: as many as it says, or room for all entries of its table.
+pub(crate) fn cell_count(size: u64, table: u32, description: &Description) -> u64 {
+    match description.tables.get(table as usize) {
+        Some(table) if size == 0 => cells_of(table),
+        Some(_) | None => size,
+    }
+}
+
+/// The cells of a counter or meter with this name.
+pub(crate) fn cells<T: Zero>(kind: &str, name: &str, count: u64) -> Result<Region<T>, SwitchError> {
+    Region::of(count).ok_or_else(|| SwitchError::no_memory(kind, name, count, size_of::<T>() as u32))
+}

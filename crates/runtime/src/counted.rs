@@ -1,0 +1,158 @@
+//! What one worker counts for one pipeline, and how counts go on when another pipeline takes its place.
+
+use crate::abi;
+use crate::cells::{cell_count, cells};
+use crate::counts::{Asked, Counts};
+use crate::error::SwitchError;
+use crate::pipeline::{Counter, Description};
+use crate::region::Region;
+use std::sync::Arc;
+
+/// A counter's cells in one worker.
+#[derive(Clone)]
+pub(crate) struct CounterCells {
+    pub description: Counter,
+    pub cells: Arc<Region<abi::CounterCell>>,
+}
+
+/// The memory that one worker has for one pipeline: what the pipeline counts, and the pipeline's own.
+pub(crate) struct Counted {
+    pub drops: Region<u64>,
+    pub hits: Region<u64>,
+    pub misses: Region<u64>,
+    pub edges: Region<u64>,
+    pub asked: Region<u64>,
+    pub counters: Vec<CounterCells>,
+    counter_pointers: Vec<*mut abi::CounterCell>,
+    memory: Region<u8>,
+    /// Of the memory, the part that is zero at each `attach`.
+    worker_bytes: usize,
+}
+
+// SAFETY: the pointers are those of regions, which any thread may use.
+unsafe impl Send for Counted {}
+
+/// What a new pipeline takes over from the one before.
+pub(crate) struct Carried<'a> {
+    /// For each table of the new pipeline, the number that the same table has in the one before.
+    pub tables: &'a [Option<usize>],
+}
+
+impl Carried<'_> {
+    /// Whether cells of the pipeline before, of an object with size and table as given, fit those of the new one. Cells of entries stay with their table.
+    pub fn fits(&self, (size, table): (u64, u32), (old_size, old_table): (u64, u32)) -> bool {
+        let same_table = self.tables.get(table as usize).copied().flatten() == Some(old_table as usize);
+        size == old_size && (size != 0 || same_table)
+    }
+}
+
+impl Counted {
+    /// Counts of zero, but for cells of counters that the worker had for the pipeline before.
+    pub fn new(
+        description: &Description,
+        buffers: u32,
+        carried: Option<(&Carried<'_>, &Counted)>,
+    ) -> Result<Counted, SwitchError> {
+        let made = |counter: &Counter| {
+            let kept = carried.and_then(|(carried, old)| {
+                old.counters.iter().find(|old| {
+                    let old = &old.description;
+                    old.name == counter.name && carried.fits((counter.size, counter.table), (old.size, old.table))
+                })
+            });
+            let cells = match kept {
+                Some(kept) => kept.cells.clone(),
+                None => {
+                    let count = cell_count(counter.size, counter.table, description);
+                    Arc::new(cells("counter", &counter.name, count)?)
+                }
+            };
+            Ok(CounterCells { description: counter.clone(), cells })
+        };
+        let counters = description.counters.iter().map(made).collect::<Result<Vec<_>, SwitchError>>()?;
+        Ok(Counted {
+            drops: Region::new(description.drops.len()),
+            hits: Region::new(description.tables.len()),
+            misses: Region::new(description.tables.len()),
+            edges: Region::new(description.edges.len()),
+            asked: Region::new(description.tables.len() * abi::ASKED_WORDS),
+            memory: memory(description, buffers)?,
+            worker_bytes: description.worker_bytes as usize,
+            counter_pointers: counters.iter().map(|counter| counter.cells.as_mut_ptr()).collect(),
+            counters,
+        })
+    }
+
+    /// Lets a worker count here.
+    pub fn show(&self, worker: &mut abi::Worker) {
+        worker.memory = self.memory.as_mut_ptr().cast();
+        worker.drops = self.drops.as_mut_ptr();
+        worker.hits = self.hits.as_mut_ptr();
+        worker.misses = self.misses.as_mut_ptr();
+        worker.edges = self.edges.as_mut_ptr();
+        worker.asked = self.asked.as_mut_ptr();
+        worker.counters = self.counter_pointers.as_ptr();
+    }
+
+    /// Leaves the pipeline's own memory as before the first `attach`.
+    pub fn clear_memory(&self) {
+        // SAFETY: the region has as many bytes, and no worker uses them.
+        unsafe { self.memory.as_mut_ptr().write_bytes(0, self.worker_bytes) };
+    }
+
+    /// Goes on from the counts of another pipeline. By the thread that counts.
+    pub fn take(&self, old: &Counted, moves: &Moves) {
+        for (from, to) in &moves.tables {
+            self.hits.set(*to, old.hits.get(*from).unwrap_or(0));
+            self.misses.set(*to, old.misses.get(*from).unwrap_or(0));
+        }
+        for (from, to) in &moves.drops {
+            self.drops.set(*to, old.drops.get(*from).unwrap_or(0));
+        }
+    }
+
+    /// What it has counted for a profile.
+    pub fn counts(&self) -> Counts {
+        let map =
+            |table: usize| (table * abi::ASKED_WORDS..).take(abi::ASKED_WORDS).filter_map(|at| self.asked.get(at));
+        Counts {
+            edges: (0..self.edges.len()).filter_map(|edge| self.edges.get(edge)).collect(),
+            asked: (0..self.asked.len() / abi::ASKED_WORDS).map(|table| Asked::of(map(table))).collect(),
+        }
+    }
+}
+
+/// The pipeline's memory in one worker, and behind it that for copies of packets: as many as there are buffers.
+fn memory(description: &Description, buffers: u32) -> Result<Region<u8>, SwitchError> {
+    let copies = description.copy_bytes.saturating_mul(u64::from(buffers));
+    let bytes = description.worker_bytes.next_multiple_of(64).saturating_add(copies);
+    Region::of(bytes).ok_or_else(|| SwitchError::no_memory("the copies of", &description.program, bytes, 1))
+}
+
+/// Which counts go on as which of another pipeline: those with the same name.
+#[derive(Clone, Default)]
+pub(crate) struct Moves {
+    tables: Vec<(usize, usize)>,
+    drops: Vec<(usize, usize)>,
+}
+
+impl Moves {
+    pub fn between(from: &Description, to: &Description) -> Moves {
+        fn pairs<'a>(from: &[&'a str], to: &[&'a str]) -> Vec<(usize, usize)> {
+            let old = |name: &str| from.iter().position(|old| *old == name);
+            to.iter().enumerate().filter_map(|(new, name)| Some((old(name)?, new))).collect()
+        }
+        fn tables(of: &Description) -> Vec<&str> {
+            of.tables.iter().map(|table| table.name.as_str()).collect()
+        }
+        fn drops(of: &Description) -> Vec<&str> {
+            of.drops.iter().map(String::as_str).collect()
+        }
+        Moves { tables: pairs(&tables(from), &tables(to)), drops: pairs(&drops(from), &drops(to)) }
+    }
+
+    pub fn back(&self) -> Moves {
+        let back = |pairs: &[(usize, usize)]| pairs.iter().map(|(from, to)| (*to, *from)).collect();
+        Moves { tables: back(&self.tables), drops: back(&self.drops) }
+    }
+}

@@ -1,0 +1,30 @@
+//! The ports of a worker, as the switch sees them.
+
+use crate::abi;
+use crate::compile::Descriptor;
+use std::ffi::c_void;
+use std::sync::atomic::AtomicU32;
+
+/// The port side of a worker, as the worker's struct needs it.
+pub struct Connection {
+    pub descriptor: Descriptor,
+    pub port: *mut c_void,
+    pub pool: *mut abi::Pool,
+    pub flush: unsafe extern "C" fn(worker: *mut abi::Worker),
+    /// Copies all bytes of a packet.
+    pub copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
+    /// Bytes of the longest packet that the pool's buffers hold.
+    pub longest: u32,
+}
+
+/// The ports that one worker serves.
+pub trait Lane: Send + 'static {
+    /// Addresses that stay good as long as the lane lives.
+    fn connect(&mut self) -> Connection;
+
+    /// Carries bursts through the pipeline until there is nothing more to come, or `stop` is not 0; counts each end of a burst.
+    ///
+    /// # Safety
+    /// `worker` was made with this lane's connection and is attached to `pipeline`.
+    unsafe fn run(&mut self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, stop: &AtomicU32);
+}
