@@ -1,11 +1,14 @@
 //! The buffering manager: rules in order, each a condition and an effect.
 //!
-//! Copies of a multicast group run to their end one after the other, by `walk_copy`. Packets that enter again go to the worker's queue and run
-//! after the burst.
+//! Copies of a multicast group run to their end one after the other, by `walk_copy`; references.rs says which have the bytes of the original. Packets that
+//! enter again go to the worker's queue and run after the burst.
 
 use crate::body::{Body, Presence};
 use crate::c::{Expr, Item, Stmt};
 use hlir::{Bytes, Effect, Expression, Keep, NodeId, Place, Reentry, Rule};
+
+/// The function that takes a copy of a multicast group to its end.
+const WALK: &str = "walk_copy";
 
 impl Body<'_, '_> {
     /// A whole buffering manager.
@@ -109,7 +112,7 @@ impl Body<'_, '_> {
     }
 
     fn replicate(&mut self, chosen: Expr, copy: &Reentry) {
-        let mut code = self.members("groups", chosen, copy, "walk_copy");
+        let mut code = self.members("groups", chosen, copy, WALK);
         let missing = Expr::binary("==", Expr::name("group"), Expr::name("NULL"));
         let empty = Expr::binary("==", Expr::name("group->count"), Expr::word(0));
         let failed = self.nested(|body| body.drop_packet("empty multicast group"));
@@ -130,6 +133,7 @@ impl Body<'_, '_> {
         let function = match reentry.bytes {
             Bytes::Original => "copy_original",
             Bytes::Deparsed => "copy_deparsed",
+            Bytes::Current if consumer == WALK && self.unit.is_reference(reentry) => "copy_reference",
             Bytes::Current => "copy_current",
         };
         if self.unit.facts.random {

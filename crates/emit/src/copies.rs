@@ -150,6 +150,22 @@ impl Unit<'_> {
         current.extend([some(self.relocate(used)), Stmt::result(name("copy"))]);
         items.push(Item::Comment("A copy that continues as the packet is, headers included.".to_string()));
         items.extend(function(&of, "copy_current", &parameters, current));
+        if self.has_references() {
+            let packet = Stmt::declare("const struct packet", "packet", name("whole->packet"));
+            let shared = Expr::call("packet_reference", [name("run->worker"), name("&packet")]);
+            let own = Expr::call("copy_current", ["run", "whole"].map(name));
+            let mut reference = vec![
+                packet,
+                Stmt::Declare { of: "struct copy *".to_string(), name: "copy".to_string(), value: None },
+                Stmt::Blank,
+                Stmt::when(Expr::unary("!", shared), vec![Stmt::result(own)]),
+                Stmt::set(name("copy"), Expr::call("copy_begin", ["run", "whole", "packet"].map(name))),
+            ];
+            reference.extend([some(self.relocate(used)), Stmt::result(name("copy"))]);
+            let about = "The same without bytes of its own, which it only reads.";
+            items.push(Item::Comment(about.to_string()));
+            items.extend(function(&of, "copy_reference", &parameters, reference));
+        }
         if self.facts.original {
             let mut original = copied("packet_copy");
             let front = format!("copy_original_packet(run, whole, &packet, {}u)", self.original_bytes());

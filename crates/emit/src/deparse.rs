@@ -15,9 +15,7 @@ pub const FINISH: &str = "deparser's end";
 impl Body<'_, '_> {
     /// A whole deparser node.
     pub fn deparse(&mut self, statements: &[Statement], next: NodeId) {
-        let facts = &self.unit.facts;
-        let lie_there = emitted(statements).iter().all(|header| !facts.unaliased.contains(header));
-        let in_place = lie_there && in_place(self.unit.program, &facts.order, self.node, statements);
+        let in_place = self.unit.stays_in_place(self.node, statements);
         let is_bounded = !emits_in_loop(statements);
         let odd = |header: &HeaderId| !self.program().headers[*header].fixed_bits().is_multiple_of(8);
         let bits = emitted(statements).iter().any(odd);
@@ -177,6 +175,14 @@ impl Body<'_, '_> {
             (Expr::name("state->cursor"), Expr::call("packet_length", [Expr::name("&state->packet")]));
         let beyond = Expr::binary(">", cursor.clone(), length.clone());
         self.push(Stmt::when(beyond, vec![Stmt::set(cursor, length)]));
+    }
+}
+
+impl Unit<'_> {
+    /// Whether a deparser has nothing to write.
+    pub fn stays_in_place(&self, deparser: NodeId, statements: &[Statement]) -> bool {
+        let lie_there = emitted(statements).iter().all(|header| !self.facts.unaliased.contains(header));
+        lie_there && in_place(self.program, &self.facts.order, deparser, statements)
     }
 }
 

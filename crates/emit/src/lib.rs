@@ -24,6 +24,7 @@ mod node;
 mod parameter;
 mod parser;
 mod path;
+mod references;
 mod roll;
 mod run;
 mod saved;
