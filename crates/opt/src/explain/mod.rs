@@ -226,7 +226,7 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     for share in &plan.joints {
         let JointTables { secondary: table, primary: owner, bits, .. } = share;
         decisions.push(decision(
-            format!("joint table {table}"),
+            format!("joint exact table {table}"),
             format!("in the array of {owner}, {bits} bits"),
             &share.reason,
         ));
