@@ -72,7 +72,10 @@ impl Body<'_, '_> {
 
     fn count(&mut self, counter: usize, index: Option<&Expression>) {
         let Some(index) = index else { return self.on_hit(|body| body.count_direct(counter as u32)) };
-        let size = self.program().counters.values().nth(counter).map_or(0, |counter| counter.size);
+        let declared = self.program().counters.values().nth(counter);
+        // The index of a direct counter's cell is one that the entry was given.
+        let is_direct = declared.is_some_and(|counter| counter.table.is_some());
+        let size = if is_direct { u64::MAX } else { declared.map_or(0, |counter| counter.size) };
         let index = self.amount(index);
         let worker = Expr::name("run->worker");
         let arguments = [worker, Expr::word(counter as u32), Expr::long(size), index, packet_length()];
@@ -191,7 +194,11 @@ impl Body<'_, '_> {
     }
 
     pub fn meter_direct(&mut self, meter: u32, kind: MeterUnit, before: Expr, into: Place) {
-        let cell = Expr::binary("+", shared("meters", meter), Expr::call("record_cell", [Expr::name("record")]));
+        self.meter_cell(meter, Expr::call("record_cell", [Expr::name("record")]), (kind, before), into);
+    }
+
+    fn meter_cell(&mut self, meter: u32, index: Expr, (kind, before): (MeterUnit, Expr), into: Place) {
+        let cell = Expr::binary("+", shared("meters", meter), index);
         let colour = Expr::call("meter_execute", [cell, self.cost(kind), before, Expr::name("run->clock_ns")]);
         self.put_number(into, colour, 2);
     }
@@ -199,6 +206,10 @@ impl Body<'_, '_> {
     fn meter_at(&mut self, id: MeterId, index: &Expression, before: Expr, into: Place) {
         self.ensure_place(into);
         let meter = &self.program().meters[id];
+        if meter.table.is_some() {
+            let (index, unit) = (self.amount(index), meter.unit);
+            return self.meter_cell(number(id) as u32, index, (unit, before), into);
+        }
         let width = self.width_of(index).min(64);
         let index = self.amount(index);
         let index = self.named(index, width, "index");

@@ -168,9 +168,13 @@ impl Program {
     /// Whether each entry of a table has a record of its own, though others may run the same action with the same data: it is counted, metered or aged by
     /// itself.
     pub fn has_own_records(&self, table: TableId) -> bool {
+        self.tables[table].idle_timeout.is_some() || self.has_cells(table)
+    }
+
+    /// Whether each entry of a table has cells of direct counters or meters.
+    pub fn has_cells(&self, table: TableId) -> bool {
         let is_counted = self.counters.values().any(|counter| counter.table == Some(table));
-        let is_metered = self.meters.values().any(|meter| meter.table == Some(table));
-        self.tables[table].idle_timeout.is_some() || is_counted || is_metered
+        is_counted || self.meters.values().any(|meter| meter.table == Some(table))
     }
 
     /// The fields of a table's key as one number, in the order of the table. The first stands highest, but an lpm field below all others.

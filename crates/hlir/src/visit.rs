@@ -35,6 +35,33 @@ pub fn statements(body: &mut [Statement], visit: &mut impl FnMut(&mut Expression
     }
 }
 
+/// The calls in statements, nested ones too.
+pub fn calls(body: &mut [Statement], visit: &mut impl FnMut(&mut Call)) {
+    for statement in body {
+        match statement {
+            Statement::Call(call) => visit(call),
+            Statement::If { then, otherwise, .. } => {
+                calls(then, visit);
+                calls(otherwise, visit);
+            }
+            Statement::Scope { body, .. } | Statement::Loop { body, .. } => calls(body, visit),
+            Statement::Assign { .. }
+            | Statement::SetValid(_)
+            | Statement::SetInvalid(_)
+            | Statement::CopyHeader { .. }
+            | Statement::CopyVarbit { .. }
+            | Statement::Leave(_)
+            | Statement::Exit
+            | Statement::Extract { .. }
+            | Statement::Advance(_)
+            | Statement::Lookahead { .. }
+            | Statement::Verify { .. }
+            | Statement::Emit(_)
+            | Statement::Truncate(_) => {}
+        }
+    }
+}
+
 fn call_expressions(call: &mut Call, visit: &mut impl FnMut(&mut Expression)) {
     match call {
         Call::Count { index, .. } => index.iter_mut().for_each(visit),

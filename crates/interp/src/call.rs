@@ -65,15 +65,15 @@ impl<'p> Walker<'_, 'p> {
 
     fn count(&mut self, counter: CounterId, index: Option<&Expression>) {
         let bytes = self.packet.bytes.len() as u64;
-        let cell = match index {
-            Some(index) => {
-                let index = self.value(index).to_u64();
-                self.switch.state.counter_cell(counter, index)
-            }
-            None => match self.hit() {
-                Some((table, entry)) => self.switch.state.direct_counter(counter, table, entry),
-                None => None,
-            },
+        let index = index.map(|index| self.value(index).to_u64());
+        let (of, hit) = (self.switch.program.counters[counter].table, self.hit());
+        let state = &mut self.switch.state;
+        let cell = match (index, of, hit) {
+            // Of a source of a joint table: hidden actions know the number of its entry.
+            (Some(index), Some(table), _) => state.direct_counter(counter, table, index as usize),
+            (Some(index), None, _) => state.counter_cell(counter, index),
+            (None, _, Some((table, entry))) => state.direct_counter(counter, table, entry),
+            (None, _, None) => None,
         };
         if let Some(CounterValue { packets, bytes: total }) = cell {
             *packets += 1;
@@ -90,14 +90,15 @@ impl<'p> Walker<'_, 'p> {
     fn meter(&mut self, meter: MeterId, index: Option<&Expression>, colour: Option<&Expression>, into: Place) {
         let before = colour.map_or(Colour::Green, |colour| Colour::from_number(self.value(colour).to_u64()));
         let cost = self.meter_cost(meter);
-        let hit = self.hit();
         let index = index.map(|index| self.value(index).to_u64());
+        let (of, hit) = (self.switch.program.meters[meter].table, self.hit());
         let state = &mut self.switch.state;
         let now = state.clock_ns;
-        let cell = match (index, hit) {
-            (Some(index), _) => state.meter_cell(meter, index),
-            (None, Some((table, entry))) => state.direct_meter(meter, table, entry),
-            (None, None) => None,
+        let cell = match (index, of, hit) {
+            (Some(index), Some(table), _) => state.direct_meter(meter, table, index as usize),
+            (Some(index), None, _) => state.meter_cell(meter, index),
+            (None, _, Some((table, entry))) => state.direct_meter(meter, table, entry),
+            (None, _, None) => None,
         };
         if let Some(cell) = cell {
             let colour = MeterCell::execute(cell, cost, before, now);

@@ -6,7 +6,7 @@ use crate::pattern::Pattern;
 use crate::storage::number;
 use crate::tables::{Invocation, TableState, Target};
 use control::Refusal;
-use control::plane::{Cell, CounterValue};
+use control::plane::{Cell, CounterValue, EntryKey};
 use hlir::value::{Bits, Value};
 use hlir::{CounterId, MeterId, Profile, Program, RegisterId, Selector, TableId};
 use std::collections::{BTreeMap, HashMap};
@@ -148,6 +148,11 @@ impl<'p> State<'p> {
         if index < self.program.registers[register].size {
             self.registers[number(register)].insert(index, value);
         }
+    }
+
+    /// The number of an entry's direct counters and meters: hidden actions of joint tables have it as data.
+    pub fn cell_number(&self, key: &EntryKey) -> Option<u64> {
+        self.table(key.table).identify(key).ok().map(|entry| entry as u64)
     }
 
     /// The counter's cell as the control plane names it.

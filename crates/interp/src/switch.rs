@@ -179,7 +179,8 @@ impl<'p> Switch<'p> {
 
     /// Fills the joint tables, which are empty.
     fn fill_joins(&mut self) {
-        let changes = self.joins.fill(&self.store);
+        let state = &self.state;
+        let changes = self.joins.fill(&self.store, |key| state.cell_number(key));
         self.change_joins(changes);
     }
 
@@ -237,7 +238,8 @@ impl DataPlane for Switch<'_> {
         let (write, changes) = self.joins.before(update);
         self.change_joins(changes);
         let done = self.apply_update(update);
-        let changes = self.joins.behind(write, done.is_ok());
+        let state = &self.state;
+        let changes = self.joins.behind(write, done.is_ok(), |key| state.cell_number(key));
         self.change_joins(changes);
         done
     }

@@ -3,6 +3,7 @@
 use super::{NativeEngine, table_refusal, translate};
 use control::Refusal;
 use control::join::Change;
+use control::plane::{Cell, EntryKey};
 use hlir::entry::EntryAction;
 use hlir::{Entry, Match, TableId};
 use runtime::{Lane, tables};
@@ -16,7 +17,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         }
         let mut joins = std::mem::take(&mut self.joins);
         self.clear_joins();
-        let changes = joins.fill(&self.store);
+        let changes = joins.fill(&self.store, |key| self.cell_number(key));
         joins.make(changes, |change| self.change_join(change));
         self.joins = joins;
     }
@@ -51,6 +52,11 @@ impl<L: Lane> NativeEngine<'_, L> {
         let mut joins = std::mem::take(&mut self.joins);
         joins.make(changes, |change| self.change_join(change));
         self.joins = joins;
+    }
+
+    /// The number of an entry's direct counters and meters.
+    pub(super) fn cell_number(&self, key: &EntryKey) -> Option<u64> {
+        self.cell(&Cell::Entry(key.clone())).ok()
     }
 
     fn joint_number(&self, joint: TableId) -> Option<usize> {

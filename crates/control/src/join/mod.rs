@@ -12,7 +12,7 @@ use crate::{Refusal, Store, Update};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Match, Program, TableId};
 use num_bigint::BigUint;
-use products::{Row, Side, Sources, action_of};
+use products::{Row, Side, Sources};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -76,8 +76,9 @@ impl Joins {
         found.map_or(0, |sources| if sources.is_full { 0 } else { sources.total })
     }
 
-    /// The entries of all joint tables, which are empty, with the sources that a store has.
-    pub fn fill(&mut self, store: &Store) -> Vec<Change> {
+    /// The entries of all joint tables, which are empty, with the sources that a store has. `cell` says which
+    /// cells of direct counters and meters an entry has in the data plane.
+    pub fn fill(&mut self, store: &Store, cell: impl Fn(&EntryKey) -> Option<u64>) -> Vec<Change> {
         let program = self.program.clone();
         self.tables = program.joins.iter().map(|join| Sources::new(&program, join)).collect();
         let mut changes = Vec::new();
@@ -90,7 +91,8 @@ impl Joins {
                 }
                 for stored in store.entries(source) {
                     if let (Some(key), Some(call)) = (exact_key(&stored.entry.matches), call_of(&stored.entry)) {
-                        self.tables[at].add(side, key, call);
+                        let cell = self.cell(source, &key, &cell);
+                        self.tables[at].add(side, key, call, cell);
                     }
                 }
             }
@@ -134,17 +136,23 @@ impl Joins {
         (write, changes)
     }
 
-    /// The changes that follow it, by what became of it.
-    pub fn behind(&mut self, write: Write, is_done: bool) -> Vec<Change> {
+    /// The changes that follow it, by what became of it. `cell` says which cells the entry has now.
+    pub fn behind(&mut self, write: Write, is_done: bool, cell: impl Fn(&EntryKey) -> Option<u64>) -> Vec<Change> {
         let mut changes = Vec::new();
         let entry = if is_done { write.new } else { write.old };
         if let Some((table, key)) = write.source {
             if let Some(call) = entry {
-                self.add(table, key, call, &mut changes);
+                let cell = self.cell(table, &key, cell);
+                self.add(table, key, call, cell, &mut changes);
             }
             self.fill_again(&mut changes);
         }
         changes
+    }
+
+    /// The cells of an entry, if its table has some.
+    fn cell(&self, table: TableId, key: &Key, cell: impl Fn(&EntryKey) -> Option<u64>) -> Option<u64> {
+        self.program.has_cells(table).then(|| cell(&row_key(table, key))).flatten()
     }
 
     /// Empties a joint table that has no more room in the data plane, for good.
@@ -189,19 +197,22 @@ impl Joins {
         let (call, rows) = self.tables[at].remove(side, key)?;
         if !is_empty {
             let joint = self.tables[at].table;
-            for row in rows {
+            let is_source = self.side_of(joint).is_some();
+            for key in rows {
                 // Those over this joint table first: the removed entry is one of their sources.
-                self.remove(joint, &row.key, changes);
-                changes.push(Change::Delete(row_key(joint, &row.key)));
+                if is_source {
+                    self.remove(joint, &key, changes);
+                }
+                changes.push(Change::Delete(EntryKey { table: joint, matches: matches_of(key), priority: 0 }));
             }
         }
         Some(call)
     }
 
     /// Adds an entry of a source.
-    fn add(&mut self, table: TableId, key: Key, call: ActionCall, changes: &mut Vec<Change>) {
+    fn add(&mut self, table: TableId, key: Key, call: ActionCall, cell: Option<u64>, changes: &mut Vec<Change>) {
         let Some((at, side)) = self.side_of(table) else { return };
-        self.tables[at].add(side, key.clone(), call);
+        self.tables[at].add(side, key.clone(), call, cell);
         if self.tables[at].is_full {
             return;
         }
@@ -215,10 +226,15 @@ impl Joins {
     /// Rows are inserted into a joint table, and become entries of a source of the next one.
     fn inserted(&mut self, at: usize, rows: Vec<Row>, changes: &mut Vec<Change>) {
         let joint = self.tables[at].table;
-        for row in rows {
-            let call = action_of(&row);
-            changes.push(Change::Insert(joint, row_entry(&row.key, call.clone())));
-            self.add(joint, row.key, call, changes);
+        let is_source = self.side_of(joint).is_some();
+        for Row { key, call } in rows {
+            if is_source {
+                changes.push(Change::Insert(joint, row_entry(key.clone(), call.clone())));
+                // Cells of its sources are in its data.
+                self.add(joint, key, call, None, changes);
+            } else {
+                changes.push(Change::Insert(joint, row_entry(key, call)));
+            }
         }
     }
 
@@ -303,14 +319,14 @@ fn call_of(entry: &Entry) -> Option<ActionCall> {
     }
 }
 
-fn matches_of(key: &Key) -> Vec<Match> {
-    key.iter().cloned().map(Match::Exact).collect()
+fn matches_of(key: Key) -> Vec<Match> {
+    key.into_vec().into_iter().map(Match::Exact).collect()
 }
 
 fn row_key(table: TableId, key: &Key) -> EntryKey {
-    EntryKey { table, matches: matches_of(key), priority: 0 }
+    EntryKey { table, matches: matches_of(key.clone()), priority: 0 }
 }
 
-fn row_entry(key: &Key, call: ActionCall) -> Entry {
+fn row_entry(key: Key, call: ActionCall) -> Entry {
     Entry { matches: matches_of(key), priority: 0, action: EntryAction::Call(call), constant: false }
 }

@@ -15,6 +15,7 @@ use crate::plane::{Cell, EntryKey, MeterRates, Replica, Session, SessionTarget};
 use crate::{Refusal, RefusalKind, Update};
 pub use check::kind_name;
 use check::{check_call, check_match, check_register};
+pub(crate) use hash::KeyHash;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, Entry, Match, MeterId, ProfileId, Program, RegisterId, Scope, TableId, ValueSetId};
 use num_bigint::BigUint;

@@ -40,7 +40,7 @@ pub struct Accesses {
     shared: HashSet<Shared>,
     /// Whether the packet may end or leave the node there.
     ends: bool,
-    /// Whether the entry that was hit has a part in it: its counter, meter, timer, or a new entry.
+    /// Whether it needs the entry that was hit, or makes a new one: not for its cells, whose number is data.
     of_entry: bool,
 }
 
@@ -96,7 +96,7 @@ impl Accesses {
         self.ends
     }
 
-    /// Whether the entry that was hit has a part in it.
+    /// Whether it needs the entry that was hit, or makes a new one.
     pub fn of_entry(&self) -> bool {
         self.of_entry
     }
@@ -201,16 +201,15 @@ impl Accesses {
         effects::call_places(call).into_iter().for_each(|place| self.write(place));
         match call {
             // Sums do not depend on the order.
-            Call::Count { index, .. } => self.of_entry |= index.is_none(),
+            Call::Count { .. } => {}
             Call::ReadRegister { register, into, .. } => {
                 // An index out of range leaves the place as it is.
                 self.read(*into);
                 self.shared.insert(Shared::Register(*register));
             }
             Call::WriteRegister { register, .. } => drop(self.shared.insert(Shared::Register(*register))),
-            Call::ExecuteMeter { meter, index, into, .. } => {
+            Call::ExecuteMeter { meter, into, .. } => {
                 self.read(*into);
-                self.of_entry |= index.is_none();
                 self.shared.insert(Shared::Meter(*meter));
             }
             Call::Hash { data, .. } | Call::AddChecksum { data, .. } => {

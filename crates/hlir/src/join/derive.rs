@@ -3,8 +3,8 @@
 use super::follow::{Followed, follow};
 use super::{Accesses, FirstAction, Join, Known, SecondKey};
 use crate::{
-    Action, ActionCall, Expression, Key, MatchKind, Next, NodeId, NodeKind, Notes, Parameter, Program, Scope,
-    Statement, Table, TableId, visit,
+    Action, ActionCall, Call, Expression, Key, MatchKind, Meter, MeterId, Next, NodeId, NodeKind, Notes, Parameter,
+    Program, Scope, Statement, Table, TableId, visit,
 };
 
 /// What a joint table over some actions of the first lookup is.
@@ -63,8 +63,8 @@ pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
         Some("its actions come from a profile")
     } else if table.add_on_miss {
         Some("packets insert entries into it")
-    } else if program.has_own_records(id) {
-        Some("its entries are counted, metered or aged one by one")
+    } else if table.idle_timeout.is_some() {
+        Some("its entries are aged one by one")
     } else if (1..table.entries.len()).any(same_key) {
         Some("two of its own entries have the same key")
     } else if node_of(program, id).is_none() {
@@ -161,6 +161,18 @@ fn is_joinable(program: &Program, table: TableId, action: u32) -> bool {
         && !Accesses::of_statements(program, &program.tables[table].actions[action as usize].body).ends()
 }
 
+/// What a hit that runs an action does: what counts and measures every hit by itself, then the action.
+pub(super) fn body_of(program: &Program, table: TableId, action: u32) -> Vec<Statement> {
+    let counters = program.counters.iter().filter(|(_, it)| it.table == Some(table) && it.automatic);
+    let counts = counters.map(|(counter, _)| Call::Count { counter, index: None });
+    let meters = program.meters.iter().filter(|(_, meter)| meter.table == Some(table));
+    let colour = |(meter, declared): (MeterId, &Meter)| {
+        Some(Call::ExecuteMeter { meter, index: None, colour: None, into: declared.automatic? })
+    };
+    let automatic = counts.chain(meters.filter_map(colour)).map(Statement::Call);
+    automatic.chain(program.tables[table].actions[action as usize].body.iter().cloned()).collect()
+}
+
 /// Where the second table's keys come from, and the keys of the joint table.
 fn keys(
     program: &Program,
@@ -169,8 +181,7 @@ fn keys(
 ) -> (Vec<SecondKey>, Vec<Key>) {
     let mut written = Accesses::default();
     for (action, way) in actions.iter().zip(ways) {
-        let body = &program.tables[first].actions[*action as usize].body;
-        written.add(&Accesses::of_statements(program, body));
+        written.add(&Accesses::of_statements(program, &body_of(program, first, *action)));
         written.add(&Accesses::of_statements(program, &way.between));
     }
     let mut joint_keys = program.tables[first].keys.clone();
@@ -220,22 +231,51 @@ fn hidden_action(
     between: &[Statement],
     (second, other): (TableId, u32),
 ) -> Action {
-    let [one, other] = [(first, one), (second, other)].map(|(id, action)| &program.tables[id].actions[action as usize]);
-    let shift = one.parameters.len() as u32;
-    let mut moved = other.body.clone();
+    let (mut body, mut moved) = (body_of(program, first, one), body_of(program, second, other));
+    let widths = |table: TableId, action: u32| {
+        let cell = program.has_cells(table).then_some(Join::CELL_BITS);
+        program.tables[table].parameter_widths(action as usize).into_iter().chain(cell).collect::<Vec<u32>>()
+    };
+    let [firsts, seconds] = [widths(first, one), widths(second, other)];
+    let shift = firsts.len() as u32;
     visit::statements(&mut moved, &mut |expression| move_parameters(expression, shift));
-    let parameter = |(at, parameter): (usize, &Parameter)| Parameter {
+    count_at(&mut body, shift.saturating_sub(1));
+    count_at(&mut moved, (shift + seconds.len() as u32).saturating_sub(1));
+    let parameter = |(at, width): (usize, &u32)| Parameter {
         name: format!("{}{at}", if at < shift as usize { "first" } else { "second" }),
-        width: parameter.width,
+        width: *width,
         notes: Notes::default(),
     };
+    let [one, other] = [(first, one), (second, other)].map(|(id, action)| &program.tables[id].actions[action as usize]);
     Action {
         name: format!("{}+{}", one.name, other.name),
-        parameters: one.parameters.iter().chain(&other.parameters).enumerate().map(parameter).collect(),
-        body: one.body.iter().chain(between).cloned().chain(moved).collect(),
+        parameters: firsts.iter().chain(&seconds).enumerate().map(parameter).collect(),
+        body: body.into_iter().chain(between.iter().cloned()).chain(moved).collect(),
         scope: Scope::TableOnly,
         notes: Notes::default(),
     }
+}
+
+/// Counts and measures at the cells whose number is this parameter, in place of those of the entry that was hit.
+fn count_at(body: &mut [Statement], parameter: u32) {
+    visit::calls(body, &mut |call| match call {
+        Call::Count { index: index @ None, .. } | Call::ExecuteMeter { index: index @ None, .. } => {
+            *index = Some(Expression::Parameter(parameter));
+        }
+        Call::Count { .. }
+        | Call::ExecuteMeter { .. }
+        | Call::ReadRegister { .. }
+        | Call::WriteRegister { .. }
+        | Call::Hash { .. }
+        | Call::AddChecksum { .. }
+        | Call::Random { .. }
+        | Call::SendDigest { .. }
+        | Call::Log { .. }
+        | Call::Assert { .. }
+        | Call::AddEntry { .. }
+        | Call::RestartTimer { .. }
+        | Call::Custom { .. } => {}
+    });
 }
 
 fn move_parameters(expression: &mut Expression, by: u32) {

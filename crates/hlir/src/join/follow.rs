@@ -1,6 +1,7 @@
 //! What is known of a packet from the entry that it hit: the places that hold functions of the entry's data.
 
 use super::closed::{decides, folded, truth};
+use super::derive::body_of;
 use super::{Accesses, slow_path};
 use crate::{Binary, Expression, NodeId, NodeKind, Place, Program, Statement, Unary};
 use std::collections::HashMap;
@@ -195,9 +196,8 @@ pub(super) struct Followed {
 /// None if there is none, or the packet may end before.
 pub(super) fn follow(program: &Program, from: NodeId, action: u32, known: &Known) -> Option<Followed> {
     let NodeKind::Apply { table, next, .. } = &program.nodes[from].kind else { return None };
-    let body = &program.tables[*table].actions[action as usize].body;
     let (mut known, mut between) = (known.clone(), Vec::new());
-    known.run(program, body);
+    known.run(program, &body_of(program, *table, action));
     let mut at = super::target(next, action);
     for _ in 0..program.nodes.len() {
         match &program.nodes[at].kind {

@@ -21,7 +21,7 @@ use crate::{Expression, Program, TableId};
 
 /// How the entries of a joint table are made. For each pair of entries that agree in their common keys there
 /// may be one: its key is the first entry's key and the rest of the second's, its action data the data of
-/// both.
+/// both. Behind the data of a source with direct counters or meters stands the number of its entry's cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
     /// The joint table. Its keys are those of `first`, then the second table's that are its own.
@@ -58,6 +58,9 @@ pub struct FirstAction {
 impl Join {
     /// What a joint table does on a miss: nothing. The hidden actions follow.
     pub const SLOW: u32 = 0;
+
+    /// Bits of the number of an entry's cells in hidden action data.
+    pub const CELL_BITS: u32 = 32;
 
     /// The hidden action that runs `firsts[first]` and then `seconds[second]`.
     pub fn action(&self, first: usize, second: usize) -> u32 {

@@ -267,6 +267,9 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
         match (table, index) {
             (None, _) => self.error(site, format!("there is no {kind} number {id}")),
             (Some(None), None) => self.error(site, format!("the {kind} is not direct: `at INDEX` is missing")),
+            // A hidden action of a joint table knows the cell of the source's entry.
+            (Some(Some(table)), Some(_))
+                if here.is_some_and(|here| self.verifier.program.joins_over(table).contains(&here)) => {}
             (Some(Some(_)), Some(_)) => self.error(site, format!("the {kind} is direct, and takes no index")),
             (Some(Some(table)), None) if here != Some(table) => {
                 self.error(site, format!("a direct {kind} is used in actions of its table only"));

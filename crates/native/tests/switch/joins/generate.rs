@@ -38,6 +38,7 @@ pub fn program_text(random: &mut Random) -> String {
 
 /// A table with two or three actions. Says whether one of them exits.
 fn table(random: &mut Random, number: usize, text: &mut String) -> bool {
+    let own = cells(random, number, text);
     text.push_str(&format!("table t{number} {{\n"));
     let mut keys: Vec<&str> = Vec::new();
     for _ in 0..=random.below(2) {
@@ -51,12 +52,41 @@ fn table(random: &mut Random, number: usize, text: &mut String) -> bool {
     for action in 0..3 {
         let exit = action == 2 && random.below(3) == 0;
         exits |= exit;
-        let body: Vec<String> = (0..random.below(3)).map(|_| statement(random, true)).collect();
+        let mut body: Vec<String> = (0..random.below(3)).map(|_| statement(random, true)).collect();
+        for call in &own {
+            // One that no action uses is not in the compiled program.
+            if action == 0 || random.below(3) > 0 {
+                body.insert(random.below(body.len() as u64 + 1) as usize, call.clone());
+            }
+        }
         let exit = if exit { "    exit\n" } else { "" };
         text.push_str(&format!("  action a{action}(p: 8, q: 8) {{\n{}{exit}  }}\n", body.concat()));
     }
     text.push_str(&format!("  default a{}(1, 2)\n}}\n", random.below(3)));
     exits
+}
+
+/// Direct counters and meters of a table. Gives what its actions do with those that run at no hit by themselves.
+fn cells(random: &mut Random, number: usize, text: &mut String) -> Vec<String> {
+    let mut own = Vec::new();
+    if random.below(2) == 0 {
+        let automatic = random.below(2) == 0;
+        let word = if automatic { " automatic" } else { "" };
+        text.push_str(&format!("counter t{number}.hits: packets_and_bytes of t{number}{word}\n"));
+        if !automatic {
+            own.push(format!("    count t{number}.hits\n"));
+        }
+    }
+    if random.below(4) == 0 {
+        let place = one_of(random, &PLACES);
+        let automatic = random.below(2) == 0;
+        let into = if automatic { format!(" into {place}") } else { String::new() };
+        text.push_str(&format!("meter t{number}.rate: packets of t{number}{into}\n"));
+        if !automatic {
+            own.push(format!("    meter t{number}.rate into {place}\n"));
+        }
+    }
+    own
 }
 
 fn statement(random: &mut Random, in_action: bool) -> String {
