@@ -5,7 +5,9 @@
  *   3 dmac      mine: route; else bridge to a port       7 rewrites  rewrite -> addresses, key written by 5
  *   4 routes    longest prefix; may divert to the bridge
  *
- * With the VLAN of 1, all keys of 2, 3, 4 and 6 are known: one stage can look these up together (docs/path.md). 5 waits for 4, and 7 for 5. */
+ * With the VLAN of 1, all keys of 2, 3, 4 and 6 are known: one stage can look these up together (docs/path.md). 5 waits for 4, and 7 for 5.
+ *
+ * With REWRITE_IN_INGRESS, 7 follows 5 directly and can be joined with it; else it stands behind the traffic manager. */
 #include <core.p4>
 #include <v1model.p4>
 
@@ -96,8 +98,44 @@ control NoChecksum(inout headers_t hdr, inout metadata_t meta) {
     }
 }
 
+control Rewriter(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
+    action rewrite(bit<48> src, bit<48> dst) {
+        bit<17> sum = (bit<17>)hdr.ipv4.checksum + 0x100;
+
+        hdr.ethernet.src = src;
+        hdr.ethernet.dst = dst;
+        hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
+        /* RFC 1624, as in ipv4fwd. */
+        hdr.ipv4.checksum = (bit<16>)(sum >= 0xffff ? sum + 1 : sum);
+    }
+
+    action drop() {
+        mark_to_drop(standard);
+    }
+
+    table rewrites {
+        key = {
+            meta.rewrite : exact;
+        }
+        actions = {
+            rewrite;
+            drop;
+        }
+        const default_action = drop();
+    }
+
+    apply {
+        if (meta.routed) {
+            rewrites.apply();
+        }
+    }
+}
+
 control Switch(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     counter(DROP_REASONS, CounterType.packets) dropped;
+#ifdef REWRITE_IN_INGRESS
+    Rewriter() rewriter;
+#endif
 
     action drop(bit<32> reason) {
         dropped.count(reason);
@@ -254,6 +292,9 @@ control Switch(inout headers_t hdr, inout metadata_t meta, inout standard_metada
         }
         if (meta.routed) {
             nexthops.apply();
+#ifdef REWRITE_IN_INGRESS
+            rewriter.apply(hdr, meta, standard);
+#endif
         }
         if (hdr.ipv4.isValid()) {
             acl.apply();
@@ -261,38 +302,12 @@ control Switch(inout headers_t hdr, inout metadata_t meta, inout standard_metada
     }
 }
 
-control Rewriter(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
-    action rewrite(bit<48> src, bit<48> dst) {
-        bit<17> sum = (bit<17>)hdr.ipv4.checksum + 0x100;
-
-        hdr.ethernet.src = src;
-        hdr.ethernet.dst = dst;
-        hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
-        /* RFC 1624, as in ipv4fwd. */
-        hdr.ipv4.checksum = (bit<16>)(sum >= 0xffff ? sum + 1 : sum);
-    }
-
-    action drop() {
-        mark_to_drop(standard);
-    }
-
-    table rewrites {
-        key = {
-            meta.rewrite : exact;
-        }
-        actions = {
-            rewrite;
-            drop;
-        }
-        const default_action = drop();
-    }
-
+#ifdef REWRITE_IN_INGRESS
+control NoRewriter(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     apply {
-        if (meta.routed) {
-            rewrites.apply();
-        }
     }
 }
+#endif
 
 control SwitchDeparser(packet_out packet, in headers_t hdr) {
     apply {
@@ -302,4 +317,8 @@ control SwitchDeparser(packet_out packet, in headers_t hdr) {
     }
 }
 
+#ifdef REWRITE_IN_INGRESS
+V1Switch(SwitchParser(), NoChecksum(), Switch(), NoRewriter(), NoChecksum(), SwitchDeparser()) main;
+#else
 V1Switch(SwitchParser(), NoChecksum(), Switch(), Rewriter(), NoChecksum(), SwitchDeparser()) main;
+#endif

@@ -143,6 +143,7 @@ fn runners(
     let made = match (options.sweep, experiment) {
         (true, _) => subject.grid(options),
         (false, Experiment::Gains) => subject.gains(),
+        (false, Experiment::Join) => subject.joins(),
         (false, Experiment::Programs | Experiment::Drops(_)) => Vec::new(),
     };
     let all: Vec<&Variant> = variants.iter().chain(&made).collect();
@@ -213,7 +214,7 @@ fn keep_right(runners: &mut Vec<Runner>, trace: &Arc<Trace>) {
             return true;
         }
         for (burst, expected) in COMPARED.into_iter().zip(&expected) {
-            if let Some(difference) = check::difference(expected, &runner.sent(&trace, burst)) {
+            if let Some(difference) = check::difference(expected, &runner.sent(&trace, burst), runner.order) {
                 println!("wrong\t{}\tin bursts of {burst}, {}", runner.name, difference.replace('\n', " "));
                 return false;
             }
@@ -283,6 +284,7 @@ impl Bench<'_> {
                 traffic,
                 burst,
                 cycles: cost.cycles,
+                lookups: cost.lookups,
                 floor,
                 spread: cost.spread,
                 predicted: runner.predictor.as_ref().map(|predictor| predictor.cycles(&machine)),
@@ -332,6 +334,7 @@ mod tests {
             traffic: Traffic::Zipf,
             burst: 64,
             cycles: 20.5,
+            lookups: Some(2.0),
             floor: 6.25,
             spread: 0.125,
             predicted: None,

@@ -69,7 +69,7 @@ fn panels(records: &[Record]) -> Vec<(String, Vec<&Record>)> {
     for record in records {
         let experiment = match record.case.experiment {
             Experiment::Programs => String::new(),
-            other @ (Experiment::Drops(_) | Experiment::Gains) => format!("{other}, "),
+            other @ (Experiment::Drops(_) | Experiment::Gains | Experiment::Join) => format!("{other}, "),
         };
         let title = format!("{}, {experiment}{} traffic", record.case.application, record.traffic);
         match panels.iter_mut().find(|(known, _)| *known == title) {

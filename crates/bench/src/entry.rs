@@ -1,6 +1,9 @@
 //! Entries by the million: plain numbers until they reach a table, and laid out for it by what its descriptor says.
 
 use driver::failure::Failure;
+use hlir::entry::EntryAction;
+use hlir::{ActionCall, Match, Program, Table, TableId};
+use num_bigint::BigUint;
 use runtime::pipeline;
 use runtime::tables;
 
@@ -41,6 +44,20 @@ impl Field {
         }
     }
 
+    fn as_match(&self) -> Match {
+        match *self {
+            Field::Exact(value) => Match::Exact(value.into()),
+            Field::Wide(limbs) => {
+                let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+                Match::Exact(BigUint::from_bytes_le(&bytes))
+            }
+            Field::Lpm { value, prefix } => Match::Lpm { value: value.into(), prefix },
+            Field::Ternary { value, mask } => Match::Ternary { value: value.into(), mask: mask.into() },
+            Field::Range { low, high } => Match::Range { low: low.into(), high: high.into() },
+            Field::Any => Match::Any,
+        }
+    }
+
     pub fn is_long_prefix(&self) -> bool {
         matches!(self, Field::Lpm { prefix, .. } if *prefix > 24)
     }
@@ -54,6 +71,27 @@ pub struct Entry<'a> {
     pub priority: u32,
     pub action: &'static str,
     pub arguments: &'a [u64],
+}
+
+impl Entry<'_> {
+    /// The table of a program that it is for.
+    pub fn table_in(&self, program: &Program) -> Option<TableId> {
+        program.tables.iter().find(|(_, table)| is_named(&table.name, self.table)).map(|(id, _)| id)
+    }
+
+    /// The entry as data planes take it.
+    pub fn in_table(&self, table: &Table) -> Result<hlir::Entry, Failure> {
+        let action = table.actions.iter().position(|action| is_named(&action.name, self.action));
+        let unknown = || Failure::input(format!("table `{}` has no action `{}`", table.name, self.action));
+        let action = action.ok_or_else(unknown)? as u32;
+        let arguments = self.arguments.iter().map(|argument| BigUint::from(*argument)).collect();
+        Ok(hlir::Entry {
+            matches: self.fields.iter().map(Field::as_match).collect(),
+            priority: self.priority,
+            action: EntryAction::Call(ActionCall { action, arguments }),
+            constant: false,
+        })
+    }
 }
 
 pub fn ones(width: u32) -> u128 {

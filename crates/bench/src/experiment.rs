@@ -25,6 +25,13 @@ const SWEPT: [(&str, [u64; 3]); 4] = [
     ("l2l3acl", [256, 65_536, 1 << 20]),
 ];
 
+/// Sizes at which joins of l2l3acl are measured (COP, table 1), and those of a quick run.
+const JOINED: (&str, [u64; 3], [u64; 2]) = ("l2l3acl", [4, 16_384, 1 << 20], [4, 16_384]);
+
+/// Sizes of the sweep in which l2fwd's tables are joined (BACUS, figure 13), and those of a quick run.
+const JOIN_SWEPT: (&str, [u64; 11], [u64; 4]) =
+    ("l2fwd", [16, 32, 64, 128, 256, 512, 1024, 4096, 65_536, 1 << 20, 1 << 22], [16, 128, 1024, 4096]);
+
 /// What a case is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiment {
@@ -34,6 +41,8 @@ pub enum Experiment {
     Drops(u32),
     /// What batches and prefetches gain, with the papers' data structures and with ours.
     Gains,
+    /// What joins of tables gain, and where they cease to.
+    Join,
 }
 
 impl Experiment {
@@ -41,7 +50,7 @@ impl Experiment {
     pub fn dropped(self) -> u32 {
         match self {
             Experiment::Drops(percent) => percent,
-            Experiment::Programs | Experiment::Gains => 0,
+            Experiment::Programs | Experiment::Gains | Experiment::Join => 0,
         }
     }
 }
@@ -52,6 +61,7 @@ impl fmt::Display for Experiment {
             Experiment::Programs => f.write_str("programs"),
             Experiment::Drops(percent) => write!(f, "drops-{percent}"),
             Experiment::Gains => f.write_str("gains"),
+            Experiment::Join => f.write_str("join"),
         }
     }
 }
@@ -63,6 +73,7 @@ impl FromStr for Experiment {
         match text.split_once('-') {
             None if text == "programs" => Ok(Experiment::Programs),
             None if text == "gains" => Ok(Experiment::Gains),
+            None if text == "join" => Ok(Experiment::Join),
             Some(("drops", percent)) => {
                 percent.parse().map(Experiment::Drops).map_err(|error| format!("`{text}`: {error}"))
             }
@@ -138,6 +149,17 @@ pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
             cases.extend(sizes.iter().map(|size| case(name, *size, Experiment::Gains)));
         }
     }
+    // Twenty minutes more, so only where it is named.
+    if options.experiment.iter().any(|asked| asked == "join") {
+        for (name, usual, quick) in
+            [(JOINED.0, &JOINED.1[..], &JOINED.2[..]), (JOIN_SWEPT.0, &JOIN_SWEPT.1, &JOIN_SWEPT.2)]
+        {
+            let usual = if options.quick { quick } else { usual };
+            let sizes = if options.sizes.is_empty() { usual } else { &options.sizes };
+            let chosen = sizes.iter().filter(|_| is_chosen(name));
+            cases.extend(chosen.map(|size| case(name, *size, Experiment::Join)));
+        }
+    }
     Ok(cases)
 }
 
@@ -172,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_case_goes_from_process_to_process() {
-        for experiment in [Experiment::Programs, Experiment::Drops(17), Experiment::Gains] {
+        for experiment in [Experiment::Programs, Experiment::Drops(17), Experiment::Gains, Experiment::Join] {
             for application in ["ipv4fwd", "a:b/router.p4"] {
                 let case = Case { application: application.into(), size: 4, experiment };
                 assert_eq!(case.to_string().parse(), Ok(case));

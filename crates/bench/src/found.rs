@@ -12,6 +12,8 @@ pub struct Found {
     pub traffic: Traffic,
     pub burst: u32,
     pub cycles: f64,
+    /// Lookups a packet; unknown of programs by hand.
+    pub lookups: Option<f64>,
     pub floor: f64,
     pub spread: f64,
     pub predicted: Option<f64>,
@@ -24,9 +26,10 @@ pub struct Found {
 impl Found {
     /// As the process says it.
     pub fn line(&self) -> String {
-        let predicted = self.predicted.map_or("-".to_string(), |cycles| format!("{cycles:.3}"));
+        let [predicted, lookups] =
+            [self.predicted, self.lookups].map(|value| value.map_or("-".to_string(), |value| format!("{value:.3}")));
         format!(
-            "found\t{}\t{}\t{}\t{:.3}\t{:.3}\t{:.5}\t{predicted}\t{:.3}\t{:.4}\t{}",
+            "found\t{}\t{}\t{}\t{:.3}\t{:.3}\t{:.5}\t{predicted}\t{:.3}\t{:.4}\t{}\t{lookups}",
             self.variant,
             self.traffic,
             self.burst,
@@ -43,7 +46,7 @@ impl Found {
     pub fn parse(line: &str) -> Option<Found> {
         let mut words = line.strip_prefix("found\t")?.split('\t');
         let mut next = || words.next();
-        Some(Found {
+        let found = Found {
             variant: next()?.to_string(),
             traffic: Traffic::named(next()?)?,
             burst: next()?.parse().ok()?,
@@ -54,6 +57,8 @@ impl Found {
             limit: next()?.parse().ok()?,
             drift: next()?.parse().ok()?,
             pages: next()?.to_string(),
-        })
+            lookups: None,
+        };
+        Some(Found { lookups: next()?.parse().ok(), ..found })
     }
 }

@@ -13,6 +13,7 @@ mod entry;
 mod experiment;
 mod found;
 mod interpreted;
+mod joins;
 mod line_cost;
 mod machine_drift;
 mod options;
@@ -111,7 +112,7 @@ fn all(options: &Options) -> Result<(), Failure> {
         say!("{} processes of an interrupted run are taken over", log.kept());
     }
     let heard = Scheduler::new(options, cases, log)?.run(|records| match &options.out {
-        Some(folder) => write(folder, records, options.sweep),
+        Some(folder) => write(folder, records, name(options)),
         None => Ok(()),
     })?;
     conclude(&heard, options)?;
@@ -119,7 +120,11 @@ fn all(options: &Options) -> Result<(), Failure> {
 }
 
 fn name(options: &Options) -> &'static str {
-    if options.sweep { "sweep" } else { "bench" }
+    match &options.experiment[..] {
+        _ if options.sweep => "sweep",
+        [one] if one == "join" => "join",
+        _ => "bench",
+    }
 }
 
 /// The key by which an interrupted run is resumed: it must have the same options, machine file and program.
@@ -135,8 +140,15 @@ fn key(options: &Options) -> String {
     format!("run {}", hash.hex())
 }
 
-fn write(folder: &Path, records: &[Record], is_sweep: bool) -> Result<(), Failure> {
-    if is_sweep {
+fn write(folder: &Path, records: &[Record], name: &str) -> Result<(), Failure> {
+    if let Some(picture) = joins::svg(records) {
+        files::write(&folder.join("join.svg"), picture.map_err(Failure::environment)?.as_bytes())?;
+    }
+    if name == "join" {
+        files::write(&folder.join("join.json"), report::json(records).as_bytes())?;
+        return files::write(&folder.join("join.txt"), table(records).as_bytes());
+    }
+    if name == "sweep" {
         files::write(&folder.join("sweep.json"), report::json(records).as_bytes())?;
         files::write(&folder.join("sweep.txt"), sweep::table(records).as_bytes())?;
         let picture = sweep::svg(records).map_err(Failure::environment)?;

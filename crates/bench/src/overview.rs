@@ -20,7 +20,9 @@ pub fn table(records: &[Record]) -> String {
         }
         let program = match record.case.experiment {
             Experiment::Programs => record.case.name().to_string(),
-            other @ (Experiment::Drops(_) | Experiment::Gains) => format!("{} {other}", record.case.name()),
+            other @ (Experiment::Drops(_) | Experiment::Gains | Experiment::Join) => {
+                format!("{} {other}", record.case.name())
+            }
         };
         let peer = best(records, record, Record::is_peer);
         let (cycles, name, ratio) = match peer {

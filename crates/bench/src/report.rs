@@ -13,6 +13,8 @@ pub struct Record {
     pub variant: String,
     pub burst: u32,
     pub cycles: f64,
+    /// A packet; unknown of programs by hand.
+    pub lookups: Option<f64>,
     pub floor: f64,
     pub limit: f64,
     pub spread: f64,
@@ -47,6 +49,7 @@ pub fn record(case: &Case, found: &[&Found], ticks_per_us: f64, compiler: &str) 
         variant: first.variant.clone(),
         burst: first.burst,
         cycles,
+        lookups: first.lookups,
         floor: of(|found| found.floor),
         limit: of(|found| found.limit),
         spread: of(|found| found.spread).max((high - low) / 2.0 / cycles),
@@ -70,11 +73,12 @@ impl Record {
     }
 
     fn json(&self) -> String {
-        let predicted = self.predicted.map_or("null".to_string(), |cycles| format!("{cycles:.2}"));
+        let [predicted, lookups] =
+            [self.predicted, self.lookups].map(|value| value.map_or("null".to_string(), |value| format!("{value:.2}")));
         format!(
             "{{\"experiment\":\"{}\",\"program\":\"{}\",\"entries\":{},\"traffic\":\"{}\",\"variant\":\"{}\",\"burst\":{},\
              \"cycles\":{:.2},\"net_cycles\":{:.2},\"mpps\":{:.2},\
-             \"predicted\":{predicted},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\",\
+             \"predicted\":{predicted},\"lookups\":{lookups},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\",\
              \"processes\":{}}}",
             self.case.experiment,
             self.case.application,
@@ -196,6 +200,7 @@ mod tests {
             traffic: Traffic::Uniform,
             burst: 32,
             cycles,
+            lookups: None,
             floor: 6.0,
             spread: 0.01,
             predicted: None,

@@ -29,7 +29,7 @@ pub fn run(options: &Options, file: &Path) -> Result<(), Failure> {
         predict(&case, &of_case, options, &mut records, &mut notes)?;
     }
     if let Some(folder) = &options.out {
-        super::write(folder, &records, true)?;
+        super::write(folder, &records, "sweep")?;
     }
     print(&sweep::table(&records))?;
     notes.iter().for_each(|note| say!("note: {note}"));
@@ -136,6 +136,7 @@ fn record(value: &Value) -> Option<Record> {
         variant: text("variant")?.to_string(),
         burst: value.get("burst")?.as_u64()?.try_into().ok()?,
         cycles: number("cycles")?,
+        lookups: number("lookups"),
         floor,
         limit: floor,
         spread: number("spread")?,
@@ -163,6 +164,7 @@ mod tests {
             variant: "sweep:32:exact48:32:own_loop".into(),
             burst: 32,
             cycles: 26.5,
+            lookups: Some(2.0),
             floor: 6.25,
             limit: 6.25,
             spread: 0.125,

@@ -1,9 +1,11 @@
 //! A variant with its entries loaded, and the cycles that its packets take: medians of many samples shorter than a time slice.
 
+use super::check::Order;
 use super::entry::Encoder;
 use super::machine_drift::Predictor;
 use super::variants::{Built, Variant};
 use super::workload::Workload;
+use control::{DataPlane as _, Update};
 use driver::entries;
 use driver::failure::Failure;
 use hlir::Program;
@@ -71,6 +73,8 @@ trait Carrier {
     fn run(&mut self);
     /// Forgets what the program has told.
     fn hush(&mut self);
+    /// Lookups so far; unknown of programs by hand.
+    fn lookups(&mut self) -> Option<u64>;
 }
 
 impl<R: Replay + Lane> Carrier for Switch<R> {
@@ -82,6 +86,9 @@ impl<R: Replay + Lane> Carrier for Switch<R> {
     }
     fn hush(&mut self) {
         let _ = self.take_events(usize::MAX);
+    }
+    fn lookups(&mut self) -> Option<u64> {
+        None
     }
 }
 
@@ -95,6 +102,13 @@ impl<R: Replay + Lane> Carrier for NativeEngine<'static, R> {
     fn hush(&mut self) {
         self.switch().hush();
     }
+    fn lookups(&mut self) -> Option<u64> {
+        let switch = self.switch();
+        // A table without keys is an action that is always run.
+        let tables = switch.tables().iter().enumerate().filter(|(_, table)| table.description().key_bits > 0);
+        let numbers: Vec<usize> = tables.map(|(number, _)| number).collect();
+        Some(numbers.into_iter().map(|number| switch.hits(number)).map(|(hits, misses)| hits + misses).sum())
+    }
 }
 
 /// What a case cost.
@@ -102,6 +116,8 @@ impl<R: Replay + Lane> Carrier for NativeEngine<'static, R> {
 pub struct Cost {
     /// Median cycles a packet.
     pub cycles: f64,
+    /// Lookups a packet; unknown of programs by hand.
+    pub lookups: Option<f64>,
     /// Half the distance between the quartiles, relative to the median.
     pub spread: f64,
     /// Share of the packets that were not forwarded.
@@ -112,6 +128,8 @@ pub struct Runner {
     pub name: String,
     pub descriptor: Descriptor,
     pub predictor: Option<Predictor>,
+    /// In which its packets must leave.
+    pub order: Order,
     /// Packets that the program takes at once.
     pub burst: u32,
     /// What the entries took to load.
@@ -124,6 +142,7 @@ pub struct Runner {
     carrier: Box<dyn Carrier>,
     samples: Samples,
     before: Counts,
+    lookups_before: u64,
 }
 
 impl Runner {
@@ -154,10 +173,16 @@ impl Runner {
             entries,
             warm: (WARM_TO_AN_ENTRY * workload.size).clamp(*WARM.start(), *WARM.end()),
             is_learning: workload.is_learning,
+            order: if built.programs.as_ref().is_some_and(|(_, compiled)| !compiled.joins.is_empty()) {
+                Order::Any
+            } else {
+                Order::OfPorts
+            },
             predictor: built.predictor,
             carrier,
             samples: Samples::default(),
             before: Counts::default(),
+            lookups_before: 0,
         })
     }
 
@@ -169,6 +194,7 @@ impl Runner {
         self.carrier.run();
         self.carrier.hush();
         self.before = self.carrier.port().counts();
+        self.lookups_before = self.carrier.lookups().unwrap_or_default();
     }
 
     /// Takes the samples of one round. Rounds of all variants take turns, so that a machine that slows down slows all of them.
@@ -200,7 +226,13 @@ impl Runner {
     pub fn cost(&mut self) -> Cost {
         let counts = self.carrier.port().counts();
         let (received, sent) = (counts.received - self.before.received, counts.sent - self.before.sent);
-        Cost { cycles: self.samples.median(), spread: self.samples.spread(), lost: 1.0 - sent as f64 / received as f64 }
+        let lookups = self.carrier.lookups().map(|lookups| (lookups - self.lookups_before) as f64 / received as f64);
+        Cost {
+            cycles: self.samples.median(),
+            lookups,
+            spread: self.samples.spread(),
+            lost: 1.0 - sent as f64 / received as f64,
+        }
     }
 
     /// What comes out when a trace goes in once, in bursts of this size.
@@ -240,7 +272,15 @@ pub fn engine<R: Lane + native::Replay>(
     let mut engine = NativeEngine::new(programs, pipeline.clone(), SETTINGS, move || vec![port()])?;
     let mut count = entries::load(&mut engine, &workload.files, entries::USUAL_PORTS)?;
     let mut encoder = Encoder::new(&pipeline.description().tables);
+    let (program, compiled) = programs;
+    let is_source = |table| compiled.joins.iter().any(|join| join.first == table || join.second == table);
     (workload.entries)(&mut |entry| {
+        // Joint tables follow what is written by the engine.
+        if let Some(table) = entry.table_in(program).filter(|table| is_source(*table)) {
+            count += 1;
+            let update = Update::Insert { table, entry: entry.in_table(&program.tables[table])? };
+            return engine.apply(&update).map_err(|refusal| Failure::refusal(entry.table, &refusal));
+        }
         let Some((number, matches, record)) = encoder.encode(entry)? else { return Ok(()) };
         count += 1;
         let inserted = engine.switch().tables()[number].insert(&matches, &record);

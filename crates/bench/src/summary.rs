@@ -1,6 +1,7 @@
 //! What several rows say together: whether large tables slow a program down by more than their lines cost, and what drops cost.
 
 use super::experiment::Experiment;
+use super::joins;
 use super::report::{Record, best};
 use super::speedup;
 use super::traffic::Traffic;
@@ -10,7 +11,7 @@ const FLAT: (&str, u64, u64) = ("l2fwd", 256, 1 << 24);
 
 /// Empty where the rows it needs were not measured.
 pub fn text(records: &[Record]) -> String {
-    [flat(records), drops(records), speedup::table(records)].concat()
+    [flat(records), drops(records), speedup::table(records), joins::table(records)].concat()
 }
 
 /// The rate with the largest table, as a share of that with the smallest: with its lines at what they cost now, it could be so much.
@@ -83,6 +84,7 @@ mod tests {
             variant: variant.into(),
             burst: 64,
             cycles,
+            lookups: None,
             floor: 6.0,
             limit: 6.0 + 14.0,
             spread: 0.0,

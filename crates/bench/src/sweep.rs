@@ -353,6 +353,7 @@ mod tests {
             variant: variant.into(),
             burst,
             cycles,
+            lookups: None,
             floor: 6.0,
             limit: 6.0,
             spread: 0.0,

@@ -40,6 +40,8 @@ pub enum Origin {
     Pinned(PathBuf),
     /// A plan of an experiment.
     Made(Box<Plan>),
+    /// Joins of an experiment, and how the program runs with them.
+    Joined(Box<super::joins::Choice>),
     ByHand(&'static peers::Source),
 }
 
@@ -80,7 +82,7 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
         // The grid is made when the program is known.
         return vec![Variant { name: "plain".to_string(), origin: Origin::Plain, descriptor: Descriptor::Own }];
     }
-    if case.experiment == Experiment::Gains {
+    if matches!(case.experiment, Experiment::Gains | Experiment::Join) {
         // Its own plans are made when the program is known.
         let variant = |name: &str, origin| Variant { name: name.to_string(), origin, descriptor: Descriptor::Own };
         return vec![variant("plain", Origin::Plain), variant("best", Origin::Best)];
@@ -216,6 +218,18 @@ impl Subject {
         self.made(super::speedup::plans)
     }
 
+    /// The joins whose gains are measured.
+    pub fn joins(&self) -> Vec<Variant> {
+        let mut inputs = self.inputs.clone();
+        inputs.ports.own_descriptor = true;
+        let variant = |choice: super::joins::Choice| Variant {
+            name: choice.name.clone(),
+            origin: Origin::Joined(Box::new(choice)),
+            descriptor: Descriptor::Own,
+        };
+        super::joins::choices(&self.program, &inputs).into_iter().map(variant).collect()
+    }
+
     /// The program as passes leave it that change it, and what planners consult about it.
     pub fn rewritten(&self) -> (Program, Inputs) {
         let mut program = (*self.program).clone();
@@ -246,6 +260,12 @@ impl Subject {
             Origin::Best => self.planned(variant.descriptor, &Selection::All, None),
             Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(self.written(file)?)),
             Origin::Made(plan) => self.planned(variant.descriptor, &rewrites(), Some((**plan).clone())),
+            Origin::Joined(choice) => {
+                let mut inputs = self.inputs.clone();
+                inputs.ports.own_descriptor = variant.descriptor == Descriptor::Own;
+                let (program, plan, inputs) = choice.planned(&self.program, &inputs);
+                self.built(variant.descriptor, program, plan, inputs)
+            }
             Origin::ByHand(source) => {
                 let pipeline = by_hand(source, &self.native, self.tree.as_ref())?;
                 let defaults = self.defaults(&pipeline)?;
@@ -279,7 +299,16 @@ impl Subject {
         let (mut program, mut plan, mut inputs) = ((*self.program).clone(), Plan::default(), self.inputs.clone());
         inputs.ports.own_descriptor = descriptor == Descriptor::Own;
         opt::optimize(&mut program, &mut plan, &inputs, passes, None);
-        plan = pinned.unwrap_or(plan);
+        self.built(descriptor, program, pinned.unwrap_or(plan), inputs)
+    }
+
+    fn built(
+        &self,
+        descriptor: Descriptor,
+        program: Program,
+        mut plan: Plan,
+        inputs: Inputs,
+    ) -> Result<Built, Failure> {
         plan.descriptor = match descriptor {
             Descriptor::Own => hlir::plan::Descriptor::Own,
             Descriptor::Mbuf => hlir::plan::Descriptor::Mbuf,
@@ -299,7 +328,7 @@ pub fn check_plans(cases: &[Case], options: &Options) -> Result<(), Failure> {
         let name = case.application.clone();
         let files = of(case, 0, options).into_iter().filter_map(|variant| match variant.origin {
             Origin::Pinned(file) => Some(file),
-            Origin::Plain | Origin::Best | Origin::Made(_) | Origin::ByHand(_) => None,
+            Origin::Plain | Origin::Best | Origin::Made(_) | Origin::Joined(_) | Origin::ByHand(_) => None,
         });
         files.map(move |file| (name.clone(), file)).collect::<Vec<_>>()
     };

@@ -20,6 +20,8 @@ Examples:
   bacus bench --sweep --again out/sweep/sweep.json
                                               measures nothing: how good are the model and its pick now, on those plans?
   bacus bench --experiment gains              what batches and prefetches gain, beside what the papers gained
+  bacus bench --experiment join --out out/join
+                                              what joins of tables gain, and up to how many entries
   bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
 An interrupted run continues when it is started again with the same arguments and the same --out.
 Applications are measured where their sources are: below the project's directory.";
@@ -91,8 +93,8 @@ pub struct Arguments {
     /// DPDK's source tree, of the version that is installed: SWX programs run as the C that DPDK writes for them
     #[arg(long, value_name = "DIR")]
     dpdk: Option<PathBuf>,
-    /// What to measure [default: all; with --quick, --sizes or --sweep: programs]
-    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', value_parser = ["programs", "drops", "gains"])]
+    /// What to measure [default: all but join; with --quick, --sizes or --sweep: programs]
+    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', value_parser = ["programs", "drops", "gains", "join"])]
     experiment: Vec<String>,
     /// Begin no further process of a case after so many minutes; the first of each is always measured
     #[arg(long, value_name = "N", default_value_t = 40)]

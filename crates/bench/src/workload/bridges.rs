@@ -44,17 +44,42 @@ pub fn l2fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     })
 }
 
+const ROUTES: u64 = 100_000;
+
 /// Every packet is routed: all seven tables are read. `size` hosts, 100,000 routes, 100 rules of which none denies.
 pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
-    const ROUTES: u64 = 100_000;
+    switched(size, wishes, (ROUTES, Bridging::Everything))
+}
+
+/// As the papers have it: no table has more entries than `size`, the table of destinations says which addresses are the router's own, and addresses are
+/// rewritten behind the next hop.
+pub fn l2l3acl_of_routers(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
+    let mut workload = switched(size, wishes, (ROUTES.min(size), Bridging::Nothing))?;
+    workload.source.define.push("REWRITE_IN_INGRESS".to_string());
+    Ok(workload)
+}
+
+/// Whether frames between hosts are bridged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bridging {
+    Everything,
+    Nothing,
+}
+
+fn switched(size: u64, wishes: &Wishes, (route_count, bridging): (u64, Bridging)) -> Result<Workload, Failure> {
+    let few = if bridging == Bridging::Nothing { size } else { u64::MAX };
+    let (hops, rules) = (NEXTHOPS.min(few), RULES.min(few));
     let hosts: Shared<u64> = Arc::new(scattered(size, 40, SEED).map(host_address).collect());
-    let routes = wishes.rib.as_deref().map_or_else(|| Ok(prefixes::made(ROUTES)), |rib| prefixes::read(rib, ROUTES))?;
+    let routes = wishes
+        .rib
+        .as_deref()
+        .map_or_else(|| Ok(prefixes::made(route_count)), |rib| prefixes::read(rib, route_count))?;
     let routes: Shared<Prefix> = Arc::new(routes);
     let (known, known_routes) = (hosts.clone(), routes.clone());
     let entries = move |sink: &mut super::Sink<'_>| {
-        add_hosts(sink, &known)?;
-        add_routes(sink, "set_nexthop", &known_routes, |number| vec![number])?;
-        add_nexthops_and_rules(sink)
+        add_hosts(sink, &known, bridging)?;
+        add_routes(sink, "set_nexthop", &known_routes, |number| vec![number % hops])?;
+        add_nexthops_and_rules(sink, hops, rules)
     };
     let packets = move |traffic: super::Traffic| {
         let ports = [0x27u8, 0x10, 0x4e, 0x20, 0, 26, 0, 0];
@@ -66,20 +91,20 @@ pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
             let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
             bytes[8..28].copy_from_slice(&ipv4(random.draw() as u32, dst, 17, 46));
             bytes[28..30].copy_from_slice(&1000u16.to_be_bytes());
-            bytes[30..].copy_from_slice(&(20_000 + random.below(100) as u16).to_be_bytes());
+            bytes[30..].copy_from_slice(&(20_000 + random.below(rules) as u16).to_be_bytes());
         })
     };
     Ok(Workload {
         size,
         entries: Box::new(entries),
         trace: Box::new(packets),
-        lines: vec![(1.0, mac_table_bytes(size)), (1.0, ROUTES * 40)],
+        lines: vec![(1.0, mac_table_bytes(size)), (1.0, route_count * 40)],
         stream: stream(size, 32),
         ..Workload::of("l2l3acl")
     })
 }
 
-fn add_hosts(sink: &mut super::Sink<'_>, hosts: &[u64]) -> Result<(), Failure> {
+fn add_hosts(sink: &mut super::Sink<'_>, hosts: &[u64], bridging: Bridging) -> Result<(), Failure> {
     let port = [Field::Exact(1)];
     sink(&Entry { table: "vlans", fields: &port, priority: 0, action: "set_vlan", arguments: &[10] })?;
     let mine = [Field::Exact(10), Field::Exact(u128::from(ROUTER))];
@@ -87,20 +112,24 @@ fn add_hosts(sink: &mut super::Sink<'_>, hosts: &[u64]) -> Result<(), Failure> {
     for address in hosts {
         let fields = [Field::Exact(10), Field::Exact(u128::from(*address))];
         sink(&Entry { table: "smac", fields: &fields, priority: 0, action: "NoAction", arguments: &[] })?;
-        let arguments = [address % PORTS];
-        sink(&Entry { table: "dmac", fields: &fields, priority: 0, action: "bridge", arguments: &arguments })?;
+        if bridging == Bridging::Everything {
+            let arguments = [address % PORTS];
+            sink(&Entry { table: "dmac", fields: &fields, priority: 0, action: "bridge", arguments: &arguments })?;
+        }
     }
     Ok(())
 }
 
-fn add_nexthops_and_rules(sink: &mut super::Sink<'_>) -> Result<(), Failure> {
-    for hop in 0..NEXTHOPS {
+const RULES: u64 = 100;
+
+fn add_nexthops_and_rules(sink: &mut super::Sink<'_>, hops: u64, rules: u64) -> Result<(), Failure> {
+    for hop in 0..hops {
         let [port, dst, src] = nexthop(hop);
         let fields = [Field::Exact(u128::from(hop))];
         sink(&Entry { table: "nexthops", fields: &fields, priority: 0, action: "send", arguments: &[port, hop] })?;
         sink(&Entry { table: "rewrites", fields: &fields, priority: 0, action: "rewrite", arguments: &[src, dst] })?;
     }
-    for (priority, port) in (1u32..=100).zip(20_000u128..) {
+    for (priority, port) in (1u32..=rules as u32).zip(20_000u128..) {
         let exactly = |value, width| Field::Ternary { value, mask: crate::entry::ones(width) };
         let fields = [Field::Any, Field::Any, exactly(17, 8), Field::Any, exactly(port, 16)];
         sink(&Entry { table: "acl", fields: &fields, priority, action: "permit", arguments: &[] })?;

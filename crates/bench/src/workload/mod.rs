@@ -20,7 +20,7 @@ pub use programs::{entries_of, is_program};
 
 use super::entry::Entry;
 use super::traffic::{SEED, Traffic};
-use crate::experiment::Case;
+use crate::experiment::{Case, Experiment};
 use crate::options::Options;
 use driver::entries::Origin;
 use driver::failure::Failure;
@@ -150,7 +150,13 @@ pub fn of(case: &Case, options: &Options) -> Result<Workload, Failure> {
     let mut workload = match application(&case.application) {
         Some(application) => {
             let wishes = Wishes { rib: options.rib.clone(), dropped: case.experiment.dropped() };
-            (application.build)(case.size, &wishes)?
+            let build = match (case.experiment, application.name) {
+                (Experiment::Join, "l2l3acl") => bridges::l2l3acl_of_routers,
+                (Experiment::Programs | Experiment::Drops(_) | Experiment::Gains | Experiment::Join, _) => {
+                    application.build
+                }
+            };
+            build(case.size, &wishes)?
         }
         None => programs::workload(Path::new(&case.application), case.size, options),
     };

@@ -1,0 +1,441 @@
+//! What joins of tables gain: l2l3acl under every legal set of joins, and the sizes up to which l2fwd's one join pays.
+//!
+//! Each is measured packet by packet and planned with the papers' data structures, and planned with ours. The model's pick is the set that it predicts to cost
+//! least before anything is measured; without one of these variants, it is `best`, which has no joins.
+
+use super::experiment::{Case, Experiment};
+use super::report::{Record, best};
+use super::speedup::papers_structures;
+use hlir::plan::JoinChoice;
+use hlir::{Plan, Program};
+use opt::analyze::Traffic;
+use opt::inputs::Joins;
+use opt::model::Model;
+use opt::rewrite::join::{candidates, join_tables, made, with_joint_contents};
+use opt::{Inputs, Selection};
+use plotters::prelude::*;
+use std::fmt::Write as _;
+
+/// How the program runs beside its joins. Names of variants begin so; those with joins end in `+join`.
+const IN_TURN: &str = "papers:in-turn";
+const PIPELINED: &str = "papers:B+S+P";
+/// With our structures: without joins, with some, and with those that the model picks.
+const BEST: &str = "best";
+const JOINED: &str = "join:";
+const PICKED: &str = "pick:";
+const WITH: &str = "+join";
+/// More sets of joins are not measured.
+const MOST_SETS: usize = 32;
+/// A pick within this of the best counts as right.
+const CLOSE: f64 = 1.03;
+/// Packets a second of COP (table 1): vanilla, with scheduling and prefetching, and joined as well, by entries.
+const COP: [(u64, [f64; 3]); 3] = [(4, [2.9, 4.8, 7.4]), (16_384, [2.7, 4.8, 6.9]), (1 << 20, [2.4, 4.2, 6.2])];
+const SIZE: (u32, u32) = (900, 640);
+
+/// Which structures tables have, and whether packets go through them in stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Setting {
+    InTurn,
+    Pipelined,
+    Ours,
+}
+
+/// A variant of the experiment.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    pub name: String,
+    joins: Vec<JoinChoice>,
+    setting: Setting,
+}
+
+impl Choice {
+    /// The program with the joins, its plan, and what both were made for.
+    pub fn planned(&self, program: &Program, inputs: &Inputs) -> (Program, Plan, Inputs) {
+        let mut inputs = inputs.clone();
+        inputs.constraints.joins.clone_from(&self.joins);
+        if self.setting != Setting::Ours {
+            let mut joined = program.clone();
+            opt::optimize(&mut joined, &mut Plan::default(), &inputs, &Selection::All, Some("join"));
+            inputs.constraints.tables = papers_structures(&joined);
+        }
+        let (mut program, mut plan) = (program.clone(), Plan::default());
+        opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+        if self.setting == Setting::InTurn {
+            (plan.hot_path, plan.loops) = (None, Vec::new());
+        }
+        let inputs = with_joint_contents(&program, &inputs);
+        (program, plan, inputs)
+    }
+
+    fn predicted(&self, program: &Program, inputs: &Inputs) -> f64 {
+        let (program, plan, inputs) = self.planned(program, inputs);
+        let traffic = Traffic::estimate(&program, &inputs);
+        Model::new(&program, &inputs, &traffic).predict(&plan).cycles()
+    }
+}
+
+/// The variants of a program, beside `plain` and `best`. Of joins that do not fit in memory there are none.
+pub fn choices(program: &Program, inputs: &Inputs) -> Vec<Choice> {
+    let mut rewritten = program.clone();
+    opt::optimize(&mut rewritten, &mut Plan::default(), inputs, &Selection::Only(before_joins()), None);
+    let sets = sets(&rewritten, inputs);
+    let mut all = rewritten.clone();
+    join_tables(&mut all, &Inputs { joins: Joins::All, ..inputs.clone() });
+    let all = sets.iter().find(|(name, _)| *name == name_of(&all)).map(|(_, joins)| joins);
+    let choice = |name: String, joins: &[JoinChoice], setting| Choice { name, joins: joins.to_vec(), setting };
+    let mut choices = Vec::new();
+    for (name, setting) in [(IN_TURN, Setting::InTurn), (PIPELINED, Setting::Pipelined)] {
+        choices.push(choice(name.to_string(), &[], setting));
+        choices.extend(all.map(|joins| choice(format!("{name}{WITH}"), joins, setting)));
+    }
+    let mut ours: Vec<Choice> =
+        sets.iter().map(|(name, joins)| choice(format!("{JOINED}{name}"), joins, Setting::Ours)).collect();
+    let mut least = choice(BEST.to_string(), &[], Setting::Ours).predicted(program, inputs);
+    let mut picked = None;
+    for (number, choice) in ours.iter().enumerate() {
+        let cycles = choice.predicted(program, inputs);
+        if cycles < least {
+            (least, picked) = (cycles, Some(number));
+        }
+    }
+    if let Some(picked) = picked {
+        ours[picked].name = ours[picked].name.replace(JOINED, PICKED);
+    }
+    choices.extend(ours);
+    choices
+}
+
+/// The passes before joins.
+fn before_joins() -> Vec<String> {
+    opt::PIPELINE.iter().map(|pass| pass.name.to_string()).take_while(|name| name != "join").collect()
+}
+
+/// All legal sets of joins whose entries fit, by name, the smallest first.
+fn sets(program: &Program, inputs: &Inputs) -> Vec<(String, Vec<JoinChoice>)> {
+    let mut sets: Vec<(String, Vec<JoinChoice>)> = Vec::new();
+    let mut waiting = vec![program.clone()];
+    while let Some(program) = waiting.pop() {
+        for candidate in candidates(&program, inputs) {
+            let fits = candidate.joined.joins.last().is_some_and(|join| candidate.entries <= join.limit);
+            let name = name_of(&candidate.joined);
+            if fits && sets.len() < MOST_SETS && sets.iter().all(|(other, _)| *other != name) {
+                sets.push((name, made(&candidate.joined)));
+                waiting.push(candidate.joined);
+            }
+        }
+    }
+    sets.sort_by_key(|(name, joins)| (joins.len(), name.clone()));
+    sets
+}
+
+/// The joint tables that are no sources themselves, in an order of their own: `[a+b][c+d]`.
+fn name_of(program: &Program) -> String {
+    let is_source = |table| program.joins.iter().any(|join| join.first == table || join.second == table);
+    let last = program.joins.iter().map(|join| join.table).filter(|table| !is_source(*table));
+    let short = |name: &str| name.rsplit('.').next().unwrap_or_default().to_string();
+    let name = |name: &str| format!("[{}]", name.split('+').map(short).collect::<Vec<_>>().join("+"));
+    let mut names: Vec<String> = last.map(|table| name(&program.tables[table].name)).collect();
+    names.sort();
+    names.concat()
+}
+
+fn is_of_experiment(record: &Record) -> bool {
+    record.case.experiment == Experiment::Join
+}
+
+/// Whether a record is of our structures, with joins or without.
+fn is_ours(record: &Record) -> bool {
+    record.variant == BEST || record.variant.starts_with(JOINED) || record.variant.starts_with(PICKED)
+}
+
+/// The cases of the experiment that were measured.
+fn cases(records: &[Record]) -> Vec<&Case> {
+    let mut cases: Vec<&Case> = Vec::new();
+    for record in records.iter().filter(|record| is_of_experiment(record)) {
+        if !cases.contains(&&record.case) {
+            cases.push(&record.case);
+        }
+    }
+    cases
+}
+
+/// What joins gain in each case, whether the pick is close to the best, and where a join ceases to pay.
+pub fn table(records: &[Record]) -> String {
+    let mut text = String::new();
+    for case in cases(records) {
+        block(&mut text, records, case);
+    }
+    text + &crossings(records)
+}
+
+fn block(text: &mut String, records: &[Record], case: &Case) {
+    let of_case: Vec<&Record> = records.iter().filter(|record| record.case == *case).collect();
+    let find = |name: &str| of_case.iter().find(|record| record.variant == name).copied();
+    let plain = of_case.first().and_then(|first| best(records, first, |other| other.variant == "plain"));
+    let _ = writeln!(
+        text,
+        "\njoins of {}, {} entries\n{:<44} {:>8} {:>8} {:>9} {:>9} {:>8}",
+        case.application, case.size, "variant", "lookups", "cycles", "predicted", "speedup", "of S+P"
+    );
+    for record in &of_case {
+        if record.variant == "plain" && plain.is_some_and(|plain| plain.burst != record.burst) {
+            continue;
+        }
+        let separate = find(if is_ours(record) { BEST } else { record.variant.trim_end_matches(WITH) });
+        let number = |value: Option<f64>, digits| value.map_or("-".to_string(), |value| format!("{value:.digits$}"));
+        let _ = writeln!(
+            text,
+            "{:<44} {:>8} {:>8.1} {:>9} {:>9} {:>8}",
+            record.variant,
+            number(record.lookups, 2),
+            record.cycles,
+            number(record.predicted, 1),
+            number(plain.map(|plain| plain.cycles / record.cycles), 2),
+            number(separate.map(|separate| record.cycles / separate.cycles), 3),
+        );
+    }
+    if case.application == "l2l3acl"
+        && let Some((_, [vanilla, scheduled, joined])) = COP.iter().find(|(entries, _)| *entries == case.size)
+    {
+        let _ = writeln!(text, "COP: {:.2} by S+P, {:.2} with joins", scheduled / vanilla, joined / vanilla);
+    }
+    pick(text, &of_case);
+}
+
+/// The model's pick beside the best set of joins, and beside none.
+fn pick(text: &mut String, of_case: &[&Record]) {
+    let ours = || of_case.iter().filter(|record| is_ours(record));
+    let least = ours().min_by(|one, other| one.cycles.total_cmp(&other.cycles));
+    let none = ours().find(|record| record.variant == BEST);
+    let picked = ours().find(|record| record.variant.starts_with(PICKED)).or(none);
+    let (Some(least), Some(none), Some(picked)) = (least, none, picked) else { return };
+    let (of_best, of_none) = (picked.cycles / least.cycles, picked.cycles / none.cycles);
+    let verdict = if of_best <= CLOSE { "within" } else { "not within" };
+    let _ = writeln!(
+        text,
+        "pick {}: {of_none:.3} of no joins, {of_best:.3} of the best of {} sets ({}), {verdict} {:.0} %",
+        picked.variant,
+        ours().count(),
+        least.variant,
+        (CLOSE - 1.0) * 100.0
+    );
+}
+
+/// A way to run l2fwd: what it is called, and its variants without and with the join.
+const WAYS: [(&str, &str, &str); 3] = [
+    ("papers, packet by packet", IN_TURN, "papers:in-turn+join"),
+    ("papers, B+S+P", PIPELINED, "papers:B+S+P+join"),
+    ("ours", BEST, "[smac+dmac]"),
+];
+
+/// Cycles over entries: measured and predicted.
+type Curve = Vec<(f64, f64, Option<f64>)>;
+
+/// The points of a variant in the sweep, by entries.
+fn curve(records: &[Record], variant: &str) -> Curve {
+    let is_it = |record: &&Record| {
+        let name = record.variant.trim_start_matches(JOINED).trim_start_matches(PICKED);
+        is_of_experiment(record) && record.case.application == "l2fwd" && name == variant
+    };
+    let mut points: Curve =
+        records.iter().filter(is_it).map(|record| (record.case.size as f64, record.cycles, record.predicted)).collect();
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    points
+}
+
+/// Up to how many entries a join pays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pays {
+    Never,
+    UpTo(f64),
+    /// At all sizes that were measured, of which this is the largest.
+    Throughout(f64),
+}
+
+/// The last size at which the join costs no more, by logarithms between the sizes beside it.
+fn pays(ratios: &[(f64, f64)]) -> Pays {
+    let Some(last) = ratios.iter().rposition(|(_, ratio)| *ratio <= 1.0) else { return Pays::Never };
+    let (entries, ratio) = ratios[last];
+    let Some((next, above)) = ratios.get(last + 1) else { return Pays::Throughout(entries) };
+    let part = -ratio.ln() / (above.ln() - ratio.ln());
+    Pays::UpTo((entries.ln() + (next.ln() - entries.ln()) * part).exp())
+}
+
+impl Pays {
+    fn entries(self) -> Option<f64> {
+        if let Pays::UpTo(entries) = self { Some(entries) } else { None }
+    }
+
+    fn words(self) -> String {
+        match self {
+            Pays::Never => "never".to_string(),
+            Pays::UpTo(entries) => format!("{entries:.0}"),
+            Pays::Throughout(entries) => format!(">= {entries:.0}"),
+        }
+    }
+}
+
+/// With the join of without, by entries: measured and predicted.
+fn ratios(records: &[Record], without: &str, with: &str) -> [Vec<(f64, f64)>; 2] {
+    let (without, with) = (curve(records, without), curve(records, with));
+    let mut ratios = [Vec::new(), Vec::new()];
+    for (entries, cycles, predicted) in with {
+        let Some((_, separate, expected)) = without.iter().find(|(size, ..)| *size == entries) else { continue };
+        ratios[0].push((entries, cycles / separate));
+        ratios[1].extend(predicted.zip(*expected).map(|(joined, separate)| (entries, joined / separate)));
+    }
+    ratios
+}
+
+fn crossings(records: &[Record]) -> String {
+    let mut text = String::new();
+    for (name, without, with) in WAYS {
+        let ratios = ratios(records, without, with);
+        if ratios[0].is_empty() {
+            continue;
+        }
+        if text.is_empty() {
+            let _ = writeln!(
+                text,
+                "\nentries of l2fwd's tables up to which their join pays\n{:<26} {:>10} {:>10} {:>8}",
+                "", "measured", "predicted", "ratio"
+            );
+        }
+        let [measured, predicted] = ratios.map(|ratios| pays(&ratios));
+        let both = measured.entries().zip(predicted.entries());
+        let apart = both.map_or("-".to_string(), |(one, other)| format!("{:.2}", other / one));
+        let _ = writeln!(text, "{name:<26} {:>10} {:>10} {apart:>8}", measured.words(), predicted.words());
+    }
+    text
+}
+
+/// Cycles of l2fwd over the entries of its tables, with the join and without: points are measured, dashes predicted. None if nothing of it was measured.
+pub fn svg(records: &[Record]) -> Option<Result<String, String>> {
+    let all: Vec<f64> = WAYS
+        .iter()
+        .flat_map(|(_, one, other)| [curve(records, one), curve(records, other)])
+        .flatten()
+        .map(|point| point.0)
+        .collect();
+    let least = all.iter().copied().min_by(f64::total_cmp)?;
+    let most = all.iter().copied().max_by(f64::total_cmp)?;
+    (most > least).then(|| drawn(records, least..most).map_err(|error| format!("the joins cannot be drawn: {error}")))
+}
+
+fn drawn(records: &[Record], sizes: std::ops::Range<f64>) -> Result<String, Box<dyn std::error::Error>> {
+    let curves = WAYS.map(|(name, without, with)| (name, curve(records, without), curve(records, with)));
+    let cycles = curves.iter().flat_map(|(_, one, other)| one.iter().chain(other));
+    let highest = cycles.map(|(_, cycles, predicted)| cycles.max(predicted.unwrap_or(0.0))).fold(10.0, f64::max);
+    let colours = [RGBColor(95, 99, 104), RGBColor(217, 119, 6), RGBColor(11, 87, 208)];
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        root.fill(&WHITE)?;
+        let mut chart = ChartBuilder::on(&root)
+            .caption("l2fwd: cycles a packet, two tables and their join", ("sans-serif", 20))
+            .margin(14)
+            .x_label_area_size(44)
+            .y_label_area_size(56)
+            .build_cartesian_2d(sizes.log_scale().base(2.0), 0.0..highest * 1.05)?;
+        chart
+            .configure_mesh()
+            .x_desc("entries of each table")
+            .y_desc("cycles a packet; dashes: predicted")
+            .x_label_formatter(&|entries| format!("{entries:.0}"))
+            .label_style(("sans-serif", 14))
+            .draw()?;
+        for ((name, without, with), colour) in curves.into_iter().zip(colours) {
+            for (curve, words, is_joined) in [(without, "two tables", false), (with, "joined", true)] {
+                let predicted = curve.iter().filter_map(|(entries, _, cycles)| Some((*entries, (*cycles)?)));
+                chart.draw_series(DashedLineSeries::new(predicted, 5, 4, colour.stroke_width(1)))?;
+                let points = curve.iter().map(|(entries, cycles, _)| (*entries, *cycles));
+                let line = colour.stroke_width(if is_joined { 3 } else { 1 });
+                let shown = chart.draw_series(LineSeries::new(points.clone(), line))?;
+                shown
+                    .label(format!("{name}: {words}"))
+                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], line));
+                let dots = points.map(|at| Circle::new(at, if is_joined { 4 } else { 3 }, colour.filled()));
+                chart.draw_series(dots)?;
+            }
+        }
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::UpperLeft)
+            .background_style(WHITE.mix(0.8))
+            .border_style(RGBColor(218, 220, 224))
+            .label_font(("sans-serif", 14))
+            .legend_area_size(30)
+            .draw()?;
+        root.present()?;
+    }
+    Ok(svg)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic;
+
+    fn row(application: &str, size: u64, variant: &str, (cycles, predicted): (f64, f64)) -> Record {
+        Record {
+            case: Case { application: application.into(), size, experiment: Experiment::Join },
+            traffic: traffic::Traffic::Uniform,
+            variant: variant.into(),
+            burst: 64,
+            cycles,
+            lookups: Some(if variant.contains("join") { 1.0 } else { 2.0 }),
+            floor: 6.0,
+            limit: 6.0,
+            spread: 0.0,
+            predicted: Some(predicted),
+            mpps: 0.0,
+            drift: 0.0,
+            pages: "2M".into(),
+            compiler: "gcc".into(),
+            processes: 1,
+        }
+    }
+
+    #[test]
+    fn a_join_pays_up_to_where_both_curves_cross() {
+        let rows: Vec<Record> = [(16, 10.0, 10.0), (64, 20.0, 10.0), (256, 40.0, 40.0)]
+            .into_iter()
+            .flat_map(|(size, joined, predicted)| {
+                [
+                    row("l2fwd", size, "papers:B+S+P", (20.0, 20.0)),
+                    row("l2fwd", size, "papers:B+S+P+join", (joined, predicted)),
+                ]
+            })
+            .collect();
+        let text = table(&rows);
+        let line = text.lines().find(|line| line.starts_with("papers, B+S+P")).expect("a line a way");
+        // Measured at 64 itself, predicted in the middle between 64 and 256.
+        assert!(line.split_whitespace().collect::<Vec<_>>().ends_with(&["64", "128", "2.00"]), "{text}");
+        assert!(svg(&rows).expect("two sizes").expect("it is drawn").contains("papers, B+S+P: joined"));
+        assert!(svg(&rows[..2]).is_none() && table(&[]).is_empty());
+        assert_eq!(pays(&[(16.0, 1.1)]), Pays::Never);
+        assert_eq!(pays(&[(16.0, 0.9)]), Pays::Throughout(16.0));
+    }
+
+    #[test]
+    fn a_pick_is_compared_with_all_sets_of_joins() {
+        let rows = [
+            row("l2l3acl", 4, "plain", (100.0, 100.0)),
+            row("l2l3acl", 4, "best", (50.0, 50.0)),
+            row("l2l3acl", 4, "join:[a+b]", (40.0, 42.0)),
+            row("l2l3acl", 4, "pick:[c+d]", (44.0, 41.0)),
+        ];
+        let text = table(&rows);
+        assert!(
+            text.contains(
+                "pick pick:[c+d]: 0.880 of no joins, 1.100 of the best of 3 sets (join:[a+b]), not within 3 %"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("COP: 1.66 by S+P, 2.55 with joins"), "{text}");
+        let joined = text.lines().find(|line| line.starts_with("join:[a+b]")).expect("a line a variant");
+        assert!(joined.split_whitespace().eq(["join:[a+b]", "1.00", "40.0", "42.0", "2.50", "0.800"]), "{joined}");
+        // Without a set that is predicted to cost less, the pick is to join nothing.
+        assert!(table(&rows[..3]).contains("pick best: 1.000 of no joins, 1.250 of the best of 2 sets"), "{text}");
+    }
+}
