@@ -224,7 +224,7 @@ cells_take(struct records *records, uint32_t *cell)
 	return TABLE_OK;
 }
 
-static uint64_t
+uint64_t
 records_hash(const struct records *records, const void *content)
 {
 	uint64_t hash = 0;
@@ -236,7 +236,10 @@ records_hash(const struct records *records, const void *content)
 		hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
 		hash ^= hash >> 32;
 	}
-	return hash;
+	/* The index takes the low bits. Without a second product, these would not depend on the low bits of a field in a word's upper half: a million records
+	 * that differ there, such as the prefixes of routes, would share one position in 256. */
+	hash *= 0xbf58476d1ce4e5b9ull;
+	return hash ^ hash >> 32;
 }
 
 /* The position of a record with this content in the index, or the free one for it. */
@@ -252,15 +255,11 @@ records_place(const struct records *records, const void *content)
 }
 
 static enum table_status
-records_index_grow(struct records *records)
+records_index_resize(struct records *records, uint32_t mask)
 {
-	const uint32_t old_mask = records->index_mask, mask = records->index == NULL ? 63 : 2 * old_mask + 1;
-	uint32_t *old = records->index, *new;
+	const uint32_t old_mask = records->index_mask;
+	uint32_t *old = records->index, *new = memory_allocate(records->memory, ((uint64_t)mask + 1) * sizeof(*new));
 
-	/* At most half full, so that linear probing stays short and always meets a free position. */
-	if (old != NULL && 2 * (uint64_t)records->index_count < old_mask)
-		return TABLE_OK;
-	new = memory_allocate(records->memory, ((uint64_t)mask + 1) * sizeof(*new));
 	if (new == NULL)
 		return TABLE_NO_MEMORY;
 	records->index = new;
@@ -272,6 +271,28 @@ records_index_grow(struct records *records)
 			*records_place(records, records_at(records, old[at])) = old[at];
 	memory_release(records->memory, old, ((uint64_t)old_mask + 1) * sizeof(*old));
 	return TABLE_OK;
+}
+
+static enum table_status
+records_index_grow(struct records *records)
+{
+	/* At most half full, so that linear probing stays short and always meets a free position. */
+	if (records->index != NULL && 2 * (uint64_t)records->index_count < records->index_mask)
+		return TABLE_OK;
+	return records_index_resize(records, records->index == NULL ? 63 : 2 * records->index_mask + 1);
+}
+
+enum table_status
+records_reserve(struct records *records, uint64_t count)
+{
+	const uint64_t records_most = count < records->most ? count : records->most;
+	uint32_t mask = records->index_mask;
+
+	if (records->own || records->index == NULL)
+		return TABLE_OK;
+	while (2 * (uint64_t)records_most >= mask)
+		mask = 2 * mask + 1;
+	return mask == records->index_mask ? TABLE_OK : records_index_resize(records, mask);
 }
 
 /* Removes a record from the index and closes the gap (backward shift), so that searches can stop at the first

@@ -48,6 +48,12 @@ struct records {
 enum table_status records_create(struct records *records, struct memory *memory, struct table *table, uint64_t size, uint32_t most);
 void records_destroy(struct records *records);
 
+/* Makes room in advance to find so many different records by their content. Pages of it that no record comes to stay untouched. */
+enum table_status records_reserve(struct records *records, uint64_t count);
+
+/* Of a shared record, for its position in the index. */
+uint64_t records_hash(const struct records *records, const void *content);
+
 /* A record with this content for one more entry, with a cell of its own for own records. */
 enum table_status records_add(struct records *records, const void *content, uint32_t *number);
 /* A record with this content for the entry that has the record `old` and keeps its cell. The caller then

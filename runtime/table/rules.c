@@ -5,7 +5,7 @@
 
 #define RULES_LEAST 32u
 
-static uint64_t
+uint64_t
 rules_hash(const struct rules *rules, uint32_t priority, const uint64_t *limbs)
 {
 	uint64_t hash = priority * 0xc2b2ae3d27d4eb4full;
@@ -14,6 +14,8 @@ rules_hash(const struct rules *rules, uint32_t priority, const uint64_t *limbs)
 		hash = (hash ^ limbs[i]) * 0x9e3779b97f4a7c15ull;
 		hash ^= hash >> 29;
 	}
+	/* A second product, so that the low bits depend on all others: prefixes of a wide key differ in its top bits alone. */
+	hash *= 0xbf58476d1ce4e5b9ull;
 	return hash ^ hash >> 32;
 }
 

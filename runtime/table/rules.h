@@ -46,6 +46,8 @@ rules_live(const struct rules *rules, uint32_t number)
 	return rule != NULL && rule->sequence != 0 ? rule : NULL;
 }
 
+/* Of a rule, for its chain. */
+uint64_t rules_hash(const struct rules *rules, uint32_t priority, const uint64_t *limbs);
 /* The rule's number, or 0. */
 uint32_t rules_find(const struct rules *rules, uint32_t priority, const uint64_t *limbs);
 /* 0: no memory. Pointers to rules are no longer good. */

@@ -356,7 +356,10 @@ writer_clear(struct writer *writer)
 enum table_status
 writer_reserve(struct writer *writer, uint64_t entries)
 {
-	return writer->layout->functions->reserve(writer->layout, entries);
+	const uint64_t capacity = writer_capacity(writer);
+	const enum table_status status = records_reserve(&writer->records, entries < capacity ? entries : capacity);
+
+	return status != TABLE_OK ? status : writer->layout->functions->reserve(writer->layout, entries);
 }
 
 void
