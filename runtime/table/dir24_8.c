@@ -149,6 +149,19 @@ dir24_8_insert(struct layout *layout, const struct layout_match *match, uint32_t
 	return TABLE_OK;
 }
 
+static void
+dir24_8_prefetch(const struct layout *layout, const struct layout_match *match, uint32_t step)
+{
+	const struct dir24_8_writer *writer = dir24_8_of(layout);
+	const uint64_t at = match->value[0] >> writer->dir->rest_bits;
+
+	rules_prefetch(&writer->rules, match->length, match->value, step);
+	if (step == 0) {
+		__builtin_prefetch((const uint8_t *)writer->dir->first + at * writer->form->entry_bytes, 1);
+		__builtin_prefetch(&writer->lengths[at], 1);
+	}
+}
+
 static uint32_t
 dir24_8_find_entry(const struct layout *layout, const struct layout_match *match)
 {
@@ -250,7 +263,7 @@ dir24_8_destroy(struct layout *layout)
 
 static const struct layout_functions dir24_8_functions = {
 	.insert = dir24_8_insert, .find = dir24_8_find_entry, .modify = dir24_8_modify, .remove = dir24_8_remove, .next = dir24_8_next,
-	.locate = dir24_8_locate, .lookup = dir24_8_lookup, .reserve = dir24_8_reserve, .destroy = dir24_8_destroy,
+	.locate = dir24_8_locate, .lookup = dir24_8_lookup, .reserve = dir24_8_reserve, .prefetch = dir24_8_prefetch, .destroy = dir24_8_destroy,
 };
 
 /* Allocates the array over the first bits. 0: no memory. */

@@ -115,6 +115,15 @@ exact_locate_key(const struct exact_writer *writer, const uint64_t *key)
 	return (struct exact_place){ .bucket = NULL };
 }
 
+static void
+exact_prefetch(const struct layout *layout, const struct layout_match *match, uint32_t step)
+{
+	const struct exact *exact = exact_of(layout)->exact;
+	const uint64_t hash = exact_hash(exact, match->value, layout->limbs);
+
+	__builtin_prefetch(step == 0 ? exact_first(exact->array, hash) : exact_second(exact->array, hash), 1);
+}
+
 static uint32_t
 exact_find_entry(const struct layout *layout, const struct layout_match *match)
 {
@@ -215,7 +224,7 @@ exact_destroy(struct layout *layout)
 
 static const struct layout_functions exact_functions = {
 	.insert = exact_insert, .find = exact_find_entry, .modify = exact_modify, .remove = exact_remove, .next = exact_next,
-	.locate = exact_locate, .lookup = exact_lookup, .reserve = exact_reserve, .compact = exact_compact,
+	.locate = exact_locate, .lookup = exact_lookup, .reserve = exact_reserve, .prefetch = exact_prefetch, .compact = exact_compact,
 	.destroy = exact_destroy,
 };
 

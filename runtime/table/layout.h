@@ -40,6 +40,8 @@ struct layout_functions {
 	int (*locate)(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record);
 	uint32_t (*lookup)(const struct layout *layout, const uint64_t *key);
 	enum table_status (*reserve)(struct layout *layout, uint64_t entries);
+	/* Requests what an insertion of the match reads first (step 0), and what it finds there (step 1, some time later). NULL: nothing to gain. */
+	void (*prefetch)(const struct layout *layout, const struct layout_match *match, uint32_t step);
 	/* Brings the structure into its fastest form. NULL: it always is. */
 	void (*compact)(struct layout *layout);
 	void (*destroy)(struct layout *layout);

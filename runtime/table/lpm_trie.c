@@ -389,6 +389,12 @@ lpm_trie_insert(struct layout *layout, const struct layout_match *match, uint32_
 	return status;
 }
 
+static void
+lpm_trie_prefetch(const struct layout *layout, const struct layout_match *match, uint32_t step)
+{
+	rules_prefetch(&lpm_trie_of(layout)->rules, match->length, match->value, step);
+}
+
 static uint32_t
 lpm_trie_find_entry(const struct layout *layout, const struct layout_match *match)
 {
@@ -479,7 +485,7 @@ lpm_trie_destroy(struct layout *layout)
 
 static const struct layout_functions lpm_trie_functions = {
 	.insert = lpm_trie_insert, .find = lpm_trie_find_entry, .modify = lpm_trie_modify, .remove = lpm_trie_remove, .next = lpm_trie_next,
-	.locate = lpm_trie_locate, .lookup = lpm_trie_lookup, .reserve = lpm_trie_reserve, .destroy = lpm_trie_destroy,
+	.locate = lpm_trie_locate, .lookup = lpm_trie_lookup, .reserve = lpm_trie_reserve, .prefetch = lpm_trie_prefetch, .destroy = lpm_trie_destroy,
 };
 
 struct layout *

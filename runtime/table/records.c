@@ -254,6 +254,20 @@ records_place(const struct records *records, const void *content)
 	}
 }
 
+void
+records_prefetch(const struct records *records, const void *content, uint32_t step)
+{
+	const uint32_t *place;
+
+	if (records->own || records->index == NULL)
+		return;
+	place = &records->index[records_hash(records, content) & records->index_mask];
+	if (step == 0)
+		__builtin_prefetch(place, 1);
+	else if (*place != 0)
+		__builtin_prefetch(records_at(records, *place));
+}
+
 static enum table_status
 records_index_resize(struct records *records, uint32_t mask)
 {

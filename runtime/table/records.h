@@ -54,6 +54,9 @@ enum table_status records_reserve(struct records *records, uint64_t count);
 /* Of a shared record, for its position in the index. */
 uint64_t records_hash(const struct records *records, const void *content);
 
+/* Requests a shared record's position in the index (step 0), and the record that is there (step 1). */
+void records_prefetch(const struct records *records, const void *content, uint32_t step);
+
 /* A record with this content for one more entry, with a cell of its own for own records. */
 enum table_status records_add(struct records *records, const void *content, uint32_t *number);
 /* A record with this content for the entry that has the record `old` and keeps its cell. The caller then

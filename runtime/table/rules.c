@@ -76,6 +76,17 @@ rules_destroy(struct rules *rules)
 		memory_release(rules->memory, rules->chains, ((uint64_t)rules->chain_mask + 1) * sizeof(*rules->chains));
 }
 
+void
+rules_prefetch(const struct rules *rules, uint32_t priority, const uint64_t *limbs, uint32_t step)
+{
+	const uint32_t *chain = &rules->chains[rules_hash(rules, priority, limbs) & rules->chain_mask];
+
+	if (step == 0)
+		__builtin_prefetch(chain, 1);
+	else if (*chain != 0)
+		__builtin_prefetch(rules_at(rules, *chain));
+}
+
 uint32_t
 rules_find(const struct rules *rules, uint32_t priority, const uint64_t *limbs)
 {

@@ -48,6 +48,8 @@ rules_live(const struct rules *rules, uint32_t number)
 
 /* Of a rule, for its chain. */
 uint64_t rules_hash(const struct rules *rules, uint32_t priority, const uint64_t *limbs);
+/* Requests a chain's begin (step 0), and its first rule (step 1). */
+void rules_prefetch(const struct rules *rules, uint32_t priority, const uint64_t *limbs, uint32_t step);
 /* The rule's number, or 0. */
 uint32_t rules_find(const struct rules *rules, uint32_t priority, const uint64_t *limbs);
 /* 0: no memory. Pointers to rules are no longer good. */

@@ -66,16 +66,15 @@ writer_take_limbs(const struct writer *writer, uint64_t *to, const uint64_t *fro
 static uint32_t
 writer_prefix_length(const struct writer *writer, const uint64_t *mask)
 {
-	uint32_t length = 0;
+	uint32_t length = 0, ended = 0;
 
-	while (length < writer->key_bits && (mask[(writer->key_bits - 1 - length) / 64] >> (writer->key_bits - 1 - length) % 64 & 1))
-		length++;
-	for (uint32_t limb = 0; limb < writer->limbs; limb++) {
-		const uint32_t below = writer->key_bits - length;	/* bits of the key that must be 0 */
-		const uint32_t bits = below > 64 * limb ? below - 64 * limb : 0;
+	for (uint32_t limb = writer->limbs; limb-- != 0;) {
+		const uint64_t key = writer_limb_mask(writer, limb), zeros = ~mask[limb] & key;
 
-		if ((mask[limb] & (bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1)) != 0)
-			return UINT32_MAX;
+		if (ended ? mask[limb] != 0 : (zeros & (zeros + 1)) != 0)
+			return UINT32_MAX;	/* ones below zeros */
+		length += (uint32_t)__builtin_popcountll(mask[limb]);
+		ended |= zeros != 0;
 	}
 	return length;
 }
@@ -203,6 +202,17 @@ writer_insert(struct writer *writer, const struct table_match *match, const void
 	if (handle != NULL)
 		*handle = records_cell(&writer->records, number);
 	return TABLE_OK;
+}
+
+void
+writer_prefetch(struct writer *writer, const struct table_match *match, const void *record, uint32_t step)
+{
+	const struct layout_functions *functions = writer->layout->functions;
+
+	if (functions->prefetch == NULL || writer_take_match(writer, match) != TABLE_OK)
+		return;
+	records_prefetch(&writer->records, record, step);
+	functions->prefetch(writer->layout, &writer->match, step);
 }
 
 enum table_status

@@ -89,6 +89,14 @@ const struct table *writer_table(const struct writer *writer);
 /* `record`: record_bytes of them, copied. `handle` may be NULL. */
 enum table_status writer_insert(struct writer *writer, const struct table_match *match, const void *record, uint32_t *handle);
 
+/* Requests what an insertion of this entry reads first (step 0), and what it finds there (step 1, some time later). A malformed match is left to
+ * the insertion. */
+void writer_prefetch(struct writer *writer, const struct table_match *match, const void *record, uint32_t step);
+
+/* Inserts entries in their order, whose records are one behind the other, until one is refused: `done` were inserted. What several need from memory is
+ * requested together. */
+enum table_status writer_insert_all(struct writer *writer, const struct table_match *matches, const void *records, uint32_t count, uint32_t *done);
+
 /* Gives the entry another record. Its cell, its time of last hit and its order among equal priorities stay. */
 enum table_status writer_modify(struct writer *writer, const struct table_match *match, const void *record);
 

@@ -18,6 +18,7 @@ static const struct {
 	{ "lanes_16", test_lanes_16 },
 	{ "table_actions", test_table_actions },
 	{ "table_btree", test_table_btree },
+	{ "table_bulk", test_table_bulk },
 	{ "table_dir24_8", test_table_dir24_8 },
 	{ "table_edges", test_table_edges },
 	{ "table_empty", test_table_empty },

@@ -37,6 +37,7 @@ void test_lanes_8(void);
 void test_lanes_16(void);
 void test_table_actions(void);
 void test_table_btree(void);
+void test_table_bulk(void);
 void test_table_dir24_8(void);
 void test_table_edges(void);
 void test_table_empty(void);

@@ -113,6 +113,13 @@ unsafe extern "C" {
     fn writer_destroy(writer: *mut Writer);
     fn writer_table(writer: *const Writer) -> *const c_void;
     fn writer_insert(writer: *mut Writer, matches: *const RawMatch, record: *const c_void, handle: *mut u32) -> c_int;
+    fn writer_insert_all(
+        writer: *mut Writer,
+        matches: *const RawMatch,
+        records: *const c_void,
+        count: u32,
+        done: *mut u32,
+    ) -> c_int;
     fn writer_modify(writer: *mut Writer, matches: *const RawMatch, record: *const c_void) -> c_int;
     fn writer_delete(writer: *mut Writer, matches: *const RawMatch) -> c_int;
     fn writer_restart(writer: *mut Writer, matches: *const RawMatch, timer: u32, now_ns: u64) -> c_int;
@@ -331,6 +338,22 @@ impl Table {
         // SAFETY: lengths were checked; the writer copies.
         checked(unsafe { writer_insert(*self.lock(), &raw, record.as_ptr().cast(), &mut handle) })?;
         Ok(handle)
+    }
+
+    /// Inserts entries in their order until one is refused, and says how many it has taken. Their records are one behind the other.
+    pub fn insert_all<'m>(
+        &self,
+        matches: impl Iterator<Item = &'m Match>,
+        records: &[u8],
+    ) -> (usize, Result<(), TableError>) {
+        let fits = |raw: &Vec<RawMatch>| records.len() == raw.len() * self.description.record_bytes as usize;
+        let raw = matches.map(|matches| self.raw(matches)).collect::<Result<Vec<_>, _>>().ok().filter(fits);
+        let Some(raw) = raw else { return (0, Err(TableError::Invalid)) };
+        let mut done = 0;
+        let (from, count) = (records.as_ptr().cast(), raw.len() as u32);
+        // SAFETY: lengths were checked; the writer copies.
+        let outcome = checked(unsafe { writer_insert_all(*self.lock(), raw.as_ptr(), from, count, &mut done) });
+        (done as usize, outcome)
     }
 
     /// From the data plane, of an exact key: with its timer started.
