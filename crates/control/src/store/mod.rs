@@ -4,6 +4,7 @@
 //! [`Store::apply`] checks an update against the program and against what was written before, keeps it, and gives the update that takes
 //! it back. What packets do (counts, colours, inserted entries) is the data plane's.
 
+mod bytes;
 mod carry;
 mod check;
 mod hash;
@@ -13,6 +14,7 @@ mod table;
 
 use crate::plane::{Cell, EntryKey, MeterRates, Replica, Session, SessionTarget};
 use crate::{Refusal, RefusalKind, Update};
+use bytes::Bytes;
 pub use check::kind_name;
 use check::{check_call, check_match, check_register};
 pub(crate) use hash::KeyHash;
@@ -28,7 +30,7 @@ use table::{TableStore, check_action, refusal};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum MeterCell {
     Index(u64),
-    Entry(usize, Box<[u8]>),
+    Entry(usize, Bytes),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -191,6 +193,11 @@ impl Store {
         table.set_metadata(&key, metadata);
     }
 
+    /// Makes room before many entries come.
+    pub fn reserve(&mut self, table: TableId, entries: usize) {
+        self.tables[index(table)].reserve(entries);
+    }
+
     /// Keeps an entry that the table has taken already: for entries by the million. `key` and `data` are its matches and the data of its
     /// action as [`packed`] has them.
     pub fn keep_packed(&mut self, table: TableId, priority: u32, key: &[u8], (action, data): (u32, &[u8])) {
@@ -299,7 +306,7 @@ impl Store {
     }
 
     /// The key of an entry that may be changed; none for one that packets may have inserted.
-    fn changeable(&self, table: TableId, matches: &[Match], priority: u32) -> Result<Option<Box<[u8]>>, Refusal> {
+    fn changeable(&self, table: TableId, matches: &[Match], priority: u32) -> Result<Option<Bytes>, Refusal> {
         let declared = &self.program.tables[table];
         let store = &self.tables[index(table)];
         store.check_matches(declared, matches)?;

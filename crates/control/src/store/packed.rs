@@ -3,6 +3,7 @@
 //! Numbers are little-endian and have the bytes of their width. A key is packed in its normal form, so two matches that match the same
 //! values are the same bytes: an exact key as its value, all others as two numbers (value and mask, or the ends of the range).
 
+use super::bytes::Bytes;
 use hlir::{Match, MatchKind};
 use num_bigint::BigUint;
 
@@ -13,15 +14,16 @@ fn bytes_of(width: u32) -> usize {
     (width.div_ceil(8) as usize).max(1)
 }
 
-/// Appends a number that fits `width` bits.
-pub fn put(to: &mut Vec<u8>, value: &BigUint, width: u32) {
-    let end = to.len() + bytes_of(width);
+/// Puts a number that fits `width` bits at the front of `to`, which is what is behind it from then on.
+pub fn put(to: &mut &mut [u8], value: &BigUint, width: u32) {
+    let (number, rest) = std::mem::take(to).split_at_mut(bytes_of(width));
+    *to = rest;
     if width <= 64 {
         let word = value.iter_u64_digits().next().unwrap_or(0);
-        to.extend_from_slice(&word.to_le_bytes()[..bytes_of(width)]);
+        number.copy_from_slice(&word.to_le_bytes()[..number.len()]);
     } else {
-        to.extend(value.to_bytes_le());
-        to.resize(end, 0);
+        let digits = value.to_bytes_le().into_iter();
+        number.iter_mut().zip(digits).for_each(|(byte, digit)| *byte = digit);
     }
 }
 
@@ -42,7 +44,7 @@ fn prefix_mask(prefix: u32, width: u32) -> BigUint {
 }
 
 /// One key of an entry; it suits the field.
-fn put_match(to: &mut Vec<u8>, found: &Match, (kind, width): Field) {
+fn put_match(to: &mut &mut [u8], found: &Match, (kind, width): Field) {
     let mut two = |first: &BigUint, second: &BigUint| {
         put(to, first, width);
         put(to, second, width);
@@ -63,12 +65,20 @@ fn put_match(to: &mut Vec<u8>, found: &Match, (kind, width): Field) {
 }
 
 /// All keys of an entry and its priority.
-pub fn key(matches: &[Match], priority: u32, fields: &[Field]) -> Box<[u8]> {
-    let width = |(kind, width): &Field| bytes_of(*width) * if *kind == MatchKind::Exact { 1 } else { 2 };
-    let mut key = Vec::with_capacity(4 + fields.iter().map(width).sum::<usize>());
-    key.extend_from_slice(&priority.to_le_bytes());
-    matches.iter().zip(fields).for_each(|(found, field)| put_match(&mut key, found, *field));
-    key.into_boxed_slice()
+pub fn key(matches: &[Match], priority: u32, fields: &[Field]) -> Bytes {
+    let size = |(kind, width): &Field| bytes_of(*width) * if *kind == MatchKind::Exact { 1 } else { 2 };
+    let length = 4 + matches.iter().zip(fields).map(|(_, field)| size(field)).sum::<usize>();
+    Bytes::filled(length, |room| {
+        let (number, mut rest) = room.split_at_mut(4);
+        number.copy_from_slice(&priority.to_le_bytes());
+        matches.iter().zip(fields).for_each(|(found, field)| put_match(&mut rest, found, *field));
+    })
+}
+
+/// Numbers of these widths.
+pub fn data<'a>(numbers: impl Iterator<Item = (&'a BigUint, u32)> + Clone) -> Bytes {
+    let length = numbers.clone().map(|(_, width)| bytes_of(width)).sum();
+    Bytes::filled(length, |mut room| numbers.for_each(|(number, width)| put(&mut room, number, width)))
 }
 
 fn take_match(from: &mut &[u8], (kind, width): Field) -> Match {

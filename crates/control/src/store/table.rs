@@ -1,5 +1,6 @@
 //! What a controller has written to one table, in little room.
 
+use super::bytes::Bytes;
 use super::check::{check_call, check_match};
 use super::hash::KeyHash;
 use super::packed::{self, Field};
@@ -50,7 +51,7 @@ struct Packed {
     /// Of the action, the member or the group.
     number: u32,
     /// The action's data.
-    data: Box<[u8]>,
+    data: Bytes,
     rare: Option<Box<Rare>>,
 }
 
@@ -58,7 +59,7 @@ struct Packed {
 pub struct TableStore {
     fields: Vec<Field>,
     has_priorities: bool,
-    entries: HashMap<Box<[u8]>, Packed, KeyHash>,
+    entries: HashMap<Bytes, Packed, KeyHash>,
     /// Instead of the program's own.
     pub default: Option<ActionCall>,
     /// Times of profiles that are not as they were at the start.
@@ -89,7 +90,7 @@ impl TableStore {
     }
 
     /// Tables without priorities ignore the number.
-    pub fn key(&self, matches: &[Match], priority: u32) -> Box<[u8]> {
+    pub fn key(&self, matches: &[Match], priority: u32) -> Bytes {
         packed::key(matches, if self.has_priorities { priority } else { 0 }, &self.fields)
     }
 
@@ -114,7 +115,7 @@ impl TableStore {
     }
 
     /// Keeps a controller's new entry, if it is new and there is room.
-    pub fn insert(&mut self, table: &Table, entry: &Entry, key: Box<[u8]>) -> Result<(), Refusal> {
+    pub fn insert(&mut self, table: &Table, entry: &Entry, key: Bytes) -> Result<(), Refusal> {
         use std::collections::hash_map::Entry as Slot;
         let count = self.entries.len() as u64;
         match self.entries.entry(key) {
@@ -137,7 +138,7 @@ impl TableStore {
     }
 
     /// Keeps a new entry, or another action of one that is there. Gives the entry as it was.
-    pub fn keep(&mut self, table: &Table, entry: &Entry, key: Box<[u8]>) -> Option<Entry> {
+    pub fn keep(&mut self, table: &Table, entry: &Entry, key: Bytes) -> Option<Entry> {
         use std::collections::hash_map::Entry as Slot;
         let fresh = pack(table, &entry.action, if entry.constant { Origin::Constant } else { Origin::Controller });
         match self.entries.entry(key) {
@@ -166,8 +167,16 @@ impl TableStore {
         }
     }
 
+    /// Makes room before many entries come.
+    pub fn reserve(&mut self, entries: usize) {
+        self.entries.reserve(entries);
+    }
+
     pub fn keep_packed(&mut self, priority: u32, key: &[u8], (action, data): (u32, &[u8])) {
-        let key = [&priority.to_le_bytes(), key].concat().into_boxed_slice();
+        let key = Bytes::filled(4 + key.len(), |room| {
+            room[..4].copy_from_slice(&priority.to_le_bytes());
+            room[4..].copy_from_slice(key);
+        });
         let (kind, origin) = (Kind::Call, Origin::Controller);
         self.entries.insert(key, Packed { kind, origin, number: action, data: data.into(), rare: None });
     }
@@ -252,16 +261,13 @@ pub fn refusal(table: &Table, what: &str) -> Refusal {
 fn pack(table: &Table, action: &EntryAction, origin: Origin) -> Packed {
     let (kind, number, data) = match action {
         EntryAction::Call(call) => {
-            let parameters = &table.actions[call.action as usize].parameters;
-            let mut data = Vec::new();
-            let arguments = call.arguments.iter().zip(parameters);
-            arguments.for_each(|(value, parameter)| packed::put(&mut data, value, parameter.width));
-            (Kind::Call, call.action, data)
+            let widths = table.actions[call.action as usize].parameters.iter().map(|parameter| parameter.width);
+            (Kind::Call, call.action, packed::data(call.arguments.iter().zip(widths)))
         }
-        EntryAction::Member(member) => (Kind::Member, *member, Vec::new()),
-        EntryAction::Group(group) => (Kind::Group, *group, Vec::new()),
+        EntryAction::Member(member) => (Kind::Member, *member, Bytes::from(&[][..])),
+        EntryAction::Group(group) => (Kind::Group, *group, Bytes::from(&[][..])),
     };
-    Packed { kind, origin, number, data: data.into_boxed_slice(), rare: None }
+    Packed { kind, origin, number, data, rare: None }
 }
 
 fn action_of(table: &Table, packed: &Packed) -> EntryAction {
