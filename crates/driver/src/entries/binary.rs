@@ -7,7 +7,7 @@
 //! priorities the priority (u32); then each parameter of the action in as many bytes as its width needs.
 
 use super::generate::bar;
-use super::loader::{Loader, prefix_mask};
+use super::loader::{Loader, prefix_mask, short_prefix_mask};
 use super::{find_table, refused};
 use crate::failure::Failure;
 use control::Refusal;
@@ -15,6 +15,7 @@ use hlir::entry::EntryAction;
 use hlir::{Entry, MatchKind as Kind, Program, TableId};
 use native::{NativeEngine, Replay};
 use num_bigint::BigUint;
+use runtime::TableError;
 use runtime::pipeline::{KeyField, MatchKind};
 use std::collections::HashMap;
 use std::path::Path;
@@ -34,6 +35,11 @@ impl<'a> Input<'a> {
 
     pub fn is_empty(&self) -> bool {
         self.at >= self.bytes.len()
+    }
+
+    /// Bytes that are left.
+    pub fn left(&self) -> usize {
+        self.bytes.len() - self.at
     }
 
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], String> {
@@ -151,57 +157,103 @@ fn section<L: Replay>(
         return Err(wrong(format!("table `{table}` has no effect: nothing uses it")));
     };
     let number = loader.set_action(&action).map_err(|refusal| wrong(refusal.sentence))?;
-    loader.reserve(count).map_err(|error| wrong(format!("table `{table}`: {error}")))?;
+    // An entry has at least a byte: a wrong count asks for no more than the file has.
+    let room = count.min(input.left() as u64);
+    loader.reserve(room).map_err(|error| wrong(format!("table `{table}`: {error}")))?;
     let fields = loader.description().fields.clone();
     let parameters = loader.description().actions[number].parameters.clone();
     let has_priorities =
         fields.iter().any(|field| matches!(field.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
     let bar = bar(count, format!("entries of {table}"));
+    let refused_entry = |loader: &Loader<'_>, error: TableError| {
+        wrong(format!("entry {} of table `{table}`: {error}", loader.inserted() + 1))
+    };
     for at in 0..count {
         loader.clear();
         for (number, field) in fields.iter().enumerate() {
             key(&mut loader, input, number, field).map_err(wrong)?;
         }
         if has_priorities {
-            loader.entry.priority = input.number(4).map_err(wrong)? as u32;
+            loader.set_priority(input.number(4).map_err(wrong)? as u32);
         }
         for parameter in &parameters {
             let bytes = input.take(parameter.width.div_ceil(8) as usize).map_err(wrong)?;
             loader.set_parameter(parameter, bytes);
         }
-        loader.insert().map_err(|error| wrong(format!("entry {} of table `{table}`: {error}", at + 1)))?;
+        let pushed = loader.push();
+        pushed.map_err(|error| refused_entry(&loader, error))?;
         if at % 4096 == 0 {
             bar.set_position(at);
         }
     }
+    let flushed = loader.flush();
+    flushed.map_err(|error| refused_entry(&loader, error))?;
     bar.finish_and_clear();
     Ok(count)
 }
 
-fn key(loader: &mut Loader<'_>, input: &mut Input<'_>, number: usize, field: &KeyField) -> Result<(), String> {
-    let size = field.width.div_ceil(8) as usize;
-    let value = input.take(size)?;
-    if !field.width.is_multiple_of(8) && value.last().is_some_and(|top| top >> (field.width % 8) != 0) {
-        return Err(format!("a value does not fit key `{}`, which is {} bits wide", field.name, field.width));
+fn too_wide(field: &KeyField) -> String {
+    format!("a value does not fit key `{}`, which is {} bits wide", field.name, field.width)
+}
+
+fn prefix(input: &mut Input<'_>, field: &KeyField) -> Result<u32, String> {
+    let prefix = input.number(1)? as u32;
+    if prefix > field.width {
+        return Err(format!("prefix /{prefix} is longer than key `{}`", field.name));
     }
+    Ok(prefix)
+}
+
+/// The same as [`key`] for a field of at most 64 bits, without an allocation: most keys are such.
+fn short_key(loader: &mut Loader<'_>, input: &mut Input<'_>, number: usize, field: &KeyField) -> Result<(), String> {
+    let size = field.width.div_ceil(8) as usize;
+    let all = short_prefix_mask(field.width, field.width);
+    let number_within = |input: &mut Input<'_>| {
+        let found = input.number(size)?;
+        if found & !all == 0 { Ok(found) } else { Err(too_wide(field)) }
+    };
+    let value = number_within(input)?;
+    let mask = match field.kind {
+        MatchKind::Exact => all,
+        MatchKind::Lpm => short_prefix_mask(prefix(input, field)?, field.width),
+        MatchKind::Ternary => number_within(input)?,
+        MatchKind::Range => {
+            let high = number_within(input)?;
+            loader.set_short_field(number, value, all, high);
+            return Ok(());
+        }
+        MatchKind::Optional if input.number(1)? == 0 => 0,
+        MatchKind::Optional => all,
+    };
+    loader.set_short_field(number, value & mask, mask, value & mask);
+    Ok(())
+}
+
+fn key<'a>(loader: &mut Loader<'_>, input: &mut Input<'a>, number: usize, field: &KeyField) -> Result<(), String> {
+    if field.width <= 64 {
+        return short_key(loader, input, number, field);
+    }
+    let size = field.width.div_ceil(8) as usize;
     let all = prefix_mask(field.width, field.width);
+    let take_within = |input: &mut Input<'a>| {
+        let found = input.take(size)?;
+        let fits = found.iter().zip(&all).all(|(found, all)| found & !all == 0);
+        if fits { Ok(found) } else { Err(too_wide(field)) }
+    };
+    let value = take_within(input)?;
     let and = |mask: &[u8]| -> Vec<u8> { value.iter().zip(mask).map(|(value, mask)| value & mask).collect() };
     match field.kind {
         MatchKind::Exact => loader.set_field(number, value, &all, value),
         MatchKind::Lpm => {
-            let prefix = input.number(1)? as u32;
-            if prefix > field.width {
-                return Err(format!("prefix /{prefix} is longer than key `{}`", field.name));
-            }
-            let mask = prefix_mask(prefix, field.width);
+            let mask = prefix_mask(prefix(input, field)?, field.width);
             loader.set_field(number, &and(&mask), &mask, &and(&mask));
         }
         MatchKind::Ternary => {
-            let mask = input.take(size)?;
+            let mask = take_within(input)?;
             loader.set_field(number, &and(mask), mask, &and(mask));
         }
         MatchKind::Range => {
-            let high = input.take(size)?;
+            let high = take_within(input)?;
             loader.set_field(number, value, &all, high);
         }
         MatchKind::Optional => {

@@ -120,7 +120,7 @@ fn draw(loader: &mut Loader<'_>, draws: &mut Draws, action: &str, ports: u32) {
         }
     }
     if has_priorities {
-        loader.entry.priority = 1 + draws.below(1 << 16) as u32;
+        loader.set_priority(1 + draws.below(1 << 16) as u32);
     }
     let found = loader.description().actions.iter().find(|other| other.name == action);
     let parameters = found.map(|action| action.parameters.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Writes entries by the million: no big integers, nothing but bits put in place, in the table and in the store.
+//! Writes entries by the million: no big integers, nothing but bits put in place, many at once, in the table and in the store.
 
 use control::{DataPlane, Refusal, Store};
 use hlir::TableId;
@@ -8,18 +8,30 @@ use runtime::tables::Match;
 use runtime::{Table, TableError};
 use std::sync::Arc;
 
-/// The entry that is being put together for one table.
+/// Entries that the table takes together.
+const TOGETHER: usize = 256;
+
+/// An entry that is being put together.
+struct Pending {
+    entry: Match,
+    /// The keys and the action's data, as the store packs them.
+    key: Vec<u8>,
+    data: Vec<u8>,
+}
+
+/// Entries that are being put together for one table.
 pub struct Loader<'e> {
     table: Arc<Table>,
     store: &'e mut Store,
     id: TableId,
-    pub entry: Match,
-    pub record: Vec<u8>,
+    /// Those before `filled` are complete. Their records are one behind the other.
+    pending: Vec<Pending>,
+    records: Vec<u8>,
+    filled: usize,
+    /// How many the table has taken.
+    inserted: u64,
     /// The action's number in the program.
     action: u32,
-    /// The keys and the action's data, as the store packs them.
-    key: Vec<u8>,
-    data: Vec<u8>,
     has_priorities: bool,
     /// Whether priorities are made of prefix lengths.
     prefixes_rank: bool,
@@ -36,43 +48,73 @@ impl<'e> Loader<'e> {
         let has_priorities = has_priorities(description);
         let prefixes_rank = description.structure.is_prioritised() && has_lpm && !has_priorities;
         let zero = || vec![0; limbs];
-        let entry = Match { value: zero(), mask: zero(), high: zero(), priority: 0 };
-        let record = vec![0; description.record_bytes as usize];
-        let (store, key, data) = (engine.store_mut(), Vec::new(), Vec::new());
-        Some(Loader { table, store, id, entry, record, action: 0, key, data, has_priorities, prefixes_rank })
+        let entry = || Match { value: zero(), mask: zero(), high: zero(), priority: 0 };
+        let pending = (0..TOGETHER).map(|_| Pending { entry: entry(), key: Vec::new(), data: Vec::new() }).collect();
+        let records = vec![0; TOGETHER * description.record_bytes as usize];
+        let (store, filled, inserted, action) = (engine.store_mut(), 0, 0, 0);
+        Some(Loader { table, store, id, pending, records, filled, inserted, action, has_priorities, prefixes_rank })
     }
 
     pub fn description(&self) -> &pipeline::Table {
         self.table.description()
     }
 
-    pub fn reserve(&self, entries: u64) -> Result<(), TableError> {
-        self.table.reserve(entries)
+    /// Makes room for so many entries.
+    pub fn reserve(&mut self, entries: u64) -> Result<(), TableError> {
+        self.table.reserve(entries)?;
+        self.store.reserve(self.id, entries as usize);
+        Ok(())
     }
 
     /// Begins an entry.
     pub fn clear(&mut self) {
-        self.entry.value.fill(0);
-        self.entry.mask.fill(0);
-        self.entry.high.fill(0);
-        self.entry.priority = 0;
-        self.key.clear();
-        self.data.clear();
+        let Pending { entry, key, data } = &mut self.pending[self.filled];
+        entry.value.fill(0);
+        entry.mask.fill(0);
+        entry.high.fill(0);
+        entry.priority = 0;
+        key.clear();
+        data.clear();
+    }
+
+    pub fn set_priority(&mut self, priority: u32) {
+        self.pending[self.filled].entry.priority = priority;
     }
 
     /// What field number `field` is compared with; bytes with the lowest first.
     pub fn set_field(&mut self, field: usize, value: &[u8], mask: &[u8], high: &[u8]) {
         let field = &self.table.description().fields[field];
-        deposit(&mut self.entry.value, field.shift, field.width, value);
-        deposit(&mut self.entry.mask, field.shift, field.width, mask);
-        deposit(&mut self.entry.high, field.shift, field.width, high);
+        let Pending { entry, key, .. } = &mut self.pending[self.filled];
+        deposit(&mut entry.value, field.shift, field.width, value);
+        deposit(&mut entry.mask, field.shift, field.width, mask);
+        deposit(&mut entry.high, field.shift, field.width, high);
         match field.kind {
-            MatchKind::Exact => self.key.extend(value),
-            MatchKind::Range => self.key.extend(value.iter().chain(high)),
-            MatchKind::Lpm | MatchKind::Ternary | MatchKind::Optional => self.key.extend(value.iter().chain(mask)),
+            MatchKind::Exact => key.extend(value),
+            MatchKind::Range => key.extend(value.iter().chain(high)),
+            MatchKind::Lpm | MatchKind::Ternary | MatchKind::Optional => key.extend(value.iter().chain(mask)),
         }
         if self.prefixes_rank {
-            self.entry.priority += mask.iter().map(|byte| byte.count_ones()).sum::<u32>();
+            entry.priority += mask.iter().map(|byte| byte.count_ones()).sum::<u32>();
+        }
+    }
+
+    /// The same for a field of at most 64 bits.
+    pub fn set_short_field(&mut self, field: usize, value: u64, mask: u64, high: u64) {
+        let field = &self.table.description().fields[field];
+        let Pending { entry, key, .. } = &mut self.pending[self.filled];
+        deposit_word(&mut entry.value, field.shift, value);
+        deposit_word(&mut entry.mask, field.shift, mask);
+        deposit_word(&mut entry.high, field.shift, high);
+        let size = field.width.div_ceil(8) as usize;
+        let second = match field.kind {
+            MatchKind::Exact => None,
+            MatchKind::Range => Some(high),
+            MatchKind::Lpm | MatchKind::Ternary | MatchKind::Optional => Some(mask),
+        };
+        key.extend_from_slice(&value.to_le_bytes()[..size]);
+        second.iter().for_each(|second| key.extend_from_slice(&second.to_le_bytes()[..size]));
+        if self.prefixes_rank {
+            entry.priority += mask.count_ones();
         }
     }
 
@@ -83,24 +125,51 @@ impl<'e> Loader<'e> {
         let number = number.ok_or_else(|| Refusal::wrong(format!("table `{}` has no action `{name}`", table.name)))?;
         let mut declared = self.store.program().tables[self.id].actions.iter();
         self.action = declared.position(|action| action.name == name).unwrap_or_default() as u32;
-        self.record.fill(0);
-        self.record[..4].copy_from_slice(&(number as u32).to_le_bytes());
+        self.records.fill(0);
+        for record in self.records.chunks_exact_mut(table.record_bytes as usize) {
+            record[..4].copy_from_slice(&(number as u32).to_le_bytes());
+        }
         Ok(number)
     }
 
     /// A parameter of the action, lowest byte first.
     pub fn set_parameter(&mut self, parameter: &pipeline::Parameter, bytes: &[u8]) {
-        parameter.put(&mut self.record, bytes);
-        let end = self.data.len() + parameter.width.div_ceil(8) as usize;
-        self.data.extend(bytes);
-        self.data.resize(end, 0);
+        let size = self.table.description().record_bytes as usize;
+        parameter.put(&mut self.records[self.filled * size..][..size], bytes);
+        let data = &mut self.pending[self.filled].data;
+        let end = data.len() + parameter.width.div_ceil(8) as usize;
+        data.extend(bytes);
+        data.resize(end, 0);
     }
 
+    /// Inserts the entry.
     pub fn insert(&mut self) -> Result<(), TableError> {
-        self.table.insert(&self.entry, &self.record)?;
-        let priority = if self.has_priorities { self.entry.priority } else { 0 };
-        self.store.keep_packed(self.id, priority, &self.key, (self.action, &self.data));
-        Ok(())
+        self.filled += 1;
+        self.flush()
+    }
+
+    /// Inserts the entry, now or together with later ones.
+    pub fn push(&mut self) -> Result<(), TableError> {
+        self.filled += 1;
+        if self.filled == TOGETHER { self.flush() } else { Ok(()) }
+    }
+
+    /// Inserts what was pushed, in its order, until one is refused.
+    pub fn flush(&mut self) -> Result<(), TableError> {
+        let pending = &self.pending[..std::mem::take(&mut self.filled)];
+        let records = &self.records[..pending.len() * self.table.description().record_bytes as usize];
+        let (inserted, outcome) = self.table.insert_all(pending.iter().map(|pending| &pending.entry), records);
+        for Pending { entry, key, data } in &pending[..inserted] {
+            let priority = if self.has_priorities { entry.priority } else { 0 };
+            self.store.keep_packed(self.id, priority, key, (self.action, data));
+        }
+        self.inserted += inserted as u64;
+        outcome
+    }
+
+    /// How many the table has taken.
+    pub fn inserted(&self) -> u64 {
+        self.inserted
     }
 }
 
@@ -120,6 +189,21 @@ fn deposit(limbs: &mut [u64], shift: u32, width: u32, bytes: &[u8]) {
             limbs[(bit / 64) as usize + 1] |= byte >> (64 - bit % 64);
         }
     }
+}
+
+/// Adds a number to limbs, from bit `shift` on.
+fn deposit_word(limbs: &mut [u64], shift: u32, word: u64) {
+    let (limb, bit) = ((shift / 64) as usize, shift % 64);
+    limbs[limb] |= word << bit;
+    if bit != 0 && word >> (64 - bit) != 0 {
+        limbs[limb + 1] |= word >> (64 - bit);
+    }
+}
+
+/// A mask of `prefix` ones above zeros within `width` bits, at most 64.
+pub fn short_prefix_mask(prefix: u32, width: u32) -> u64 {
+    let ones = |count: u32| u64::MAX.checked_shr(64 - count).unwrap_or(0);
+    ones(width) ^ ones(width - prefix)
 }
 
 /// A mask of `prefix` ones above zeros, `width` bits, lowest byte first.
@@ -150,5 +234,22 @@ mod tests {
         assert_eq!(prefix_mask(24, 32), [0, 0xff, 0xff, 0xff]);
         assert_eq!(prefix_mask(3, 9), [0xc0, 1]);
         assert_eq!(prefix_mask(0, 16), [0, 0]);
+    }
+
+    #[test]
+    fn words_are_what_their_bytes_are() {
+        for width in 1..=64 {
+            let value = 0xfedc_ba98_7654_3210 & short_prefix_mask(width, width);
+            for shift in [0, 1, 17, 63, 64, 70] {
+                let (mut bytewise, mut wordwise) = ([0; 3], [0; 3]);
+                deposit(&mut bytewise, shift, width, &value.to_le_bytes());
+                deposit_word(&mut wordwise, shift, value);
+                assert_eq!(bytewise, wordwise, "{width} bits at {shift}");
+            }
+            for prefix in 0..=width {
+                let mask = short_prefix_mask(prefix, width).to_le_bytes();
+                assert_eq!(mask[..width.div_ceil(8) as usize], prefix_mask(prefix, width));
+            }
+        }
     }
 }
