@@ -193,10 +193,10 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         inserted.map(drop).map_err(|error| table_refusal(&description.name, error))
     }
 
-    fn call_of(&self, id: TableId, entry: &Entry) -> Result<ActionCall, Refusal> {
+    fn call_of<'e>(&'e self, id: TableId, entry: &'e Entry) -> Result<&'e ActionCall, Refusal> {
         match &entry.action {
-            EntryAction::Call(call) => Ok(call.clone()),
-            EntryAction::Member(member) => self.member(id, *member).cloned(),
+            EntryAction::Call(call) => Ok(call),
+            EntryAction::Member(member) => self.member(id, *member),
             EntryAction::Group(_) => Err(Refusal::wrong("a group has no action of its own".to_string())),
         }
     }

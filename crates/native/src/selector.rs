@@ -10,7 +10,7 @@ impl<L: Lane> NativeEngine<'_, L> {
     /// What a table has for an entry: an action with its data, or the slot of a group.
     pub(super) fn entry_record(&self, number: usize, id: TableId, entry: &Entry) -> Result<Vec<u8>, Refusal> {
         let EntryAction::Group(group) = entry.action else {
-            return self.record(number, id, &self.call_of(id, entry)?);
+            return self.record(number, id, self.call_of(id, entry)?);
         };
         let table = &self.switch.tables()[number];
         let slot = table.group_slot(group).ok_or_else(|| Refusal::wrong(format!("there is no group {group}")))?;

@@ -148,7 +148,12 @@ pub fn record(table: &pipeline::Table, name: &str, call: &ActionCall) -> Result<
     let mut record = vec![0u8; table.record_bytes as usize];
     record[..4].copy_from_slice(&(number as u32).to_le_bytes());
     for (parameter, argument) in table.actions[number].parameters.iter().zip(&call.arguments) {
-        parameter.put(&mut record, &argument.to_bytes_le());
+        // Most arguments are a word, which needs no allocation.
+        let mut digits = argument.iter_u64_digits();
+        match (digits.next().unwrap_or(0), digits.next()) {
+            (word, None) => parameter.put(&mut record, &word.to_le_bytes()),
+            (_, Some(_)) => parameter.put(&mut record, &argument.to_bytes_le()),
+        }
     }
     Ok(record)
 }
