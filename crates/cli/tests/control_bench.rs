@@ -65,3 +65,15 @@ fn one_measure_can_be_chosen_and_no_unknown_one() {
     let ran = bacus().args(["bench", "control", "--only", "speed"]).output().expect("it starts");
     assert_eq!(ran.status.code(), Some(2));
 }
+
+/// The client sends all packets before it reads, and they are more than the server's queue has room for.
+#[test]
+fn a_controller_that_reads_late_is_told_of_every_packet_that_waits() {
+    let ran =
+        bacus().args(["bench", "control", "--only", "resume", "--entries", "500000"]).output().expect("it starts");
+    let table = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let untold = table.lines().find(|line| line.contains("packets of which the controller was not told"));
+    assert!(untold.is_some_and(|line| line.ends_with("met")), "{table}");
+    assert!(!table.contains("missed"), "{table}");
+}

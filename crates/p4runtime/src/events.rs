@@ -27,7 +27,7 @@ pub enum Event {
     PacketsIn(Vec<Vec<u8>>),
     Digests(Vec<DigestRecord>),
     Idle(Vec<EntryKey>),
-    Miss { table: TableId, packet: Vec<u8> },
+    Misses(Vec<(TableId, Vec<u8>)>),
     Port { port: u32, up: bool },
     Stop,
 }
@@ -52,11 +52,15 @@ impl Events {
     /// Several of them, in their order.
     pub fn packets_in(&self, frames: Vec<Vec<u8>>) {
         let count = frames.len();
+        self.put_packets(Event::PacketsIn(frames), count);
+    }
+
+    fn put_packets(&self, event: Event, count: usize) {
         if count == 0 {
             return;
         }
         self.device.packets_waiting.fetch_add(count, Ordering::Relaxed);
-        if self.queue.try_send(Event::PacketsIn(frames)).is_err() {
+        if self.queue.try_send(event).is_err() {
             self.device.packets_waiting.fetch_sub(count, Ordering::Relaxed);
             self.device.losses.packets_in.fetch_add(count as u64, Ordering::Relaxed);
         }
@@ -90,9 +94,10 @@ impl Events {
         self.put(Event::Idle(entries), &self.device.losses.idle);
     }
 
-    /// A packet waits for an entry of this table.
-    pub fn miss(&self, table: TableId, packet: Vec<u8>) {
-        self.put(Event::Miss { table, packet }, &self.device.losses.packets_in);
+    /// Packets wait for an entry of these tables. Those beyond [`Events::packet_room`] are lost.
+    pub fn misses(&self, packets: Vec<(TableId, Vec<u8>)>) {
+        let count = packets.len();
+        self.put_packets(Event::Misses(packets), count);
     }
 
     /// A port has lost its link, or has it again: groups and multicast groups leave it out meanwhile. Waits for room in the queue.
@@ -142,7 +147,11 @@ fn tell(device: &Device, events: Vec<Event>) {
             let _changed = if *up { down.remove(port) } else { down.insert(*port) };
         }
     }
-    let packets = |event: &Event| if let Event::PacketsIn(frames) = event { frames.len() } else { 0 };
+    let packets = |event: &Event| match event {
+        Event::PacketsIn(frames) => frames.len(),
+        Event::Misses(packets) => packets.len(),
+        Event::Digests(_) | Event::Idle(_) | Event::Port { .. } | Event::Stop => 0,
+    };
     let packets: usize = events.iter().map(packets).sum();
     {
         // Locked in the order of a Write: a writer that waits for one lock must not block a reader that holds the other.
@@ -178,10 +187,7 @@ impl Teller<'_> {
         match event {
             Event::PacketsIn(frames) => frames.into_iter().for_each(|frame| self.packet_in(frame)),
             Event::Digests(records) => self.digests(records),
-            Event::Miss { table, packet } => {
-                let Some(table_id) = self.pipeline.schema.id_of(table) else { return };
-                self.send(Miss { table_id, packet }.message(), &self.device.losses.packets_in);
-            }
+            Event::Misses(packets) => packets.into_iter().for_each(|(table, packet)| self.miss(table, packet)),
             Event::Idle(keys) => self.idle(&keys),
             Event::Port { port, up } => self.port_changed(port, up),
             Event::Stop => {}
@@ -197,6 +203,11 @@ impl Teller<'_> {
             Some(packet) => self.send(Message::Packet(packet), &self.device.losses.packets_in),
             None => drop(self.device.losses.malformed.fetch_add(1, Ordering::Relaxed)),
         }
+    }
+
+    fn miss(&self, table: TableId, packet: Vec<u8>) {
+        let Some(table_id) = self.pipeline.schema.id_of(table) else { return };
+        self.send(Miss { table_id, packet }.message(), &self.device.losses.packets_in);
     }
 
     fn digests(&self, records: Vec<DigestRecord>) {

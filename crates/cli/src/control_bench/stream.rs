@@ -126,7 +126,8 @@ pub fn resume(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
     let seconds = begin.elapsed().as_secs_f64();
     let lost = u64::from(packets) - rig.counter("resumed").min(u64::from(packets));
     records.note("packets out, until all wait", f64::from(packets) / out, "/s");
-    records.note("packets of which the controller was told", f64::from(told), "");
+    let untold = packets - told.min(packets);
+    records.at_most("packets of which the controller was not told", f64::from(untold), "", 0.0);
     records.note("packets resumed", f64::from(packets) / seconds, "/s");
     records.at_most("packets that were not resumed", lost as f64, "", 0.0);
     records.at_most("packets out of order in their flow", rig.counter("disordered") as f64, "", 0.0);

@@ -42,6 +42,21 @@ pub struct Account {
     pub busy: Duration,
 }
 
+/// What has come from the program, by kind, and what no controller has taken of it.
+fn events(running: &Running) -> BTreeMap<String, u64> {
+    let lost = running.server.lost();
+    let lost = [
+        ("packets, to a controller that did not read", lost.packets_in),
+        ("digests, to a controller that did not read", lost.digests),
+        ("idle entries, to a controller that did not read", lost.idle),
+        ("packets that were shorter than their header for the controller", lost.malformed),
+    ];
+    let mut events = running.relay.counts.clone();
+    let lost = lost.into_iter().filter(|(_, count)| *count > 0);
+    events.extend(lost.map(|(what, count)| (format!("lost: {what}"), count)));
+    events
+}
+
 impl Account {
     pub fn of(running: &Running) -> Account {
         let ports: Vec<PortAccount> = running.ports.iter().filter_map(|port| of_port(running, port)).collect();
@@ -62,7 +77,7 @@ impl Account {
             tables,
             drops,
             punted: event(super::PUNTED) + to_cpu,
-            events: running.relay.counts.clone(),
+            events: events(running),
             entries: running.entries,
             load_time: running.load_time,
             busy: running.busy,

@@ -3,6 +3,7 @@
 use super::live::Engine;
 use super::relay::Relay;
 use control::{DataPlane as _, RefusalKind};
+use hlir::TableId;
 use native::{MissHandler, Replay};
 use runtime::events::Punted;
 use std::collections::VecDeque;
@@ -15,6 +16,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 const NO_ROOM: &str = "dropped: too many packets waited for the controller";
 const NO_ANSWER: &str = "dropped: the controller wrote nothing for the packet";
+const NOT_TOLD: &str = "dropped: no controller took the message of the packet in time";
 /// How often packets are looked through for those that have waited too long.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -26,6 +28,8 @@ struct Waiting {
     punted: Punted,
     /// A version of the store that the packet's lookup has seen, or a later one.
     seen: u64,
+    /// The table of which controllers are still to be told.
+    untold: Option<TableId>,
 }
 
 /// See the module.
@@ -36,6 +40,8 @@ pub struct Misses {
     begun: Instant,
     looked: Instant,
     waiting: VecDeque<Waiting>,
+    /// Behind so many of them, controllers are still to be told.
+    told: usize,
     /// The store's version before punted packets were last taken, and before that.
     taken: u64,
     taken_before: u64,
@@ -44,7 +50,7 @@ pub struct Misses {
 impl Misses {
     pub fn new(handler: Option<Box<dyn MissHandler>>) -> Misses {
         let begun = Instant::now();
-        Misses { handler, begun, looked: begun, waiting: VecDeque::new(), taken: 0, taken_before: 0 }
+        Misses { handler, begun, looked: begun, waiting: VecDeque::new(), told: 0, taken: 0, taken_before: 0 }
     }
 
     fn now(&self) -> u64 {
@@ -59,7 +65,7 @@ impl<L: Replay> Relay<L> {
         self.misses.taken_before = std::mem::replace(&mut self.misses.taken, version);
     }
 
-    /// Keeps a punted packet, and tells the handler or the controllers of its table.
+    /// Keeps a punted packet, and tells the handler of its table. Controllers are told as they take the messages.
     pub fn wait_for_entry(&mut self, engine: &mut Engine<L>, mut punted: Punted) {
         let missed = engine.missed_table(&punted);
         if self.misses.waiting.len() >= MOST {
@@ -78,10 +84,25 @@ impl<L: Replay> Relay<L> {
                     self.count(REFUSED, 1);
                 }
             }
-            (None, Some(table)) => self.controllers.miss(table, punted.packet.clone()),
-            (_, None) => {}
+            (None, Some(_)) | (_, None) => {}
         }
-        self.misses.waiting.push_back(Waiting { punted, seen: self.misses.taken_before });
+        let untold = missed.filter(|_| self.misses.handler.is_none());
+        self.misses.waiting.push_back(Waiting { punted, seen: self.misses.taken_before, untold });
+    }
+
+    /// Tells controllers of packets that wait, in their order, as many as they can take now: no message is lost while its packet waits.
+    pub fn tell_misses(&mut self) {
+        let misses = &mut self.misses;
+        if misses.told == misses.waiting.len() {
+            return;
+        }
+        let Some(room) = self.controllers.packet_room() else { return };
+        // Half of the room is for packets that are not misses.
+        let end = misses.waiting.len().min(misses.told + room.div_ceil(2));
+        let waiting = misses.waiting.range_mut(misses.told..end);
+        let told = waiting.filter_map(|waiting| Some((waiting.untold.take()?, waiting.punted.packet.clone())));
+        self.controllers.misses(told.collect());
+        misses.told = end;
     }
 
     /// Lets packets go on if a controller has written since they were looked up, in their order.
@@ -97,8 +118,13 @@ impl<L: Replay> Relay<L> {
             self.misses.looked = Instant::now();
             let (now, before) = (self.misses.now(), self.misses.waiting.len());
             let is_young = |waiting: &Waiting| now.saturating_sub(waiting.punted.mark) <= LONGEST.as_nanos() as u64;
+            let untold =
+                self.misses.waiting.iter().filter(|waiting| !is_young(waiting) && waiting.untold.is_some()).count();
+            let told = self.misses.waiting.iter().take(self.misses.told).filter(|waiting| is_young(waiting)).count();
             self.misses.waiting.retain(is_young);
-            self.count(NO_ANSWER, (before - self.misses.waiting.len()) as u64);
+            self.misses.told = told;
+            self.count(NOT_TOLD, untold as u64);
+            self.count(NO_ANSWER, (before - self.misses.waiting.len() - untold) as u64);
         }
     }
 
@@ -107,10 +133,12 @@ impl<L: Replay> Relay<L> {
         let version = engine.store().version();
         while self.misses.waiting.front().is_some_and(|waiting| waiting.seen != version) {
             let Some(waiting) = self.misses.waiting.pop_front() else { return };
+            self.misses.told = self.misses.told.saturating_sub(1);
             match engine.resume(&waiting.punted) {
                 Ok(()) => self.count(RESUMED, 1),
                 Err(refusal) if refusal.kind == RefusalKind::Full => {
                     // The rest goes on when the worker has taken these.
+                    self.misses.told += usize::from(waiting.untold.is_none());
                     self.misses.waiting.push_front(waiting);
                     return;
                 }

@@ -34,6 +34,7 @@ impl<L: Replay> Relay<L> {
     pub fn turn(&mut self) -> Option<String> {
         self.tell_packets();
         let failed = self.listen();
+        self.tell_misses();
         self.resume_packets();
         failed
     }
