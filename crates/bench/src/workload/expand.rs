@@ -1,7 +1,8 @@
 //! Entries and packets of many from a few lines of STF: a line with a word in braces stands for as many lines as there are such things.
 //!
 //! `{route}`, `{route6}` and `{route128}` (IPv4 in 128 bits) are prefixes, `{host}` hosts of 11.0.0.0/8, `{hop}` next hops, `{rule}` rules. A route's
-//! line may name its next hop. In `packet` lines, `{ip}`, `{ip6}` and `{ip_host}` are UDP packets to a route or a host, drawn for each.
+//! line may name its next hop. In `packet` lines, `{ip}`, `{ip6}` and `{ip_host}` are UDP packets to a route or a host, drawn for each, and
+//! `{tcp}` is a TCP packet to a route.
 
 use super::frames;
 use super::prefixes::{self, Prefix, inside};
@@ -17,9 +18,14 @@ pub struct Counts {
     pub rules: u64,
 }
 
-/// Of the payload behind UDP's header: frames have 64 bytes with Ethernet's header, in which rules do not match.
+/// Of the payload behind UDP's and TCP's header: frames have 64 bytes with Ethernet's header.
 const PAYLOAD_BYTES: usize = 18;
 const UDP_BYTES: u16 = 8 + PAYLOAD_BYTES as u16;
+const TCP_PAYLOAD_BYTES: usize = 6;
+/// Packets go to this port. It is beyond the numbers of all rules, so that no rule matches.
+const DST_PORT: u16 = 4433;
+/// A TCP packet in so many begins a connection.
+const CONNECTION_PACKETS: u64 = 8;
 /// Packets to a route, and at least.
 const PACKETS_TO_A_ROUTE: u64 = 4;
 const FEWEST_PACKETS: u64 = 4096;
@@ -46,7 +52,7 @@ struct Routes {
 impl Routes {
     fn new(counts: Counts, template: &str) -> Routes {
         let wanted = |word: &str| if template.contains(word) { counts.routes } else { 0 };
-        let count = wanted("{ip}").max(wanted("{route}")).max(wanted("{route128}"));
+        let count = wanted("{ip}").max(wanted("{tcp}")).max(wanted("{route}")).max(wanted("{route128}"));
         Routes {
             hosts: counts.routes,
             ipv4: prefixes::made(count),
@@ -91,14 +97,16 @@ impl Routes {
     fn packet(&self, line: &str, random: &mut Random) -> String {
         let hex = |bytes: Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let mut packet = line.to_string();
-        let ports = [1_000 + random.below(1_000) as u16, 53];
-        if packet.contains("{ip}") && !self.ipv4.is_empty() {
-            let dst = inside(self.ipv4[random.below(self.ipv4.len() as u64) as usize], random);
-            packet = packet.replace("{ip}", &hex(ipv4(dst, ports, random)));
+        let ports = [1_000 + random.below(1_000) as u16, DST_PORT];
+        for (word, packet_of) in [("{ip}", udp as PacketOf), ("{tcp}", tcp)] {
+            if packet.contains(word) && !self.ipv4.is_empty() {
+                let dst = inside(self.ipv4[random.below(self.ipv4.len() as u64) as usize], random);
+                packet = packet.replace(word, &hex(packet_of(dst, ports, random)));
+            }
         }
         if packet.contains("{ip_host}") {
             let dst = HOSTS + random.below(self.hosts) as u32;
-            packet = packet.replace("{ip_host}", &hex(ipv4(dst, ports, random)));
+            packet = packet.replace("{ip_host}", &hex(udp(dst, ports, random)));
         }
         if packet.contains("{ip6}") && !self.ipv6.is_empty() {
             let (address, length) = self.ipv6[random.below(self.ipv6.len() as u64) as usize];
@@ -117,10 +125,28 @@ impl Routes {
     }
 }
 
-fn ipv4(dst: u32, ports: [u16; 2], random: &mut Random) -> Vec<u8> {
-    let src = 0x0a00_0000 | random.draw() as u32 >> 8;
+/// An IPv4 packet to an address, with these ports.
+type PacketOf = fn(u32, [u16; 2], &mut Random) -> Vec<u8>;
+
+fn udp(dst: u32, ports: [u16; 2], random: &mut Random) -> Vec<u8> {
+    let src = source(random);
     let (header, udp) = (frames::ipv4(src, dst, 17, 20 + UDP_BYTES), frames::udp(src, dst, ports, UDP_BYTES));
     [&header[..], &udp, &[0; PAYLOAD_BYTES]].concat()
+}
+
+/// Without a checksum: no program of the list looks at it.
+fn tcp(dst: u32, ports: [u16; 2], random: &mut Random) -> Vec<u8> {
+    const SYN: u8 = 0x02;
+    const ACK: u8 = 0x10;
+    let src = source(random);
+    let flags = if random.below(CONNECTION_PACKETS) == 0 { SYN } else { ACK };
+    let header = frames::ipv4(src, dst, 6, 40 + TCP_PAYLOAD_BYTES as u16);
+    let [from, to] = ports.map(u16::to_be_bytes);
+    [&header[..], &from, &to, &[0; 8], &[0x50, flags, 0xff, 0xff, 0, 0, 0, 0], &[0; TCP_PAYLOAD_BYTES]].concat()
+}
+
+fn source(random: &mut Random) -> u32 {
+    0x0a00_0000 | random.draw() as u32 >> 8
 }
 
 #[cfg(test)]
@@ -159,8 +185,9 @@ mod tests {
 
     #[test]
     fn packets_go_to_the_routes_and_are_right() {
-        let (entries, packets) = expand("add r d:{route} a({hop})\npacket 3 02 0800 {ip}\npacket 4 {ip6}\n", COUNTS);
-        assert_eq!(packets.lines().count() as u64, FEWEST_PACKETS);
+        let (entries, packets) =
+            expand("add r d:{route} a({hop})\npacket 3 02 0800 {ip}\npacket 4 {ip6}\npacket 5 02 0800 {tcp}\n", COUNTS);
+        assert_eq!(packets.lines().count() as u64, FEWEST_PACKETS.next_multiple_of(3));
         let routes: Vec<(u32, u32)> = entries
             .lines()
             .map(|line| {
@@ -168,12 +195,15 @@ mod tests {
                 (u32::from_str_radix(&address[2..], 16).unwrap(), length.parse().unwrap())
             })
             .collect();
-        for line in packets.lines().filter(|line| line.starts_with("packet 3 02 0800 ")) {
+        for line in packets.lines().filter(|line| line.contains(" 02 0800 ")) {
             let bytes: Vec<u8> = line.as_bytes()[17..]
                 .chunks(2)
                 .map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap())
                 .collect();
             assert_eq!(bytes.len(), 46);
+            assert_eq!(bytes[9], if line.starts_with("packet 5") { 6 } else { 17 });
+            // No rule of the scoreboard has so large a number.
+            assert!(u16::from_be_bytes([bytes[22], bytes[23]]) > 100);
             let sum: u32 = bytes[..20].chunks(2).map(|two| u32::from(two[0]) << 8 | u32::from(two[1])).sum();
             assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff);
             let dst = u32::from_be_bytes([bytes[16], bytes[17], bytes[18], bytes[19]]);
