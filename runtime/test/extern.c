@@ -82,6 +82,21 @@ extern_hashes(void)
 	CHECK(hash_sum_add(0xffff, (const uint8_t[]){ 0, 1 }, 2) == 1);
 }
 
+/* Words and bytes have the same remainder, for every number of bytes behind the last word. */
+static void
+extern_crc_words(void)
+{
+	uint64_t random = 7;
+	uint8_t bytes[80];
+
+	for (uint32_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)test_random(&random);
+	for (uint32_t count = 0; count <= sizeof(bytes); count++) {
+		CHECK(hash_crc32(bytes, count) == (uint32_t)~hash_crc32_bytes(UINT32_MAX, bytes, count));
+		CHECK(hash_crc16(bytes, count) == hash_crc16_bytes(0, bytes, count));
+	}
+}
+
 /* The same bits in pieces of any width. */
 static void
 extern_pieces(void)
@@ -196,6 +211,7 @@ test_extern(void)
 	extern_meters();
 	extern_random();
 	extern_hashes();
+	extern_crc_words();
 	extern_pieces();
 	extern_asked();
 	extern_state();
