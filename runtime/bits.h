@@ -194,6 +194,18 @@ bits_store(uint8_t *bytes, uint32_t offset, uint32_t width, uint64_t value)
 	}
 }
 
+/* As `bits_store`, for a field within a word of 16 bits that begins at an even number of bytes: reads and stores
+ * the whole word. */
+BITS_INLINE void
+bits_store_in_word(uint8_t *bytes, uint32_t offset, uint32_t width, uint64_t value)
+{
+	uint8_t *word = bytes + offset / 16 * 2;
+	const uint32_t behind = 16 - offset % 16 - width;
+	const uint64_t mask = bits_mask(width) << behind;
+
+	bits_store16(word, (bits_load16(word) & ~mask) | (value << behind & mask));
+}
+
 /* Sign extension from bit `width - 1`. */
 BITS_INLINE uint64_t
 bits_sign(uint64_t value, uint32_t width)

@@ -38,6 +38,24 @@ bits_field(uint32_t offset, uint32_t width, uint64_t *random)
 	free(exact);
 }
 
+/* A field and its word: two bytes, no more. */
+static void
+bits_in_word(uint32_t offset, uint32_t width, uint64_t *random)
+{
+	const uint32_t word = offset / 16 * 2;
+	uint8_t bytes[8], before[8];
+	const uint64_t value = test_random(random);
+
+	for (uint32_t i = 0; i < sizeof(bytes); i++)
+		before[i] = bytes[i] = (uint8_t)test_random(random);
+	bits_store_in_word(bytes, offset, width, value);
+	CHECK(bits_slow(bytes, offset, width) == (value & bits_mask(width)));
+	for (uint32_t bit = 0; bit < 8 * sizeof(bytes); bit++)
+		if (bit < offset || bit >= offset + width)
+			CHECK(bits_slow(bytes, bit, 1) == bits_slow(before, bit, 1));
+	CHECK(memcmp(bytes, before, word) == 0 && memcmp(bytes + word + 2, before + word + 2, sizeof(bytes) - word - 2) == 0);
+}
+
 static void
 bits_in(uint32_t size, uint32_t offset, uint32_t width, uint64_t *random)
 {
@@ -119,6 +137,9 @@ test_bits(void)
 			for (uint32_t size = (width + 7) / 8 + 1; size <= 12; size++)
 				for (uint32_t offset = 0; offset + width <= 8 * size; offset++)
 					bits_in(size, offset, width, &random);
+			for (uint32_t offset = 0; offset < 32; offset++)
+				if (width != 0 && offset % 16 + width <= 16)
+					bits_in_word(offset, width, &random);
 		}
 	for (uint32_t width = 1; width <= 64; width++)
 		for (uint32_t round = 0; round < 200; round++)

@@ -147,6 +147,21 @@ impl Unit<'_> {
         items
     }
 
+    /// Whether a field is written with the word of 16 bits around it: a checksum reads that word next, and a load does
+    /// not wait for a store of the same bytes.
+    pub fn stores_words(&self, header: HeaderId, spot: Spot) -> bool {
+        let last = spot.bit + spot.width.max(1) - 1;
+        let is_part = spot.width < 16 && spot.bit / 16 == last / 16 && !spot.behind_varbit;
+        let fits = last / 16 * 2 + 2 <= fixed_front(self.program, header);
+        let is_summed = |summed: &usize| self.representative_of(*summed) == Some(self.representative(header));
+        is_part && fits && self.facts.summed.iter().any(is_summed)
+    }
+
+    fn representative_of(&self, header: usize) -> Option<u32> {
+        let found = self.program.headers.iter().map(|(id, _)| id).nth(header);
+        found.map(|header| self.representative(header))
+    }
+
     fn access_item(&self, access: Access) -> Item {
         let header = self.program.headers.iter().map(|(id, _)| id).nth(access.header as usize);
         let header = header.expect("accesses are of headers of the program");
@@ -157,7 +172,14 @@ impl Unit<'_> {
         let name = self.access_name(access);
         let (of, last, body) = match (access.writes, wide) {
             (true, _) => {
-                let function = if wide { "wide_store" } else { "bits_store" };
+                let is_in_word = || self.stores_words(header, spot);
+                let function = if wide {
+                    "wide_store"
+                } else if is_in_word() {
+                    "bits_store_in_word"
+                } else {
+                    "bits_store"
+                };
                 let [bit, width] = place;
                 let call = Stmt::call(function, [pointer, bit, width, Expr::name("value")]);
                 (

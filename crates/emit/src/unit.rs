@@ -51,6 +51,13 @@ pub struct Facts {
     pub punts: bool,
     /// Parsers whose states form a cycle, by number.
     pub cyclic: BTreeSet<usize>,
+    /// Fields that some reachable node assigns, and headers whose bytes are in a checksum after that.
+    pub written: BTreeSet<(usize, u32)>,
+    pub summed: BTreeSet<usize>,
+    /// The place in `order` of the last node that reads bytes of headers.
+    pub last_read: Option<usize>,
+    /// A node reads bytes of headers: the one that is being walked.
+    reads: bool,
     /// Headers that do not alias the packet, so that writes to them are invisible before a deparser.
     pub unaliased: BTreeSet<HeaderId>,
 }
@@ -106,6 +113,12 @@ impl<'a> Unit<'a> {
         self.plan.descriptor == hlir::plan::Descriptor::Own
     }
 
+    /// Whether packets may read header bytes after they looked this table up.
+    pub fn reads_after(&self, table: TableId) -> bool {
+        let looks_up = |node: &NodeId| matches!(&self.program.nodes[*node].kind, NodeKind::Apply { table: applied, .. } if *applied == table);
+        self.facts.order.iter().position(looks_up) < self.facts.last_read
+    }
+
     /// The number of an edge among all that packets can take.
     pub fn edge_number(&self, from: NodeId, to: NodeId) -> u32 {
         let position = self.facts.edges.iter().position(|edge| *edge == (from, to));
@@ -129,7 +142,8 @@ pub fn origin(notes: &Notes) -> Option<String> {
 impl Facts {
     fn new(program: &Program, entry: NodeId) -> Facts {
         let mut facts = Facts { order: order(program, entry), ..Facts::default() };
-        for &node in &facts.order.clone() {
+        for (place, &node) in facts.order.clone().iter().enumerate() {
+            facts.reads = false;
             if let Some(parser) = program.nodes[node].parser() {
                 facts.variables.insert(number(program.parsers[parser].error));
             }
@@ -147,6 +161,9 @@ impl Facts {
                 }
                 NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => facts.statements(body),
                 NodeKind::Branch { condition, .. } => facts.expression(condition),
+            }
+            if facts.reads {
+                facts.last_read = Some(place);
             }
         }
         for &node in &facts.order {
@@ -186,12 +203,27 @@ impl Facts {
             if let Expression::Variable(variable) = value {
                 self.variables.insert(number(*variable));
             }
+            self.reads |= matches!(value, Expression::Field(_));
         });
     }
 
     fn place(&mut self, place: Place) {
-        if let Place::Variable(variable) = place {
-            self.variables.insert(number(variable));
+        match place {
+            Place::Variable(variable) => self.variables.insert(number(variable)),
+            Place::Field(field) => self.written.insert((number(field.header), field.field)),
+        };
+    }
+
+    fn summed(&mut self, call: &Call) {
+        let (Call::Hash { data, .. } | Call::AddChecksum { data, .. }) = call else { return };
+        for input in data {
+            if let HashInput::Field(field) = input {
+                let header = number(field.header);
+                if self.written.iter().any(|(written, _)| *written == header) {
+                    self.summed.insert(header);
+                }
+                self.reads = true;
+            }
         }
     }
 
@@ -206,6 +238,7 @@ impl Facts {
                     self.place(Place::Variable(*into));
                 }
                 if let Statement::Call(call) = statement {
+                    self.summed(call);
                     call_places(call).into_iter().for_each(|place| self.place(place));
                     self.random |= matches!(call, Call::Random { .. });
                 }

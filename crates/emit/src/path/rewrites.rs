@@ -7,6 +7,7 @@
 use super::{HotPath, name};
 use crate::body::{Body, storage_bytes};
 use crate::c::{Expr, Item, Member, Stmt};
+use crate::field::Spot;
 use crate::namer::Namer;
 use crate::names::copied;
 use crate::node::Nodes;
@@ -128,11 +129,21 @@ impl Body<'_, '_> {
             let store = &rewrites.stores[index];
             if store.statements.last() == Some(&at) {
                 self.ensure(store.header);
-                let to = self.bytes_of(store);
-                self.push(Stmt::call("memcpy", [to, Expr::unary("&", made[index].clone()), Expr::word(store.bytes)]));
+                self.store_made(store, made[index].clone());
             }
         }
         self.statements(&body[from..])
+    }
+
+    /// Stores precomputed bytes. A single byte of a header that is summed goes with its word ([`Unit::stores_words`]).
+    fn store_made(&mut self, store: &Store, made: Expr) {
+        let spot = Spot { bit: 8 * store.byte, width: 8 * store.bytes, behind_varbit: false };
+        if self.unit.stores_words(store.header, spot) {
+            let (bit, width) = (Expr::word(spot.bit), Expr::word(spot.width));
+            return self.push(Stmt::call("bits_store_in_word", [self.header(store.header), bit, width, made]));
+        }
+        let to = self.bytes_of(store);
+        self.push(Stmt::call("memcpy", [to, Expr::unary("&", made), Expr::word(store.bytes)]));
     }
 
     fn bytes_of(&self, store: &Store) -> Expr {
