@@ -27,17 +27,78 @@ pub fn expected_entries(
     }
 }
 
+/// Distinct action data of a source: of each entry its own, where they have the number of its cells.
+fn records(program: &Program, source: TableId, inputs: &Inputs) -> u64 {
+    let content = inputs.occupancy.of(&program.tables[source]);
+    if program.has_cells(source) { content.entries } else { content.records }
+}
+
 /// The inputs with what joint tables will hold, made of what their sources will.
 pub fn with_joint_contents(program: &Program, inputs: &Inputs) -> Inputs {
     let mut inputs = inputs.clone();
     for join in &program.joins {
         let table = &program.tables[join.table];
         let entries = expected_entries(program, (join.first, join.second, &join.keys), &inputs).min(join.limit);
-        let [first, second] =
-            [join.first, join.second].map(|source| inputs.occupancy.of(&program.tables[source]).is_known);
+        let sources = [join.first, join.second];
+        let is_known = sources.iter().all(|source| inputs.occupancy.of(&program.tables[*source]).is_known);
+        // Data of one source beside those of the other.
+        let records = sources.map(|source| records(program, source, &inputs)).into_iter().fold(1, u64::saturating_mul);
         let mut content = Content::assumed(table);
-        (content.entries, content.records, content.is_known) = (entries, entries, first && second);
+        (content.entries, content.records, content.is_known) = (entries, records.clamp(1, entries.max(1)), is_known);
         inputs.occupancy.tables.entry(table.name.clone()).or_insert(content);
     }
     inputs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::Joins;
+    use crate::rewrite::join::join_tables;
+
+    const PROGRAM: &str = "program two for none
+header h: h_t { a: 16, b: 16, c: 8 }
+variable error: 32
+COUNTER
+table first {
+  key h.a: exact
+  action set(c: 8) { h.c = c }
+  default set(0)
+}
+table second {
+  key h.a: exact
+  key h.b: exact
+  action add(c: 8) { h.c = h.c + c }
+  default add(0)
+}
+parser parser { start start, accept first, reject first, error error }
+entry start
+node start: state of parser { extract h } -> first
+node first: apply first -> second
+node second: apply second -> out
+node out: buffer { send 32w1 }
+";
+
+    /// Records of the joint table, whose sources have 1,000 entries each and 3 and 5 records.
+    fn joint_records(counter: &str) -> (u64, u64) {
+        let mut program =
+            hlir::text::parse_program(&PROGRAM.replace("COUNTER", counter)).expect("the text is a program");
+        let content = |records| Content { entries: 1000, records, is_known: true, ..Content::default() };
+        let mut inputs = Inputs { joins: Joins::All, ..Inputs::default() };
+        inputs.occupancy.tables.extend([("first".to_string(), content(3)), ("second".to_string(), content(5))]);
+        join_tables(&mut program, &inputs);
+        let joint = &program.tables[program.joins[0].table];
+        let content = with_joint_contents(&program, &inputs).occupancy.of(joint);
+        (content.entries, content.records)
+    }
+
+    #[test]
+    fn a_joint_table_has_the_records_of_one_source_for_each_of_the_other() {
+        assert_eq!(joint_records(""), (1000, 15));
+    }
+
+    #[test]
+    fn entries_of_a_counted_source_have_records_of_their_own() {
+        assert_eq!(joint_records("counter hits: packets of first automatic"), (1000, 1000));
+    }
 }
