@@ -31,6 +31,7 @@ const CLOSE: f64 = 1.03;
 /// Packets a second of COP (table 1): vanilla, with scheduling and prefetching, and joined as well, by entries.
 const COP: [(u64, [f64; 3]); 3] = [(4, [2.9, 4.8, 7.4]), (16_384, [2.7, 4.8, 6.9]), (1 << 20, [2.4, 4.2, 6.2])];
 const SIZE: (u32, u32) = (900, 640);
+const LEAST_CYCLES: f64 = 8.0;
 
 /// Which structures tables have, and whether packets go through them in stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -322,6 +323,15 @@ pub fn svg(records: &[Record]) -> Option<Result<String, String>> {
     (most > least).then(|| drawn(records, least..most).map_err(|error| format!("the joins cannot be drawn: {error}")))
 }
 
+/// `65536` as `64K`.
+fn shortened(entries: f64) -> String {
+    match entries {
+        _ if entries >= f64::from(1 << 20) => format!("{:.0}M", entries / f64::from(1 << 20)),
+        _ if entries >= 1024.0 => format!("{:.0}K", entries / 1024.0),
+        _ => format!("{entries:.0}"),
+    }
+}
+
 fn drawn(records: &[Record], sizes: std::ops::Range<f64>) -> Result<String, Box<dyn std::error::Error>> {
     let curves = WAYS.map(|(name, without, with)| (name, curve(records, without), curve(records, with)));
     let cycles = curves.iter().flat_map(|(_, one, other)| one.iter().chain(other));
@@ -334,14 +344,18 @@ fn drawn(records: &[Record], sizes: std::ops::Range<f64>) -> Result<String, Box<
         let mut chart = ChartBuilder::on(&root)
             .caption("l2fwd: cycles a packet, two tables and their join", ("sans-serif", 20))
             .margin(14)
+            .margin_right(36)
             .x_label_area_size(44)
             .y_label_area_size(56)
-            .build_cartesian_2d(sizes.log_scale().base(2.0), 0.0..highest * 1.05)?;
+            .build_cartesian_2d(sizes.log_scale().base(2.0), (LEAST_CYCLES..highest * 1.1).log_scale())?;
         chart
             .configure_mesh()
-            .x_desc("entries of each table")
+            .x_desc("entries of each table; joined as long as the joint table's limit allows")
             .y_desc("cycles a packet; dashes: predicted")
-            .x_label_formatter(&|entries| format!("{entries:.0}"))
+            .x_label_formatter(&|entries| shortened(*entries))
+            .y_label_formatter(&|cycles| format!("{cycles:.0}"))
+            .bold_line_style(RGBColor(218, 220, 224))
+            .light_line_style(WHITE)
             .label_style(("sans-serif", 14))
             .draw()?;
         for ((name, without, with), colour) in curves.into_iter().zip(colours) {
@@ -374,7 +388,9 @@ fn drawn(records: &[Record], sizes: std::ops::Range<f64>) -> Result<String, Box<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic;
+    use crate::{repredict, traffic};
+    use std::fs;
+    use std::path::Path;
 
     fn row(application: &str, size: u64, variant: &str, (cycles, predicted): (f64, f64)) -> Record {
         Record {
@@ -415,6 +431,18 @@ mod tests {
         assert!(svg(&rows[..2]).is_none() && table(&[]).is_empty());
         assert_eq!(pays(&[(16.0, 1.1)]), Pays::Never);
         assert_eq!(pays(&[(16.0, 0.9)]), Pays::Throughout(16.0));
+    }
+
+    /// The picture beside the recorded results is that of the records. `UPDATE_EXPECT=1` draws it anew.
+    #[test]
+    fn recorded_picture_is_of_its_records() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/results/join-epyc-turin");
+        let records = repredict::read(&file.with_extension("json")).expect("the records are there");
+        let drawn = svg(&records).expect("sizes of l2fwd").expect("it is drawn");
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            fs::write(file.with_extension("svg"), &drawn).expect("the file can be written");
+        }
+        assert!(fs::read_to_string(file.with_extension("svg")).expect("the picture is there") == drawn);
     }
 
     #[test]

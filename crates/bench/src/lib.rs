@@ -165,7 +165,8 @@ fn table(records: &[Record]) -> String {
 }
 
 fn conclude(heard: &Heard, options: &Options) -> Result<(), Failure> {
-    if !options.quick && options.sizes.is_empty() && !options.sweep && options.applications.is_empty() {
+    let is_whole = options.experiment.is_empty() && options.applications.is_empty() && options.sizes.is_empty();
+    if is_whole && !options.quick && !options.sweep {
         let check = times::check(&files::cache()?)?;
         say!("check of a program of 1,500 lines: {:.0} ms", check.as_secs_f64() * 1e3);
         let compiled = times::compile_and_load("apps/l2l3acl/l2l3acl.p4", &Passes::default(), &options.native)?;
