@@ -17,7 +17,7 @@ use plotters::prelude::*;
 use std::fmt::Write as _;
 
 /// How the program runs beside its joins. Names of variants begin so; those with joins end in `+join`.
-const IN_TURN: &str = "papers:in-turn";
+const PACKET: &str = "papers:packet";
 const PIPELINED: &str = "papers:B+S+P";
 /// With our structures: without joins, with some, and with those that the model picks.
 const BEST: &str = "best";
@@ -85,7 +85,7 @@ pub fn choices(program: &Program, inputs: &Inputs) -> Vec<Choice> {
     let all = sets.iter().find(|(name, _)| *name == name_of(&all)).map(|(_, joins)| joins);
     let choice = |name: String, joins: &[JoinChoice], setting| Choice { name, joins: joins.to_vec(), setting };
     let mut choices = Vec::new();
-    for (name, setting) in [(IN_TURN, Setting::InTurn), (PIPELINED, Setting::Pipelined)] {
+    for (name, setting) in [(PACKET, Setting::InTurn), (PIPELINED, Setting::Pipelined)] {
         choices.push(choice(name.to_string(), &[], setting));
         choices.extend(all.map(|joins| choice(format!("{name}{WITH}"), joins, setting)));
     }
@@ -224,7 +224,7 @@ fn pick(text: &mut String, of_case: &[&Record]) {
 
 /// A way to run l2fwd: what it is called, and its variants without and with the join.
 const WAYS: [(&str, &str, &str); 3] = [
-    ("papers, packet by packet", IN_TURN, "papers:in-turn+join"),
+    ("papers, packet by packet", PACKET, "papers:packet+join"),
     ("papers, B+S+P", PIPELINED, "papers:B+S+P+join"),
     ("ours", BEST, "[smac+dmac]"),
 ];

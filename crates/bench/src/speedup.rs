@@ -15,10 +15,10 @@ use std::fmt::Write as _;
 const PAPERS: [(&str, f64); 4] = [("l2fwd", 138.0), ("ipv4fwd", 64.0), ("ipv6fwd", 280.0), ("l2l3acl", 135.0)];
 
 /// Names of variants: the program packet by packet and what is compared with it.
-const PINNED: &str = "papers:in-turn";
+const PINNED: &str = "papers:packet";
 const BATCHED: &str = "papers:B";
 const PIPELINED: &str = "papers:B+S+P";
-const OURS: &str = "best:in-turn";
+const OURS: &str = "best:packet";
 const BEST: &str = "best";
 
 /// The plans of this experiment, but for the best one, which every experiment has.
