@@ -143,7 +143,7 @@ fn runners(
     let made = match (options.sweep, experiment) {
         (true, _) => subject.grid(options),
         (false, Experiment::Gains) => subject.gains(),
-        (false, Experiment::Join) => subject.joins(),
+        (false, Experiment::Join) => subject.joins(options),
         (false, Experiment::Programs | Experiment::Drops(_)) => Vec::new(),
     };
     let all: Vec<&Variant> = variants.iter().chain(&made).collect();

@@ -219,7 +219,7 @@ impl Subject {
     }
 
     /// The joins whose gains are measured.
-    pub fn joins(&self) -> Vec<Variant> {
+    pub fn joins(&self, options: &Options) -> Vec<Variant> {
         let mut inputs = self.inputs.clone();
         inputs.ports.own_descriptor = true;
         let variant = |choice: super::joins::Choice| Variant {
@@ -227,7 +227,8 @@ impl Subject {
             origin: Origin::Joined(Box::new(choice)),
             descriptor: Descriptor::Own,
         };
-        super::joins::choices(&self.program, &inputs).into_iter().map(variant).collect()
+        let variants = super::joins::choices(&self.program, &inputs).into_iter().map(variant);
+        variants.filter(|variant| is_wanted(variant, options)).collect()
     }
 
     /// The program as passes leave it that change it, and what planners consult about it.

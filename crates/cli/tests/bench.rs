@@ -61,3 +61,17 @@ fn applications_take_packets_of_a_file_and_frames_of_a_mix() {
     assert!(code == Some(0) && text.contains("ipv4fwd, 4 entries, imix"), "{text}");
     row(&text, "best");
 }
+
+#[test]
+fn the_join_of_the_tables_of_l2fwd_leaves_one_lookup_of_two() {
+    let only = "join:[smac+dmac],pick:[smac+dmac]";
+    let (code, text) = ran(&["l2fwd", "--experiment", "join", "--sizes", "16", "--only", only]);
+    assert!(code == Some(0), "{text}");
+    let (_, block) = text.split_once("joins of l2fwd, 16 entries").unwrap_or_else(|| panic!("no joins: {text}"));
+    let lookups = |is_meant: &dyn Fn(&str) -> bool| {
+        let line = block.lines().find(|line| is_meant(line)).unwrap_or_else(|| panic!("no such row: {text}"));
+        line.split_whitespace().nth(1).map(str::to_string)
+    };
+    assert_eq!(lookups(&|line| line.starts_with("plain")).as_deref(), Some("2.00"), "{text}");
+    assert_eq!(lookups(&|line| line.contains(":[smac+dmac]")).as_deref(), Some("1.00"), "{text}");
+}
