@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 
-const MEASURES: [&str; 12] = [
+const MEASURES: [&str; 13] = [
     "inserts",
     "writes",
     "read",
@@ -16,6 +16,7 @@ const MEASURES: [&str; 12] = [
     "replacements",
     "atomic",
     "exchange",
+    "joined",
     "packet-in",
     "learning",
     "resume",

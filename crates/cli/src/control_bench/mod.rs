@@ -6,6 +6,7 @@ mod client;
 mod connections;
 mod entries;
 mod exchange;
+mod joined;
 mod report;
 mod rig;
 mod stream;
@@ -55,7 +56,7 @@ pub struct Arguments {
 /// A name for `--only`, and what finds the numbers.
 type Measure = (&'static str, fn(&Bench, &mut Records) -> Result<(), Failure>);
 
-const MEASURES: [Measure; 12] = [
+const MEASURES: [Measure; 13] = [
     ("inserts", tables::inserts),
     ("writes", tables::writes),
     ("read", tables::read),
@@ -64,6 +65,7 @@ const MEASURES: [Measure; 12] = [
     ("replacements", tables::replacements),
     ("atomic", exchange::atomic),
     ("exchange", exchange::exchange),
+    ("joined", joined::joined),
     ("packet-in", stream::packet_in),
     ("learning", stream::learning),
     ("resume", stream::resume),

@@ -53,6 +53,8 @@ pub struct Sources {
     join: Arc<Join>,
     /// Keys of the first table.
     own_keys: usize,
+    /// Keys of the joint table.
+    joint_keys: usize,
     /// Widths of the action data of the first table, by action.
     widths: Vec<Vec<u32>>,
     /// Whether entries of the sources have cells of direct counters and meters.
@@ -74,6 +76,7 @@ impl Sources {
             is_full: false,
             has_no_room: false,
             own_keys: first.keys.len(),
+            joint_keys: program.tables[join.table].keys.len(),
             widths: (0..first.actions.len()).map(|action| first.parameter_widths(action)).collect(),
             have_cells: [join.first, join.second].map(|source| program.has_cells(source)),
             join: Arc::new(join.clone()),
@@ -176,7 +179,7 @@ impl Sources {
 
     fn joint_key(&self, first: &Key, second: &Key) -> Key {
         let own = self.join.keys.iter().zip(second.iter()).filter(|(key, _)| self.is_own(key));
-        let mut key = Vec::with_capacity(first.len() + second.len());
+        let mut key = Vec::with_capacity(self.joint_keys);
         key.extend(first.iter().chain(own.map(|(_, value)| value)).cloned());
         key.into_boxed_slice()
     }
