@@ -75,16 +75,13 @@ impl<L: Replay> Relay<L> {
         if punted.mark == 0 {
             punted.mark = self.misses.now();
         }
-        match (&mut self.misses.handler, missed) {
-            (Some(handler), Some(table)) => {
-                if let Err(refusal) = handler.missed(table, &punted.packet, engine) {
-                    if !self.counts.contains_key(REFUSED) {
-                        eprintln!("warning: the miss handler's {refusal}");
-                    }
-                    self.count(REFUSED, 1);
-                }
+        if let (Some(handler), Some(table)) = (&mut self.misses.handler, missed)
+            && let Err(refusal) = handler.missed(table, &punted.packet, engine)
+        {
+            if !self.counts.contains_key(REFUSED) {
+                eprintln!("warning: the miss handler's {refusal}");
             }
-            (None, Some(_)) | (_, None) => {}
+            self.count(REFUSED, 1);
         }
         let untold = missed.filter(|_| self.misses.handler.is_none());
         self.misses.waiting.push_back(Waiting { punted, seen: self.misses.taken_before, untold });
