@@ -3,10 +3,11 @@
 use super::live::Engine;
 use super::relay::Relay;
 use control::{DataPlane as _, RefusalKind};
-use hlir::TableId;
+use hlir::{Program, TableId};
 use native::{MissHandler, Replay};
 use runtime::events::Punted;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Packets that may wait; more are dropped, and counted.
@@ -42,6 +43,8 @@ pub struct Misses {
     waiting: VecDeque<Waiting>,
     /// Behind so many of them, controllers are still to be told.
     told: usize,
+    /// Whose tables they missed in.
+    program: Option<Arc<Program>>,
     /// The store's version before punted packets were last taken, and before that.
     taken: u64,
     taken_before: u64,
@@ -50,7 +53,8 @@ pub struct Misses {
 impl Misses {
     pub fn new(handler: Option<Box<dyn MissHandler>>) -> Misses {
         let begun = Instant::now();
-        Misses { handler, begun, looked: begun, waiting: VecDeque::new(), told: 0, taken: 0, taken_before: 0 }
+        let waiting = VecDeque::new();
+        Misses { handler, begun, looked: begun, waiting, told: 0, program: None, taken: 0, taken_before: 0 }
     }
 
     fn now(&self) -> u64 {
@@ -61,8 +65,14 @@ impl Misses {
 impl<L: Replay> Relay<L> {
     /// Notes the store's version before punted packets are taken. All that were punted before the last time are here already, so those
     /// that come now have seen what was written then.
-    pub fn take_misses(&mut self, version: u64) {
-        self.misses.taken_before = std::mem::replace(&mut self.misses.taken, version);
+    pub fn take_misses(&mut self, engine: &Engine<L>) {
+        let program = engine.program();
+        if !self.misses.program.as_ref().is_some_and(|known| Arc::ptr_eq(known, &program)) {
+            // Packets of an earlier program are dropped when they are looked up again. No controller is told of its tables.
+            self.misses.waiting.iter_mut().for_each(|waiting| waiting.untold = None);
+            self.misses.program = Some(program);
+        }
+        self.misses.taken_before = std::mem::replace(&mut self.misses.taken, engine.store().version());
     }
 
     /// Keeps a punted packet, and tells the handler of its table. Controllers are told as they take the messages.

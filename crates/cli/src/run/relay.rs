@@ -85,7 +85,7 @@ impl<L: Replay> Relay<L> {
         let shared = self.switch.clone();
         let mut live = shared.lock();
         let engine = live.engine()?;
-        self.take_misses(engine.store().version());
+        self.take_misses(engine);
         let (events, lost) = engine.switch().take_events(DIGESTS);
         let (mut failed, mut digests) = (None, BTreeMap::<u32, u64>::new());
         let mut records = Vec::new();
