@@ -10,7 +10,6 @@ use p4runtime::Server;
 use runtime::memory::Counts;
 use runtime::{Buffers, MemoryPort, Settings, Trace};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -149,18 +148,11 @@ fn processor_time() -> Duration {
     let is_worker = |task: &std::fs::DirEntry| {
         std::fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.trim() == "worker 0")
     };
-    tasks.filter(is_worker).map(|task| spent(&task.path())).sum()
-}
-
-/// Time for which this thread has run.
-pub fn own_time() -> Duration {
-    spent(Path::new("/proc/thread-self"))
-}
-
-fn spent(thread: &Path) -> Duration {
-    let text = std::fs::read_to_string(thread.join("schedstat")).unwrap_or_default();
-    let nanoseconds = text.split_whitespace().next().and_then(|number| number.parse::<u64>().ok());
-    Duration::from_nanos(nanoseconds.unwrap_or_default())
+    let spent = tasks.filter(is_worker).filter_map(|task| {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(spent.sum())
 }
 
 /// Megabytes of this process: now, and at most since the peak was last forgotten.
