@@ -237,7 +237,7 @@ fn of_node(name: &str) -> Vec<String> {
 /// The same of one that looks up a table.
 fn of_look_up(name: &str, table: &Table, actions: &[String]) -> Vec<String> {
     let mut made = of_node(name);
-    made.extend(with(name, &["_key", "_key_ahead", "_act", "_act_ahead", "_act_rewritten", "_find"]));
+    made.extend(with(name, &["_key", "_key_ahead", "_act", "_act_ahead", "_act_rewritten", "_find", "_search"]));
     made.extend(actions.iter().map(|action| format!("{name}_{action}_rewrites")));
     let mut asked = with(name, &["_found_by", "_record_of", "_action_of"]);
     for (number, action) in table.actions.iter().enumerate() {

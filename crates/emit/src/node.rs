@@ -11,6 +11,7 @@ use crate::path::RewritesAt;
 use crate::table::table_problems;
 use crate::unit::{Unit, number, origin};
 use hlir::diagnostic::Diagnostic;
+use hlir::plan::Structure;
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, TableId};
 use std::collections::HashSet;
@@ -220,6 +221,7 @@ impl Draft {
                 let learns = unit.learns(table).then_some("const uint64_t *key");
                 let more: Vec<&str> = ACTED_ON.into_iter().chain(learns).collect();
                 written.items.extend(stage(&act, of, code, &more));
+                written.items.extend(search(unit, &name, table));
                 look_up(unit, &name, table, of)
             }
         };
@@ -243,6 +245,46 @@ fn branch(body: &mut Body, condition: &hlir::Expression, then: NodeId, otherwise
 /// What an action runs on beside the packet: the number of a record, and where the records are.
 const ACTED_ON: [&str; 2] = ["uint32_t found", "const uint8_t *records"];
 
+/// Whether a table's lookups are a function of their own in packet-by-packet code. Lookups among rules are long, and
+/// of large programs most such tables are empty: inlined, they would tear apart the code that packets run
+/// (RARE's router, 15 such tables of which none has rules: 70 KB).
+fn searches(unit: &Unit, table: TableId) -> bool {
+    let is_long = match unit.structure(table) {
+        Structure::Scan | Structure::BitVector => true,
+        Structure::TupleSpace
+        | Structure::List
+        | Structure::Exact
+        | Structure::Exact48
+        | Structure::Exact60
+        | Structure::Dir24_8
+        | Structure::Dir24_8U16
+        | Structure::Dir24_8U8
+        | Structure::LpmTrie
+        | Structure::Btree
+        | Structure::Direct
+        | Structure::Compare
+        | Structure::Perfect => false,
+    };
+    is_long && unit.skips_empty(table)
+}
+
+/// That function: from a key to the number of a record. It does not see the packet's state, which stays in registers.
+fn search(unit: &Unit, name: &str, table: TableId) -> Vec<Item> {
+    if !searches(unit, table) {
+        return Vec::new();
+    }
+    let structure = written_structure(unit.structure(table));
+    let limbs = crate::body::limbs(unit.key_bits(table));
+    let [held, key, hash] = ["table", "key", "hash"].map(Expr::name);
+    let hashed = Expr::call(format!("{structure}_hash"), [held.clone(), key.clone(), Expr::word(limbs)]);
+    let address = Expr::call(format!("{structure}_address"), [held.clone(), hash.clone()]);
+    let found = Expr::call(format!("{structure}_find"), [held, address, hash, key, unit.key_size(table)]);
+    let body = vec![Stmt::declare("const uint64_t", "hash", hashed), Stmt::result(unit.own_part(table, found))];
+    let parameters = vec![format!("const struct {structure} *table"), "const uint64_t *key".to_string()];
+    let of = "static __attribute__((noinline)) uint32_t".to_string();
+    vec![Item::Function { of, name: format!("{name}_search"), parameters, body }, Item::Blank]
+}
+
 /// The three stages of a lookup, in sequence.
 fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
     let structure = written_structure(unit.structure(table));
@@ -253,7 +295,8 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
     let has_keys = !unit.program.tables[table].keys.is_empty();
     if has_keys {
         code.push(Stmt::Declare { of: "uint64_t".to_string(), name: format!("key[{limbs}]"), value: None });
-        code.push(Stmt::Declare { of: "uint64_t".to_string(), name: "hash".to_string(), value: None });
+        let hash = Stmt::Declare { of: "uint64_t".to_string(), name: "hash".to_string(), value: None };
+        code.extend((!searches(unit, table)).then_some(hash));
     }
     let skips_empty = unit.skips_empty(table);
     code.extend(skips_empty.then(|| Stmt::declare("uint32_t", "found", Expr::word(0))));
@@ -262,6 +305,7 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
     let hash = Expr::call(format!("{structure}_hash"), [held.clone(), key.clone(), Expr::word(limbs)]);
     let hash_made = Stmt::set(Expr::name("hash"), hash);
     let address = Expr::call(format!("{structure}_address"), [held.clone(), Expr::name("hash")]);
+    let searched_in = held.clone();
     let arguments = [held, address, Expr::name("hash"), key, unit.key_size(table)];
     let found = || unit.own_part(table, Expr::call(format!("{structure}_find"), arguments.clone()));
     let counted = unit.count_look_ups(table, Expr::word(1));
@@ -269,7 +313,12 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
         // Where a miss may insert an entry, the action needs the key.
         let (before, mut looked_up) =
             if unit.learns(table) { (Some(key_made), Vec::new()) } else { (None, vec![key_made]) };
-        looked_up.extend([hash_made, Stmt::set(Expr::name("found"), found())]);
+        if searches(unit, table) {
+            let searched = Expr::call(format!("{name}_search"), [searched_in, Expr::name("key")]);
+            looked_up.push(Stmt::set(Expr::name("found"), searched));
+        } else {
+            looked_up.extend([hash_made, Stmt::set(Expr::name("found"), found())]);
+        }
         code.extend(before);
         code.push(counted);
         code.push(Stmt::when(Expr::unary("!", unit.is_empty(table)), looked_up));
