@@ -66,6 +66,21 @@ fn both_engines_agree_on_mutated_packets() {
 }
 
 #[test]
+fn a_library_that_was_not_named_is_asked_for() {
+    let folder = folder("library");
+    let code = folder.join("sealer.c");
+    let calls = "int elsewhere(void);\nint calls(void);\nint calls(void) { return elsewhere(); }\n";
+    fs::write(&code, fs::read_to_string(example("sealer.c")).unwrap() + calls).unwrap();
+    for engine in ["interp", "native"] {
+        let ran = stf(std::slice::from_ref(&code), &["--engine", engine]);
+        let said = said(&ran);
+        let is_told = said.contains("`elsewhere` is in none of its files") && said.contains("hint: name the library");
+        assert!(ran.status.code().is_some_and(|code| code != 0) && is_told, "{engine}: {said}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn objects_are_linked() {
     let folder = folder("linked");
     let object = folder.join("sealer.o");

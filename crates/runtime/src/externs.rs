@@ -1,6 +1,6 @@
 //! The user's C code for custom externs, as the interpreter calls it: a library whose functions take their arguments from an array.
 
-use crate::pipeline::LoadError;
+use crate::pipeline::{LoadError, load_whole};
 use libloading::Library;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
@@ -52,8 +52,7 @@ impl ExternLibrary {
     /// Loads what this program has compiled, and makes all objects.
     pub fn load(path: &Path) -> Result<ExternLibrary, LoadError> {
         let refused = |reason: String| LoadError::new(path, reason);
-        // SAFETY: the object's initialisers are run; the caller vouches for the file.
-        let library = unsafe { Library::new(path) }.map_err(|error| refused(error.to_string()))?;
+        let library = load_whole(path)?;
         // SAFETY: the name is that of a `struct extern_library`.
         let raw = unsafe { library.get::<*const RawLibrary>(b"bacus_externs") };
         let raw: *const RawLibrary = *raw.map_err(|_| refused("it exports no `bacus_externs`".into()))?;

@@ -254,12 +254,28 @@ pub(crate) fn loader_says(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
+/// Loads an object with all symbols that it needs. Bound one by one, the first call of a missing function would end
+/// the process, without a word on where the function could come from.
+pub(crate) fn load_whole(path: &Path) -> Result<Library, LoadError> {
+    // SAFETY: the object's initialisers are run; the caller vouches for the file.
+    let library = unsafe { libloading::os::unix::Library::open(Some(path), libloading::os::unix::RTLD_NOW) };
+    library.map(Library::from).map_err(|error| {
+        let said = loader_says(&error);
+        let reason = match said.split_once("undefined symbol: ") {
+            Some((_, symbol)) => format!(
+                "`{symbol}` is in none of its files\nhint: name the library that has it, too: --extern /usr/lib/libNAME.so"
+            ),
+            None => said,
+        };
+        LoadError { path: path.to_path_buf(), reason }
+    })
+}
+
 impl Pipeline {
     /// Loads what this program has compiled. The object's code runs in this process: load none from others.
     pub fn load(path: &Path) -> Result<Pipeline, LoadError> {
         let refused = |reason: String| LoadError { path: path.to_path_buf(), reason };
-        // SAFETY: the object's initialisers are run; the caller vouches for the file.
-        let library = unsafe { Library::new(path) }.map_err(|error| refused(loader_says(&error)))?;
+        let library = load_whole(path)?;
         // SAFETY: the name is that of a `struct pipeline`; version and layout are checked before anything else is read.
         let raw = unsafe { library.get::<*const abi::Pipeline>(b"bacus_pipeline") };
         let raw = raw.map_err(|_| refused("it exports no `bacus_pipeline`".into()))?;
