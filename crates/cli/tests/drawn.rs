@@ -256,6 +256,8 @@ programs! {
     l2l3acl: "apps/l2l3acl/l2l3acl.p4", ["apps/l2l3acl/l2l3acl.stf"], "apps/l2l3acl/l2l3acl.stf";
     mpls: "apps/mpls/mpls.p4", ["apps/mpls/mpls.stf"], "apps/mpls/mpls.stf";
     firewall: "apps/firewall/firewall.p4", ["apps/firewall/firewall.stf"], "apps/firewall/firewall.stf";
+    ndn: "apps/ndn/ndn.p4", ["apps/ndn/ndn.stf"], "apps/ndn/ndn.stf";
+    writes_to_headers_before_lookups: "crates/cli/tests/plans/deferred_write.hlir", [], "apps/l2l3acl/port1.pcap";
     a_register: "crates/cli/tests/plans/ordered_register.hlir", [], "apps/l2l3acl/port1.pcap";
     packets_that_are_cut: "crates/cli/tests/plans/truncated.hlir", ["crates/cli/tests/plans/truncated.stf"], "crates/cli/tests/plans/truncated.stf";
     packets_of_two_kinds: "crates/cli/tests/plans/queues.hlir", [], "apps/l2l3acl/port1.pcap";

@@ -308,7 +308,7 @@ fn storage_used(program: &Program, node: NodeId, used: &mut BTreeSet<HeaderId>) 
         }
         NodeKind::Buffer { rules, .. } => rules.iter().for_each(|rule| {
             expressions.push(&rule.condition);
-            expressions.extend(effect_expressions(&rule.effect));
+            expressions.extend(rule.effect.expressions());
             used.extend(effect_places(&rule.effect).filter_map(|place| match place {
                 Place::Field(field) => Some(field.header),
                 Place::Variable(_) => None,
@@ -328,18 +328,6 @@ fn storage_used(program: &Program, node: NodeId, used: &mut BTreeSet<HeaderId>) 
                 used.extend([*to, *from]);
             }
         });
-    }
-}
-
-pub fn effect_expressions(effect: &Effect) -> Vec<&hlir::Expression> {
-    match effect {
-        Effect::Drop { .. } | Effect::Punt { .. } => Vec::new(),
-        Effect::Send { port } => vec![port],
-        Effect::Unicast { set, .. } => set.iter().map(|(_, value)| value).collect(),
-        Effect::Replicate { group: chosen, copy } | Effect::Clone { session: chosen, copy } => {
-            std::iter::once(chosen).chain(copy.set.iter().map(|(_, value)| value)).collect()
-        }
-        Effect::Resubmit { copy } | Effect::Recirculate { copy } => copy.set.iter().map(|(_, value)| value).collect(),
     }
 }
 

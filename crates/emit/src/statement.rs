@@ -32,7 +32,7 @@ impl Body<'_, '_> {
 
     fn statement(&mut self, statement: &Statement) -> bool {
         if self.ahead {
-            match effects::speculation(statement) {
+            match self.speculation(statement) {
                 Speculation::Runs => {}
                 Speculation::Deferred => {
                     self.waits = true;
@@ -67,6 +67,12 @@ impl Body<'_, '_> {
             Statement::Call(call) => return self.call(call),
         }
         true
+    }
+
+    fn speculation(&self, statement: &Statement) -> Speculation {
+        let is_write = matches!(statement, Statement::Assign { target: Place::Field(_), .. });
+        let deferrable = is_write.then(|| effects::deferrable_writes(self.program(), self.node));
+        effects::speculation(statement, &deferrable.unwrap_or_default())
     }
 
     pub fn assign(&mut self, target: Place, value: &Expression) {

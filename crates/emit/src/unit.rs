@@ -247,7 +247,7 @@ impl Facts {
     }
 
     fn effect(&mut self, effect: &Effect) {
-        for value in crate::deparse::effect_expressions(effect) {
+        for value in effect.expressions() {
             self.expression(value);
         }
         for (place, _) in effect_assignments(effect) {

@@ -4,10 +4,12 @@
 //! effects on the same part may still be on different fields.
 
 use crate::{
-    Argument, Call, Effect, Expression, HashInput, HeaderId, Intrinsic, KeySet, Node, NodeId, NodeKind, Place, Program,
-    Statement, TableId, VariableId,
+    Argument, Call, Effect, Expression, FieldRef, HashInput, HeaderId, Intrinsic, KeySet, Node, NodeId, NodeKind,
+    Place, Program, Statement, TableId, VariableId,
 };
 use std::collections::BTreeSet;
+
+pub use crate::deferral::deferrable_writes;
 
 /// A part of a packet's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,15 +157,17 @@ pub enum Speculation {
     /// It can run twice: it changes only variables and the parser's cursor, and reads nothing that other
     /// packets change.
     Runs,
-    /// It changes nothing that the packet carries, and is deferred to the commit phase.
+    /// Nothing that follows in the speculative phase depends on it, and it is deferred to the commit phase.
     Deferred,
     /// It has a side effect. Nothing after it can be speculated.
     SideEffect,
 }
 
-/// For the statement itself, without nested ones.
-pub fn speculation(statement: &Statement) -> Speculation {
+/// For the statement itself, without nested ones. `deferrable` are the node's writes to headers that can be
+/// [deferred](deferrable_writes).
+pub fn speculation(statement: &Statement, deferrable: &BTreeSet<FieldRef>) -> Speculation {
     match statement {
+        Statement::Assign { target: Place::Field(field), .. } if deferrable.contains(field) => Speculation::Deferred,
         Statement::Assign { target: Place::Variable(_), .. }
         | Statement::If { .. }
         | Statement::Scope { .. }

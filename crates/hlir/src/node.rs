@@ -217,6 +217,21 @@ impl Effect {
         }
     }
 
+    /// What it evaluates.
+    pub fn expressions(&self) -> Vec<&Expression> {
+        match self {
+            Effect::Drop { .. } | Effect::Punt { .. } => Vec::new(),
+            Effect::Send { port } => vec![port],
+            Effect::Unicast { set, .. } => set.iter().map(|(_, value)| value).collect(),
+            Effect::Replicate { group: chosen, copy } | Effect::Clone { session: chosen, copy } => {
+                std::iter::once(chosen).chain(copy.set.iter().map(|(_, value)| value)).collect()
+            }
+            Effect::Resubmit { copy } | Effect::Recirculate { copy } => {
+                copy.set.iter().map(|(_, value)| value).collect()
+            }
+        }
+    }
+
     /// The node where the packet or its copy goes on, if it stays in the switch.
     pub fn target(&self) -> Option<NodeId> {
         match self {

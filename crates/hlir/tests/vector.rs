@@ -235,7 +235,7 @@ fn questions() {
     v = 1
     if h.b < 3 { v = 2 }
   }
-  if v == 2 { h.c = 1 }
+  if v == 2 { truncate 32w9 }
 } -> all",
             |a, b| !(a < 3 && b < 3),
         ),
@@ -243,9 +243,9 @@ fn questions() {
             "-> set",
             "block {
   if h.a < 3 {
-    if h.b == 1 { h.c = 1 } else { v = 1 }
+    if h.b == 1 { truncate 32w9 } else { v = 1 }
   } else {
-    if h.b == 2 { h.c = 1 }
+    if h.b == 2 { truncate 32w9 }
   }
 } -> all",
             |a, b| if a < 3 { b != 1 } else { b != 2 },
@@ -354,8 +354,11 @@ fn rewrites() {
 fn side_exits_of_every_kind() {
     let looping = "block { if h.a == 1 { loop l { exit } } } -> gone exit all";
     assert_eq!(asks("-> set", looping), Err("set is left early".to_string()));
-    let written = "block { h.c = 1 } -> all";
+    let written = "block { h.a = 1 } -> all";
     assert_eq!(asks("-> set", written), Err("set is a side exit for every packet".to_string()));
+    // What nothing reads from there on is written in the commit phase.
+    let lanes = asks("-> set", "block { h.c = 1 } -> all").expect("packets stay");
+    assert_eq!(computed(&lanes, &[7; 32]), (false, 7));
 }
 
 /// A program that looks up `h.a` before a lookup of `v` and `h.b`.

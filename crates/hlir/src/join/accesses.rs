@@ -101,6 +101,14 @@ impl Accesses {
         self.of_entry
     }
 
+    pub fn fields_read(&self) -> impl Iterator<Item = FieldRef> {
+        fields_of(&self.reads)
+    }
+
+    pub fn fields_written(&self) -> impl Iterator<Item = FieldRef> {
+        fields_of(&self.writes)
+    }
+
     pub fn writes_what_is_read_by(&self, other: &Accesses) -> bool {
         !self.writes.is_disjoint(&other.reads)
     }
@@ -237,6 +245,13 @@ impl Accesses {
             HashInput::Payload => drop(self.reads.insert(Access::Bytes)),
         }
     }
+}
+
+fn fields_of(accesses: &HashSet<Access>) -> impl Iterator<Item = FieldRef> {
+    accesses.iter().filter_map(|access| match access {
+        Access::Field(field) => Some(*field),
+        Access::Variable(_) | Access::Valid(_) | Access::Bytes => None,
+    })
 }
 
 fn fields(program: &Program, header: HeaderId) -> impl Iterator<Item = Access> {

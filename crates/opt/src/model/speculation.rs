@@ -4,7 +4,8 @@
 use super::Model;
 use crate::analyze::branch_probabilities::LookupOutcomes;
 use hlir::effects::{self, Speculation};
-use hlir::{Next, NodeId, NodeKind, Statement};
+use hlir::{FieldRef, Next, NodeId, NodeKind, Statement};
+use std::collections::BTreeSet;
 
 impl Model<'_> {
     /// Of the packets that go from `from` to `to`, the share for which `from` can run speculatively.
@@ -14,17 +15,18 @@ impl Model<'_> {
         }
         match &self.program.nodes[from].kind {
             NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => {
-                speculable(body)
+                speculable(body, &effects::deferrable_writes(self.program, from))
             }
             NodeKind::Apply { table, next, .. } => {
                 let Some(lookup) = self.traffic.lookup(from) else { return 1.0 };
                 let table = &self.program.tables[*table];
                 let default = table.default.action as usize;
+                let none = BTreeSet::new();
                 let shares: Vec<f64> =
                     (0..table.actions.len()).map(|at| share_to(lookup, next, at, default, to)).collect();
                 let all: f64 = shares.iter().sum();
                 let speculated =
-                    table.actions.iter().zip(&shares).map(|(action, share)| share * speculable(&action.body));
+                    table.actions.iter().zip(&shares).map(|(action, share)| share * speculable(&action.body, &none));
                 if all > 0.0 { speculated.sum::<f64>() / all } else { 1.0 }
             }
             NodeKind::Branch { .. } | NodeKind::Buffer { .. } => 1.0,
@@ -50,14 +52,14 @@ fn share_to(lookup: &LookupOutcomes, next: &Next, action: usize, default: usize,
 
 /// The share of executions in which these statements can run speculatively; both arms of an `if` count as
 /// equally likely.
-fn speculable(body: &[Statement]) -> f64 {
+fn speculable(body: &[Statement], deferrable: &BTreeSet<FieldRef>) -> f64 {
     let share = |statement: &Statement| {
-        if effects::speculation(statement) == Speculation::SideEffect {
+        if effects::speculation(statement, deferrable) == Speculation::SideEffect {
             0.0
         } else if let Statement::If { then, otherwise, .. } = statement {
-            (speculable(then) + speculable(otherwise)) / 2.0
+            (speculable(then, deferrable) + speculable(otherwise, deferrable)) / 2.0
         } else if let Statement::Scope { body, .. } = statement {
-            speculable(body)
+            speculable(body, deferrable)
         } else {
             1.0
         }
@@ -96,20 +98,23 @@ node arms: block {
 
 node labels: apply labels -> { pop -> popped, otherwise -> queue }
 
-node popped: block { h.rest = 4 } -> queue
+node popped: block { h.rest = 4 } -> last
+
+node last: block { h.label = u20(h.rest) } -> queue
 
 node queue: buffer { send 32w1 }
 ";
 
     #[test]
-    fn writes_to_the_packet_are_not_speculated() {
+    fn writes_that_the_packet_reads_again_are_not_speculated() {
         let parsed = parse_file(LABELS).unwrap_or_else(|errors| panic!("{errors:#?}"));
         let inputs = Inputs::default();
         let traffic = Traffic::estimate(&parsed.program, &inputs);
         let model = Model::new(&parsed.program, &inputs, &traffic);
         let node = |name: &str| parsed.program.nodes.iter().find(|(_, node)| node.name == name).expect("it is there").0;
         let share = |from: &str, to: &str| model.speculable_share(node(from), node(to));
-        assert_eq!((share("arms", "labels"), share("labels", "popped"), share("popped", "queue")), (0.5, 0.0, 0.0));
+        assert_eq!((share("arms", "labels"), share("labels", "popped"), share("popped", "last")), (0.5, 0.0, 0.0));
+        assert_eq!(share("last", "queue"), 1.0, "nothing reads the label that it writes");
         let same = share("labels", "queue");
         assert!(0.0 < same && same < 1.0, "{same}");
         // By hit and miss: some packets of the default action have missed.
