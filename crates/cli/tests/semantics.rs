@@ -28,6 +28,7 @@ points! {
     arguments_are_copied_in_from_left_to_right_and_out_after_the_return: "semantics/arguments_are_copied",
     the_place_of_an_argument_is_found_once_before_the_call: "semantics/left_values_are_saved",
     headers_in_the_metadata_of_a_clone_are_invalid: "semantics/clones_have_no_metadata",
+    a_clone_of_egress_has_no_headers_that_are_declared_there: "semantics/clones_have_no_local_headers",
     an_element_is_read_after_its_index_is_evaluated: "semantics/elements_are_read_after_their_index",
     overlapping_arguments_are_copied_out_in_the_order_written: "semantics/copies_out_in_argument_order",
     every_application_of_a_control_has_its_own_arguments: "semantics/every_application_has_its_arguments",

@@ -155,6 +155,9 @@ impl<'a> Lowering<'a> {
         let egress_begin = self.plain_block(&format!("{egress_name}.begin"));
         let egress_written = self.position();
         let egress = self.top_control(egress, all(&[&headers, &metadata, &standard]), egress_end, Role::Plain)?;
+        let mut forgotten = self.written_headers(egress_written);
+        forgotten.extend(metadata.headers());
+        forgotten.retain(|header| !headers.headers().contains(header));
         let egress_drops = self.wrote_standard(egress_written, "egress_spec");
         let egress_asks = egress_drops || self.control_mentions(egress_control, "egress_spec");
         let compute = self.top_control(compute, all(&[&headers, &metadata]), to_deparser, Role::Plain)?;
@@ -164,7 +167,7 @@ impl<'a> Lowering<'a> {
         let nodes = Nodes { parser, egress: egress_begin };
         self.in_path("v1model", |lowering| {
             lowering.output(output, &nodes);
-            lowering.egress_begin(egress_begin, egress, egress_asks, &metadata.headers());
+            lowering.egress_begin(egress_begin, egress, egress_asks, &forgotten);
             lowering.egress_end(egress_end, compute, egress_drops, &nodes);
             lowering.ingress_end(ingress_end, &nodes, parser_reads_port, &written);
             lowering.after_parser(parsed, after_parser, &written, parser_reads_port, &nodes);
@@ -345,6 +348,15 @@ impl<'a> Lowering<'a> {
         self.graph.end(block, "v1model.is_clone", Notes::default(), kind);
     }
 
+    /// Headers that have become valid or invalid since then.
+    fn written_headers(&self, since: usize) -> BTreeSet<HeaderId> {
+        let header = |touch: &Touch| match touch {
+            Touch::Header(header) => Some(*header),
+            Touch::Variable(_) | Touch::Field(_) => None,
+        };
+        self.log[since..].iter().filter_map(header).collect()
+    }
+
     fn is_metadata(&self, variable: VariableId) -> bool {
         self.architecture.metadata.iter().any(|slot| self.slots.variable(*slot) == Some(variable))
     }
@@ -429,9 +441,9 @@ impl<'a> Lowering<'a> {
     }
 
     /// At the beginning of egress the request to drop is taken back, and the queue is behind the packet.
-    fn egress_begin(&mut self, block: NodeId, next: NodeId, asks: bool, in_metadata: &[HeaderId]) {
+    fn egress_begin(&mut self, block: NodeId, next: NodeId, asks: bool, forgotten: &BTreeSet<HeaderId>) {
         self.current = block;
-        self.forget_headers(in_metadata);
+        self.forget_headers(forgotten);
         if asks {
             self.set_standard("egress_spec", Hlir::constant(0u32, 32));
         }
@@ -446,9 +458,10 @@ impl<'a> Lowering<'a> {
         self.graph.goto(self.current, next);
     }
 
-    /// A clone has no metadata: headers in it are invalid, whether the packet's parser or its controls made them valid.
-    fn forget_headers(&mut self, in_metadata: &[HeaderId]) {
-        if in_metadata.is_empty()
+    /// A clone has no metadata: headers in it are invalid, whether the packet's parser or its controls made them valid. A clone of egress runs through
+    /// egress once more, so headers that are declared there are invalid as well.
+    fn forget_headers(&mut self, headers: &BTreeSet<HeaderId>) {
+        if headers.is_empty()
             || !["clone_i2e", "clone_e2e"].iter().any(|of| self.architecture.requests.contains_key(of))
         {
             return;
@@ -456,7 +469,7 @@ impl<'a> Lowering<'a> {
         let Some(place) = self.standard_place("instance_type") else { return };
         let (instance_type, width) = (Hlir::place(place), self.standard_width("instance_type"));
         let [of_ingress, of_egress] = [1, 2].map(|of| arithmetic::is_number(instance_type.clone(), of, width));
-        let forget = |lowering: &mut Self| in_metadata.iter().for_each(|header| lowering.set_invalid(*header));
+        let forget = |lowering: &mut Self| headers.iter().for_each(|header| lowering.set_invalid(*header));
         self.branch(arithmetic::or(of_ingress, of_egress), "", forget, |_| {});
     }
 
