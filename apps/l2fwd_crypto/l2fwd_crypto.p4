@@ -1,9 +1,8 @@
 /* Encrypts or decrypts what frames carry, then forwards them by their port (DPDK's example of this
  * name). The cipher is an extern in C over OpenSSL's libcrypto, cipher.c:
  *
- *   lib=$(pkg-config --variable=libdir libcrypto)/libcrypto.so
  *   cd apps/l2fwd_crypto
- *   bacus stf l2fwd_crypto.p4 l2fwd_crypto.stf --extern cipher.c --extern $lib
+ *   bacus stf l2fwd_crypto.p4 l2fwd_crypto.stf --extern cipher.c --extern pkg:libcrypto
  *
  * The papers say: encryption and decryption "based on the input parameters", then layer 2 with a
  * static mapping of ports. Chosen:

@@ -43,20 +43,20 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The library that an extern's includes come from, as pkg-config and the linker name it.
-const LIBRARIES: [(&str, &str, &str); 1] = [("<openssl/", "libcrypto", "libcrypto.so")];
+/// The package that an extern's includes come from.
+const PACKAGES: [(&str, &str); 1] = [("<openssl/", "libcrypto")];
 
 /// An application's C files and their libraries; `None`, and a word about it, where one of them is not installed.
 fn externs(folder: &Path) -> Option<Vec<PathBuf>> {
     let mut found = files(folder, "c");
     let text: String = found.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
-    for (_, package, file) in LIBRARIES.iter().filter(|(include, ..)| text.contains(include)) {
-        let asked = Command::new("pkg-config").args(["--variable=libdir", package]).output();
-        let Some(asked) = asked.ok().filter(|asked| asked.status.success()) else {
+    for (_, package) in PACKAGES.iter().filter(|(include, _)| text.contains(include)) {
+        let known = Command::new("pkg-config").args(["--exists", package]).status();
+        if !known.is_ok_and(|status| status.success()) {
             eprintln!("skipped: {} needs the development files of {package} (make setup)", folder.display());
             return None;
-        };
-        found.push(Path::new(String::from_utf8_lossy(&asked.stdout).trim()).join(file));
+        }
+        found.push(format!("pkg:{package}").into());
     }
     Some(found)
 }

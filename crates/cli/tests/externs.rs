@@ -94,6 +94,47 @@ fn objects_are_linked() {
     fs::remove_dir_all(folder).unwrap();
 }
 
+/// A package of this folder, whose library has what is linked; and the package's mistakes.
+#[test]
+fn libraries_are_found_by_the_name_of_their_package() {
+    let folder = folder("package");
+    let package = |name: &str, library: &str| {
+        let text = format!(
+            "libdir={}\nName: {name}\nDescription: of a test\nVersion: 1\nLibs: -L${{libdir}} {library}\n",
+            folder.display()
+        );
+        fs::write(folder.join(format!("{name}.pc")), text).unwrap();
+    };
+    package("sealer", "-lsealer");
+    package("absent", "-lnosuchlibrary");
+    package("headers", "");
+    let compiled = Command::new("gcc")
+        .args(["-shared", "-fPIC", "-I"])
+        .arg(path("runtime"))
+        .arg(example("sealer.c"))
+        .arg("-o")
+        .arg(folder.join("libsealer.so"))
+        .status()
+        .unwrap();
+    assert!(compiled.success());
+    let run = |name: &str| {
+        let mut command = bacus();
+        command.arg("stf").arg(example("sealer.p4")).arg(example("sealer.stf")).args(["--engine", "native"]);
+        command.env("PKG_CONFIG_PATH", &folder).arg("--extern").arg(name).output().unwrap()
+    };
+    let ran = run("pkg:sealer");
+    assert!(ran.status.success(), "{}", said(&ran));
+    for (name, mistake) in [
+        ("pkg:nosuchpackage", "--extern pkg:nosuchpackage: pkg-config does not know this package"),
+        ("pkg:absent", "libnosuchlibrary.so nor "),
+        ("pkg:headers", "--extern pkg:headers: the package has no library"),
+    ] {
+        let ran = run(name);
+        assert!(!ran.status.success() && said(&ran).contains(mistake), "{name}: {}", said(&ran));
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn missing_functions_are_told_of_where_the_program_declares_them() {
     for engine in ["interp", "native"] {

@@ -26,7 +26,7 @@ pub struct Externs {
 
 /// Finds every C function that the program calls; `native` names the files.
 pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
-    native.check()?;
+    let given = native.extern_files()?;
     let needed = needed(program);
     if needed.is_empty() {
         tell_unused(native);
@@ -35,7 +35,7 @@ pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
     let mut externs = Externs { user: Some(UserCode::default()), ..Externs::default() };
     let mut text = String::new();
     let mut linked: Vec<Vec<u8>> = Vec::new();
-    for file in &native.externs {
+    for file in &given {
         let path = fs::canonicalize(file).map_err(|error| Failure::unreadable(file, &error))?;
         if is_source(&path) {
             let compiler = Compiler::find(native.cc.as_deref())?;

@@ -15,6 +15,7 @@ pub mod frontend;
 pub mod inputs;
 pub mod machine_file;
 pub mod options;
+mod package;
 pub mod packets;
 pub mod pcap;
 pub mod plan_file;

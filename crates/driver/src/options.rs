@@ -3,6 +3,7 @@
 use crate::entries::Origin;
 use crate::failure::Failure;
 use crate::flags;
+use crate::package;
 use crate::plan_file::PlanFiles;
 use clap::{Args, ValueEnum};
 use hlir::plan::Descriptor;
@@ -125,8 +126,9 @@ pub struct Native {
     /// The C compiler [default: gcc, else clang]
     #[arg(long, value_name = "CC", help_heading = "Native code")]
     pub cc: Option<String>,
-    /// C code of the program's own externs: sources and headers (.c, .h) to include, objects and libraries (.o, .a, .so) to link; repeatable
-    #[arg(long = "extern", value_name = "FILE", help_heading = "Native code")]
+    /// C code of the program's own externs: sources and headers (.c, .h) to include, objects and libraries (.o, .a, .so) to link, or a package's
+    /// libraries by its name for pkg-config; repeatable
+    #[arg(long = "extern", value_name = "FILE|pkg:NAME", help_heading = "Native code")]
     pub externs: Vec<PathBuf>,
     /// Let the native code watch itself for bad accesses and undefined behaviour
     #[arg(long, help_heading = "Native code")]
@@ -140,15 +142,32 @@ pub struct Native {
 }
 
 impl Native {
-    /// The user's code is there, whether the program calls it or not.
+    /// Whether all of the user's code is there.
     pub fn check(&self) -> Result<(), Failure> {
-        self.externs.iter().try_for_each(|file| match std::fs::metadata(file) {
-            Ok(found) if found.is_file() => Ok(()),
-            Ok(_) => {
-                Err(Failure::input(format!("--extern {}: expected a file (.c, .h, .o, .a or .so)", file.display())))
+        self.extern_files().map(drop)
+    }
+
+    /// The files of the user's code. They are there, whether the program calls it or not.
+    pub fn extern_files(&self) -> Result<Vec<PathBuf>, Failure> {
+        let mut files = Vec::new();
+        for written in &self.externs {
+            match package::name(written) {
+                Some(name) => files.extend(package::libraries(name)?),
+                None => files.push(checked(written)?),
             }
-            Err(error) => Err(Failure::unreadable(file, &error)),
-        })
+        }
+        Ok(files)
+    }
+}
+
+fn checked(file: &Path) -> Result<PathBuf, Failure> {
+    match std::fs::metadata(file) {
+        Ok(found) if found.is_file() => Ok(file.to_path_buf()),
+        Ok(_) => {
+            let expected = "expected a file (.c, .h, .o, .a or .so) or pkg:NAME";
+            Err(Failure::input(format!("--extern {}: {expected}", file.display())))
+        }
+        Err(error) => Err(Failure::unreadable(file, &error)),
     }
 }
 

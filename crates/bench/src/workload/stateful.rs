@@ -5,8 +5,6 @@ use super::{SHORTEST_TRACE, Sink, Traffic, Wishes, Workload, stream, trace, trac
 use crate::entry::{Entry, Field};
 use driver::entries::Origin;
 use driver::failure::Failure;
-use std::path::PathBuf;
-use std::process::Command;
 
 /// Inside addresses that share an outside one, of 32,768 ports: so few that in all likelihood each flow finds a free port at once.
 const INSIDE: u64 = 2048;
@@ -60,14 +58,6 @@ pub fn nat(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     })
 }
 
-/// Where the linker finds the cipher's library.
-fn libcrypto() -> Result<PathBuf, Failure> {
-    let missing = || Failure::environment("libcrypto cannot be found\nhint: make setup installs it (libssl-dev)");
-    let asked = Command::new("pkg-config").args(["--variable=libdir", "libcrypto"]).output().map_err(|_| missing())?;
-    let folder = String::from_utf8_lossy(&asked.stdout).trim().to_string();
-    if asked.status.success() { Ok(PathBuf::from(folder).join("libcrypto.so")) } else { Err(missing()) }
-}
-
 /// Frames to encrypt, of `size` bytes: it is no table that grows.
 pub fn l2fwd_crypto(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     const FRAMES: std::ops::RangeInclusive<u64> = 64..=1500;
@@ -83,7 +73,7 @@ pub fn l2fwd_crypto(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     let usual = Workload::of("l2fwd_crypto");
     Ok(Workload {
         size,
-        externs: vec!["apps/l2fwd_crypto/cipher.c".into(), libcrypto()?],
+        externs: vec!["apps/l2fwd_crypto/cipher.c".into(), "pkg:libcrypto".into()],
         files: vec![Origin::File("bench/workloads/l2fwd_crypto.stf".into())],
         trace: Box::new(packets),
         buffers: super::LONG_BUFFERS,
