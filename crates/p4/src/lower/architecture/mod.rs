@@ -9,6 +9,7 @@ mod portable;
 mod portable_externs;
 mod psa;
 mod v1model;
+mod v1model_clones;
 mod v1model_externs;
 mod v1model_hash;
 

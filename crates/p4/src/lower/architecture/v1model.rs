@@ -348,15 +348,6 @@ impl<'a> Lowering<'a> {
         self.graph.end(block, "v1model.is_clone", Notes::default(), kind);
     }
 
-    /// Headers that have become valid or invalid since then.
-    fn written_headers(&self, since: usize) -> BTreeSet<HeaderId> {
-        let header = |touch: &Touch| match touch {
-            Touch::Header(header) => Some(*header),
-            Touch::Variable(_) | Touch::Field(_) => None,
-        };
-        self.log[since..].iter().filter_map(header).collect()
-    }
-
     fn is_metadata(&self, variable: VariableId) -> bool {
         self.architecture.metadata.iter().any(|slot| self.slots.variable(*slot) == Some(variable))
     }
@@ -456,21 +447,6 @@ impl<'a> Lowering<'a> {
             self.set_standard("egress_global_timestamp", now);
         }
         self.graph.goto(self.current, next);
-    }
-
-    /// A clone has no metadata: headers in it are invalid, whether the packet's parser or its controls made them valid. A clone of egress runs through
-    /// egress once more, so headers that are declared there are invalid as well.
-    fn forget_headers(&mut self, headers: &BTreeSet<HeaderId>) {
-        if headers.is_empty()
-            || !["clone_i2e", "clone_e2e"].iter().any(|of| self.architecture.requests.contains_key(of))
-        {
-            return;
-        }
-        let Some(place) = self.standard_place("instance_type") else { return };
-        let (instance_type, width) = (Hlir::place(place), self.standard_width("instance_type"));
-        let [of_ingress, of_egress] = [1, 2].map(|of| arithmetic::is_number(instance_type.clone(), of, width));
-        let forget = |lowering: &mut Self| headers.iter().for_each(|header| lowering.set_invalid(*header));
-        self.branch(arithmetic::or(of_ingress, of_egress), "", forget, |_| {});
     }
 
     fn egress_end(&mut self, block: NodeId, next: NodeId, drops: bool, nodes: &Nodes) {
