@@ -34,7 +34,7 @@ pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
     }
     let mut externs = Externs { user: Some(UserCode::default()), ..Externs::default() };
     let mut text = String::new();
-    let mut linked: Vec<Vec<u8>> = Vec::new();
+    let (mut linked, mut places): (Vec<Vec<u8>>, String) = Default::default();
     for file in &given {
         let path = fs::canonicalize(file).map_err(|error| Failure::unreadable(file, &error))?;
         if is_source(&path) {
@@ -43,6 +43,8 @@ pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
             externs.code.includes.push(path.display().to_string());
         } else {
             linked.push(fs::read(&path).map_err(|error| Failure::unreadable(file, &error))?);
+            // A pipeline that is cached names its libraries by their paths.
+            places.push_str(&format!("{}\n", path.display()));
             externs.user.iter_mut().for_each(|user| user.linked.push(path.clone()));
         }
     }
@@ -61,7 +63,7 @@ pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
         let told = missing.into_iter().map(|function| function.told(program)).collect();
         return Err(Failure::Input(told));
     }
-    let fingerprint = linked.iter().fold(text, |text, file| format!("{text}\n{}", fingerprint(file)));
+    let fingerprint = linked.iter().fold(text + &places, |text, file| format!("{text}\n{}", fingerprint(file)));
     externs.user.iter_mut().for_each(|user| user.fingerprint.clone_from(&fingerprint));
     Ok(externs)
 }
