@@ -124,6 +124,15 @@ fn libraries_are_found_by_the_name_of_their_package() {
     };
     let ran = run("pkg:sealer");
     assert!(ran.status.success(), "{}", said(&ran));
+    // The library moves: the pipeline that is cached names its old place.
+    let moved = folder.join("moved");
+    fs::create_dir_all(&moved).unwrap();
+    fs::rename(folder.join("libsealer.so"), moved.join("libsealer.so")).unwrap();
+    let text = fs::read_to_string(folder.join("sealer.pc")).unwrap();
+    fs::write(folder.join("sealer.pc"), text.replacen(&folder.display().to_string(), &moved.display().to_string(), 1))
+        .unwrap();
+    let ran = run("pkg:sealer");
+    assert!(ran.status.success(), "{}", said(&ran));
     for (name, mistake) in [
         ("pkg:nosuchpackage", "--extern pkg:nosuchpackage: pkg-config does not know this package"),
         ("pkg:absent", "libnosuchlibrary.so nor "),

@@ -21,7 +21,7 @@ impl Unit<'_> {
             if self.writes_bytes(node) {
                 return false;
             }
-            left.extend(self.same_bytes(node));
+            left.extend(self.node(node).same_bytes());
         }
         true
     }
@@ -41,24 +41,6 @@ impl Unit<'_> {
         // A parser gathers what it reads into one buffer.
         matches!(kind, NodeKind::State { .. })
             || writes(self.program, node).iter().any(|part| matches!(part, Part::Header(_) | Part::Length))
-    }
-
-    /// The nodes where the packet goes on in the same bytes: copies and resumed packets have their own.
-    fn same_bytes(&self, node: NodeId) -> Vec<NodeId> {
-        let NodeKind::Buffer { rules, otherwise } = &self.node(node).kind else {
-            return self.node(node).successors();
-        };
-        let unicast = rules.iter().filter_map(|rule| match &rule.effect {
-            Effect::Unicast { to, .. } => Some(*to),
-            Effect::Drop { .. }
-            | Effect::Send { .. }
-            | Effect::Replicate { .. }
-            | Effect::Clone { .. }
-            | Effect::Resubmit { .. }
-            | Effect::Recirculate { .. }
-            | Effect::Punt { .. } => None,
-        });
-        unicast.chain(*otherwise).collect()
     }
 
     fn replicated(&self) -> impl Iterator<Item = &Reentry> {

@@ -3,7 +3,7 @@
 //! A router that decrements a hop limit before a lookup is an example. Without deferral, its packets could not be looked up together.
 
 use crate::join::Accesses;
-use crate::{Effect, FieldRef, HeaderId, NodeId, NodeKind, Place, Program, Statement};
+use crate::{FieldRef, HeaderId, NodeId, NodeKind, Place, Program, Statement};
 use std::collections::{BTreeSet, HashSet};
 
 /// The fields whose assignments in a node can be deferred. Only blocks have some.
@@ -26,7 +26,7 @@ pub fn deferrable_writes(program: &Program, node: NodeId) -> BTreeSet<FieldRef> 
     let mut reads = HashSet::new();
     read_beside(program, body, &mut reads);
     let (mut headers, mut seen) = (HashSet::new(), HashSet::new());
-    let mut left = same_packet(program, node);
+    let mut left = program.nodes[node].same_bytes();
     while let Some(at) = left.pop() {
         if !seen.insert(at) {
             continue;
@@ -36,28 +36,10 @@ pub fn deferrable_writes(program: &Program, node: NodeId) -> BTreeSet<FieldRef> 
         }
         read_at(program, at, &mut reads);
         written_by_actions(program, at, &mut headers);
-        left.extend(same_packet(program, at));
+        left.extend(program.nodes[at].same_bytes());
     }
     fields.retain(|field| !reads.contains(field) && !headers.contains(&field.header));
     fields
-}
-
-/// The nodes where the packet goes on. Copies, and packets that enter again, begin after its commit.
-fn same_packet(program: &Program, node: NodeId) -> Vec<NodeId> {
-    let NodeKind::Buffer { rules, otherwise } = &program.nodes[node].kind else {
-        return program.nodes[node].successors();
-    };
-    let unicast = rules.iter().filter_map(|rule| match &rule.effect {
-        Effect::Unicast { to, .. } => Some(*to),
-        Effect::Drop { .. }
-        | Effect::Send { .. }
-        | Effect::Replicate { .. }
-        | Effect::Clone { .. }
-        | Effect::Resubmit { .. }
-        | Effect::Recirculate { .. }
-        | Effect::Punt { .. } => None,
-    });
-    unicast.chain(*otherwise).collect()
 }
 
 /// Fields that a node reads.

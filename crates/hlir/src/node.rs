@@ -312,6 +312,22 @@ impl Node {
             }
         }
     }
+
+    /// Of these, the nodes where the packet goes on in the same bytes: copies, packets that enter again and resumed packets have bytes of their own.
+    pub fn same_bytes(&self) -> Vec<NodeId> {
+        let NodeKind::Buffer { rules, otherwise } = &self.kind else { return self.successors() };
+        let unicast = rules.iter().filter_map(|rule| match &rule.effect {
+            Effect::Unicast { to, .. } => Some(*to),
+            Effect::Drop { .. }
+            | Effect::Send { .. }
+            | Effect::Replicate { .. }
+            | Effect::Clone { .. }
+            | Effect::Resubmit { .. }
+            | Effect::Recirculate { .. }
+            | Effect::Punt { .. } => None,
+        });
+        unicast.chain(*otherwise).collect()
+    }
 }
 
 impl Next {
