@@ -10,6 +10,8 @@
 
 #define CASES_OUT 4u
 #define CASES_GROUP 64u
+/* More than any headroom: that of a packet of the program's own depends on where its buffer lies. */
+#define CASES_FRONT 2000u
 
 struct cases {
 	struct worker worker;
@@ -100,11 +102,13 @@ cases_front_and_end(struct cases *cases)
 static void
 cases_places(struct cases *cases)
 {
-	uint8_t front[1000], buffer[1000];
+	const uint32_t places[] = { 10, 100, CASES_FRONT };
+	uint8_t front[CASES_FRONT], buffer[CASES_FRONT];
 
 	for (uint32_t i = 0; i < sizeof(front); i++)
 		front[i] = (uint8_t)(i - sizeof(front) + 20);
-	for (uint32_t bytes = 10; bytes <= sizeof(front); bytes *= 10) {
+	for (uint32_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const uint32_t bytes = places[i];
 		struct packet packet = cases_packet(cases, 100);
 		const struct piece piece = { .bytes = front + sizeof(front) - bytes, .count = bytes };
 
@@ -286,7 +290,7 @@ cases_order(void)
 static void
 cases_exhaustion(struct cases *cases)
 {
-	const uint8_t front[1000] = { 0 };
+	const uint8_t front[CASES_FRONT] = { 0 };
 	const struct piece piece = { .bytes = front, .count = sizeof(front) };
 	struct packet packets[128], copy;
 	uint8_t buffer[sizeof(front)];
