@@ -347,6 +347,27 @@ walk_sum(uint64_t sum, const uint8_t *bytes, uint32_t count)
 	return i < count ? sum + bytes[i] : sum;
 }
 
+/* Subtracts whole words: adds their complements. */
+static inline uint64_t
+walk_sum_subtract(uint64_t sum, const uint8_t *bytes, uint32_t count)
+{
+	uint32_t i = 0;
+
+	for (; i + 4 <= count; i += 4) {
+		uint32_t words;
+
+		memcpy(&words, bytes + i, sizeof(words));
+		sum += ~words;
+	}
+	for (; i < count; i += 2) {
+		uint16_t word;
+
+		memcpy(&word, bytes + i, sizeof(word));
+		sum += (uint16_t)~word;
+	}
+	return sum;
+}
+
 /* Adds a number of 16, 32, 48 or 64 bits in network order. */
 static inline uint64_t
 walk_sum_number(uint64_t sum, uint64_t number, uint32_t width)

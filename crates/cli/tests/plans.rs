@@ -3,6 +3,9 @@
 mod command;
 
 use command::{bacus, has_dpdk, path, scratch};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs;
 
 const APPS: [&str; 6] = ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl", "mpls", "firewall"];
 
@@ -283,6 +286,42 @@ fn a_table_that_is_full_gets_no_more_random_entries() {
     assert!(output.status.success() && said.contains("both engines agree"), "{said}");
     assert!(said.contains("note: table `Bridge.dmac` is full with 32 random entries"), "{said}");
     assert_eq!(said.matches("is full").count(), 1, "{said}");
+}
+
+/// Tables that packets insert into are looked up for a group of packets at once, but each packet finds what older ones of its group have inserted. Their first
+/// stage reads a register that only the control plane writes.
+#[test]
+fn lookups_of_a_group_find_what_its_packets_insert() {
+    let (program, plan) =
+        (path("crates/cli/tests/plans/learned.hlir"), path("crates/cli/tests/plans/learned.plan"));
+    let mut text = "register_write sides 1 1\n".to_string();
+    let (mut values, mut marks) = (HashMap::new(), HashMap::new());
+    for number in 0..2_000_u64 {
+        // Most packets are of sources that are known, in most groups some are new.
+        let drawn = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+        let (source, own, port) = (drawn % (2 + number / 40), drawn / 64 % 5, drawn / 512 % 3);
+        let mut destination = 0x0200_0000_0000 + own;
+        text += &format!("packet {port} {destination:012x} {source:012x} 0800 0000 {number:08x}\n");
+        let note = if values.contains_key(&source) { 0x1111 } else { 0 };
+        let value = *values.entry(source).or_insert(own);
+        match marks.entry((port == 1, value)) {
+            Entry::Occupied(mark) => destination = *mark.get(),
+            Entry::Vacant(free) => drop(free.insert(source)),
+        }
+        text += &format!("expect 1 {destination:012x} {source:012x} 0800 {note:04x} {number:08x}\n");
+    }
+    let packets = scratch("learned_flows").join("packets.stf");
+    fs::write(&packets, text).expect("a file");
+    let native = ["--engine", "native", "--sanitize", "--plan"];
+    for arguments in [&[][..], &["--burst", "1"], &["--burst", "7"], &["--burst", "64"]] {
+        let mut stf = bacus();
+        stf.arg("stf").args([&program, &packets]).args(arguments);
+        if !arguments.is_empty() {
+            stf.args(native).arg(&plan);
+        }
+        let output = stf.output().expect("bacus runs");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+    }
 }
 
 /// Both engines, on packets of a capture under a plan, with random entries.

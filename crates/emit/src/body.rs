@@ -61,6 +61,8 @@ pub struct Body<'u, 'a> {
     pub problems: Vec<Diagnostic>,
     /// Whether this is the speculative phase: side effects are deferred, and what cannot run twice ends it.
     pub ahead: bool,
+    /// Members of `struct path` for values that the speculative phase keeps.
+    pub kept: Vec<String>,
     /// Whether something was deferred.
     pub waits: bool,
     /// Temporaries so far.
@@ -85,6 +87,7 @@ impl<'u, 'a> Body<'u, 'a> {
             labels: Vec::new(),
             problems: Vec::new(),
             ahead: false,
+            kept: Vec::new(),
             waits: false,
             temporaries: 0,
         }

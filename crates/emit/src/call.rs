@@ -37,7 +37,7 @@ impl Body<'_, '_> {
             }
             Call::Hash { algorithm, data, into } => self.hash(*algorithm, data, *into),
             Call::AddChecksum { sum, data, subtract } => {
-                self.add_checksum(*sum, data, if *subtract { "hash_sum_subtract" } else { "hash_sum_add" });
+                self.add_checksum(*sum, data, *subtract);
             }
             Call::Random { low, high, into } => self.random(low, high, *into),
             Call::SendDigest { digest, values } => {
@@ -121,6 +121,9 @@ impl Body<'_, '_> {
         let inserted = Expr::call("run->worker->shared->insert", arguments);
         let hit = Expr::binary("!=", Expr::name("found"), Expr::word(0));
         let failed = self.temporary("failed");
+        if self.unit.tracks_insertions() {
+            self.push(Stmt::Assign(Expr::name("run->insertions"), "+=", Expr::word(1)));
+        }
         let whole = Expr::binary("||", hit, Expr::binary("!=", inserted, Expr::name("0")));
         self.push(Stmt::declare("const bool", &failed, whole));
         match into {
@@ -159,10 +162,11 @@ impl Body<'_, '_> {
         self.on_hit(|body| body.meter_direct(number(id) as u32, meter.unit, before, into));
     }
 
-    fn add_checksum(&mut self, sum: Place, data: &[HashInput], function: &str) {
-        if function == "hash_sum_add" && self.sum_words(data, Some(sum), sum, "") {
+    fn add_checksum(&mut self, sum: Place, data: &[HashInput], subtract: bool) {
+        if self.sum_words((data, subtract), Some(sum), sum, "") {
             return;
         }
+        let function = if subtract { "hash_sum_subtract" } else { "hash_sum_add" };
         let (bytes, input) = self.hash_input(data);
         let before = Expr::cast("uint16_t", self.place_value(sum));
         let count = Expr::call("hash_bytes", [Expr::name(format!("&{input}"))]);
@@ -255,6 +259,22 @@ impl Body<'_, '_> {
         Expr::unary("&", shared("registers", number(register) as u32))
     }
 
+    /// Reads a register in the speculative phase, and keeps what the variable then holds for later.
+    pub fn keep_register(&mut self, register: RegisterId, index: &Expression, into: Place) {
+        self.ensure_place(into);
+        let kept = format!("{}_kept_{}", self.unit.node_name(self.node), self.kept.len());
+        self.kept.push(kept.clone());
+        let kept = Expr::Name(format!("path->{kept}[i]"));
+        let width = self.program().place_type(into).width();
+        let again = self.nested(|body| body.put_number(into, kept.clone(), width));
+        let first = self.nested(|body| {
+            body.read_register(register, index, into);
+            let value = body.place_value(into);
+            body.push(Stmt::set(kept, value));
+        });
+        self.push(Stmt::If { condition: Expr::name("again"), then: again, otherwise: first });
+    }
+
     fn read_register(&mut self, register: RegisterId, index: &Expression, into: Place) {
         self.ensure_place(into);
         let width = self.program().registers[register].width;
@@ -300,7 +320,7 @@ impl Body<'_, '_> {
     }
 
     fn hash(&mut self, algorithm: Algorithm, data: &[HashInput], into: Place) {
-        if algorithm == Algorithm::InternetChecksum && self.sum_words(data, None, into, "~") {
+        if algorithm == Algorithm::InternetChecksum && self.sum_words((data, false), None, into, "~") {
             return;
         }
         let hash = self.hash_value_of(algorithm, data);

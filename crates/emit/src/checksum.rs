@@ -1,14 +1,17 @@
-//! Internet checksums without a copy: where the data are whole 16-bit words that lie in headers, their bytes are added where they are.
+//! Internet checksums without a copy: data that are whole 16-bit words in headers are added where they are, other fields and values as numbers, shifted to
+//! their place in their word.
 //!
-//! Other data, and other algorithms, go through a buffer (`call.rs`). The sum is the same: words may be added in any order and any number at a time.
+//! Data whose place is not known, and other algorithms, go through a buffer (`call.rs`). The sum is the same: words may be added in any order and any number
+//! at a time.
 
-use crate::body::Body;
+use crate::body::{Body, Presence};
 use crate::c::{Expr, Stmt};
 use crate::field::Spot;
 use crate::unit::number;
-use hlir::{Expression, FieldRef, HashInput, HeaderId, Place};
+use hlir::{Expression, FieldRef, HashInput, HeaderId, Place, Type};
+use std::collections::BTreeMap;
 
-/// A part of the data that fills whole words.
+/// A part of the data. All but numbers fill whole words.
 enum Part<'d> {
     /// Bytes of a header, which count while it is valid.
     Bytes {
@@ -18,31 +21,95 @@ enum Part<'d> {
     },
     /// A value of 16, 32, 48 or 64 bits.
     Value(&'d Expression),
+    /// Bits whose last word begins with others, or ends `shift` bits behind them; a header's count while it is
+    /// valid.
+    Number {
+        header: Option<HeaderId>,
+        value: Expression,
+        shift: u32,
+    },
     Payload,
 }
 
+/// Where the next part begins.
+#[derive(Default)]
+struct Position {
+    /// Bits of the last word that are filled.
+    filled: u32,
+    /// Whose bits those are.
+    owner: Option<HeaderId>,
+    /// Bits that go with a header that is not valid, so that what follows moves by as many; modulo a word.
+    movable: BTreeMap<usize, u32>,
+}
+
+impl Position {
+    fn is_fixed(&self, but_for: Option<HeaderId>) -> bool {
+        self.movable.iter().all(|(header, bits)| *bits == 0 || but_for.is_some_and(|other| number(other) == *header))
+    }
+
+    fn advance(&mut self, header: Option<HeaderId>, width: u32) {
+        self.filled = (self.filled + width) % WORD;
+        self.owner = header;
+        if let Some(header) = header {
+            let bits = self.movable.entry(number(header)).or_default();
+            *bits = (*bits + width) % WORD;
+        }
+    }
+}
+
+const WORD: u32 = 16;
+/// A number and what follows it in its word fit into a limb.
+const WIDEST_NUMBER: u32 = 48;
+
 impl Body<'_, '_> {
-    /// The data as parts; none if they are not made of whole words.
-    fn parts<'d>(&self, data: &'d [HashInput]) -> Option<Vec<Part<'d>>> {
+    /// The data as parts; none if a part's place in its word is not known, or is shared in a way that cannot be
+    /// subtracted.
+    fn parts<'d>(&self, data: &'d [HashInput], subtract: bool) -> Option<Vec<Part<'d>>> {
         let mut parts = Vec::new();
         let mut left = data;
+        let mut position = Position::default();
         while let Some((first, rest)) = left.split_first() {
-            left = rest;
-            let part = match first {
-                HashInput::Bits(value) => {
-                    let width = self.width_of(value);
-                    (width <= 64 && width.is_multiple_of(16)).then_some(Part::Value(value))?
-                }
-                HashInput::Payload => left.is_empty().then_some(Part::Payload)?,
-                HashInput::Field(field) => {
-                    let (part, behind) = self.bytes_from(*field, left)?;
-                    left = behind;
-                    part
-                }
-            };
-            parts.push(part);
+            let whole = (position.filled == 0 && position.is_fixed(None)).then(|| self.whole_words(first, rest));
+            if let Some((part, behind)) = whole.flatten() {
+                parts.push(part);
+                left = behind;
+            } else {
+                parts.push(self.number_in_word(first, &mut position, subtract)?);
+                left = rest;
+            }
         }
-        Some(parts)
+        let is_whole = position.filled == 0 && parts.iter().all(|part| !matches!(part, Part::Payload));
+        (!subtract || is_whole).then_some(parts)
+    }
+
+    /// A part that fills whole words, and what is left of the data.
+    fn whole_words<'d>(&self, first: &'d HashInput, rest: &'d [HashInput]) -> Option<(Part<'d>, &'d [HashInput])> {
+        match first {
+            HashInput::Bits(value) => {
+                let width = self.width_of(value);
+                (width != 0 && width <= 64 && width.is_multiple_of(WORD)).then_some((Part::Value(value), rest))
+            }
+            HashInput::Payload => rest.is_empty().then_some((Part::Payload, rest)),
+            HashInput::Field(field) => self.bytes_from(*field, rest),
+        }
+    }
+
+    /// Words of which each belongs to one header, or to values, are subtracted: their bits come and go together.
+    fn number_in_word<'d>(&self, piece: &HashInput, position: &mut Position, subtract: bool) -> Option<Part<'d>> {
+        let (header, value) = match piece {
+            HashInput::Bits(value) => (None, value.clone()),
+            HashInput::Field(field) if !self.program().field(*field).varbit => {
+                (Some(field.header), Expression::Field(*field))
+            }
+            HashInput::Field(_) | HashInput::Payload => return None,
+        };
+        let Type::Bits(width @ 1..=WIDEST_NUMBER) = self.type_of(&value) else { return None };
+        let is_shared = position.filled != 0 && position.owner != header;
+        if !position.is_fixed(header) || (subtract && is_shared) {
+            return None;
+        }
+        position.advance(header, width);
+        Some(Part::Number { header, value, shift: (WORD - position.filled) % WORD })
     }
 
     /// The bytes of a field and of those behind it in the header and in the data, and what is left of the data.
@@ -63,22 +130,23 @@ impl Body<'_, '_> {
         (whole && plain).then_some((Part::Bytes { header, first: spot.bit / 8, count: bits / 8 }, left))
     }
 
-    /// Adds data to a checksum of 16 bits; false if they are not made of whole words, and nothing has been written.
+    /// Adds data to a checksum of 16 bits, or subtracts them: adds the complement of each word. False if their words
+    /// are not known, and nothing has been written.
     pub fn sum_words(
         &mut self,
-        data: &[HashInput],
+        (data, subtract): (&[HashInput], bool),
         begin: Option<Place>,
         into: Place,
         complement: &'static str,
     ) -> bool {
-        let Some(parts) = self.parts(data) else { return false };
+        let Some(parts) = self.parts(data, subtract) else { return false };
         let begin = begin.map(|place| self.place_value(place));
         let sum = self.temporary("sum");
         let none = Expr::long(0);
         let begin = begin.map_or(none.clone(), |value| Expr::call("walk_sum_number", [none, value, Expr::word(16)]));
         self.push(Stmt::declare("uint64_t", &sum, begin));
         for part in parts {
-            self.sum_part(&sum, &part);
+            self.sum_part(&sum, &part, subtract);
         }
         let folded = Expr::call("walk_sum_end", [Expr::name(&sum)]);
         let result = if complement.is_empty() { folded } else { Expr::unary(complement, folded) };
@@ -86,21 +154,33 @@ impl Body<'_, '_> {
         true
     }
 
-    fn sum_part(&mut self, sum: &str, part: &Part) {
+    fn sum_part(&mut self, sum: &str, part: &Part, subtract: bool) {
         let total = Expr::name(sum);
         match part {
             Part::Bytes { header, first, count } => {
                 let base = self.header(*header);
+                let function = if subtract { "walk_sum_subtract" } else { "walk_sum" };
                 let pieces = self.pieces(*header, *first, *count).into_iter().map(|(first, count)| {
                     let start =
                         if first == 0 { base.clone() } else { Expr::binary("+", base.clone(), Expr::word(first)) };
-                    Stmt::set(total.clone(), Expr::call("walk_sum", [total.clone(), start, Expr::word(count)]))
+                    Stmt::set(total.clone(), Expr::call(function, [total.clone(), start, Expr::word(count)]))
                 });
                 let pieces = pieces.collect();
                 let valid = self.header_valid(*header);
                 self.push(Stmt::when(valid, pieces));
             }
-            Part::Value(value) => self.sum_value(total, value),
+            Part::Value(value) => self.sum_number(total, value, 0, subtract),
+            Part::Number { header: None, value, shift } => self.sum_number(total, value, *shift, subtract),
+            Part::Number { header: Some(header), value, shift } => {
+                let before = self.present.clone();
+                let valid = self.header_valid(*header);
+                let code = self.nested(|body| {
+                    body.present[number(*header)] = Presence::Present;
+                    body.sum_number(total, value, *shift, subtract);
+                });
+                self.present = before;
+                self.push(Stmt::when(valid, code));
+            }
             Part::Payload => {
                 let arguments = [total.clone(), Expr::name("state->packet"), Expr::name("state->cursor")];
                 self.push(Stmt::set(total, Expr::call("walk_sum_payload", arguments)));
@@ -138,10 +218,18 @@ impl Body<'_, '_> {
         pieces
     }
 
-    fn sum_value(&mut self, total: Expr, value: &Expression) {
+    fn sum_number(&mut self, total: Expr, value: &Expression, shift: u32, subtract: bool) {
         let width = self.width_of(value);
-        let value = self.value(value);
-        let added = Expr::call("walk_sum_number", [total.clone(), value, Expr::word(width)]);
+        let mut value = self.value(value);
+        if subtract {
+            let bits = Expr::long(u64::MAX >> (64 - width));
+            value = Expr::binary("^", Expr::cast("uint64_t", value), bits);
+        }
+        if shift != 0 {
+            value = Expr::binary("<<", Expr::cast("uint64_t", value), Expr::word(shift));
+        }
+        let words = Expr::word((width + shift).next_multiple_of(WORD));
+        let added = Expr::call("walk_sum_number", [total.clone(), value, words]);
         self.push(Stmt::set(total, added));
     }
 }

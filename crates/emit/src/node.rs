@@ -65,6 +65,8 @@ pub struct AheadOf {
     pub waits: bool,
     /// Whether it takes the number of the record that was found: of a table, also one without keys.
     pub takes_found: bool,
+    /// Members of `struct path` that it keeps values in; with some, it takes the path too.
+    pub kept: Vec<String>,
 }
 
 impl Nodes {
@@ -87,15 +89,19 @@ impl Nodes {
             outcomes: draft.outcomes,
             waits: draft.waits,
             takes_found: draft.key.is_some(),
+            kept: draft.kept,
         };
-        if draft.code == Draft::of(unit, node, self.known(unit, node), false).code {
+        // Where packets insert entries, the node's own function takes the key too.
+        let takes_key = draft.key.as_ref().is_some_and(|(_, table)| unit.learns(*table));
+        if !takes_key && draft.code == Draft::of(unit, node, self.known(unit, node), false).code {
             ahead.answers = ends || ahead.outcomes.len() > 1;
             return ahead;
         }
         ahead.name.push_str("_ahead");
         ahead.items = draft.helpers;
         ahead.items.push(Item::Comment(format!("{}, ahead of the packet's turn.", unit.node(node).name)));
-        ahead.items.extend(stage(&ahead.name, "INLINE enum node", draft.code, more));
+        let kept: &[&str] = if ahead.kept.is_empty() { &[] } else { &KEPT_IN };
+        ahead.items.extend(stage(&ahead.name, "INLINE enum node", draft.code, &[more, kept].concat()));
         ahead
     }
 
@@ -172,6 +178,7 @@ struct Draft {
     helpers: Vec<Item>,
     problems: Vec<Diagnostic>,
     waits: bool,
+    kept: Vec<String>,
 }
 
 impl Draft {
@@ -202,8 +209,8 @@ impl Draft {
             NodeKind::Deparse { body: statements, next } => body.deparse(statements, *next),
             NodeKind::Buffer { rules, otherwise } => body.buffer(rules, *otherwise),
         }
-        let Body { out, exits, outcomes, helpers, problems, waits, .. } = body;
-        Draft { key, code: out, exits, outcomes, helpers, problems, waits }
+        let Body { out, exits, outcomes, helpers, problems, waits, kept, .. } = body;
+        Draft { key, code: out, exits, outcomes, helpers, problems, waits, kept }
     }
 
     fn finish(self, unit: &Unit, node: NodeId) -> Written {
@@ -244,6 +251,9 @@ fn branch(body: &mut Body, condition: &hlir::Expression, then: NodeId, otherwise
 
 /// What an action runs on beside the packet: the number of a record, and where the records are.
 const ACTED_ON: [&str; 2] = ["uint32_t found", "const uint8_t *records"];
+
+/// Where a node keeps values in the speculative phase.
+const KEPT_IN: [&str; 3] = ["struct path *path", "uint32_t i", "bool again"];
 
 /// Whether a table's lookups are a function of their own in packet-by-packet code. Lookups among rules are long, and
 /// of large programs most such tables are empty: inlined, they would tear apart the code that packets run

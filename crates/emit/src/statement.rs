@@ -5,8 +5,8 @@
 use crate::body::{Body, Exit, Presence, Presences, join, limbs, storage_bytes};
 use crate::c::{Expr, Stmt};
 use crate::unit::{headers_used, number};
-use hlir::effects::{self, Speculation};
-use hlir::{Expression, FieldRef, HeaderId, Place, Statement};
+use hlir::effects::{self, Speculable, Speculation};
+use hlir::{Call, Expression, FieldRef, HeaderId, Place, Statement};
 use std::collections::BTreeSet;
 
 /// A label that can be left to, and what is known of headers where it stands.
@@ -34,6 +34,12 @@ impl Body<'_, '_> {
         if self.ahead {
             match self.speculation(statement) {
                 Speculation::Runs => {}
+                Speculation::Kept => {
+                    if let Statement::Call(Call::ReadRegister { register, index, into }) = statement {
+                        self.keep_register(*register, index, *into);
+                    }
+                    return true;
+                }
                 Speculation::Deferred => {
                     self.waits = true;
                     return true;
@@ -70,9 +76,17 @@ impl Body<'_, '_> {
     }
 
     fn speculation(&self, statement: &Statement) -> Speculation {
-        let is_write = matches!(statement, Statement::Assign { target: Place::Field(_), .. });
-        let deferrable = is_write.then(|| effects::deferrable_writes(self.program(), self.node));
-        effects::speculation(statement, &deferrable.unwrap_or_default())
+        // What has to look at the whole program, for statements that ask for it.
+        let depends = matches!(
+            statement,
+            Statement::Assign { target: Place::Field(_), .. } | Statement::Call(Call::ReadRegister { .. })
+        );
+        let node = depends.then(|| Speculable::of(self.program(), self.node)).unwrap_or_default();
+        match effects::speculation(statement, &node) {
+            // Counted edges are counted at commit, where the node would read again.
+            Speculation::Kept if self.unit.plan.instrument.edges => Speculation::SideEffect,
+            speculation => speculation,
+        }
     }
 
     pub fn assign(&mut self, target: Place, value: &Expression) {

@@ -184,6 +184,11 @@ impl Unit<'_> {
         all.map(|(id, meter)| (number(id) as u32, meter)).collect()
     }
 
+    /// Whether the hot path must know of insertions.
+    pub fn tracks_insertions(&self) -> bool {
+        hlir::hot_path::tracks_insertions(self.program, self.plan)
+    }
+
     /// Whether a miss may insert an entry: its key is then needed until the action has run.
     pub fn learns(&self, table: TableId) -> bool {
         hlir::effects::learns(self.program, table)

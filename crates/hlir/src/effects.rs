@@ -5,11 +5,11 @@
 
 use crate::{
     Argument, Call, Effect, Expression, FieldRef, HashInput, HeaderId, Intrinsic, KeySet, Node, NodeId, NodeKind,
-    Place, Program, Statement, TableId, VariableId,
+    Place, Program, RegisterId, Statement, TableId, VariableId,
 };
 use std::collections::BTreeSet;
 
-pub use crate::deferral::deferrable_writes;
+pub use crate::deferral::{deferrable_writes, kept_registers};
 
 /// A part of a packet's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,14 +159,37 @@ pub enum Speculation {
     Runs,
     /// Nothing that follows in the speculative phase depends on it, and it is deferred to the commit phase.
     Deferred,
+    /// It reads a register that only the control plane writes: it runs once, and the commit phase has the same
+    /// value.
+    Kept,
     /// It has a side effect. Nothing after it can be speculated.
     SideEffect,
 }
 
-/// For the statement itself, without nested ones. `deferrable` are the node's writes to headers that can be
-/// [deferred](deferrable_writes).
-pub fn speculation(statement: &Statement, deferrable: &BTreeSet<FieldRef>) -> Speculation {
+/// What a node's statements may do in the speculative phase.
+#[derive(Clone, Debug, Default)]
+pub struct Speculable {
+    /// Its writes to headers that can be [deferred](deferrable_writes).
+    pub deferrable: BTreeSet<FieldRef>,
+    /// The registers whose values can be [kept](kept_registers).
+    pub kept: BTreeSet<RegisterId>,
+}
+
+impl Speculable {
+    pub fn of(program: &Program, node: NodeId) -> Speculable {
+        let deferrable = deferrable_writes(program, node);
+        let kept = kept_registers(program, node);
+        Speculable { deferrable, kept }
+    }
+}
+
+/// For the statement itself, without nested ones.
+pub fn speculation(statement: &Statement, node: &Speculable) -> Speculation {
+    let Speculable { deferrable, kept } = node;
     match statement {
+        Statement::Call(Call::ReadRegister { register, into: Place::Variable(_), .. }) if kept.contains(register) => {
+            Speculation::Kept
+        }
         Statement::Assign { target: Place::Field(field), .. } if deferrable.contains(field) => Speculation::Deferred,
         Statement::Assign { target: Place::Variable(_), .. }
         | Statement::If { .. }

@@ -1,4 +1,4 @@
-//! The lookups of the stages of a plan's hot path, and when a lookup can be made speculatively.
+//! The lookups of the stages of a plan's hot path, when a lookup can be made speculatively, and when it is repeated.
 
 use crate::effects::{Part, key_reads, learns, writes};
 use crate::plan::{Access, HotPath};
@@ -56,23 +56,35 @@ pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
     stages
 }
 
-/// Why a lookup cannot be made while the packet is at an earlier node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Obstacle {
-    /// Packets insert into the table: an older packet of the burst may still do so.
-    Learns,
-    /// This node in between may write a part of the key.
-    Written(NodeId),
+/// Positions of the lookups that are made speculatively, in order: those of the stages, and those before the
+/// last stage.
+pub fn speculative(program: &Program, path: &[NodeId], stages: &[Stage]) -> Vec<usize> {
+    let last = stages.last().map_or(0, |stage| stage.place);
+    let on_the_way = (0..last).filter(|place| table_of(program, path[*place]).is_some());
+    let staged = stages.iter().flat_map(|stage| stage.looked_up.iter().copied());
+    let places: BTreeSet<usize> = staged.chain(on_the_way).collect();
+    places.into_iter().collect()
 }
 
-/// Whether the lookup at a position of the path can be made while the packet is at an earlier one. A side
-/// exit in between does not matter: such a packet looks up by itself.
-pub fn obstacle(program: &Program, path: &[NodeId], from: usize, place: usize) -> Option<Obstacle> {
+/// Whether packets insert entries into the table of a lookup, so that what it found may be out of date at commit.
+/// It is then made again if it missed, or if this worker has inserted an entry meanwhile: an older packet of the
+/// group may have inserted this one's entry, and no insertion waits for its own worker to release what it has
+/// found.
+pub fn may_be_stale(program: &Program, node: NodeId) -> bool {
+    table_of(program, node).is_some_and(|table| learns(program, table))
+}
+
+/// Whether the hot path makes such lookups speculatively ([`may_be_stale`]).
+pub fn tracks_insertions(program: &Program, plan: &Plan) -> bool {
+    let Some(path) = plan.hot_path.as_ref().and_then(|path| nodes(program, path)) else { return false };
+    let stages = stages(program, plan, &path);
+    speculative(program, &path, &stages).into_iter().any(|place| may_be_stale(program, path[place]))
+}
+
+/// The node that keeps the lookup at a position of the path from being made while the packet is at an earlier
+/// one: it may write a part of the key. A side exit in between does not matter: such a packet looks up by itself.
+pub fn obstacle(program: &Program, path: &[NodeId], from: usize, place: usize) -> Option<NodeId> {
     let table = table_of(program, path[place])?;
-    if learns(program, table) {
-        return Some(Obstacle::Learns);
-    }
     let key: BTreeSet<Part> = key_reads(program, table);
-    let writer = path[from..place].iter().find(|node| !writes(program, **node).is_disjoint(&key));
-    writer.copied().map(Obstacle::Written)
+    path[from..place].iter().find(|node| !writes(program, **node).is_disjoint(&key)).copied()
 }

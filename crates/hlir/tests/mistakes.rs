@@ -428,6 +428,27 @@ fn packets_are_not_pipelined_after_a_selector() {
     );
 }
 
+/// A worker's own insertions do not wait for it to release what a pipelined group has found.
+#[test]
+fn packets_are_not_pipelined_where_they_insert_entries() {
+    let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
+    let (before, neighbours) = head.split_once("table ingress.neighbours").expect("the table");
+    let (table, behind) = neighbours.split_once("\n}\n").expect("its end");
+    let head = format!("{before}table ingress.neighbours{table}\n  add_on_miss\n}}\n{behind}");
+    let path =
+        "arrival, parser.start, parser.ipv4, verify_checksum, ingress.is_routed, ingress.routes, ingress.neighbours";
+    let found = |placement: &str| {
+        let request = format!("prefetch table ingress.neighbours line 0 ahead {placement} to t0");
+        let staged = format!("loop ingress.neighbours: batch 8 group 8 {{ {request} }}");
+        messages(&format!("{head}\nplan {{\n  hot_path {{ {path} }}\n  {staged}\n}}\n"))
+    };
+    assert_eq!(found("8 in own_loop"), [""; 0]);
+    says(
+        found("1 interleaved commit"),
+        "the plan: packets cannot be pipelined: others insert entries into the table of `ingress.neighbours`",
+    );
+}
+
 /// A register that two loops use would show a packet the writes of later ones.
 #[test]
 fn batching_keeps_the_order_of_state() {

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// Functions of the runtime that leave a packet's bounds as they are. `packet_gather` is not among them: it
 /// moves packets of several segments.
-const HARMLESS: [&str; 10] = [
+const HARMLESS: [&str; 11] = [
     "packet_contiguous",
     "packet_data",
     "packet_length",
@@ -24,6 +24,7 @@ const HARMLESS: [&str; 10] = [
     "walk_sum_end",
     "walk_sum_number",
     "walk_sum_payload",
+    "walk_sum_subtract",
 ];
 
 /// A node that sends every packet that reaches it.

@@ -30,6 +30,8 @@ impl HotPath<'_> {
             let written = &nodes.written[unit.position(*node)];
             starts.extend(written.outcomes.iter().map(|to| unit.position(*to)));
         }
+        let repeated = self.found.iter().filter(|place| self.may_be_stale(**place));
+        starts.extend(repeated.map(|place| unit.position(self.nodes[*place])));
         let mut starts: Vec<NodeId> = starts.into_iter().map(|index| unit.facts.order[index]).collect();
         starts.retain(|start| *start != entry);
         if !self.queues.is_empty() {
@@ -230,6 +232,18 @@ impl HotPath<'_> {
         [Stmt::set(name("at"), call), Stmt::when(unlikely, leave)]
     }
 
+    /// The packet makes this lookup, and what follows, by itself if what it found may be out of date.
+    fn look_up_again(&self, place: usize) -> [Stmt; 1] {
+        let behind = self.found.iter().filter(|found| **found >= place);
+        let mut leave: Vec<Stmt> = behind.map(|place| self.unit.take_back_look_up(self.table(*place))).collect();
+        leave.push(Stmt::call("path_exit", [name("run"), name("state"), self.at(place)]));
+        leave.push(Stmt::Return(None));
+        let missed = Expr::binary("==", self.found_at(place), Expr::word(0));
+        let inserted = Expr::binary("!=", name("run->insertions"), name("path->insertions"));
+        let stale = Expr::call("__builtin_expect", [Expr::binary("||", missed, inserted), name("0")]);
+        [Stmt::when(stale, leave)]
+    }
+
     /// What was speculated at a place, if the packet repeats it at commit: no part of it is deferred, and it
     /// is neither a lookup nor after one.
     pub fn repeated(&self, place: usize) -> Option<&AheadOf> {
@@ -249,13 +263,16 @@ impl HotPath<'_> {
             // exit then, and nothing has changed since.
             if let Some(ahead) = self.repeated(place) {
                 if !ahead.answers {
-                    body.push(Stmt::Do(self.call_ahead(place)));
+                    body.push(Stmt::Do(self.call_ahead(place, "true")));
                 } else {
-                    let elsewhere = Expr::binary("!=", self.call_ahead(place), self.at(place + 1));
+                    let elsewhere = Expr::binary("!=", self.call_ahead(place, "true"), self.at(place + 1));
                     body.push(Stmt::when(elsewhere, vec![Stmt::call("__builtin_unreachable", [])]));
                 }
                 on = next;
                 continue;
+            }
+            if self.may_be_stale(place) {
+                body.extend(self.look_up_again(place));
             }
             let call = match self.is_found(place) {
                 true => {
@@ -265,6 +282,8 @@ impl HotPath<'_> {
                     };
                     let found = [name("run"), name("state"), self.found_at(place), self.records(place)];
                     let arguments = found.into_iter().chain(made.iter().map(|made| name(*made)));
+                    // The key is for an insertion at a miss, which the packet is not here for.
+                    let arguments = arguments.chain(self.may_be_stale(place).then(|| name("NULL")));
                     Expr::call(format!("{}_{act}", self.title(place)), arguments)
                 }
                 false => Expr::call(self.title(place), [name("run"), name("state")]),
@@ -296,7 +315,7 @@ impl HotPath<'_> {
         }
         declared.extend(body);
         let mut about = "Commits a packet on the hot path, with the records that were found for it.".to_string();
-        let mut parameters = vec!["struct run *run", "struct state *state", "const struct path *path", "uint32_t i"];
+        let mut parameters = vec!["struct run *run", "struct state *state", "struct path *path", "uint32_t i"];
         let mut of = "void";
         if !self.senders.is_empty() {
             tell_port(&mut declared, &self.senders);

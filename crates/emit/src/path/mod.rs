@@ -29,7 +29,7 @@ use hlir::vector::{SideExits, VectorStage};
 use hlir::{NodeId, NodeKind, TableId};
 use queue::Waiting;
 pub use rewrites::RewritesAt;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 fn name(text: impl Into<String>) -> Expr {
     Expr::Name(text.into())
@@ -89,14 +89,11 @@ impl<'u> HotPath<'u> {
         let path = hot_path::nodes(unit.program, planned)?;
         let stages = hot_path::stages(unit.program, unit.plan, &path);
         let last = stages.last()?.place;
-        let taken: BTreeSet<usize> = stages.iter().flat_map(|stage| stage.looked_up.iter().copied()).collect();
-        let on_the_way = (0..last).filter(|place| hot_path::table_of(unit.program, path[*place]).is_some());
-        let found: BTreeSet<usize> = taken.iter().copied().chain(on_the_way).collect();
+        let found = hot_path::speculative(unit.program, &path, &stages);
         let action = |place: &usize| Some((*place, hot_path::action(unit.program, planned, *place)?));
         let actions = found.iter().filter_map(action).collect();
         let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
         let queues = queue::queues(unit);
-        let found = found.into_iter().collect();
         let (senders, finish) = (Vec::new(), Vec::new());
         let (lanes, is_out_of_order, side_exits) = (None, false, None);
         let mut way = HotPath {
@@ -144,6 +141,11 @@ impl<'u> HotPath<'u> {
 
     fn is_found(&self, place: usize) -> bool {
         self.found.contains(&place)
+    }
+
+    /// Whether a speculative lookup may have to be made again at commit.
+    fn may_be_stale(&self, place: usize) -> bool {
+        self.is_found(place) && hot_path::may_be_stale(self.unit.program, self.nodes[place])
     }
 
     /// The record number that packet `i` found at a place.
@@ -253,7 +255,13 @@ impl<'u> HotPath<'u> {
                 "numbers of records",
             ));
         }
+        for kept in self.ahead.iter().flat_map(|ahead| &ahead.kept) {
+            members.push(Member::plain("uint64_t", format!("{kept}[{group}]"), "of a register"));
+        }
         members.extend(self.rewrite_members());
+        if self.unit.tracks_insertions() {
+            members.push(Member::plain("uint32_t", "insertions", "by this worker, before the lookups"));
+        }
         if !self.unit.own() {
             members.push(Member::plain("void *", format!("data[{group}]"), "the packets' first bytes"));
         }
@@ -317,10 +325,10 @@ impl<'u> HotPath<'u> {
                 body.push(Stmt::when(Expr::unary("!", name("again")), vec![keep]));
             }
             if self.ahead[place].answers {
-                let leaves = Expr::binary("!=", self.call_ahead(place), self.at(place + 1));
+                let leaves = Expr::binary("!=", self.call_ahead(place, "again"), self.at(place + 1));
                 body.push(Stmt::when(leaves, vec![Stmt::result(name("false"))]));
             } else {
-                body.push(Stmt::Do(self.call_ahead(place)));
+                body.push(Stmt::Do(self.call_ahead(place, "again")));
             }
         }
         body.push(Stmt::result(name("true")));
@@ -384,13 +392,16 @@ impl<'u> HotPath<'u> {
         };
         let mut members: Vec<Member> = self.found_before(self.stages.len()).into_iter().map(records).collect();
         members.push(Member::plain("uint64_t", "number", "of the burst's first packet"));
+        if self.unit.tracks_insertions() {
+            members.push(Member::plain("uint32_t", "insertions", "by this worker, in this burst"));
+        }
         if self.requests_with_work() {
             members.push(Member::plain("const struct path *", "requested", "the group that is prefetched"));
         }
         members
     }
 
-    fn call_ahead(&self, place: usize) -> Expr {
+    fn call_ahead(&self, place: usize, again: &str) -> Expr {
         let mut arguments = vec![name("run"), name("state")];
         if self.ahead[place].takes_found {
             // A table without keys has its default's record only.
@@ -398,6 +409,9 @@ impl<'u> HotPath<'u> {
                 true => [self.found_at(place), self.records_ahead(place)],
                 false => [Expr::word(0), name("NULL")],
             });
+        }
+        if !self.ahead[place].kept.is_empty() {
+            arguments.extend(["path", "i", again].map(name));
         }
         Expr::call(self.ahead[place].name.clone(), arguments)
     }

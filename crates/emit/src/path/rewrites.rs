@@ -25,7 +25,7 @@ impl HotPath<'_> {
     fn rewriting(&self) -> Option<(usize, &[Rewrites])> {
         let (_, lanes) = self.lanes.as_ref()?;
         let place = self.stages.first()?.place;
-        (!lanes.rewrites.is_empty()).then_some((place, lanes.rewrites.as_slice()))
+        (!lanes.rewrites.is_empty() && !self.may_be_stale(place)).then_some((place, lanes.rewrites.as_slice()))
     }
 
     /// The precomputed stores of a place.

@@ -108,6 +108,9 @@ impl HotPath<'_> {
         }
         if number == 0 {
             code.insert(0, Stmt::Do(Expr::cast("void", name("exits"))));
+            if self.unit.tracks_insertions() {
+                code.insert(1, Stmt::set(name("path->insertions"), name("run->insertions")));
+            }
         }
         items.push(Item::Comment(format!(
             "Stage {number}: all packets of a group up to {}, and the keys of the lookups there.",

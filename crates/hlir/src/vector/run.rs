@@ -4,7 +4,7 @@ use super::bytes::{Bits, loaded};
 use super::side_exits::ExitState;
 use super::steps::Steps;
 use super::{Number, Obstacle, Operator, Rewrites, VectorStage};
-use crate::effects::{Speculation, deferrable_writes, never_speculable, speculation};
+use crate::effects::{Speculable, Speculation, deferrable_writes, never_speculable, speculation};
 use crate::hot_path::{Stage, table_of};
 use crate::{
     Algorithm, Call, Expression, FieldRef, HashInput, HeaderId, KeySet, NodeId, NodeKind, ParserId, Place, Program,
@@ -57,8 +57,8 @@ pub(super) struct Run<'p> {
     states: BTreeMap<ParserId, u32>,
     /// What becomes of exits.
     pub exit_state: ExitState,
-    /// Writes to headers of the current node that can be deferred.
-    deferrable: BTreeSet<FieldRef>,
+    /// What the current node may do, if it is a block.
+    speculable: Speculable,
 }
 
 /// Executes everything before a stage.
@@ -72,8 +72,8 @@ pub fn front<'p>(
     let (active, exits) = (steps.mask(true), steps.mask(false));
     let state = State { variables: BTreeMap::new(), fields: BTreeMap::new(), headers: BTreeMap::new(), cursor: 0 };
     let (found, record, states, exit_state) = (Vec::new(), None, BTreeMap::new(), ExitState::default());
-    let deferrable = BTreeSet::new();
-    let mut run = Run { program, steps, phase, state, active, exits, found, record, states, exit_state, deferrable };
+    let speculable = Speculable::default();
+    let mut run = Run { program, steps, phase, state, active, exits, found, record, states, exit_state, speculable };
     for at in 0..first.place {
         let obstacle = |does| Obstacle { node: path[at], does };
         run.node(at, path[at], path[at + 1]).map_err(obstacle)?;
@@ -81,7 +81,7 @@ pub fn front<'p>(
             return Err(obstacle("is a side exit for every packet"));
         }
     }
-    run.deferrable.clear();
+    run.speculable = Speculable::default();
     Ok(run)
 }
 
@@ -136,7 +136,16 @@ impl Run<'_> {
         if never_speculable(self.program, node) {
             return Err("has a result that may differ in the commit phase");
         }
-        self.deferrable = deferrable_writes(self.program, node);
+        self.speculable = match &self.program.nodes[node].kind {
+            NodeKind::Block { .. } => {
+                Speculable { deferrable: deferrable_writes(self.program, node), ..Speculable::default() }
+            }
+            NodeKind::State { .. }
+            | NodeKind::Branch { .. }
+            | NodeKind::Apply { .. }
+            | NodeKind::Deparse { .. }
+            | NodeKind::Buffer { .. } => Speculable::default(),
+        };
         match &self.program.nodes[node].kind {
             NodeKind::State { parser, body, select } => {
                 let states = self.states.entry(*parser).or_default();
@@ -231,13 +240,13 @@ impl Run<'_> {
     }
 
     fn statement(&mut self, statement: &Statement) -> Result<()> {
-        match speculation(statement, &self.deferrable) {
+        match speculation(statement, &self.speculable) {
             Speculation::Runs => {}
             Speculation::Deferred => {
                 self.defer(statement);
                 return Ok(());
             }
-            Speculation::SideEffect => {
+            Speculation::Kept | Speculation::SideEffect => {
                 let never = self.steps.mask(false);
                 self.require(never);
                 return Ok(());

@@ -2,7 +2,7 @@
 //! lookups at commit would find.
 
 use super::{Site, Verifier};
-use crate::hot_path::{self, Obstacle};
+use crate::hot_path;
 use crate::plan::{Access, HotPath, Loop, Placement, Prefetch};
 use crate::text::written_placement;
 use crate::{Action, NodeId, NodeKind, Plan, Scope};
@@ -170,6 +170,14 @@ impl Verifier<'_> {
                 );
                 continue;
             }
+            let speculative = hot_path::speculative(self.program, nodes, stages);
+            let inserting = speculative.into_iter().find(|place| hot_path::may_be_stale(self.program, nodes[*place]));
+            if let Some(place) = inserting {
+                let node = &self.program.nodes[nodes[place]].name;
+                let message = format!("packets cannot be pipelined: others insert entries into the table of `{node}`");
+                let hint = "write `in own_loop`";
+                self.report_of_path(site(first), plan.hot_path.as_ref(), message, hint);
+            }
             let selecting = nodes[..stage.place].iter().find(|node| self.selects(**node));
             if let Some(node) = selecting {
                 let node = &self.program.nodes[*node].name;
@@ -231,24 +239,13 @@ impl Verifier<'_> {
         (nodes, from, place): (&[NodeId], usize, usize),
     ) {
         let name = &self.program.nodes[nodes[place]].name;
-        match hot_path::obstacle(self.program, nodes, from, place) {
-            None => {}
-            // A loop at such a lookup is wrong on any path.
-            Some(Obstacle::Learns) => self.report_of_path(
-                site,
-                path.filter(|_| site == Site::HotPath),
-                format!("the lookup at `{name}` cannot be speculated: packets insert entries into its table"),
-                "an older packet of the burst may still insert what this one is to find",
-            ),
-            Some(Obstacle::Written(writer)) => {
-                let writer = &self.program.nodes[writer].name;
-                self.report_of_path(
-                    site,
-                    path,
-                    format!("the lookup at `{name}` cannot be made this early: `{writer}` may write its key"),
-                    &format!("begin a loop at `{name}`"),
-                );
-            }
-        }
+        let Some(writer) = hot_path::obstacle(self.program, nodes, from, place) else { return };
+        let writer = &self.program.nodes[writer].name;
+        self.report_of_path(
+            site,
+            path,
+            format!("the lookup at `{name}` cannot be made this early: `{writer}` may write its key"),
+            &format!("begin a loop at `{name}`"),
+        );
     }
 }

@@ -175,7 +175,11 @@ impl Verifier<'_> {
                 self.report(site, format!("packets of the queue at `{}` cannot prefetch this", lp.node), &hint);
             }
         }
-        self.look_up(site, None, (&[node], 0, 0));
+        if hot_path::may_be_stale(self.program, node) {
+            let message = format!("the lookup at `{}` cannot be made for a group", lp.node);
+            let hint = "packets insert entries into its table, and an older packet of the queue may do so";
+            self.report(site, message, hint);
+        }
     }
 }
 

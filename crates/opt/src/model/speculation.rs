@@ -3,9 +3,8 @@
 
 use super::Model;
 use crate::analyze::branch_probabilities::LookupOutcomes;
-use hlir::effects::{self, Speculation};
-use hlir::{FieldRef, Next, NodeId, NodeKind, Statement};
-use std::collections::BTreeSet;
+use hlir::effects::{self, Speculable, Speculation};
+use hlir::{Next, NodeId, NodeKind, Statement};
 
 impl Model<'_> {
     /// Of the packets that go from `from` to `to`, the share for which `from` can run speculatively.
@@ -15,18 +14,18 @@ impl Model<'_> {
         }
         match &self.program.nodes[from].kind {
             NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => {
-                speculable(body, &effects::deferrable_writes(self.program, from))
+                speculable(body, &Speculable::of(self.program, from))
             }
             NodeKind::Apply { table, next, .. } => {
                 let Some(lookup) = self.traffic.lookup(from) else { return 1.0 };
                 let table = &self.program.tables[*table];
                 let default = table.default.action as usize;
-                let none = BTreeSet::new();
+                let node = Speculable::of(self.program, from);
                 let shares: Vec<f64> =
                     (0..table.actions.len()).map(|at| share_to(lookup, next, at, default, to)).collect();
                 let all: f64 = shares.iter().sum();
                 let speculated =
-                    table.actions.iter().zip(&shares).map(|(action, share)| share * speculable(&action.body, &none));
+                    table.actions.iter().zip(&shares).map(|(action, share)| share * speculable(&action.body, &node));
                 if all > 0.0 { speculated.sum::<f64>() / all } else { 1.0 }
             }
             NodeKind::Branch { .. } | NodeKind::Buffer { .. } => 1.0,
@@ -52,14 +51,14 @@ fn share_to(lookup: &LookupOutcomes, next: &Next, action: usize, default: usize,
 
 /// The share of executions in which these statements can run speculatively; both arms of an `if` count as
 /// equally likely.
-fn speculable(body: &[Statement], deferrable: &BTreeSet<FieldRef>) -> f64 {
+fn speculable(body: &[Statement], node: &Speculable) -> f64 {
     let share = |statement: &Statement| {
-        if effects::speculation(statement, deferrable) == Speculation::SideEffect {
+        if effects::speculation(statement, node) == Speculation::SideEffect {
             0.0
         } else if let Statement::If { then, otherwise, .. } = statement {
-            (speculable(then, deferrable) + speculable(otherwise, deferrable)) / 2.0
+            (speculable(then, node) + speculable(otherwise, node)) / 2.0
         } else if let Statement::Scope { body, .. } = statement {
-            speculable(body, deferrable)
+            speculable(body, node)
         } else {
             1.0
         }

@@ -206,7 +206,7 @@ impl Model<'_> {
     /// Stalls of a lookup, unstaged or in a stage with prefetches, whichever is cheaper.
     pub(super) fn best_stalls(&self, lookup: &Lookup, window: &RobWindow) -> f64 {
         let unstaged = self.unstaged_stalls(lookup, window);
-        if lookup.share < HOT_SHARE || hlir::effects::learns(self.program, lookup.table) {
+        if lookup.share < HOT_SHARE {
             return unstaged;
         }
         let request = Prefetch {
