@@ -259,6 +259,8 @@ programs! {
     ndn: "apps/ndn/ndn.p4", ["apps/ndn/ndn.stf"], "apps/ndn/ndn.stf";
     writes_to_headers_before_lookups: "crates/cli/tests/plans/deferred_write.hlir", [], "apps/l2l3acl/port1.pcap";
     a_register: "crates/cli/tests/plans/ordered_register.hlir", [], "apps/l2l3acl/port1.pcap";
+    checksums: "crates/cli/tests/plans/checksums.hlir", [], "apps/l2l3acl/port1.pcap";
+    insertions: "crates/cli/tests/plans/learned.hlir", [], "apps/l2l3acl/port1.pcap";
     packets_that_are_cut: "crates/cli/tests/plans/truncated.hlir", ["crates/cli/tests/plans/truncated.stf"], "crates/cli/tests/plans/truncated.stf";
     packets_of_two_kinds: "crates/cli/tests/plans/queues.hlir", [], "apps/l2l3acl/port1.pcap";
     copies: "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.p4", ["crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf"], "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf";

@@ -292,8 +292,7 @@ fn a_table_that_is_full_gets_no_more_random_entries() {
 /// stage reads a register that only the control plane writes.
 #[test]
 fn lookups_of_a_group_find_what_its_packets_insert() {
-    let (program, plan) =
-        (path("crates/cli/tests/plans/learned.hlir"), path("crates/cli/tests/plans/learned.plan"));
+    let (program, plan) = (path("crates/cli/tests/plans/learned.hlir"), path("crates/cli/tests/plans/learned.plan"));
     let mut text = "register_write sides 1 1\n".to_string();
     let (mut values, mut marks) = (HashMap::new(), HashMap::new());
     for number in 0..2_000_u64 {

@@ -37,10 +37,12 @@ pub struct Sender {
 }
 
 impl HotPath<'_> {
-    /// The nodes that send, if all packets that end in the commit phase keep their bounds or are dropped.
+    /// The nodes that send, if all packets that end in the commit phase keep their bounds or are dropped. A packet
+    /// that looks up again must not leave before older ones of its group that take the same nodes.
     pub(super) fn sending(&self, nodes: &Nodes) -> Vec<Sender> {
         let unit = self.unit;
         if !self.heads().is_empty()
+            || unit.tracks_insertions()
             || !unit.program.externs.is_empty()
             || unit.plan.instrument != hlir::plan::Instrument::default()
         {
