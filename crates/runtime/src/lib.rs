@@ -40,6 +40,7 @@ pub mod state;
 pub mod switch;
 pub mod tables;
 pub mod timers;
+mod unmap;
 mod worker;
 
 pub use cache::Cache;

@@ -57,6 +57,7 @@ impl<L: Lane> Switch<L> {
     /// A switch with one worker for each lane.
     pub fn new(pipeline: Arc<Pipeline>, mut lanes: Vec<L>, settings: Settings) -> Result<Switch<L>, SwitchError> {
         let readers = Arc::new(Readers::new(lanes.len()));
+        crate::unmap::register(&readers);
         let description = pipeline.description();
         let connections: Vec<Connection> = lanes.iter_mut().map(Lane::connect).collect();
         check_descriptors(&pipeline, &connections)?;
