@@ -31,6 +31,7 @@ struct writer {
 	uint32_t key_bits;
 	uint32_t limbs;
 	uint32_t range_count;
+	uint32_t hidden;	/* lookups find no entries, whatever the table has */
 	uint64_t size;
 	uint64_t count;
 	uint64_t *ranges;	/* each range field as a mask */
@@ -148,7 +149,7 @@ writer_take_match(struct writer *writer, const struct table_match *match)
 
 /* Returns an entry to the caller: `writer->given` and its record. */
 static void
-writer_show(struct writer *writer, uint32_t number, struct table_entry *entry)
+writer_describe(struct writer *writer, uint32_t number, struct table_entry *entry)
 {
 	const struct layout_match *given = &writer->given;
 
@@ -169,6 +170,7 @@ writer_show(struct writer *writer, uint32_t number, struct table_entry *entry)
 static void
 writer_publish_occupied(struct writer *writer, uint32_t occupied)
 {
+	occupied &= !writer->hidden;
 	if (writer->table->occupied != occupied)
 		__atomic_store_n(&writer->table->occupied, occupied, __ATOMIC_RELEASE);
 }
@@ -314,7 +316,7 @@ writer_find(struct writer *writer, const struct table_match *match, struct table
 	if (number == 0)
 		return TABLE_MISSING;
 	writer_copy_match(writer, &writer->given, &writer->match);
-	writer_show(writer, number, entry);
+	writer_describe(writer, number, entry);
 	return TABLE_OK;
 }
 
@@ -331,7 +333,7 @@ writer_find_handle(struct writer *writer, uint32_t handle, struct table_entry *e
 		return TABLE_MISSING;
 	if (records_cell(&writer->records, number) != handle)
 		return TABLE_MISSING;
-	writer_show(writer, number, entry);
+	writer_describe(writer, number, entry);
 	return TABLE_OK;
 }
 
@@ -342,7 +344,7 @@ writer_next(struct writer *writer, uint64_t cursor, struct table_entry *entry)
 	const uint64_t next = writer->layout->functions->next(writer->layout, cursor, &writer->given, &number);
 
 	if (next != 0)
-		writer_show(writer, number, entry);
+		writer_describe(writer, number, entry);
 	return next;
 }
 
@@ -361,6 +363,25 @@ writer_clear(struct writer *writer)
 	while ((cursor = writer_next(writer, cursor, &entry)) != 0)
 		if (writer_delete(writer, &entry.match) != TABLE_OK)
 			break;	/* no memory: the rest stays */
+}
+
+void
+writer_hide(struct writer *writer)
+{
+	const uint32_t was_occupied = writer->table->occupied;
+
+	writer->hidden = 1;
+	writer_publish_occupied(writer, 0);
+	/* Lookups that have begun may go on to entries. */
+	if (was_occupied)
+		memory_grace(&writer->memory);
+}
+
+void
+writer_show(struct writer *writer)
+{
+	writer->hidden = 0;
+	writer_publish_occupied(writer, writer->count != 0);
 }
 
 enum table_status

@@ -144,4 +144,9 @@ void writer_compact(struct writer *writer);
 /* Deletes all entries. The default stays. */
 void writer_clear(struct writer *writer);
 
+/* From its return on no lookup finds an entry, as in an empty table, until `writer_show`: so several writes are seen
+ * at once. For readers that ask `table_is_empty` before each lookup. */
+void writer_hide(struct writer *writer);
+void writer_show(struct writer *writer);
+
 #endif

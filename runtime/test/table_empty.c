@@ -84,6 +84,35 @@ empty_run(uint32_t structure, uint32_t key_bits, uint32_t own)
 	CHECK(memory.bytes == 0);
 }
 
+/* A hidden table is empty for readers, whatever is written to it, and has its entries again when it is shown. */
+static void
+empty_hidden(uint32_t structure, uint32_t key_bits)
+{
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	const struct table_descriptor descriptor = test_descriptor(structure, key_bits, 0, 0);
+	const struct table_host host = test_table_host(&memory);
+	struct writer *writer = writer_create(&descriptor, &host, NULL);
+	const struct table *table = writer_table(writer);
+	struct empty_entry entries[FEW];
+
+	for (uint32_t i = 0; i < 2; i++)
+		CHECK(writer_insert(writer, &empty_entry(&entries[i], &descriptor, i)->match, &entries[i].record, NULL) == TABLE_OK);
+	writer_hide(writer);
+	CHECK(table_is_empty(table) && writer_count(writer) == 2);
+	CHECK(writer_insert(writer, &empty_entry(&entries[2], &descriptor, 2)->match, &entries[2].record, NULL) == TABLE_OK);
+	CHECK(writer_delete(writer, &entries[0].match) == TABLE_OK && table_is_empty(table));
+	writer_show(writer);
+	for (uint32_t i = 0; i < 3; i++)
+		CHECK((empty_find(table, &entries[i], descriptor.key_limbs) != 0) == (i != 0));
+	writer_hide(writer);
+	writer_clear(writer);
+	writer_show(writer);
+	CHECK(table_is_empty(table));
+	CHECK(writer_insert(writer, &entries[0].match, &entries[0].record, NULL) == TABLE_OK && !table_is_empty(table));
+	writer_destroy(writer);
+	CHECK(memory.bytes == 0);
+}
+
 /* An entry that finds no memory leaves the table as empty as it was. */
 static void
 empty_without_memory(uint32_t structure, uint32_t key_bits)
@@ -111,6 +140,7 @@ test_table_empty(void)
 		empty_run(empty_tables[i].structure, empty_tables[i].key_bits, 0);
 		empty_run(empty_tables[i].structure, empty_tables[i].key_bits, 1);
 		empty_without_memory(empty_tables[i].structure, empty_tables[i].key_bits);
+		empty_hidden(empty_tables[i].structure, empty_tables[i].key_bits);
 	}
 }
 

@@ -10,7 +10,7 @@ use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
 use hlir::text::written_structure;
-use hlir::{Counter, Expression, HeaderId, KeyField, MatchKind, Meter, Next, NodeId, Statement, TableId, Type};
+use hlir::{Counter, Expression, HeaderId, Join, KeyField, MatchKind, Meter, Next, NodeId, Statement, TableId, Type};
 
 /// What a table has of the values of an array that two share.
 pub struct Part {
@@ -138,7 +138,9 @@ impl Unit<'_> {
     pub fn skips_empty(&self, table: TableId) -> bool {
         let declared = &self.program.tables[table];
         let is_filled = declared.entries_constant && !declared.entries.is_empty();
-        let is_profiled = self.plan.instrument.edges;
+        // A complete joint table is empty for packets while it is filled.
+        let is_complete = self.program.join_of(table).is_some_and(|join| join.is_complete(self.program));
+        let is_profiled = self.plan.instrument.edges && !is_complete;
         !declared.keys.is_empty() && !is_filled && !is_profiled && self.structure(table) != Structure::Direct
     }
 
@@ -373,7 +375,14 @@ impl Body<'_, '_> {
 
     /// Misses are counted, for they are rare; what else was looked up has hit.
     fn count_miss(&mut self, table: TableId, name: &str) {
-        let missed = Expr::binary("==", Expr::name("found"), Expr::word(0));
+        // An entry of a complete joint table may leave the packet to the sources: that is no hit in them.
+        let is_complete = self.program().join_of(table).is_some_and(|join| join.is_complete(self.program()));
+        let missed = match is_complete {
+            true => {
+                Expr::binary("==", Expr::Name(format!("{}->action", self.unit.chosen(table))), Expr::word(Join::SLOW))
+            }
+            false => Expr::binary("==", Expr::name("found"), Expr::word(0)),
+        };
         let unlikely = Expr::call("__builtin_expect", [missed, Expr::name("0")]);
         let misses = Expr::Name(format!("run->{name}_misses"));
         self.push(Stmt::when(unlikely, vec![Stmt::Assign(misses, "+=", Expr::word(1))]));

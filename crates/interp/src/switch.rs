@@ -8,7 +8,7 @@ use crate::pattern::Pattern;
 use crate::state::State;
 use crate::storage::{Layout, number};
 use crate::tables;
-use control::join::{Change, Joins};
+use control::join::{self, Change, Joins};
 use control::plane::*;
 use control::{Refusal, Store, Update};
 use hlir::value::Bits;
@@ -185,14 +185,21 @@ impl<'p> Switch<'p> {
     }
 
     fn change_joins(&mut self, changes: Vec<Change>) {
-        let state = &mut self.state;
+        let (state, program) = (&mut self.state, self.program);
         self.joins.make(changes, |change| match change {
-            Change::Insert(table, entry) => state.table_mut(*table).insert(entry),
-            Change::Delete(key) => state.table_mut(key.table).delete(key),
+            Change::Insert(table, key, call) => {
+                state.table_mut(*table).insert(&join::entry(program, *table, key, call))
+            }
+            Change::Modify(table, key, call) => {
+                state.table_mut(*table).modify(*table, &join::entry(program, *table, key, call))
+            }
+            Change::Delete(table, key) => state.table_mut(*table).delete(&join::entry_key(program, *table, key)),
             Change::Clear(table) => {
                 state.table_mut(*table).clear();
                 Ok(())
             }
+            // Packets come between writes only.
+            Change::Show(_) => Ok(()),
         });
     }
 

@@ -141,7 +141,9 @@ impl<'s, 'p> Walker<'s, 'p> {
             None => (None, state.table(id).default.clone()),
         };
         let counts = &mut self.switch.state.table_mut(id).counts;
-        *(if entry.is_some() { &mut counts.hits } else { &mut counts.misses }) += 1;
+        // A joint table's entry that leaves the packet to the sources is no hit in them.
+        let is_slow = invocation.action == hlir::Join::SLOW && self.switch.program.join_of(id).is_some();
+        *(if entry.is_some() && !is_slow { &mut counts.hits } else { &mut counts.misses }) += 1;
         let action = &table.actions[invocation.action as usize];
         self.trace(|_| {
             let how = if entry.is_some() { "hit" } else { "miss" };

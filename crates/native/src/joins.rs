@@ -2,11 +2,10 @@
 
 use super::{NativeEngine, table_refusal, translate};
 use control::Refusal;
-use control::join::Change;
+use control::join::{Call, Change, Key};
 use control::plane::{Cell, EntryKey};
-use hlir::entry::EntryAction;
-use hlir::{Entry, Match, TableId};
-use runtime::{Lane, tables};
+use hlir::TableId;
+use runtime::Lane;
 
 impl<L: Lane> NativeEngine<'_, L> {
     /// Fills the joint tables from the store; what they have is removed first. To be called after entries were
@@ -16,7 +15,6 @@ impl<L: Lane> NativeEngine<'_, L> {
             return;
         }
         let mut joins = std::mem::take(&mut self.joins);
-        self.clear_joins();
         let changes = joins.fill(&self.store, |key| self.cell_number(key));
         joins.make(changes, |change| self.change_join(change));
         self.joins = joins;
@@ -43,9 +41,12 @@ impl<L: Lane> NativeEngine<'_, L> {
         joints.filter_map(|joint| self.joint_number(joint))
     }
 
+    /// Empties the joint tables, which packets do not see then. One that lacks the memory for it is emptied again
+    /// before it is filled.
     pub(super) fn clear_joins(&self) {
-        let joints = self.compiled.joins.iter().filter_map(|join| self.joint_number(join.table));
-        joints.for_each(|number| self.switch.tables()[number].clear());
+        for number in self.compiled.joins.iter().filter_map(|join| self.joint_number(join.table)) {
+            let (Ok(()) | Err(_)) = self.switch.tables()[number].withdraw();
+        }
     }
 
     pub(super) fn change_joins(&mut self, changes: Vec<Change>) {
@@ -68,29 +69,24 @@ impl<L: Lane> NativeEngine<'_, L> {
         // One that packets never come to is not in the pipeline.
         let Some(number) = self.joint_number(change.table()) else { return Ok(()) };
         let table = &self.switch.tables()[number];
+        let matches = |key: &Key| translate::packed_matches(table.description(), key);
         let done = match change {
-            Change::Insert(joint, entry) => {
-                let record = self.joint_record(number, *joint, entry)?;
-                table.insert(&self.joint_match(number, &entry.matches)?, &record).map(drop)
+            Change::Insert(joint, key, call) => {
+                table.insert(&matches(key), &self.joint_record(number, *joint, call)?).map(drop)
             }
-            Change::Delete(key) => table.delete(&self.joint_match(number, &key.matches)?),
-            Change::Clear(_) => {
-                table.clear();
+            Change::Modify(joint, key, call) => table.modify(&matches(key), &self.joint_record(number, *joint, call)?),
+            Change::Delete(_, key) => table.delete(&matches(key)),
+            Change::Clear(_) => table.withdraw(),
+            Change::Show(_) => {
+                table.show();
                 Ok(())
             }
         };
         done.map_err(|error| table_refusal(&table.description().name, error))
     }
 
-    fn joint_match(&self, number: usize, matches: &[Match]) -> Result<tables::Match, Refusal> {
-        translate::matches(&self.pipeline.description().tables[number], matches, 0)
-    }
-
-    fn joint_record(&self, number: usize, joint: TableId, entry: &Entry) -> Result<Vec<u8>, Refusal> {
-        let EntryAction::Call(call) = &entry.action else {
-            return Err(Refusal::wrong("a joint entry has an action of its own".to_string()));
-        };
+    fn joint_record(&self, number: usize, joint: TableId, call: &Call) -> Result<Vec<u8>, Refusal> {
         let name = &self.compiled.tables[joint].actions[call.action as usize].name;
-        translate::record(&self.pipeline.description().tables[number], name, call)
+        translate::packed_record(&self.pipeline.description().tables[number], name, &call.data)
     }
 }

@@ -1,6 +1,7 @@
 //! Translates what a controller writes, in the program's terms, to keys and records as a pipeline's descriptors lay them out.
 
 use control::Refusal;
+use control::store::packed;
 use hlir::{ActionCall, Match};
 use num_bigint::BigUint;
 use runtime::pipeline::{self, MatchKind};
@@ -103,6 +104,60 @@ pub fn matches(table: &pipeline::Table, matches: &[Match], priority: u32) -> Res
     Ok(tables::Match { value, mask, high, priority: rank(table, matches, priority) })
 }
 
+/// What an entry with a key as the store packs it is to the table.
+pub fn packed_matches(table: &pipeline::Table, key: &[u8]) -> tables::Match {
+    let (priority, mut rest) = key.split_at(packed::PRIORITY_BYTES);
+    let priority = priority.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
+    let zero = || vec![0; table.key_limbs as usize];
+    let mut found = tables::Match { value: zero(), mask: zero(), high: zero(), priority };
+    let mut bits = 0;
+    for field in &table.fields {
+        let mut take = || {
+            let (number, behind) = rest.split_at(packed::bytes_of(field.width));
+            rest = behind;
+            number
+        };
+        let value = take();
+        deposit(&mut found.value, field.shift, field.width, value);
+        match field.kind {
+            MatchKind::Exact => deposit_ones(&mut found.mask, field.shift, field.width),
+            MatchKind::Range => {
+                deposit_ones(&mut found.mask, field.shift, field.width);
+                deposit(&mut found.high, field.shift, field.width, take());
+            }
+            MatchKind::Lpm | MatchKind::Ternary | MatchKind::Optional => {
+                let mask = take();
+                deposit(&mut found.mask, field.shift, field.width, mask);
+                bits += mask.iter().map(|byte| byte.count_ones()).sum::<u32>();
+            }
+        }
+        if field.kind == MatchKind::Exact {
+            bits += field.width;
+        }
+    }
+    if !has_priorities(table) {
+        found.priority = if table.structure.is_prioritised() { bits } else { 0 };
+    }
+    found
+}
+
+/// Adds the low `width` bits of a number, lowest byte first, to limbs from bit `shift` on.
+pub fn deposit(limbs: &mut [u64], shift: u32, width: u32, bytes: &[u8]) {
+    for (at, byte) in bytes.iter().enumerate().take(width.div_ceil(8) as usize) {
+        let left = width - 8 * at as u32;
+        let byte = u64::from(if left < 8 { byte & ((1u16 << left) - 1) as u8 } else { *byte });
+        let bit = shift + 8 * at as u32;
+        limbs[(bit / 64) as usize] |= byte << (bit % 64);
+        if bit % 64 > 56 && byte >> (64 - bit % 64) != 0 {
+            limbs[(bit / 64) as usize + 1] |= byte >> (64 - bit % 64);
+        }
+    }
+}
+
+fn deposit_ones(limbs: &mut [u64], shift: u32, width: u32) {
+    (shift..shift + width).step_by(8).zip(0..).for_each(|(bit, at)| deposit(limbs, bit, width - 8 * at, &[u8::MAX]));
+}
+
 /// The matches that an entry of a table has, as a controller would write them.
 pub fn key(table: &pipeline::Table, found: &tables::Match) -> Vec<Match> {
     let [value, mask, high] = [&found.value, &found.mask, &found.high].map(|limbs| number(limbs));
@@ -123,11 +178,7 @@ pub fn key(table: &pipeline::Table, found: &tables::Match) -> Vec<Match> {
 
 /// The priority among rules: the entry's, or in a list of prefixes the prefix length, which decides there.
 fn rank(table: &pipeline::Table, matches: &[Match], priority: u32) -> u32 {
-    let has_priorities = table
-        .fields
-        .iter()
-        .any(|field| matches!(field.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
-    if has_priorities {
+    if has_priorities(table) {
         return priority;
     }
     if !table.structure.is_prioritised() {
@@ -141,12 +192,35 @@ fn rank(table: &pipeline::Table, matches: &[Match], priority: u32) -> u32 {
     matches.iter().zip(&table.fields).map(prefix).sum()
 }
 
-/// The record of an action with its data.
-pub fn record(table: &pipeline::Table, name: &str, call: &ActionCall) -> Result<Vec<u8>, Refusal> {
+/// Whether entries have priorities.
+pub fn has_priorities(table: &pipeline::Table) -> bool {
+    let orders = |kind| matches!(kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
+    table.fields.iter().any(|field| orders(field.kind))
+}
+
+/// The record of an action with its data as the store packs them.
+pub fn packed_record(table: &pipeline::Table, name: &str, mut data: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let (number, mut record) = empty_record(table, name)?;
+    for parameter in &table.actions[number].parameters {
+        let (bytes, rest) = data.split_at(packed::bytes_of(parameter.width));
+        data = rest;
+        parameter.put(&mut record, bytes);
+    }
+    Ok(record)
+}
+
+/// The number of an action, and its record without data.
+fn empty_record(table: &pipeline::Table, name: &str) -> Result<(usize, Vec<u8>), Refusal> {
     let number = table.actions.iter().position(|action| action.name == name);
     let number = number.ok_or_else(|| Refusal::wrong(format!("table `{}` has no action `{name}`", table.name)))?;
     let mut record = vec![0u8; table.record_bytes as usize];
     record[..4].copy_from_slice(&(number as u32).to_le_bytes());
+    Ok((number, record))
+}
+
+/// The record of an action with its data.
+pub fn record(table: &pipeline::Table, name: &str, call: &ActionCall) -> Result<Vec<u8>, Refusal> {
+    let (number, mut record) = empty_record(table, name)?;
     for (parameter, argument) in table.actions[number].parameters.iter().zip(&call.arguments) {
         // Most arguments are a word, which needs no allocation.
         let mut digits = argument.iter_u64_digits();
@@ -231,6 +305,60 @@ mod tests {
         let whole = self::table(Structure::Exact, &[(128, 0, MatchKind::Exact)]);
         let key = [Match::Exact(BigUint::from(u128::MAX - 5))];
         assert_eq!(short_key(&whole, &key), long_key(&whole, &key));
+    }
+
+    #[test]
+    fn packed_keys_are_as_their_matches() {
+        let shapes: [&[(u32, u32, MatchKind)]; 3] = [
+            &[(9, 87, MatchKind::Exact), (33, 54, MatchKind::Exact), (54, 0, MatchKind::Lpm)],
+            &[(1, 95, MatchKind::Optional), (63, 32, MatchKind::Ternary), (32, 0, MatchKind::Range)],
+            &[(130, 13, MatchKind::Ternary), (13, 0, MatchKind::Exact)],
+        ];
+        let number = |value: u64| BigUint::from(value);
+        let keys = [
+            [
+                Match::Exact(number(0x1ff)),
+                Match::Exact(number(0x1_2345_6789)),
+                Match::Lpm { value: number(0x3fff << 40), prefix: 14 },
+            ]
+            .to_vec(),
+            [
+                Match::Any,
+                Match::Ternary { value: number(0x1234), mask: number(0xfff4) },
+                Match::Range { low: number(5), high: number(0xffff_ffff) },
+            ]
+            .to_vec(),
+            [Match::Ternary { value: number(1) << 129, mask: number(3) << 128 }, Match::Exact(number(0x1fff))].to_vec(),
+        ];
+        for (fields, key) in shapes.iter().zip(keys) {
+            for structure in [Structure::List, Structure::LpmTrie] {
+                let table = table(structure, fields);
+                let kinds: Vec<packed::Field> = fields
+                    .iter()
+                    .map(|(width, _, kind)| {
+                        let kind = match kind {
+                            MatchKind::Exact => hlir::MatchKind::Exact,
+                            MatchKind::Lpm => hlir::MatchKind::Lpm,
+                            MatchKind::Ternary => hlir::MatchKind::Ternary,
+                            MatchKind::Range => hlir::MatchKind::Range,
+                            MatchKind::Optional => hlir::MatchKind::Optional,
+                        };
+                        (kind, *width)
+                    })
+                    .collect();
+                let packed = packed_matches(&table, &packed::key(&key, 7, &kinds));
+                assert_eq!(packed, matches(&table, &key, 7).unwrap(), "{key:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn packed_data_are_as_their_numbers() {
+        let mut table = table(Structure::Exact, &[(8, 0, MatchKind::Exact)]);
+        table.actions[1].parameters[1].form = ParameterForm::Bytes;
+        let call = ActionCall { action: 1, arguments: vec![0x1ffu32.into(), 0x0102_0304u64.into()] };
+        let data = packed::data(call.arguments.iter().zip([9, 48]));
+        assert_eq!(packed_record(&table, "set", &data), record(&table, "set", &call));
     }
 
     #[test]

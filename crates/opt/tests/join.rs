@@ -72,3 +72,48 @@ fn a_join_that_cannot_be_made_is_refused() {
     assert!(found[1].contains("the program has no such tables"), "{found:?}");
     assert!(found[1].contains("`vlans` and `hosts` are not joined"), "{found:?}");
 }
+
+/// Routes and next hops, with these keys, and what is said of their join.
+fn of_routes(route: &str, hop: &str, action: &str) -> (Vec<String>, Vec<String>) {
+    let text = format!(
+        "program routes for none\nheader h: h_t {{ dst: 32, hop: 16 }}\nvariable error: 32\n\
+         table routes {{\n{route}  action set({action} }}\n  default set(0)\n}}\n\
+         table hops {{\n{hop}  action to(hop: 16) {{ h.hop = hop }}\n  default to(0)\n}}\n\
+         parser parser {{ start start, accept routes, reject routes, error error }}\nentry start\n\
+         node start: state of parser {{ extract h }} -> routes\nnode routes: apply routes -> hops\n\
+         node hops: apply hops -> out\nnode out: buffer {{ send 32w1 }}\n"
+    );
+    let mut program = parse_program(&text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+    let constraints = parse_plan("plan {\njoin routes with hops\n}").expect("it is a pin");
+    let (mut plan, inputs) = (Plan::default(), Inputs { constraints, ..Inputs::default() });
+    opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+    assert_eq!(verify::verify(&program).len(), 0);
+    let made = names(&program).iter().map(|name| name.to_string()).collect();
+    (made, complaints(&program, &plan))
+}
+
+#[test]
+fn a_prefix_or_a_mask_is_joined_where_its_entry_decides_about_the_second_key() {
+    let own = "  key h.hop: exact\n";
+    for kind in ["lpm", "ternary", "range", "optional"] {
+        let route = format!("  key h.dst: {kind}\n");
+        assert_eq!(of_routes(&route, own, "hop: 16) { h.hop = hop").0, ["routes+hops"], "{kind}");
+        let (made, said) = of_routes(&route, own, "dst: 32) { h.dst = dst");
+        assert_eq!(made.len(), 0, "{kind}");
+        assert!(said[0].contains("its entries do not determine key `h.hop` of `hops`"), "{said:?}");
+        // The prefix itself is no value.
+        let (made, said) = of_routes(&route, "  key h.dst: exact\n", "hop: 16) { h.hop = hop");
+        assert_eq!(made.len(), 0, "{kind}");
+        assert!(said[0].contains("its entries do not determine key `h.dst` of `hops`"), "{said:?}");
+    }
+    let both = "  key in.port: exact\n  key h.dst: lpm\n";
+    let hop = "  key in.port: exact\n  key h.hop: exact\n";
+    assert_eq!(of_routes(both, hop, "hop: 16) { h.hop = hop").0, ["routes+hops"], "an exact key is a value");
+}
+
+#[test]
+fn the_second_table_is_exact() {
+    let (made, said) = of_routes("  key h.dst: exact\n", "  key h.hop: lpm\n", "hop: 16) { h.hop = hop");
+    assert_eq!(made.len(), 0);
+    assert!(said[0].contains("the second table `hops`: not all of its keys are exact"), "{said:?}");
+}

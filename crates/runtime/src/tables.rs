@@ -133,6 +133,8 @@ unsafe extern "C" {
     fn writer_reserve(writer: *mut Writer, entries: u64) -> c_int;
     fn writer_compact(writer: *mut Writer);
     fn writer_clear(writer: *mut Writer);
+    fn writer_hide(writer: *mut Writer);
+    fn writer_show(writer: *mut Writer);
 }
 
 fn checked(status: c_int) -> Result<(), TableError> {
@@ -535,6 +537,27 @@ impl Table {
     pub fn clear(&self) {
         // SAFETY: the writer is alive.
         unsafe { writer_clear(*self.lock()) }
+    }
+
+    /// Deletes all entries. Before the first one goes, and from then on, packets find none, until [`Table::show`].
+    ///
+    /// # Errors
+    /// There is no memory to delete all of them.
+    pub fn withdraw(&self) -> Result<(), TableError> {
+        let writer = self.lock();
+        // SAFETY: the writer is alive.
+        let left = unsafe {
+            writer_hide(*writer);
+            writer_clear(*writer);
+            writer_count(*writer)
+        };
+        if left == 0 { Ok(()) } else { Err(TableError::NoMemory) }
+    }
+
+    /// Lets packets find the entries of a table that was withdrawn.
+    pub fn show(&self) {
+        // SAFETY: the writer is alive.
+        unsafe { writer_show(*self.lock()) }
     }
 
     /// # Safety

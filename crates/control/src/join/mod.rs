@@ -1,49 +1,74 @@
 //! Joint tables follow the store: each write to a source table becomes changes of the joint tables over it.
 //!
-//! A missing joint entry is never wrong, since its packets take the lookups of the source tables. A stale one
-//! would be. So a write is done in this order: the products of the old source entry are removed
+//! A missing joint entry is never wrong where keys are exact, since its packets take the lookups of the source
+//! tables. A stale one would be. So a write is done in this order: the products of the old source entry are removed
 //! ([`Joins::before`]), the source table is written, the products of the new entry are inserted
 //! ([`Joins::behind`]). A packet sees the tables before the write or behind it.
+//!
+//! Where the first table has other keys, a missing entry would let another one match. There the joint table is
+//! complete: entries are not removed but modified to the hidden action `slow`, which leaves the packet to the
+//! sources. An entry comes before that of the first table, and goes behind it, as `slow` both times. While the table
+//! is filled or emptied, packets do not see it.
 
-mod products;
+mod layout;
+mod sources;
 
 use crate::plane::EntryKey;
 use crate::{Refusal, Store, Update};
 use hlir::entry::EntryAction;
-use hlir::{ActionCall, Entry, Match, Program, TableId};
-use num_bigint::BigUint;
-use products::{Row, Side, Sources};
-use std::collections::VecDeque;
+use hlir::{Entry, Program, TableId};
+pub use layout::Call;
+use layout::{Keys, packed_call, unpacked_entry};
+use sources::{Row, Side, Sources};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// The values of an exact key, one for each field.
-type Key = Box<[BigUint]>;
+/// A packed key, as the store has it.
+pub type Key = crate::store::bytes::Bytes;
 
 /// A change of a joint table, for the data plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    Insert(TableId, Entry),
-    Delete(EntryKey),
-    /// All entries.
+    Insert(TableId, Key, Call),
+    /// The entry is there.
+    Modify(TableId, Key, Call),
+    Delete(TableId, Key),
+    /// Deletes all entries. From now on packets do not see the table, and they do not before the first one goes.
     Clear(TableId),
+    /// Packets see the table, with all its entries at once.
+    Show(TableId),
 }
 
 impl Change {
     /// The joint table.
     pub fn table(&self) -> TableId {
         match self {
-            Change::Insert(table, _) | Change::Clear(table) => *table,
-            Change::Delete(key) => key.table,
+            Change::Insert(table, ..)
+            | Change::Modify(table, ..)
+            | Change::Delete(table, _)
+            | Change::Clear(table)
+            | Change::Show(table) => *table,
         }
     }
+}
+
+/// The entry that a change inserts, or modifies to.
+pub fn entry(program: &Program, table: TableId, key: &Key, call: &Call) -> Entry {
+    unpacked_entry(program, table, key, call)
+}
+
+/// What identifies the entry of a change.
+pub fn entry_key(program: &Program, table: TableId, key: &Key) -> EntryKey {
+    let (matches, priority) = Keys::of(program, table).unpack(key);
+    EntryKey { table, matches, priority }
 }
 
 /// What a source table is written: the entry as it was and as it will be.
 #[derive(Clone, Debug, Default)]
 pub struct Write {
     source: Option<(TableId, Key)>,
-    old: Option<ActionCall>,
-    new: Option<ActionCall>,
+    old: Option<Call>,
+    new: Option<Call>,
 }
 
 /// The joint tables of a program, and what is known of their sources.
@@ -70,30 +95,23 @@ impl Joins {
         std::mem::take(&mut self.notices)
     }
 
-    /// Entries of a joint table.
-    pub fn entry_count(&self, table: TableId) -> u64 {
-        let found = self.tables.iter().find(|sources| sources.table == table);
-        found.map_or(0, |sources| if sources.is_full { 0 } else { sources.total })
-    }
-
-    /// The entries of all joint tables, which are empty, with the sources that a store has. `cell` says which
-    /// cells of direct counters and meters an entry has in the data plane.
+    /// All joint tables anew, with the sources that a store has. `cell` says which cells of direct counters and meters an entry has in the data plane.
     pub fn fill(&mut self, store: &Store, cell: impl Fn(&EntryKey) -> Option<u64>) -> Vec<Change> {
         let program = self.program.clone();
         self.tables = program.joins.iter().map(|join| Sources::new(&program, join)).collect();
         let mut changes = Vec::new();
         for at in 0..self.tables.len() {
+            self.tables[at].is_hidden = true;
+            changes.push(Change::Clear(self.tables[at].table));
             let sources = [self.tables[at].first, self.tables[at].second];
             for (source, side) in sources.into_iter().zip([Side::First, Side::Second]) {
                 // Entries of a joint table come when that one is filled.
                 if program.join_of(source).is_some() {
                     continue;
                 }
-                for stored in store.entries(source) {
-                    if let (Some(key), Some(call)) = (exact_key(&stored.entry.matches), call_of(&stored.entry)) {
-                        let cell = self.cell(source, &key, &cell);
-                        self.tables[at].add(side, key, call, cell);
-                    }
+                for (key, call) in stored(&program, source, store) {
+                    let cell = self.cell(source, &key, &cell);
+                    self.tables[at].add(side, key, call, cell);
                 }
             }
         }
@@ -105,10 +123,10 @@ impl Joins {
             } else if self.tables[at].is_too_large() {
                 self.give_up(at);
             } else {
-                let rows = self.tables[at].all();
-                self.inserted(at, rows, &mut changes);
+                self.inserted(at, &mut changes);
             }
         }
+        self.show(&mut changes);
         changes
     }
 
@@ -131,7 +149,8 @@ impl Joins {
         let mut changes = Vec::new();
         if let Some((table, key)) = &write.source {
             let (table, key) = (*table, key.clone());
-            write.old = self.remove(table, &key, &mut changes);
+            write.old = self.side_of(table).and_then(|(at, side)| self.tables[at].call(side, &key)).cloned();
+            self.suspend(table, &key, write.new.as_ref(), &mut changes);
         }
         (write, changes)
     }
@@ -141,18 +160,128 @@ impl Joins {
         let mut changes = Vec::new();
         let entry = if is_done { write.new } else { write.old };
         if let Some((table, key)) = write.source {
-            if let Some(call) = entry {
-                let cell = self.cell(table, &key, cell);
-                self.add(table, key, call, cell, &mut changes);
-            }
+            let cell = entry.as_ref().and_then(|_| self.cell(table, &key, cell));
+            self.settle(table, key, entry.map(|call| (call, cell)), &mut changes);
             self.fill_again(&mut changes);
         }
         changes
     }
 
     /// The cells of an entry, if its table has some.
-    fn cell(&self, table: TableId, key: &Key, cell: impl Fn(&EntryKey) -> Option<u64>) -> Option<u64> {
-        self.program.has_cells(table).then(|| cell(&row_key(table, key))).flatten()
+    fn cell(&self, table: TableId, key: &Key, cell: impl Fn(&EntryKey) -> Option<u64>) -> Option<u32> {
+        let number = || cell(&entry_key(&self.program, table, key));
+        self.program.has_cells(table).then(number).flatten().and_then(|cell| u32::try_from(cell).ok())
+    }
+
+    /// What an update means for the sources of joint tables.
+    fn write_of(&self, update: &Update) -> Write {
+        let (table, matches, priority, new) = match update {
+            Update::Insert { table, entry } | Update::Modify { table, entry } => {
+                (*table, &entry.matches, entry.priority, Some(entry))
+            }
+            Update::Delete(key) => (key.table, &key.matches, key.priority, None),
+            Update::SetDefault { .. }
+            | Update::SetIdleTimeout { .. }
+            | Update::SetExpiry { .. }
+            | Update::SetMember { .. }
+            | Update::DeleteMember { .. }
+            | Update::SetGroup { .. }
+            | Update::DeleteGroup { .. }
+            | Update::SetValueSet { .. }
+            | Update::SetMulticast { .. }
+            | Update::SetSession { .. }
+            | Update::SetMeter { .. } => return Write::default(),
+        };
+        if self.side_of(table).is_none() {
+            return Write::default();
+        }
+        let call = |entry: &Entry| match &entry.action {
+            EntryAction::Call(call) => Some(packed_call(&self.program, table, call)),
+            EntryAction::Member(_) | EntryAction::Group(_) => None,
+        };
+        let key = Keys::of(&self.program, table).pack(matches, priority);
+        Write { source: Some((table, key)), old: None, new: new.and_then(call) }
+    }
+
+    /// Before an entry of a source is written: no joint entry that it has a part in does the work of both tables.
+    /// `new` is what it will be.
+    fn suspend(&mut self, table: TableId, key: &Key, new: Option<&Call>, changes: &mut Vec<Change>) {
+        let Some((at, side)) = self.side_of(table) else { return };
+        let sources = &mut self.tables[at];
+        let (joint, is_complete) = (sources.table, sources.is_complete);
+        if sources.is_full || is_complete && sources.is_hidden {
+            return;
+        }
+        if is_complete && side == Side::First && !sources.contains(side, key) {
+            if new.is_some() {
+                sources.announce(key.clone());
+                match sources.is_too_large() {
+                    true => self.empty(at, changes),
+                    false => self.change(at, Change::Insert(joint, key.clone(), Call::slow()), changes),
+                }
+            }
+            return;
+        }
+        for Row { key, .. } in sources.products(side, key) {
+            let change =
+                if is_complete { Change::Modify(joint, key, Call::slow()) } else { Change::Delete(joint, key) };
+            self.change(at, change, changes);
+        }
+    }
+
+    /// Behind the write of an entry of a source, which is now there, or not.
+    fn settle(&mut self, table: TableId, key: Key, entry: Option<(Call, Option<u32>)>, changes: &mut Vec<Change>) {
+        let Some((at, side)) = self.side_of(table) else { return };
+        let sources = &mut self.tables[at];
+        let (joint, is_complete, was_there) = (sources.table, sources.is_complete, sources.contains(side, &key));
+        let is_there = entry.is_some();
+        match entry {
+            Some((call, cell)) => sources.add(side, key.clone(), call, cell),
+            None => drop(sources.remove(side, &key)),
+        }
+        if sources.is_full {
+            return;
+        }
+        if sources.is_too_large() {
+            return self.empty(at, changes);
+        }
+        if is_complete && side == Side::First && !is_there {
+            if was_there {
+                self.change(at, Change::Delete(joint, key), changes);
+            }
+            return;
+        }
+        if is_complete && side == Side::First && !was_there {
+            let row = sources.first_row(&key);
+            return self.change(at, Change::Insert(joint, row.key, row.call), changes);
+        }
+        for Row { key, call } in sources.products(side, &key) {
+            let change = if is_complete { Change::Modify(joint, key, call) } else { Change::Insert(joint, key, call) };
+            self.change(at, change, changes);
+        }
+    }
+
+    /// A change of an entry of a joint table, which is a write to a source of the next one.
+    fn change(&mut self, at: usize, change: Change, changes: &mut Vec<Change>) {
+        let joint = self.tables[at].table;
+        let write = match &change {
+            Change::Insert(_, key, call) | Change::Modify(_, key, call) => Some((key.clone(), Some(call.clone()))),
+            Change::Delete(_, key) => Some((key.clone(), None)),
+            Change::Clear(_) | Change::Show(_) => None,
+        };
+        let Some((key, new)) = write.filter(|_| self.side_of(joint).is_some()) else { return changes.push(change) };
+        self.suspend(joint, &key, new.as_ref(), changes);
+        changes.push(change);
+        // Cells of its sources are in its data.
+        self.settle(joint, key, new.map(|call| (call, None)), changes);
+    }
+
+    /// Inserts all entries of a joint table.
+    fn inserted(&mut self, at: usize, changes: &mut Vec<Change>) {
+        let joint = self.tables[at].table;
+        for Row { key, call } in self.tables[at].all() {
+            self.change(at, Change::Insert(joint, key, call), changes);
+        }
     }
 
     /// Empties a joint table that has no more room in the data plane, for good.
@@ -166,108 +295,29 @@ impl Joins {
         changes
     }
 
-    /// What an update means for the sources of joint tables.
-    fn write_of(&self, update: &Update) -> Write {
-        let is_source = |table: TableId| self.tables.iter().any(|it| it.first == table || it.second == table);
-        let (table, matches, new) = match update {
-            Update::Insert { table, entry } | Update::Modify { table, entry } => {
-                (*table, &entry.matches, call_of(entry))
-            }
-            Update::Delete(key) => (key.table, &key.matches, None),
-            Update::SetDefault { .. }
-            | Update::SetIdleTimeout { .. }
-            | Update::SetExpiry { .. }
-            | Update::SetMember { .. }
-            | Update::DeleteMember { .. }
-            | Update::SetGroup { .. }
-            | Update::DeleteGroup { .. }
-            | Update::SetValueSet { .. }
-            | Update::SetMulticast { .. }
-            | Update::SetSession { .. }
-            | Update::SetMeter { .. } => return Write::default(),
-        };
-        let source = exact_key(matches).filter(|_| is_source(table)).map(|key| (table, key));
-        Write { source, old: None, new }
-    }
-
-    /// Takes an entry out of a source. Gives its action.
-    fn remove(&mut self, table: TableId, key: &Key, changes: &mut Vec<Change>) -> Option<ActionCall> {
-        let (at, side) = self.side_of(table)?;
-        let is_empty = self.tables[at].is_full;
-        let (call, rows) = self.tables[at].remove(side, key)?;
-        if !is_empty {
-            let joint = self.tables[at].table;
-            let is_source = self.side_of(joint).is_some();
-            for key in rows {
-                // Those over this joint table first: the removed entry is one of their sources.
-                if is_source {
-                    self.remove(joint, &key, changes);
-                }
-                changes.push(Change::Delete(EntryKey { table: joint, matches: matches_of(key), priority: 0 }));
-            }
-        }
-        Some(call)
-    }
-
-    /// Adds an entry of a source.
-    fn add(&mut self, table: TableId, key: Key, call: ActionCall, cell: Option<u64>, changes: &mut Vec<Change>) {
-        let Some((at, side)) = self.side_of(table) else { return };
-        self.tables[at].add(side, key.clone(), call, cell);
-        if self.tables[at].is_full {
-            return;
-        }
-        if self.tables[at].is_too_large() {
-            return self.empty(at, changes);
-        }
-        let rows = self.tables[at].products(side, &key);
-        self.inserted(at, rows, changes);
-    }
-
-    /// Rows are inserted into a joint table, and become entries of a source of the next one.
-    fn inserted(&mut self, at: usize, rows: Vec<Row>, changes: &mut Vec<Change>) {
-        let joint = self.tables[at].table;
-        let is_source = self.side_of(joint).is_some();
-        for Row { key, call } in rows {
-            if is_source {
-                changes.push(Change::Insert(joint, row_entry(key.clone(), call.clone())));
-                // Cells of its sources are in its data.
-                self.add(joint, key, call, None, changes);
-            } else {
-                changes.push(Change::Insert(joint, row_entry(key, call)));
-            }
-        }
-    }
-
     /// Empties a joint table and those over it; packets take the lookups of the sources.
     fn empty(&mut self, at: usize, changes: &mut Vec<Change>) {
-        let joint = self.tables[at].table;
-        if let Some((over, side)) = self.side_of(joint) {
-            if !self.tables[over].is_full {
-                changes.push(Change::Clear(self.tables[over].table));
-                self.forget(over, changes);
-            }
-            self.tables[over].clear(side);
-        }
-        changes.push(Change::Clear(joint));
+        self.forget(at, changes);
+        self.tables[at].is_hidden = true;
+        changes.push(Change::Clear(self.tables[at].table));
         self.give_up(at);
     }
 
     /// The joint tables over one that was emptied lose the entries that had a part in them.
     fn forget(&mut self, at: usize, changes: &mut Vec<Change>) {
-        let joint = self.tables[at].table;
-        if let Some((over, side)) = self.side_of(joint) {
-            if !self.tables[over].is_full {
-                changes.push(Change::Clear(self.tables[over].table));
-                self.forget(over, changes);
-            }
-            self.tables[over].clear(side);
+        let Some((over, side)) = self.side_of(self.tables[at].table) else { return };
+        if !self.tables[over].is_full {
+            self.tables[over].is_hidden = true;
+            changes.push(Change::Clear(self.tables[over].table));
+            self.forget(over, changes);
         }
+        self.tables[over].clear(side);
     }
 
     fn give_up(&mut self, at: usize) {
         let sources = &mut self.tables[at];
         sources.is_full = true;
-        let (name, total, limit) = (&self.program.tables[sources.table].name, sources.total, sources.limit);
+        let (name, total, limit) = (&self.program.tables[sources.table].name, sources.total(), sources.limit);
         let why = if sources.has_no_room {
             format!("there is no room for its {total} entries")
         } else {
@@ -280,12 +330,25 @@ impl Joins {
     fn fill_again(&mut self, changes: &mut Vec<Change>) {
         for at in 0..self.tables.len() {
             let sources = &mut self.tables[at];
-            if sources.is_full && !sources.has_no_room && sources.total <= sources.limit / 2 {
+            if sources.is_full && !sources.has_no_room && sources.total() <= sources.limit / 2 {
                 sources.is_full = false;
                 let name = &self.program.tables[sources.table].name;
-                self.notices.push(format!("joint table `{name}` has its {} entries again", sources.total));
-                let rows = sources.all();
-                self.inserted(at, rows, changes);
+                self.notices.push(format!("joint table `{name}` has its {} entries again", sources.total()));
+                self.inserted(at, changes);
+            }
+        }
+        self.show(changes);
+    }
+
+    /// Lets packets see the joint tables that are filled.
+    fn show(&mut self, changes: &mut Vec<Change>) {
+        for at in 0..self.tables.len() {
+            let sources = &self.tables[at];
+            let is_below = |other: &Sources| [sources.first, sources.second].contains(&other.table);
+            let is_filled = !sources.is_full && !self.tables.iter().any(|other| is_below(other) && other.is_hidden);
+            if sources.is_hidden && is_filled {
+                changes.push(Change::Show(sources.table));
+                self.tables[at].is_hidden = false;
             }
         }
     }
@@ -304,29 +367,16 @@ impl Joins {
     }
 }
 
-fn exact_key(matches: &[Match]) -> Option<Key> {
-    let value = |found: &Match| match found {
-        Match::Exact(value) => Some(value.clone()),
-        Match::Lpm { .. } | Match::Ternary { .. } | Match::Range { .. } | Match::Any => None,
-    };
-    matches.iter().map(value).collect()
-}
-
-fn call_of(entry: &Entry) -> Option<ActionCall> {
-    match &entry.action {
-        EntryAction::Call(call) => Some(call.clone()),
-        EntryAction::Member(_) | EntryAction::Group(_) => None,
+/// The entries of a source that have actions of their own. Those of the program come in its order, which decides
+/// among equal priorities; the store knows no order of the others.
+fn stored(program: &Program, table: TableId, store: &Store) -> Vec<(Key, Call)> {
+    let keys = Keys::of(program, table);
+    let own = program.tables[table].entries.iter().enumerate();
+    let order: HashMap<Key, usize> = own.map(|(at, entry)| (keys.pack(&entry.matches, entry.priority), at)).collect();
+    let mut entries: Vec<(Key, Call)> =
+        store.calls(table).map(|(key, action, data)| (key.clone(), Call { action, data: data.clone() })).collect();
+    if !order.is_empty() {
+        entries.sort_by_key(|(key, _)| order.get(key).copied().unwrap_or(usize::MAX));
     }
-}
-
-fn matches_of(key: Key) -> Vec<Match> {
-    key.into_vec().into_iter().map(Match::Exact).collect()
-}
-
-fn row_key(table: TableId, key: &Key) -> EntryKey {
-    EntryKey { table, matches: matches_of(key.clone()), priority: 0 }
-}
-
-fn row_entry(key: Key, call: ActionCall) -> Entry {
-    Entry { matches: matches_of(key), priority: 0, action: EntryAction::Call(call), constant: false }
+    entries
 }

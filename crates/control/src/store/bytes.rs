@@ -1,6 +1,7 @@
 //! Keys and data of entries: short ones lie within their entry, since millions of small allocations took a third of an insertion's time.
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
@@ -62,6 +63,18 @@ impl PartialEq for Bytes {
 }
 
 impl Eq for Bytes {}
+
+impl PartialOrd for Bytes {
+    fn partial_cmp(&self, other: &Bytes) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Bytes {
+    fn cmp(&self, other: &Bytes) -> Ordering {
+        (**self).cmp(other)
+    }
+}
 
 /// As the slice, by which maps are searched.
 impl Hash for Bytes {

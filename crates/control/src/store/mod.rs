@@ -4,11 +4,11 @@
 //! [`Store::apply`] checks an update against the program and against what was written before, keeps it, and gives the update that takes
 //! it back. What packets do (counts, colours, inserted entries) is the data plane's.
 
-mod bytes;
+pub mod bytes;
 mod carry;
 mod check;
 mod hash;
-mod packed;
+pub mod packed;
 mod profiles;
 mod table;
 
@@ -106,6 +106,11 @@ impl Store {
     /// Entries of a table, in no order.
     pub fn entries(&self, table: TableId) -> impl Iterator<Item = Stored> + '_ {
         self.tables[index(table)].stored_entries(&self.program.tables[table])
+    }
+
+    /// The entries of a table with actions of their own, packed, in no order: key, action and its data.
+    pub(crate) fn calls(&self, table: TableId) -> impl Iterator<Item = (&Bytes, u32, &Bytes)> {
+        self.tables[index(table)].calls()
     }
 
     pub fn entry_count(&self, table: TableId) -> usize {

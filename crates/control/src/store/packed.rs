@@ -10,7 +10,16 @@ use num_bigint::BigUint;
 /// Kind and width in bits of one key.
 pub type Field = (MatchKind, u32);
 
-fn bytes_of(width: u32) -> usize {
+/// Bytes of the priority, with which a key begins.
+pub const PRIORITY_BYTES: usize = 4;
+
+/// Bytes of one field of a key.
+pub fn field_bytes((kind, width): &Field) -> usize {
+    bytes_of(*width) * if *kind == MatchKind::Exact { 1 } else { 2 }
+}
+
+/// Bytes of a number of `width` bits.
+pub fn bytes_of(width: u32) -> usize {
     (width.div_ceil(8) as usize).max(1)
 }
 
@@ -66,10 +75,9 @@ fn put_match(to: &mut &mut [u8], found: &Match, (kind, width): Field) {
 
 /// All keys of an entry and its priority.
 pub fn key(matches: &[Match], priority: u32, fields: &[Field]) -> Bytes {
-    let size = |(kind, width): &Field| bytes_of(*width) * if *kind == MatchKind::Exact { 1 } else { 2 };
-    let length = 4 + matches.iter().zip(fields).map(|(_, field)| size(field)).sum::<usize>();
+    let length = PRIORITY_BYTES + matches.iter().zip(fields).map(|(_, field)| field_bytes(field)).sum::<usize>();
     Bytes::filled(length, |room| {
-        let (number, mut rest) = room.split_at_mut(4);
+        let (number, mut rest) = room.split_at_mut(PRIORITY_BYTES);
         number.copy_from_slice(&priority.to_le_bytes());
         matches.iter().zip(fields).for_each(|(found, field)| put_match(&mut rest, found, *field));
     })
@@ -99,7 +107,7 @@ fn take_match(from: &mut &[u8], (kind, width): Field) -> Match {
 
 /// The keys and the priority that were packed.
 pub fn unpacked(mut key: &[u8], fields: &[Field]) -> (Vec<Match>, u32) {
-    let (priority, rest) = key.split_at(4);
+    let (priority, rest) = key.split_at(PRIORITY_BYTES);
     let priority = u32::from_le_bytes([priority[0], priority[1], priority[2], priority[3]]);
     key = rest;
     (fields.iter().map(|field| take_match(&mut key, *field)).collect(), priority)

@@ -200,6 +200,12 @@ impl TableStore {
         self.entries.iter().map(|(key, packed)| self.stored(table, key, packed))
     }
 
+    /// Entries with actions of their own, in no order: key, action and its data.
+    pub fn calls(&self) -> impl Iterator<Item = (&Bytes, u32, &Bytes)> {
+        let calls = self.entries.iter().filter(|(_, packed)| packed.kind == Kind::Call);
+        calls.map(|(key, packed)| (key, packed.number, &packed.data))
+    }
+
     /// The keys of a controller's entries.
     pub fn written(&self) -> Vec<(Vec<Match>, u32)> {
         let written = self.entries.iter().filter(|(_, packed)| packed.origin == Origin::Controller);

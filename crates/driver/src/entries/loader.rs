@@ -2,6 +2,7 @@
 
 use control::{DataPlane, Refusal, Store};
 use hlir::TableId;
+use native::translate::{deposit, has_priorities};
 use native::{NativeEngine, Replay};
 use runtime::pipeline::{self, MatchKind};
 use runtime::tables::Match;
@@ -170,24 +171,6 @@ impl<'e> Loader<'e> {
     /// How many the table has taken.
     pub fn inserted(&self) -> u64 {
         self.inserted
-    }
-}
-
-fn has_priorities(table: &pipeline::Table) -> bool {
-    let orders = |kind| matches!(kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
-    table.fields.iter().any(|field| orders(field.kind))
-}
-
-/// Adds the low `width` bits of a number to limbs, from bit `shift` on.
-fn deposit(limbs: &mut [u64], shift: u32, width: u32, bytes: &[u8]) {
-    for (at, byte) in bytes.iter().enumerate().take(width.div_ceil(8) as usize) {
-        let left = width - 8 * at as u32;
-        let byte = u64::from(if left < 8 { byte & ((1u16 << left) - 1) as u8 } else { *byte });
-        let bit = shift + 8 * at as u32;
-        limbs[(bit / 64) as usize] |= byte << (bit % 64);
-        if bit % 64 > 56 && byte >> (64 - bit % 64) != 0 {
-            limbs[(bit / 64) as usize + 1] |= byte >> (64 - bit % 64);
-        }
     }
 }
 

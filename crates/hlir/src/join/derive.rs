@@ -51,14 +51,14 @@ pub fn slow_path(program: &Program, node: NodeId) -> Option<NodeId> {
     }
 }
 
-/// Why a table cannot be a source of a join. Its lookups must be free of all that belongs to one entry.
+/// Why a table cannot be a source of a join, whichever the other one is. Its lookups must be free of all that
+/// belongs to one entry.
 pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
     let table = &program.tables[id];
-    let same_key = |at: usize| table.entries[..at].iter().any(|entry| entry.matches == table.entries[at].matches);
+    let key = |at: usize| (table.entries[at].priority, &table.entries[at].matches);
+    let same_key = |at: usize| (0..at).any(|other| key(other) == key(at));
     if table.keys.is_empty() {
         Some("it has no keys")
-    } else if table.keys.iter().any(|key| key.kind != MatchKind::Exact) {
-        Some("not all of its keys are exact")
     } else if table.profile.is_some() {
         Some("its actions come from a profile")
     } else if table.add_on_miss {
@@ -130,6 +130,9 @@ pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32]) -> Result<Deri
         }
     }
     let (keys, joint_keys) = keys(program, (*first, firsts, &ways), *second);
+    if let Some(why) = refused_kinds(program, (*first, *second), &keys) {
+        return Err(why);
+    }
     let firsts = determined(program, *first, firsts, &ways, (*second, &keys))?;
     let all = 0..program.tables[*second].actions.len() as u32;
     let seconds: Vec<u32> = all.filter(|action| is_runnable(program, *second, *action)).collect();
@@ -141,6 +144,37 @@ pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32]) -> Result<Deri
         }
     }
     Ok(Derived { first: *first, second: *second, second_node, keys, joint_keys, firsts, seconds, actions })
+}
+
+/// Why the match kinds of two tables forbid a join. A joint table has the match kinds of the first. Where they are
+/// not all exact, each entry of the first has exactly one of the joint table, or another entry would match instead.
+fn refused_kinds(program: &Program, (first, second): (TableId, TableId), keys: &[SecondKey]) -> Option<String> {
+    let name = |table: TableId| &program.tables[table].name;
+    if !is_exact(program, second) {
+        return Some(format!("the second table `{}`: not all of its keys are exact", name(second)));
+    }
+    if is_exact(program, first) {
+        return None;
+    }
+    let loose = keys.iter().position(|key| !is_fixed(&program.tables[first].keys, key))?;
+    let key = &program.tables[second].keys[loose].name;
+    let (first, second) = (name(first), name(second));
+    Some(format!(
+        "the first table `{first}`: not all of its keys are exact, and its entries do not determine key `{key}` of `{second}`"
+    ))
+}
+
+/// Whether all keys of a table are exact.
+fn is_exact(program: &Program, table: TableId) -> bool {
+    program.tables[table].keys.iter().all(|key| key.kind == MatchKind::Exact)
+}
+
+/// Whether an entry of the first table, which has these keys, decides about a key of the second.
+fn is_fixed(first: &[Key], key: &SecondKey) -> bool {
+    match key {
+        SecondKey::Determined => true,
+        SecondKey::Joint(index) => first.get(*index as usize).is_some_and(|key| key.kind == MatchKind::Exact),
+    }
 }
 
 fn name_of(program: &Program, table: TableId, action: u32) -> String {
@@ -310,7 +344,7 @@ impl Derived {
             name: "slow".to_string(),
             parameters: Vec::new(),
             body: Vec::new(),
-            scope: Scope::DefaultOnly,
+            scope: if self.is_complete() { Scope::Everywhere } else { Scope::DefaultOnly },
             notes: Notes::default(),
         };
         let names = [self.first, self.second].map(|id| program.tables[id].name.as_str());
@@ -333,10 +367,15 @@ impl Derived {
         }
     }
 
-    /// The edges of the joint table's node, which misses to `slow`.
+    /// Whether each entry of the first table has one of the joint table.
+    pub fn is_complete(&self) -> bool {
+        self.joint_keys.iter().any(|key| key.kind != MatchKind::Exact)
+    }
+
+    /// The edges of the joint table's node, which leads to `slow` where no hidden action has done the work.
     pub fn next(&self, slow: NodeId) -> Next {
         let hit = self.actions[0].1;
-        if self.actions.iter().all(|(_, to)| *to == hit) {
+        if !self.is_complete() && self.actions.iter().all(|(_, to)| *to == hit) {
             return Next::Hit { hit, miss: slow };
         }
         let cases = self.actions.iter().zip(Join::SLOW + 1..).map(|((_, to), action)| (action, *to)).collect();

@@ -5,7 +5,11 @@
 //! table's. On a miss the packet goes on at the first table, as if there were no joint table. So an entry may
 //! be missing at any time, and only a stale one would be wrong.
 //!
-//! A joint table may be the first source of another one.
+//! Where the first table has keys of other kinds than exact, a missing entry would let a shorter prefix or a lower
+//! priority match. There the joint table is *complete*: each entry of the first table has one, if only with the
+//! hidden action `slow`, or the joint table is empty.
+//!
+//! A joint table may be a source of another one.
 
 mod accesses;
 mod closed;
@@ -17,7 +21,7 @@ pub use closed::evaluate;
 pub use derive::{Derived, derive, derive_of, node_of, refusal, slow_path, target};
 pub use follow::Known;
 
-use crate::{Expression, Program, TableId};
+use crate::{Expression, MatchKind, Program, TableId};
 
 /// How the entries of a joint table are made. For each pair of entries that agree in their common keys there
 /// may be one: its key is the first entry's key and the rest of the second's, its action data the data of
@@ -56,7 +60,8 @@ pub struct FirstAction {
 }
 
 impl Join {
-    /// What a joint table does on a miss: nothing. The hidden actions follow.
+    /// What a joint table does on a miss, and in entries that only keep others from matching: nothing. The hidden
+    /// actions follow.
     pub const SLOW: u32 = 0;
 
     /// Bits of the number of an entry's cells in hidden action data.
@@ -65,6 +70,11 @@ impl Join {
     /// The hidden action that runs `firsts[first]` and then `seconds[second]`.
     pub fn action(&self, first: usize, second: usize) -> u32 {
         1 + (first * self.seconds.len() + second) as u32
+    }
+
+    /// Whether each entry of the first table has one of the joint table: where not all keys are exact.
+    pub fn is_complete(&self, program: &Program) -> bool {
+        program.tables[self.table].keys.iter().any(|key| key.kind != MatchKind::Exact)
     }
 }
 

@@ -1,11 +1,15 @@
 //! Random programs of lookups in series.
 
 use driver::random::Random;
-use hlir::{ActionCall, Table};
+use hlir::{ActionCall, Match, MatchKind, Table};
+use num_bigint::BigUint;
 
 /// Bytes of the header: four fields for keys, and three that show what the program computed.
 pub const BYTES: usize = 7;
 const PLACES: [&str; 7] = ["hdr.h.f0", "hdr.h.f1", "hdr.h.f2", "hdr.h.f3", "meta.v0", "meta.v1", "meta.v2"];
+
+/// What tables with other keys than exact ones hand on: often the key of the next table.
+const HANDED_ON: &str = "meta.v2";
 
 fn one_of<'t>(random: &mut Random, texts: &[&'t str]) -> &'t str {
     texts[random.below(texts.len() as u64) as usize]
@@ -20,7 +24,13 @@ pub fn program_text(random: &mut Random) -> String {
          variable meta.v0: 8\nvariable meta.v1: 8\nvariable meta.v2: 8\nvariable meta.flag: bool\nvariable error: 32\n\
          counter seen: packets [8]\nregister last: 8 [4]\n",
     );
-    let exits: Vec<bool> = (0..count).map(|number| table(random, number, &mut text)).collect();
+    let mut is_behind_loose = false;
+    let mut tables = |number: usize| {
+        let kinds = Kinds { is_loose: random.below(3) == 0, is_behind_loose };
+        is_behind_loose = kinds.is_loose;
+        table(random, number, &kinds, &mut text)
+    };
+    let exits: Vec<bool> = (0..count).map(&mut tables).collect();
     text.push_str("parser parser { start start, accept begin, reject begin, error error }\nentry start\n");
     text.push_str("node start: state of parser { extract hdr.h } -> begin\n");
     let stages: Vec<Stage> = (0..count).map(|_| Stage::draw(random)).collect();
@@ -36,17 +46,37 @@ pub fn program_text(random: &mut Random) -> String {
     text
 }
 
+/// The match kinds of a table and of the one before.
+struct Kinds {
+    /// Not all of its keys are exact.
+    is_loose: bool,
+    is_behind_loose: bool,
+}
+
 /// A table with two or three actions. Says whether one of them exits.
-fn table(random: &mut Random, number: usize, text: &mut String) -> bool {
+fn table(random: &mut Random, number: usize, kinds: &Kinds, text: &mut String) -> bool {
     let own = cells(random, number, text);
     text.push_str(&format!("table t{number} {{\n"));
     let mut keys: Vec<&str> = Vec::new();
+    let mut has_prefix = false;
     for _ in 0..=random.below(2) {
-        let key = if random.below(8) == 0 { "in.port[7:0]" } else { one_of(random, &PLACES) };
-        if !keys.contains(&key) {
-            keys.push(key);
-            text.push_str(&format!("  key {key}: exact as k{}\n", keys.len()));
+        let key = match random.below(8) {
+            _ if kinds.is_behind_loose && random.below(4) > 0 => HANDED_ON,
+            0 => "in.port[7:0]",
+            _ => one_of(random, &PLACES),
+        };
+        if keys.contains(&key) {
+            continue;
         }
+        keys.push(key);
+        let kind = match kinds.is_loose {
+            true => one_of(random, &["lpm", "ternary", "range", "optional", "exact"]),
+            false => "exact",
+        };
+        // A table has one prefix at most.
+        let kind = if kind == "lpm" && has_prefix { "exact" } else { kind };
+        has_prefix |= kind == "lpm";
+        text.push_str(&format!("  key {key}: {kind} as k{}\n", keys.len()));
     }
     let mut exits = false;
     for action in 0..3 {
@@ -58,6 +88,9 @@ fn table(random: &mut Random, number: usize, text: &mut String) -> bool {
             if action == 0 || random.below(3) > 0 {
                 body.insert(random.below(body.len() as u64 + 1) as usize, call.clone());
             }
+        }
+        if kinds.is_loose && random.below(4) > 0 {
+            body.push(format!("    {HANDED_ON} = {}\n", one_of(random, &["p", "q", "1"])));
         }
         let exit = if exit { "    exit\n" } else { "" };
         text.push_str(&format!("  action a{action}(p: 8, q: 8) {{\n{}{exit}  }}\n", body.concat()));
@@ -158,6 +191,32 @@ impl Stage {
         let exit = if exits { " exit drop" } else { "" };
         text.push_str(&format!("node t{number}: apply t{number} -> {edges}{exit}\n"));
     }
+}
+
+/// What an entry of a table matches.
+pub fn matches(random: &mut Random, table: &Table) -> Vec<Match> {
+    let matched = |key: &hlir::Key| {
+        let mut number = || BigUint::from(random.below(3));
+        match key.kind {
+            MatchKind::Exact => Match::Exact(number()),
+            MatchKind::Optional if number() == BigUint::ZERO => Match::Any,
+            MatchKind::Optional => Match::Exact(number()),
+            MatchKind::Lpm => {
+                let (value, below) = (number(), random.below(4) as u32);
+                let below = if below == 3 { 8 } else { below };
+                Match::Lpm { value: value >> below << below, prefix: 8 - below }
+            }
+            MatchKind::Ternary => {
+                let mask = BigUint::from(random.below(4));
+                Match::Ternary { value: BigUint::from(random.below(3)) & &mask, mask }
+            }
+            MatchKind::Range => {
+                let low = random.below(3);
+                Match::Range { low: low.into(), high: (low + random.below(3)).into() }
+            }
+        }
+    };
+    table.keys.iter().map(matched).collect()
 }
 
 /// An action of a table with its data.

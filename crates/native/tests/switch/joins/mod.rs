@@ -2,13 +2,14 @@
 //! hits and misses of the source tables are those of the program as written, after every write.
 
 mod generate;
+mod threads;
 
 use control::plane::{Cell, EntryKey, Frame, MeterRates, TableCounts};
 use control::{DataPlane, Update};
 use driver::frontend::{self, Loaded};
 use driver::options::{Native, Passes};
 use driver::{compile, random::Random};
-use generate::{action_call, program_text};
+use generate::{action_call, matches, program_text};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Join, Match, MeterId, Program, TableId};
 use native::NativeEngine;
@@ -51,22 +52,23 @@ fn frames(random: &mut Random) -> Vec<Frame> {
 fn write(random: &mut Random, program: &Program) -> Update {
     let table = TableId::from_raw((random.below(program.tables.len() as u64) as u32).into());
     let declared = &program.tables[table];
-    let matches = declared.keys.iter().map(|_| Match::Exact(random.below(VALUES).into())).collect();
+    let matches = matches(random, declared);
+    let priority = if declared.has_priorities() { 1 + random.below(3) as u32 } else { 0 };
     let call = action_call(random, declared);
     let meters: Vec<MeterId> =
         program.meters.iter().filter(|(_, meter)| meter.table == Some(table)).map(|(meter, _)| meter).collect();
     if !meters.is_empty() && random.below(4) == 0 {
-        let cell = Cell::Entry(EntryKey { table, matches, priority: 0 });
+        let cell = Cell::Entry(EntryKey { table, matches, priority });
         let mut number = || random.below(4);
         let [committed_burst, peak_burst] = [number(), number()];
         // The clock of both switches stands still: no tokens come.
         let rates = MeterRates { committed_rate: 1, committed_burst, peak_rate: 1, peak_burst };
         return Update::SetMeter { meter: meters[0], cell, rates: Some(rates) };
     }
-    let entry = |matches, call| Entry { matches, priority: 0, action: EntryAction::Call(call), constant: false };
+    let entry = |matches, call| Entry { matches, priority, action: EntryAction::Call(call), constant: false };
     match random.below(10) {
         0 => Update::SetDefault { table, call },
-        1 | 2 => Update::Delete(EntryKey { table, matches, priority: 0 }),
+        1 | 2 => Update::Delete(EntryKey { table, matches, priority }),
         3 | 4 => Update::Modify { table, entry: entry(matches, call) },
         _ => Update::Insert { table, entry: entry(matches, call) },
     }
@@ -80,9 +82,9 @@ fn seen(plane: &mut dyn DataPlane, program: &Program) -> (Vec<TableCounts>, Vec<
         // One that no action uses is not in the compiled program.
         cells.extend((0..declared.size).filter_map(|at| plane.read_counter(counter, &Cell::Index(at)).ok()));
         let Some(table) = declared.table else { continue };
-        let key = |entry: Entry| EntryKey { table, matches: entry.matches, priority: 0 };
+        let key = |entry: Entry| EntryKey { table, matches: entry.matches, priority: entry.priority };
         let mut keys: Vec<EntryKey> = plane.store().entries(table).map(|stored| key(stored.entry)).collect();
-        keys.sort_by_key(|key| format!("{:?}", key.matches));
+        keys.sort_by_key(|key| format!("{:?} {}", key.matches, key.priority));
         cells.extend(keys.into_iter().filter_map(|key| plane.read_counter(counter, &Cell::Entry(key)).ok()));
     }
     (tables, plane.drops(), cells.iter().flat_map(|cell| [cell.packets, cell.bytes]).collect())
@@ -106,11 +108,26 @@ fn compare(seed: u64, program: &Program, other: &mut dyn DataPlane, writes: usiz
     }
 }
 
-/// Joint tables of a program, the hits in them, and those that count or measure at cells of a source.
-fn joint_hits(program: &Program, plane: &dyn DataPlane) -> (usize, u64, u64) {
-    let hits = |join: &Join| plane.table_counts(join.table).hits;
-    let of_cells = program.joins.iter().filter(|join| has_cells(program, join)).map(hits).sum();
-    (program.joins.len(), program.joins.iter().map(hits).sum(), of_cells)
+/// Joint tables, the hits in them, in those that count or measure at cells of a source, and in those whose keys are
+/// not all exact.
+#[derive(Debug, Default)]
+struct Found {
+    tables: usize,
+    hits: u64,
+    of_cells: u64,
+    of_complete: u64,
+}
+
+impl Found {
+    fn add(&mut self, program: &Program, plane: &dyn DataPlane) {
+        for join in &program.joins {
+            let hits = plane.table_counts(join.table).hits;
+            self.tables += 1;
+            self.hits += hits;
+            self.of_cells += if has_cells(program, join) { hits } else { 0 };
+            self.of_complete += if join.is_complete(program) { hits } else { 0 };
+        }
+    }
 }
 
 /// Whether a source of a join has direct counters or meters.
@@ -120,19 +137,16 @@ fn has_cells(program: &Program, join: &Join) -> bool {
 
 #[test]
 fn packets_see_no_join_in_the_interpreter() {
-    let (mut joins, mut hits, mut of_cells) = (0, 0, 0);
-    for seed in 0..60 {
+    let mut found = Found::default();
+    for seed in 0..120 {
         let program = loaded(seed).program;
         let joined = joined(seed);
         let mut switch = interp::Switch::new(&joined, 0, PORTS);
         compare(seed, &program, &mut switch, 40);
-        let (of_program, found, at_cells) = joint_hits(&joined, &switch);
-        joins += of_program;
-        hits += found;
-        of_cells += at_cells;
+        found.add(&joined, &switch);
     }
-    let enough = joins > 30 && hits > 3_000 && of_cells > 1_000;
-    assert!(enough, "{joins} joint tables were hit {hits} times, {of_cells} with cells: the test says little");
+    let enough = found.tables > 60 && found.hits > 6_000 && found.of_cells > 1_000 && found.of_complete > 1_000;
+    assert!(enough, "{found:?}: the test says little");
 }
 
 /// The descriptor of the ports of this test.
@@ -142,8 +156,10 @@ fn in_memory(plan: &mut hlir::Plan) {
 
 #[test]
 fn packets_see_no_join_in_native_code() {
-    let is_wanted =
-        |program: &Program| program.joins.len() > 1 && program.joins.iter().any(|join| has_cells(program, join));
+    let is_wanted = |program: &Program| {
+        let of_kind = |is: fn(&Program, &Join) -> bool| program.joins.iter().any(|join| is(program, join));
+        program.joins.len() > 1 && of_kind(has_cells) && of_kind(|program, join| join.is_complete(program))
+    };
     let seeds = (0..).filter(|seed| is_wanted(&joined(*seed))).take(3);
     for (seed, names) in seeds.zip([
         &["join"][..],

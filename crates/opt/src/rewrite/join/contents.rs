@@ -43,7 +43,11 @@ pub fn with_joint_contents(program: &Program, inputs: &Inputs) -> Inputs {
         let is_known = sources.iter().all(|source| inputs.occupancy.of(&program.tables[*source]).is_known);
         // Data of one source beside those of the other.
         let records = sources.map(|source| records(program, source, &inputs)).into_iter().fold(1, u64::saturating_mul);
-        let mut content = Content::assumed(table);
+        // A complete joint table has the prefixes and masks of the first.
+        let mut content = match join.is_complete(program) {
+            true => Content { actions: 0, ..inputs.occupancy.of(&program.tables[join.first]) },
+            false => Content::assumed(table),
+        };
         (content.entries, content.records, content.is_known) = (entries, records.clamp(1, entries.max(1)), is_known);
         inputs.occupancy.tables.entry(table.name.clone()).or_insert(content);
     }
