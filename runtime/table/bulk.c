@@ -1,4 +1,4 @@
-/* Entries by the million. What an insertion reads is far apart in memory, and the next read depends on it. So the lines of some entries are requested before
+/* Entries by the million: many inserted, or all deleted. What an insertion reads is far apart in memory, and the next read depends on it. So the lines of some entries are requested before
  * the first of them is inserted. */
 #include "table/writer.h"
 
@@ -23,4 +23,15 @@ writer_insert_all(struct writer *writer, const struct table_match *matches, cons
 		}
 	}
 	return status;
+}
+
+void
+writer_clear(struct writer *writer)
+{
+	struct table_entry entry;
+	uint64_t cursor = 0;
+
+	while ((cursor = writer_next(writer, cursor, &entry)) != 0)
+		if (writer_delete(writer, &entry.match) != TABLE_OK)
+			break;	/* no memory: the rest stays */
 }

@@ -355,17 +355,6 @@ writer_lookup(const struct writer *writer, const uint64_t *key)
 }
 
 void
-writer_clear(struct writer *writer)
-{
-	struct table_entry entry;
-	uint64_t cursor = 0;
-
-	while ((cursor = writer_next(writer, cursor, &entry)) != 0)
-		if (writer_delete(writer, &entry.match) != TABLE_OK)
-			break;	/* no memory: the rest stays */
-}
-
-void
 writer_hide(struct writer *writer)
 {
 	const uint32_t was_occupied = writer->table->occupied;

@@ -108,6 +108,11 @@ impl<'p> State<'p> {
         in_range.then(|| self.counters[number(counter)].entry(index).or_default())
     }
 
+    /// Packets that a counter's first cell has counted.
+    pub fn counter_packets(&self, counter: CounterId) -> u64 {
+        self.counters[number(counter)].get(&0).map_or(0, |cell| cell.packets)
+    }
+
     /// Cells that are not as they were at the start, in no order.
     pub fn counter_cells(&self, counter: CounterId) -> impl Iterator<Item = u64> {
         self.counters[number(counter)].keys().copied()

@@ -300,9 +300,11 @@ impl DataPlane for Switch<'_> {
 
     fn table_counts(&self, table: TableId) -> TableCounts {
         let mut counts = self.state.table(table).counts;
-        // A hit in a joint table is one in each source.
+        // A hit in a joint table is one in each source, or a miss in the second.
         let over = self.program.joins_over(table);
-        counts.hits += over.into_iter().map(|joint| self.state.table(joint).counts.hits).sum::<u64>();
+        let hits = over.into_iter().map(|joint| self.state.table(joint).counts.hits).sum::<u64>();
+        let misses = self.program.joint_misses(table).map_or(0, |misses| self.state.counter_packets(misses));
+        (counts.hits, counts.misses) = (counts.hits + hits - misses, counts.misses + misses);
         counts
     }
 

@@ -25,13 +25,24 @@ impl<L: Lane> NativeEngine<'_, L> {
         self.joins.take_notices()
     }
 
-    /// Hits and misses of a table of the pipeline. A hit in a joint table is one in each source.
+    /// Hits and misses of a table of the pipeline. A hit in a joint table is one in each source, or a miss in the
+    /// second.
     pub fn table_hits(&self, number: usize) -> (u64, u64) {
         let (hits, misses) = self.switch.hits(number);
         let name = &self.pipeline.description().tables[number].name;
         let table = self.compiled.tables.iter().find(|(_, table)| table.name == *name);
-        let joint = table.into_iter().flat_map(|(table, _)| self.joint_numbers(table));
-        (hits + joint.map(|joint| self.switch.hits(joint).0).sum::<u64>(), misses)
+        let Some((table, _)) = table else { return (hits, misses) };
+        let joint = hits + self.joint_numbers(table).map(|joint| self.switch.hits(joint).0).sum::<u64>();
+        let missed = self.joint_misses(table);
+        (joint.saturating_sub(missed), misses + missed)
+    }
+
+    /// Misses of a table that hits in joint tables stand for.
+    fn joint_misses(&self, table: TableId) -> u64 {
+        let Some(counter) = self.compiled.joint_misses(table) else { return 0 };
+        let name = &self.compiled.counters[counter].name;
+        let place = self.pipeline.description().counters.iter().position(|counter| counter.name == *name);
+        place.and_then(|place| self.switch.counter(place, 0)).map_or(0, |value| value.packets)
     }
 
     /// The joint tables a hit in which stands for one in a table of the program.

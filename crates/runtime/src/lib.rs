@@ -38,6 +38,7 @@ pub mod sampler;
 mod selection;
 pub mod state;
 pub mod switch;
+mod table_host;
 pub mod tables;
 pub mod timers;
 mod unmap;

@@ -6,11 +6,12 @@
 use crate::pipeline::{self, IdleTimeout, Pipeline};
 use crate::quiescent::Readers;
 use crate::selection::Selection;
+use crate::table_host::{DirectCells, Ears, cells, clear, grace};
 use crate::timers::{SLICE, Timers};
 use crate::{abi, region};
 use std::ffi::{c_int, c_void};
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What an entry matches, in limbs as the table's descriptor counts them.
@@ -148,31 +149,6 @@ fn checked(status: c_int) -> Result<(), TableError> {
     })
 }
 
-/// What the writer calls back with.
-struct Ears {
-    readers: Arc<Readers>,
-    /// Whether packets may read the table.
-    is_read: AtomicBool,
-    cells: u64,
-    direct: Mutex<Vec<DirectCells>>,
-}
-
-/// The cells of a direct counter or meter, by entry.
-pub(crate) struct DirectCells {
-    pub memory: *mut u64,
-    /// Words of a cell.
-    pub words: usize,
-}
-
-impl DirectCells {
-    pub fn of<T: region::Zero>(cells: &region::Region<T>) -> DirectCells {
-        DirectCells { memory: cells.as_mut_ptr().cast(), words: size_of::<T>() / size_of::<u64>() }
-    }
-}
-
-// SAFETY: the memory is that of a region, which any thread may write.
-unsafe impl Send for DirectCells {}
-
 /// A table in memory.
 pub struct Table {
     writer: *mut Writer,
@@ -194,41 +170,6 @@ pub struct Table {
 unsafe impl Send for Table {}
 // SAFETY: likewise.
 unsafe impl Sync for Table {}
-
-unsafe extern "C" fn grace(host: *mut c_void) {
-    // SAFETY: `host` is the table's `Ears`, which live as long as the writer.
-    unsafe { &*host.cast::<Ears>() }.wait();
-}
-
-impl Ears {
-    /// What tells this table from others, whichever number a pipeline gives it.
-    fn identity(&self) -> usize {
-        std::ptr::from_ref(self) as usize
-    }
-
-    fn wait(&self) {
-        if self.is_read.load(Ordering::Acquire) {
-            self.readers.wait(self.identity());
-        }
-    }
-}
-
-unsafe extern "C" fn cells(host: *mut c_void, count: u64) -> c_int {
-    // SAFETY: as for `grace`.
-    let ears = unsafe { &*host.cast::<Ears>() };
-    if count <= ears.cells { 0 } else { -1 }
-}
-
-unsafe extern "C" fn clear(host: *mut c_void, cell: u32) {
-    // SAFETY: as for `grace`.
-    let ears = unsafe { &*host.cast::<Ears>() };
-    for direct in ears.direct.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        for word in 0..direct.words {
-            // SAFETY: the table has requested this cell before, and regions have all requested cells.
-            unsafe { direct.memory.add(cell as usize * direct.words + word).write_volatile(0) };
-        }
-    }
-}
 
 fn whole(table: &pipeline::Table) -> Vec<u64> {
     let bits = |limb: u32| table.key_bits.saturating_sub(64 * limb).min(64);
@@ -253,13 +194,7 @@ impl Table {
         owner: Option<Arc<Table>>,
     ) -> Result<Table, TableError> {
         let description = pipeline.description().tables[number].clone();
-        let cell_count = cells_of(&description);
-        let ears = Box::new(Ears {
-            readers: readers.clone(),
-            is_read: AtomicBool::new(false),
-            cells: cell_count,
-            direct: Mutex::default(),
-        });
+        let ears = Box::new(Ears::new(readers.clone(), cells_of(&description)));
         let host = RawHost {
             allocate: region::allocate,
             release: region::release,

@@ -9,6 +9,9 @@
 //! complete: entries are not removed but modified to the hidden action `slow`, which leaves the packet to the
 //! sources. An entry comes before that of the first table, and goes behind it, as `slow` both times. While the table
 //! is filled or emptied, packets do not see it.
+//!
+//! Where entries of the first table decide about the second's key, one that finds no entry there stands for its
+//! default action, whose write is one of all these joint entries.
 
 mod layout;
 mod sources;
@@ -63,12 +66,16 @@ pub fn entry_key(program: &Program, table: TableId, key: &Key) -> EntryKey {
     EntryKey { table, matches, priority }
 }
 
-/// What a source table is written: the entry as it was and as it will be.
+/// What a source table is written.
 #[derive(Clone, Debug, Default)]
-pub struct Write {
-    source: Option<(TableId, Key)>,
-    old: Option<Call>,
-    new: Option<Call>,
+pub enum Write {
+    /// Nothing that joint tables have a part in.
+    #[default]
+    Other,
+    /// The entry as it was and as it will be.
+    Entry { table: TableId, key: Key, old: Option<Call>, new: Option<Call> },
+    /// The default action as it will be.
+    Default { table: TableId, new: Call },
 }
 
 /// The joint tables of a program, and what is known of their sources.
@@ -104,6 +111,9 @@ impl Joins {
             self.tables[at].is_hidden = true;
             changes.push(Change::Clear(self.tables[at].table));
             let sources = [self.tables[at].first, self.tables[at].second];
+            if self.tables[at].has_misses() {
+                self.tables[at].set_default(packed_call(&program, sources[1], store.default_action(sources[1])));
+            }
             for (source, side) in sources.into_iter().zip([Side::First, Side::Second]) {
                 // Entries of a joint table come when that one is filled.
                 if program.join_of(source).is_some() {
@@ -147,10 +157,20 @@ impl Joins {
     pub fn before(&mut self, update: &Update) -> (Write, Vec<Change>) {
         let mut write = self.write_of(update);
         let mut changes = Vec::new();
-        if let Some((table, key)) = &write.source {
-            let (table, key) = (*table, key.clone());
-            write.old = self.side_of(table).and_then(|(at, side)| self.tables[at].call(side, &key)).cloned();
-            self.suspend(table, &key, write.new.as_ref(), &mut changes);
+        match &mut write {
+            Write::Other => {}
+            Write::Entry { table, key, old, new } => {
+                let side = self.side_of(*table);
+                *old = side.and_then(|(at, side)| self.tables[at].call(side, key)).cloned();
+                self.suspend(*table, key, new.as_ref(), &mut changes);
+            }
+            Write::Default { table, .. } => {
+                let Some((at, _)) = self.side_of(*table).filter(|(at, _)| !self.tables[*at].is_full) else {
+                    return (write, changes);
+                };
+                let rows = self.tables[at].missed_rows();
+                self.withdraw(at, rows, &mut changes);
+            }
         }
         (write, changes)
     }
@@ -158,12 +178,16 @@ impl Joins {
     /// The changes that follow it, by what became of it. `cell` says which cells the entry has now.
     pub fn behind(&mut self, write: Write, is_done: bool, cell: impl Fn(&EntryKey) -> Option<u64>) -> Vec<Change> {
         let mut changes = Vec::new();
-        let entry = if is_done { write.new } else { write.old };
-        if let Some((table, key)) = write.source {
-            let cell = entry.as_ref().and_then(|_| self.cell(table, &key, cell));
-            self.settle(table, key, entry.map(|call| (call, cell)), &mut changes);
-            self.fill_again(&mut changes);
+        match write {
+            Write::Other => return changes,
+            Write::Entry { table, key, old, new } => {
+                let entry = if is_done { new } else { old };
+                let cell = entry.as_ref().and_then(|_| self.cell(table, &key, cell));
+                self.settle(table, key, entry.map(|call| (call, cell)), &mut changes);
+            }
+            Write::Default { table, new } => self.settle_default(table, Some(new).filter(|_| is_done), &mut changes),
         }
+        self.fill_again(&mut changes);
         changes
     }
 
@@ -180,8 +204,13 @@ impl Joins {
                 (*table, &entry.matches, entry.priority, Some(entry))
             }
             Update::Delete(key) => (key.table, &key.matches, key.priority, None),
-            Update::SetDefault { .. }
-            | Update::SetIdleTimeout { .. }
+            Update::SetDefault { table, call } => {
+                let is_missed = |sources: &Sources| sources.second == *table && sources.has_misses();
+                let new = || packed_call(&self.program, *table, call);
+                let is_part = self.tables.iter().any(is_missed);
+                return if is_part { Write::Default { table: *table, new: new() } } else { Write::Other };
+            }
+            Update::SetIdleTimeout { .. }
             | Update::SetExpiry { .. }
             | Update::SetMember { .. }
             | Update::DeleteMember { .. }
@@ -190,17 +219,17 @@ impl Joins {
             | Update::SetValueSet { .. }
             | Update::SetMulticast { .. }
             | Update::SetSession { .. }
-            | Update::SetMeter { .. } => return Write::default(),
+            | Update::SetMeter { .. } => return Write::Other,
         };
         if self.side_of(table).is_none() {
-            return Write::default();
+            return Write::Other;
         }
         let call = |entry: &Entry| match &entry.action {
             EntryAction::Call(call) => Some(packed_call(&self.program, table, call)),
             EntryAction::Member(_) | EntryAction::Group(_) => None,
         };
         let key = Keys::of(&self.program, table).pack(matches, priority);
-        Write { source: Some((table, key)), old: None, new: new.and_then(call) }
+        Write::Entry { table, key, old: None, new: new.and_then(call) }
     }
 
     /// Before an entry of a source is written: no joint entry that it has a part in does the work of both tables.
@@ -222,11 +251,42 @@ impl Joins {
             }
             return;
         }
-        for Row { key, .. } in sources.products(side, key) {
+        let rows = sources.products(side, key);
+        self.withdraw(at, rows, changes);
+    }
+
+    /// Lets joint entries that are there do nothing.
+    fn withdraw(&mut self, at: usize, rows: Vec<Row>, changes: &mut Vec<Change>) {
+        let (joint, is_complete) = (self.tables[at].table, self.tables[at].is_complete);
+        for Row { key, .. } in rows {
             let change =
                 if is_complete { Change::Modify(joint, key, Call::slow()) } else { Change::Delete(joint, key) };
             self.change(at, change, changes);
         }
+    }
+
+    /// Lets joint entries that were withdrawn, or are new, do what they are for.
+    fn give(&mut self, at: usize, rows: Vec<Row>, changes: &mut Vec<Change>) {
+        let (joint, is_complete) = (self.tables[at].table, self.tables[at].is_complete);
+        for Row { key, call } in rows {
+            let change = if is_complete { Change::Modify(joint, key, call) } else { Change::Insert(joint, key, call) };
+            self.change(at, change, changes);
+        }
+    }
+
+    /// Behind the write of a second table's default action, which was refused if there is no new one.
+    fn settle_default(&mut self, table: TableId, new: Option<Call>, changes: &mut Vec<Change>) {
+        let Some((at, _)) = self.side_of(table) else { return };
+        let sources = &mut self.tables[at];
+        new.into_iter().for_each(|call| sources.set_default(call));
+        if sources.is_full {
+            return;
+        }
+        if sources.is_too_large() {
+            return self.empty(at, changes);
+        }
+        let rows = sources.missed_rows();
+        self.give(at, rows, changes);
     }
 
     /// Behind the write of an entry of a source, which is now there, or not.
@@ -255,10 +315,8 @@ impl Joins {
             let row = sources.first_row(&key);
             return self.change(at, Change::Insert(joint, row.key, row.call), changes);
         }
-        for Row { key, call } in sources.products(side, &key) {
-            let change = if is_complete { Change::Modify(joint, key, call) } else { Change::Insert(joint, key, call) };
-            self.change(at, change, changes);
-        }
+        let rows = sources.products(side, &key);
+        self.give(at, rows, changes);
     }
 
     /// A change of an entry of a joint table, which is a write to a source of the next one.

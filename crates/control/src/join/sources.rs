@@ -3,6 +3,7 @@
 use super::Key;
 use super::layout::{Call, Common, Layout, joined_data};
 use crate::store::KeyHash;
+use crate::store::bytes::Bytes;
 use hlir::join::Join;
 use hlir::{Program, TableId};
 use std::collections::{BTreeMap, HashMap};
@@ -38,6 +39,12 @@ struct Source {
 
 type Sorted = BTreeMap<Key, Arc<Source>>;
 
+/// Pairs of entries that agree, and entries of the first table alone.
+fn counted([firsts, seconds]: &[Sorted; 2]) -> (u64, u64) {
+    let [firsts, pairs] = [firsts.len() as u64, firsts.len() as u64 * seconds.len() as u64];
+    (pairs, if seconds.is_empty() { firsts } else { 0 })
+}
+
 /// The sources of a joint table.
 #[derive(Clone, Debug)]
 pub struct Sources {
@@ -60,7 +67,12 @@ pub struct Sources {
     entries: [HashMap<Key, Arc<Source>, KeyHash>; 2],
     /// Those of both sources that have something in common, by that.
     by_common: HashMap<Common, [Sorted; 2], KeyHash>,
+    /// The second table's default action as a product has it: its number in the recipe, and its data. None if it
+    /// has no part in joint entries.
+    missed: Option<(usize, Bytes)>,
     pairs: u64,
+    /// Entries of the first table that find none in the second, where their entry decides about that.
+    unmatched: u64,
     sequence: u64,
 }
 
@@ -80,14 +92,31 @@ impl Sources {
             join: Arc::new(join.clone()),
             entries: [(); 2].map(|()| HashMap::with_hasher(KeyHash::new())),
             by_common: HashMap::with_hasher(KeyHash::new()),
+            missed: None,
             pairs: 0,
+            unmatched: 0,
             sequence: 0,
         }
     }
 
+    /// Whether a change of the second table's default action is one of joint entries.
+    pub fn has_misses(&self) -> bool {
+        !self.join.missed.is_empty()
+    }
+
+    /// The second table's default action from now on.
+    pub fn set_default(&mut self, call: Call) {
+        let number = self.join.missed.iter().position(|action| *action == call.action);
+        self.missed = number.map(|number| (number, call.data));
+    }
+
     /// Entries that the joint table has, or would have.
     pub fn total(&self) -> u64 {
-        if self.is_complete { self.entries[Side::First as usize].len() as u64 } else { self.pairs }
+        match (self.is_complete, &self.missed) {
+            (true, _) => self.entries[Side::First as usize].len() as u64,
+            (false, Some(_)) => self.pairs + self.unmatched,
+            (false, None) => self.pairs,
+        }
     }
 
     pub fn is_too_large(&self) -> bool {
@@ -124,15 +153,16 @@ impl Sources {
         };
         let actions = [self.join.firsts.len(), self.join.seconds.len()][side as usize];
         let part = (0..actions).find(|number| action(number) == call.action).filter(|_| is_known);
-        let common = part.and_then(|part| match side {
-            Side::First => self.layout.of_first(&key, &call, &self.join.firsts[part]),
-            Side::Second => Some(self.layout.of_second(&key)),
-        });
+        let common = match (side, part) {
+            (Side::First, Some(part)) => self.layout.of_first(&key, &call, &self.join.firsts[part]),
+            (Side::Second, Some(_)) => Some(self.layout.of_second(&key)),
+            // Packets do not miss it.
+            (Side::Second, None) if self.has_misses() => Some(self.layout.of_second(&key)),
+            (_, None) => None,
+        };
         let source = Arc::new(Source { call: Some(call), cell, part, common, sequence });
         if let Some(common) = &source.common {
-            let agreeing = self.by_common.entry(common.clone()).or_default();
-            self.pairs += agreeing[1 - side as usize].len() as u64;
-            agreeing[side as usize].insert(key.clone(), source.clone());
+            self.agree(common, |agreeing| drop(agreeing[side as usize].insert(key.clone(), source.clone())));
         }
         self.entries[side as usize].insert(key, source);
     }
@@ -145,16 +175,23 @@ impl Sources {
     /// Takes an entry out. Gives when it was inserted.
     pub fn remove(&mut self, side: Side, key: &Key) -> Option<u64> {
         let source = self.entries[side as usize].remove(key)?;
-        if let Some(common) = &source.common
-            && let Some(agreeing) = self.by_common.get_mut(common)
-        {
-            agreeing[side as usize].remove(key);
-            self.pairs -= agreeing[1 - side as usize].len() as u64;
-            if agreeing.iter().all(BTreeMap::is_empty) {
-                self.by_common.remove(common);
-            }
+        if let Some(common) = &source.common {
+            self.agree(common, |agreeing| drop(agreeing[side as usize].remove(key)));
         }
         Some(source.sequence)
+    }
+
+    /// Changes the entries that have something in common, and counts their products.
+    fn agree(&mut self, common: &Common, change: impl FnOnce(&mut [Sorted; 2])) {
+        let agreeing = self.by_common.entry(common.clone()).or_default();
+        let (pairs, unmatched) = counted(agreeing);
+        change(agreeing);
+        let (pairs_now, unmatched_now) = counted(agreeing);
+        self.pairs = self.pairs + pairs_now - pairs;
+        self.unmatched = self.unmatched + unmatched_now - unmatched;
+        if agreeing.iter().all(BTreeMap::is_empty) {
+            self.by_common.remove(common);
+        }
     }
 
     /// Takes all entries of a source out.
@@ -165,22 +202,45 @@ impl Sources {
             !agreeing[1 - side as usize].is_empty()
         });
         self.pairs = 0;
+        self.unmatched = self.by_common.values().map(|agreeing| counted(agreeing).1).sum();
     }
 
     /// The joint entries that an entry has a part in, but those that only keep others from matching.
+    ///
+    /// Where entries of the first table decide about the second's key, an entry of the second may also be one that is
+    /// not there.
     pub fn products(&self, side: Side, key: &Key) -> Vec<Row> {
-        let Some((source, agreeing)) = self.agreeing(side, key) else { return Vec::new() };
-        let row = |(other_key, other): (&Key, &Arc<Source>)| match side {
-            Side::First => self.row((key, source), (other_key, other)),
-            Side::Second => self.row((other_key, other), (key, source)),
+        let source = self.entries[side as usize].get(key);
+        let common = match (side, source) {
+            (_, Some(source)) => source.common.clone(),
+            (Side::Second, None) if self.has_misses() => Some(self.layout.of_second(key)),
+            (Side::First | Side::Second, None) => None,
         };
-        agreeing.iter().filter_map(row).collect()
+        let Some([firsts, seconds]) = common.and_then(|common| self.by_common.get(&common)) else { return Vec::new() };
+        let row = |(other_key, other): (&Key, &Arc<Source>)| match (side, source) {
+            (Side::First, Some(source)) => self.row((key, source), (other_key, other)),
+            (Side::Second, Some(source)) => self.row((other_key, other), (key, source)),
+            (Side::First, None) => None,
+            (Side::Second, None) => self.missed_row(other_key, other),
+        };
+        match (side, source) {
+            (Side::First, Some(source)) if seconds.is_empty() => self.missed_row(key, source).into_iter().collect(),
+            (Side::First, _) => seconds.iter().filter_map(row).collect(),
+            (Side::Second, _) => firsts.iter().filter_map(row).collect(),
+        }
     }
 
-    /// An entry with a part in joint entries, and those of the other source that agree with it.
-    fn agreeing(&self, side: Side, key: &Key) -> Option<(&Source, &Sorted)> {
-        let source = self.entries[side as usize].get(key)?;
-        Some((source, &self.by_common.get(source.common.as_ref()?)?[1 - side as usize]))
+    /// The joint entries of entries of the first table that find none in the second.
+    pub fn missed_rows(&self) -> Vec<Row> {
+        let alone = self.by_common.values().filter(|[_, seconds]| seconds.is_empty());
+        alone.flat_map(|[firsts, _]| firsts).filter_map(|(key, source)| self.missed_row(key, source)).collect()
+    }
+
+    fn missed_row(&self, key: &Key, first: &Source) -> Option<Row> {
+        let (missed, default) = self.missed.as_ref()?;
+        let action = self.join.missed_action(first.part?, *missed);
+        let data = joined_data([(&first.call.as_ref()?.data, first.cell), (default, None)]);
+        Some(Row { key: key.clone(), call: Call { action, data } })
     }
 
     /// All joint entries, in the order of the entries of the first table.

@@ -3,9 +3,10 @@
 use super::follow::{Followed, follow};
 use super::{Accesses, FirstAction, Join, Known, SecondKey};
 use crate::{
-    Action, ActionCall, Call, Expression, Key, MatchKind, Meter, MeterId, Next, NodeId, NodeKind, Notes, Parameter,
-    Program, Scope, Statement, Table, TableId, visit,
+    Action, ActionCall, Call, CounterId, Expression, Key, MatchKind, Meter, MeterId, Next, NodeId, NodeKind, Notes,
+    Parameter, Program, Scope, Statement, Table, TableId, visit,
 };
+use num_bigint::BigUint;
 
 /// What a joint table over some actions of the first lookup is.
 #[derive(Clone, Debug)]
@@ -18,6 +19,7 @@ pub struct Derived {
     pub joint_keys: Vec<Key>,
     pub firsts: Vec<FirstAction>,
     pub seconds: Vec<u32>,
+    pub missed: Vec<u32>,
     /// The hidden actions, in the order of [`Join::action`], and where the packet goes on behind each.
     pub actions: Vec<(Action, NodeId)>,
 }
@@ -38,6 +40,11 @@ pub fn target(next: &Next, action: u32) -> NodeId {
             cases.iter().find(|(case, _)| *case == action).map_or(*otherwise, |(_, to)| *to)
         }
     }
+}
+
+/// Where a packet goes on that hit no entry, with this default action.
+fn missed_target(next: &Next, action: u32) -> NodeId {
+    if let Next::Hit { miss, .. } = next { *miss } else { target(next, action) }
 }
 
 /// Where a joint table's misses go on: at its first source.
@@ -74,11 +81,18 @@ pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
     }
 }
 
-/// The joint table of the lookup at `node` and the one behind it, over as many actions as possible.
+/// The counter of a program's next joint table.
+fn next_counter(program: &Program) -> CounterId {
+    CounterId::from_raw((program.counters.len() as u32).into())
+}
+
+/// The joint table of the lookup at `node` and the one behind it, over as many actions as possible. Misses of the
+/// second table are counted by the counter that the program gets next.
 ///
 /// # Errors
 /// Why there is none.
 pub fn derive(program: &Program, node: NodeId) -> Result<Derived, String> {
+    let derive_of = |firsts: &[u32]| derive_of(program, node, firsts, None);
     let NodeKind::Apply { table, .. } = &program.nodes[node].kind else { return Err("it is no lookup".to_string()) };
     let known = Known::at(program, node);
     let all = 0..program.tables[*table].actions.len() as u32;
@@ -89,22 +103,28 @@ pub fn derive(program: &Program, node: NodeId) -> Result<Derived, String> {
         return Err("no action leads straight to another lookup".to_string());
     };
     let mut actions: Vec<u32> = followed.iter().filter(|(_, to)| *to == next).map(|(action, _)| *action).collect();
-    let everything = derive_of(program, node, &actions);
+    let everything = derive_of(&actions);
     let Err(refused) = &everything else { return everything };
     // Without the actions that write the second table's key in ways that the entry does not decide.
-    actions.retain(|action| derive_of(program, node, &[*action]).is_ok());
-    match derive_of(program, node, &actions) {
+    actions.retain(|action| derive_of(&[*action]).is_ok());
+    match derive_of(&actions) {
         Ok(derived) => Ok(derived),
         Err(_) if actions.len() < 2 => Err(refused.clone()),
-        Err(_) => derive_of(program, node, &actions[..1]),
+        Err(_) => derive_of(&actions[..1]),
     }
 }
 
-/// The joint table of the lookup at `node` and the one behind it, over these actions of the first.
+/// The joint table of the lookup at `node` and the one behind it, over these actions of the first. `misses` counts
+/// packets that miss the second table; none stands for the program's next counter.
 ///
 /// # Errors
 /// Why there is none.
-pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32]) -> Result<Derived, String> {
+pub fn derive_of(
+    program: &Program,
+    node: NodeId,
+    firsts: &[u32],
+    misses: Option<CounterId>,
+) -> Result<Derived, String> {
     let NodeKind::Apply { table: first, .. } = &program.nodes[node].kind else {
         return Err("it is no lookup".to_string());
     };
@@ -136,14 +156,34 @@ pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32]) -> Result<Deri
     let firsts = determined(program, *first, firsts, &ways, (*second, &keys))?;
     let all = 0..program.tables[*second].actions.len() as u32;
     let seconds: Vec<u32> = all.filter(|action| is_runnable(program, *second, *action)).collect();
+    let is_decided = keys.iter().all(|key| is_fixed(&program.tables[*first].keys, key));
+    let missed = if is_decided { defaults(program, *second) } else { Vec::new() };
+    let misses = misses.unwrap_or_else(|| next_counter(program));
     let mut actions = Vec::new();
     for (one, way) in firsts.iter().zip(&ways) {
-        for other in &seconds {
-            let action = hidden_action(program, (*first, one.action), &way.between, (*second, *other));
-            actions.push((action, target(next, *other)));
+        let hits = seconds.iter().map(|other| (*other, None, target(next, *other)));
+        let missed = missed.iter().map(|other| (*other, Some(misses), missed_target(next, *other)));
+        for (other, misses, to) in hits.chain(missed) {
+            let action = hidden_action(program, (*first, one.action), &way.between, (*second, other), misses);
+            actions.push((action, to));
         }
     }
-    Ok(Derived { first: *first, second: *second, second_node, keys, joint_keys, firsts, seconds, actions })
+    Ok(Derived { first: *first, second: *second, second_node, keys, joint_keys, firsts, seconds, missed, actions })
+}
+
+/// The actions that hidden actions can run for a miss of the second table.
+fn defaults(program: &Program, second: TableId) -> Vec<u32> {
+    let table = &program.tables[second];
+    // A joint table has no misses of its own: its packets take its sources. Others are handed to the control plane.
+    if program.join_of(second).is_some() || table.punt_on_miss {
+        return Vec::new();
+    }
+    let may_be = |action: &u32| match table.default_constant {
+        true => *action == table.default.action,
+        false => table.actions[*action as usize].scope != Scope::TableOnly,
+    };
+    let runs = |action: &u32| !Accesses::of_statements(program, &table.actions[*action as usize].body).of_entry();
+    (0..table.actions.len() as u32).filter(may_be).filter(runs).collect()
 }
 
 /// Why the match kinds of two tables forbid a join. A joint table has the match kinds of the first. Where they are
@@ -258,16 +298,22 @@ fn determined(
     actions.iter().zip(ways).map(of_action).collect()
 }
 
-/// The first table's action, what stands between, and the second table's action as one.
+/// The first table's action, what stands between, and the second table's action as one. `misses`: the packet has
+/// missed the second table, and is counted there.
 fn hidden_action(
     program: &Program,
     (first, one): (TableId, u32),
     between: &[Statement],
     (second, other): (TableId, u32),
+    misses: Option<CounterId>,
 ) -> Action {
-    let (mut body, mut moved) = (body_of(program, first, one), body_of(program, second, other));
+    let mut body = body_of(program, first, one);
+    let mut moved = match misses {
+        None => body_of(program, second, other),
+        Some(counter) => missed_body(program, second, other, counter),
+    };
     let widths = |table: TableId, action: u32| {
-        let cell = program.has_cells(table).then_some(Join::CELL_BITS);
+        let cell = (program.has_cells(table) && (misses.is_none() || table == first)).then_some(Join::CELL_BITS);
         program.tables[table].parameter_widths(action as usize).into_iter().chain(cell).collect::<Vec<u32>>()
     };
     let [firsts, seconds] = [widths(first, one), widths(second, other)];
@@ -282,12 +328,47 @@ fn hidden_action(
     };
     let [one, other] = [(first, one), (second, other)].map(|(id, action)| &program.tables[id].actions[action as usize]);
     Action {
-        name: format!("{}+{}", one.name, other.name),
+        name: format!("{}+{}{}", one.name, if misses.is_some() { "default:" } else { "" }, other.name),
         parameters: firsts.iter().chain(&seconds).enumerate().map(parameter).collect(),
         body: body.into_iter().chain(between.iter().cloned()).chain(moved).collect(),
         scope: Scope::TableOnly,
         notes: Notes::default(),
     }
+}
+
+/// What a miss that runs a default action does: it is counted. The action has no entry whose cells it could count or
+/// measure at.
+fn missed_body(program: &Program, table: TableId, action: u32, misses: CounterId) -> Vec<Statement> {
+    let mut body = program.tables[table].actions[action as usize].body.clone();
+    leave_entry(&mut body);
+    let index = Some(Expression::Constant { value: BigUint::ZERO, width: Join::CELL_BITS });
+    body.insert(0, Statement::Call(Call::Count { counter: misses, index }));
+    body
+}
+
+/// Takes out what needs the entry that was hit: without one, it does nothing.
+fn leave_entry(body: &mut Vec<Statement>) {
+    body.retain_mut(|statement| {
+        match statement {
+            Statement::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(leave_entry),
+            Statement::Scope { body, .. } | Statement::Loop { body, .. } => leave_entry(body),
+            Statement::Assign { .. }
+            | Statement::SetValid(_)
+            | Statement::SetInvalid(_)
+            | Statement::CopyHeader { .. }
+            | Statement::CopyVarbit { .. }
+            | Statement::Leave(_)
+            | Statement::Exit
+            | Statement::Extract { .. }
+            | Statement::Advance(_)
+            | Statement::Lookahead { .. }
+            | Statement::Verify { .. }
+            | Statement::Emit(_)
+            | Statement::Truncate(_)
+            | Statement::Call(_) => {}
+        }
+        !matches!(statement, Statement::Call(Call::Count { index: None, .. } | Call::ExecuteMeter { index: None, .. }))
+    });
 }
 
 /// Counts and measures at the cells whose number is this parameter, in place of those of the entry that was hit.

@@ -9,6 +9,9 @@
 //! priority match. There the joint table is *complete*: each entry of the first table has one, if only with the
 //! hidden action `slow`, or the joint table is empty.
 //!
+//! Where the first table's entry decides about all keys of the second, there are also products of entries of the
+//! first with the second's default action, for packets that find no entry in the second.
+//!
 //! A joint table may be a source of another one.
 
 mod accesses;
@@ -21,7 +24,7 @@ pub use closed::evaluate;
 pub use derive::{Derived, derive, derive_of, node_of, refusal, slow_path, target};
 pub use follow::Known;
 
-use crate::{Expression, MatchKind, Program, TableId};
+use crate::{CounterId, Expression, MatchKind, Program, TableId};
 
 /// How the entries of a joint table are made. For each pair of entries that agree in their common keys there
 /// may be one: its key is the first entry's key and the rest of the second's, its action data the data of
@@ -40,6 +43,11 @@ pub struct Join {
     pub firsts: Vec<FirstAction>,
     /// Likewise of the second.
     pub seconds: Vec<u32>,
+    /// Actions of the second table that may be its default, where entries of the first stand in joint entries with
+    /// that.
+    pub missed: Vec<u32>,
+    /// Counts packets that missed the second table so, if any can.
+    pub misses: Option<CounterId>,
 }
 
 /// Where the value of a key of the second table comes from.
@@ -69,7 +77,12 @@ impl Join {
 
     /// The hidden action that runs `firsts[first]` and then `seconds[second]`.
     pub fn action(&self, first: usize, second: usize) -> u32 {
-        1 + (first * self.seconds.len() + second) as u32
+        1 + (first * (self.seconds.len() + self.missed.len()) + second) as u32
+    }
+
+    /// The hidden action that runs `firsts[first]` and then `missed[missed]`.
+    pub fn missed_action(&self, first: usize, missed: usize) -> u32 {
+        self.action(first, self.seconds.len() + missed)
     }
 
     /// Whether each entry of the first table has one of the joint table: where not all keys are exact.
@@ -84,7 +97,13 @@ impl Program {
         self.joins.iter().find(|join| join.table == table)
     }
 
-    /// The joint tables a hit in which stands for a hit in `table`.
+    /// Counts hits of joint tables that stand for a miss in `table`.
+    pub fn joint_misses(&self, table: TableId) -> Option<CounterId> {
+        self.joins.iter().find(|join| join.second == table)?.misses
+    }
+
+    /// The joint tables a hit in which stands for a hit in `table`, or one that [`Program::joint_misses`] counts for a
+    /// miss.
     pub fn joins_over(&self, table: TableId) -> Vec<TableId> {
         let mut over = vec![table];
         for join in &self.joins {

@@ -4,7 +4,7 @@ use super::{Site, Verifier};
 use crate::join::{Derived, Join, derive, derive_of, node_of, refusal};
 use crate::plan::JoinChoice;
 use crate::text::get;
-use crate::{NodeKind, Plan, TableId};
+use crate::{CounterUnit, NodeKind, Plan, TableId};
 use std::collections::HashSet;
 
 impl Verifier<'_> {
@@ -86,13 +86,15 @@ impl Verifier<'_> {
             return Err("its first table is not looked up at exactly one node".to_string());
         };
         let firsts: Vec<u32> = join.firsts.iter().map(|first| first.action).collect();
-        let derived = derive_of(program, first, &firsts)?;
+        let derived = derive_of(program, first, &firsts, join.misses)?;
         if (derived.first, derived.second) != (join.first, join.second) {
             return Err("its second table is not looked up behind the first".to_string());
         }
-        if derived.keys != join.keys || derived.firsts != join.firsts || derived.seconds != join.seconds {
+        let actions = (&derived.firsts, &derived.seconds, &derived.missed);
+        if derived.keys != join.keys || actions != (&join.firsts, &join.seconds, &join.missed) {
             return Err("its keys or actions are not those that the program makes of it".to_string());
         }
+        self.misses(join)?;
         self.joint_table(join, &derived)?;
         let NodeKind::Apply { next, exit, .. } = &program.nodes[node].kind else { return Ok(()) };
         let NodeKind::Apply { exit: second_exit, .. } = &program.nodes[derived.second_node].kind else { return Ok(()) };
@@ -103,6 +105,17 @@ impl Verifier<'_> {
             return Err(format!("an exit in `{name}` does not lead where one in the second table does"));
         }
         Ok(())
+    }
+
+    /// Whether there is a counter of misses where there are some.
+    fn misses(&self, join: &Join) -> Result<(), String> {
+        let counter = join.misses.and_then(|misses| get(&self.program.counters, misses));
+        let counts = counter.map(|it| (it.table, it.size, it.unit));
+        match (join.missed.is_empty(), counts) {
+            (true, None) | (false, Some((None, 1, CounterUnit::Packets))) => Ok(()),
+            (true, Some(_)) => Err("it has no misses to count".to_string()),
+            (false, _) => Err("its misses are not counted by a counter of packets with one cell".to_string()),
+        }
     }
 
     /// Whether the table is the one of the recipe.

@@ -6,9 +6,9 @@ use super::{Generator, TEXTS};
 use hlir::entry::EntryAction;
 use hlir::join::{FirstAction, Join, SecondKey};
 use hlir::{
-    Action, ActionCall, Algorithm, Budget, Counter, CounterUnit, Digest, Entry, Expression, Extern, ExternObject,
-    Field, Header, IdleTimeout, Key, Match, MatchKind, Meter, MeterUnit, Parameter, Profile, Program, Register, Scope,
-    Selector, Table, TableId, Type, ValueSet, Variable,
+    Action, ActionCall, Algorithm, Budget, Counter, CounterId, CounterUnit, Digest, Entry, Expression, Extern,
+    ExternObject, Field, Header, IdleTimeout, Key, Match, MatchKind, Meter, MeterUnit, Parameter, Profile, Program,
+    Register, Scope, Selector, Table, TableId, Type, ValueSet, Variable,
 };
 use num_bigint::BigUint;
 
@@ -68,7 +68,9 @@ impl Generator<'_> {
         let keys = self.several(2, key);
         let firsts = self.several(2, |it| FirstAction { action: it.number(), determined: it.several(2, value) });
         let (limit, seconds) = (self.number().into(), self.several(2, |it| it.below(3) as u32));
-        Join { table, first, second, limit, keys, firsts, seconds }
+        let missed = self.several(2, |it| it.below(3) as u32);
+        let misses = self.once_in(2).then(|| CounterId::from_raw(self.number().into()));
+        Join { table, first, second, limit, keys, firsts, seconds, missed, misses }
     }
 
     fn storage(&mut self) {

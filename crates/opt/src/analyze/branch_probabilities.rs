@@ -237,6 +237,9 @@ impl Estimator<'_, '_> {
                 hlir::Scope::Everywhere | hlir::Scope::TableOnly => 1.0,
             })
             .collect();
+        if let Some(join) = self.program.join_of(id) {
+            self.weigh_missed(join, &mut shares);
+        }
         let notes: Vec<Option<Hint>> = table.actions.iter().map(|action| hints::of(&action.notes)).collect();
         hints::distribute(&mut shares, &notes, hit);
         *lookup = LookupOutcomes { hit, actions: shares.clone() };
@@ -255,14 +258,32 @@ impl Estimator<'_, '_> {
         outflows
     }
 
-    /// A joint table is hit where both of its sources are.
+    /// A joint table is hit where both of its sources are; or the first, if it has misses of the second, too.
     fn joint_hit_share(&self, join: &hlir::Join) -> f64 {
-        let source = |table: TableId| match (self.program.join_of(table), hlir::join::node_of(self.program, table)) {
+        let first = self.source_hit_share(join.first);
+        if join.missed.is_empty() { first * self.source_hit_share(join.second) } else { first }
+    }
+
+    fn source_hit_share(&self, table: TableId) -> f64 {
+        match (self.program.join_of(table), hlir::join::node_of(self.program, table)) {
             (Some(join), _) => self.joint_hit_share(join),
             (None, Some(node)) => self.hit_share(&self.program.tables[table], self.default_drops(table, node)),
             (None, None) => 0.0,
-        };
-        source(join.first) * source(join.second)
+        }
+    }
+
+    /// Hidden actions for misses of the second table are as rare as these.
+    fn weigh_missed(&self, join: &hlir::Join, shares: &mut [f64]) {
+        let (hits, of_first) = (join.seconds.len(), join.seconds.len() + join.missed.len());
+        let hit = self.source_hit_share(join.second);
+        let is_missed = |action: usize| (action - 1) % of_first >= hits;
+        for (missed, share) in [(false, hit), (true, 1.0 - hit)] {
+            let is_one = |action: &usize| is_missed(*action) == missed;
+            let all: f64 = (1..shares.len()).filter(is_one).map(|action| shares[action]).sum();
+            if all > 0.0 && !join.missed.is_empty() {
+                (1..shares.len()).filter(is_one).for_each(|action| shares[action] *= share / all);
+            }
+        }
     }
 
     fn default_drops(&self, table: TableId, node: NodeId) -> bool {

@@ -21,8 +21,8 @@ impl Reader {
         let limit = self.number("a number of entries")?;
         self.places.set(Site::Join(self.program.joins.len() as u32), self.since(start));
         self.expect("{")?;
-        let (keys, firsts, seconds) = (Vec::new(), Vec::new(), Vec::new());
-        let mut join = Join { table, first, second, limit, keys, firsts, seconds };
+        let (keys, firsts, seconds, missed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut join = Join { table, first, second, limit, keys, firsts, seconds, missed, misses: None };
         self.members(|reader| reader.join_member(&mut join))?;
         self.program.joins.push(join);
         Ok(())
@@ -54,8 +54,12 @@ impl Reader {
             join.firsts.push(FirstAction { action, determined });
         } else if self.eat_word("second") {
             join.seconds.push(self.action(join.second)?);
+        } else if self.eat_word("missed") {
+            join.missed.push(self.action(join.second)?);
+        } else if self.eat_word("misses") {
+            join.misses = Some(self.reference("a counter", |names| &names.counters)?);
         } else {
-            return Err(self.fail("`key`, `first` or `second`"));
+            return Err(self.fail("`key`, `first`, `second`, `missed` or `misses`"));
         }
         Ok(())
     }

@@ -25,9 +25,12 @@ impl Printer<'_> {
                 let of = if values.is_empty() { String::new() } else { format!(" determines {}", values.join(", ")) };
                 lines.add(format!("first {}{of}", self.action_name(join.first, action.action)));
             }
-            join.seconds
-                .iter()
-                .for_each(|action| lines.add(format!("second {}", self.action_name(join.second, *action))));
+            for (word, actions) in [("second", &join.seconds), ("missed", &join.missed)] {
+                actions.iter().for_each(|action| {
+                    lines.add(format!("{word} {}", self.action_name(join.second, *action)));
+                });
+            }
+            join.misses.iter().for_each(|counter| lines.add(format!("misses {}", self.counter_name(*counter))));
         });
     }
 }

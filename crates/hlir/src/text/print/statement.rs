@@ -178,7 +178,7 @@ impl Printer<'_> {
         Some((head, data.iter().map(input).collect(), format!("into {}", self.place(*into, parameters))))
     }
 
-    fn counter_name(&self, id: crate::CounterId) -> String {
+    pub(super) fn counter_name(&self, id: crate::CounterId) -> String {
         self.refer(&self.program.counters, id, &self.names.counters, |counter| &counter.name)
     }
 

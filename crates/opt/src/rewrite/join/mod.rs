@@ -14,7 +14,7 @@ pub use contents::with_joint_contents;
 use crate::inputs::{Inputs, Joins};
 use hlir::join::{Derived, Join, derive, refusal};
 use hlir::plan::JoinChoice;
-use hlir::{Node, NodeId, NodeKind, Notes, Program, TableId};
+use hlir::{Counter, CounterUnit, Node, NodeId, NodeKind, Notes, Program, TableId};
 
 /// Room of a joint table: this many times the entries that are expected, within limits.
 const ROOM: u64 = 2;
@@ -149,6 +149,12 @@ fn joined(pair: &Pair) -> Program {
     let node = Node { name: graph::unique(names, &nodes), kind, notes: Notes::default() };
     let joint = program.nodes.alloc(node);
     graph::lead_to(&mut program, *first_node, joint);
+    let misses = (!derived.missed.is_empty()).then(|| {
+        let counters: Vec<String> = program.counters.values().map(|counter| counter.name.clone()).collect();
+        let name = graph::unique(format!("{}.misses", program.tables[table].name), &counters);
+        let (table, unit, notes) = (None, CounterUnit::Packets, Notes::default());
+        program.counters.alloc(Counter { name, size: 1, table, unit, automatic: false, notes })
+    });
     program.joins.push(Join {
         table,
         first: derived.first,
@@ -157,6 +163,8 @@ fn joined(pair: &Pair) -> Program {
         keys: derived.keys.clone(),
         firsts: derived.firsts.clone(),
         seconds: derived.seconds.clone(),
+        missed: derived.missed.clone(),
+        misses,
     });
     program
 }

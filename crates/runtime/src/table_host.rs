@@ -1,0 +1,72 @@
+//! What a table's writer in C calls back: grace periods, and the cells of direct counters and meters.
+
+use crate::quiescent::Readers;
+use crate::region;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What the writer calls back with.
+pub(crate) struct Ears {
+    readers: Arc<Readers>,
+    /// Whether packets may read the table.
+    pub is_read: AtomicBool,
+    cells: u64,
+    pub direct: Mutex<Vec<DirectCells>>,
+}
+
+/// The cells of a direct counter or meter, by entry.
+pub(crate) struct DirectCells {
+    pub memory: *mut u64,
+    /// Words of a cell.
+    pub words: usize,
+}
+
+impl DirectCells {
+    pub fn of<T: region::Zero>(cells: &region::Region<T>) -> DirectCells {
+        DirectCells { memory: cells.as_mut_ptr().cast(), words: size_of::<T>() / size_of::<u64>() }
+    }
+}
+
+// SAFETY: the memory is that of a region, which any thread may write.
+unsafe impl Send for DirectCells {}
+
+pub(crate) unsafe extern "C" fn grace(host: *mut c_void) {
+    // SAFETY: `host` is the table's `Ears`, which live as long as the writer.
+    unsafe { &*host.cast::<Ears>() }.wait();
+}
+
+impl Ears {
+    /// For a table with at most so many cells, which packets do not read yet.
+    pub fn new(readers: Arc<Readers>, cells: u64) -> Ears {
+        Ears { readers, is_read: AtomicBool::new(false), cells, direct: Mutex::default() }
+    }
+
+    /// What tells this table from others, whichever number a pipeline gives it.
+    pub fn identity(&self) -> usize {
+        std::ptr::from_ref(self) as usize
+    }
+
+    pub fn wait(&self) {
+        if self.is_read.load(Ordering::Acquire) {
+            self.readers.wait(self.identity());
+        }
+    }
+}
+
+pub(crate) unsafe extern "C" fn cells(host: *mut c_void, count: u64) -> c_int {
+    // SAFETY: as for `grace`.
+    let ears = unsafe { &*host.cast::<Ears>() };
+    if count <= ears.cells { 0 } else { -1 }
+}
+
+pub(crate) unsafe extern "C" fn clear(host: *mut c_void, cell: u32) {
+    // SAFETY: as for `grace`.
+    let ears = unsafe { &*host.cast::<Ears>() };
+    for direct in ears.direct.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for word in 0..direct.words {
+            // SAFETY: the table has requested this cell before, and regions have all requested cells.
+            unsafe { direct.memory.add(cell as usize * direct.words + word).write_volatile(0) };
+        }
+    }
+}
