@@ -11,6 +11,7 @@ pub mod message;
 mod number;
 pub mod plane;
 mod refusal;
+mod replication;
 pub mod store;
 mod update;
 

@@ -4,6 +4,7 @@
 //! engine. Everything is named by the ids of the program. Writes pass the [`Store`] first, which refuses what does not suit the
 //! program; the data plane applies what the store accepted.
 
+pub use crate::replication::{BackedReplica, Multicast, Replica, Session, SessionTarget};
 use crate::{Refusal, Store, Update};
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
@@ -74,28 +75,6 @@ pub struct MeterRates {
     pub committed_burst: u64,
     pub peak_rate: u64,
     pub peak_burst: u64,
-}
-
-/// A member of a multicast group or clone session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Replica {
-    pub port: u32,
-    pub instance: u16,
-}
-
-/// Where a clone session sends its copies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
-    pub target: SessionTarget,
-    /// Bytes to which copies are cut; 0 for no limit. The program sees it as `CopyTruncation` and does the cutting.
-    pub truncation_bytes: u32,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SessionTarget {
-    Members(Vec<Replica>),
-    /// The members that the multicast group has when the copy is made.
-    Group(u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -229,11 +208,18 @@ pub trait DataPlane {
     }
 
     /// Group 0 does not exist.
-    fn set_multicast(&mut self, group: u32, members: &[Replica]) -> Result<(), Refusal> {
-        self.write(&Update::SetMulticast { group, members: members.to_vec() }).map(drop)
+    fn set_multicast(&mut self, group: u32, value: &Multicast) -> Result<(), Refusal> {
+        self.write(&Update::SetMulticast { group, value: Some(value.clone()) }).map(drop)
     }
 
     fn set_session(&mut self, session: u32, value: Option<&Session>) -> Result<(), Refusal> {
         self.write(&Update::SetSession { session, value: value.cloned() }).map(drop)
+    }
+
+    /// A port has lost its link, or has it again. It is so whatever the data plane makes of it: nothing is taken back.
+    fn set_port(&mut self, port: u32, up: bool) -> Result<(), Refusal> {
+        let update = Update::SetPort { port, up };
+        self.store_mut().apply(&update)?;
+        self.apply(&update)
     }
 }

@@ -1,6 +1,6 @@
 //! One write of a controller, in the program's own numbers.
 
-use crate::plane::{Cell, EntryKey, MeterRates, Replica, Session};
+use crate::plane::{Cell, EntryKey, MeterRates, Multicast, Session};
 use hlir::{ActionCall, Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
 
 /// What [`crate::Store`] keeps and every data plane applies.
@@ -56,10 +56,10 @@ pub enum Update {
         set: ValueSetId,
         members: Vec<Vec<Match>>,
     },
-    /// Makes, replaces or (without members) removes a multicast group.
+    /// Makes, replaces or (without a value) removes a multicast group.
     SetMulticast {
         group: u32,
-        members: Vec<Replica>,
+        value: Option<Multicast>,
     },
     SetSession {
         session: u32,
@@ -70,5 +70,10 @@ pub enum Update {
         meter: MeterId,
         cell: Cell,
         rates: Option<MeterRates>,
+    },
+    /// A port has lost its link, or has it again. What depends on it is [`crate::Store::derived`].
+    SetPort {
+        port: u32,
+        up: bool,
     },
 }

@@ -169,7 +169,7 @@ impl<'p> Switch<'p> {
             }
             Update::SetValueSet { set, members } => self.set_value_set(*set, members),
             // Copies are made of what the store has.
-            Update::SetMulticast { .. } | Update::SetSession { .. } => {}
+            Update::SetMulticast { .. } | Update::SetSession { .. } | Update::SetPort { .. } => {}
             Update::SetMeter { meter, cell, rates } => {
                 *self.state.named_meter(*meter, cell)? = MeterCell::new(*rates, now);
             }

@@ -235,7 +235,7 @@ impl<'s, 'p> Walker<'s, 'p> {
 
     fn replicate(&mut self, group: &Expression, reentry: &'p Reentry) {
         let group = u32::try_from(self.value(group).to_u64()).unwrap_or(u32::MAX);
-        let members = self.switch.store.multicast(group).unwrap_or_default().to_vec();
+        let members = self.switch.store.replicas(group);
         if members.is_empty() {
             return self.drop(drop_reason::EMPTY_GROUP);
         }

@@ -1,7 +1,7 @@
 //! The number of copies of one packet: a packet and all its copies share a budget, separate from other packets.
 
 use control::DataPlane;
-use control::plane::{Frame, Outcome, Replica, Session, SessionTarget};
+use control::plane::{Frame, Outcome, Replica, Session};
 use hlir::Program;
 use interp::{PORTS, Switch};
 
@@ -40,9 +40,9 @@ fn program() -> Program {
 fn switch(program: &Program, members: u32) -> Switch<'_> {
     let replicas = |count| (0..count).map(|port| Replica { port, instance: 0 }).collect::<Vec<_>>();
     let mut switch = Switch::new(program, 0, PORTS);
-    switch.set_multicast(6, &replicas(members)).expect("there may be such a group");
+    switch.set_multicast(6, &replicas(members).into()).expect("there may be such a group");
     for members in [1, 3] {
-        let session = Session { target: SessionTarget::Members(replicas(members)), truncation_bytes: 0 };
+        let session = Session::new(replicas(members).into(), 0);
         switch.set_session(members, Some(&session)).expect("there may be such a session");
     }
     switch

@@ -2,7 +2,8 @@
 
 use super::{NativeEngine, Refusal, table_refusal, translate};
 use control::Update;
-use control::plane::{Cell, EntryKey, MeterRates, Replica, SessionTarget};
+use control::plane::{Cell, EntryKey, MeterRates, Replica};
+use control::store::Derived;
 use hlir::entry::EntryAction;
 use hlir::{Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
 use runtime::{Group, Lane, TableError, abi};
@@ -33,12 +34,8 @@ impl<L: Lane> NativeEngine<'_, L> {
                 self.write_group(*profile, *group)
             }
             Update::SetValueSet { set, members } => self.write_value_set(*set, members),
-            Update::SetMulticast { group, members } => {
-                self.write_multicast(*group, members);
-                Ok(())
-            }
-            Update::SetSession { session, .. } => {
-                self.write_session(*session);
+            Update::SetMulticast { .. } | Update::SetSession { .. } | Update::SetPort { .. } => {
+                self.write_derived(update);
                 Ok(())
             }
             Update::SetMeter { meter, cell, rates } => self.write_meter(*meter, cell, *rates),
@@ -87,13 +84,20 @@ impl<L: Lane> NativeEngine<'_, L> {
         Ok(())
     }
 
-    fn write_multicast(&mut self, group: u32, members: &[Replica]) {
-        let written = (!members.is_empty()).then(|| group_of(members, 0));
+    /// The objects that follow from an update, as the store has them now.
+    fn write_derived(&mut self, update: &Update) {
+        for object in self.store.derived(update) {
+            match object {
+                Derived::Multicast(group) => self.write_multicast(group),
+                Derived::Session(session) => self.write_session(session),
+            }
+        }
+    }
+
+    fn write_multicast(&mut self, group: u32) {
+        let replicas = self.store.replicas(group);
+        let written = (!replicas.is_empty()).then(|| group_of(&replicas, 0));
         self.switch.state.set_group(u64::from(group), written);
-        let follows = |target: &SessionTarget| *target == SessionTarget::Group(group);
-        let sessions = self.store.sessions().filter(|(_, session)| follows(&session.target));
-        let sessions: Vec<u32> = sessions.map(|(number, _)| number).collect();
-        sessions.into_iter().for_each(|session| self.write_session(session));
     }
 
     /// A session's copies, with the members that its group has now.

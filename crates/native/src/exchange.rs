@@ -57,7 +57,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         let store = match written {
             Written::Kept if Arc::ptr_eq(&program, &self.program) => self.store.clone(),
             Written::Kept => self.store.carried_to(program.clone())?,
-            Written::Forgotten => Store::new(program.clone()),
+            Written::Forgotten => self.store.emptied_for(program.clone()),
         };
         let fresh = match written {
             Written::Kept => self.switch.prepare(pipeline.clone()).map_err(refused)?,

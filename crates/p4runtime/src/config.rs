@@ -75,8 +75,10 @@ impl Device {
         };
         records.ports_down = lock(&self.ports_down).clone();
         config.p4info.get_or_insert_with(|| control::p4info(&program));
-        // The new pipeline knows nothing of digests yet.
+        // The new pipeline knows nothing of links and digests yet.
         self.with_switch(|switch| {
+            let told = records.ports_down.iter().map(|port| switch.plane().set_port(*port, false));
+            told.collect::<Result<(), Refusal>>()?;
             let told = records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
             told.collect::<Result<(), Refusal>>()
         })

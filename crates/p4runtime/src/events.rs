@@ -9,10 +9,10 @@ use crate::election::Elections;
 use crate::miss::Miss;
 use crate::read::idle_entry;
 use crate::records::Records;
-use crate::write::{group_member, live_members, live_replicas};
+use crate::write::{group_member, live_members};
 use crate::{data, packet};
 use control::message::runtime::{DigestList, IdleTimeoutNotification, stream_message_response::Update as Message};
-use control::plane::{DigestRecord, EntryKey, Session, SessionTarget};
+use control::plane::{DigestRecord, EntryKey};
 use control::{Refusal, Update};
 use hlir::TableId;
 use std::sync::Arc;
@@ -247,23 +247,24 @@ impl Teller<'_> {
         self.send(Message::IdleTimeoutNotification(message), &self.device.losses.idle);
     }
 
-    /// Groups without the members that watch a dead port, and multicast groups with the replicas that stand in for those of one.
+    /// Groups without the members that watch a dead port. What else depends on the port follows in the store.
     fn port_changed(&self, port: u32, up: bool) {
         self.device.with_switch(|switch| {
+            // Less of what it has already: the switch has room for it.
+            let _: Result<(), Refusal> = switch.plane().set_port(port, up);
             let mut records = lock(&self.pipeline.records);
             let changed = if up { records.ports_down.remove(&port) } else { records.ports_down.insert(port) };
             if !changed {
                 return;
             }
             for update in without_dead_ports(&records, self.device.settings.cpu_port) {
-                // Less of what it has already: the switch has room for it.
                 let _: Result<_, Refusal> = switch.plane().write(&update);
             }
         });
     }
 }
 
-/// All groups, multicast groups and clone sessions, with what is alive of them.
+/// All groups, with what is alive of them.
 fn without_dead_ports(records: &Records, cpu_port: Option<u32>) -> Vec<Update> {
     let is_down = |port: u32| records.ports_down.contains(&port);
     let groups = records.groups.iter().map(|((profile, group), written)| {
@@ -276,14 +277,5 @@ fn without_dead_ports(records: &Records, cpu_port: Option<u32>) -> Vec<Update> {
         let members = live_members(&members, is_down, cpu_port);
         Update::SetGroup { profile: made.profile, group: made.group, members }
     });
-    let multicast = records.multicast.iter().map(|(group, written)| Update::SetMulticast {
-        group: *group,
-        members: live_replicas(&written.replicas, is_down, cpu_port),
-    });
-    let sessions = records.sessions.iter().map(|(session, written)| {
-        let target = SessionTarget::Members(live_replicas(&written.replicas, is_down, cpu_port));
-        let truncation_bytes = written.packet_length_bytes.max(0) as u32;
-        Update::SetSession { session: *session, value: Some(Session { target, truncation_bytes }) }
-    });
-    groups.chain(one_shots).chain(multicast).chain(sessions).collect()
+    groups.chain(one_shots).collect()
 }

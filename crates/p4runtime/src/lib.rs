@@ -18,6 +18,7 @@ mod grpc;
 mod miss;
 mod note;
 mod packet;
+mod port;
 mod read;
 mod records;
 mod schema;

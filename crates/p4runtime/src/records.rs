@@ -1,12 +1,11 @@
-//! What controllers write and read back that has no place in the store: weights and watched ports, one-shot sets, backup replicas, classes
-//! of service, metadata of groups, and how digests are wanted.
+//! What controllers write and read back that has no place in the store: weights and watched ports, one-shot sets, and how digests are wanted.
 
 use crate::target::DigestConfig;
-use control::message::runtime::{ActionProfileActionSet, ActionProfileGroup, CloneSessionEntry, MulticastGroupEntry};
+use control::message::runtime::{ActionProfileActionSet, ActionProfileGroup};
 use control::plane::EntryKey;
 use hlir::{DigestId, Match, ProfileId, Program, TableId};
 use la_arena::{Arena, Idx};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// Ids from here on are those of members and groups that one-shot sets have made.
 pub const FIRST_HIDDEN: u32 = 0xc000_0000;
@@ -27,12 +26,10 @@ pub struct OneShot {
 pub struct Records {
     pub groups: HashMap<(ProfileId, u32), ActionProfileGroup>,
     pub one_shots: HashMap<EntryName, OneShot>,
-    pub multicast: BTreeMap<u32, MulticastGroupEntry>,
-    pub sessions: BTreeMap<u32, CloneSessionEntry>,
     pub digests: HashMap<DigestId, DigestConfig>,
     /// What controllers attached to default actions.
     pub default_notes: HashMap<TableId, Vec<u8>>,
-    /// Ports without a link: members that watch one are out of their groups, and backup replicas take over.
+    /// Ports without a link: members that watch one are out of their groups.
     pub ports_down: HashSet<u32>,
     hidden: HashSet<(ProfileId, u32)>,
     next_hidden: u32,
@@ -43,8 +40,6 @@ pub struct Records {
 pub enum Before {
     Group(ProfileId, u32, Option<ActionProfileGroup>),
     OneShot(EntryName, Option<OneShot>),
-    Multicast(u32, Option<MulticastGroupEntry>),
-    Session(u32, Option<CloneSessionEntry>),
     Digest(DigestId, Option<DigestConfig>),
     DefaultNote(TableId, Option<Vec<u8>>),
     HiddenId(ProfileId, u32),
@@ -64,14 +59,6 @@ impl Records {
             Before::Digest(digest, was) => put(&mut self.digests, digest, was),
             Before::DefaultNote(table, was) => put(&mut self.default_notes, table, was),
             Before::HiddenId(profile, id) => self.release_id(profile, id),
-            Before::Multicast(group, was) => drop(match was {
-                Some(was) => self.multicast.insert(group, was),
-                None => self.multicast.remove(&group),
-            }),
-            Before::Session(session, was) => drop(match was {
-                Some(was) => self.sessions.insert(session, was),
-                None => self.sessions.remove(&session),
-            }),
         }
     }
 
@@ -94,8 +81,6 @@ impl Records {
             digests: self.digests.into_iter().filter_map(|(id, config)| Some((digest(id)?, config))).collect(),
             default_notes: notes.filter_map(|(id, note)| Some((table(id)?, note))).collect(),
             hidden: self.hidden.into_iter().filter_map(|(id, hidden)| Some((profile(id)?, hidden))).collect(),
-            multicast: self.multicast,
-            sessions: self.sessions,
             ports_down: self.ports_down,
             next_hidden: self.next_hidden,
         }

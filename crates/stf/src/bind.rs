@@ -6,7 +6,7 @@ use super::command::{
     self, Argument, Call, Cells, Command, Condition, Key, Kind, Multicast, Pattern, Rate, Value, Word,
 };
 use super::{Mistake, Place, matches, names};
-use control::plane::{Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
+use control::plane::{self, Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, Parameter, ProfileId, Program, RegisterId, Table};
 use hlir::{Effect, NodeKind, TableId, ValueSetId, interface::Physical};
@@ -62,7 +62,7 @@ pub enum Control {
     ReadMeter(MeterId, u64),
     SetMeter(MeterId, Option<u64>, MeterRates),
     ValueSet(ValueSetId, Vec<Vec<Match>>),
-    Multicast(u32, Vec<Replica>),
+    Multicast(u32, plane::Multicast),
     Session(u32, Option<Session>),
     IdleTimeout(EntryKey, u64),
     Expiry(TableId, u8, u64),
@@ -170,7 +170,7 @@ impl<'p> Binder<'p> {
             command::Control::MirrorToPort { session, port, bytes } => {
                 let members = vec![Replica { port: self.port(port)?, instance: 0 }];
                 let bytes = bytes.as_ref().map_or(Ok(0), |bytes| matches::small(bytes, "a number of bytes"))?;
-                self.session(session, Some((SessionTarget::Members(members), bytes)))?
+                self.session(session, Some((members.into(), bytes)))?
             }
             command::Control::MirrorToGroup { session, group } => {
                 let group = matches::small(group, "a multicast group")?;
@@ -179,7 +179,7 @@ impl<'p> Binder<'p> {
             command::Control::MirrorToMembers { session, members, bytes } => {
                 let members = self.replicas(members)?;
                 let bytes = bytes.as_ref().map_or(Ok(0), |bytes| matches::small(bytes, "a length"))?;
-                self.session(session, Some((SessionTarget::Members(members), bytes)))?
+                self.session(session, Some((members.into(), bytes)))?
             }
             command::Control::MirrorDelete { session } => self.session(session, None)?,
             command::Control::Multicast(multicast) => return self.multicast(multicast),
@@ -366,7 +366,7 @@ impl<'p> Binder<'p> {
 
     fn session(&self, session: &Word, target: Option<(SessionTarget, u32)>) -> Result<Control, Mistake> {
         let session = matches::small(session, "a session")?;
-        Ok(Control::Session(session, target.map(|(target, truncation_bytes)| Session { target, truncation_bytes })))
+        Ok(Control::Session(session, target.map(|(target, truncation_bytes)| Session::new(target, truncation_bytes))))
     }
 
     fn multicast(&mut self, command: &Multicast) -> Controls {
@@ -387,7 +387,7 @@ impl<'p> Binder<'p> {
             }
             Multicast::Whole { group, members } => {
                 let group = matches::small(group, "a multicast group")?;
-                return Ok(vec![Control::Multicast(group, self.replicas(members)?)]);
+                return Ok(vec![Control::Multicast(group, self.replicas(members)?.into())]);
             }
             Multicast::NodeAssociate { group, handle } => {
                 let (group, node) = (matches::small(group, "a multicast group")?, self.node(handle)?);
@@ -418,7 +418,7 @@ impl<'p> Binder<'p> {
         let nodes = self.groups[&group].iter().map(|node| &self.nodes[*node]);
         let replicas =
             nodes.flat_map(|(instance, ports)| ports.iter().map(|port| Replica { port: *port, instance: *instance }));
-        Control::Multicast(group, replicas.collect())
+        Control::Multicast(group, replicas.collect::<Vec<Replica>>().into())
     }
 
     fn check_counter(&self, name: &Word, cell: Option<&Word>, condition: Condition) -> Result<Control, Mistake> {

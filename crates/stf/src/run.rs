@@ -212,7 +212,7 @@ impl<'a> Runner<'a> {
             Control::SetMeter(meter, None, rates) => (0..self.program.meters[*meter].size)
                 .try_for_each(|index| self.engine.set_meter(*meter, &Cell::Index(index), Some(*rates))),
             Control::ValueSet(set, members) => self.engine.set_value_set(*set, members),
-            Control::Multicast(group, members) => self.engine.set_multicast(*group, members),
+            Control::Multicast(group, value) => self.engine.set_multicast(*group, value),
             Control::Session(session, value) => self.engine.set_session(*session, value.as_ref()),
             Control::IdleTimeout(key, time) => self.engine.set_idle_timeout(key, *time),
             Control::Expiry(table, profile, time) => self.engine.set_expiry(*table, *profile, *time),

@@ -1,7 +1,7 @@
 //! The trace runner, with the interpreter on both sides, and on one side a little wrong.
 
 use control::DataPlane;
-use control::plane::{Replica, Session, SessionTarget};
+use control::plane::{Replica, Session};
 use hlir::{Expression, Place, Program, Statement};
 use interp::{PORTS, Switch};
 use std::path::Path;
@@ -76,8 +76,8 @@ fn copies_overtake_a_packet_only_where_it_may_wait() {
     let capture = [Sample { port: Some(1), bytes: vec![1, 2, 3] }];
     let source = Source { capture: &capture, seed: 3, ports: 8 };
     let configure = |engine: &mut dyn DataPlane| {
-        let target = SessionTarget::Members(vec![Replica { port: 1, instance: 0 }]);
-        engine.set_session(5, Some(&Session { target, truncation_bytes: 0 }))
+        let session = Session::new(vec![Replica { port: 1, instance: 0 }].into(), 0);
+        engine.set_session(5, Some(&session))
     };
     let compared = |copies| {
         let settings = Settings { source, count: 50, bursts: &[1, 7], copies, externs: &|| None };

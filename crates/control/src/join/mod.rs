@@ -219,7 +219,8 @@ impl Joins {
             | Update::SetValueSet { .. }
             | Update::SetMulticast { .. }
             | Update::SetSession { .. }
-            | Update::SetMeter { .. } => return Write::Other,
+            | Update::SetMeter { .. }
+            | Update::SetPort { .. } => return Write::Other,
         };
         if self.side_of(table).is_none() {
             return Write::Other;

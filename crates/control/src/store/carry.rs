@@ -62,7 +62,7 @@ impl Store {
     /// # Errors
     /// The other program lacks an object that was written to, or refuses what was written.
     pub fn carried_to(&self, program: Arc<Program>) -> Result<Store, Refusal> {
-        let mut new = Store::new(program.clone());
+        let mut new = self.emptied_for(program.clone());
         let renaming = Renaming { from: &self.program, to: &program };
         self.carry_profiles(&renaming, &mut new)?;
         for (id, declared) in self.program.tables.iter() {

@@ -1,27 +1,31 @@
 //! The one truth of what a controller has written: entries, default actions, members and groups, multicast groups, clone sessions,
-//! rates of meters, value sets.
+//! rates of meters, value sets; and of which ports have a link.
 //!
 //! [`Store::apply`] checks an update against the program and against what was written before, keeps it, and gives the update that takes
-//! it back. What packets do (counts, colours, inserted entries) is the data plane's.
+//! it back. All is kept and read as it was written; what the data plane gets of it while some ports are down is in [`derived`]. What
+//! packets do (counts, colours, inserted entries) is the data plane's.
 
 pub mod bytes;
 mod carry;
 mod check;
+mod derived;
 mod hash;
 pub mod packed;
 mod profiles;
+mod replication;
 mod table;
 
-use crate::plane::{Cell, EntryKey, MeterRates, Replica, Session, SessionTarget};
+use crate::plane::{Cell, EntryKey, MeterRates, Multicast, Session};
 use crate::{Refusal, RefusalKind, Update};
 use bytes::Bytes;
 pub use check::kind_name;
 use check::{check_call, check_match, check_register};
+pub use derived::Derived;
 pub(crate) use hash::KeyHash;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, Entry, Match, MeterId, ProfileId, Program, RegisterId, Scope, TableId, ValueSetId};
 use num_bigint::BigUint;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 pub use table::{Origin, Stored};
 use table::{TableStore, check_action, refusal};
@@ -46,9 +50,11 @@ pub struct Store {
     tables: Vec<TableStore>,
     profiles: Vec<Profile>,
     value_sets: Vec<Vec<Vec<Match>>>,
-    multicast: BTreeMap<u32, Vec<Replica>>,
+    multicast: BTreeMap<u32, Multicast>,
     sessions: BTreeMap<u32, Session>,
     meters: HashMap<(usize, MeterCell), MeterRates>,
+    /// Ports without a link.
+    ports_down: BTreeSet<u32>,
     version: u64,
 }
 
@@ -72,6 +78,7 @@ impl Store {
             multicast: BTreeMap::new(),
             sessions: BTreeMap::new(),
             meters: HashMap::new(),
+            ports_down: BTreeSet::new(),
             version: 0,
             program,
         }
@@ -98,9 +105,14 @@ impl Store {
         self.version
     }
 
-    /// Resets the store to the program's own entries.
+    /// Resets the store to the program's own entries. Links are as they are.
     pub fn reset(&mut self) {
-        *self = Store { version: self.version + 1, ..Store::new(self.program.clone()) };
+        *self = Store { version: self.version + 1, ..self.emptied_for(self.program.clone()) };
+    }
+
+    /// Another program's own entries, and the links as they are.
+    pub fn emptied_for(&self, program: Arc<Program>) -> Store {
+        Store { ports_down: self.ports_down.clone(), ..Store::new(program) }
     }
 
     /// Entries of a table, in no order.
@@ -160,32 +172,6 @@ impl Store {
         &self.value_sets[index(set)]
     }
 
-    pub fn multicast(&self, group: u32) -> Option<&[Replica]> {
-        self.multicast.get(&group).map(Vec::as_slice)
-    }
-
-    pub fn multicast_groups(&self) -> impl Iterator<Item = (u32, &[Replica])> {
-        self.multicast.iter().map(|(group, members)| (*group, members.as_slice()))
-    }
-
-    pub fn session(&self, session: u32) -> Option<&Session> {
-        self.sessions.get(&session)
-    }
-
-    pub fn sessions(&self) -> impl Iterator<Item = (u32, &Session)> {
-        self.sessions.iter().map(|(session, value)| (*session, value))
-    }
-
-    /// The replicas that copies of a clone session become, and the bytes to which they are cut.
-    pub fn session_members(&self, session: u32) -> Option<(Vec<Replica>, u32)> {
-        let session = self.sessions.get(&session)?;
-        let members = match &session.target {
-            SessionTarget::Members(members) => members.clone(),
-            SessionTarget::Group(group) => self.multicast(*group).unwrap_or_default().to_vec(),
-        };
-        Some((members, session.truncation_bytes))
-    }
-
     pub fn meter_rates(&self, meter: MeterId, cell: &Cell) -> Result<Option<MeterRates>, Refusal> {
         let cell = self.meter_cell(meter, cell)?;
         Ok(self.meters.get(&(index(meter), cell)).copied())
@@ -236,15 +222,10 @@ impl Store {
             Update::SetGroup { profile, group, members } => self.set_group(*profile, *group, members).map(Some),
             Update::DeleteGroup { profile, group } => self.delete_group(*profile, *group).map(Some),
             Update::SetValueSet { set, members } => self.set_value_set(*set, members).map(Some),
-            Update::SetMulticast { group, members } => self.set_multicast(*group, members).map(Some),
-            Update::SetSession { session, value } => {
-                let before = match value {
-                    Some(value) => self.sessions.insert(*session, value.clone()),
-                    None => self.sessions.remove(session),
-                };
-                Ok(Some(Update::SetSession { session: *session, value: before }))
-            }
+            Update::SetMulticast { group, value } => self.set_multicast(*group, value.as_ref()).map(Some),
+            Update::SetSession { session, value } => self.set_session(*session, value.as_ref()).map(Some),
             Update::SetMeter { meter, cell, rates } => self.set_meter(*meter, cell, *rates).map(Some),
+            Update::SetPort { port, up } => Ok(Some(self.set_port(*port, *up))),
         }
     }
 
@@ -386,18 +367,6 @@ impl Store {
         }
         let before = std::mem::replace(&mut self.value_sets[index(set)], members.to_vec());
         Ok(Update::SetValueSet { set, members: before })
-    }
-
-    fn set_multicast(&mut self, group: u32, members: &[Replica]) -> Result<Update, Refusal> {
-        if group == 0 {
-            return Err(Refusal::wrong("multicast group 0 means no group"));
-        }
-        let before = if members.is_empty() {
-            self.multicast.remove(&group)
-        } else {
-            self.multicast.insert(group, members.to_vec())
-        };
-        Ok(Update::SetMulticast { group, members: before.unwrap_or_default() })
     }
 
     fn set_meter(&mut self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<Update, Refusal> {

@@ -36,7 +36,7 @@ fn copies_without_a_buffer_are_counted_and_later_ones_have_theirs() {
     let settings = Settings { ports: 8, seed: 0 };
     let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches");
     let members: Vec<Replica> = (0..MEMBERS).map(|number| Replica { port: number, instance: 0 }).collect();
-    engine.set_multicast(1, &members).expect("there may be such a group");
+    engine.set_multicast(1, &members.into()).expect("there may be such a group");
     let (sent, lost) = flood(&mut engine, 12);
     assert!(lost > 0 && sent > 0, "{sent} sent, {lost} lost");
     assert_eq!(sent as u64 + lost, 12 * u64::from(MEMBERS));

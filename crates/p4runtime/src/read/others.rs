@@ -1,17 +1,18 @@
 //! Members, groups, multicast groups, clone sessions, value sets and digests, as controllers read them.
 //!
-//! What a controller wrote is answered as it wrote it; what came from elsewhere, as the store has it.
+//! They are answered as they were written.
 
 use super::{Reader, chosen};
 use crate::failure::{Failure, Outcome};
+use crate::port::{PortWriter, Written};
 use crate::records::FIRST_HIDDEN;
 use crate::value::int64;
 use control::message::runtime::{
-    ActionProfileGroup, ActionProfileMember, CloneSessionEntry, DigestEntry, MulticastGroupEntry,
+    ActionProfileGroup, ActionProfileMember, BackupReplica, CloneSessionEntry, DigestEntry, MulticastGroupEntry,
     PacketReplicationEngineEntry, Replica, ValueSetEntry, ValueSetMember, action_profile_group, digest_entry,
     entity::Entity, packet_replication_engine_entry as engine, replica,
 };
-use control::plane::{self, SessionTarget};
+use control::plane::{self, BackedReplica, Multicast, Session, SessionTarget};
 use std::collections::BTreeMap;
 
 impl<'a> Reader<'a> {
@@ -60,26 +61,14 @@ impl<'a> Reader<'a> {
     pub(super) fn replication(&mut self, filter: &PacketReplicationEngineEntry) -> Outcome {
         let found: Vec<engine::Type> = match &filter.r#type {
             Some(engine::Type::MulticastGroupEntry(filter)) => {
-                let records = &self.records.multicast;
-                let mut found: BTreeMap<u32, MulticastGroupEntry> = records.clone();
-                for (group, members) in self.switch.plane().store().multicast_groups() {
-                    found.entry(group).or_insert_with(|| MulticastGroupEntry {
-                        multicast_group_id: group,
-                        replicas: members.iter().map(replica_of).collect(),
-                        metadata: Vec::new(),
-                    });
-                }
-                found.retain(|group, _| chosen(*group, filter.multicast_group_id));
-                found.into_values().map(engine::Type::MulticastGroupEntry).collect()
+                let groups = self.switch.plane().store().multicast_groups();
+                let groups = groups.filter(|(group, _)| chosen(*group, filter.multicast_group_id));
+                groups.map(|(group, value)| engine::Type::MulticastGroupEntry(multicast_of(group, value))).collect()
             }
             Some(engine::Type::CloneSessionEntry(filter)) => {
-                let records = &self.records.sessions;
-                let mut found: BTreeMap<u32, CloneSessionEntry> = records.clone();
-                for (session, value) in self.switch.plane().store().sessions() {
-                    found.entry(session).or_insert_with(|| session_of(session, value));
-                }
-                found.retain(|session, _| chosen(*session, filter.session_id));
-                found.into_values().map(engine::Type::CloneSessionEntry).collect()
+                let sessions = self.switch.plane().store().sessions();
+                let sessions = sessions.filter(|(session, _)| chosen(*session, filter.session_id));
+                sessions.map(|(session, value)| engine::Type::CloneSessionEntry(session_of(session, value))).collect()
             }
             None => return Err(Failure::invalid("neither a multicast group nor a clone session is set")),
         };
@@ -135,24 +124,38 @@ fn group_of(profile: u32, group: u32, members: &[u32]) -> ActionProfileGroup {
     ActionProfileGroup { action_profile_id: profile, group_id: group, members: members.collect(), max_size: 0 }
 }
 
-fn replica_of(member: &plane::Replica) -> Replica {
+fn replica_of(written: &BackedReplica, ports: &mut PortWriter<'_>) -> Replica {
+    let port_kind = match ports.next(written.primary.port) {
+        Written::Bytes(port) => replica::PortKind::Port(port),
+        Written::Number(port) => replica::PortKind::EgressPort(port),
+    };
+    let backups = written.backups.iter();
+    let mut backup =
+        |of: &plane::Replica| BackupReplica { port: ports.next(of.port).bytes(), instance: of.instance.into() };
     Replica {
-        port_kind: Some(replica::PortKind::Port(crate::value::write(&member.port.into()))),
-        instance: member.instance.into(),
-        backup_replicas: Vec::new(),
+        port_kind: Some(port_kind),
+        instance: written.primary.instance.into(),
+        backup_replicas: backups.map(&mut backup).collect(),
     }
 }
 
+fn multicast_of(group: u32, value: &Multicast) -> MulticastGroupEntry {
+    let (mut ports, attached) = PortWriter::new(&value.note);
+    let replicas = value.replicas.iter().map(|written| replica_of(written, &mut ports)).collect();
+    MulticastGroupEntry { multicast_group_id: group, replicas, metadata: attached.to_vec() }
+}
+
 /// A session that sends to a multicast group has no form in the protocol: its replicas are left out.
-fn session_of(session: u32, value: &plane::Session) -> CloneSessionEntry {
+fn session_of(session: u32, value: &Session) -> CloneSessionEntry {
+    let (mut ports, attached) = PortWriter::new(&value.note);
     let replicas = match &value.target {
-        SessionTarget::Members(members) => members.iter().map(replica_of).collect(),
+        SessionTarget::Members(members) => members.iter().map(|written| replica_of(written, &mut ports)).collect(),
         SessionTarget::Group(_) => Vec::new(),
     };
     CloneSessionEntry {
         session_id: session,
         replicas,
-        class_of_service: 0,
+        class_of_service: attached.first_chunk().map_or(0, |class| u32::from_be_bytes(*class)),
         packet_length_bytes: value.truncation_bytes.try_into().unwrap_or(i32::MAX),
     }
 }

@@ -3,9 +3,9 @@
 //! The store has a member as often as it has weight, and without the members whose port is down.
 
 use super::profile::check_id;
-use super::replication::port_number;
 use super::{Writer, check_presence};
 use crate::failure::{Failure, Outcome};
+use crate::port::PortReader;
 use crate::records::Before;
 use crate::schema::{ProfileSchema, SelectorSchema};
 use control::Update;
@@ -88,7 +88,7 @@ pub fn live_members(
 fn watched(member: &action_profile_group::Member, cpu_port: Option<u32>) -> Outcome<Option<u32>> {
     use action_profile_group::member::WatchKind;
     match &member.watch_kind {
-        Some(WatchKind::WatchPort(port)) if !port.is_empty() => port_number(port, cpu_port).map(Some),
+        Some(WatchKind::WatchPort(port)) if !port.is_empty() => PortReader::new(cpu_port).bytes(port).map(Some),
         Some(WatchKind::Watch(port)) => {
             u32::try_from(*port).map(Some).map_err(|_| Failure::invalid("the watched port is negative"))
         }

@@ -14,7 +14,6 @@ mod table;
 pub use cells::{find, indices};
 pub use group::live_members;
 pub use one_shot::group_member;
-pub use replication::live_replicas;
 pub use table::entry_key;
 
 use crate::failure::{Failure, Outcome};

@@ -2,17 +2,12 @@
 
 use super::{Writer, check_presence};
 use crate::failure::{Failure, Outcome};
-use crate::records::Before;
-use crate::value;
+use crate::port::PortReader;
 use control::Update;
 use control::message::runtime::{
     self as message, CloneSessionEntry, MulticastGroupEntry, packet_replication_engine_entry, replica, update::Type,
 };
-use control::plane::{Replica, Session, SessionTarget};
-use std::collections::HashSet;
-
-/// The protocol's number of the CPU port.
-const SDN_CPU: u32 = 0xffff_fffd;
+use control::plane::{BackedReplica, Multicast, Replica, Session, SessionTarget};
 
 impl<'a> Writer<'a> {
     pub(super) fn replication(&mut self, kind: Type, given: &message::PacketReplicationEngineEntry) -> Outcome {
@@ -29,23 +24,17 @@ impl<'a> Writer<'a> {
         if group == 0 {
             return Err(Failure::invalid("multicast group 0 means no group"));
         }
-        let is_there = self.records.multicast.contains_key(&group) || self.plane().store().multicast(group).is_some();
+        let is_there = self.plane().store().multicast(group).is_some();
         check_presence(kind, is_there, "multicast group", group)?;
-        let (members, kept) = match kind {
-            Type::Delete => (Vec::new(), None),
+        let value = match kind {
+            Type::Delete => None,
             Type::Insert | Type::Modify | Type::Unspecified => {
-                check_replicas(&given.replicas, self.cpu_port)?;
-                let is_down = |port| self.records.ports_down.contains(&port);
-                (live_replicas(&given.replicas, is_down, self.cpu_port), Some(given.clone()))
+                let mut ports = PortReader::new(self.cpu_port);
+                let replicas = replicas(&given.replicas, &mut ports)?;
+                Some(Multicast { replicas, note: ports.note(&given.metadata) })
             }
         };
-        self.apply(&Update::SetMulticast { group, members })?;
-        let was = match kept {
-            Some(kept) => self.records.multicast.insert(group, kept),
-            None => self.records.multicast.remove(&group),
-        };
-        self.record(Before::Multicast(group, was));
-        Ok(())
+        self.apply(&Update::SetMulticast { group, value })
     }
 
     fn session(&mut self, kind: Type, given: &CloneSessionEntry) -> Outcome {
@@ -55,83 +44,41 @@ impl<'a> Writer<'a> {
         }
         let is_there = self.plane().store().session(session).is_some();
         check_presence(kind, is_there, "clone session", session)?;
-        let (value, kept) = match kind {
-            Type::Delete => (None, None),
+        let value = match kind {
+            Type::Delete => None,
             Type::Insert | Type::Modify | Type::Unspecified => {
-                check_replicas(&given.replicas, self.cpu_port)?;
+                let mut ports = PortReader::new(self.cpu_port);
+                let target = SessionTarget::Members(replicas(&given.replicas, &mut ports)?);
                 let length = u32::try_from(given.packet_length_bytes);
                 let truncation_bytes = length.map_err(|_| Failure::invalid("the packet length is negative"))?;
-                let is_down = |port| self.records.ports_down.contains(&port);
-                let members = live_replicas(&given.replicas, is_down, self.cpu_port);
-                let target = SessionTarget::Members(members);
-                (Some(Session { target, truncation_bytes }), Some(given.clone()))
+                let class = given.class_of_service.to_be_bytes();
+                let note = ports.note(if given.class_of_service == 0 { &[] } else { &class });
+                Some(Session { target, truncation_bytes, note })
             }
         };
-        self.apply(&Update::SetSession { session, value })?;
-        let was = match kept {
-            Some(kept) => self.records.sessions.insert(session, kept),
-            None => self.records.sessions.remove(&session),
-        };
-        self.record(Before::Session(session, was));
-        Ok(())
+        self.apply(&Update::SetSession { session, value })
     }
 }
 
-/// The number of a port as the protocol has it, of 32 bits; the port of the controller is the switch's own.
-pub fn port_number(bytes: &[u8], cpu_port: Option<u32>) -> Outcome<u32> {
-    let number = value::read(bytes, 32, "port")?;
-    let number = number.iter_u32_digits().next().unwrap_or(0);
-    Ok(if number == SDN_CPU { cpu_port.unwrap_or(number) } else { number })
+fn replicas(given: &[message::Replica], ports: &mut PortReader) -> Outcome<Vec<BackedReplica>> {
+    given.iter().map(|replica| backed(replica, ports)).collect()
 }
 
-fn port_of(given: &message::Replica, cpu_port: Option<u32>) -> Outcome<u32> {
-    match &given.port_kind {
-        Some(replica::PortKind::Port(port)) => port_number(port, cpu_port),
-        Some(replica::PortKind::EgressPort(SDN_CPU)) => Ok(cpu_port.unwrap_or(SDN_CPU)),
-        Some(replica::PortKind::EgressPort(port)) => Ok(*port),
-        None => Err(Failure::invalid("a replica needs a port")),
-    }
-}
-
-/// Port and instance of a replica and of its backups, in order of preference.
-fn candidates(given: &message::Replica, cpu_port: Option<u32>) -> Outcome<Vec<Replica>> {
-    let instance = |instance: u32| {
-        let fits = u16::try_from(instance);
-        fits.map_err(|_| Failure::invalid(format!("instance {instance} of a replica is above 65535")))
+fn backed(given: &message::Replica, ports: &mut PortReader) -> Outcome<BackedReplica> {
+    let port = match &given.port_kind {
+        Some(replica::PortKind::Port(port)) => ports.bytes(port)?,
+        Some(replica::PortKind::EgressPort(port)) => ports.number(*port),
+        None => return Err(Failure::invalid("a replica needs a port")),
     };
-    let mut found = vec![Replica { port: port_of(given, cpu_port)?, instance: instance(given.instance)? }];
+    let primary = Replica { port, instance: instance(given.instance)? };
+    let mut backups = Vec::with_capacity(given.backup_replicas.len());
     for backup in &given.backup_replicas {
-        let port = port_number(&backup.port, cpu_port)?;
-        found.push(Replica { port, instance: instance(backup.instance)? });
+        backups.push(Replica { port: ports.bytes(&backup.port)?, instance: instance(backup.instance)? });
     }
-    Ok(found)
+    Ok(BackedReplica { primary, backups })
 }
 
-fn check_replicas(given: &[message::Replica], cpu_port: Option<u32>) -> Outcome {
-    let mut seen = HashSet::new();
-    for replica in given {
-        let candidates = candidates(replica, cpu_port)?;
-        let ports: HashSet<u32> = candidates.iter().map(|candidate| candidate.port).collect();
-        if ports.len() < candidates.len() {
-            return Err(Failure::invalid("a replica and its backups have ports of their own"));
-        }
-        if let Some(twice) = candidates.iter().find(|candidate| !seen.insert(**candidate)) {
-            let sentence = format!("port {} with instance {} stands twice", twice.port, twice.instance);
-            return Err(Failure::invalid(sentence));
-        }
-    }
-    Ok(())
-}
-
-/// The first live candidate of each replica; none where all are down.
-pub fn live_replicas(given: &[message::Replica], is_down: impl Fn(u32) -> bool, cpu_port: Option<u32>) -> Vec<Replica> {
-    let live = given.iter().filter_map(|replica| {
-        let candidates = candidates(replica, cpu_port).unwrap_or_default();
-        match replica.backup_replicas.is_empty() {
-            // Without a backup the port layer drops what no link takes.
-            true => candidates.into_iter().next(),
-            false => candidates.into_iter().find(|candidate| !is_down(candidate.port)),
-        }
-    });
-    live.collect()
+fn instance(instance: u32) -> Outcome<u16> {
+    let fits = u16::try_from(instance);
+    fits.map_err(|_| Failure::invalid(format!("instance {instance} of a replica is above 65535")))
 }

@@ -3,7 +3,7 @@
 //! Entries in one table lead packets to the next, so packets are sent several times, with all entries found so far.
 
 use super::{Configure, Source};
-use control::plane::{Cell, EntryKey, MeterRates, Replica, Session, SessionTarget};
+use control::plane::{Cell, EntryKey, MeterRates, Multicast, Replica, Session, SessionTarget};
 use control::{DataPlane, Refusal};
 use hlir::entry::EntryAction;
 use hlir::value::Bits;
@@ -20,7 +20,7 @@ pub enum Write {
     Default(TableId, ActionCall),
     Member(ProfileId, u32, ActionCall),
     Group(ProfileId, u32, Vec<u32>),
-    Multicast(u32, Vec<Replica>),
+    Multicast(u32, Multicast),
     Session(u32, Session),
     Meter(MeterId, Cell, MeterRates),
     ValueSet(ValueSetId, Vec<Vec<Match>>),
@@ -33,7 +33,7 @@ impl Write {
             Write::Default(table, call) => engine.set_default(*table, call),
             Write::Member(profile, member, call) => engine.set_member(*profile, *member, call),
             Write::Group(profile, group, members) => engine.set_group(*profile, *group, members),
-            Write::Multicast(group, members) => engine.set_multicast(*group, members),
+            Write::Multicast(group, value) => engine.set_multicast(*group, value),
             Write::Session(session, value) => engine.set_session(*session, Some(value)),
             Write::Meter(meter, cell, rates) => engine.set_meter(*meter, cell, Some(*rates)),
             Write::ValueSet(set, members) => engine.set_value_set(*set, members),
@@ -117,11 +117,10 @@ impl Writes<'_> {
     /// Multicast groups, mirror sessions, value sets, and rates of indirect meters.
     fn fill_objects(&mut self, program: &Program, draws: &mut Draws) {
         for number in 1..NUMBERS {
-            self.write(Write::Multicast(number, random_replicas(draws)));
+            self.write(Write::Multicast(number, random_replicas(draws).into()));
             let to_group = draws.draw().is_multiple_of(2);
-            let target =
-                if to_group { SessionTarget::Group(number) } else { SessionTarget::Members(random_replicas(draws)) };
-            self.write(Write::Session(number, Session { target, truncation_bytes: 0 }));
+            let target = if to_group { SessionTarget::Group(number) } else { random_replicas(draws).into() };
+            self.write(Write::Session(number, Session::new(target, 0)));
         }
         for (id, meter) in program.meters.iter().filter(|(_, meter)| meter.table.is_none()) {
             for cell in 0..meter.size.min(u64::from(NUMBERS)) {

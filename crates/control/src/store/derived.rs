@@ -1,0 +1,84 @@
+//! What the data plane gets of what was written, while some ports have no link.
+//!
+//! The live replicas of a multicast group follow from two things: from the group as it was written, and from the links. So an update for a
+//! port changes objects that it does not name. [`Store::derived`] names them; the data plane then writes each as the store has it now.
+
+use super::Store;
+use crate::Update;
+use crate::plane::{BackedReplica, Replica, SessionTarget};
+
+/// An object that the data plane has as the store derives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derived {
+    Multicast(u32),
+    Session(u32),
+}
+
+impl Store {
+    pub fn is_down(&self, port: u32) -> bool {
+        self.ports_down.contains(&port)
+    }
+
+    /// The replicas that get a copy of a packet to this multicast group.
+    pub fn replicas(&self, group: u32) -> Vec<Replica> {
+        self.multicast(group).map(|value| self.live_replicas(&value.replicas)).unwrap_or_default()
+    }
+
+    /// The replicas that copies of a clone session become, and the bytes to which they are cut.
+    pub fn session_members(&self, session: u32) -> Option<(Vec<Replica>, u32)> {
+        let session = self.session(session)?;
+        let members = match &session.target {
+            SessionTarget::Members(members) => self.live_replicas(members),
+            SessionTarget::Group(group) => self.replicas(*group),
+        };
+        Some((members, session.truncation_bytes))
+    }
+
+    /// The objects that the data plane has otherwise once this update is kept.
+    pub fn derived(&self, update: &Update) -> Vec<Derived> {
+        match update {
+            Update::SetMulticast { group, .. } => self.with_followers(*group).collect(),
+            Update::SetSession { session, .. } => vec![Derived::Session(*session)],
+            Update::SetPort { port, .. } => self.depending_on(*port),
+            Update::Insert { .. }
+            | Update::Modify { .. }
+            | Update::Delete(_)
+            | Update::SetDefault { .. }
+            | Update::SetIdleTimeout { .. }
+            | Update::SetExpiry { .. }
+            | Update::SetMember { .. }
+            | Update::DeleteMember { .. }
+            | Update::SetGroup { .. }
+            | Update::DeleteGroup { .. }
+            | Update::SetValueSet { .. }
+            | Update::SetMeter { .. } => Vec::new(),
+        }
+    }
+
+    pub(super) fn set_port(&mut self, port: u32, up: bool) -> Update {
+        let was_down = if up { self.ports_down.remove(&port) } else { !self.ports_down.insert(port) };
+        Update::SetPort { port, up: !was_down }
+    }
+
+    fn live_replicas(&self, replicas: &[BackedReplica]) -> Vec<Replica> {
+        replicas.iter().filter_map(|replica| replica.live(|port| self.is_down(port))).collect()
+    }
+
+    /// A multicast group, and the sessions that send to it.
+    fn with_followers(&self, group: u32) -> impl Iterator<Item = Derived> {
+        let follows = move |target: &SessionTarget| *target == SessionTarget::Group(group);
+        let sessions = self.sessions().filter(move |(_, session)| follows(&session.target));
+        std::iter::once(Derived::Multicast(group)).chain(sessions.map(|(session, _)| Derived::Session(session)))
+    }
+
+    fn depending_on(&self, port: u32) -> Vec<Derived> {
+        let depend = |replicas: &[BackedReplica]| replicas.iter().any(|replica| replica.depends_on(port));
+        let groups = self.multicast_groups().filter(|(_, value)| depend(&value.replicas));
+        let sessions = self.sessions().filter(|(_, session)| match &session.target {
+            SessionTarget::Members(members) => depend(members),
+            SessionTarget::Group(_) => false,
+        });
+        let groups = groups.flat_map(|(group, _)| self.with_followers(group));
+        groups.chain(sessions.map(|(session, _)| Derived::Session(session))).collect()
+    }
+}
