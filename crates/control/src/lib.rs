@@ -12,6 +12,7 @@ mod number;
 pub mod plane;
 mod refusal;
 mod replication;
+mod selection;
 pub mod store;
 mod update;
 

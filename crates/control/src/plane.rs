@@ -5,6 +5,7 @@
 //! program; the data plane applies what the store accepted.
 
 pub use crate::replication::{BackedReplica, Multicast, Replica, Session, SessionTarget};
+pub use crate::selection::{Group, GroupMember};
 use crate::{Refusal, Store, Update};
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
@@ -187,8 +188,8 @@ pub trait DataPlane {
     }
 
     /// An entry whose group is empty does not match.
-    fn set_group(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), Refusal> {
-        self.write(&Update::SetGroup { profile, group, members: members.to_vec() }).map(drop)
+    fn set_group(&mut self, profile: ProfileId, group: u32, value: &Group) -> Result<(), Refusal> {
+        self.write(&Update::SetGroup { profile, group, value: value.clone() }).map(drop)
     }
 
     fn delete_group(&mut self, profile: ProfileId, group: u32) -> Result<(), Refusal> {

@@ -1,6 +1,6 @@
 //! One write of a controller, in the program's own numbers.
 
-use crate::plane::{Cell, EntryKey, MeterRates, Multicast, Session};
+use crate::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Session};
 use hlir::{ActionCall, Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
 
 /// What [`crate::Store`] keeps and every data plane applies.
@@ -41,11 +41,10 @@ pub enum Update {
         profile: ProfileId,
         member: u32,
     },
-    /// Makes or changes a group. A member that is listed several times has that weight.
     SetGroup {
         profile: ProfileId,
         group: u32,
-        members: Vec<u32>,
+        value: Group,
     },
     DeleteGroup {
         profile: ProfileId,

@@ -36,7 +36,8 @@ pub struct State<'p> {
 pub struct ProfileState<'p> {
     pub profile: &'p Profile,
     pub members: BTreeMap<u32, Rc<Invocation>>,
-    pub groups: BTreeMap<u32, Vec<u32>>,
+    /// What a group chooses of, each as often as it has weight.
+    pub groups: BTreeMap<u32, Vec<Rc<Invocation>>>,
 }
 
 impl<'p> State<'p> {
@@ -93,11 +94,11 @@ impl<'p> State<'p> {
             Target::Member(member) => profile()?.members.get(member).cloned(),
             Target::Group(group) => {
                 let profile = profile()?;
-                let Some(members) = profile.groups.get(group).filter(|members| !members.is_empty()) else {
+                let Some(choices) = profile.groups.get(group).filter(|choices| !choices.is_empty()) else {
                     return state.empty_group.clone();
                 };
-                let chosen = choose(profile.profile.selector.as_ref(), &hash_data(), members.len());
-                profile.members.get(&members[chosen]).cloned()
+                let chosen = choose(profile.profile.selector.as_ref(), &hash_data(), choices.len());
+                Some(choices[chosen].clone())
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::storage::{Layout, number};
 use crate::tables;
 use control::join::{self, Change, Joins};
 use control::plane::*;
+use control::store::Derived;
 use control::{Refusal, Store, Update};
 use hlir::value::Bits;
 use hlir::{ActionCall, CounterId, ExternId, Match, NodeId, ProfileId, Program, RegisterId, TableId, ValueSetId};
@@ -157,19 +158,17 @@ impl<'p> Switch<'p> {
             Update::SetExpiry { table, profile, nanoseconds } => {
                 self.state.table_mut(*table).set_expiry(*profile, *nanoseconds);
             }
-            Update::SetMember { profile, member, call } => self.set_member(*profile, *member, call),
+            Update::SetMember { profile, member, call } => {
+                self.set_member(*profile, *member, call);
+                self.write_derived(update);
+            }
             Update::DeleteMember { profile, member } => {
                 self.state.profiles[number(*profile)].members.remove(member);
             }
-            Update::SetGroup { profile, group, members } => {
-                self.state.profiles[number(*profile)].groups.insert(*group, members.clone());
-            }
-            Update::DeleteGroup { profile, group } => {
-                self.state.profiles[number(*profile)].groups.remove(group);
-            }
+            Update::SetGroup { .. } | Update::DeleteGroup { .. } | Update::SetPort { .. } => self.write_derived(update),
             Update::SetValueSet { set, members } => self.set_value_set(*set, members),
             // Copies are made of what the store has.
-            Update::SetMulticast { .. } | Update::SetSession { .. } | Update::SetPort { .. } => {}
+            Update::SetMulticast { .. } | Update::SetSession { .. } => {}
             Update::SetMeter { meter, cell, rates } => {
                 *self.state.named_meter(*meter, cell)? = MeterCell::new(*rates, now);
             }
@@ -210,10 +209,33 @@ impl<'p> Switch<'p> {
 
     /// Members run as invocations, ready with the widths of their action's parameters.
     fn set_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) {
-        // All tables of a profile have the same actions.
-        let Some(table) = self.program.tables.values().find(|table| table.profile == Some(profile)) else { return };
+        let Some(table) = self.table_of(profile) else { return };
         let invocation = Rc::new(tables::invocation(table, call));
         self.state.profiles[number(profile)].members.insert(member, invocation);
+    }
+
+    /// All tables of a profile have the same actions.
+    fn table_of(&self, profile: ProfileId) -> Option<&'p hlir::Table> {
+        self.program.tables.values().find(|table| table.profile == Some(profile))
+    }
+
+    /// The objects that follow from an update, as the store has them now. Copies are made of what the store has.
+    fn write_derived(&mut self, update: &Update) {
+        for object in self.store.derived(update) {
+            match object {
+                Derived::Group(profile, group) => self.write_group(profile, group),
+                Derived::Multicast(_) | Derived::Session(_) => {}
+            }
+        }
+    }
+
+    fn write_group(&mut self, profile: ProfileId, group: u32) {
+        let Some(table) = self.table_of(profile) else { return };
+        let groups = &mut self.state.profiles[number(profile)].groups;
+        match self.store.choices(profile, group) {
+            Some(choices) => drop(groups.insert(group, tables::choices(table, &choices))),
+            None => drop(groups.remove(&group)),
+        }
     }
 
     fn set_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) {

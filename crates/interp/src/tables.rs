@@ -304,6 +304,12 @@ pub fn invocation(table: &Table, call: &ActionCall) -> Invocation {
     Invocation { action: call.action, arguments: arguments.collect() }
 }
 
+/// What a selector chooses of: each action as often as it has weight.
+pub fn choices(table: &Table, written: &[(&ActionCall, u32)]) -> Vec<Rc<Invocation>> {
+    let each = written.iter().map(|(call, weight)| (Rc::new(invocation(table, call)), *weight));
+    each.flat_map(|(invocation, weight)| std::iter::repeat_n(invocation, weight as usize)).collect()
+}
+
 fn target(table: &Table, action: &EntryAction) -> Target {
     match action {
         EntryAction::Call(call) => Target::Call(Rc::new(invocation(table, call))),

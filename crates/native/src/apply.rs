@@ -27,17 +27,18 @@ impl<L: Lane> NativeEngine<'_, L> {
                 number.iter().for_each(|number| self.switch.tables()[*number].set_profile(*profile, *nanoseconds));
                 Ok(())
             }
-            Update::SetMember { profile, member, .. } => self.write_member(*profile, *member),
+            Update::SetMember { profile, member, .. } => {
+                self.write_member(*profile, *member)?;
+                self.write_derived(update)
+            }
             // Nothing refers to a member that may be deleted.
             Update::DeleteMember { .. } => Ok(()),
-            Update::SetGroup { profile, group, .. } | Update::DeleteGroup { profile, group } => {
-                self.write_group(*profile, *group)
-            }
             Update::SetValueSet { set, members } => self.write_value_set(*set, members),
-            Update::SetMulticast { .. } | Update::SetSession { .. } | Update::SetPort { .. } => {
-                self.write_derived(update);
-                Ok(())
-            }
+            Update::SetGroup { .. }
+            | Update::DeleteGroup { .. }
+            | Update::SetMulticast { .. }
+            | Update::SetSession { .. }
+            | Update::SetPort { .. } => self.write_derived(update),
             Update::SetMeter { meter, cell, rates } => self.write_meter(*meter, cell, *rates),
         }
     }
@@ -57,7 +58,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         table.delete(&matches).map_err(|error| table_refusal(&table.description().name, error))
     }
 
-    /// Entries and groups follow when a member changes.
+    /// Entries follow when a member changes.
     fn write_member(&mut self, profile: ProfileId, member: u32) -> Result<(), Refusal> {
         let program = self.program.clone();
         for (id, _) in program.tables.iter().filter(|(_, table)| table.profile == Some(profile)) {
@@ -65,7 +66,7 @@ impl<L: Lane> NativeEngine<'_, L> {
             let users: Vec<Entry> = self.store.entries(id).map(|stored| stored.entry).filter(uses).collect();
             users.iter().try_for_each(|entry| self.modify_entry(id, entry))?;
         }
-        self.rewrite_groups_of(profile, member)
+        Ok(())
     }
 
     pub(super) fn write_value_set(&self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal> {
@@ -84,14 +85,24 @@ impl<L: Lane> NativeEngine<'_, L> {
         Ok(())
     }
 
-    /// The objects that follow from an update, as the store has them now.
-    fn write_derived(&mut self, update: &Update) {
+    /// The objects that follow from an update, as the store has them now. One that is refused keeps no other from it.
+    pub(super) fn write_derived(&mut self, update: &Update) -> Result<(), Refusal> {
+        let mut done = Ok(());
         for object in self.store.derived(update) {
-            match object {
-                Derived::Multicast(group) => self.write_multicast(group),
-                Derived::Session(session) => self.write_session(session),
-            }
+            let written = match object {
+                Derived::Group(profile, group) => self.write_group(profile, group),
+                Derived::Multicast(group) => {
+                    self.write_multicast(group);
+                    Ok(())
+                }
+                Derived::Session(session) => {
+                    self.write_session(session);
+                    Ok(())
+                }
+            };
+            done = done.and(written);
         }
+        done
     }
 
     fn write_multicast(&mut self, group: u32) {

@@ -3,7 +3,7 @@
 use super::{NativeEngine, table_refusal};
 use control::Refusal;
 use hlir::entry::EntryAction;
-use hlir::{Entry, ProfileId, TableId};
+use hlir::{ActionCall, Entry, ProfileId, TableId};
 use runtime::{Lane, abi};
 
 impl<L: Lane> NativeEngine<'_, L> {
@@ -21,10 +21,18 @@ impl<L: Lane> NativeEngine<'_, L> {
         Ok(record)
     }
 
-    /// The records of a group's members in one table.
-    fn group_records(&self, number: usize, id: TableId, members: &[u32]) -> Result<Vec<Vec<u8>>, Refusal> {
-        let record = |member: &u32| self.record(number, id, self.member(id, *member)?);
-        members.iter().map(record).collect()
+    /// The records of what a group chooses of, in one table.
+    fn group_records(
+        &self,
+        number: usize,
+        id: TableId,
+        choices: &[(&ActionCall, u32)],
+    ) -> Result<Vec<Vec<u8>>, Refusal> {
+        let mut records = Vec::new();
+        for (call, weight) in choices {
+            records.extend(std::iter::repeat_n(self.record(number, id, call)?, *weight as usize));
+        }
+        Ok(records)
     }
 
     /// Leaves every table of the profile with what the group has now.
@@ -32,8 +40,8 @@ impl<L: Lane> NativeEngine<'_, L> {
         let users = self.program.tables.iter().filter(|(_, table)| table.profile == Some(profile));
         for (id, declared) in users {
             let Some(number) = self.table_number(id) else { continue };
-            let members = self.store.group(profile, group);
-            let records = members.map(|members| self.group_records(number, id, members)).transpose()?;
+            let choices = self.store.choices(profile, group);
+            let records = choices.map(|choices| self.group_records(number, id, &choices)).transpose()?;
             let written = self.switch.tables()[number].set_group(group, records.as_deref());
             written.map_err(|error| table_refusal(&declared.name, error))?;
         }
@@ -44,20 +52,12 @@ impl<L: Lane> NativeEngine<'_, L> {
     pub(super) fn write_groups(&self, number: usize, id: TableId) -> Result<(), Refusal> {
         let declared = &self.program.tables[id];
         let Some(profile) = declared.profile else { return Ok(()) };
-        for (group, members) in self.store.groups(profile) {
-            let records = self.group_records(number, id, members)?;
+        for (group, _) in self.store.groups(profile) {
+            let choices = self.store.choices(profile, group).unwrap_or_default();
+            let records = self.group_records(number, id, &choices)?;
             let written = self.switch.tables()[number].set_group(group, Some(&records));
             written.map_err(|error| table_refusal(&declared.name, error))?;
         }
         Ok(())
-    }
-}
-
-impl<L: Lane> NativeEngine<'_, L> {
-    /// Members of groups follow when a member changes.
-    pub(super) fn rewrite_groups_of(&self, profile: ProfileId, member: u32) -> Result<(), Refusal> {
-        let using = self.store.groups(profile).filter(|(_, members)| members.contains(&member));
-        let groups: Vec<u32> = using.map(|(group, _)| group).collect();
-        groups.into_iter().try_for_each(|group| self.write_group(profile, group))
     }
 }

@@ -66,18 +66,18 @@ impl Device {
         let mut running = self.pipeline_mut();
         self.target.commit(prepared, state).map_err(cannot_run)?;
         let before = running.take();
-        let mut records = match (state, before) {
+        let records = match (state, before) {
             (State::Keep, Some(before)) => {
                 let records = before.records.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
                 records.moved(&before.schema.program, &program)
             }
             (State::Keep | State::Clear, _) => Records::default(),
         };
-        records.ports_down = lock(&self.ports_down).clone();
         config.p4info.get_or_insert_with(|| control::p4info(&program));
         // The new pipeline knows nothing of links and digests yet.
+        let ports_down = lock(&self.ports_down).clone();
         self.with_switch(|switch| {
-            let told = records.ports_down.iter().map(|port| switch.plane().set_port(*port, false));
+            let told = ports_down.iter().map(|port| switch.plane().set_port(*port, false));
             told.collect::<Result<(), Refusal>>()?;
             let told = records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
             told.collect::<Result<(), Refusal>>()

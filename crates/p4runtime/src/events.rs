@@ -8,12 +8,9 @@ use crate::digest::{Configs, List};
 use crate::election::Elections;
 use crate::miss::Miss;
 use crate::read::idle_entry;
-use crate::records::Records;
-use crate::write::{group_member, live_members};
 use crate::{data, packet};
 use control::message::runtime::{DigestList, IdleTimeoutNotification, stream_message_response::Update as Message};
 use control::plane::{DigestRecord, EntryKey};
-use control::{Refusal, Update};
 use hlir::TableId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -247,35 +244,9 @@ impl Teller<'_> {
         self.send(Message::IdleTimeoutNotification(message), &self.device.losses.idle);
     }
 
-    /// Groups without the members that watch a dead port. What else depends on the port follows in the store.
+    /// What depends on the port follows in the store.
     fn port_changed(&self, port: u32, up: bool) {
-        self.device.with_switch(|switch| {
-            // Less of what it has already: the switch has room for it.
-            let _: Result<(), Refusal> = switch.plane().set_port(port, up);
-            let mut records = lock(&self.pipeline.records);
-            let changed = if up { records.ports_down.remove(&port) } else { records.ports_down.insert(port) };
-            if !changed {
-                return;
-            }
-            for update in without_dead_ports(&records, self.device.settings.cpu_port) {
-                let _: Result<_, Refusal> = switch.plane().write(&update);
-            }
-        });
+        // Less of what it has already: the switch has room for it.
+        self.device.with_switch(|switch| drop(switch.plane().set_port(port, up)));
     }
-}
-
-/// All groups, with what is alive of them.
-fn without_dead_ports(records: &Records, cpu_port: Option<u32>) -> Vec<Update> {
-    let is_down = |port: u32| records.ports_down.contains(&port);
-    let groups = records.groups.iter().map(|((profile, group), written)| {
-        let members = live_members(&written.members, is_down, cpu_port);
-        Update::SetGroup { profile: *profile, group: *group, members }
-    });
-    let one_shots = records.one_shots.values().map(|made| {
-        let actions = made.set.action_profile_actions.iter().zip(&made.members);
-        let members: Vec<_> = actions.map(|(action, member)| group_member(action, *member)).collect();
-        let members = live_members(&members, is_down, cpu_port);
-        Update::SetGroup { profile: made.profile, group: made.group, members }
-    });
-    groups.chain(one_shots).collect()
 }

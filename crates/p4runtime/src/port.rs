@@ -3,7 +3,7 @@
 //! The switch knows a port by its number. A controller may have named the port of the controller by the protocol's own number, or may
 //! have used a field that the protocol has given up since. What it reads is in the form that it wrote.
 
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::value;
 
 /// The protocol's number of the CPU port.
@@ -34,6 +34,16 @@ impl PortReader {
 
     pub fn number(&mut self, number: u32) -> u32 {
         self.switch_number(number, NUMBER)
+    }
+
+    /// A port that a member watches; none if there are no bytes.
+    pub fn watched(&mut self, bytes: &[u8]) -> Outcome<Option<u32>> {
+        if bytes.is_empty() { Ok(None) } else { self.bytes(bytes).map(Some) }
+    }
+
+    pub fn watched_number(&mut self, number: i32) -> Outcome<u32> {
+        let number = u32::try_from(number).map_err(|_| Failure::invalid("the watched port is negative"))?;
+        Ok(self.number(number))
     }
 
     fn switch_number(&mut self, number: u32, form: u8) -> u32 {

@@ -1,14 +1,12 @@
-//! What controllers write and read back that has no place in the store: weights and watched ports, one-shot sets, and how digests are wanted.
+//! What controllers write and read back that has no place in the store: one-shot sets, and how digests are wanted.
 
 use crate::target::DigestConfig;
-use control::message::runtime::{ActionProfileActionSet, ActionProfileGroup};
+use control::message::runtime::ActionProfileActionSet;
 use control::plane::EntryKey;
+use control::store::FIRST_HIDDEN;
 use hlir::{DigestId, Match, ProfileId, Program, TableId};
 use la_arena::{Arena, Idx};
 use std::collections::{HashMap, HashSet};
-
-/// Ids from here on are those of members and groups that one-shot sets have made.
-pub const FIRST_HIDDEN: u32 = 0xc000_0000;
 
 /// An entry, as the key of a map.
 pub type EntryName = (TableId, u32, Vec<Match>);
@@ -24,13 +22,10 @@ pub struct OneShot {
 
 #[derive(Default)]
 pub struct Records {
-    pub groups: HashMap<(ProfileId, u32), ActionProfileGroup>,
     pub one_shots: HashMap<EntryName, OneShot>,
     pub digests: HashMap<DigestId, DigestConfig>,
     /// What controllers attached to default actions.
     pub default_notes: HashMap<TableId, Vec<u8>>,
-    /// Ports without a link: members that watch one are out of their groups.
-    pub ports_down: HashSet<u32>,
     hidden: HashSet<(ProfileId, u32)>,
     next_hidden: u32,
 }
@@ -38,7 +33,6 @@ pub struct Records {
 /// A record as it was before a write.
 #[derive(Debug)]
 pub enum Before {
-    Group(ProfileId, u32, Option<ActionProfileGroup>),
     OneShot(EntryName, Option<OneShot>),
     Digest(DigestId, Option<DigestConfig>),
     DefaultNote(TableId, Option<Vec<u8>>),
@@ -48,7 +42,6 @@ pub enum Before {
 impl Records {
     pub fn restore(&mut self, before: Before) {
         match before {
-            Before::Group(profile, group, was) => put(&mut self.groups, (profile, group), was),
             Before::OneShot(name, was) => {
                 for made in was.iter() {
                     let ids = made.members.iter().chain([&made.group]);
@@ -67,11 +60,9 @@ impl Records {
         let table = |id: TableId| named(&to.tables, |table| table.name == from.tables[id].name);
         let profile = |id: ProfileId| named(&to.profiles, |profile| profile.name == from.profiles[id].name);
         let digest = |id: DigestId| named(&to.digests, |digest| digest.name == from.digests[id].name);
-        let groups = self.groups.into_iter();
         let shots = self.one_shots.into_iter();
         let notes = self.default_notes.into_iter();
         Records {
-            groups: groups.filter_map(|((id, group), value)| Some(((profile(id)?, group), value))).collect(),
             one_shots: shots
                 .filter_map(|((id, priority, matches), made)| {
                     let made = OneShot { profile: profile(made.profile)?, ..made };
@@ -81,7 +72,6 @@ impl Records {
             digests: self.digests.into_iter().filter_map(|(id, config)| Some((digest(id)?, config))).collect(),
             default_notes: notes.filter_map(|(id, note)| Some((table(id)?, note))).collect(),
             hidden: self.hidden.into_iter().filter_map(|(id, hidden)| Some((profile(id)?, hidden))).collect(),
-            ports_down: self.ports_down,
             next_hidden: self.next_hidden,
         }
     }

@@ -53,6 +53,11 @@ pub fn ones(width: u32) -> BigUint {
     (BigUint::from(1u32) << width) - 1u32
 }
 
+/// A number in a field with a sign.
+pub fn int32(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
 /// A count or a time in a field with a sign.
 pub fn int64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)

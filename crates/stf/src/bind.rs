@@ -48,7 +48,7 @@ pub enum Control {
     Clear,
     SetDefault(TableId, ActionCall),
     SetMember(ProfileId, u32, ActionCall),
-    SetGroup(ProfileId, u32, Vec<u32>),
+    SetGroup(ProfileId, u32, plane::Group),
     CheckCounter {
         name: String,
         counter: CounterId,
@@ -360,8 +360,9 @@ impl<'p> Binder<'p> {
 
     fn group(&self, word: &Word, id: &Word, members: &[Word]) -> Result<Control, Mistake> {
         let profile = object(word, "action profile", &self.program.profiles, |profile| &profile.name)?;
-        let members = members.iter().map(|member| matches::small(member, "a member")).collect::<Result<_, _>>()?;
-        Ok(Control::SetGroup(profile, matches::small(id, "a group")?, members))
+        let members = members.iter().map(|member| matches::small(member, "a member"));
+        let members = members.collect::<Result<Vec<u32>, _>>()?;
+        Ok(Control::SetGroup(profile, matches::small(id, "a group")?, members.as_slice().into()))
     }
 
     fn session(&self, session: &Word, target: Option<(SessionTarget, u32)>) -> Result<Control, Mistake> {

@@ -182,7 +182,7 @@ impl<'a> Runner<'a> {
             Control::Clear => self.program.tables.iter().try_for_each(|(table, _)| self.engine.clear(table)),
             Control::SetDefault(table, call) => self.engine.set_default(*table, call),
             Control::SetMember(profile, id, call) => self.engine.set_member(*profile, *id, call),
-            Control::SetGroup(profile, id, members) => self.engine.set_group(*profile, *id, members),
+            Control::SetGroup(profile, id, value) => self.engine.set_group(*profile, *id, value),
             Control::CheckCounter { name, counter, cell, condition } => {
                 self.check_counter(place, name, (*counter, cell), *condition)
             }

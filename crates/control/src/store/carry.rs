@@ -100,9 +100,9 @@ impl Store {
                     new.apply(&Update::SetMember { profile, member, call })?;
                 }
             }
-            for (group, members) in self.groups(id) {
+            for (group, value) in self.groups(id) {
                 let profile = renaming.profile(id)?;
-                new.apply(&Update::SetGroup { profile, group, members: members.to_vec() })?;
+                new.apply(&Update::SetGroup { profile, group, value: value.clone() })?;
             }
         }
         Ok(())

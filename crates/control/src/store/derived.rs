@@ -1,15 +1,20 @@
 //! What the data plane gets of what was written, while some ports have no link.
 //!
-//! The live replicas of a multicast group follow from two things: from the group as it was written, and from the links. So an update for a
-//! port changes objects that it does not name. [`Store::derived`] names them; the data plane then writes each as the store has it now.
+//! The live replicas of a multicast group follow from two things: from the group as it was written, and from the links. So do the choices
+//! of a selector's group. So an update for a port changes objects that it does not name. [`Store::derived`] names them; the data plane
+//! then writes each as the store has it now.
 
-use super::Store;
+use super::profiles::has;
+use super::{Store, index};
 use crate::Update;
 use crate::plane::{BackedReplica, Replica, SessionTarget};
+use hlir::{ActionCall, ProfileId};
 
 /// An object that the data plane has as the store derives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derived {
+    /// A group of a selector.
+    Group(ProfileId, u32),
     Multicast(u32),
     Session(u32),
 }
@@ -17,6 +22,14 @@ pub enum Derived {
 impl Store {
     pub fn is_down(&self, port: u32) -> bool {
         self.ports_down.contains(&port)
+    }
+
+    /// The actions of which a group's selector chooses, each as often as it has weight; none if there is no such group.
+    pub fn choices(&self, profile: ProfileId, group: u32) -> Option<Vec<(&ActionCall, u32)>> {
+        let members = &self.profiles[index(profile)].members;
+        let written = self.group(profile, group)?.members.iter();
+        let live = written.filter(|of| of.watch.is_none_or(|port| !self.is_down(port)));
+        Some(live.filter_map(|of| Some((members.get(&of.member)?, of.weight))).collect())
     }
 
     /// The replicas that get a copy of a packet to this multicast group.
@@ -37,6 +50,13 @@ impl Store {
     /// The objects that the data plane has otherwise once this update is kept.
     pub fn derived(&self, update: &Update) -> Vec<Derived> {
         match update {
+            Update::SetMember { profile, member, .. } => {
+                let using = self.groups(*profile).filter(|(_, group)| has(group, *member));
+                using.map(|(group, _)| Derived::Group(*profile, group)).collect()
+            }
+            Update::SetGroup { profile, group, .. } | Update::DeleteGroup { profile, group } => {
+                vec![Derived::Group(*profile, *group)]
+            }
             Update::SetMulticast { group, .. } => self.with_followers(*group).collect(),
             Update::SetSession { session, .. } => vec![Derived::Session(*session)],
             Update::SetPort { port, .. } => self.depending_on(*port),
@@ -46,10 +66,7 @@ impl Store {
             | Update::SetDefault { .. }
             | Update::SetIdleTimeout { .. }
             | Update::SetExpiry { .. }
-            | Update::SetMember { .. }
             | Update::DeleteMember { .. }
-            | Update::SetGroup { .. }
-            | Update::DeleteGroup { .. }
             | Update::SetValueSet { .. }
             | Update::SetMeter { .. } => Vec::new(),
         }
@@ -72,6 +89,11 @@ impl Store {
     }
 
     fn depending_on(&self, port: u32) -> Vec<Derived> {
+        let watching = self.program.profiles.iter().flat_map(|(profile, _)| {
+            let watching =
+                self.groups(profile).filter(|(_, group)| group.members.iter().any(|of| of.watch == Some(port)));
+            watching.map(move |(group, _)| Derived::Group(profile, group))
+        });
         let depend = |replicas: &[BackedReplica]| replicas.iter().any(|replica| replica.depends_on(port));
         let groups = self.multicast_groups().filter(|(_, value)| depend(&value.replicas));
         let sessions = self.sessions().filter(|(_, session)| match &session.target {
@@ -79,6 +101,6 @@ impl Store {
             SessionTarget::Group(_) => false,
         });
         let groups = groups.flat_map(|(group, _)| self.with_followers(group));
-        groups.chain(sessions.map(|(session, _)| Derived::Session(session))).collect()
+        watching.chain(groups).chain(sessions.map(|(session, _)| Derived::Session(session))).collect()
     }
 }

@@ -10,12 +10,13 @@ mod carry;
 mod check;
 mod derived;
 mod hash;
+mod limits;
 pub mod packed;
 mod profiles;
 mod replication;
 mod table;
 
-use crate::plane::{Cell, EntryKey, MeterRates, Multicast, Session};
+use crate::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Session};
 use crate::{Refusal, RefusalKind, Update};
 use bytes::Bytes;
 pub use check::kind_name;
@@ -30,6 +31,9 @@ use std::sync::Arc;
 pub use table::{Origin, Stored};
 use table::{TableStore, check_action, refusal};
 
+/// Ids from here on are those of members and groups that one-shot sets have made.
+pub const FIRST_HIDDEN: u32 = 0xc000_0000;
+
 /// A meter's cell: its index, or the table and the packed key of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum MeterCell {
@@ -40,7 +44,7 @@ enum MeterCell {
 #[derive(Clone, Debug, Default)]
 struct Profile {
     members: BTreeMap<u32, ActionCall>,
-    groups: BTreeMap<u32, Vec<u32>>,
+    groups: BTreeMap<u32, Group>,
 }
 
 /// See the module.
@@ -160,12 +164,12 @@ impl Store {
         self.profiles[index(profile)].members.iter().map(|(member, call)| (*member, call))
     }
 
-    pub fn group(&self, profile: ProfileId, group: u32) -> Option<&[u32]> {
-        self.profiles[index(profile)].groups.get(&group).map(Vec::as_slice)
+    pub fn group(&self, profile: ProfileId, group: u32) -> Option<&Group> {
+        self.profiles[index(profile)].groups.get(&group)
     }
 
-    pub fn groups(&self, profile: ProfileId) -> impl Iterator<Item = (u32, &[u32])> {
-        self.profiles[index(profile)].groups.iter().map(|(group, members)| (*group, members.as_slice()))
+    pub fn groups(&self, profile: ProfileId) -> impl Iterator<Item = (u32, &Group)> {
+        self.profiles[index(profile)].groups.iter().map(|(group, value)| (*group, value))
     }
 
     pub fn value_set(&self, set: ValueSetId) -> &[Vec<Match>] {
@@ -219,7 +223,7 @@ impl Store {
             }
             Update::SetMember { profile, member, call } => self.set_member(*profile, *member, call).map(Some),
             Update::DeleteMember { profile, member } => self.delete_member(*profile, *member).map(Some),
-            Update::SetGroup { profile, group, members } => self.set_group(*profile, *group, members).map(Some),
+            Update::SetGroup { profile, group, value } => self.set_group(*profile, *group, value).map(Some),
             Update::DeleteGroup { profile, group } => self.delete_group(*profile, *group).map(Some),
             Update::SetValueSet { set, members } => self.set_value_set(*set, members).map(Some),
             Update::SetMulticast { group, value } => self.set_multicast(*group, value.as_ref()).map(Some),

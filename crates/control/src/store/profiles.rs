@@ -1,9 +1,12 @@
 //! Members and groups of action profiles.
 
 use super::check::check_call;
-use super::{Store, index};
+use super::limits::Limits;
+use super::{FIRST_HIDDEN, Store, index};
+use crate::plane::Group;
 use crate::{Refusal, RefusalKind, Update};
 use hlir::{ActionCall, ProfileId, Scope};
+use std::collections::HashSet;
 
 impl Store {
     pub(super) fn no_such(&self, profile: ProfileId, what: &str, number: u32) -> Refusal {
@@ -25,7 +28,7 @@ impl Store {
 
     pub(super) fn delete_member(&mut self, profile: ProfileId, member: u32) -> Result<Update, Refusal> {
         self.refuse_in_use(profile, "member", Some(member), None)?;
-        if self.profiles[index(profile)].groups.values().any(|members| members.contains(&member)) {
+        if self.profiles[index(profile)].groups.values().any(|group| has(group, member)) {
             return Err(Refusal::new(RefusalKind::InUse, format!("member {member} is used by a group")));
         }
         match self.profiles[index(profile)].members.remove(&member) {
@@ -34,18 +37,29 @@ impl Store {
         }
     }
 
-    pub(super) fn set_group(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<Update, Refusal> {
+    pub(super) fn set_group(&mut self, profile: ProfileId, group: u32, value: &Group) -> Result<Update, Refusal> {
         let declared = &self.program.profiles[profile];
         if declared.selector.is_none() {
             let name = &declared.name;
             return Err(Refusal::wrong(format!("profile `{name}` has no selector, so it has no groups")));
         }
-        let known = &mut self.profiles[index(profile)];
-        if let Some(unknown) = members.iter().find(|member| !known.members.contains_key(member)) {
-            return Err(self.no_such(profile, "member", *unknown));
+        let known = &self.profiles[index(profile)];
+        if let Some(before) = known.groups.get(&group).filter(|before| before.max_size != value.max_size) {
+            let size = before.max_size;
+            return Err(Refusal::wrong(format!("the largest size of group {group} is {size} for good")));
         }
-        Ok(match known.groups.insert(group, members.to_vec()) {
-            Some(members) => Update::SetGroup { profile, group, members },
+        check_members(value)?;
+        if group < FIRST_HIDDEN {
+            let limits = Limits::of(&self.program, profile);
+            limits.check_group(group, value)?;
+            let others = known.groups.range(..FIRST_HIDDEN).filter(|(other, _)| **other != group);
+            limits.check_room(value, others.map(|(_, other)| other))?;
+        }
+        if let Some(unknown) = value.members.iter().find(|of| !known.members.contains_key(&of.member)) {
+            return Err(self.no_such(profile, "member", unknown.member));
+        }
+        Ok(match self.profiles[index(profile)].groups.insert(group, value.clone()) {
+            Some(value) => Update::SetGroup { profile, group, value },
             None => Update::DeleteGroup { profile, group },
         })
     }
@@ -53,7 +67,7 @@ impl Store {
     pub(super) fn delete_group(&mut self, profile: ProfileId, group: u32) -> Result<Update, Refusal> {
         self.refuse_in_use(profile, "group", None, Some(group))?;
         match self.profiles[index(profile)].groups.remove(&group) {
-            Some(members) => Ok(Update::SetGroup { profile, group, members }),
+            Some(value) => Ok(Update::SetGroup { profile, group, value }),
             None => Err(Refusal::new(RefusalKind::Missing, format!("there is no group {group}"))),
         }
     }
@@ -72,4 +86,22 @@ impl Store {
         }
         Ok(())
     }
+}
+
+pub(super) fn has(group: &Group, member: u32) -> bool {
+    group.members.iter().any(|of| of.member == member)
+}
+
+fn check_members(group: &Group) -> Result<(), Refusal> {
+    let mut seen = HashSet::new();
+    for of in &group.members {
+        let member = of.member;
+        if !seen.insert(member) {
+            return Err(Refusal::wrong(format!("member {member} stands twice: say so by its weight")));
+        }
+        if of.weight == 0 {
+            return Err(Refusal::wrong(format!("the weight of member {member} is not above 0")));
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! The store of what a controller writes: it keeps, refuses, takes back, and derives what the data plane gets.
 #![allow(clippy::unwrap_used)]
 
+mod groups;
 mod replication;
 
 use control::{Refusal, RefusalKind, Store, Update};

@@ -45,7 +45,7 @@ fn members_and_groups_change_under_traffic_and_every_packet_finds_one() {
     while engine.switch().is_running() || changes < 20 {
         engine.set_member(profile, 1 + changes % 2, &send(1 + changes % 3)).unwrap();
         let members: &[u32] = if changes.is_multiple_of(2) { &[1] } else { &[2, 1, 2] };
-        engine.set_group(profile, 7, members).unwrap();
+        engine.set_group(profile, 7, &members.into()).unwrap();
         changes += 1;
     }
     engine.switch().join();

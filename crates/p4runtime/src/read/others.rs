@@ -5,15 +5,14 @@
 use super::{Reader, chosen};
 use crate::failure::{Failure, Outcome};
 use crate::port::{PortWriter, Written};
-use crate::records::FIRST_HIDDEN;
-use crate::value::int64;
+use crate::value::{int32, int64};
 use control::message::runtime::{
     ActionProfileGroup, ActionProfileMember, BackupReplica, CloneSessionEntry, DigestEntry, MulticastGroupEntry,
     PacketReplicationEngineEntry, Replica, ValueSetEntry, ValueSetMember, action_profile_group, digest_entry,
     entity::Entity, packet_replication_engine_entry as engine, replica,
 };
-use control::plane::{self, BackedReplica, Multicast, Session, SessionTarget};
-use std::collections::BTreeMap;
+use control::plane::{self, BackedReplica, Group, GroupMember, Multicast, Session, SessionTarget};
+use control::store::FIRST_HIDDEN;
 
 impl<'a> Reader<'a> {
     pub(super) fn members(&mut self, filter: &ActionProfileMember) -> Outcome {
@@ -43,15 +42,11 @@ impl<'a> Reader<'a> {
             schema.profile(filter.action_profile_id)?;
         }
         for profile in schema.profiles().filter(|profile| chosen(profile.id, filter.action_profile_id)) {
-            let records = &self.records.groups;
             let store = self.switch.plane().store();
             let visible = store.groups(profile.profile).filter(|(group, _)| *group < FIRST_HIDDEN);
             let found: Vec<_> = visible
                 .filter(|(group, _)| chosen(*group, filter.group_id))
-                .map(|(group, members)| match records.get(&(profile.profile, group)) {
-                    Some(written) => written.clone(),
-                    None => group_of(profile.id, group, members),
-                })
+                .map(|(group, value)| group_of(profile.id, group, value))
                 .collect();
             found.into_iter().for_each(|group| self.answer(Entity::ActionProfileGroup(group)));
         }
@@ -112,16 +107,20 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A member has the weight of its places in the group.
-fn group_of(profile: u32, group: u32, members: &[u32]) -> ActionProfileGroup {
-    let mut weights: BTreeMap<u32, i32> = BTreeMap::new();
-    members.iter().for_each(|member| *weights.entry(*member).or_default() += 1);
-    let members = weights.into_iter().map(|(member_id, weight)| action_profile_group::Member {
-        member_id,
-        weight,
-        watch_kind: None,
+fn group_of(profile: u32, group: u32, value: &Group) -> ActionProfileGroup {
+    let (mut ports, _) = PortWriter::new(&value.note);
+    let members = value.members.iter().map(|written| member_of(written, &mut ports)).collect();
+    let max_size = int32(value.max_size);
+    ActionProfileGroup { action_profile_id: profile, group_id: group, members, max_size }
+}
+
+fn member_of(written: &GroupMember, ports: &mut PortWriter<'_>) -> action_profile_group::Member {
+    use action_profile_group::member::WatchKind;
+    let watch_kind = written.watch.map(|port| match ports.next(port) {
+        Written::Bytes(port) => WatchKind::WatchPort(port),
+        Written::Number(port) => WatchKind::Watch(int32(port)),
     });
-    ActionProfileGroup { action_profile_id: profile, group_id: group, members: members.collect(), max_size: 0 }
+    action_profile_group::Member { member_id: written.member, weight: int32(written.weight), watch_kind }
 }
 
 fn replica_of(written: &BackedReplica, ports: &mut PortWriter<'_>) -> Replica {

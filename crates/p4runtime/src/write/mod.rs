@@ -12,8 +12,6 @@ mod sets;
 mod table;
 
 pub use cells::{find, indices};
-pub use group::live_members;
-pub use one_shot::group_member;
 pub use table::entry_key;
 
 use crate::failure::{Failure, Outcome};

@@ -1,15 +1,16 @@
 //! Action sets of an entry (one-shot selector programming): members and a group that controllers do not see.
 
 use super::Writer;
-use super::group::live_members;
+use super::group::weight;
 use crate::failure::{Failure, Outcome};
+use crate::port::PortReader;
 use crate::records::{self, Before, OneShot};
 use crate::schema::{SelectorSchema, TableSchema};
 use control::Update;
 use control::message::runtime::{
-    ActionProfileAction, ActionProfileActionSet, action_profile_action, action_profile_action_set, action_profile_group,
+    ActionProfileAction, ActionProfileActionSet, action_profile_action, action_profile_action_set,
 };
-use control::plane::EntryKey;
+use control::plane::{EntryKey, Group, GroupMember};
 use hlir::entry::EntryAction;
 use hlir::{ProfileId, Scope};
 
@@ -34,11 +35,11 @@ impl<'a> Writer<'a> {
             let member = self.hidden_id(id);
             self.apply(&Update::SetMember { profile: id, member, call })?;
             members.push(member);
-            group_members.push(group_member(given, member));
+            group_members.push(group_member(given, member, &mut PortReader::new(self.cpu_port))?);
         }
-        let live = live_members(&group_members, |port| self.records.ports_down.contains(&port), self.cpu_port);
         let group = self.hidden_id(id);
-        self.apply(&Update::SetGroup { profile: id, group, members: live })?;
+        let value = Group { members: group_members, ..Group::default() };
+        self.apply(&Update::SetGroup { profile: id, group, value })?;
         let made = OneShot { set: set.clone(), profile: id, group, members };
         let name = records::name(key);
         let was = self.records.one_shots.insert(name.clone(), made);
@@ -70,13 +71,14 @@ impl<'a> Writer<'a> {
 }
 
 /// A member of the set as one of a group.
-pub fn group_member(given: &ActionProfileAction, member: u32) -> action_profile_group::Member {
-    use action_profile_group::member::WatchKind;
-    let watch_kind = given.watch_kind.as_ref().map(|watch| match watch {
-        action_profile_action::WatchKind::Watch(port) => WatchKind::Watch(*port),
-        action_profile_action::WatchKind::WatchPort(port) => WatchKind::WatchPort(port.clone()),
-    });
-    action_profile_group::Member { member_id: member, weight: given.weight, watch_kind }
+fn group_member(given: &ActionProfileAction, member: u32, ports: &mut PortReader) -> Outcome<GroupMember> {
+    use action_profile_action::WatchKind;
+    let watch = match &given.watch_kind {
+        Some(WatchKind::WatchPort(port)) => ports.watched(port)?,
+        Some(WatchKind::Watch(port)) => Some(ports.watched_number(*port)?),
+        None => None,
+    };
+    Ok(GroupMember { member, weight: weight(given.weight)?, watch })
 }
 
 fn check_set(selector: &SelectorSchema, set: &ActionProfileActionSet) -> Outcome {

@@ -2,10 +2,10 @@
 
 use super::{Writer, check_presence};
 use crate::failure::{Failure, Outcome};
-use crate::records::FIRST_HIDDEN;
 use crate::schema::ProfileSchema;
 use control::Update;
 use control::message::runtime::{self as message, update::Type};
+use control::store::FIRST_HIDDEN;
 use hlir::Scope;
 use tonic::Code;
 

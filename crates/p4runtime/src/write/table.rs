@@ -3,13 +3,13 @@
 use super::{Undo, Writer};
 use crate::failure::{Failure, Outcome};
 use crate::note;
-use crate::records::{Before, FIRST_HIDDEN};
+use crate::records::Before;
 use crate::schema::TableSchema;
 use crate::value;
 use control::Update;
 use control::message::runtime::{self as message, TableAction, table_action, update::Type};
 use control::plane::{Cell, CounterValue, EntryKey};
-use control::store::{Origin, Stored};
+use control::store::{FIRST_HIDDEN, Origin, Stored};
 use hlir::entry::EntryAction;
 use hlir::{Entry, Scope};
 use tonic::Code;

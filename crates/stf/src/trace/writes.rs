@@ -3,7 +3,7 @@
 //! Entries in one table lead packets to the next, so packets are sent several times, with all entries found so far.
 
 use super::{Configure, Source};
-use control::plane::{Cell, EntryKey, MeterRates, Multicast, Replica, Session, SessionTarget};
+use control::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Replica, Session, SessionTarget};
 use control::{DataPlane, Refusal};
 use hlir::entry::EntryAction;
 use hlir::value::Bits;
@@ -19,7 +19,7 @@ pub enum Write {
     Insert(TableId, Entry),
     Default(TableId, ActionCall),
     Member(ProfileId, u32, ActionCall),
-    Group(ProfileId, u32, Vec<u32>),
+    Group(ProfileId, u32, Group),
     Multicast(u32, Multicast),
     Session(u32, Session),
     Meter(MeterId, Cell, MeterRates),
@@ -32,7 +32,7 @@ impl Write {
             Write::Insert(table, entry) => engine.insert(*table, entry),
             Write::Default(table, call) => engine.set_default(*table, call),
             Write::Member(profile, member, call) => engine.set_member(*profile, *member, call),
-            Write::Group(profile, group, members) => engine.set_group(*profile, *group, members),
+            Write::Group(profile, group, value) => engine.set_group(*profile, *group, value),
             Write::Multicast(group, value) => engine.set_multicast(*group, value),
             Write::Session(session, value) => engine.set_session(*session, Some(value)),
             Write::Meter(meter, cell, rates) => engine.set_meter(*meter, cell, Some(*rates)),
@@ -109,8 +109,8 @@ impl Writes<'_> {
         }
         for group in 0..GROUPS {
             let size = draws.draw() % u64::from(MEMBERS);
-            let members = (0..size).map(|_| (draws.draw() % u64::from(MEMBERS)) as u32).collect();
-            self.write(Write::Group(profile, group, members));
+            let members: Vec<u32> = (0..size).map(|_| (draws.draw() % u64::from(MEMBERS)) as u32).collect();
+            self.write(Write::Group(profile, group, members.as_slice().into()));
         }
     }
 
