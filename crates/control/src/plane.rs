@@ -100,6 +100,9 @@ pub trait DataPlane {
     /// Does what the store has just accepted. Refuses only what the store cannot know: a structure without room, an entry that packets
     /// have inserted.
     fn apply(&mut self, update: &Update) -> Result<(), Refusal>;
+    /// Leaves what follows from an update ([`Store::derived`]) as the store has it: the update was refused when it was half done, and is
+    /// taken back by this one. For data planes that can refuse.
+    fn rederive(&mut self, _inverse: &Update) {}
     /// Deletes the entries that packets have inserted into a table.
     fn clear_inserted(&mut self, table: TableId) -> Result<(), Refusal>;
 
@@ -132,7 +135,10 @@ pub trait DataPlane {
     fn write(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
         let inverse = self.store_mut().apply(update)?;
         if let Err(refusal) = self.apply(update) {
-            inverse.iter().for_each(|inverse| self.store_mut().restore(inverse));
+            if let Some(inverse) = &inverse {
+                self.store_mut().restore(inverse);
+                self.rederive(inverse);
+            }
             return Err(refusal);
         }
         Ok(inverse)

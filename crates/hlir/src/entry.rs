@@ -1,5 +1,6 @@
 //! Table entries, as a program contains them and as a control plane writes them.
 
+use crate::interface::SizeSemantics;
 use num_bigint::BigUint;
 
 /// An entry. Of several that match, the one with the largest priority wins; among equals the one inserted first.
@@ -14,7 +15,7 @@ pub struct Entry {
     pub constant: bool,
 }
 
-/// What an entry does: an action of its own, or one kept in the table's action profile.
+/// What an entry does: an action of its own, one kept in the table's action profile, or one that a selector chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryAction {
     Call(ActionCall),
@@ -22,6 +23,27 @@ pub enum EntryAction {
     Member(u32),
     /// A group of the table's selector.
     Group(u32),
+    /// Actions of the entry's own, of which the table's selector chooses one.
+    Set(ActionSet),
+}
+
+/// What a selector chooses of for one entry alone.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ActionSet {
+    pub actions: Vec<WeightedCall>,
+    /// How its size is counted, if not as the selector says.
+    pub semantics: Option<SizeSemantics>,
+    /// What the controller attached to the set for itself; no part of the text.
+    pub note: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightedCall {
+    pub call: ActionCall,
+    /// How often it is among the choices of the selector.
+    pub weight: u32,
+    /// The action is left out while this port has no link.
+    pub watch: Option<u32>,
 }
 
 /// Values are below `2^width` of the key.

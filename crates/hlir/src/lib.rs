@@ -28,7 +28,7 @@ pub mod vector;
 pub mod verify;
 pub mod visit;
 
-pub use entry::{ActionCall, Entry, Match, MatchKind};
+pub use entry::{ActionCall, ActionSet, Entry, Match, MatchKind, WeightedCall};
 pub use expression::{Binary, Expression, Intrinsic, Type, Unary};
 pub use interface::Interface;
 pub use join::Join;

@@ -92,15 +92,21 @@ impl<'p> State<'p> {
         match &state.entry(entry).target {
             Target::Call(invocation) => Some(invocation.clone()),
             Target::Member(member) => profile()?.members.get(member).cloned(),
-            Target::Group(group) => {
-                let profile = profile()?;
-                let Some(choices) = profile.groups.get(group).filter(|choices| !choices.is_empty()) else {
-                    return state.empty_group.clone();
-                };
-                let chosen = choose(profile.profile.selector.as_ref(), &hash_data(), choices.len());
-                Some(choices[chosen].clone())
-            }
+            Target::Group(group) => self.choose(state, profile()?.groups.get(group), hash_data),
+            Target::Set(set) => self.choose(state, state.sets.get(set), hash_data),
         }
+    }
+
+    fn choose(
+        &self,
+        table: &TableState<'p>,
+        choices: Option<&Vec<Rc<Invocation>>>,
+        hash_data: impl Fn() -> Vec<u8>,
+    ) -> Option<Rc<Invocation>> {
+        let Some(choices) = choices.filter(|choices| !choices.is_empty()) else { return table.empty_group.clone() };
+        let profile = table.table.profile.map(|profile| self.profiles[number(profile)].profile)?;
+        let chosen = choose(profile.selector.as_ref(), &hash_data(), choices.len());
+        Some(choices[chosen].clone())
     }
 
     /// A cell of a counter, or nothing if an index is out of range.

@@ -148,9 +148,20 @@ impl<'p> Switch<'p> {
     fn apply_update(&mut self, update: &Update) -> Result<(), Refusal> {
         let now = self.state.clock_ns;
         match update {
-            Update::Insert { table, entry } => self.state.table_mut(*table).insert(entry)?,
-            Update::Modify { table, entry } => self.state.table_mut(*table).modify(*table, entry)?,
-            Update::Delete(key) => self.state.table_mut(key.table).delete(key)?,
+            Update::Insert { table, entry } => {
+                let set = self.store.set_number(*table, entry);
+                self.state.table_mut(*table).insert(entry, set)?;
+                self.write_derived(update);
+            }
+            Update::Modify { table, entry } => {
+                let set = self.store.set_number(*table, entry);
+                self.state.table_mut(*table).modify(*table, entry, set)?;
+                self.write_derived(update);
+            }
+            Update::Delete(key) => {
+                self.state.table_mut(key.table).delete(key)?;
+                self.write_derived(update);
+            }
             Update::SetDefault { table, call } => self.state.table_mut(*table).set_default(call),
             Update::SetIdleTimeout { key, nanoseconds } => {
                 self.state.table_mut(key.table).set_timer(key, *nanoseconds, now)?;
@@ -187,10 +198,10 @@ impl<'p> Switch<'p> {
         let (state, program) = (&mut self.state, self.program);
         self.joins.make(changes, |change| match change {
             Change::Insert(table, key, call) => {
-                state.table_mut(*table).insert(&join::entry(program, *table, key, call))
+                state.table_mut(*table).insert(&join::entry(program, *table, key, call), None)
             }
             Change::Modify(table, key, call) => {
-                state.table_mut(*table).modify(*table, &join::entry(program, *table, key, call))
+                state.table_mut(*table).modify(*table, &join::entry(program, *table, key, call), None)
             }
             Change::Delete(table, key) => state.table_mut(*table).delete(&join::entry_key(program, *table, key)),
             Change::Clear(table) => {
@@ -224,6 +235,10 @@ impl<'p> Switch<'p> {
         for object in self.store.derived(update) {
             match object {
                 Derived::Group(profile, group) => self.write_group(profile, group),
+                Derived::Set(table, set) => {
+                    let choices = self.store.set_choices(table, set);
+                    self.state.table_mut(table).set_choices(set, choices.as_deref());
+                }
                 Derived::Multicast(_) | Derived::Session(_) => {}
             }
         }
@@ -311,7 +326,10 @@ impl DataPlane for Switch<'_> {
     fn set_clock(&mut self, nanoseconds: u64) {
         self.state.clock_ns = nanoseconds;
         let (told, deleted) = self.state.age();
-        deleted.iter().for_each(|key| self.store.forget(key));
+        for key in deleted {
+            self.store.forget(&key);
+            self.write_derived(&Update::Delete(key));
+        }
         self.idle.extend(told);
     }
 

@@ -27,6 +27,8 @@ pub enum Target {
     Call(Rc<Invocation>),
     Member(u32),
     Group(u32),
+    /// By the number that the store gives it.
+    Set(u32),
 }
 
 /// The larger wins: priority or prefix length first, then age.
@@ -67,6 +69,8 @@ pub struct TableState<'p> {
     sequence: u64,
     /// By the masks of the keys.
     groups: HashMap<Vec<Bits>, Buckets>,
+    /// What the sets of entries choose of, each action as often as it has weight.
+    pub sets: HashMap<u32, Vec<Rc<Invocation>>>,
     identities: HashMap<(Vec<Pattern>, u32), usize>,
     direct_counters: usize,
     direct_meters: usize,
@@ -88,6 +92,7 @@ impl<'p> TableState<'p> {
             count: 0,
             sequence: 0,
             groups: HashMap::new(),
+            sets: HashMap::new(),
             identities: HashMap::new(),
             direct_counters,
             direct_meters,
@@ -95,7 +100,7 @@ impl<'p> TableState<'p> {
             expiry_ns: HashMap::new(),
         };
         for entry in &table.entries {
-            state.store(entry, Origin::Program);
+            state.store(entry, None, Origin::Program);
         }
         state
     }
@@ -138,7 +143,7 @@ impl<'p> TableState<'p> {
     }
 
     /// Refuses what the store cannot know: that a packet has inserted the entry, or filled the table.
-    pub fn insert(&mut self, entry: &Entry) -> Result<(), Refusal> {
+    pub fn insert(&mut self, entry: &Entry, set: Option<u32>) -> Result<(), Refusal> {
         let identity = (self.patterns(&entry.matches), self.identifying_priority(entry.priority));
         if self.identities.contains_key(&identity) {
             return Err(Refusal { kind: RefusalKind::Exists, ..self.refusal("has such an entry already") });
@@ -147,14 +152,14 @@ impl<'p> TableState<'p> {
             let full = self.refusal(&format!("is full: it has room for {size} entries"));
             return Err(Refusal { kind: RefusalKind::Full, ..full });
         }
-        self.store(entry, Origin::Written);
+        self.store(entry, set, Origin::Written);
         Ok(())
     }
 
-    pub fn modify(&mut self, table: TableId, entry: &Entry) -> Result<(), Refusal> {
+    pub fn modify(&mut self, table: TableId, entry: &Entry, set: Option<u32>) -> Result<(), Refusal> {
         let key = EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
         let id = self.identify(&key)?;
-        let target = target(self.table, &entry.action);
+        let target = target(self.table, &entry.action, set);
         self.entry_mut(id).target = target;
         Ok(())
     }
@@ -171,6 +176,14 @@ impl<'p> TableState<'p> {
             if self.entries[id].as_ref().is_some_and(|entry| entry.origin == Origin::Written) {
                 self.remove(id);
             }
+        }
+    }
+
+    /// Gives a set other choices, or removes it.
+    pub fn set_choices(&mut self, set: u32, written: Option<&[(&ActionCall, u32)]>) {
+        match written {
+            Some(written) => drop(self.sets.insert(set, choices(self.table, written))),
+            None => drop(self.sets.remove(&set)),
         }
     }
 
@@ -207,7 +220,7 @@ impl<'p> TableState<'p> {
         true
     }
 
-    fn store(&mut self, entry: &Entry, origin: Origin) {
+    fn store(&mut self, entry: &Entry, set: Option<u32>, origin: Origin) {
         let patterns = self.patterns(&entry.matches);
         let major = if self.table.has_priorities() {
             u64::from(entry.priority)
@@ -221,7 +234,7 @@ impl<'p> TableState<'p> {
                 .sum()
         };
         let rank = self.next_rank(major);
-        let target = target(self.table, &entry.action);
+        let target = target(self.table, &entry.action, set);
         self.place(patterns, self.identifying_priority(entry.priority), rank, target, origin);
     }
 
@@ -310,10 +323,12 @@ pub fn choices(table: &Table, written: &[(&ActionCall, u32)]) -> Vec<Rc<Invocati
     each.flat_map(|(invocation, weight)| std::iter::repeat_n(invocation, weight as usize)).collect()
 }
 
-fn target(table: &Table, action: &EntryAction) -> Target {
+/// `set` is the number of the entry's set, if it has one.
+fn target(table: &Table, action: &EntryAction, set: Option<u32>) -> Target {
     match action {
         EntryAction::Call(call) => Target::Call(Rc::new(invocation(table, call))),
         EntryAction::Member(member) => Target::Member(*member),
         EntryAction::Group(group) => Target::Group(*group),
+        EntryAction::Set(_) => Target::Set(set.unwrap_or_default()),
     }
 }

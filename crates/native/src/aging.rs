@@ -1,8 +1,8 @@
 //! Idle timeouts of native code: whose time has passed is looked for where the clock is set, or every now and then while workers run.
 
 use super::{NativeEngine, table_refusal, translate};
-use control::Refusal;
 use control::plane::EntryKey;
+use control::{Refusal, Update};
 use hlir::IdleTimeout;
 use runtime::Lane;
 
@@ -38,7 +38,11 @@ impl<L: Lane> NativeEngine<'_, L> {
                 let key = EntryKey { table: id, matches, priority };
                 match kind {
                     IdleTimeout::Notify => self.idle.push(key),
-                    IdleTimeout::Delete => self.store.forget(&key),
+                    IdleTimeout::Delete => {
+                        self.store.forget(&key);
+                        // A set that no entry has is only removed.
+                        drop(self.write_derived(&Update::Delete(key)));
+                    }
                 }
             }
         }

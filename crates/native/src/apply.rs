@@ -14,12 +14,12 @@ const BILLION: u128 = 1_000_000_000;
 impl<L: Lane> NativeEngine<'_, L> {
     pub(super) fn apply_update(&mut self, update: &Update) -> Result<(), Refusal> {
         match update {
-            Update::Insert { table, entry } => match self.table_number(*table) {
-                Some(number) => self.write_entry(number, *table, entry),
+            Update::Insert { table, entry } => self.with_sets(update, |engine| match engine.table_number(*table) {
+                Some(number) => engine.write_entry(number, *table, entry),
                 None => Ok(()),
-            },
-            Update::Modify { table, entry } => self.modify_entry(*table, entry),
-            Update::Delete(key) => self.delete_entry(key),
+            }),
+            Update::Modify { table, entry } => self.with_sets(update, |engine| engine.modify_entry(*table, entry)),
+            Update::Delete(key) => self.with_sets(update, |engine| engine.delete_entry(key)),
             Update::SetDefault { table, call } => self.write_default(*table, call),
             Update::SetIdleTimeout { key, nanoseconds } => self.start_timer(key, *nanoseconds),
             Update::SetExpiry { table, profile, nanoseconds } => {
@@ -91,6 +91,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         for object in self.store.derived(update) {
             let written = match object {
                 Derived::Group(profile, group) => self.write_group(profile, group),
+                Derived::Set(table, set) => self.write_set(table, set),
                 Derived::Multicast(group) => {
                     self.write_multicast(group);
                     Ok(())

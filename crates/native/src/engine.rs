@@ -104,6 +104,11 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
         done
     }
 
+    fn rederive(&mut self, inverse: &Update) {
+        // What was there before has room again.
+        drop(self.write_derived(inverse));
+    }
+
     fn clear_inserted(&mut self, table: TableId) -> Result<(), Refusal> {
         match self.table_number(table).filter(|_| self.program.tables[table].add_on_miss) {
             Some(number) => self.rewrite(number, table),

@@ -197,7 +197,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         match &entry.action {
             EntryAction::Call(call) => Ok(call),
             EntryAction::Member(member) => self.member(id, *member),
-            EntryAction::Group(_) => Err(Refusal::wrong("a group has no action of its own".to_string())),
+            EntryAction::Group(_) | EntryAction::Set(_) => Err(Refusal::wrong("a group has no action of its own")),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Groups of action selectors: each table of the profile has the members' records as its own entries would have them.
 
 use super::{NativeEngine, table_refusal};
-use control::Refusal;
+use control::store::Derived;
+use control::{Refusal, Update};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, ProfileId, TableId};
 use runtime::{Lane, abi};
@@ -9,7 +10,12 @@ use runtime::{Lane, abi};
 impl<L: Lane> NativeEngine<'_, L> {
     /// What a table has for an entry: an action with its data, or the slot of a group.
     pub(super) fn entry_record(&self, number: usize, id: TableId, entry: &Entry) -> Result<Vec<u8>, Refusal> {
-        let EntryAction::Group(group) = entry.action else {
+        let group = match entry.action {
+            EntryAction::Group(group) => Some(group),
+            EntryAction::Set(_) => self.store.set_number(id, entry),
+            EntryAction::Call(_) | EntryAction::Member(_) => None,
+        };
+        let Some(group) = group else {
             return self.record(number, id, self.call_of(id, entry)?);
         };
         let table = &self.switch.tables()[number];
@@ -48,7 +54,33 @@ impl<L: Lane> NativeEngine<'_, L> {
         Ok(())
     }
 
-    /// A table that is new has no groups: all of its profile are written to it.
+    /// Leaves a table with what the set of this number has now.
+    pub(super) fn write_set(&self, id: TableId, set: u32) -> Result<(), Refusal> {
+        let Some(number) = self.table_number(id) else { return Ok(()) };
+        let choices = self.store.set_choices(id, set);
+        let records = choices.map(|choices| self.group_records(number, id, &choices)).transpose()?;
+        let written = self.switch.tables()[number].set_group(set, records.as_deref());
+        written.map_err(|error| table_refusal(&self.program.tables[id].name, error))
+    }
+
+    /// Changes an entry: its set is there before the entry refers to it, and an old one goes behind it.
+    pub(super) fn with_sets(
+        &mut self,
+        update: &Update,
+        change: impl FnOnce(&mut Self) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let sets = self.store.derived(update).into_iter().filter_map(|object| match object {
+            Derived::Set(table, set) => Some((table, set)),
+            Derived::Group(..) | Derived::Multicast(_) | Derived::Session(_) => None,
+        });
+        let (kept, released): (Vec<_>, Vec<_>) =
+            sets.partition(|(table, set)| self.store.set_choices(*table, *set).is_some());
+        kept.iter().try_for_each(|(table, set)| self.write_set(*table, *set))?;
+        change(self)?;
+        released.iter().try_for_each(|(table, set)| self.write_set(*table, *set))
+    }
+
+    /// A table that is new has no groups: all of its profile and those of its entries are written to it.
     pub(super) fn write_groups(&self, number: usize, id: TableId) -> Result<(), Refusal> {
         let declared = &self.program.tables[id];
         let Some(profile) = declared.profile else { return Ok(()) };
@@ -58,6 +90,6 @@ impl<L: Lane> NativeEngine<'_, L> {
             let written = self.switch.tables()[number].set_group(group, Some(&records));
             written.map_err(|error| table_refusal(&declared.name, error))?;
         }
-        Ok(())
+        self.store.sets(id).try_for_each(|set| self.write_set(id, set))
     }
 }

@@ -227,7 +227,7 @@ impl Joins {
         }
         let call = |entry: &Entry| match &entry.action {
             EntryAction::Call(call) => Some(packed_call(&self.program, table, call)),
-            EntryAction::Member(_) | EntryAction::Group(_) => None,
+            EntryAction::Member(_) | EntryAction::Group(_) | EntryAction::Set(_) => None,
         };
         let key = Keys::of(&self.program, table).pack(matches, priority);
         Write::Entry { table, key, old: None, new: new.and_then(call) }

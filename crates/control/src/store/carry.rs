@@ -4,7 +4,7 @@ use super::{Origin, Store, index};
 use crate::plane::{Cell, EntryKey};
 use crate::{Refusal, RefusalKind, Update};
 use hlir::entry::EntryAction;
-use hlir::{ActionCall, Entry, ProfileId, Program, Table, TableId};
+use hlir::{ActionCall, ActionSet, Entry, ProfileId, Program, Table, TableId, WeightedCall};
 use std::sync::Arc;
 
 /// From the numbers of one program to those of another.
@@ -44,6 +44,14 @@ impl Renaming<'_> {
                 EntryAction::Call(self.call((&self.from.tables[from], &self.to.tables[to]), call)?)
             }
             EntryAction::Member(_) | EntryAction::Group(_) => entry.action.clone(),
+            EntryAction::Set(set) => {
+                let tables = (&self.from.tables[from], &self.to.tables[to]);
+                let renamed = |action: &WeightedCall| {
+                    Ok(WeightedCall { call: self.call(tables, &action.call)?, ..action.clone() })
+                };
+                let actions = set.actions.iter().map(renamed).collect::<Result<_, Refusal>>()?;
+                EntryAction::Set(ActionSet { actions, ..set.clone() })
+            }
         };
         Ok(Entry { action, ..entry.clone() })
     }
@@ -72,6 +80,8 @@ impl Store {
                 let table = renaming.table(id)?;
                 let entry = renaming.entry(id, table, &stored.entry)?;
                 let key = EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
+                let set = self.set_number(id, &stored.entry);
+                set.into_iter().for_each(|set| new.tables[index(table)].sets.number_next(set));
                 new.apply(&Update::Insert { table, entry })?;
                 if stored.idle_timeout_ns > 0 {
                     new.apply(&Update::SetIdleTimeout { key: key.clone(), nanoseconds: stored.idle_timeout_ns })?;

@@ -8,13 +8,16 @@ use super::profiles::has;
 use super::{Store, index};
 use crate::Update;
 use crate::plane::{BackedReplica, Replica, SessionTarget};
-use hlir::{ActionCall, ProfileId};
+use hlir::entry::EntryAction;
+use hlir::{ActionCall, ActionSet, Entry, Match, ProfileId, TableId};
 
 /// An object that the data plane has as the store derives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derived {
     /// A group of a selector.
     Group(ProfileId, u32),
+    /// The set of an entry of the table, by its number.
+    Set(TableId, u32),
     Multicast(u32),
     Session(u32),
 }
@@ -30,6 +33,29 @@ impl Store {
         let written = self.group(profile, group)?.members.iter();
         let live = written.filter(|of| of.watch.is_none_or(|port| !self.is_down(port)));
         Some(live.filter_map(|of| Some((members.get(&of.member)?, of.weight))).collect())
+    }
+
+    /// The number of the set that this entry has.
+    pub fn set_number(&self, table: TableId, entry: &Entry) -> Option<u32> {
+        match entry.action {
+            EntryAction::Set(_) => {
+                let table = &self.tables[index(table)];
+                table.set_of(&table.key(&entry.matches, entry.priority))
+            }
+            EntryAction::Call(_) | EntryAction::Member(_) | EntryAction::Group(_) => None,
+        }
+    }
+
+    /// The numbers of all sets of a table.
+    pub fn sets(&self, table: TableId) -> impl Iterator<Item = u32> {
+        self.tables[index(table)].sets.iter().map(|(number, _)| number)
+    }
+
+    /// The actions of which a selector chooses for the entry with this set, each as often as it has weight; none if no entry has it.
+    pub fn set_choices(&self, table: TableId, number: u32) -> Option<Vec<(&ActionCall, u32)>> {
+        let written = self.tables[index(table)].sets.get(number)?.actions.iter();
+        let live = written.filter(|action| action.watch.is_none_or(|port| !self.is_down(port)));
+        Some(live.map(|action| (&action.call, action.weight)).collect())
     }
 
     /// The replicas that get a copy of a packet to this multicast group.
@@ -50,6 +76,10 @@ impl Store {
     /// The objects that the data plane has otherwise once this update is kept.
     pub fn derived(&self, update: &Update) -> Vec<Derived> {
         match update {
+            Update::Insert { table, entry } | Update::Modify { table, entry } => {
+                self.set_and_released(*table, &entry.matches, entry.priority)
+            }
+            Update::Delete(key) => self.set_and_released(key.table, &key.matches, key.priority),
             Update::SetMember { profile, member, .. } => {
                 let using = self.groups(*profile).filter(|(_, group)| has(group, *member));
                 using.map(|(group, _)| Derived::Group(*profile, group)).collect()
@@ -60,10 +90,7 @@ impl Store {
             Update::SetMulticast { group, .. } => self.with_followers(*group).collect(),
             Update::SetSession { session, .. } => vec![Derived::Session(*session)],
             Update::SetPort { port, .. } => self.depending_on(*port),
-            Update::Insert { .. }
-            | Update::Modify { .. }
-            | Update::Delete(_)
-            | Update::SetDefault { .. }
+            Update::SetDefault { .. }
             | Update::SetIdleTimeout { .. }
             | Update::SetExpiry { .. }
             | Update::DeleteMember { .. }
@@ -75,6 +102,16 @@ impl Store {
     pub(super) fn set_port(&mut self, port: u32, up: bool) -> Update {
         let was_down = if up { self.ports_down.remove(&port) } else { !self.ports_down.insert(port) };
         Update::SetPort { port, up: !was_down }
+    }
+
+    /// The set of an entry, and those that no entry has any more since the latest update.
+    fn set_and_released(&self, table: TableId, matches: &[Match], priority: u32) -> Vec<Derived> {
+        let store = &self.tables[index(table)];
+        if store.sets.is_unused() {
+            return Vec::new();
+        }
+        let set = store.set_of(&store.key(matches, priority)).into_iter();
+        set.chain(store.sets.released().iter().copied()).map(|number| Derived::Set(table, number)).collect()
     }
 
     fn live_replicas(&self, replicas: &[BackedReplica]) -> Vec<Replica> {
@@ -94,6 +131,11 @@ impl Store {
                 self.groups(profile).filter(|(_, group)| group.members.iter().any(|of| of.watch == Some(port)));
             watching.map(move |(group, _)| Derived::Group(profile, group))
         });
+        let sets = self.program.tables.iter().flat_map(|(table, _)| {
+            let watches = |set: &ActionSet| set.actions.iter().any(|action| action.watch == Some(port));
+            let sets = self.tables[index(table)].sets.iter().filter(move |(_, set)| watches(set));
+            sets.map(move |(number, _)| Derived::Set(table, number))
+        });
         let depend = |replicas: &[BackedReplica]| replicas.iter().any(|replica| replica.depends_on(port));
         let groups = self.multicast_groups().filter(|(_, value)| depend(&value.replicas));
         let sessions = self.sessions().filter(|(_, session)| match &session.target {
@@ -101,6 +143,6 @@ impl Store {
             SessionTarget::Group(_) => false,
         });
         let groups = groups.flat_map(|(group, _)| self.with_followers(group));
-        watching.chain(groups).chain(sessions.map(|(session, _)| Derived::Session(session))).collect()
+        watching.chain(sets).chain(groups).chain(sessions.map(|(session, _)| Derived::Session(session))).collect()
     }
 }

@@ -3,7 +3,7 @@
 use crate::plane::Group;
 use crate::{Refusal, RefusalKind};
 use hlir::interface::{Detail, ObjectKind, SizeSemantics, SourceObject, SourceSelector};
-use hlir::{ProfileId, Program};
+use hlir::{ActionSet, ProfileId, Program};
 
 /// Weights of a group at most: what a selector's table has room for.
 const LARGEST_GROUP: u64 = 65_536;
@@ -43,10 +43,29 @@ impl<'p> Limits<'p> {
         self.check_weights(group.members.iter().map(|of| of.weight), room, &format!("group {number}"))
     }
 
+    /// Whether an entry may have such a set.
+    pub fn check_set(&self, set: &ActionSet) -> Result<(), Refusal> {
+        let semantics = match (set.semantics, self.semantics) {
+            (Some(SizeSemantics::SumOfWeights), _) => SizeSemantics::SumOfWeights,
+            (Some(counted @ SizeSemantics::SumOfMembers(_)), SizeSemantics::SumOfWeights) => counted,
+            (Some(SizeSemantics::SumOfMembers(_)) | None, of_selector) => of_selector,
+        };
+        let limits = Limits { semantics, ..*self };
+        let weights = set.actions.iter().map(|action| action.weight);
+        let (largest, size) = (self.largest_group, limits.size_by(weights.clone()));
+        if largest > 0 && size > largest {
+            return Err(Refusal::wrong(format!("a set has room for {largest}, not {size}")));
+        }
+        limits.check_weights(weights, LARGEST_GROUP, "a set")
+    }
+
     /// Whether there is room for a group beside the others.
     pub fn check_room<'g>(&self, group: &Group, others: impl Iterator<Item = &'g Group>) -> Result<(), Refusal> {
+        if self.size == 0 {
+            return Ok(());
+        }
         let taken: u64 = others.map(|other| self.size_of(other)).sum();
-        if self.size > 0 && taken + self.size_of(group) > self.size {
+        if taken + self.size_of(group) > self.size {
             let sentence = format!("the groups of `{}` have room for {} in all", self.name, self.size);
             return Err(Refusal::new(RefusalKind::Full, sentence));
         }

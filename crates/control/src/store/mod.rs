@@ -14,6 +14,7 @@ mod limits;
 pub mod packed;
 mod profiles;
 mod replication;
+mod sets;
 mod table;
 
 use crate::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Session};
@@ -26,13 +27,11 @@ pub(crate) use hash::KeyHash;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, Entry, Match, MeterId, ProfileId, Program, RegisterId, Scope, TableId, ValueSetId};
 use num_bigint::BigUint;
+pub use sets::FIRST_SET;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 pub use table::{Origin, Stored};
 use table::{TableStore, check_action, refusal};
-
-/// Ids from here on are those of members and groups that one-shot sets have made.
-pub const FIRST_HIDDEN: u32 = 0xc000_0000;
 
 /// A meter's cell: its index, or the table and the packed key of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -201,6 +200,7 @@ impl Store {
 
     /// Takes out an entry that the data plane has deleted.
     pub fn forget(&mut self, key: &EntryKey) {
+        self.tables[index(key.table)].sets.begin();
         self.remove(key);
     }
 
@@ -237,6 +237,7 @@ impl Store {
     pub fn restore(&mut self, inverse: &Update) {
         if let Update::Insert { table, entry } = inverse {
             self.version += 1;
+            self.tables[index(*table)].sets.begin();
             // Not checked: it may be one of the program's own, and is so again.
             self.keep(*table, entry);
             let declared = &self.program.tables[*table];
@@ -258,6 +259,7 @@ impl Store {
         let declared = &self.program.tables[table];
         self.check_writable(table)?;
         let store = &mut self.tables[index(table)];
+        store.sets.begin();
         store.check_matches(declared, &entry.matches)?;
         check_action(declared, &entry.action)?;
         let key = store.key(&entry.matches, entry.priority);
@@ -271,13 +273,15 @@ impl Store {
         self.check_writable(table)?;
         check_action(declared, &entry.action)?;
         let key = self.changeable(table, &entry.matches, entry.priority)?;
-        let Some(key) = key else { return Ok(None) };
+        self.tables[index(table)].sets.begin();
+        let Some(key) = key else { return check_inserted(declared, entry).map(|()| None) };
         let before = self.tables[index(table)].keep(declared, entry, key);
         Ok(before.map(|entry| Update::Modify { table, entry }))
     }
 
     fn delete(&mut self, key: &EntryKey) -> Result<Option<Update>, Refusal> {
         self.check_writable(key.table)?;
+        self.tables[index(key.table)].sets.begin();
         if self.changeable(key.table, &key.matches, key.priority)?.is_none() {
             return Ok(None);
         }
@@ -350,6 +354,7 @@ impl Store {
             EntryAction::Group(group) if !known.groups.contains_key(group) => {
                 Err(self.no_such(profile, "group", *group))
             }
+            EntryAction::Set(set) => self.check_set(profile, set),
             EntryAction::Call(_) | EntryAction::Member(_) | EntryAction::Group(_) => Ok(()),
         }
     }
@@ -435,6 +440,14 @@ impl Store {
             return Err(no_such_entry(declared));
         }
         Ok(())
+    }
+}
+
+/// What packets have inserted has an action of its own.
+fn check_inserted(table: &hlir::Table, entry: &Entry) -> Result<(), Refusal> {
+    match entry.action {
+        EntryAction::Set(_) => Err(refusal(table, "has no sets of actions in entries that packets inserted")),
+        EntryAction::Call(_) | EntryAction::Member(_) | EntryAction::Group(_) => Ok(()),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::check::check_call;
 use super::limits::Limits;
-use super::{FIRST_HIDDEN, Store, index};
+use super::{FIRST_SET, Store, index};
 use crate::plane::Group;
 use crate::{Refusal, RefusalKind, Update};
-use hlir::{ActionCall, ProfileId, Scope};
+use hlir::{ActionCall, ActionSet, ProfileId, Scope};
 use std::collections::HashSet;
 
 impl Store {
@@ -38,10 +38,10 @@ impl Store {
     }
 
     pub(super) fn set_group(&mut self, profile: ProfileId, group: u32, value: &Group) -> Result<Update, Refusal> {
-        let declared = &self.program.profiles[profile];
-        if declared.selector.is_none() {
-            let name = &declared.name;
-            return Err(Refusal::wrong(format!("profile `{name}` has no selector, so it has no groups")));
+        self.check_selector(profile)?;
+        if group >= FIRST_SET {
+            let sentence = format!("ids of a group end below {FIRST_SET:#x}: the switch uses the others");
+            return Err(Refusal::wrong(sentence));
         }
         let known = &self.profiles[index(profile)];
         if let Some(before) = known.groups.get(&group).filter(|before| before.max_size != value.max_size) {
@@ -49,12 +49,10 @@ impl Store {
             return Err(Refusal::wrong(format!("the largest size of group {group} is {size} for good")));
         }
         check_members(value)?;
-        if group < FIRST_HIDDEN {
-            let limits = Limits::of(&self.program, profile);
-            limits.check_group(group, value)?;
-            let others = known.groups.range(..FIRST_HIDDEN).filter(|(other, _)| **other != group);
-            limits.check_room(value, others.map(|(_, other)| other))?;
-        }
+        let limits = Limits::of(&self.program, profile);
+        limits.check_group(group, value)?;
+        let others = known.groups.iter().filter(|(other, _)| **other != group);
+        limits.check_room(value, others.map(|(_, other)| other))?;
         if let Some(unknown) = value.members.iter().find(|of| !known.members.contains_key(&of.member)) {
             return Err(self.no_such(profile, "member", unknown.member));
         }
@@ -62,6 +60,25 @@ impl Store {
             Some(value) => Update::SetGroup { profile, group, value },
             None => Update::DeleteGroup { profile, group },
         })
+    }
+
+    pub(super) fn check_set(&self, profile: ProfileId, set: &ActionSet) -> Result<(), Refusal> {
+        self.check_selector(profile)?;
+        if set.actions.iter().any(|action| action.weight == 0) {
+            return Err(Refusal::wrong("the weight of an action is not above 0"));
+        }
+        Limits::of(&self.program, profile).check_set(set)
+    }
+
+    fn check_selector(&self, profile: ProfileId) -> Result<(), Refusal> {
+        let declared = &self.program.profiles[profile];
+        match declared.selector {
+            Some(_) => Ok(()),
+            None => {
+                let name = &declared.name;
+                Err(Refusal::wrong(format!("profile `{name}` has no selector, so it has no groups")))
+            }
+        }
     }
 
     pub(super) fn delete_group(&mut self, profile: ProfileId, group: u32) -> Result<Update, Refusal> {

@@ -4,6 +4,7 @@ use super::bytes::Bytes;
 use super::check::{check_call, check_match};
 use super::hash::KeyHash;
 use super::packed::{self, Field};
+use super::sets::Sets;
 use crate::{Refusal, RefusalKind};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Match, Program, Scope, Table};
@@ -35,6 +36,7 @@ enum Kind {
     Call,
     Member,
     Group,
+    Set,
 }
 
 /// The rare parts of an entry.
@@ -48,7 +50,7 @@ struct Rare {
 struct Packed {
     kind: Kind,
     origin: Origin,
-    /// Of the action, the member or the group.
+    /// Of the action, the member, the group or the set.
     number: u32,
     /// The action's data.
     data: Bytes,
@@ -64,6 +66,7 @@ pub struct TableStore {
     pub default: Option<ActionCall>,
     /// Times of profiles that are not as they were at the start.
     pub expiry_ns: HashMap<u8, u64>,
+    pub sets: Sets,
 }
 
 impl TableStore {
@@ -76,10 +79,11 @@ impl TableStore {
             entries: HashMap::with_hasher(KeyHash::new()),
             default: None,
             expiry_ns: HashMap::new(),
+            sets: Sets::default(),
         };
         for entry in &table.entries {
             let origin = if entry.constant || table.entries_constant { Origin::Constant } else { Origin::Program };
-            let packed = pack(table, &entry.action, origin);
+            let packed = pack(table, &entry.action, origin, (&mut store.sets, None));
             store.entries.entry(store.key(&entry.matches, entry.priority)).or_insert(packed);
         }
         store
@@ -130,7 +134,7 @@ impl TableStore {
                 }
                 None => {
                     let origin = if entry.constant { Origin::Constant } else { Origin::Controller };
-                    slot.insert(pack(table, &entry.action, origin));
+                    slot.insert(pack(table, &entry.action, origin, (&mut self.sets, None)));
                     Ok(())
                 }
             },
@@ -140,15 +144,18 @@ impl TableStore {
     /// Keeps a new entry, or another action of one that is there. Gives the entry as it was.
     pub fn keep(&mut self, table: &Table, entry: &Entry, key: Bytes) -> Option<Entry> {
         use std::collections::hash_map::Entry as Slot;
-        let fresh = pack(table, &entry.action, if entry.constant { Origin::Constant } else { Origin::Controller });
+        let origin = if entry.constant { Origin::Constant } else { Origin::Controller };
         match self.entries.entry(key) {
             Slot::Vacant(slot) => {
-                slot.insert(fresh);
+                slot.insert(pack(table, &entry.action, origin, (&mut self.sets, None)));
                 None
             }
             Slot::Occupied(mut slot) => {
                 let there = slot.get_mut();
-                let action = action_of(table, there);
+                let action = action_of(table, there, &self.sets);
+                let old = there.set();
+                let fresh = pack(table, &entry.action, origin, (&mut self.sets, old));
+                old.filter(|_| fresh.kind != Kind::Set).into_iter().for_each(|old| self.sets.release(old));
                 (there.kind, there.number, there.data) = (fresh.kind, fresh.number, fresh.data);
                 Some(Entry { action, ..entry.clone() })
             }
@@ -183,12 +190,19 @@ impl TableStore {
 
     pub fn remove(&mut self, table: &Table, key: &[u8]) -> Option<Stored> {
         let (key, packed) = self.entries.remove_entry(key)?;
-        Some(self.stored(table, &key, &packed))
+        let stored = self.stored(table, &key, &packed);
+        packed.set().into_iter().for_each(|set| self.sets.release(set));
+        Some(stored)
     }
 
     pub fn find(&self, table: &Table, key: &[u8]) -> Option<Stored> {
         let (key, packed) = self.entries.get_key_value(key)?;
         Some(self.stored(table, key, packed))
+    }
+
+    /// The number of an entry's set.
+    pub fn set_of(&self, key: &[u8]) -> Option<u32> {
+        self.entries.get(key).and_then(Packed::set)
     }
 
     pub fn origin(&self, key: &[u8]) -> Option<Origin> {
@@ -215,7 +229,7 @@ impl TableStore {
     /// Whether any entry refers to the member or to the group.
     pub fn uses(&self, member: Option<u32>, group: Option<u32>) -> bool {
         self.entries.values().any(|packed| match packed.kind {
-            Kind::Call => false,
+            Kind::Call | Kind::Set => false,
             Kind::Member => Some(packed.number) == member,
             Kind::Group => Some(packed.number) == group,
         })
@@ -237,7 +251,7 @@ impl TableStore {
 
     fn stored(&self, table: &Table, key: &[u8], packed: &Packed) -> Stored {
         let (matches, priority) = packed::unpacked(key, &self.fields);
-        let action = action_of(table, packed);
+        let action = action_of(table, packed, &self.sets);
         let constant = packed.origin == Origin::Constant;
         let rare = packed.rare.as_deref().cloned().unwrap_or_default();
         Stored {
@@ -249,12 +263,21 @@ impl TableStore {
     }
 }
 
+impl Packed {
+    fn set(&self) -> Option<u32> {
+        (self.kind == Kind::Set).then_some(self.number)
+    }
+}
+
 /// Whether an entry may have this action.
 pub fn check_action(table: &Table, action: &EntryAction) -> Result<(), Refusal> {
     match action {
         EntryAction::Call(call) => check_call(table, call, Scope::DefaultOnly),
-        EntryAction::Member(_) | EntryAction::Group(_) if table.profile.is_none() => {
+        EntryAction::Member(_) | EntryAction::Group(_) | EntryAction::Set(_) if table.profile.is_none() => {
             Err(refusal(table, "has no action profile that an entry could refer to"))
+        }
+        EntryAction::Set(set) => {
+            set.actions.iter().try_for_each(|action| check_call(table, &action.call, Scope::DefaultOnly))
         }
         EntryAction::Member(_) | EntryAction::Group(_) => Ok(()),
     }
@@ -264,7 +287,8 @@ pub fn refusal(table: &Table, what: &str) -> Refusal {
     Refusal::wrong(format!("table `{}` {what}", table.name))
 }
 
-fn pack(table: &Table, action: &EntryAction, origin: Origin) -> Packed {
+/// A set is kept under the number `old`, if the entry has had one.
+fn pack(table: &Table, action: &EntryAction, origin: Origin, (sets, old): (&mut Sets, Option<u32>)) -> Packed {
     let (kind, number, data) = match action {
         EntryAction::Call(call) => {
             let widths = table.actions[call.action as usize].parameters.iter().map(|parameter| parameter.width);
@@ -272,14 +296,16 @@ fn pack(table: &Table, action: &EntryAction, origin: Origin) -> Packed {
         }
         EntryAction::Member(member) => (Kind::Member, *member, Bytes::from(&[][..])),
         EntryAction::Group(group) => (Kind::Group, *group, Bytes::from(&[][..])),
+        EntryAction::Set(set) => (Kind::Set, sets.keep(set, old), Bytes::from(&[][..])),
     };
     Packed { kind, origin, number, data, rare: None }
 }
 
-fn action_of(table: &Table, packed: &Packed) -> EntryAction {
+fn action_of(table: &Table, packed: &Packed, sets: &Sets) -> EntryAction {
     match packed.kind {
         Kind::Member => EntryAction::Member(packed.number),
         Kind::Group => EntryAction::Group(packed.number),
+        Kind::Set => EntryAction::Set(sets.get(packed.number).cloned().unwrap_or_default()),
         Kind::Call => {
             let mut data = &packed.data[..];
             let parameters = &table.actions[packed.number as usize].parameters;

@@ -3,6 +3,7 @@
 
 mod groups;
 mod replication;
+mod sets;
 
 use control::{Refusal, RefusalKind, Store, Update};
 use std::sync::Arc;

@@ -105,15 +105,17 @@ impl Verifier<'_> {
             }
             EntryAction::Member(_) if table.profile.is_none() => self.error(site, "the table has no action profile"),
             EntryAction::Member(member) => self.made_later(site, &format!("member {member}")),
-            EntryAction::Group(group) => {
-                let profile = table.profile.and_then(|id| get(&self.program.profiles, id));
-                if profile.is_none_or(|profile| profile.selector.is_none()) {
-                    self.error(site, "the table has no action selector");
-                } else {
-                    self.made_later(site, &format!("group {group}"));
-                }
+            EntryAction::Group(_) | EntryAction::Set(_) if !self.has_selector(table) => {
+                self.error(site, "the table has no action selector");
             }
+            EntryAction::Group(group) => self.made_later(site, &format!("group {group}")),
+            EntryAction::Set(_) => self.error(site, "only the control plane writes sets of actions"),
         }
+    }
+
+    fn has_selector(&self, table: &Table) -> bool {
+        let profile = table.profile.and_then(|id| get(&self.program.profiles, id));
+        profile.is_some_and(|profile| profile.selector.is_some())
     }
 
     /// The entry is there when the switch starts, and a profile is empty then.

@@ -4,11 +4,12 @@ use super::expression::{Around, NOWHERE};
 use super::statement::Kind;
 use super::{Generator, TEXTS};
 use hlir::entry::EntryAction;
+use hlir::interface::SizeSemantics;
 use hlir::join::{FirstAction, Join, SecondKey};
 use hlir::{
-    Action, ActionCall, Algorithm, Budget, Counter, CounterId, CounterUnit, Digest, Entry, Expression, Extern,
-    ExternObject, Field, Header, IdleTimeout, Key, Match, MatchKind, Meter, MeterUnit, Parameter, Profile, Program,
-    Register, Scope, Selector, Table, TableId, Type, ValueSet, Variable,
+    Action, ActionCall, ActionSet, Algorithm, Budget, Counter, CounterId, CounterUnit, Digest, Entry, Expression,
+    Extern, ExternObject, Field, Header, IdleTimeout, Key, Match, MatchKind, Meter, MeterUnit, Parameter, Profile,
+    Program, Register, Scope, Selector, Table, TableId, Type, ValueSet, Variable, WeightedCall,
 };
 use num_bigint::BigUint;
 
@@ -215,9 +216,10 @@ impl Generator<'_> {
         let has_priorities = self.program.tables[id].has_priorities();
         let priority = if has_priorities || self.breaks_rule() { self.number() } else { 0 };
         let profile = self.program.tables[id].profile;
-        let action = match (profile, self.below(3)) {
+        let action = match (profile, self.below(4)) {
             (Some(_), 0) if self.is_wild() => EntryAction::Member(self.number()),
             (Some(_), 1) if self.is_wild() => EntryAction::Group(self.number()),
+            (Some(_), 2) if self.is_wild() => EntryAction::Set(self.action_set(id)),
             _ => {
                 let widths = self.program.tables[id].parameter_widths(1);
                 let arguments: Vec<BigUint> = widths.iter().map(|width| self.value(*width)).collect();
@@ -227,6 +229,23 @@ impl Generator<'_> {
         };
         let constant = self.below(4) == 0;
         Entry { matches, priority, action, constant }
+    }
+
+    fn action_set(&mut self, id: TableId) -> ActionSet {
+        let widths = self.program.tables[id].parameter_widths(1);
+        let mut actions = Vec::new();
+        for _ in 0..self.below(3) {
+            let arguments: Vec<BigUint> = widths.iter().map(|width| self.value(*width)).collect();
+            let watch = if self.once_in(2) { Some(self.number()) } else { None };
+            actions.push(WeightedCall { call: ActionCall { action: 1, arguments }, weight: self.number(), watch });
+        }
+        let semantics = match self.below(4) {
+            0 => Some(SizeSemantics::SumOfWeights),
+            1 => Some(SizeSemantics::SumOfMembers(None)),
+            2 => Some(SizeSemantics::SumOfMembers(Some(9))),
+            _ => None,
+        };
+        ActionSet { actions, semantics, note: Vec::new() }
     }
 
     fn matches(&mut self, kind: MatchKind, width: u32) -> Match {

@@ -8,6 +8,7 @@ mod empty;
 mod exchange;
 mod joins;
 mod key_from_lookup;
+mod links;
 mod misses;
 mod queues;
 mod selector;

@@ -12,7 +12,6 @@ use control::message::runtime::{
     entity::Entity, packet_replication_engine_entry as engine, replica,
 };
 use control::plane::{self, BackedReplica, Group, GroupMember, Multicast, Session, SessionTarget};
-use control::store::FIRST_HIDDEN;
 
 impl<'a> Reader<'a> {
     pub(super) fn members(&mut self, filter: &ActionProfileMember) -> Outcome {
@@ -22,8 +21,8 @@ impl<'a> Reader<'a> {
         }
         for profile in schema.profiles().filter(|profile| chosen(profile.id, filter.action_profile_id)) {
             let store = self.switch.plane().store();
-            let visible = store.members(profile.profile).filter(|(member, _)| *member < FIRST_HIDDEN);
-            let found: Vec<_> = visible
+            let found: Vec<_> = store
+                .members(profile.profile)
                 .filter(|(member, _)| chosen(*member, filter.member_id))
                 .map(|(member_id, call)| ActionProfileMember {
                     action_profile_id: profile.id,
@@ -43,8 +42,8 @@ impl<'a> Reader<'a> {
         }
         for profile in schema.profiles().filter(|profile| chosen(profile.id, filter.action_profile_id)) {
             let store = self.switch.plane().store();
-            let visible = store.groups(profile.profile).filter(|(group, _)| *group < FIRST_HIDDEN);
-            let found: Vec<_> = visible
+            let found: Vec<_> = store
+                .groups(profile.profile)
                 .filter(|(group, _)| chosen(*group, filter.group_id))
                 .map(|(group, value)| group_of(profile.id, group, value))
                 .collect();

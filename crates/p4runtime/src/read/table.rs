@@ -3,16 +3,19 @@
 use super::Reader;
 use crate::failure::{Failure, Outcome};
 use crate::note;
-use crate::records::Records;
+use crate::port::{PortWriter, Written};
 use crate::schema::{Schema, TableSchema};
-use crate::value::int64;
+use crate::value::{int32, int64};
 use crate::write::entry_key;
 use control::message::runtime::{
-    CounterData, MeterConfig, TableAction, TableEntry, entity::Entity, table_action, table_entry,
+    ActionProfileAction, ActionProfileActionSet, CounterData, MeterConfig, TableAction, TableEntry,
+    action_profile_action, action_profile_action_set, entity::Entity, table_action, table_entry,
 };
 use control::plane::{Cell, CounterValue, EntryKey, MeterRates};
 use control::store::{Origin, Stored};
 use hlir::entry::EntryAction;
+use hlir::interface::SizeSemantics;
+use hlir::{ActionSet, WeightedCall};
 
 impl<'a> Reader<'a> {
     pub(super) fn table_entries(&mut self, filter: &TableEntry) -> Outcome {
@@ -52,9 +55,9 @@ impl<'a> Reader<'a> {
             let found = self.switch.plane().store().entries(table.table).collect();
             return self.entries(table, found, filter);
         }
-        let (schema, records, answers) = (self.schema, self.records, &mut self.answers);
+        let (schema, answers) = (self.schema, &mut self.answers);
         for stored in self.switch.plane().store().entries(table.table) {
-            let entry = entry(schema, records, table, &stored);
+            let entry = entry(schema, table, &stored);
             if passes(&entry, filter) {
                 let entity = Some(Entity::TableEntry(entry));
                 answers.push(&control::message::runtime::Entity { entity });
@@ -65,7 +68,7 @@ impl<'a> Reader<'a> {
 
     fn entries(&mut self, table: &TableSchema, found: Vec<Stored>, filter: &TableEntry) -> Outcome {
         for stored in found {
-            let mut entry = entry(self.schema, self.records, table, &stored);
+            let mut entry = entry(self.schema, table, &stored);
             if !passes(&entry, filter) {
                 continue;
             }
@@ -122,12 +125,12 @@ pub fn key_of(table: &TableSchema, stored: &Stored) -> EntryKey {
     EntryKey { table: table.table, matches: entry.matches.clone(), priority: entry.priority }
 }
 
-fn entry(schema: &Schema, records: &Records, table: &TableSchema, stored: &Stored) -> TableEntry {
+fn entry(schema: &Schema, table: &TableSchema, stored: &Stored) -> TableEntry {
     let (controller_metadata, metadata) = note::unpack(&stored.metadata);
     TableEntry {
         table_id: table.id,
         r#match: table.keys.write(&stored.entry.matches, &schema.dictionaries),
-        action: action(schema, records, table, stored),
+        action: action(schema, table, stored),
         priority: if table.has_priorities { stored.entry.priority as i32 } else { 0 },
         controller_metadata,
         metadata,
@@ -137,17 +140,39 @@ fn entry(schema: &Schema, records: &Records, table: &TableSchema, stored: &Store
     }
 }
 
-fn action(schema: &Schema, records: &Records, table: &TableSchema, stored: &Stored) -> Option<TableAction> {
+fn action(schema: &Schema, table: &TableSchema, stored: &Stored) -> Option<TableAction> {
     use table_action::Type;
     let made = match &stored.entry.action {
         EntryAction::Call(call) => Type::Action(table.actions.write(call, &schema.dictionaries)?),
         EntryAction::Member(member) => Type::ActionProfileMemberId(*member),
-        EntryAction::Group(group) => match records.one_shot(&key_of(table, stored)) {
-            Some(made) if made.group == *group => Type::ActionProfileActionSet(made.set.clone()),
-            Some(_) | None => Type::ActionProfileGroupId(*group),
-        },
+        EntryAction::Group(group) => Type::ActionProfileGroupId(*group),
+        EntryAction::Set(set) => Type::ActionProfileActionSet(action_set(schema, table, set)),
     };
     Some(TableAction { r#type: Some(made) })
+}
+
+fn action_set(schema: &Schema, table: &TableSchema, set: &ActionSet) -> ActionProfileActionSet {
+    use action_profile_action::WatchKind;
+    use action_profile_action_set::SizeSemantics as Size;
+    let (mut ports, attached) = PortWriter::new(&set.note);
+    let action = |written: &WeightedCall| ActionProfileAction {
+        action: table.actions.write(&written.call, &schema.dictionaries),
+        weight: int32(written.weight),
+        watch_kind: written.watch.map(|port| match ports.next(port) {
+            Written::Bytes(port) => WatchKind::WatchPort(port),
+            Written::Number(port) => WatchKind::Watch(int32(port)),
+        }),
+    };
+    let semantics = match set.semantics {
+        None => Size::DefaultSizeDeterminedByActionSelector,
+        Some(SizeSemantics::SumOfWeights) => Size::SumOfWeights,
+        Some(SizeSemantics::SumOfMembers(_)) => Size::SumOfMembers,
+    };
+    ActionProfileActionSet {
+        action_profile_actions: set.actions.iter().map(action).collect(),
+        action_selection_mode: attached.first().copied().unwrap_or(0).into(),
+        size_semantics: semantics.into(),
+    }
 }
 
 /// What a filter leaves at its default value is open.

@@ -61,8 +61,6 @@ pub struct ProfileSchema {
 pub struct SelectorSchema {
     /// Of one group; 0 for none.
     pub largest_group: u64,
-    /// The largest weight of a member, where members are counted and not their weights.
-    pub counts_members: Option<Option<u64>>,
 }
 
 /// Counters or meters found by an index.
@@ -240,12 +238,7 @@ pub fn no_such(kind: &str, id: u32) -> Failure {
 
 impl SelectorSchema {
     fn of(source: &hlir::interface::SourceSelector) -> SelectorSchema {
-        use hlir::interface::SizeSemantics;
-        let counts_members = match source.semantics {
-            Some(SizeSemantics::SumOfMembers(largest)) => Some(largest),
-            Some(SizeSemantics::SumOfWeights) | None => None,
-        };
-        SelectorSchema { largest_group: source.largest_group, counts_members }
+        SelectorSchema { largest_group: source.largest_group }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::schema::ProfileSchema;
 use control::Update;
 use control::message::runtime::{self as message, update::Type};
-use control::store::FIRST_HIDDEN;
+use control::store::FIRST_SET;
 use hlir::Scope;
 use tonic::Code;
 
@@ -42,10 +42,10 @@ impl<'a> Writer<'a> {
 pub fn check_id(kind: Type, what: &str, id: u32) -> Outcome {
     match (id, kind) {
         (0, _) => Err(Failure::invalid(format!("0 is no {what}"))),
-        (FIRST_HIDDEN.., Type::Insert) => {
-            Err(Failure::invalid(format!("ids of a {what} end below {FIRST_HIDDEN:#x}: the switch uses the others")))
+        (FIRST_SET.., Type::Insert) => {
+            Err(Failure::invalid(format!("ids of a {what} end below {FIRST_SET:#x}: the switch uses the others")))
         }
-        (FIRST_HIDDEN.., _) => Err(Failure::missing(format!("there is no {what} {id}"))),
+        (FIRST_SET.., _) => Err(Failure::missing(format!("there is no {what} {id}"))),
         _ => Ok(()),
     }
 }

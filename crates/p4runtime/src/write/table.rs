@@ -9,7 +9,7 @@ use crate::value;
 use control::Update;
 use control::message::runtime::{self as message, TableAction, table_action, update::Type};
 use control::plane::{Cell, CounterValue, EntryKey};
-use control::store::{FIRST_HIDDEN, Origin, Stored};
+use control::store::{Origin, Stored};
 use hlir::entry::EntryAction;
 use hlir::{Entry, Scope};
 use tonic::Code;
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
         let Some(action) = &given.action else {
             return Err(Failure::invalid("an entry needs an action"));
         };
-        let action = self.entry_action(table, &key, action)?;
+        let action = self.entry_action(table, action)?;
         let entry = Entry { matches: key.matches, priority: key.priority, action, constant: false };
         let update = Update::Insert { table: key.table, entry };
         self.apply(&update)?;
@@ -75,14 +75,10 @@ impl<'a> Writer<'a> {
             return Err(Failure::missing(format!("table `{}` has no such entry", table.name)));
         }
         if let Some(action) = &given.action {
-            let old = self.records.one_shot(&key).cloned();
-            let action = self.entry_action(table, &key, action)?;
+            let action = self.entry_action(table, action)?;
             let (matches, priority) = (key.matches.clone(), key.priority);
             let entry = Entry { matches, priority, action, constant: false };
             self.apply(&Update::Modify { table: key.table, entry })?;
-            if let Some(old) = old {
-                self.remove_one_shot(&key, old)?;
-            }
         }
         let constant = before.as_ref().is_some_and(|before| before.origin == Origin::Constant);
         if !constant && let Some(before) = before {
@@ -117,11 +113,7 @@ impl<'a> Writer<'a> {
         if self.rolls_back {
             self.remember(table, key)?;
         }
-        self.apply(&Update::Delete(key.clone()))?;
-        match self.records.one_shot(key).cloned() {
-            Some(old) => self.remove_one_shot(key, old),
-            None => Ok(()),
-        }
+        self.apply(&Update::Delete(key.clone()))
     }
 
     /// What the inverse of a deletion does not hold comes back behind it.
@@ -147,14 +139,13 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn entry_action(&mut self, table: &TableSchema, key: &EntryKey, given: &TableAction) -> Outcome<EntryAction> {
+    fn entry_action(&self, table: &TableSchema, given: &TableAction) -> Outcome<EntryAction> {
         let Some(given) = &given.r#type else {
             return Err(Failure::invalid("the entry's action is not set"));
         };
         let wrong = |what: &str| Err(Failure::invalid(format!("entries of table `{}` {what}", table.name)));
-        let visible = |id: u32, what: &str| match id {
+        let named = |id: u32, what: &str| match id {
             0 => Err(Failure::invalid(format!("0 is no {what}"))),
-            FIRST_HIDDEN.. => Err(Failure::missing(format!("there is no {what} {id}"))),
             id => Ok(id),
         };
         match (table.profile, given) {
@@ -165,17 +156,17 @@ impl<'a> Writer<'a> {
             (None, _) => wrong("have an action of their own"),
             (Some(_), table_action::Type::Action(_)) => wrong("refer to members or groups of their action profile"),
             (Some(_), table_action::Type::ActionProfileMemberId(member)) => {
-                Ok(EntryAction::Member(visible(*member, "member")?))
+                Ok(EntryAction::Member(named(*member, "member")?))
             }
             (Some((profile, _)), given) => {
                 if self.schema.profile(profile)?.selector.is_none() {
                     return wrong("refer to members: their action profile has no groups");
                 }
                 match given {
-                    table_action::Type::ActionProfileGroupId(group) => {
-                        Ok(EntryAction::Group(visible(*group, "group")?))
+                    table_action::Type::ActionProfileGroupId(group) => Ok(EntryAction::Group(named(*group, "group")?)),
+                    table_action::Type::ActionProfileActionSet(set) => {
+                        Ok(EntryAction::Set(self.action_set(table, set)?))
                     }
-                    table_action::Type::ActionProfileActionSet(set) => self.one_shot(table, key, set),
                     table_action::Type::Action(_) | table_action::Type::ActionProfileMemberId(_) => {
                         wrong("refer to members or groups of their action profile")
                     }

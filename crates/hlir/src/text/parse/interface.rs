@@ -128,19 +128,25 @@ impl Reader {
         if self.eat_word("selector") {
             self.expect_word("largest_group")?;
             let largest_group = self.number("a number of members")?;
-            let mut semantics = None;
-            if self.eat_word("sum_of_weights") {
-                semantics = Some(SizeSemantics::SumOfWeights);
-            } else if self.eat_word("sum_of_members") {
-                let weight = if self.is_word("of") { None } else { Some(self.number("a weight")?) };
-                semantics = Some(SizeSemantics::SumOfMembers(weight));
-            }
+            let semantics = self.size_semantics("of")?;
             selector = Some(SourceSelector { largest_group, semantics });
         }
         self.expect_word("of")?;
         self.expect("{")?;
         let tables = self.list("}", |reader| reader.number("a table's id"))?;
         Ok(Detail::ActionProfile { tables, size, selector })
+    }
+
+    /// `sum_of_weights`, `sum_of_members 8` or nothing, before the word or symbol `end`.
+    pub(super) fn size_semantics(&mut self, end: &str) -> Read<Option<SizeSemantics>> {
+        if self.eat_word("sum_of_weights") {
+            return Ok(Some(SizeSemantics::SumOfWeights));
+        }
+        if !self.eat_word("sum_of_members") {
+            return Ok(None);
+        }
+        let weight = if self.is_word(end) || self.is_symbol(end) { None } else { Some(self.number("a weight")?) };
+        Ok(Some(SizeSemantics::SumOfMembers(weight)))
     }
 
     /// ` type NAME`, where the program has declared the type.

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::cursor::Read;
-use crate::entry::EntryAction;
+use crate::entry::{ActionSet, EntryAction, WeightedCall};
 use crate::text::lex::TokenKind;
 use crate::text::names::id;
 use crate::text::words::{MATCH_KINDS, SCOPES, value_of};
@@ -184,10 +184,26 @@ impl Reader {
             EntryAction::Member(self.number("a member")?)
         } else if named && self.eat_word("group") {
             EntryAction::Group(self.number("a group")?)
+        } else if !matches!(self.peek_behind(1).kind, TokenKind::Symbol("(")) && self.eat_word("choose") {
+            EntryAction::Set(self.action_set(table)?)
         } else {
             EntryAction::Call(self.action_call(table)?)
         };
         Ok(Entry { matches, priority, action, constant })
+    }
+
+    /// `sum_of_members { to(1) * 2, to(3) * 1 watch 3 }`
+    fn action_set(&mut self, table: TableId) -> Read<ActionSet> {
+        let semantics = self.size_semantics("{")?;
+        self.expect("{")?;
+        let actions = self.list("}", |reader| {
+            let call = reader.action_call(table)?;
+            reader.expect("*")?;
+            let weight = reader.number("a weight")?;
+            let watch = if reader.eat_word("watch") { Some(reader.number("a port")?) } else { None };
+            Ok(WeightedCall { call, weight, watch })
+        })?;
+        Ok(ActionSet { actions, semantics, note: Vec::new() })
     }
 
     fn key_match(&mut self) -> Read<Match> {

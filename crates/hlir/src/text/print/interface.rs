@@ -135,13 +135,16 @@ fn word<T: PartialEq>(words: Words<T>, value: &T) -> &'static str {
 }
 
 fn print_selector(selector: &SourceSelector) -> String {
-    let semantics = match selector.semantics {
+    format!(" selector largest_group {}{}", selector.largest_group, size_semantics(selector.semantics))
+}
+
+pub(super) fn size_semantics(semantics: Option<SizeSemantics>) -> String {
+    match semantics {
         None => String::new(),
         Some(SizeSemantics::SumOfWeights) => " sum_of_weights".to_string(),
         Some(SizeSemantics::SumOfMembers(None)) => " sum_of_members".to_string(),
         Some(SizeSemantics::SumOfMembers(Some(weight))) => format!(" sum_of_members {weight}"),
-    };
-    format!(" selector largest_group {}{semantics}", selector.largest_group)
+    }
 }
 
 fn of_type(name: &Option<String>) -> String {

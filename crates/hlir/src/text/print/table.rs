@@ -1,8 +1,9 @@
 //! Prints tables: keys, actions with their bodies, and entries.
 
+use super::interface::size_semantics;
 use super::lines::{Lines, annotations, docs_lines};
 use super::{Printer, hexadecimal, number_text};
-use crate::entry::EntryAction;
+use crate::entry::{ActionSet, EntryAction, WeightedCall};
 use crate::text::words::{MATCH_KINDS, SCOPES, word_of, written};
 use crate::{Action, ActionCall, Entry, IdleTimeout, Key, Match, Notes, Parameter, Table, TableId, Type};
 use num_bigint::BigUint;
@@ -77,6 +78,15 @@ impl Printer<'_> {
         format!("{}({})", self.action_name(id, call.action), arguments.join(", "))
     }
 
+    fn action_set(&self, id: TableId, table: &Table, set: &ActionSet) -> String {
+        let action = |action: &WeightedCall| {
+            let watch = action.watch.map_or(String::new(), |port| format!(" watch {port}"));
+            format!("{} * {}{watch}", self.action_call(id, table, &action.call), action.weight)
+        };
+        let actions: Vec<String> = set.actions.iter().map(action).collect();
+        format!("choose{} {{ {} }}", size_semantics(set.semantics), actions.join(", "))
+    }
+
     fn entries(&self, lines: &mut Lines, id: TableId, table: &Table) {
         if table.entries.is_empty() && !table.entries_constant {
             return;
@@ -91,6 +101,7 @@ impl Printer<'_> {
                 EntryAction::Call(call) => self.action_call(id, table, call),
                 EntryAction::Member(member) => format!("member {member}"),
                 EntryAction::Group(group) => format!("group {group}"),
+                EntryAction::Set(set) => self.action_set(id, table, set),
             };
             let space = if matches.is_empty() { "" } else { " " };
             let constant = if entry.constant { "const " } else { "" };

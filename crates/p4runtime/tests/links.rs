@@ -1,0 +1,136 @@
+//! Links of ports: what a controller reads does not depend on them, and they outlive a pipeline (P4Runtime 1.5, sections 9.2 and 9.5).
+#![allow(deprecated)]
+
+mod rig;
+
+use control::DataPlane as _;
+use control::message::runtime::{
+    action_profile_group::member::WatchKind as Watch, entity::Entity, packet_replication_engine_entry::Type as Engine,
+    set_forwarding_pipeline_config_request::Action as Set, *,
+};
+use rig::messages::*;
+use rig::{EVERYTHING, Rig};
+use std::time::{Duration, Instant};
+use tonic::Code;
+
+/// The port of the controller, as the protocol numbers it.
+const SDN_CPU: u32 = 0xffff_fffd;
+
+fn eventually(holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(10), "it never holds");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn config() -> Option<ForwardingPipelineConfig> {
+    Some(ForwardingPipelineConfig { p4_device_config: EVERYTHING.into(), ..Default::default() })
+}
+
+fn watching(group_id: u32, members: &[(u32, Watch)]) -> Entity {
+    let members = members.iter().map(|(member_id, watch)| action_profile_group::Member {
+        member_id: *member_id,
+        weight: 2,
+        watch_kind: Some(watch.clone()),
+    });
+    let action_profile_id = id_of("selector");
+    let members = members.collect();
+    Entity::ActionProfileGroup(ActionProfileGroup { action_profile_id, group_id, members, max_size: 8 })
+}
+
+fn set_of(watch: &[action_profile_action::WatchKind]) -> TableEntry {
+    let action = |watch: &action_profile_action::WatchKind| ActionProfileAction {
+        action: Some(call("forward", &[&[4]])),
+        weight: 3,
+        watch_kind: Some(watch.clone()),
+    };
+    let set = ActionProfileActionSet {
+        action_profile_actions: watch.iter().map(action).collect(),
+        action_selection_mode: action_profile_action_set::ActionSelectionMode::Hash.into(),
+        size_semantics: action_profile_action_set::SizeSemantics::SumOfMembers.into(),
+    };
+    let does = TableAction { r#type: Some(table_action::Type::ActionProfileActionSet(set)) };
+    entry("paths", vec![exact(1, [8])], Some(does))
+}
+
+/// Two replicas, in the field that the protocol has given up and in that of today.
+fn replicas() -> Vec<Replica> {
+    let old = |port| Some(replica::PortKind::EgressPort(port));
+    let backup = BackupReplica { port: bytes(SDN_CPU.into()), instance: 4 };
+    vec![
+        Replica { port_kind: old(SDN_CPU), instance: 1, backup_replicas: Vec::new() },
+        Replica { port_kind: old(7), instance: 2, backup_replicas: vec![backup] },
+        replica(8, 3),
+    ]
+}
+
+#[test]
+fn ports_are_read_in_the_form_in_which_they_were_written() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    for number in 1..4 {
+        client.insert(member("selector", number, call("forward", &[&[1]]))).expect("it suits");
+    }
+    let group = watching(
+        1,
+        &[(1, Watch::Watch(3)), (2, Watch::WatchPort(bytes(4))), (3, Watch::WatchPort(bytes(SDN_CPU.into())))],
+    );
+    let set = table(set_of(&[
+        action_profile_action::WatchKind::WatchPort(bytes(5)),
+        action_profile_action::WatchKind::Watch(6),
+    ]));
+    let class = CloneSessionEntry { session_id: 1, replicas: replicas(), class_of_service: 3, packet_length_bytes: 0 };
+    let session = engine(Engine::CloneSessionEntry(class));
+    let metadata = b"of the controller".to_vec();
+    let many = MulticastGroupEntry { multicast_group_id: 1, replicas: replicas(), metadata };
+    let many = engine(Engine::MulticastGroupEntry(many));
+    for written in [&group, &set, &session, &many] {
+        assert_eq!(client.insert(written.clone()), Ok(()));
+    }
+    for port in 3..9 {
+        rig.server.events().port(port, false);
+    }
+    eventually(|| (3..9).all(|port| rig.behind().plane.store().is_down(port)));
+    let sessions = engine(Engine::CloneSessionEntry(CloneSessionEntry::default()));
+    assert_eq!(client.read(Entity::ActionProfileGroup(ActionProfileGroup::default())), [group]);
+    assert_eq!(client.read(table(entry("paths", vec![], None))), [set]);
+    assert_eq!(client.read(sessions), [session]);
+    assert_eq!(client.read(multicast(0, vec![])), [many]);
+    let live: Vec<u32> = rig.behind().plane.store().replicas(1).iter().map(|replica| replica.port).collect();
+    assert_eq!(live, [rig::CPU_PORT, rig::CPU_PORT, 8], "the backup stands in for port 7; port 8 has none");
+}
+
+#[test]
+fn links_outlive_a_pipeline() {
+    let rig = Rig::empty();
+    let mut client = rig.primary();
+    rig.server.events().port(4, false);
+    assert!(client.set_config(Set::VerifyAndCommit, config()).is_ok());
+    eventually(|| rig.behind().plane.store().is_down(4));
+    for action in [Set::VerifyAndCommit, Set::ReconcileAndCommit] {
+        assert!(client.set_config(action, config()).is_ok());
+        assert!(rig.behind().plane.store().is_down(4), "{action:?}");
+    }
+    let backup = BackupReplica { port: bytes(5), instance: 1 };
+    let group = multicast(7, vec![Replica { backup_replicas: vec![backup], ..replica(4, 1) }]);
+    client.insert(group).expect("it suits");
+    assert_eq!(rig.behind().plane.store().replicas(7)[0].port, 5);
+}
+
+#[test]
+fn watching_groups_and_sets_outlive_a_pipeline_that_is_reconciled() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    client.insert(member("selector", 1, call("forward", &[&[1]]))).expect("it suits");
+    let group = watching(1, &[(1, Watch::WatchPort(bytes(4)))]);
+    let set = table(set_of(&[action_profile_action::WatchKind::WatchPort(bytes(5))]));
+    client.insert(group.clone()).expect("it suits");
+    client.insert(set.clone()).expect("it suits");
+    assert!(client.set_config(Set::ReconcileAndCommit, config()).is_ok());
+    assert_eq!(client.read(Entity::ActionProfileGroup(ActionProfileGroup::default())), std::slice::from_ref(&group));
+    assert_eq!(client.read(table(entry("paths", vec![], None))), std::slice::from_ref(&set));
+    assert_eq!(client.delete(set), Ok(()));
+    assert_eq!(client.delete(group.clone()), Ok(()));
+    assert_eq!(client.delete(group), Err(Code::NotFound));
+}
