@@ -1,6 +1,5 @@
 //! Table entries, as a program contains them and as a control plane writes them.
 
-use crate::interface::SizeSemantics;
 use num_bigint::BigUint;
 
 /// An entry. Of several that match, the one with the largest priority wins; among equals the one inserted first.
@@ -35,6 +34,14 @@ pub struct ActionSet {
     pub semantics: Option<SizeSemantics>,
     /// What the controller attached to the set for itself; no part of the text.
     pub note: Vec<u8>,
+}
+
+/// What the size of a selector, or of a set, limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeSemantics {
+    SumOfWeights,
+    /// With the largest weight of a member, if there is a limit.
+    SumOfMembers(Option<u64>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

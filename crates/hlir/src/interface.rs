@@ -2,6 +2,7 @@
 //!
 //! Rewrites may merge or split the tables of the program; these stay as the source has them, and [`Physical`] says where each has gone.
 
+pub use crate::entry::SizeSemantics;
 use crate::{CounterUnit, MatchKind, MeterUnit, Notes, Scope, TableId};
 use num_bigint::BigUint;
 
@@ -162,14 +163,6 @@ pub struct SourceSelector {
     /// Members of a group at most; 0 leaves it to the switch.
     pub largest_group: u64,
     pub semantics: Option<SizeSemantics>,
-}
-
-/// What the size of a selector limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SizeSemantics {
-    SumOfWeights,
-    /// With the largest weight of a member, if there is a limit.
-    SumOfMembers(Option<u64>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
