@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod groups;
+mod refusing;
 mod replication;
 mod sets;
 
