@@ -8,7 +8,7 @@ use crate::state::State;
 use crate::tables::TableState;
 use control::Refusal;
 use control::plane::EntryKey;
-use hlir::{IdleTimeout, Match, MatchKind};
+use hlir::{IdleTimeout, Match, MatchKind, TableId};
 
 /// How long an entry may go without a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,7 @@ impl State<'_> {
         let ids: Vec<_> = self.program.tables.iter().map(|(id, _)| id).collect();
         let (mut told, mut deleted) = (Vec::new(), Vec::new());
         for id in ids {
+            self.note_joint_hits(id);
             let aged = self.table_mut(id).age(now).into_iter();
             let keys = aged.map(|(matches, priority)| EntryKey { table: id, matches, priority });
             match self.program.tables[id].idle_timeout {
@@ -41,6 +42,16 @@ impl State<'_> {
             }
         }
         (told, deleted)
+    }
+
+    /// Restarts the timers of entries that a joint table was hit for.
+    fn note_joint_hits(&mut self, table: TableId) {
+        let Some(timers) = self.program.joint_timers(table) else { return };
+        for id in self.table(table).entry_ids() {
+            let hit_ns = self.register(timers, id as u64).map_or(0, |time| time.to_u64());
+            let idle = &mut self.table_mut(table).entry_mut(id).idle;
+            idle.restarted_ns = idle.restarted_ns.max(hit_ns);
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use crate::meter::MeterCell;
 use crate::pattern::Pattern;
 use crate::storage::number;
 use crate::tables::{Invocation, TableState, Target};
-use control::Refusal;
 use control::plane::{Cell, CounterValue, EntryKey};
+use control::{Refusal, Update};
 use hlir::value::{Bits, Value};
 use hlir::{CounterId, MeterId, Profile, Program, RegisterId, Selector, TableId};
 use std::collections::{BTreeMap, HashMap};
@@ -165,6 +165,16 @@ impl<'p> State<'p> {
     /// The number of an entry's direct counters and meters: hidden actions of joint tables have it as data.
     pub fn cell_number(&self, key: &EntryKey) -> Option<u64> {
         self.table(key.table).identify(key).ok().map(|entry| entry as u64)
+    }
+
+    /// A new entry may have the number of one that was hit.
+    pub fn forget_joint_hits(&mut self, update: &Update) {
+        let Update::Insert { table, entry } = update else { return };
+        let Some(timers) = self.program.joint_timers(*table) else { return };
+        let key = EntryKey { table: *table, matches: entry.matches.clone(), priority: entry.priority };
+        if let Some(cell) = self.cell_number(&key) {
+            self.set_register(timers, cell, Bits::zero(hlir::Join::TIME_BITS));
+        }
     }
 
     /// The counter's cell as the control plane names it.

@@ -282,6 +282,9 @@ impl DataPlane for Switch<'_> {
         let (write, changes) = self.joins.before(update);
         self.change_joins(changes);
         let done = self.apply_update(update);
+        if done.is_ok() {
+            self.state.forget_joint_hits(update);
+        }
         let state = &self.state;
         let changes = self.joins.behind(write, done.is_ok(), |key| state.cell_number(key));
         self.change_joins(changes);

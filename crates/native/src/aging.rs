@@ -3,8 +3,10 @@
 use super::{NativeEngine, table_refusal, translate};
 use control::plane::EntryKey;
 use control::{Refusal, Update};
-use hlir::IdleTimeout;
+use hlir::{IdleTimeout, TableId};
 use runtime::Lane;
+use runtime::state::Register;
+use std::sync::Arc;
 
 impl<L: Lane> NativeEngine<'_, L> {
     /// Gives profiles the times that they begin with.
@@ -32,7 +34,8 @@ impl<L: Lane> NativeEngine<'_, L> {
         for (id, table) in program.tables.iter() {
             let Some((number, kind)) = self.table_number(id).zip(table.idle_timeout) else { continue };
             let aged = self.switch.tables()[number].clone();
-            for entry in aged.age(now_ns) {
+            let joint_hits = self.joint_hits(id);
+            for entry in aged.age(now_ns, |cell| joint_hits.as_ref().map_or(0, |times| hit_ns(times, cell))) {
                 let priority = if table.has_priorities() { entry.matches.priority } else { 0 };
                 let matches = translate::key(aged.description(), &entry.matches);
                 let key = EntryKey { table: id, matches, priority };
@@ -48,6 +51,22 @@ impl<L: Lane> NativeEngine<'_, L> {
         }
     }
 
+    /// The times of the last hits in joint tables of a table's entries, by cell.
+    pub(super) fn joint_hits(&self, table: TableId) -> Option<Arc<Register>> {
+        let name = &self.compiled.registers[self.compiled.joint_timers(table)?].name;
+        self.switch.state.registers.iter().find(|register| register.description().name == *name).cloned()
+    }
+
+    /// A new entry may have the cell of one that was hit.
+    pub(super) fn forget_joint_hits(&self, update: &Update) {
+        let Update::Insert { table, entry } = update else { return };
+        let Some(times) = self.joint_hits(*table) else { return };
+        let key = EntryKey { table: *table, matches: entry.matches.clone(), priority: entry.priority };
+        if let Some(cell) = self.cell_number(&key) {
+            times.write(cell, &[0]);
+        }
+    }
+
     pub(super) fn start_timer(&self, key: &EntryKey, time_ns: u64) -> Result<(), Refusal> {
         let declared = &self.program.tables[key.table];
         let Some(number) = self.table_number(key.table) else { return Ok(()) };
@@ -55,5 +74,18 @@ impl<L: Lane> NativeEngine<'_, L> {
         let matches = translate::matches(table.description(), &key.matches, key.priority)?;
         let now = self.clock_ns.max(self.switch.clock());
         table.set_timer(&matches, time_ns, now).map_err(|error| table_refusal(&declared.name, error))
+    }
+}
+
+/// The time of a cell's last hit. Workers may write it meanwhile, so it is read until it is the same twice.
+pub(super) fn hit_ns(times: &Register, cell: u32) -> u64 {
+    let read = || times.read(u64::from(cell)).and_then(|limbs| limbs.first().copied()).unwrap_or(0);
+    let mut before = read();
+    loop {
+        let now = read();
+        if now == before {
+            return now;
+        }
+        before = now;
     }
 }

@@ -1,5 +1,6 @@
 //! Operations of a controller on a running switch other than writes: packet-in, packet-out, the age of entries.
 
+use super::aging::hit_ns;
 use super::{NativeEngine, table_refusal, translate};
 use control::plane::EntryKey;
 use control::{Refusal, RefusalKind};
@@ -31,7 +32,8 @@ impl<L: Lane> NativeEngine<'_, L> {
         let table = &self.switch.tables()[number];
         let matches = translate::matches(table.description(), &key.matches, key.priority)?;
         let entry = table.find(&matches).map_err(|error| table_refusal(&declared.name, error))?;
-        Ok(self.clock_ns.max(self.switch.clock()).saturating_sub(entry.last_hit_ns))
+        let in_joint = self.joint_hits(key.table).map_or(0, |times| hit_ns(&times, entry.cell));
+        Ok(self.clock_ns.max(self.switch.clock()).saturating_sub(entry.last_hit_ns.max(in_joint)))
     }
 
     /// The table in which a packet found nothing, and where its lookup is done again; none if the program punted it for another reason.

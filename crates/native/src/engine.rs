@@ -97,6 +97,9 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
         let (write, changes) = self.joins.before(update);
         self.change_joins(changes);
         let done = self.apply_update(update);
+        if done.is_ok() {
+            self.forget_joint_hits(update);
+        }
         let mut joins = std::mem::take(&mut self.joins);
         let changes = joins.behind(write, done.is_ok(), |key| self.cell_number(key));
         self.joins = joins;

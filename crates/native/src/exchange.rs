@@ -38,6 +38,8 @@ impl<L: Lane> NativeEngine<'_, L> {
         // The pipelines may have joint tables in common, made by other recipes. While these are empty, packets look up
         // the sources.
         self.clear_joins();
+        // The times of hits in them go to the records of the sources, which the next pipeline may have as well.
+        self.age();
         let replaced = self.replace_sources(programs, pipeline, written);
         if replaced.is_ok() {
             self.joins = Joins::new(self.compiled.clone());

@@ -73,8 +73,21 @@ fn a_join_that_cannot_be_made_is_refused() {
     assert!(found[1].contains("`vlans` and `hosts` are not joined"), "{found:?}");
 }
 
-/// Routes and next hops, with these keys, and what is said of their join.
+/// Routes and next hops, with these keys, joined.
+fn joined_routes(route: &str, hop: &str) -> Program {
+    let (program, _) = routes(route, hop, "hop: 16) { h.hop = hop");
+    assert_eq!((program.joins.len(), complaints(&program, &Plan::default())), (1, Vec::new()));
+    program
+}
+
+/// Their joins, and what is said of them.
 fn of_routes(route: &str, hop: &str, action: &str) -> (Vec<String>, Vec<String>) {
+    let (program, plan) = routes(route, hop, action);
+    let made = names(&program).iter().map(|name| name.to_string()).collect();
+    (made, complaints(&program, &plan))
+}
+
+fn routes(route: &str, hop: &str, action: &str) -> (Program, Plan) {
     let text = format!(
         "program routes for none\nheader h: h_t {{ dst: 32, hop: 16 }}\nvariable error: 32\n\
          table routes {{\n{route}  action set({action} }}\n  default set(0)\n}}\n\
@@ -88,8 +101,7 @@ fn of_routes(route: &str, hop: &str, action: &str) -> (Vec<String>, Vec<String>)
     let (mut plan, inputs) = (Plan::default(), Inputs { constraints, ..Inputs::default() });
     opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
     assert_eq!(verify::verify(&program).len(), 0);
-    let made = names(&program).iter().map(|name| name.to_string()).collect();
-    (made, complaints(&program, &plan))
+    (program, plan)
 }
 
 #[test]
@@ -116,4 +128,46 @@ fn the_second_table_is_exact() {
     let (made, said) = of_routes("  key h.dst: exact\n", "  key h.hop: lpm\n", "hop: 16) { h.hop = hop");
     assert_eq!(made.len(), 0);
     assert!(said[0].contains("the second table `hops`: not all of its keys are exact"), "{said:?}");
+}
+
+#[test]
+fn idle_timeouts_are_joined_with_a_register_of_times_unless_they_delete() {
+    let (hop, action) = ("  key h.hop: exact\n", "hop: 16) { h.hop = hop");
+    let aged = |what: &str| of_routes(&format!("  key h.dst: lpm\n{what}"), hop, action);
+    assert_eq!(aged("  idle_timeout\n").0, ["routes+hops"]);
+    let (made, said) = aged("  idle_timeout delete\n");
+    assert_eq!(made.len(), 0);
+    assert!(said[0].contains("its entries are deleted when their time has passed"), "{said:?}");
+}
+
+#[test]
+fn misses_that_the_second_key_leaves_open_take_the_slow_path() {
+    let second = |key: &str| joined_routes("  key h.dst: exact\n", &format!("  key {key}: exact\n"));
+    let program = second("h.hop");
+    let join = &program.joins[0];
+    assert_eq!((join.missed.as_slice(), join.objects.misses.is_some()), (&[0][..], true));
+    let program = second("in.port");
+    let join = &program.joins[0];
+    assert_eq!((join.missed.as_slice(), join.objects.misses.is_some()), (&[][..], false));
+}
+
+/// A recipe whose objects are others than its sources need is refused.
+#[test]
+fn objects_of_a_recipe_are_verified() {
+    let right = joined_routes("  key h.dst: lpm\n  idle_timeout\n", "  key h.hop: exact\n");
+    let said = |change: &dyn Fn(&mut Program)| {
+        let mut program = right.clone();
+        change(&mut program);
+        verify::verify(&program).iter().map(|found| format!("{found:?}")).collect::<String>()
+    };
+    assert_eq!(said(&|_| {}), "");
+    assert!(said(&|program| program.joins[0].objects.misses = None).contains("its misses are not counted"));
+    let timer = said(&|program| program.joins[0].objects.timers[0] = None);
+    assert!(timer.contains("`routes` has no register of 16777216 times for its idle timeouts"), "{timer}");
+    let small = said(&|program| program.registers.iter_mut().for_each(|(_, register)| register.size = 8));
+    assert!(small.contains("has no register of 16777216 times"), "{small}");
+    let other = said(&|program| program.joins[0].objects.timers[1] = program.joins[0].objects.timers[0]);
+    assert!(other.contains("entries of `hops` have no idle timeouts"), "{other}");
+    let no_part = said(&|program| program.joins[0].missed.clear());
+    assert!(no_part.contains("its keys or actions are not those"), "{no_part}");
 }

@@ -328,8 +328,9 @@ impl Table {
         self.timers().set_profile(profile, time_ns);
     }
 
-    /// The entries whose time has passed: those that are deleted now, or those whose time has passed again since they were reported.
-    pub fn age(&self, now_ns: u64) -> Vec<Entry> {
+    /// The entries whose time has passed: those that are deleted now, or those whose time has passed again since they were reported. `joint_hit_ns` is when
+    /// a joint table was last hit for the entry with a cell; the entry has that time from then on.
+    pub fn age(&self, now_ns: u64, joint_hit_ns: impl Fn(u32) -> u64) -> Vec<Entry> {
         let Some(kind) = self.description.idle_timeout else { return Vec::new() };
         let mut idle = Vec::new();
         // SAFETY: the writer is alive.
@@ -341,6 +342,12 @@ impl Table {
                 let mut raw = RawEntry::empty();
                 // SAFETY: the lock is held until the entry was copied.
                 let is_there = unsafe { writer_find_handle(*writer, cell, &mut raw) == 0 };
+                let joint_hit_ns = if is_there { joint_hit_ns(cell).min(now_ns) } else { 0 };
+                if joint_hit_ns > raw.last_hit_ns {
+                    // SAFETY: the writer has filled the entry, which is still there.
+                    unsafe { writer_restart(*writer, &raw.matches, raw.timer, joint_hit_ns) };
+                    raw.last_hit_ns = joint_hit_ns;
+                }
                 let times = if is_there { timers.times_passed(raw.timer, raw.last_hit_ns, now_ns) } else { 0 };
                 if times == 0 {
                     timers.forget(cell);

@@ -194,7 +194,7 @@ impl Joins {
     /// The cells of an entry, if its table has some.
     fn cell(&self, table: TableId, key: &Key, cell: impl Fn(&EntryKey) -> Option<u64>) -> Option<u32> {
         let number = || cell(&entry_key(&self.program, table, key));
-        self.program.has_cells(table).then(number).flatten().and_then(|cell| u32::try_from(cell).ok())
+        self.program.has_own_records(table).then(number).flatten().and_then(|cell| u32::try_from(cell).ok())
     }
 
     /// What an update means for the sources of joint tables.

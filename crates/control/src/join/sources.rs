@@ -88,7 +88,7 @@ impl Sources {
             has_no_room: false,
             is_hidden: false,
             layout: Layout::new(program, join),
-            have_cells: [join.first, join.second].map(|source| program.has_cells(source)),
+            have_cells: [join.first, join.second].map(|source| program.has_own_records(source)),
             join: Arc::new(join.clone()),
             entries: [(); 2].map(|()| HashMap::with_hasher(KeyHash::new())),
             by_common: HashMap::with_hasher(KeyHash::new()),

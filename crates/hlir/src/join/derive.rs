@@ -1,10 +1,10 @@
 //! Derives the joint table of two lookups from the graph. The rewrite makes it, and the verifier compares.
 
 use super::follow::{Followed, follow};
-use super::{Accesses, FirstAction, Join, Known, SecondKey};
+use super::{Accesses, FirstAction, Join, Known, Objects, SecondKey};
 use crate::{
-    Action, ActionCall, Call, CounterId, Expression, Key, MatchKind, Meter, MeterId, Next, NodeId, NodeKind, Notes,
-    Parameter, Program, Scope, Statement, Table, TableId, visit,
+    Action, ActionCall, Call, CounterId, Expression, IdleTimeout, Intrinsic, Key, MatchKind, Meter, MeterId, Next,
+    NodeId, NodeKind, Notes, Parameter, Program, RegisterId, Scope, Statement, Table, TableId, visit,
 };
 use num_bigint::BigUint;
 
@@ -20,6 +20,7 @@ pub struct Derived {
     pub firsts: Vec<FirstAction>,
     pub seconds: Vec<u32>,
     pub missed: Vec<u32>,
+    pub objects: Objects,
     /// The hidden actions, in the order of [`Join::action`], and where the packet goes on behind each.
     pub actions: Vec<(Action, NodeId)>,
 }
@@ -70,8 +71,8 @@ pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
         Some("its actions come from a profile")
     } else if table.add_on_miss {
         Some("packets insert entries into it")
-    } else if table.idle_timeout.is_some() {
-        Some("its entries are aged one by one")
+    } else if table.idle_timeout == Some(IdleTimeout::Delete) {
+        Some("its entries are deleted when their time has passed")
     } else if (1..table.entries.len()).any(same_key) {
         Some("two of its own entries have the same key")
     } else if node_of(program, id).is_none() {
@@ -81,13 +82,18 @@ pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
     }
 }
 
-/// The counter of a program's next joint table.
-fn next_counter(program: &Program) -> CounterId {
-    CounterId::from_raw((program.counters.len() as u32).into())
+/// The objects of a program's next joint table, which stand behind those that it has.
+fn next_objects(program: &Program, sources: [TableId; 2]) -> Objects {
+    let mut registers = (program.registers.len() as u32..).map(|number| RegisterId::from_raw(number.into()));
+    let is_aged = |source: TableId| program.tables[source].idle_timeout.is_some();
+    Objects {
+        misses: Some(CounterId::from_raw((program.counters.len() as u32).into())),
+        timers: sources.map(|source| if is_aged(source) { registers.next() } else { None }),
+    }
 }
 
-/// The joint table of the lookup at `node` and the one behind it, over as many actions as possible. Misses of the
-/// second table are counted by the counter that the program gets next.
+/// The joint table of the lookup at `node` and the one behind it, over as many actions as possible. Its
+/// objects are those that the program gets next.
 ///
 /// # Errors
 /// Why there is none.
@@ -114,17 +120,12 @@ pub fn derive(program: &Program, node: NodeId) -> Result<Derived, String> {
     }
 }
 
-/// The joint table of the lookup at `node` and the one behind it, over these actions of the first. `misses` counts
-/// packets that miss the second table; none stands for the program's next counter.
+/// The joint table of the lookup at `node` and the one behind it, over these actions of the first. No objects
+/// stand for those that the program gets next.
 ///
 /// # Errors
 /// Why there is none.
-pub fn derive_of(
-    program: &Program,
-    node: NodeId,
-    firsts: &[u32],
-    misses: Option<CounterId>,
-) -> Result<Derived, String> {
+pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32], objects: Option<Objects>) -> Result<Derived, String> {
     let NodeKind::Apply { table: first, .. } = &program.nodes[node].kind else {
         return Err("it is no lookup".to_string());
     };
@@ -158,17 +159,31 @@ pub fn derive_of(
     let seconds: Vec<u32> = all.filter(|action| is_runnable(program, *second, *action)).collect();
     let is_decided = keys.iter().all(|key| is_fixed(&program.tables[*first].keys, key));
     let missed = if is_decided { defaults(program, *second) } else { Vec::new() };
-    let misses = misses.unwrap_or_else(|| next_counter(program));
+    let mut objects = objects.unwrap_or_else(|| next_objects(program, [*first, *second]));
+    if missed.is_empty() {
+        objects.misses = None;
+    }
     let mut actions = Vec::new();
     for (one, way) in firsts.iter().zip(&ways) {
-        let hits = seconds.iter().map(|other| (*other, None, target(next, *other)));
-        let missed = missed.iter().map(|other| (*other, Some(misses), missed_target(next, *other)));
-        for (other, misses, to) in hits.chain(missed) {
-            let action = hidden_action(program, (*first, one.action), &way.between, (*second, other), misses);
-            actions.push((action, to));
-        }
+        let hidden = |other: u32, is_hit: bool| {
+            let of_second = Second { table: *second, action: other, is_hit };
+            hidden_action(program, (*first, one.action), &way.between, &of_second, &objects)
+        };
+        actions.extend(seconds.iter().map(|other| (hidden(*other, true), target(next, *other))));
+        actions.extend(missed.iter().map(|other| (hidden(*other, false), missed_target(next, *other))));
     }
-    Ok(Derived { first: *first, second: *second, second_node, keys, joint_keys, firsts, seconds, missed, actions })
+    Ok(Derived {
+        first: *first,
+        second: *second,
+        second_node,
+        keys,
+        joint_keys,
+        firsts,
+        seconds,
+        missed,
+        objects,
+        actions,
+    })
 }
 
 /// The actions that hidden actions can run for a miss of the second table.
@@ -298,29 +313,37 @@ fn determined(
     actions.iter().zip(ways).map(of_action).collect()
 }
 
-/// The first table's action, what stands between, and the second table's action as one. `misses`: the packet has
-/// missed the second table, and is counted there.
+/// What a hidden action does of the second table.
+struct Second {
+    table: TableId,
+    action: u32,
+    /// Or it is the default action of a packet that found no entry.
+    is_hit: bool,
+}
+
+/// The first table's action, what stands between, and the second table's action as one.
 fn hidden_action(
     program: &Program,
     (first, one): (TableId, u32),
     between: &[Statement],
-    (second, other): (TableId, u32),
-    misses: Option<CounterId>,
+    &Second { table: second, action: other, is_hit }: &Second,
+    objects: &Objects,
 ) -> Action {
     let mut body = body_of(program, first, one);
-    let mut moved = match misses {
-        None => body_of(program, second, other),
-        Some(counter) => missed_body(program, second, other, counter),
-    };
-    let widths = |table: TableId, action: u32| {
-        let cell = (program.has_cells(table) && (misses.is_none() || table == first)).then_some(Join::CELL_BITS);
+    let mut moved = if is_hit { body_of(program, second, other) } else { missed_body(program, second, other, objects) };
+    let widths = |table: TableId, action: u32, has_entry: bool| {
+        let cell = (program.has_own_records(table) && has_entry).then_some(Join::CELL_BITS);
         program.tables[table].parameter_widths(action as usize).into_iter().chain(cell).collect::<Vec<u32>>()
     };
-    let [firsts, seconds] = [widths(first, one), widths(second, other)];
+    let [firsts, seconds] = [widths(first, one, true), widths(second, other, is_hit)];
     let shift = firsts.len() as u32;
     visit::statements(&mut moved, &mut |expression| move_parameters(expression, shift));
-    count_at(&mut body, shift.saturating_sub(1));
-    count_at(&mut moved, (shift + seconds.len() as u32).saturating_sub(1));
+    let cells = [shift, shift + seconds.len() as u32].map(|end| end.saturating_sub(1));
+    count_at(&mut body, cells[0]);
+    count_at(&mut moved, cells[1]);
+    let restarted = |timer: Option<RegisterId>, cell: u32| Some(restart(timer?, cell));
+    body.splice(0..0, restarted(objects.timers[0], cells[0]));
+    moved.splice(0..0, restarted(objects.timers[1].filter(|_| is_hit), cells[1]));
     let parameter = |(at, width): (usize, &u32)| Parameter {
         name: format!("{}{at}", if at < shift as usize { "first" } else { "second" }),
         width: *width,
@@ -328,7 +351,7 @@ fn hidden_action(
     };
     let [one, other] = [(first, one), (second, other)].map(|(id, action)| &program.tables[id].actions[action as usize]);
     Action {
-        name: format!("{}+{}{}", one.name, if misses.is_some() { "default:" } else { "" }, other.name),
+        name: format!("{}+{}{}", one.name, if is_hit { "" } else { "default:" }, other.name),
         parameters: firsts.iter().chain(&seconds).enumerate().map(parameter).collect(),
         body: body.into_iter().chain(between.iter().cloned()).chain(moved).collect(),
         scope: Scope::TableOnly,
@@ -338,12 +361,18 @@ fn hidden_action(
 
 /// What a miss that runs a default action does: it is counted. The action has no entry whose cells it could count or
 /// measure at.
-fn missed_body(program: &Program, table: TableId, action: u32, misses: CounterId) -> Vec<Statement> {
+fn missed_body(program: &Program, table: TableId, action: u32, objects: &Objects) -> Vec<Statement> {
     let mut body = program.tables[table].actions[action as usize].body.clone();
     leave_entry(&mut body);
     let index = Some(Expression::Constant { value: BigUint::ZERO, width: Join::CELL_BITS });
-    body.insert(0, Statement::Call(Call::Count { counter: misses, index }));
-    body
+    let counted = objects.misses.map(|counter| Statement::Call(Call::Count { counter, index }));
+    counted.into_iter().chain(body).collect()
+}
+
+/// Restarts the timer of a source's entry, whose cells have the number in this parameter.
+fn restart(register: RegisterId, cell: u32) -> Statement {
+    let (index, value) = (Expression::Parameter(cell), Expression::Intrinsic(Intrinsic::Clock));
+    Statement::Call(Call::WriteRegister { register, index, value })
 }
 
 /// Takes out what needs the entry that was hit: without one, it does nothing.

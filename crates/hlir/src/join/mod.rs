@@ -24,7 +24,7 @@ pub use closed::evaluate;
 pub use derive::{Derived, derive, derive_of, node_of, refusal, slow_path, target};
 pub use follow::Known;
 
-use crate::{CounterId, Expression, MatchKind, Program, TableId};
+use crate::{CounterId, Expression, MatchKind, Program, RegisterId, Table, TableId};
 
 /// How the entries of a joint table are made. For each pair of entries that agree in their common keys there
 /// may be one: its key is the first entry's key and the rest of the second's, its action data the data of
@@ -46,8 +46,17 @@ pub struct Join {
     /// Actions of the second table that may be its default, where entries of the first stand in joint entries with
     /// that.
     pub missed: Vec<u32>,
-    /// Counts packets that missed the second table so, if any can.
+    pub objects: Objects,
+}
+
+/// Objects of the program that hidden actions of a joint table use on behalf of its sources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Objects {
+    /// Counts packets that miss the second table, if any can.
     pub misses: Option<CounterId>,
+    /// The times of the last hits of each source's entries, by the number of their cells, where these have idle
+    /// timeouts.
+    pub timers: [Option<RegisterId>; 2],
 }
 
 /// Where the value of a key of the second table comes from.
@@ -75,6 +84,16 @@ impl Join {
     /// Bits of the number of an entry's cells in hidden action data.
     pub const CELL_BITS: u32 = 32;
 
+    /// Bits of the time of a hit.
+    pub const TIME_BITS: u32 = 64;
+
+    /// More than the numbers that cells of a table's entries have in any data plane.
+    pub fn cells(table: &Table) -> u64 {
+        const UNKNOWN: u64 = 1 << 24;
+        let room = |size: u64| size.saturating_mul(2).checked_next_power_of_two().unwrap_or(UNKNOWN).max(1024);
+        table.capacity().map_or(UNKNOWN, room)
+    }
+
     /// The hidden action that runs `firsts[first]` and then `seconds[second]`.
     pub fn action(&self, first: usize, second: usize) -> u32 {
         1 + (first * (self.seconds.len() + self.missed.len()) + second) as u32
@@ -99,7 +118,16 @@ impl Program {
 
     /// Counts hits of joint tables that stand for a miss in `table`.
     pub fn joint_misses(&self, table: TableId) -> Option<CounterId> {
-        self.joins.iter().find(|join| join.second == table)?.misses
+        self.joins.iter().find(|join| join.second == table)?.objects.misses
+    }
+
+    /// The times of the last hits of a table's entries that joint tables stand for.
+    pub fn joint_timers(&self, table: TableId) -> Option<RegisterId> {
+        let of_join = |join: &Join| {
+            let sides = [join.first, join.second].into_iter().zip(join.objects.timers);
+            sides.filter(|(source, _)| *source == table).find_map(|(_, register)| register)
+        };
+        self.joins.iter().find_map(of_join)
     }
 
     /// The joint tables a hit in which stands for a hit in `table`, or one that [`Program::joint_misses`] counts for a

@@ -5,6 +5,7 @@ use crate::join::{Derived, Join, derive, derive_of, node_of, refusal};
 use crate::plan::JoinChoice;
 use crate::text::get;
 use crate::{CounterUnit, NodeKind, Plan, TableId};
+use num_bigint::BigUint;
 use std::collections::HashSet;
 
 impl Verifier<'_> {
@@ -86,7 +87,7 @@ impl Verifier<'_> {
             return Err("its first table is not looked up at exactly one node".to_string());
         };
         let firsts: Vec<u32> = join.firsts.iter().map(|first| first.action).collect();
-        let derived = derive_of(program, first, &firsts, join.misses)?;
+        let derived = derive_of(program, first, &firsts, Some(join.objects))?;
         if (derived.first, derived.second) != (join.first, join.second) {
             return Err("its second table is not looked up behind the first".to_string());
         }
@@ -94,7 +95,7 @@ impl Verifier<'_> {
         if derived.keys != join.keys || actions != (&join.firsts, &join.seconds, &join.missed) {
             return Err("its keys or actions are not those that the program makes of it".to_string());
         }
-        self.misses(join)?;
+        self.objects_of_sources(join)?;
         self.joint_table(join, &derived)?;
         let NodeKind::Apply { next, exit, .. } = &program.nodes[node].kind else { return Ok(()) };
         let NodeKind::Apply { exit: second_exit, .. } = &program.nodes[derived.second_node].kind else { return Ok(()) };
@@ -107,15 +108,33 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Whether there is a counter of misses where there are some.
-    fn misses(&self, join: &Join) -> Result<(), String> {
-        let counter = join.misses.and_then(|misses| get(&self.program.counters, misses));
-        let counts = counter.map(|it| (it.table, it.size, it.unit));
-        match (join.missed.is_empty(), counts) {
-            (true, None) | (false, Some((None, 1, CounterUnit::Packets))) => Ok(()),
-            (true, Some(_)) => Err("it has no misses to count".to_string()),
-            (false, _) => Err("its misses are not counted by a counter of packets with one cell".to_string()),
+    /// Whether there is a counter of misses where there are some, and times of hits where entries are aged.
+    fn objects_of_sources(&self, join: &Join) -> Result<(), String> {
+        let program = self.program;
+        let counter = join.objects.misses.and_then(|misses| get(&program.counters, misses));
+        match (join.missed.is_empty(), counter.map(|it| (it.table, it.size, it.unit))) {
+            (true, None) | (false, Some((None, 1, CounterUnit::Packets))) => {}
+            (true, Some(_)) => return Err("it has no misses to count".to_string()),
+            (false, _) => {
+                return Err("its misses are not counted by a counter of packets with one cell".to_string());
+            }
         }
+        for (source, timer) in [join.first, join.second].into_iter().zip(join.objects.timers) {
+            let table = &program.tables[source];
+            let register = timer.and_then(|timer| get(&program.registers, timer));
+            let is_right = register.is_some_and(|register| {
+                (register.width, register.size) == (Join::TIME_BITS, Join::cells(table))
+                    && register.initial == BigUint::ZERO
+            });
+            if table.idle_timeout.is_some() && !is_right {
+                let cells = Join::cells(table);
+                return Err(format!("`{}` has no register of {cells} times for its idle timeouts", table.name));
+            }
+            if table.idle_timeout.is_none() && timer.is_some() {
+                return Err(format!("entries of `{}` have no idle timeouts", table.name));
+            }
+        }
+        Ok(())
     }
 
     /// Whether the table is the one of the recipe.

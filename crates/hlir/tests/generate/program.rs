@@ -5,11 +5,11 @@ use super::statement::Kind;
 use super::{Generator, TEXTS};
 use hlir::entry::EntryAction;
 use hlir::interface::SizeSemantics;
-use hlir::join::{FirstAction, Join, SecondKey};
+use hlir::join::{FirstAction, Join, Objects, SecondKey};
 use hlir::{
     Action, ActionCall, ActionSet, Algorithm, Budget, Counter, CounterId, CounterUnit, Digest, Entry, Expression,
     Extern, ExternObject, Field, Header, IdleTimeout, Key, Match, MatchKind, Meter, MeterUnit, Parameter, Profile,
-    Program, Register, Scope, Selector, Table, TableId, Type, ValueSet, Variable, WeightedCall,
+    Program, Register, RegisterId, Scope, Selector, Table, TableId, Type, ValueSet, Variable, WeightedCall,
 };
 use num_bigint::BigUint;
 
@@ -71,7 +71,9 @@ impl Generator<'_> {
         let (limit, seconds) = (self.number().into(), self.several(2, |it| it.below(3) as u32));
         let missed = self.several(2, |it| it.below(3) as u32);
         let misses = self.once_in(2).then(|| CounterId::from_raw(self.number().into()));
-        Join { table, first, second, limit, keys, firsts, seconds, missed, misses }
+        let timers = [(); 2].map(|()| self.once_in(2).then(|| RegisterId::from_raw(self.number().into())));
+        let objects = Objects { misses, timers };
+        Join { table, first, second, limit, keys, firsts, seconds, missed, objects }
     }
 
     fn storage(&mut self) {

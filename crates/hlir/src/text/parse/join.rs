@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::cursor::Read;
-use crate::join::{FirstAction, Join, SecondKey};
+use crate::join::{FirstAction, Join, Objects, SecondKey};
 use crate::text::names::get;
 use crate::verify::Site;
 
@@ -22,7 +22,7 @@ impl Reader {
         self.places.set(Site::Join(self.program.joins.len() as u32), self.since(start));
         self.expect("{")?;
         let (keys, firsts, seconds, missed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut join = Join { table, first, second, limit, keys, firsts, seconds, missed, misses: None };
+        let mut join = Join { table, first, second, limit, keys, firsts, seconds, missed, objects: Objects::default() };
         self.members(|reader| reader.join_member(&mut join))?;
         self.program.joins.push(join);
         Ok(())
@@ -57,9 +57,15 @@ impl Reader {
         } else if self.eat_word("missed") {
             join.missed.push(self.action(join.second)?);
         } else if self.eat_word("misses") {
-            join.misses = Some(self.reference("a counter", |names| &names.counters)?);
+            join.objects.misses = Some(self.reference("a counter", |names| &names.counters)?);
+        } else if self.eat_word("timer") {
+            let side = usize::from(!self.eat_word("first"));
+            if side == 1 {
+                self.expect_word("second")?;
+            }
+            join.objects.timers[side] = Some(self.reference("a register", |names| &names.registers)?);
         } else {
-            return Err(self.fail("`key`, `first`, `second`, `missed` or `misses`"));
+            return Err(self.fail("`key`, `first`, `second`, `missed`, `misses` or `timer`"));
         }
         Ok(())
     }

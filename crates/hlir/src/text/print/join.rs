@@ -30,7 +30,11 @@ impl Printer<'_> {
                     lines.add(format!("{word} {}", self.action_name(join.second, *action)));
                 });
             }
-            join.misses.iter().for_each(|counter| lines.add(format!("misses {}", self.counter_name(*counter))));
+            let objects = &join.objects;
+            objects.misses.iter().for_each(|counter| lines.add(format!("misses {}", self.counter_name(*counter))));
+            for (word, timer) in ["first", "second"].into_iter().zip(objects.timers) {
+                timer.iter().for_each(|timer| lines.add(format!("timer {word} {}", self.register_name(*timer))));
+            }
         });
     }
 }

@@ -182,7 +182,7 @@ impl Printer<'_> {
         self.refer(&self.program.counters, id, &self.names.counters, |counter| &counter.name)
     }
 
-    fn register_name(&self, id: crate::RegisterId) -> String {
+    pub(super) fn register_name(&self, id: crate::RegisterId) -> String {
         self.refer(&self.program.registers, id, &self.names.registers, |register| &register.name)
     }
 

@@ -95,6 +95,7 @@ fn table(random: &mut Random, number: usize, kinds: &Kinds, text: &mut String) -
         let exit = if exit { "    exit\n" } else { "" };
         text.push_str(&format!("  action a{action}(p: 8, q: 8) {{\n{}{exit}  }}\n", body.concat()));
     }
+    text.push_str(if random.below(3) == 0 { "  idle_timeout\n" } else { "" });
     text.push_str(&format!("  default a{}(1, 2)\n}}\n", random.below(3)));
     exits
 }

@@ -19,6 +19,7 @@ const PORTS: u32 = 8;
 /// Keys and fields have values below this, so that entries are hit.
 const VALUES: u64 = 3;
 const PACKETS: usize = 24;
+const MICROSECOND: u64 = 1000;
 
 fn loaded(seed: u64) -> Loaded {
     let text = program_text(&mut Random::new(seed));
@@ -61,9 +62,13 @@ fn write(random: &mut Random, program: &Program) -> Update {
         let cell = Cell::Entry(EntryKey { table, matches, priority });
         let mut number = || random.below(4);
         let [committed_burst, peak_burst] = [number(), number()];
-        // The clock of both switches stands still: no tokens come.
+        // The clock of both switches hardly moves: no tokens come.
         let rates = MeterRates { committed_rate: 1, committed_burst, peak_rate: 1, peak_burst };
         return Update::SetMeter { meter: meters[0], cell, rates: Some(rates) };
+    }
+    if declared.idle_timeout.is_some() && random.below(3) == 0 {
+        let nanoseconds = random.below(4) * MICROSECOND;
+        return Update::SetIdleTimeout { key: EntryKey { table, matches, priority }, nanoseconds };
     }
     let entry = |matches, call| Entry { matches, priority, action: EntryAction::Call(call), constant: false };
     match random.below(10) {
@@ -90,11 +95,24 @@ fn seen(plane: &mut dyn DataPlane, program: &Program) -> (Vec<TableCounts>, Vec<
     (tables, plane.drops(), cells.iter().flat_map(|cell| [cell.packets, cell.bytes]).collect())
 }
 
-/// Writes to both switches, and sends packets after each write.
-fn compare(seed: u64, program: &Program, other: &mut dyn DataPlane, writes: usize) {
+/// Entries whose time has passed.
+fn idle(plane: &mut dyn DataPlane, clock_ns: u64) -> Vec<String> {
+    plane.set_clock(clock_ns);
+    let mut idle: Vec<String> = plane.take_idle().iter().map(|key| format!("{key:?}")).collect();
+    idle.sort();
+    idle
+}
+
+/// Writes to both switches, and sends packets after each write. Gives how many entries became idle.
+fn compare(seed: u64, program: &Program, other: &mut dyn DataPlane, writes: usize) -> usize {
     let mut plain = interp::Switch::new(program, 0, PORTS);
     let mut random = Random::new(seed ^ 0x5eed);
+    let (mut clock_ns, mut told) = (0, 0);
     for step in 0..writes {
+        clock_ns += random.below(3) * MICROSECOND;
+        let [one, two] = [idle(&mut plain, clock_ns), idle(other, clock_ns)];
+        assert_eq!(one, two, "seed {seed}, before write {step}");
+        told += one.len();
         let update = write(&mut random, program);
         let [one, two] = [plain.write(&update), other.write(&update)].map(|done| done.map_err(|it| it.kind));
         assert_eq!(one, two, "seed {seed}, write {step}: {update:?}");
@@ -106,16 +124,18 @@ fn compare(seed: u64, program: &Program, other: &mut dyn DataPlane, writes: usiz
         assert_eq!(one, two, "seed {seed}, behind write {step}: {update:?}");
         assert_eq!(seen(&mut plain, program), seen(other, program), "seed {seed}, behind write {step}: {update:?}");
     }
+    told
 }
 
 /// Joint tables, the hits in them, in those that count or measure at cells of a source, in those whose keys are not
-/// all exact, and those that stand for a miss of the second table.
+/// all exact, in those over entries with idle timeouts, and those that stand for a miss of the second table.
 #[derive(Debug, Default)]
 struct Found {
     tables: usize,
     hits: u64,
     of_cells: u64,
     of_complete: u64,
+    of_aged: u64,
     missed: u64,
 }
 
@@ -127,8 +147,9 @@ impl Found {
             self.hits += hits;
             self.of_cells += if has_cells(program, join) { hits } else { 0 };
             self.of_complete += if join.is_complete(program) { hits } else { 0 };
+            self.of_aged += if is_aged(program, join) { hits } else { 0 };
             let misses = |counter| plane.read_counter(counter, &Cell::Index(0)).expect("it has a cell").packets;
-            self.missed += join.misses.map_or(0, misses);
+            self.missed += join.objects.misses.map_or(0, misses);
         }
     }
 }
@@ -138,19 +159,24 @@ fn has_cells(program: &Program, join: &Join) -> bool {
     program.has_cells(join.first) || program.has_cells(join.second)
 }
 
+/// Whether entries of a source of a join have idle timeouts.
+fn is_aged(_: &Program, join: &Join) -> bool {
+    join.objects.timers.iter().any(Option::is_some)
+}
+
 #[test]
 fn packets_see_no_join_in_the_interpreter() {
-    let mut found = Found::default();
+    let (mut found, mut told) = (Found::default(), 0);
     for seed in 0..120 {
         let program = loaded(seed).program;
         let joined = joined(seed);
         let mut switch = interp::Switch::new(&joined, 0, PORTS);
-        compare(seed, &program, &mut switch, 40);
+        told += compare(seed, &program, &mut switch, 40);
         found.add(&joined, &mut switch);
     }
-    let of_kinds = [found.of_cells, found.of_complete, found.missed];
-    let enough = found.tables > 60 && found.hits > 6_000 && of_kinds.iter().all(|hits| *hits > 1_000);
-    assert!(enough, "{found:?}: the test says little");
+    let of_kinds = [found.of_cells, found.of_complete, found.of_aged, found.missed];
+    let enough = found.tables > 60 && found.hits > 6_000 && told > 200 && of_kinds.iter().all(|hits| *hits > 1_000);
+    assert!(enough, "{found:?}, {told} idle entries: the test says little");
 }
 
 /// The descriptor of the ports of this test.
@@ -162,7 +188,10 @@ fn in_memory(plan: &mut hlir::Plan) {
 fn packets_see_no_join_in_native_code() {
     let is_wanted = |program: &Program| {
         let of_kind = |is: fn(&Program, &Join) -> bool| program.joins.iter().any(|join| is(program, join));
-        program.joins.len() > 1 && of_kind(has_cells) && of_kind(|program, join| join.is_complete(program))
+        program.joins.len() > 1
+            && of_kind(has_cells)
+            && of_kind(is_aged)
+            && of_kind(|program, join| join.is_complete(program))
     };
     let seeds = (0..).filter(|seed| is_wanted(&joined(*seed))).take(3);
     for (seed, names) in seeds.zip([

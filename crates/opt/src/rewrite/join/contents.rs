@@ -30,7 +30,7 @@ pub fn expected_entries(
 /// Distinct action data of a source: of each entry its own, where they have the number of its cells.
 fn records(program: &Program, source: TableId, inputs: &Inputs) -> u64 {
     let content = inputs.occupancy.of(&program.tables[source]);
-    if program.has_cells(source) { content.entries } else { content.records }
+    if program.has_own_records(source) { content.entries } else { content.records }
 }
 
 /// The inputs with what joint tables will hold, made of what their sources will.

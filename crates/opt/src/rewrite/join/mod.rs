@@ -14,7 +14,8 @@ pub use contents::with_joint_contents;
 use crate::inputs::{Inputs, Joins};
 use hlir::join::{Derived, Join, derive, refusal};
 use hlir::plan::JoinChoice;
-use hlir::{Counter, CounterUnit, Node, NodeId, NodeKind, Notes, Program, TableId};
+use hlir::{Counter, CounterUnit, Node, NodeId, NodeKind, Notes, Program, Register, TableId};
+use num_bigint::BigUint;
 
 /// Room of a joint table: this many times the entries that are expected, within limits.
 const ROOM: u64 = 2;
@@ -149,12 +150,7 @@ fn joined(pair: &Pair) -> Program {
     let node = Node { name: graph::unique(names, &nodes), kind, notes: Notes::default() };
     let joint = program.nodes.alloc(node);
     graph::lead_to(&mut program, *first_node, joint);
-    let misses = (!derived.missed.is_empty()).then(|| {
-        let counters: Vec<String> = program.counters.values().map(|counter| counter.name.clone()).collect();
-        let name = graph::unique(format!("{}.misses", program.tables[table].name), &counters);
-        let (table, unit, notes) = (None, CounterUnit::Packets, Notes::default());
-        program.counters.alloc(Counter { name, size: 1, table, unit, automatic: false, notes })
-    });
+    make_objects(&mut program, table, derived);
     program.joins.push(Join {
         table,
         first: derived.first,
@@ -164,7 +160,32 @@ fn joined(pair: &Pair) -> Program {
         firsts: derived.firsts.clone(),
         seconds: derived.seconds.clone(),
         missed: derived.missed.clone(),
-        misses,
+        objects: derived.objects,
     });
     program
+}
+
+/// The objects that a joint table uses for its sources.
+fn make_objects(program: &mut Program, joint: TableId, derived: &Derived) {
+    let notes = Notes::default;
+    if derived.objects.misses.is_some() {
+        let name = state_name(program, format!("{}.misses", program.tables[joint].name));
+        let (table, unit) = (None, CounterUnit::Packets);
+        program.counters.alloc(Counter { name, size: 1, table, unit, automatic: false, notes: notes() });
+    }
+    let sources = [derived.first, derived.second].into_iter().zip(derived.objects.timers);
+    for (source, _) in sources.filter(|(_, timer)| timer.is_some()) {
+        let source = &program.tables[source];
+        let (name, size) = (state_name(program, format!("{}.last_hits", source.name)), Join::cells(source));
+        let (width, initial) = (Join::TIME_BITS, BigUint::ZERO);
+        program.registers.alloc(Register { name, size, width, initial, notes: notes() });
+    }
+}
+
+/// A name that no counter, meter or register has.
+fn state_name(program: &Program, name: String) -> String {
+    let counters = program.counters.values().map(|counter| &counter.name);
+    let meters = program.meters.values().map(|meter| &meter.name);
+    let registers = program.registers.values().map(|register| &register.name);
+    graph::unique(name, &counters.chain(meters).chain(registers).cloned().collect::<Vec<String>>())
 }
