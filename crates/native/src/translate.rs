@@ -119,20 +119,18 @@ pub fn packed_matches(table: &pipeline::Table, key: &[u8]) -> tables::Match {
         };
         let value = take();
         deposit(&mut found.value, field.shift, field.width, value);
+        let high = if field.kind == MatchKind::Range { take() } else { value };
+        deposit(&mut found.high, field.shift, field.width, high);
         match field.kind {
-            MatchKind::Exact => deposit_ones(&mut found.mask, field.shift, field.width),
-            MatchKind::Range => {
+            MatchKind::Exact | MatchKind::Range => {
                 deposit_ones(&mut found.mask, field.shift, field.width);
-                deposit(&mut found.high, field.shift, field.width, take());
+                bits += field.width;
             }
             MatchKind::Lpm | MatchKind::Ternary | MatchKind::Optional => {
                 let mask = take();
                 deposit(&mut found.mask, field.shift, field.width, mask);
                 bits += mask.iter().map(|byte| byte.count_ones()).sum::<u32>();
             }
-        }
-        if field.kind == MatchKind::Exact {
-            bits += field.width;
         }
     }
     if !has_priorities(table) {
