@@ -1,5 +1,5 @@
-/* Entries by the million: many inserted, or all deleted. What an insertion reads is far apart in memory, and the next read depends on it. So the lines of some entries are requested before
- * the first of them is inserted. */
+/* Entries by the million: many inserted, or all deleted. What an insertion reads is far apart in memory, and the next
+ * read depends on it. So the lines of some entries are requested before the first of them is inserted. */
 #include "table/writer.h"
 
 #define BULK_TOGETHER 16u	/* each requests several lines: more would find no room in the core */
