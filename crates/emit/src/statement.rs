@@ -81,12 +81,11 @@ impl Body<'_, '_> {
             statement,
             Statement::Assign { target: Place::Field(_), .. } | Statement::Call(Call::ReadRegister { .. })
         );
-        let node = depends.then(|| Speculable::of(self.program(), self.node)).unwrap_or_default();
-        match effects::speculation(statement, &node) {
-            // Counted edges are counted at commit, where the node would read again.
-            Speculation::Kept if self.unit.plan.instrument.edges => Speculation::SideEffect,
-            speculation => speculation,
-        }
+        let node = if depends { Speculable::of(self.program(), self.node) } else { Speculable::default() };
+        let speculation = effects::speculation(statement, &node);
+        // Counted edges are counted at commit, where the node would read again.
+        let reads_again = speculation == Speculation::Kept && self.unit.plan.instrument.edges;
+        if reads_again { Speculation::SideEffect } else { speculation }
     }
 
     pub fn assign(&mut self, target: Place, value: &Expression) {

@@ -67,7 +67,19 @@ pub fn kept_registers(program: &Program, node: NodeId) -> BTreeSet<RegisterId> {
             | Statement::Scope { .. }
             | Statement::Leave(_)
             | Statement::Exit => {}
-            _ => computes = false,
+            Statement::Assign { .. }
+            | Statement::SetValid(_)
+            | Statement::SetInvalid(_)
+            | Statement::CopyHeader { .. }
+            | Statement::CopyVarbit { .. }
+            | Statement::Loop { .. }
+            | Statement::Extract { .. }
+            | Statement::Advance(_)
+            | Statement::Lookahead { .. }
+            | Statement::Verify { .. }
+            | Statement::Emit(_)
+            | Statement::Truncate(_)
+            | Statement::Call(_) => computes = false,
         });
     }
     if read.is_empty() || !computes || follows_lookup(program, node) {
