@@ -94,7 +94,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Words of which each belongs to one header, or to values, are subtracted: their bits come and go together.
+    /// Words of which each belongs to one header, or to values, are subtracted: all bits of such a word are present or absent together.
     fn number_in_word<'d>(&self, piece: &HashInput, position: &mut Position, subtract: bool) -> Option<Part<'d>> {
         let (header, value) = match piece {
             HashInput::Bits(value) => (None, value.clone()),

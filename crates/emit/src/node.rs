@@ -99,7 +99,7 @@ impl Nodes {
         }
         ahead.name.push_str("_ahead");
         ahead.items = draft.helpers;
-        ahead.items.push(Item::Comment(format!("{}, ahead of the packet's turn.", unit.node(node).name)));
+        ahead.items.push(Item::Comment(format!("{}, in the speculative phase.", unit.node(node).name)));
         let kept: &[&str] = if ahead.kept.is_empty() { &[] } else { &KEPT_IN };
         ahead.items.extend(stage(&ahead.name, "INLINE enum node", draft.code, &[more, kept].concat()));
         ahead

@@ -138,9 +138,8 @@ impl Unit<'_> {
     pub fn skips_empty(&self, table: TableId) -> bool {
         let declared = &self.program.tables[table];
         let is_filled = declared.entries_constant && !declared.entries.is_empty();
-        // A complete joint table is empty for packets while it is filled.
-        let is_complete = self.program.join_of(table).is_some_and(|join| join.is_complete(self.program));
-        let is_profiled = self.plan.instrument.edges && !is_complete;
+        // A joint table is empty for packets while it is emptied or filled.
+        let is_profiled = self.plan.instrument.edges && self.program.join_of(table).is_none();
         !declared.keys.is_empty() && !is_filled && !is_profiled && self.structure(table) != Structure::Direct
     }
 

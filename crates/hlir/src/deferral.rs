@@ -51,7 +51,7 @@ pub fn deferrable_writes(program: &Program, node: NodeId) -> BTreeSet<FieldRef> 
 }
 
 /// The registers of at most 64 bits that a node may read in the speculative phase: those that no packet writes, in a
-/// block before any lookup that does nothing else but compute. The commit phase makes such blocks again, with the
+/// block before any lookup that does nothing else but compute. The commit phase executes such blocks again, with the
 /// values that were read, so the control plane may write meanwhile.
 pub fn kept_registers(program: &Program, node: NodeId) -> BTreeSet<RegisterId> {
     let NodeKind::Block { body, .. } = &program.nodes[node].kind else { return BTreeSet::new() };

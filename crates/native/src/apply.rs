@@ -59,7 +59,7 @@ impl<L: Lane> NativeEngine<'_, L> {
     }
 
     /// Entries follow when a member changes.
-    fn write_member(&mut self, profile: ProfileId, member: u32) -> Result<(), Refusal> {
+    pub(super) fn write_member(&mut self, profile: ProfileId, member: u32) -> Result<(), Refusal> {
         let program = self.program.clone();
         for (id, _) in program.tables.iter().filter(|(_, table)| table.profile == Some(profile)) {
             let uses = |entry: &Entry| entry.action == EntryAction::Member(member);

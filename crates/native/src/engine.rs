@@ -110,6 +110,9 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
     fn rederive(&mut self, inverse: &Update) {
         // What was there before has room again.
         drop(self.write_derived(inverse));
+        if let Update::SetMember { profile, member, .. } = inverse {
+            drop(self.write_member(*profile, *member));
+        }
     }
 
     fn clear_inserted(&mut self, table: TableId) -> Result<(), Refusal> {

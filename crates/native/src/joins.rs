@@ -54,7 +54,7 @@ impl<L: Lane> NativeEngine<'_, L> {
 
     /// Empties the joint tables, which packets do not see then. One that lacks the memory for it is emptied again
     /// before it is filled.
-    pub(super) fn clear_joins(&self) {
+    pub fn clear_joins(&self) {
         for number in self.compiled.joins.iter().filter_map(|join| self.joint_number(join.table)) {
             let (Ok(()) | Err(_)) = self.switch.tables()[number].withdraw();
         }

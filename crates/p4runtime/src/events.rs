@@ -246,7 +246,7 @@ impl Teller<'_> {
 
     /// What depends on the port follows in the store.
     fn port_changed(&self, port: u32, up: bool) {
-        // Less of what it has already: the switch has room for it.
+        // The store knows of the link. What the data plane has no room for follows with the next write.
         self.device.with_switch(|switch| drop(switch.plane().set_port(port, up)));
     }
 }

@@ -74,6 +74,7 @@ pub(crate) unsafe extern "C" fn insert(
     else {
         return -1;
     };
+    target.is_inserted_by_packets();
     // SAFETY: key and record are as long as the table's descriptor says.
     let inserted = readers.while_inserting(id as usize, target.identity(), || unsafe {
         target.insert_running(key, record, timer, now_ns)

@@ -1,8 +1,8 @@
 //! Grace periods: a writer that frees memory waits for the workers that may still read it.
 //!
-//! A worker counts the ends of its bursts. When each that runs has passed enough of them, no worker holds what was unlinked before. A worker that
-//! waits in the data plane's own insertion into the same table holds nothing of that table, and is not waited for, or two of them would wait for
-//! each other.
+//! A worker counts the ends of its bursts. When each that runs has passed enough of them, no worker holds what was unlinked before. A worker
+//! that waits in the data plane's own insertion uses nothing of what it has found in tables that packets insert into: after it, it looks up again
+//! (`run->insertions` of the emitted code). Such tables do not wait for it, or two such workers would wait for each other.
 
 use crate::abi;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -70,13 +70,14 @@ impl Readers {
         result
     }
 
-    /// Returns when no worker can still use what it found in `table` before the call.
-    pub fn wait(&self, table: usize) {
+    /// Returns when no worker can still use what it found in `table` before the call. `is_inserted`: packets insert
+    /// entries into the table.
+    pub fn wait(&self, table: usize, is_inserted: bool) {
         std::sync::atomic::fence(Ordering::SeqCst);
         let marks: Vec<u64> = self.slots.iter().map(Slot::bursts).collect();
         for (slot, mark) in self.slots.iter().zip(marks) {
             let mut spins = 0u32;
-            while slot.holds(table) && slot.bursts().wrapping_sub(mark) < slot.grace() {
+            while slot.holds(table, is_inserted) && slot.bursts().wrapping_sub(mark) < slot.grace() {
                 spins += 1;
                 if spins < 100 {
                     std::hint::spin_loop();
@@ -94,12 +95,17 @@ impl Slot {
     }
 
     fn bursts(&self) -> u64 {
+        if !self.running.load(Ordering::SeqCst) {
+            return 0;
+        }
         // SAFETY: a registered worker lives as long as the switch that owns both.
         unsafe { self.worker.load(Ordering::Acquire).as_ref() }
             .map_or(0, |worker| worker.quiescent.bursts.load(Ordering::Acquire))
     }
 
-    fn holds(&self, table: usize) -> bool {
-        self.running.load(Ordering::SeqCst) && self.inserting.load(Ordering::SeqCst) != table
+    fn holds(&self, table: usize, is_inserted: bool) -> bool {
+        let inserting = self.inserting.load(Ordering::SeqCst);
+        let has_released = inserting == table || (is_inserted && inserting != NOWHERE);
+        self.running.load(Ordering::SeqCst) && !has_released
     }
 }

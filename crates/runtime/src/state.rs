@@ -148,7 +148,7 @@ impl GroupTable {
         }
         let block = Block::build(&self.groups);
         self.current.store(block.memory.cast(), Ordering::Release);
-        readers.wait(NO_TABLE);
+        readers.wait(NO_TABLE, false);
         self.block = block;
     }
 
@@ -156,7 +156,7 @@ impl GroupTable {
         self.groups.clear();
         let block = Block::build(&self.groups);
         self.current.store(block.memory.cast(), Ordering::Release);
-        readers.wait(NO_TABLE);
+        readers.wait(NO_TABLE, false);
         self.block = block;
     }
 

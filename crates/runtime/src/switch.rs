@@ -90,6 +90,7 @@ impl<L: Lane> Switch<L> {
     pub fn renew(&mut self, pipeline: Arc<Pipeline>, lanes: Vec<L>, settings: Settings) -> Result<(), SwitchError> {
         self.stop();
         self.detach();
+        self.forget_workers();
         self.workers.clear();
         self.next = None;
         self.current.counted.clear();
@@ -99,6 +100,11 @@ impl<L: Lane> Switch<L> {
         *self = Switch::new(pipeline, lanes, settings)?;
         self.set_cpu_port(cpu_port);
         Ok(())
+    }
+
+    /// Before they go.
+    fn forget_workers(&self) {
+        (0..self.workers.len()).for_each(|id| self.current.bound.readers.register(id, std::ptr::null_mut()));
     }
 
     fn attach(&mut self) -> Result<(), SwitchError> {
@@ -307,5 +313,6 @@ impl<L: Lane> Drop for Switch<L> {
     fn drop(&mut self) {
         self.stop();
         self.detach();
+        self.forget_workers();
     }
 }

@@ -11,6 +11,8 @@ pub(crate) struct Ears {
     readers: Arc<Readers>,
     /// Whether packets may read the table.
     pub is_read: AtomicBool,
+    /// Whether packets insert entries.
+    pub is_inserted: AtomicBool,
     cells: u64,
     pub direct: Mutex<Vec<DirectCells>>,
 }
@@ -39,7 +41,13 @@ pub(crate) unsafe extern "C" fn grace(host: *mut c_void) {
 impl Ears {
     /// For a table with at most so many cells, which packets do not read yet.
     pub fn new(readers: Arc<Readers>, cells: u64) -> Ears {
-        Ears { readers, is_read: AtomicBool::new(false), cells, direct: Mutex::default() }
+        Ears {
+            readers,
+            is_read: AtomicBool::new(false),
+            is_inserted: AtomicBool::new(false),
+            cells,
+            direct: Mutex::default(),
+        }
     }
 
     /// What tells this table from others, whichever number a pipeline gives it.
@@ -49,7 +57,7 @@ impl Ears {
 
     pub fn wait(&self) {
         if self.is_read.load(Ordering::Acquire) {
-            self.readers.wait(self.identity());
+            self.readers.wait(self.identity(), self.is_inserted.load(Ordering::SeqCst));
         }
     }
 }

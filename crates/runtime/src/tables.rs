@@ -293,6 +293,11 @@ impl Table {
         (done as usize, outcome)
     }
 
+    /// Before packets insert an entry.
+    pub(crate) fn is_inserted_by_packets(&self) {
+        self.ears.is_inserted.store(true, Ordering::SeqCst);
+    }
+
     /// From the data plane, of an exact key: with its timer started.
     ///
     /// # Safety

@@ -21,5 +21,5 @@ pub fn register(readers: &Arc<Readers>) {
 
 extern "C" fn wait() {
     let switches = SWITCHES.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    switches.iter().filter_map(Weak::upgrade).for_each(|readers| readers.wait(NO_TABLE));
+    switches.iter().filter_map(Weak::upgrade).for_each(|readers| readers.wait(NO_TABLE, false));
 }

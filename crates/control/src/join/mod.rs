@@ -7,8 +7,8 @@
 //!
 //! Where the first table has other keys, a missing entry would let another one match. There the joint table is
 //! complete: entries are not removed but modified to the hidden action `slow`, which leaves the packet to the
-//! sources. An entry comes before that of the first table, and goes behind it, as `slow` both times. While the table
-//! is filled or emptied, packets do not see it.
+//! sources. A joint entry is inserted before its source entry and deleted after it; it runs `slow` at both times. While
+//! the table is filled or emptied, packets do not see it.
 //!
 //! Where entries of the first table decide about the second's key, one that finds no entry there stands for its
 //! default action, whose write is one of all these joint entries.
@@ -371,6 +371,11 @@ impl Joins {
             self.forget(over, changes);
         }
         self.tables[over].clear(side);
+        // Packets do not see it, but its first table's entries must all be there when they do again: as `slow`.
+        let sources = &self.tables[over];
+        if sources.is_complete && !sources.is_full && side == Side::Second {
+            self.inserted(over, changes);
+        }
     }
 
     fn give_up(&mut self, at: usize) {

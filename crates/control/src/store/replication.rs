@@ -1,7 +1,7 @@
 //! Multicast groups and clone sessions.
 
 use super::Store;
-use crate::plane::{BackedReplica, Multicast, Replica, Session, SessionTarget};
+use crate::plane::{BackedReplica, Multicast, Session, SessionTarget};
 use crate::{Refusal, Update};
 use std::collections::{BTreeMap, HashSet};
 
@@ -45,17 +45,12 @@ fn put<T: Clone>(map: &mut BTreeMap<u32, T>, number: u32, value: Option<&T>) -> 
     }
 }
 
-/// Copies of one packet differ in port or instance, whichever candidates are live.
+/// A backup has a port of its own. A port may have several copies of one instance: P4Runtime forbids it, BMv2 does not.
 fn check_replicas(replicas: &[BackedReplica]) -> Result<(), Refusal> {
-    let mut seen: HashSet<&Replica> = HashSet::new();
     for replica in replicas {
         let ports: HashSet<u32> = replica.candidates().map(|candidate| candidate.port).collect();
         if ports.len() <= replica.backups.len() {
             return Err(Refusal::wrong("a replica and its backups have ports of their own"));
-        }
-        if let Some(twice) = replica.candidates().find(|candidate| !seen.insert(candidate)) {
-            let (port, instance) = (twice.port, twice.instance);
-            return Err(Refusal::wrong(format!("port {port} with instance {instance} stands twice")));
         }
     }
     Ok(())

@@ -35,8 +35,10 @@ impl Sets {
         number
     }
 
+    /// The next set gets its number, so that an entry that is given back has the set that tables know.
     pub fn release(&mut self, number: u32) {
         self.kept.remove(&number);
+        self.number_next(number);
         self.released.push(number);
     }
 

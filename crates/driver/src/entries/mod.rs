@@ -70,6 +70,8 @@ impl FromStr for Origin {
 
 /// Loads all of them, in order; the number of entries. `ports` bounds generated port numbers.
 pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, origins: &[Origin], ports: u32) -> Result<u64, Failure> {
+    // Some entries go to the tables past the engine: joint tables do not follow until all are there.
+    engine.clear_joins();
     let count = origins.iter().try_fold(0, |sum, origin| {
         let more = match origin {
             Origin::File(path) => load_file(engine, path)?,
@@ -77,7 +79,6 @@ pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, origins: &[Origin], por
         };
         Ok::<u64, Failure>(sum + more)
     })?;
-    // Some entries went to the tables past the engine.
     engine.fill_joins();
     engine.switch().tables().iter().for_each(|table| table.compact());
     Ok(count)

@@ -282,7 +282,7 @@ impl HotPath<'_> {
                     };
                     let found = [name("run"), name("state"), self.found_at(place), self.records(place)];
                     let arguments = found.into_iter().chain(made.iter().map(|made| name(*made)));
-                    // The key is for an insertion at a miss, which the packet is not here for.
+                    // Only misses use the key, and this packet has hit.
                     let arguments = arguments.chain(self.may_be_stale(place).then(|| name("NULL")));
                     Expr::call(format!("{}_{act}", self.title(place)), arguments)
                 }

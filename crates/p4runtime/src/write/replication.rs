@@ -8,6 +8,7 @@ use control::message::runtime::{
     self as message, CloneSessionEntry, MulticastGroupEntry, packet_replication_engine_entry, replica, update::Type,
 };
 use control::plane::{BackedReplica, Multicast, Replica, Session, SessionTarget};
+use std::collections::HashSet;
 
 impl<'a> Writer<'a> {
     pub(super) fn replication(&mut self, kind: Type, given: &message::PacketReplicationEngineEntry) -> Outcome {
@@ -61,7 +62,20 @@ impl<'a> Writer<'a> {
 }
 
 fn replicas(given: &[message::Replica], ports: &mut PortReader) -> Outcome<Vec<BackedReplica>> {
-    given.iter().map(|replica| backed(replica, ports)).collect()
+    let replicas = given.iter().map(|replica| backed(replica, ports)).collect::<Outcome<Vec<_>>>()?;
+    check_pairs(&replicas)?;
+    Ok(replicas)
+}
+
+/// A pair of port and instance stands in a group once, whichever candidates are live (P4Runtime 1.5, 9.5.1).
+fn check_pairs(replicas: &[BackedReplica]) -> Outcome {
+    let mut seen: HashSet<&Replica> = HashSet::new();
+    match replicas.iter().flat_map(BackedReplica::candidates).find(|candidate| !seen.insert(candidate)) {
+        Some(Replica { port, instance }) => {
+            Err(Failure::invalid(format!("port {port} with instance {instance} stands twice")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn backed(given: &message::Replica, ports: &mut PortReader) -> Outcome<BackedReplica> {

@@ -179,6 +179,24 @@ fn packets_see_no_join_in_the_interpreter() {
     assert!(enough, "{found:?}, {told} idle entries: the test says little");
 }
 
+/// Joint tables with room for a few entries are emptied and filled again.
+#[test]
+fn packets_see_no_join_that_overflows() {
+    let (mut emptied, mut filled) = (0, 0);
+    for seed in 0..120 {
+        let program = loaded(seed).program;
+        let mut joined = joined(seed);
+        joined.joins.iter_mut().enumerate().for_each(|(at, join)| join.limit = 1 + (seed + at as u64) % 3);
+        let mut switch = interp::Switch::new(&joined, 0, PORTS);
+        compare(seed, &program, &mut switch, 60);
+        let notices = switch.take_notices();
+        emptied += notices.iter().filter(|notice| notice.contains("exceed its limit")).count();
+        filled += notices.iter().filter(|notice| notice.contains("entries again")).count();
+        assert!(notices.iter().all(|notice| !notice.contains("no room")), "seed {seed}: {notices:#?}");
+    }
+    assert!(emptied > 40 && filled > 8, "emptied {emptied} times, filled again {filled} times: the test says little");
+}
+
 /// The descriptor of the ports of this test.
 fn in_memory(plan: &mut hlir::Plan) {
     plan.descriptor = hlir::plan::Descriptor::Own;
