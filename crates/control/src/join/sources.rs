@@ -156,7 +156,7 @@ impl Sources {
         let common = match (side, part) {
             (Side::First, Some(part)) => self.layout.of_first(&key, &call, &self.join.firsts[part]),
             (Side::Second, Some(_)) => Some(self.layout.of_second(&key)),
-            // Packets do not miss it.
+            // A packet with this key hits: no product with the default action may exist.
             (Side::Second, None) if self.has_misses() => Some(self.layout.of_second(&key)),
             (_, None) => None,
         };
