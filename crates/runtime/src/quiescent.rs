@@ -109,3 +109,22 @@ impl Slot {
         self.running.load(Ordering::SeqCst) && !has_released
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two workers that insert into two tables, each in a grace period of its own table, would wait for each other.
+    #[test]
+    fn tables_that_packets_insert_into_do_not_wait_for_workers_that_insert() {
+        let readers = Readers::new(1);
+        let (one, other) = (10, 11);
+        readers.set_running(0, true);
+        let holds = |is_inserted| readers.slots[0].holds(one, is_inserted);
+        assert!(holds(true) && holds(false), "a worker in a burst");
+        readers.while_inserting(0, other, || assert!(!holds(true) && holds(false), "at a miss of another table"));
+        readers.while_inserting(0, one, || assert!(!holds(true) && !holds(false), "at a miss of this table"));
+        readers.set_running(0, false);
+        assert!(!holds(true) && !holds(false));
+    }
+}

@@ -69,3 +69,19 @@ impl Sets {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A deletion that the data plane refuses is taken back: the record in its table still names the set's number.
+    #[test]
+    fn a_set_that_is_given_back_has_its_number() {
+        let mut sets = Sets::default();
+        let set = ActionSet { actions: Vec::new(), semantics: None, note: Vec::new() };
+        let [first, second] = [sets.keep(&set, None), sets.keep(&set, None)];
+        sets.release(first);
+        assert_eq!(sets.keep(&set, None), first);
+        assert!(second != first && sets.get(second).is_some());
+    }
+}
