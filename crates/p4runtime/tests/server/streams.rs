@@ -1,12 +1,10 @@
 //! Packets, digests and errors on the stream (P4Runtime 1.5, sections 9.9 and 15).
-#![allow(deprecated)]
 
-mod rig;
-
+use crate::rig;
+use crate::rig::messages::*;
+use crate::rig::{Client, Rig};
 use control::message::runtime::{entity::Entity, *};
 use p4runtime::Settings;
-use rig::messages::*;
-use rig::{Client, Rig};
 use std::time::{Duration, Instant};
 use stream_message_request::Update as Request;
 use stream_message_response::Update as Response;

@@ -1,14 +1,11 @@
 //! SetForwardingPipelineConfig, Get and Capabilities (P4Runtime 1.5, sections 14 and 16).
-#![allow(deprecated)]
 
-mod rig;
-
+use crate::rig::messages::*;
+use crate::rig::{Client, EVERYTHING, PROGRAM, Rig};
 use control::message::runtime::{
     forwarding_pipeline_config::Cookie, get_forwarding_pipeline_config_request::ResponseType,
     set_forwarding_pipeline_config_request::Action, *,
 };
-use rig::messages::*;
-use rig::{Client, EVERYTHING, PROGRAM, Rig};
 use tonic::Code;
 
 fn config(text: &str, cookie: u64) -> ForwardingPipelineConfig {

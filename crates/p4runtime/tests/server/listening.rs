@@ -1,13 +1,11 @@
 //! Who gets in, and what bad clients can do: certificates, sockets, unknown services, large messages, many connections.
-#![allow(deprecated)]
 
-mod rig;
-
+use crate::rig;
+use crate::rig::messages::*;
+use crate::rig::{Client, Rig};
 use control::message::runtime::*;
 use p4runtime::{Server, Settings, Tls};
 use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
-use rig::messages::*;
-use rig::{Client, Rig};
 use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 use tonic::Code;

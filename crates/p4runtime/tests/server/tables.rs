@@ -1,11 +1,8 @@
 //! Entries of tables and default actions (P4Runtime 1.5, section 9.1).
-#![allow(deprecated)]
 
-mod rig;
-
+use crate::rig::messages::*;
+use crate::rig::{Client, Rig};
 use control::message::runtime::{table_action::Type as Does, *};
-use rig::messages::*;
-use rig::{Client, Rig};
 use tonic::Code;
 
 fn entries(client: &mut Client, filter: TableEntry) -> Vec<TableEntry> {

@@ -1,13 +1,11 @@
 //! Batches of writes and reads: order, atomicity, errors (P4Runtime 1.5, sections 10, 12 and 13).
-#![allow(deprecated)]
 
-mod rig;
-
+use crate::rig;
+use crate::rig::messages::*;
+use crate::rig::{Client, Rig};
 use control::DataPlane as _;
 use control::message::runtime::{update::Type, write_request::Atomicity, *};
 use control::store::Origin;
-use rig::messages::*;
-use rig::{Client, Rig};
 use std::time::Instant;
 use tonic::{Code, Status};
 

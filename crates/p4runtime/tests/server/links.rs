@@ -1,15 +1,13 @@
 //! Links of ports: what a controller reads does not depend on them, and they outlive a pipeline (P4Runtime 1.5, sections 9.2 and 9.5).
-#![allow(deprecated)]
 
-mod rig;
-
+use crate::rig;
+use crate::rig::messages::*;
+use crate::rig::{EVERYTHING, Rig};
 use control::DataPlane as _;
 use control::message::runtime::{
     action_profile_group::member::WatchKind as Watch, entity::Entity, packet_replication_engine_entry::Type as Engine,
     set_forwarding_pipeline_config_request::Action as Set, *,
 };
-use rig::messages::*;
-use rig::{EVERYTHING, Rig};
 use std::time::{Duration, Instant};
 use tonic::Code;
 

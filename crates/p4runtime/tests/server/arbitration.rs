@@ -1,12 +1,10 @@
 //! Which controller is primary, and what the others are told (P4Runtime 1.5, sections 5 and 15.2).
-#![allow(deprecated)]
 
-mod rig;
-
+use crate::rig;
+use crate::rig::Rig;
+use crate::rig::messages::{host, table};
 use control::message::runtime::*;
 use p4runtime::Settings;
-use rig::Rig;
-use rig::messages::{host, table};
 use tonic::Code;
 
 #[test]

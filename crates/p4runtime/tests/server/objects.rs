@@ -1,11 +1,9 @@
 //! Action profiles, counters, meters, registers, replication and value sets (P4Runtime 1.5, sections 9.2 to 9.8).
-#![allow(deprecated)]
 
-mod rig;
-
+use crate::rig;
+use crate::rig::messages::*;
+use crate::rig::{Client, Rig};
 use control::message::runtime::{entity::Entity, table_action::Type as Does, *};
-use rig::messages::*;
-use rig::{Client, Rig};
 use std::time::{Duration, Instant};
 use tonic::Code;
 

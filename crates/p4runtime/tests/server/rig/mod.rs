@@ -1,5 +1,4 @@
 //! A switch in a test: a server on loopback, the interpreter behind it, and controllers.
-#![allow(dead_code)]
 
 mod client;
 mod interpreter;

@@ -1,0 +1,14 @@
+//! The server over loopback, clause by clause: docs/p4runtime.md says which test is for which. One program, since linking the server takes longer than a file.
+#![allow(deprecated)]
+
+mod arbitration;
+mod batches;
+mod documented;
+mod links;
+mod listening;
+mod objects;
+mod pipeline;
+mod protocol;
+mod rig;
+mod streams;
+mod tables;
