@@ -271,7 +271,7 @@ cases_zeros(void)
 static void
 cases_order(void)
 {
-	uint16_t given[WALK_BURST], ordered[WALK_BURST];
+	uint16_t given[WALK_BURST] = {0}, ordered[WALK_BURST];
 	uint32_t count = 0;
 
 	walk_order(ordered, given, 0);

@@ -113,6 +113,25 @@ fn source_files_are_short_enough_to_read() {
     assert_none(&violations);
 }
 
+/// `scripts/test` leaves out documentation tests: with none to run, they would still read every crate.
+#[test]
+fn documentation_has_no_tests() {
+    let mut violations = Vec::new();
+    for file in files().iter().filter(|file| has_ending(file, &["rs"])) {
+        let mut in_block = false;
+        for (number, line) in read(file).lines().enumerate() {
+            let line = line.trim_start();
+            let Some(comment) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) else { continue };
+            let Some(language) = comment.trim_start().strip_prefix("```") else { continue };
+            if !in_block && language != "text" {
+                violations.push(format!("{}:{}: write ```text, or a test", file.display(), number + 1));
+            }
+            in_block = !in_block;
+        }
+    }
+    assert_none(&violations);
+}
+
 #[test]
 fn text_files_are_clean() {
     // Built from pieces, so that this file does not find itself.
