@@ -1,6 +1,14 @@
 /* Which actions a table's entries run. A reader checks this after its lookups. So the table reports several actions before an entry with another action
  * appears. It reports one action again after a grace period since the last entry of each other action was deleted, when no reader can still use such an
- * entry: at the first write after that, or when it is asked to settle. */
+ * entry: at the first write after that, or when it is asked to settle.
+ *
+ *    writer                               reader
+ *    only = 0 (release)                   find an entry (acquire)
+ *    make the entry with action B found   load only (acquire): 0, if the entry runs B
+ *
+ *    make the last entry with B gone      a reader that found it before reads `only` within its burst:
+ *    GRACE, then only = A + 1             `only` stays 0 until that burst has ended
+ */
 #include "table/actions.h"
 
 #include "table/records.h"
@@ -24,6 +32,8 @@ actions_destroy(struct actions *actions)
 	memory_release(actions->memory, actions->of, (actions->count + 1) * sizeof(*actions->of));
 }
 
+/* Records of actions that the program lacks (a selector's group) share one count; they are never the only
+ * action. */
 static struct actions_entries *
 actions_of(struct actions *actions, const void *record)
 {
@@ -63,6 +73,7 @@ actions_add(struct actions *actions, const void *record)
 	actions_publish(actions);
 }
 
+/* `gone_grace` is a time, counted in grace periods: it is over when `memory.graces` has reached it. */
 void
 actions_remove(struct actions *actions, const void *record)
 {

@@ -8,7 +8,15 @@
  * No key finds a rule behind one that allows every key. Where that saves words, readers have a copy of the sets that ends there: the first thousand rules of
  * a table may be two hundred to them.
  *
- * Readers see a chunk's classes in one of two places, in turn: between two changes of the same chunk a grace period passes, for the sets' sake. */
+ * Readers see a chunk's classes in one of two places, in turn: between two changes of the same chunk a grace period passes, for the sets' sake.
+ *
+ *    insertion          sets' = sets + bit of the rule, and sets of new classes
+ *                       GRACE                     readers: sets', old classes: the rule is not found
+ *                       chunk 0: new classes      its values lead to sets with the bit; others not yet
+ *                       chunk n: new classes      the rule is found
+ *    deletion           sets' without the bit     not found any more; classes that are equal now cost nothing yet
+ *    uniting            GRACE, new classes        the numbers of united classes are free for the next sets
+ */
 #include "table/bit_vector.h"
 
 #include <string.h>
@@ -59,6 +67,7 @@ bit_vector_of(const struct ruled *ruled)
 	return (struct bit_vector_writer *)(uintptr_t)ruled;
 }
 
+/* A mask of ones is one value, of zeros all values. A range field is a chunk, and its ends are values. */
 static struct bit_vector_part
 bit_vector_part(const struct bit_vector_writer *writer, const struct rule *rule, uint32_t chunk)
 {
@@ -123,6 +132,7 @@ bit_vector_array_create(const struct bit_vector_writer *writer, const uint32_t *
 	return array;
 }
 
+/* Of a mask, no bit matters; of a range, all values are in it. */
 static int
 bit_vector_allows_all(const struct bit_vector_writer *writer, const struct rule *rule)
 {
@@ -146,7 +156,8 @@ bit_vector_reached(const struct bit_vector_writer *writer)
 	return writer->ranking.count;
 }
 
-/* What readers shall have of all sets: these, also where there is no memory for fewer words. */
+/* What readers shall have of all sets: these, also where there is no memory for fewer words. A copy, not a view:
+ * sets are contiguous, and a shorter set has fewer words for each class. */
 static struct bit_vector_array *
 bit_vector_shown(const struct bit_vector_writer *writer, const uint32_t *class_counts, struct bit_vector_array *all)
 {
@@ -161,6 +172,7 @@ bit_vector_shown(const struct bit_vector_writer *writer, const uint32_t *class_c
 	return shown;
 }
 
+/* What the writer has beyond the readers' copy was never seen by them, and goes at once. */
 static void
 bit_vector_publish_array(struct bit_vector_writer *writer, const uint32_t *class_counts, struct bit_vector_array *all)
 {
@@ -174,7 +186,8 @@ bit_vector_publish_array(struct bit_vector_writer *writer, const uint32_t *class
 	writer->all = all;
 }
 
-/* Copies a set, with one more bit at a place. */
+/* Copies a set, with one more bit at a place. Rules behind the place rank one lower: their bits move up by one,
+ * through all words. */
 static void
 bit_vector_widen(uint64_t *to, uint64_t to_words, const uint64_t *from, uint64_t from_words, uint32_t place, uint64_t bit)
 {
@@ -205,7 +218,8 @@ bit_vector_narrow(uint64_t *to, uint64_t to_words, const uint64_t *from, uint64_
 	}
 }
 
-/* The first number without values from `class` on. */
+/* The first number without values from `class` on. A number without values is free only with the next sets:
+ * readers of the present ones may still have it. */
 static uint32_t
 bit_vector_unused(const struct bit_vector_side *side, uint32_t class)
 {
@@ -214,7 +228,11 @@ bit_vector_unused(const struct bit_vector_side *side, uint32_t class)
 	return class;
 }
 
-/* Which classes the rule divides: `allowed`, `divided`; and the number of classes then. */
+/* Which classes the rule divides: `allowed`, `divided`; and the number of classes then.
+ *    sizes     values of a class             allowed == 0         the rule is not in the class's set
+ *    allowed   those that the rule allows    allowed == sizes     it is, and the class stays whole
+ *                                            else                 divided: these values get a new class
+ */
 static uint32_t
 bit_vector_divide(struct bit_vector_writer *writer, const struct rule *rule, uint32_t chunk)
 {
@@ -249,7 +267,8 @@ bit_vector_divides(const struct bit_vector_side *side)
 	return 0;
 }
 
-/* Shows a chunk's classes in the place that no reader uses. */
+/* Shows a chunk's classes in the place that no reader uses. Its readers were there before the last change of
+ * this chunk, and a grace period has passed since. */
 static void
 bit_vector_show(struct bit_vector_writer *writer, uint32_t chunk)
 {
@@ -271,7 +290,8 @@ bit_vector_show(struct bit_vector_writer *writer, uint32_t chunk)
 	side->indexes[0] = index;
 }
 
-/* Gives the values that the rule allows their new classes. */
+/* Gives the values that the rule allows their new classes. `divided` and `allowed` are of this rule, from
+ * `bit_vector_divide`; the sets for the new classes are published. */
 static void
 bit_vector_reclass(struct bit_vector_writer *writer, const struct rule *rule, uint32_t chunk, uint32_t class_count)
 {
@@ -300,7 +320,8 @@ bit_vector_reclass(struct bit_vector_writer *writer, const struct rule *rule, ui
 	bit_vector_show(writer, chunk);
 }
 
-/* Sets with one more rule at a place; NULL: no memory. */
+/* Sets with one more rule at a place; NULL: no memory. A whole class has the bit if the rule allows all of it.
+ * Of a divided class, the old number keeps the values without the rule. */
 static struct bit_vector_array *
 bit_vector_with(const struct bit_vector_writer *writer, const uint32_t *class_counts, uint32_t place)
 {
@@ -324,6 +345,8 @@ bit_vector_with(const struct bit_vector_writer *writer, const uint32_t *class_co
 	return new;
 }
 
+/* Everything that can fail comes before the sets are published. A rule that divides no class is found as soon as
+ * they are: no grace period then. */
 static enum table_status
 bit_vector_publish(struct ruled *ruled, uint32_t number)
 {
@@ -354,7 +377,8 @@ bit_vector_publish(struct ruled *ruled, uint32_t number)
 	return TABLE_OK;
 }
 
-/* The class with the same set that comes first, among those that `allowed` holds by hash. */
+/* The class with the same set that comes first, among those that `allowed` holds by hash. Open addressing with a
+ * slot per class: never full, since a class is entered once. */
 static uint32_t
 bit_vector_same(const struct bit_vector_writer *writer, uint32_t chunk, uint32_t class)
 {
@@ -396,6 +420,8 @@ bit_vector_unite(struct bit_vector_writer *writer, uint32_t chunk)
 	for (uint32_t value = 0; value < side->value_count; value++)
 		side->classes[value] = (uint16_t)side->divided[side->classes[value]];
 	bit_vector_show(writer, chunk);
+	/* Numbers at the end are given back, so that sets become fewer; others are used again by
+	 * `bit_vector_unused`. */
 	while (side->sizes[side->class_count - 1] == 0)
 		side->class_count--;
 	side->settled = side->live;
@@ -419,6 +445,7 @@ bit_vector_unite_all(struct bit_vector_writer *writer)
 	}
 }
 
+/* Publishing the sets is enough: no class leads to the rule any more. Uniting classes only saves memory. */
 static enum table_status
 bit_vector_withdraw(struct ruled *ruled, uint32_t number)
 {

@@ -3,7 +3,15 @@
  * and, little, on that of rules; not on which rules they are. A range field, of at most 16 bits, is a chunk of its own.
  *
  * The classes of a chunk's values are replaced as a whole, and so are the sets, whose bits are the rules in their order: what is visible between two stores
- * is always the table with the last change or without. */
+ * is always the table with the last change or without.
+ *
+ *    key       chunk 0      chunk 1      ..
+ *    index     class 5      class 2            by value, two-level (chunk.h)
+ *    set       00110100     01100100           one bit per rule, in order of rank; sets[chunk] + class * words
+ *    AND       00100100  ─▶ the lowest bit is the rule ─▶ records[place]
+ *
+ * Writer and readers agree on one order: the writer publishes sets, waits a grace period, then classes; a reader loads sets (`array`), then classes. So a
+ * reader with new classes has new sets, and a class always has a set. */
 #ifndef BACUS_TABLE_BIT_VECTOR_H
 #define BACUS_TABLE_BIT_VECTOR_H
 
@@ -65,6 +73,7 @@ bit_vector_all(const struct bit_vector *table, const struct bit_vector_array *ar
 	for (uint32_t i = 0; i < chunks; i++) {
 		const struct bit_vector_chunk *chunk = &table->chunks[i];
 
+		/* Acquire: a class that a new index gives is in the sets, which were published before it. */
 		sets[i] = array->sets[i] + chunk_number(__atomic_load_n(&chunk->index, __ATOMIC_ACQUIRE), chunk_value(&chunk->bits, key)) * array->words;
 	}
 	return bit_vector_first_rule(array, sets, chunks);

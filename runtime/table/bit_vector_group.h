@@ -32,7 +32,11 @@ struct bit_vector_limb {
 	__m512i eights[BIT_VECTOR_EIGHTS];
 };
 
-/* One of two limbs of eight keys, or their only one. */
+/* One of two limbs of eight keys, or their only one.
+ *
+ *    keys of two limbs   a0 a1 b0 b1 c0 c1 d0 d1 | e0 e1 .. h0 h1        two vectors
+ *    even + limb         picks 0 2 4 .. 14, or 1 3 .. 15:  a0 b0 .. h0    one limb of each
+ */
 static inline __attribute__((always_inline)) __m512i
 bit_vector_limbs(const uint64_t *keys, uint32_t limbs, uint32_t limb)
 {
@@ -44,7 +48,12 @@ bit_vector_limbs(const uint64_t *keys, uint32_t limbs, uint32_t limb)
 	return _mm512_permutex2var_epi64(first, _mm512_add_epi64(even, _mm512_set1_epi64(limb)), _mm512_loadu_si512((const void *)(keys + 8)));
 }
 
-/* The chunk's values in all keys, in the order of the packets. */
+/* The chunk's values in all keys, in the order of the packets.
+ *
+ *    bits[i]      eight keys, shifted so that the chunk is in the low 16 bits of each 64
+ *    permute      takes 16-bit element 4 * k of both vectors: 16 values side by side
+ *    front, back  joined: 32 values of 16 bits, one per packet
+ */
 static inline __attribute__((always_inline)) __m512i
 bit_vector_values(const struct bit_vector_limb *limbs, uint32_t limb_count, const struct chunk *chunk)
 {
@@ -62,7 +71,15 @@ bit_vector_values(const struct bit_vector_limb *limbs, uint32_t limb_count, cons
 	return _mm512_and_si512(_mm512_inserti64x4(front, _mm512_castsi512_si256(back), 1), _mm512_set1_epi16((short)chunk->mask));
 }
 
-/* Where the numbers of all values stand. */
+/* Where the numbers of all values stand. `chunk_number` for 32 values, as far as the index of the number; the
+ * numbers themselves are loaded later.
+ *
+ *    upper   the page: 8 bits
+ *    below   pages[upper] from the first 128 bytes (permutex2var: 7 bits of index), above from the last 128
+ *    page    one of both, by the page's top bit, which is the sign of the 16-bit value
+ *    among   page << 8 | low bits of the value       for a page with all of its numbers
+ *    alone   page + whole * 255                      = whole * 256 + (page - whole), for a page of one number
+ */
 static inline __attribute__((always_inline)) __m512i
 bit_vector_places(const struct chunk_index *index, __m512i values)
 {
@@ -121,7 +138,7 @@ bit_vector_sets_together(const struct bit_vector *table, const struct bit_vector
 }
 
 /* The intersection of eight packets' sets of four words. Their addresses are two loads, since loads are the
- * bottleneck. */
+ * bottleneck. Four 16-bit places are taken out of one 64-bit load by shifts. */
 static inline __attribute__((always_inline)) void
 bit_vector_meet_eight(const struct bit_vector_array *array, const struct bit_vector_places *places, uint32_t from, uint32_t chunks, __m256i *left)
 {
@@ -141,7 +158,13 @@ bit_vector_meet_eight(const struct bit_vector_array *array, const struct bit_vec
 	}
 }
 
-/* A word of eight packets' quads becomes a vector of its own. */
+/* A word of eight packets' quads becomes a vector of its own.
+ *
+ *    pairs[i]   a0 a1 a2 a3 | e0 e1 e2 e3          packets i and i + 4 (a .. h: packets)
+ *    even[0]    a0 b0 | a2 b2 | e0 f0 | e2 f2      unpacklo of pairs 0 and 1; odd: words 1 and 3
+ *    even[1]    c0 d0 | c2 d2 | g0 h0 | g2 h2
+ *    words[0]   a0 b0 c0 d0 e0 f0 g0 h0            `low`: 0 1, 8 9, 4 5, 12 13; `high` gives word 2
+ */
 struct bit_vector_words {
 	__m512i words[BIT_VECTOR_QUAD];
 };
@@ -164,7 +187,13 @@ bit_vector_transpose(const __m256i *quads)
 	} };
 }
 
-/* The records of the first rules in eight packets' intersections; 0 for none. */
+/* The records of the first rules in eight packets' intersections; 0 for none.
+ *
+ *    first    from the last word to the first: the first word that is not empty is what stays
+ *    last     64 * word + 63
+ *    lowest   first & -first: one bit b;   lzcnt = 63 - b;   place = last - lzcnt = 64 * word + b
+ *    gather   under a mask: lanes without a rule load nothing and give 0
+ */
 static inline __attribute__((always_inline)) __m256i
 bit_vector_first_of_eight(const uint32_t *records, const __m256i *left)
 {

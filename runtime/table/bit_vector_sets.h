@@ -32,7 +32,8 @@ struct bit_vector {
 	struct bit_vector_chunk chunks[BIT_VECTOR_CHUNKS_MOST];
 };
 
-/* Of some words of an intersection: a bit for each that is not empty, and the first of those. */
+/* Of some words of an intersection: a bit for each that is not empty, and the first of those. `first` is the
+ * first word with a bit, `any` says which word that is: both are needed for the rule's place. */
 struct bit_vector_meeting {
 	uint32_t any;
 	uint64_t first;
@@ -40,7 +41,11 @@ struct bit_vector_meeting {
 
 #ifdef TABLE_AVX512
 /* The first word is moved to the front in registers: reloading a stored vector would wait for store
- * forwarding. */
+ * forwarding.
+ *
+ *    all       0  0  w2 w3         any   1100
+ *    compress  w2 w3 0  0          element 0: the first word that is not empty
+ */
 static inline __attribute__((always_inline)) struct bit_vector_meeting
 bit_vector_meet_quad(const uint64_t *const *sets, uint64_t at, uint32_t chunks)
 {
@@ -80,7 +85,8 @@ bit_vector_meet(const uint64_t *const *sets, uint64_t at, uint32_t span, uint32_
 	return (struct bit_vector_meeting){ front.any | back.any << BIT_VECTOR_LINE, front.any != 0 ? front.first : back.first };
 }
 #else
-/* Stores four words into `meet`; a bit for each of them that is not empty. */
+/* Stores four words into `meet`; a bit for each of them that is not empty. AVX2 has no compress: the first word
+ * that is not empty is loaded again, by its number. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_meet_quad(const uint64_t *const *sets, uint64_t at, uint32_t chunks, uint64_t *meet)
 {

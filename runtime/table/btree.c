@@ -2,7 +2,10 @@
  *
  * A new entry cuts the tree where it begins and ends, and takes the pieces between that belong to lesser ones; one that goes leaves them to the next in
  * rank and joins what it had cut. Prefixes longer than a wide key's upper part have a subtree for that part, and in it their pieces; the piece of the
- * upper tree is then one key wide, and its owner the prefix that covers it. */
+ * upper tree is then one key wide, and its owner the prefix that covers it.
+ *
+ * Each store of a value is seen by itself, so during a write some intervals have the old owner and others the new one: each packet finds one or the
+ * other, both of which are right. Cuts change no value, so they are invisible. */
 #include "table/btree.h"
 
 #include <string.h>
@@ -29,7 +32,8 @@ struct btree_writer {
 	struct numbers numbers;		/* of subtrees */
 };
 
-/* What happens to the intervals of a span. */
+/* What happens to the intervals of a span. CLAIM: a new rule takes those of lesser ones. YIELD: a rule that goes
+ * leaves its own. CHANGE: another record for its own. */
 enum btree_deed { BTREE_CLAIM, BTREE_YIELD, BTREE_CHANGE };
 
 static struct btree_writer *
@@ -38,6 +42,7 @@ btree_of(const struct ruled *ruled)
 	return (struct btree_writer *)(uintptr_t)ruled;
 }
 
+/* Bits of the key that the upper tree has; the lower 64 of a wide key are in subtrees. */
 static uint32_t
 btree_upper_bits(const struct btree_writer *writer)
 {
@@ -59,6 +64,8 @@ btree_ones(uint32_t bits)
 	return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 }
 
+/* Keys of a rule in its tree: the upper part for short prefixes, the lower one for prefixes that end in a
+ * subtree. */
 static struct btree_span
 btree_span(const struct btree_writer *writer, const struct rule *rule)
 {
@@ -85,7 +92,8 @@ btree_outranks(const struct btree_writer *writer, uint32_t number, uint32_t owne
 	return writer->ranges ? ruled_before(one, other) : one->priority >= other->priority;
 }
 
-/* The longest prefix that is shorter than this one and covers it, or 0. */
+/* The longest prefix that is shorter than this one and covers it, or 0. Prefixes nest, so it is the heir of all
+ * that this one gives up; among ranges each interval may have another. */
 static uint32_t
 btree_shorter(const struct btree_writer *writer, const struct rule *rule)
 {
@@ -134,7 +142,8 @@ btree_record(const struct btree_writer *writer, uint32_t number)
 static void btree_do(struct btree_writer *writer, struct btree_tree *tree, struct btree_span span, enum btree_deed deed, uint32_t number, uint32_t heir);
 
 /* Changes an interval's owner or its record; of an interval with a subtree, all of that which has the same
- * owner. */
+ * owner. The piece above a subtree keeps its value, the subtree's number. Its owner changes: what the piece
+ * falls back to when the subtree is dropped. */
 static void
 btree_give(struct btree_writer *writer, const struct btree_piece *piece, enum btree_deed deed, uint32_t number, uint32_t heir)
 {
@@ -155,7 +164,8 @@ btree_give(struct btree_writer *writer, const struct btree_piece *piece, enum bt
 		__atomic_store_n(piece->value, btree_record(writer, owner), __ATOMIC_RELEASE);
 }
 
-/* Visits the intervals of a span. `heir`: the new owner of what a prefix gives up. */
+/* Visits the intervals of a span. `heir`: the new owner of what a prefix gives up. Piece by piece, each from the
+ * root: a span has two pieces for a prefix without others inside, and a descent is a few cached lines. */
 static void
 btree_do(struct btree_writer *writer, struct btree_tree *tree, struct btree_span span, enum btree_deed deed, uint32_t number, uint32_t heir)
 {
@@ -193,7 +203,8 @@ btree_is_edge(const struct btree_writer *writer, uint64_t key, uint32_t without)
 	return 0;
 }
 
-/* Joins the interval at `key` with the one before if only rule `without` separates them. */
+/* Joins the interval at `key` with the one before if only rule `without` separates them. A range may begin or
+ * end between pieces of one owner, and needs its cut when that owner goes. A prefix cannot. */
 static void
 btree_mend(const struct btree_writer *writer, struct btree_tree *tree, uint64_t key, uint32_t without)
 {
@@ -259,6 +270,7 @@ btree_subtrees_grow(struct btree_writer *writer)
 	for (uint32_t i = 0; i < old; i++) {
 		places[i] = old_places[i];
 		subs[i] = writer->subs[i];
+		/* A tree publishes its roots at its place, which has moved. */
 		subs[i].tree.place = &places[i];
 	}
 	memory_release(memory, writer->subs, old * sizeof(*subs));
@@ -312,13 +324,15 @@ btree_subtree(struct btree_writer *writer, uint64_t upper, struct btree_sub **su
 	}
 	(*sub)->upper = upper;
 	(*sub)->rules = 0;
+	/* The subtree's place before the value that has its number: readers load them in the opposite order. */
 	btree_tree_show(&(*sub)->tree, &writer->btree->subtrees[number]);
 	piece = btree_tree_piece(&writer->tree, upper);
 	__atomic_store_n(piece.value, number | BTREE_SUBTREE, __ATOMIC_RELEASE);
 	return TABLE_OK;
 }
 
-/* Replaces a subtree without prefixes by the prefix that covers it. */
+/* Replaces a subtree without prefixes by the prefix that covers it. The value first: then no new reader gets
+ * there, and the number is free a grace period later. */
 static void
 btree_subtree_drop(struct btree_writer *writer, struct btree_sub *sub)
 {
@@ -342,6 +356,7 @@ btree_home(struct btree_writer *writer, const struct rule *rule)
 	return &writer->subs[*piece.value & ~BTREE_SUBTREE];
 }
 
+/* Cut first: that may fail, and changes nothing that packets see. From `btree_do` on nothing fails. */
 static enum table_status
 btree_publish(struct ruled *ruled, uint32_t number)
 {
@@ -373,6 +388,8 @@ btree_publish(struct ruled *ruled, uint32_t number)
 	return TABLE_OK;
 }
 
+/* The reverse order: pieces get other owners, then cuts that nothing needs are mended, which may fail and be
+ * left for the next packing. */
 static enum table_status
 btree_withdraw(struct ruled *ruled, uint32_t number)
 {

@@ -10,7 +10,17 @@
  * If the separators of a leaf agree in their upper and lower bits, as the prefixes of one provider do, leaves
  * compare windows of 32 bits: one shift per leaf, outside of which its keys do not differ. The level above
  * the leaves may do the same. A line then holds eight intervals instead of six, or 15 children instead of
- * eight. */
+ * eight.
+ *
+ *    entries   10/8 ─────────────────────────────────          prefixes nest, ranges need not
+ *                    10.1/16 ──────
+ *    intervals │ a   │ b          │ a                 │        cut where any begins or ends
+ *    keys      ..  9.255.255.255 │ 10.0.255.255 │ 10.1.255.255 │ ..    separators: last keys of intervals
+ *
+ *    top ─▶ root ─▶ 8 nodes side by side ─▶ 8 nodes .. ─▶ leaves: separators and values
+ *
+ * All children of a node are one allocation, so a node has one pointer and the child's index is the number of
+ * separators below the key. A change copies one such group per level. */
 #ifndef BACUS_TABLE_BTREE_H
 #define BACUS_TABLE_BTREE_H
 
@@ -29,7 +39,14 @@
 
 /* Separators are the last keys of the intervals to their left, with the top bit flipped, since vector
  * comparisons are signed. Separators of windows are the same keys without the bits outside. Unused ones:
- * BTREE_SIGN - 1, and UINT32_MAX in a window. */
+ * BTREE_SIGN - 1, and UINT32_MAX in a window.
+ *
+ *    inner          7 separators of 64 bits                     pointer
+ *    leaf           5 separators of 64 bits        6 values of 32 bits
+ *    window inner   14 separators of 32 bits                    pointer | shift in its low 6 bits
+ *    window leaf    8 values of 32 bits   7 separators of 32 bits   shift
+ *
+ * In a leaf with windows values come first, so that its separators are the upper half of the line: one vector. */
 union btree_node {
 	_Alignas(64) uint64_t separators[BTREE_CHILDREN];
 	struct {
@@ -79,8 +96,9 @@ btree_address(const struct btree *table, uint64_t hash)
 	return __atomic_load_n(&table->top, __ATOMIC_ACQUIRE);
 }
 
-/* The number of a node's separators below a key whose top bit is flipped, among those in `mask`. What this
- * reads never changes. */
+/* The number of a node's separators below a key whose top bit is flipped, among those in `mask`. What this reads
+ * never changes. Separators ascend, so their number is the part's index: no search, no branch. `mask` leaves out
+ * what is not a separator: the pointer of an inner node, the values of a leaf. */
 static inline uint32_t
 btree_below(const union btree_node *node, uint64_t flipped, uint32_t mask)
 {
@@ -116,7 +134,9 @@ btree_windows_above(const uint32_t *windows, uint32_t window)
 }
 #endif
 
-/* The number of a node's windows below a key's; a literal says of how many: 14, or the seven of a leaf. */
+/* The number of a node's windows below a key's; a literal says of how many: 14, or the seven of a leaf. The
+ * address is that of a whole vector: for a leaf, seven separators and the shift, which the mask leaves out. AVX2
+ * has no unsigned comparison: max(w, key) == w says "not below". */
 static inline uint32_t
 btree_windows_below(const uint32_t *windows, uint32_t window, uint32_t count)
 {
@@ -150,7 +170,8 @@ btree_step(const union btree_node *node, uint64_t flipped)
 	return node->children + btree_below(node, flipped, 0x7f);
 }
 
-/* A stage of the lookup: from the level above the leaves to a leaf, if that level has windows. */
+/* A stage of the lookup: from the level above the leaves to a leaf, if that level has windows. Nodes are lines,
+ * so the low six bits of their address are free for the shift. */
 static inline const union btree_node *
 btree_step_window(const union btree_node *node, uint64_t flipped)
 {
@@ -180,6 +201,8 @@ btree_value_window(const union btree_node *leaf, uint64_t flipped)
 static inline uint32_t
 btree_descend(const struct btree_top *top, uint64_t key)
 {
+	/* `top` holds all that a descent needs, so a reader is in one tree from root to leaf whatever is
+	 * published meanwhile. */
 	const uint64_t flipped = key ^ BTREE_SIGN, windows = top->windows;
 	const union btree_node *node = &top->root;
 
@@ -190,7 +213,9 @@ btree_descend(const struct btree_top *top, uint64_t key)
 	return windows != 0 ? btree_value_window(node, flipped) : btree_value(node, flipped);
 }
 
-/* A stage of the lookup: the record number, from the value of the upper part. */
+/* A stage of the lookup: the record number, from the value of the upper part. The subtree was published before
+ * the value that leads to it. Its root may have been replaced since: any of its roots of this grace period is a
+ * state of the table. */
 static inline uint32_t
 btree_finish(const struct btree *table, uint32_t value, const uint64_t *key)
 {
@@ -213,7 +238,8 @@ btree_find(const struct btree *table, const void *address, uint64_t hash, const 
 #define BTREE_TOGETHER 8u	/* steps that compilers unroll: the end of a longer loop would be mispredicted at each level */
 #define BTREE_ASKED 2u	/* levels above the leaves whose nodes are prefetched */
 
-/* Eight lookups descend so many levels together, in registers. */
+/* Eight lookups descend so many levels together, in registers. Eight chains of dependent loads at once: a step
+ * takes an L1 or L2 latency, which the other seven hide. Names in place of an array keep them in registers. */
 static inline __attribute__((always_inline)) void
 btree_group_descend(const union btree_node *root, const union btree_node **nodes, const uint64_t *flipped, uint64_t levels)
 {

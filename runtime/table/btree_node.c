@@ -16,6 +16,8 @@ struct btree_root {
 _Static_assert(offsetof(union btree_node, children) == offsetof(union btree_node, window_children), "both forms lead to their children by the last word");
 _Static_assert(sizeof(union btree_node) == 64, "a node is a line, whose address has room for a shift");
 
+/* Windows are a property of a tree, chosen when it is packed: all nodes of a level have one form, so readers ask
+ * once per lookup, not per node. */
 enum btree_form
 btree_form(const struct btree_tree *tree, uint64_t level)
 {
@@ -41,7 +43,13 @@ btree_has_window(enum btree_form form)
 	return form == BTREE_WINDOW_INNER || form == BTREE_WINDOW_LEAF;
 }
 
-/* The largest shift that leaves all separators' ends in the window leaves most room above. */
+/* The largest shift that leaves all separators' ends in the window leaves most room above.
+ *
+ *    key bits   | 1 to 32 bits, equal in all keys of the node | window: 32 bits | shift: 0 to 31 bits |
+ *    first keys of parts have zeros below the window, separators ones
+ *
+ * A separator is one less than a first key, so its bits below the window are ones: cutting them off both sides
+ * keeps the order, key > separator exactly if window of key > window of separator. */
 int
 btree_node_shift(enum btree_form form, const uint64_t *firsts, uint32_t count, uint64_t high)
 {
@@ -52,6 +60,7 @@ btree_node_shift(enum btree_form form, const uint64_t *firsts, uint32_t count, u
 	if (!btree_has_window(form) || count == 1)
 		return 0;
 	for (uint32_t i = 1; i < count; i++)
+		/* `ends` begins with a bit at 31, which limits the shift. */
 		ends |= firsts[i];
 	shift = __builtin_ctzll(ends);
 	return differ >> shift >> BTREE_WINDOW_BITS == 0 ? shift : -1;
@@ -89,7 +98,8 @@ btree_shift(const union btree_node *node, enum btree_form form)
 	return form == BTREE_WINDOW_LEAF ? node->shift : (uint32_t)(node->window_children & (sizeof(*node) - 1));
 }
 
-/* What a window does not show of a separator is what the node's keys have in common, and ends that are ones. */
+/* What a window does not show of a separator is what the node's keys have in common, and ends that are ones. The
+ * inverse of `btree_node_write`: separator + 1, shifted back, is the first key of the part behind it. */
 static uint32_t
 btree_windows_read(const union btree_node *node, enum btree_form form, uint64_t low, uint64_t *firsts)
 {
@@ -164,6 +174,7 @@ btree_group_make(const struct btree_tree *tree, const struct btree_draft *drafts
 	return group;
 }
 
+/* The children are copied into one allocation, at addresses that readers compute from its begin. */
 int
 btree_node_over(const struct btree_tree *tree, struct btree_draft *parent, const struct btree_draft *drafts, uint32_t count, uint64_t high, uint64_t level)
 {
@@ -182,6 +193,8 @@ btree_node_over(const struct btree_tree *tree, struct btree_draft *parent, const
 	return group != NULL;
 }
 
+/* The root is in the same allocation as the height: one pointer publishes both, so a reader never descends a
+ * tree by another one's height. */
 struct btree_top *
 btree_root_make(const struct btree_tree *tree, const struct btree_draft *draft, uint64_t height)
 {
@@ -202,6 +215,7 @@ btree_root_owners(struct btree_top *top)
 	return ((struct btree_root *)(void *)top)->owners;
 }
 
+/* Depth first: a node's children are read before its group is released, at once or after a grace period. */
 void
 btree_release_below(const struct btree_tree *tree, const union btree_node *node, uint64_t level, btree_release *release)
 {

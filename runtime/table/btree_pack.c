@@ -1,4 +1,7 @@
-/* Rebuilds trees, level by level, from the intervals of the old ones. */
+/* Rebuilds trees, level by level, from the intervals of the old ones.
+ *
+ * From the leaves upwards: each level takes as many parts into a node as there is room for, so nodes are full
+ * but for the last. The new tree is published by one store, and the old one retired as a whole. */
 #include <string.h>
 
 #include "table/btree_node.h"
@@ -27,7 +30,7 @@ btree_list_release(const struct btree_tree *tree, struct btree_list *list)
 	memory_release(tree->memory, list->owners, list->room * sizeof(*list->owners));
 }
 
-/* 0: no memory. */
+/* 0: no memory. From the tree rather than from rules: it has the owners of all pieces already. */
 static int
 btree_list_make(const struct btree_tree *tree, struct btree_list *list)
 {
@@ -71,7 +74,7 @@ btree_list_mark(const struct btree_list *list, uint64_t key, uint8_t *needed)
 }
 
 /* Leaves out cuts between pieces of one owner: of nested entries (no edges) all, of others those where none begins or ends. Where subtrees begin, pieces differ
- * by what they hold. 0: no memory. */
+ * by what they hold. 0: no memory. Kept pieces move to the front of the same arrays. */
 static int
 btree_list_thin(const struct btree_tree *tree, struct btree_list *list, const struct btree_edges *edges)
 {
@@ -140,7 +143,8 @@ btree_level_release(const struct btree_tree *tree, struct btree_level *level)
 	memory_release(tree->memory, level->drafts, level->room * sizeof(*level->drafts));
 }
 
-/* 0: no memory. */
+/* 0: no memory. Both forms are counted first: whether windows pay depends on the keys, and only a whole tree can
+ * tell. */
 static int
 btree_pack_leaves(struct btree_tree *tree, const struct btree_list *list, struct btree_level *leaves)
 {
@@ -210,7 +214,8 @@ btree_pack_parents(struct btree_tree *tree, struct btree_level *level, uint64_t 
 	return 1;
 }
 
-/* A tree of all intervals of a list, not yet published. 0: no memory. */
+/* A tree of all intervals of a list, not yet published. 0: no memory. Nothing of it is visible before the caller
+ * publishes `top`, so a failure releases it at once. */
 static int
 btree_pack(struct btree_tree *tree, const struct btree_list *list)
 {
@@ -230,6 +235,8 @@ btree_pack(struct btree_tree *tree, const struct btree_list *list)
 	return tree->top != NULL;
 }
 
+/* `fresh` is built beside the tree. If there is no memory for it, the tree stays as it is, and `refused` keeps
+ * each write from trying again. */
 void
 btree_tree_pack(struct btree_tree *tree, const struct btree_edges *edges)
 {

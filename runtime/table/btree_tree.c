@@ -1,6 +1,11 @@
 /* Changes of trees (copy on write). A published node is never changed except for the values of its intervals.
  * Any other change makes new groups of nodes on the path from the changed leaf to the root, publishes the new
- * root by one store, and retires the old ones. */
+ * root by one store, and retires the old ones.
+ *
+ *    cut in leaf L of group G2:      root ─▶ G1 ─▶ G2 = { K, L, M }
+ *    new:                            root' ─▶ G1' ─▶ G2' = { K, L1, L2, M }     K and M copied, with their owners
+ *
+ * Values are copied with their leaves. No store to a value is lost: one writer makes copies and stores values. */
 #include <string.h>
 
 #include "table/btree_node.h"
@@ -22,7 +27,8 @@ struct btree_parts {
 	uint32_t count;
 };
 
-/* The nodes that a change made. */
+/* The nodes that a change made. Two per level at most, and as many for a new root. They are freed at once if the
+ * change fails. */
 struct btree_change {
 	void *fresh[2 * BTREE_HEIGHT_MOST + 4];
 	uint64_t fresh_bytes[2 * BTREE_HEIGHT_MOST + 4];
@@ -30,6 +36,7 @@ struct btree_change {
 	int failed;
 };
 
+/* Groups and indices rather than nodes: a change replaces groups. */
 static union btree_node *
 btree_path_node(const struct btree_path *path, uint64_t step)
 {
@@ -52,6 +59,7 @@ btree_narrow(const union btree_node *node, enum btree_form form, uint64_t key, s
 	return part;
 }
 
+/* The same path as a reader's, with whole keys: it has to know where each node's keys begin and end. */
 static void
 btree_go(const struct btree_tree *tree, uint64_t key, struct btree_path *path)
 {
@@ -109,7 +117,8 @@ btree_make_parent(const struct btree_tree *tree, struct btree_change *change, co
 }
 
 /* How many parts of a row stay in the left of two nodes when one part, `fresh`, is too many or has no window
- * with the others; all: one node is enough. */
+ * with the others; all: one node is enough. A node without a window for all its parts is divided at the new one,
+ * not in the middle: what is on either side had a window before. */
 static uint32_t
 btree_divide(enum btree_form form, const uint64_t *firsts, uint32_t count, uint64_t high, uint32_t fresh)
 {
@@ -141,7 +150,8 @@ btree_make_parents(const struct btree_tree *tree, struct btree_change *change, c
 		parts->drafts[1] = btree_make_parent(tree, change, drafts + left, count - left, span.high, level);
 }
 
-/* Replaces the node after a step of a path: first part of a change. */
+/* Replaces the node after a step of a path: first part of a change. `parts` is what comes instead of that node,
+ * and then what comes instead of its parent: one level up per call. */
 static void
 btree_replace(const struct btree_tree *tree, struct btree_change *change, const struct btree_path *path, uint64_t step, struct btree_parts *parts)
 {
@@ -169,7 +179,8 @@ btree_replace(const struct btree_tree *tree, struct btree_change *change, const 
 	btree_make_parents(tree, change, drafts, count, path->spans[step], level, index + 1, parts);
 }
 
-/* Makes a root of the parts and publishes it. 0: no memory. */
+/* Makes a root of the parts and publishes it. 0: no memory. All new nodes hang below the new root, which readers
+ * load with acquire order: they see all or none of them. */
 static int
 btree_crown(struct btree_tree *tree, struct btree_change *change, struct btree_parts *parts, uint64_t height)
 {
@@ -194,7 +205,8 @@ btree_crown(struct btree_tree *tree, struct btree_change *change, struct btree_p
 	return 1;
 }
 
-/* Replaces the leaf at the end of a path. 0: no memory, and nothing has changed. */
+/* Replaces the leaf at the end of a path. 0: no memory, and nothing has changed. Before a tree is published it
+ * has no readers, and what is replaced is released at once. */
 static int
 btree_change_leaf(struct btree_tree *tree, const struct btree_path *path, struct btree_parts *parts)
 {
@@ -244,6 +256,8 @@ btree_leaf(const struct btree_tree *tree, const struct btree_row *row, uint32_t 
 	return draft;
 }
 
+/* The piece is divided, both halves with its value and owner: readers notice nothing. At most one node per level
+ * becomes two. */
 enum table_status
 btree_tree_cut(struct btree_tree *tree, uint64_t key)
 {
@@ -277,6 +291,7 @@ btree_tree_cut(struct btree_tree *tree, uint64_t key)
 	return TABLE_OK;
 }
 
+/* Only within a leaf. Leaves that become sparse are not united one by one: the tree is packed when it is due. */
 void
 btree_tree_join(struct btree_tree *tree, uint64_t key)
 {
@@ -343,6 +358,8 @@ btree_tree_retire(struct btree_tree *tree)
 	btree_release_all(tree, memory_retire);
 }
 
+/* Sparse: fewer than two pieces to a leaf. Doubled: insertions split full leaves into halves, and windows are
+ * only chosen anew when the whole tree is. */
 int
 btree_tree_is_due(const struct btree_tree *tree)
 {

@@ -24,7 +24,8 @@ struct btree_tree {
 	uint64_t refused;		/* pieces when there was no memory for that; 0: there was */
 };
 
-/* What a piece holds. */
+/* What a piece holds. Readers see the value only. The owner is beside it, not in the node, so that a node stays
+ * a line. */
 struct btree_holding {
 	uint32_t value;
 	uint32_t owner;		/* the rule that the value is of; 0: none */

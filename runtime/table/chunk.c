@@ -10,6 +10,7 @@ chunk_index_bytes(uint32_t whole, uint32_t other)
 	return sizeof(struct chunk_index) + ((uint64_t)whole * CHUNK_PAGE + other) * sizeof(uint16_t);
 }
 
+/* Whole pages get the first numbers, in their order; then the others. */
 void
 chunk_index_divide(struct chunk_index *index, const uint8_t *is_whole, uint32_t page_count)
 {
@@ -42,7 +43,8 @@ chunk_at(uint32_t position, uint32_t width, uint32_t limbs)
 /* What no chunk has two of, unless they are narrow; or only ranges are kept apart, and there are as few chunks as can be. */
 enum chunk_division { CHUNK_BY_FIELDS, CHUNK_BY_RANGES };
 
-/* The field that has a bit; a key without fields is one. */
+/* The field that has a bit; a key without fields is one. Gaps between fields, and other fields where only ranges
+ * are kept apart, count as one field. */
 static struct key_field
 chunk_field(const struct table_descriptor *descriptor, enum chunk_division division, uint32_t bit)
 {
@@ -61,6 +63,8 @@ chunk_field(const struct table_descriptor *descriptor, enum chunk_division divis
 	return (struct key_field){ .shift = bit, .width = end - bit, .kind = MATCH_TERNARY };
 }
 
+/* Goes up from bit 0. `rest` makes the lowest chunk of a wide field the narrow one, so that the others end where
+ * prefixes of 16, 32 .. bits do. The count goes on beyond `most`, for the caller to see. */
 static uint32_t
 chunks_divide(const struct table_descriptor *descriptor, enum chunk_division division, struct chunk_cut *cuts, uint32_t most)
 {

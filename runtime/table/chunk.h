@@ -18,7 +18,14 @@ struct chunk {
 
 /* Values that differ in their lower eight bits are a page; where the lower bits tell nothing apart, as below most prefixes, the page is one number. So what
  * most keys touch stays in the first-level cache. Pages with all of their numbers stand first: then a byte for each page says where it is, and registers have
- * room for these bytes. Who looks up one value reads that in fewer steps elsewhere. */
+ * room for these bytes. Who looks up one value reads that in fewer steps elsewhere.
+ *
+ *    value  | page 8 bits | 8 bits |
+ *    number = numbers[firsts[page] + (masks[page] & value)]
+ *    numbers  | page a: 256 | page b: 256 | .. whole pages .. | c | d | e | .. one number each ..
+ *    pages[page] is the position among all: below `whole`, times 256; else behind the whole ones
+ *
+ * `masks` is 255 or 0: the same load for both kinds of pages, without a branch. */
 struct chunk_index {
 	uint8_t pages[CHUNK_PAGES];	/* in the order in which they stand */
 	uint16_t firsts[CHUNK_PAGES];	/* where a page's numbers begin */

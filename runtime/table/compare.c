@@ -1,4 +1,5 @@
-/* Writes the entries of compare.h: every insertion and deletion makes them anew. */
+/* Writes the entries of compare.h: every insertion and deletion makes them anew. At most 32 rules: a copy costs
+ * less than a form that can be changed in place while readers compare it. */
 #include "table/compare.h"
 
 #include "table/ruled.h"
@@ -21,7 +22,7 @@ compare_bytes(const struct compare_writer *writer)
 	return sizeof(struct compare_array) + COMPARE_MOST * writer->ruled.layout.limbs * sizeof(uint64_t);
 }
 
-/* An array of all rules but one. */
+/* An array of all rules but one. Of a constant size, so that it can be released without knowing what is in it. */
 static enum table_status
 compare_rebuild(struct compare_writer *writer, uint32_t without)
 {
@@ -64,6 +65,7 @@ compare_withdraw(struct ruled *ruled, uint32_t number)
 	return compare_rebuild(compare_of(ruled), number);
 }
 
+/* In place: the order of rules, and with it what readers compare, stays. */
 static void
 compare_change(struct ruled *ruled, uint32_t number)
 {

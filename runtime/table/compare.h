@@ -11,7 +11,11 @@
 #define COMPARE_LANES 8u
 #define COMPARE_KEY_BITS 128u
 
-/* For each eight entries, their low limbs, then, if keys have two, their high ones. Places behind the last entry hold key 0 and record 0. */
+/* For each eight entries, their low limbs, then, if keys have two, their high ones. Places behind the last entry hold key 0 and record 0.
+ *
+ *    block 0   low limbs of entries 0..7 | high limbs of entries 0..7 |   block 1   8..15 | ..
+ *              a vector of 512 bits, or two of 256
+ */
 struct compare_array {
 	uint32_t records[COMPARE_MOST];
 	uint32_t block_count;
@@ -39,7 +43,7 @@ compare_address(const struct compare *table, uint64_t hash)
 	return __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
 }
 
-/* A bit for each of eight keys that is the one looked for. */
+/* A bit for each of eight keys that is the one looked for. AVX2 compares halves: four bits of each. */
 static inline uint32_t
 compare_equal(const uint64_t (*keys)[COMPARE_LANES], const uint64_t *key, uint32_t limbs)
 {
@@ -74,6 +78,7 @@ compare_find(const struct compare *table, const void *address, uint64_t hash, co
 	(void)table;
 	(void)hash;
 	for (uint32_t block = 0; block < array->block_count; block++)
+		/* All blocks, without a branch: four at most, and which one matches is unpredictable. */
 		match |= compare_equal(array->keys + (size_t)block * limbs, key, limbs) << block * COMPARE_LANES;
 	/* Without a match the last place is read: it has a record only if the table is full. */
 	return __atomic_load_n(&array->records[__builtin_ctz(match | 1u << (COMPARE_MOST - 1))], __ATOMIC_ACQUIRE) & (0u - (match != 0));

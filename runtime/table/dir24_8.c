@@ -2,9 +2,16 @@
  *
  * For each entry, the writer keeps the length of the prefix that owns it. A new prefix overwrites entries of
  * shorter owners. A deleted one gives exactly its own entries back to the next shorter prefix among the
- * rules. */
+ * rules.
+ *
+ *    prefixes  10/8 and 10.1/16        entry of 10.1.2   record of 10.1/16, owner 17 (16 + 1)
+ *    delete 10.1/16: entries with owner 17 below it get owner 9 (8 + 1) and that prefix's record
+ *    insert 10/8 later: entries with owner 0 .. 9 change, those with owner 17 stay
+ */
 #include "table/dir24_8_writer.h"
 
+/* What differs between the widths. Numbers of groups are limited by an entry's bits, but for u8, whose groups
+ * are found by links. */
 #define DIR24_8_FORM(NAME, ENTRY, NUMBERS)                                                                                             \
 	{ .entry_bytes = sizeof(ENTRY), .ends = sizeof(((struct NAME##_pieces *)0)->ends),                                            \
 	  .pieces = sizeof(((struct NAME##_pieces *)0)->records) / sizeof(ENTRY), .numbers_most = (NUMBERS) }
@@ -19,12 +26,14 @@ dir24_8_of(const struct layout *layout)
 	return (struct dir24_8_writer *)(uintptr_t)layout;
 }
 
+/* A gather reads four bytes for an entry of one or two, at the end beyond the array. */
 static uint64_t
 dir24_8_first_bytes(const struct dir24_8_writer *writer)
 {
 	return dir24_8_first_entries(writer) * writer->form->entry_bytes + sizeof(uint32_t);
 }
 
+/* An entry in the form of four bytes, whatever its width. Plain loads: the writer alone changes entries. */
 uint32_t
 dir24_8_get(const struct dir24_8_writer *writer, uint64_t at)
 {
@@ -52,6 +61,7 @@ dir24_8_set_record(const struct dir24_8_writer *writer, void *entries, uint64_t 
 		__atomic_store_n((uint8_t *)entries + at, (uint8_t)record, __ATOMIC_RELEASE);
 }
 
+/* For entries of one byte, the link first: a reader that sees the entry finds a link. */
 void
 dir24_8_set_group(struct dir24_8_writer *writer, uint64_t at, uint32_t group)
 {
@@ -67,6 +77,7 @@ dir24_8_set_group(struct dir24_8_writer *writer, uint64_t at, uint32_t group)
 	}
 }
 
+/* Owners are the writer's, and not atomic; readers see records only. */
 void
 dir24_8_change_span(const struct dir24_8_writer *writer, struct dir24_8_span span, const struct dir24_8_change *change)
 {
@@ -77,7 +88,8 @@ dir24_8_change_span(const struct dir24_8_writer *writer, struct dir24_8_span spa
 		}
 }
 
-/* Changes entries of the first array under a prefix, and groups. */
+/* Changes entries of the first array under a prefix, and groups. A short prefix is up to 2^24 entries: a /8
+ * rewrites 65,536. Entries with a group keep it, and the group is replaced where it changes. */
 static void
 dir24_8_apply(struct dir24_8_writer *writer, const struct dir24_8_change *change)
 {
@@ -104,7 +116,8 @@ dir24_8_claim(const struct layout_match *match, uint32_t record)
 	};
 }
 
-/* The longest prefix that covers this one and is shorter: its rule, or 0. */
+/* The longest prefix that covers this one and is shorter: its rule, or 0. One hash lookup for each length in
+ * use, 32 at most: only deletions pay for it. */
 static uint32_t
 dir24_8_shorter(const struct dir24_8_writer *writer, const struct layout_match *match)
 {
@@ -136,6 +149,7 @@ dir24_8_insert(struct layout *layout, const struct layout_match *match, uint32_t
 			rules_remove(&writer->rules, rule);
 		return status;
 	}
+	/* Before the entry can be found: its first packet may be followed by a question for its age. */
 	if (layout->records->own)
 		layout->records->cells.links[records_cell(layout->records, record)] = rule;
 	if (split) {
@@ -171,6 +185,7 @@ dir24_8_find_entry(const struct layout *layout, const struct layout_match *match
 	return rule == 0 ? 0 : rules_at(&writer->rules, rule)->record;
 }
 
+/* As an insertion: the owner is the same, the record another. */
 static void
 dir24_8_modify(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
@@ -181,6 +196,7 @@ dir24_8_modify(struct layout *layout, const struct layout_match *match, uint32_t
 	dir24_8_apply(writer, &change);
 }
 
+/* `least` = `most`: only entries that this very prefix owns. Longer prefixes inside it keep theirs. */
 static enum table_status
 dir24_8_remove(struct layout *layout, const struct layout_match *match)
 {

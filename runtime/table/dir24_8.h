@@ -9,7 +9,16 @@
  *
  * A group is encoded in one line as pieces: the last value of each piece, and its record. Long prefixes are
  * few and rarely cached, so groups should be small. The line of a group with more pieces refers to an array
- * of all its entries. A group is never changed: a new one replaces it. */
+ * of all its entries. A group is never changed: a new one replaces it.
+ *
+ *    key (32 bits)   | index 24 | rest 8 |
+ *    first[index] ─┬─▶ record                                  most keys: one access
+ *                  └─▶ group ─▶ pieces[group] ─▶ record        one line more
+ *                                   └─▶ groups[group << 8 | rest]    where it has too many pieces
+ *    u8: the entry says that there is a group, links[index] which one
+ *
+ * Publication is by the entry of the first array: a group's line and array are complete before a release store
+ * puts its number there, and are free a grace period after another store has taken it out. */
 #ifndef BACUS_TABLE_DIR24_8_H
 #define BACUS_TABLE_DIR24_8_H
 
@@ -24,7 +33,9 @@
 #define DIR24_8_U8_GROUP 0xffu	/* the group's number is in the link table */
 #define DIR24_8_U8_MOST 0xfeu		/* records */
 
-/* Groups by the first bits of their keys: linear probing from the slot that the bits choose. */
+/* Groups by the first bits of their keys: linear probing from the slot that the bits choose. Zero is free, so
+ * the first bits are stored plus one. A reader comes here only for a key whose entry led to a group, and links
+ * are not removed while a reader may have seen such an entry: its search ends at a match. */
 struct dir24_8_links {
 	uint32_t shift;		/* 32 less the bits of a place */
 	uint32_t mask;
@@ -33,6 +44,7 @@ struct dir24_8_links {
 
 struct dir24_8 {
 	struct table table;
+	/* None of these but `pieces`, `groups` and `links` changes while there are readers. */
 	uint32_t rest_bits;	/* of the key, after the first array's index */
 	void *first;	/* readable three bytes beyond its end, for gathers */
 	void *pieces;	/* a line per group */
@@ -116,13 +128,15 @@ dir24_8_u16_group(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 	return entry & ~DIR24_8_U16_GROUP;
 }
 
+/* Upper bits of a 32-bit product: neighbouring first bits, as of one provider, are spread. */
 static inline uint32_t
 dir24_8_link_place(const struct dir24_8_links *links, uint64_t at)
 {
 	return (uint32_t)at * 0x9e3779b9u >> links->shift;
 }
 
-/* There is one, or was when the entry was read. */
+/* There is one, or was when the entry was read. Acquire for each slot: the group's line was written before its
+ * number was. */
 static inline uint32_t
 dir24_8_u8_group(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 {
@@ -138,7 +152,12 @@ dir24_8_u8_group(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 }
 
 /* The first of 16 or 32 pieces whose end is `rest` or above; `count` if there is none, as with an array of
- * entries. */
+ * entries. Ends ascend, so counting those below, or finding the first not below, is the same.
+ *
+ *    ends     15 | 127 | 128 | 255 | 255 ...      rest 128: first end >= 128 is number 2
+ *    records  a  | b   | c   | d
+ *    max(end, rest) == end says "not below", for unsigned bytes, which AVX2 cannot compare
+ */
 static inline uint32_t
 dir24_8_piece(const uint8_t *ends, uint32_t count, uint8_t rest)
 {
@@ -218,7 +237,8 @@ DIR24_8_LINES(dir24_8, uint32_t)
 DIR24_8_LINES(dir24_8_u16, uint16_t)
 DIR24_8_LINES(dir24_8_u8, uint8_t)
 
-/* One lookup, and those of a group: all first entries, then what the longer prefixes among them lead to. An entry of GROUP or more is one of those. */
+/* One lookup, and those of a group: all first entries, then what the longer prefixes among them lead to. An entry of GROUP or more is one of those.
+ * Record numbers are below GROUP in all three forms, so one comparison finds the entries that lead to groups. */
 #define DIR24_8_FIND(NAME, GROUP)                                                                                                    \
 	static inline uint32_t                                                                                                       \
 	NAME##_find(const struct dir24_8 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)            \

@@ -51,6 +51,8 @@ dir24_8_groups_grow(struct dir24_8_writer *writer)
 	}
 	writer->group_lengths = lengths;
 	writer->deep = deep;
+	/* Readers load `pieces` first and `groups` only from there; old and new arrays have the same groups
+	 * until the grace period ends, so any mixture of them is right. */
 	__atomic_store_n(&dir->groups, groups, __ATOMIC_RELEASE);
 	__atomic_store_n(&dir->pieces, pieces, __ATOMIC_RELEASE);
 	if (old != 0) {
@@ -61,6 +63,8 @@ dir24_8_groups_grow(struct dir24_8_writer *writer)
 	return TABLE_OK;
 }
 
+/* Asked before anything changes. One spare number for four groups in use: a change takes a number, gives one
+ * back to the next grace period, and with spares does not have to wait for it each time. */
 enum table_status
 dir24_8_groups_ready(struct dir24_8_writer *writer)
 {
@@ -80,6 +84,7 @@ dir24_8_groups_ready(struct dir24_8_writer *writer)
 	return dir24_8_groups_grow(writer);
 }
 
+/* Cannot fail: `dir24_8_groups_ready` has left a spare number, which is free now or after a grace period. */
 static uint32_t
 dir24_8_group_take(struct dir24_8_writer *writer)
 {
@@ -100,6 +105,7 @@ dir24_8_group_retire(struct dir24_8_writer *writer, uint32_t group)
 	writer->group_count--;
 }
 
+/* All entries of a group, with the owners that readers never see. */
 static struct dir24_8_span
 dir24_8_span_of(const struct dir24_8_writer *writer, uint32_t group)
 {
@@ -110,7 +116,7 @@ dir24_8_span_of(const struct dir24_8_writer *writer, uint32_t group)
 	};
 }
 
-/* The part of a group under a prefix. */
+/* The part of a group under a prefix. Prefixes of at most 24 bits cover all of it. */
 static struct dir24_8_span
 dir24_8_part(const struct dir24_8_writer *writer, struct dir24_8_span span, const struct dir24_8_change *change)
 {
@@ -124,6 +130,7 @@ dir24_8_part(const struct dir24_8_writer *writer, struct dir24_8_span span, cons
 	return span;
 }
 
+/* A short prefix covers many groups in which all entries have longer owners: these need no copy. */
 static int
 dir24_8_is_changed(struct dir24_8_span span, const struct dir24_8_change *change)
 {
@@ -133,7 +140,8 @@ dir24_8_is_changed(struct dir24_8_span span, const struct dir24_8_change *change
 	return 0;
 }
 
-/* Encodes a group in its line. */
+/* Encodes a group in its line. Plain stores: no reader knows the group yet. With too many pieces all ends are 0,
+ * so that only `rest` 0 finds a piece, the first, whose record is right; all others go to the array. */
 static void
 dir24_8_tell(const struct dir24_8_writer *writer, uint32_t group)
 {
@@ -167,6 +175,8 @@ dir24_8_publish(struct dir24_8_writer *writer, uint64_t at, uint32_t group, cons
 	dir24_8_set_group(writer, at, group);
 }
 
+/* The group is complete before the entry leads to it: readers see the record or the group, which says the same
+ * outside the new prefix. */
 void
 dir24_8_split(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change)
 {
@@ -180,6 +190,7 @@ dir24_8_split(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_c
 	dir24_8_publish(writer, at, group, change);
 }
 
+/* The old group's readers end within a grace period; its number is free then. */
 void
 dir24_8_replace(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change)
 {
@@ -199,6 +210,7 @@ dir24_8_replace(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8
 	dir24_8_group_retire(writer, old);
 }
 
+/* Readers that have the group's number go on to its line, which stays until they are done. */
 void
 dir24_8_unite(struct dir24_8_writer *writer, uint64_t at, uint8_t owner, uint32_t record)
 {

@@ -47,6 +47,8 @@ dir24_8_links_ready(struct dir24_8_writer *writer)
 		return TABLE_NO_MEMORY;
 	links->shift = 32 - bits;
 	links->mask = (uint32_t)(((uint64_t)1 << bits) - 1);
+	/* No reader may still have an entry of one byte from before its group was united: it would search the
+	 * new table for a link that is not copied, and never end. */
 	if (old != NULL)
 		memory_grace(memory);
 	for (uint64_t place = 0; old != NULL && place <= old->mask; place++) {
@@ -64,6 +66,7 @@ dir24_8_links_ready(struct dir24_8_writer *writer)
 	return TABLE_OK;
 }
 
+/* A link of this entry may be there from an earlier group: it gets the new one's number by one store. */
 void
 dir24_8_link(struct dir24_8_writer *writer, uint64_t at, uint32_t group)
 {

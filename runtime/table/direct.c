@@ -14,6 +14,7 @@ direct_of(const struct layout *layout)
 	return (struct direct_writer *)(uintptr_t)layout;
 }
 
+/* A number is one word: a reader sees the old one or the new one, and there is nothing to retire. */
 static void
 direct_modify(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
@@ -70,6 +71,7 @@ direct_lookup(const struct layout *layout, const uint64_t *key)
 	return direct_find(direct, direct_address(direct, key[0]), key[0], key, 1);
 }
 
+/* All room is there from the beginning. The host gives zeroed memory untouched, so only used pages cost. */
 static enum table_status
 direct_reserve(struct layout *layout, uint64_t entries)
 {

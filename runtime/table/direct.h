@@ -1,4 +1,5 @@
-/* Exact match on keys of at most 20 bits: an array with an element for every key. */
+/* Exact match on keys of at most 20 bits: an array with an element for every key. No key is stored: the index is
+ * the key. Four megabytes at most, of which only pages with entries are touched. */
 #ifndef BACUS_TABLE_DIRECT_H
 #define BACUS_TABLE_DIRECT_H
 

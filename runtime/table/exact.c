@@ -11,13 +11,15 @@ struct exact_place {
 	uint32_t slot;
 };
 
+/* The layout is the first member of its writer. */
 static struct exact_writer *
 exact_of(const struct layout *layout)
 {
 	return (struct exact_writer *)(uintptr_t)layout;
 }
 
-/* Doubles the array of items. No new number is used before all readers use the new array. */
+/* Doubles the array of items. No new number is used before all readers use the new array. The grace period also
+ * keeps `exact_modify` right: it stores into the new array only, and by then no reader is left in the old one. */
 static enum table_status
 exact_items_grow(struct exact_writer *writer)
 {
@@ -49,6 +51,8 @@ exact_item_create(struct exact_writer *writer, const uint64_t *key, uint32_t rec
 	const uint32_t limbs = writer->layout.limbs;
 	uint8_t *item;
 
+	/* A grace period costs a burst of each worker, growth a copy of all items: the former if it frees a
+	 * quarter. */
 	while ((*number = numbers_take(&writer->items, writer->layout.memory)) == 0) {
 		enum table_status status = TABLE_OK;
 
@@ -80,6 +84,8 @@ exact_insert(struct layout *layout, const struct layout_match *match, uint32_t r
 		status = exact_item_create(writer, match->value, record, &number);
 	if (status != TABLE_OK)
 		return status;
+	/* Grows before the search gets long, not when it fails: at the load of 5/8 nearly each key finds a free
+	 * slot. */
 	if (exact_is_full(writer))
 		status = exact_grow(writer);
 	/* Without memory for a larger array, there may still be room in this one. */
@@ -96,7 +102,8 @@ exact_insert(struct layout *layout, const struct layout_match *match, uint32_t r
 	return TABLE_OK;
 }
 
-/* The entry's position; `bucket` is NULL if there is none. */
+/* The entry's position; `bucket` is NULL if there is none. Unlike readers, the writer looks into both buckets
+ * whatever the flags say, and compares whole keys. */
 static struct exact_place
 exact_locate_key(const struct exact_writer *writer, const uint64_t *key)
 {
@@ -115,6 +122,7 @@ exact_locate_key(const struct exact_writer *writer, const uint64_t *key)
 	return (struct exact_place){ .bucket = NULL };
 }
 
+/* The address of the second bucket needs no load, but its line is rarely read: a step later is early enough. */
 static void
 exact_prefetch(const struct layout *layout, const struct layout_match *match, uint32_t step)
 {
@@ -133,6 +141,7 @@ exact_find_entry(const struct layout *layout, const struct layout_match *match)
 	return place.bucket == NULL ? 0 : *exact_entry_record(writer, place.bucket, place.slot);
 }
 
+/* One store. For wide keys into the item, so that the slot keeps its item number and needs no grace period. */
 static void
 exact_modify(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
@@ -157,6 +166,7 @@ exact_remove(struct layout *layout, const struct layout_match *match)
 	return TABLE_OK;
 }
 
+/* A note is a position, which another entry may have taken: the caller compares cells (`writer_find_handle`). */
 static int
 exact_locate(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record)
 {
@@ -173,6 +183,7 @@ exact_locate(const struct layout *layout, uint32_t note, struct layout_match *ma
 	return 1;
 }
 
+/* Slots are numbered through the array, so a cursor stays good while nothing is inserted. */
 static uint64_t
 exact_next(const struct layout *layout, uint64_t cursor, struct layout_match *match, uint32_t *record)
 {
@@ -206,6 +217,7 @@ exact_compact(struct layout *layout)
 	exact_make_small(exact_of(layout));
 }
 
+/* Also of a table whose creation failed halfway: any member may be NULL. */
 static void
 exact_destroy(struct layout *layout)
 {

@@ -16,7 +16,16 @@
 #define EXACT_MULTIPLIER_WIDE 0x8bb84b93962eacc9ull
 
 /* Keys from the front; a word of flags at the end, and record numbers before it. A slot without record number
- * is empty. */
+ * is empty.
+ *
+ *    bytes   0       8       16      24      32      40  44  48  52  56  60
+ *    1 limb  key 0   key 1   key 2   key 3   key 4   r0  r1  r2  r3  r4  flags
+ *    2 limbs key 0           key 1           key 2           r0  r1  r2  flags
+ *    wider   as 1 limb, with hashes for keys and item numbers for record numbers
+ *
+ *    flags   displaced keys (24 bits) | slots in a grace period (8 bits)
+ *
+ * A reader takes from flags only whether keys were displaced; the mask of slots is the writer's own. */
 struct exact_bucket {
 	_Alignas(64) union {
 		uint64_t keys[8];
@@ -27,7 +36,9 @@ struct exact_bucket {
 #define EXACT_FLAGS 15u
 #define EXACT_LEFT_SHIFT 8u	/* flags: from here on, the number of displaced keys; below, the mask of slots in a grace period */
 
-/* An array of buckets, replaced as a whole when it grows. */
+/* An array of buckets, replaced as a whole when it grows. Its head is a line of its own, so that buckets are
+ * lines. Readers load the size with the array's address, never apart: a size of one array with buckets of
+ * another would lead beyond its end. */
 struct exact_array {
 	_Alignas(64) uint64_t bucket_count;
 	uint64_t bytes;
@@ -54,6 +65,8 @@ exact_slots(uint32_t limbs)
 	return limbs == 2 ? 3 : 5;
 }
 
+/* Both halves of a 128-bit product: a bit of a product depends on lower bits of its factors only, one of the
+ * folded product on higher ones as well. This is no permutation, and need not be: whole keys are compared. */
 static inline uint64_t
 exact_mix(uint64_t a, uint64_t b)
 {
@@ -89,6 +102,8 @@ exact_first(const struct exact_array *array, uint64_t hash)
 	return &array->buckets[table_bucket(hash, array->bucket_count)];
 }
 
+/* Two choices: what overflows one bucket goes to another, so that chains of displacements are rare up to a load
+ * of 5/8. The hash's upper half, so that keys of one first bucket are spread over all second ones. */
 static inline const struct exact_bucket *
 exact_second(const struct exact_array *array, uint64_t hash)
 {
@@ -112,7 +127,9 @@ exact_address_second(const struct exact *table, uint64_t hash, const uint64_t *k
 }
 
 /* Whether a key that is not in this bucket may be in its second one. Read after the slots, since the writer
- * copies a key, then counts it here, then removes it. */
+ * copies a key, then counts it here, then removes it. The acquire load pairs with the release store in
+ * `exact_add_flags`. Read before the slots, it could be 0 for a key that is then moved away: a miss for a key
+ * that is always there. */
 static inline uint32_t
 exact_overflowed(const void *address)
 {
@@ -129,10 +146,11 @@ exact_goes_on(const void *address, const uint64_t *key)
 	return exact_overflowed(address);
 }
 
-/* The number in the slot whose key is `key`. A slot's number is read before its key: a reused slot gets its
- * new key first, so a reader that sees the new number sees the new key. A second, empty slot may have the
- * same key, of an entry that was deleted and inserted again. If both are seen with numbers, the larger one is
- * taken: each is a valid record number, their OR is not. */
+/* The number in the slot whose key is `key`. A slot's number is read before its key: a reused slot gets its new
+ * key first, so a reader that sees the new number sees the new key. A second, empty slot may have the same key,
+ * of an entry that was deleted and inserted again. If both are seen with numbers, the larger one is taken: each
+ * is a valid record number, their OR is not. No branch per slot: which slot matches is random, and would be
+ * mispredicted. */
 static inline uint32_t
 exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot_limbs, uint32_t slots)
 {
@@ -150,7 +168,8 @@ exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot
 }
 
 #ifdef TABLE_AVX2
-/* A bit for each of the bucket's eight words that equals `wanted`. Words are read atomically, in no order. */
+/* A bit for each of the bucket's eight words that equals `wanted`. Words are read atomically, in no order. AVX2:
+ * two halves of the line, four bits each. */
 static inline uint32_t
 exact_words(const struct exact_bucket *bucket, uint64_t wanted)
 {
@@ -167,7 +186,13 @@ exact_words(const struct exact_bucket *bucket, uint64_t wanted)
 
 /* For a key of one limb in a bucket: the record number in one of four words if the key is there, else zeros.
  * Numbers are read before keys, see `exact_scan`; loads are not reordered on this processor, and each word is
- * read atomically. */
+ * read atomically.
+ *
+ *    records  r0 r1 r2 r3          front   all ones or zeros for keys 0..3, 64 bits each
+ *    last     r4 0  0  0           fifth   the same for key 4; its upper half compares record numbers: unused
+ *    shuffle  takes the even 32-bit halves of `front`: one word for each of keys 0..3
+ *    result   word i is r(i) if key i matches; word 0 may be r4 instead
+ */
 static inline __m128i
 exact_matched_one(const struct exact_bucket *bucket, uint64_t key)
 {
@@ -186,7 +211,12 @@ exact_matched_one(const struct exact_bucket *bucket, uint64_t key)
 	return _mm_max_epu32(_mm_and_si128(records, matched), _mm_and_si128(last, fifth));
 }
 
-/* The same for a key of two limbs: three words for the slots, after one of zeros. */
+/* The same for a key of two limbs: three words for the slots, after one of zeros.
+ *
+ *    records  0  r0 r1 r2          words 12..15 of the bucket moved up by one, so that the flags fall out
+ *    front    lo0 hi0 | lo1 hi1    limbs that are equal; ANDed with their swap (0x4e), both halves say "key i"
+ *    matched  m0 m0 m1 m2          blended from front's low lane, its high lane (bit 2) and `third` (bit 3)
+ */
 static inline __m128i
 exact_matched_two(const struct exact_bucket *bucket, const uint64_t *key)
 {
@@ -211,7 +241,12 @@ exact_matched(const struct exact_bucket *bucket, const uint64_t *key, uint32_t l
 }
 
 /* The numbers of four keys, from their match vectors. At most one slot of a key matches, except as
- * `exact_scan` explains. */
+ * `exact_scan` explains.
+ *
+ *    first a0 a1 a2 a3   second b0 b1 b2 b3   (third c, fourth d alike)
+ *    front = max(a0 b0 a1 b1, a2 b2 a3 b3)    back = the same of c and d
+ *    max(low 64 bits of front, back; high 64 bits of both) = max(a) max(b) max(c) max(d)
+ */
 static inline __m128i
 exact_numbers(__m128i first, __m128i second, __m128i third, __m128i fourth)
 {
@@ -222,13 +257,17 @@ exact_numbers(__m128i first, __m128i second, __m128i third, __m128i fourth)
 }
 #endif
 
+/* `items` is loaded after the slot's number (acquire), so it is an array that has this item. Record first, then
+ * the key: the record's word is the one that `modify` stores. */
 static inline uint8_t *
 exact_item(const struct exact *table, uint32_t item, uint32_t limbs)
 {
 	return __atomic_load_n(&table->items, __ATOMIC_ACQUIRE) + (size_t)item * (8 + 8 * (size_t)limbs);
 }
 
-/* Keys of more than two limbs: every slot with this hash leads to an item, whose key decides. */
+/* Keys of more than two limbs: every slot with this hash leads to an item, whose key decides. Two keys may have
+ * one 64-bit hash, so a slot with another key does not end the search. The vector compare only filters: it reads
+ * keys before numbers, so a match is read again in the right order. */
 static inline uint32_t
 exact_scan_wide(const struct exact *table, const struct exact_bucket *bucket, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
@@ -272,7 +311,9 @@ exact_find_in(const struct exact *table, const void *address, uint64_t hash, con
 }
 
 /* Completes a lookup that missed in the bucket at `address`. If the array was replaced since that address was
- * computed, the second bucket alone would be wrong, so the lookup starts over. */
+ * computed, the second bucket alone would be wrong, so the lookup starts over.
+ *
+ * An old array is not freed while a lookup has its addresses, so these cannot lie within the new one. */
 static inline uint32_t
 exact_find_second(const struct exact *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {

@@ -9,6 +9,7 @@ struct exact48_writer {
 	struct exact48_words own;
 };
 
+/* The layout is the first member of its writer. */
 static struct exact48_writer *
 exact48_of(const struct layout *layout)
 {
@@ -23,7 +24,7 @@ exact48_record(const struct exact48_writer *writer, struct exact48_place place)
 }
 
 /* Gives a word another record of this table, or none. Readers see the word before or after, always with the
- * other table's number. */
+ * other table's number. A read, a change and a store are enough: one thread at a time writes to either table. */
 static void
 exact48_set(struct exact48_writer *writer, struct exact48_place place, uint32_t record)
 {
@@ -32,7 +33,8 @@ exact48_set(struct exact48_writer *writer, struct exact48_place place, uint32_t 
 	exact48_words_change(writer->words, place, others | record << writer->part.shift);
 }
 
-/* The other table may have a word for the key. */
+/* The other table may have a word for the key. Then only the number is added, by one store: the word does not
+ * move, and needs no grace period. */
 static enum table_status
 exact48_insert(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
@@ -62,6 +64,7 @@ exact48_modify(struct layout *layout, const struct layout_match *match, uint32_t
 	exact48_set(writer, exact48_words_find(writer->words, match->value[0]), record);
 }
 
+/* A word whose last number goes is removed by `exact48_words_change`; else it stays for the other table. */
 static enum table_status
 exact48_remove(struct layout *layout, const struct layout_match *match)
 {
@@ -69,6 +72,7 @@ exact48_remove(struct layout *layout, const struct layout_match *match)
 	return TABLE_OK;
 }
 
+/* A word with numbers of the other table alone is no entry of this one: its own part is 0. */
 static int
 exact48_locate(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record)
 {
@@ -95,6 +99,7 @@ exact48_next(const struct layout *layout, uint64_t cursor, struct layout_match *
 	return 0;
 }
 
+/* As generated code does for a joint table: look up the word, take the own part. */
 static uint32_t
 exact48_lookup(const struct layout *layout, const uint64_t *key)
 {
@@ -104,6 +109,7 @@ exact48_lookup(const struct layout *layout, const uint64_t *key)
 	return table_part(exact48_find(part->exact, exact48_address(part->exact, hash), hash, key, 1), part->shift, part->bits);
 }
 
+/* A `struct exact60` is a `struct exact48` by its union, so a part has one kind of reader. */
 static uint32_t
 exact60_lookup(const struct layout *layout, const uint64_t *key)
 {
@@ -126,6 +132,7 @@ exact48_compact(struct layout *layout)
 	exact48_words_compact(exact48_of(layout)->words);
 }
 
+/* The secondary goes first; it takes its numbers out of words that readers of the primary go on using. */
 static void
 exact48_destroy(struct layout *layout)
 {

@@ -19,11 +19,19 @@
 #define EXACT48_KEY_BITS 48u
 #define EXACT48_KEY 0xffffffffffffull
 
+/* A slot is one word:
+ *
+ *    bits 63..48   record numbers: of one table, or a part for each of two joint ones; 0: no entry
+ *    bits 47..0    key
+ *    0             empty
+ *    0 : 2^48-1    marker, in the last slot only: keys were displaced, and no entry holds the slot
+ */
 struct exact48_bucket {
 	_Alignas(64) uint64_t slots[EXACT48_SLOTS];
 };
 
-/* An array of buckets, replaced as a whole when it grows. */
+/* An array of buckets, replaced as a whole when it grows. The head is a line of its own, so that buckets are
+ * lines. */
 struct exact48_array {
 	_Alignas(64) uint64_t bucket_count;
 	uint64_t bytes;
@@ -44,6 +52,7 @@ exact48_hash(const struct exact48 *table, const uint64_t *key, uint32_t limbs)
 	return table_hash(key[0]);
 }
 
+/* Pairs with the release store in `exact48_publish`: the buckets and their count are complete by then. */
 static inline const struct exact48_array *
 exact48_array(const struct exact48 *table)
 {
@@ -79,7 +88,9 @@ exact48_address_second(const struct exact48 *table, uint64_t hash, const uint64_
 	return exact48_second(exact48_array(table), hash);
 }
 
-/* Whether a key that is not in this bucket may be in its second one. Read after the slots. */
+/* Whether a key that is not in this bucket may be in its second one. Read after the slots. The last slot of a
+ * full bucket is an entry, so keys were displaced only from buckets whose last slot is not zero. Where an entry
+ * stands there though none was displaced, the second line is read in vain. */
 static inline uint32_t
 exact48_overflowed(const void *address)
 {
@@ -115,7 +126,10 @@ exact48_words(const struct exact48_bucket *bucket, enum exact48_from from)
 	return _mm512_inserti64x4(_mm512_castsi256_si512(front), _mm256_load_si256((const void *)(bucket->slots + 4)), 1);
 }
 
-/* The words minus the key. */
+/* The words minus the key.
+ *    word  n : k   XOR   0 : key   =   n : 0   if the key is in the word, else n : not 0
+ *          16  48        16   48       16  48
+ */
 static inline __m512i
 exact48_rest(__m512i words, uint64_t key)
 {
@@ -124,7 +138,12 @@ exact48_rest(__m512i words, uint64_t key)
 
 /* The first element is the record number if the key is in the bucket, else 0. Rotated by 16 bits, a
  * difference is below 2^16 if the word has this key. Empty slots match a key of zeros with number 0, so 0 is
- * excluded. */
+ * excluded.
+ *
+ *    rotated by 16     0 : n    if the key matches (48 bits above 16), else at least 2^16
+ *    minus 1           <= 0xfffe   exactly for n = 1 .. 0xffff: one compare tests key and number
+ *    compress          the first matching word to element 0, zeros behind it
+ */
 static inline __m128i
 exact48_number(const struct exact48_bucket *bucket, uint64_t key)
 {
@@ -148,7 +167,11 @@ exact48_first_word(const struct exact48_bucket *bucket, uint64_t key, enum exact
 }
 #elif defined(TABLE_AVX2)
 /* The words minus the key, reduced to four: one has the record number, above 48 zeros, if the key is in the
- * bucket; the others are zero. */
+ * bucket; the others are zero.
+ *
+ *    front  w0 w1 w2 w3     back  w4 w5 w6 w7     each n : 0 or, masked, 0
+ *    max    of word pairs w0,w4 .. w3,w7 by 32-bit halves: lower halves are all zero, so upper ones decide
+ */
 static inline __m256i
 exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
 {
@@ -162,9 +185,10 @@ exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
 }
 #endif
 
-/* The record number of the key, 0 for none. At most one word with the key has a number. If an entry is
- * deleted and inserted again while the words are read, both numbers may be seen; the larger one is taken,
- * since each is valid and their OR is not. */
+/* The record number of the key, 0 for none. At most one word with the key has a number. If an entry is deleted
+ * and inserted again while the words are read, both numbers may be seen; the larger one is taken, since each is
+ * valid and their OR is not. The fence is for the compiler: `exact48_overflowed` has to be loaded after these
+ * words. On x86, loads stay in order by themselves. */
 static inline uint32_t
 exact48_scan(const struct exact48_bucket *bucket, uint64_t key)
 {
@@ -220,6 +244,8 @@ exact48_find_second(const struct exact48 *table, const void *address, uint64_t h
 	return exact48_scan(exact48_second(array, hash), key[0]);
 }
 
+/* Hits first: a hit in the first bucket needs no look at the last slot. The key of zeros comes through here as
+ * well: `exact48_scan` takes no word without number for it. */
 static inline uint32_t
 exact48_find(const struct exact48 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
@@ -235,7 +261,15 @@ TABLE_GROUP_ADDRESS(exact48)
 TABLE_GROUP_LINES(exact48)
 
 #ifdef TABLE_AVX2
-/* Combines the record numbers of four keys. */
+/* Combines the record numbers of four keys.
+ *
+ *    AVX-512   first a . . .   second b   third c   fourth d: element 0 of each, a 64-bit word n : 0
+ *              lower = a b, upper = c d
+ *    AVX2      each of four keys has n : 0 in one of four words
+ *              front = max(unpack low, high of first, second): per 128-bit lane a b; back alike c d
+ *              words = max of both lanes: a b c d
+ *    shuffle 0xdd takes the odd 32-bit halves, n << 16, of a b c d; the shift leaves n
+ */
 static inline __attribute__((always_inline)) __m128i
 exact48_scan_four(const struct table_group *group, uint32_t i)
 {

@@ -2,11 +2,23 @@
  *
  * A slot is one word, so one store fills, changes or empties it, and it can be reused at once. Only an entry
  * that moves back from its second bucket to its first needs a grace period: a reader that has read the first
- * bucket before may read the second one after. */
+ * bucket before may read the second one after.
+ *
+ * A reader goes: first bucket, its last slot, second bucket. Per event, in the writer's order:
+ *
+ *    insert      one store
+ *    in second   marker in first's last slot if that is 0, then one store in second
+ *    delete      store 0, or the marker; then first's marker goes with its last displaced key
+ *    to second   store there, then 0 or the marker here: first's last slot is never 0 in between
+ *    to first    store there, GRACE, 0 in second, then the marker may go
+ *
+ * No grace period before a slot is reused, in contrast to exact.h: key and number are one word. */
 #include "table/exact48_writer.h"
 
 #define EXACT48_MARKER EXACT48_KEY	/* no record: no entry, but not zero */
+/* Two, so that a key's buckets can differ. */
 #define EXACT48_BUCKETS_LEAST 2u
+/* Buckets that a search visits at most, see exact_cuckoo.c. */
 #define EXACT48_SEARCH_MOST 512u
 
 /* The array grows at a load of 1/2; 1 % of the keys are then in their second bucket. For an array that may
@@ -25,6 +37,7 @@ struct exact48_target {
 	struct exact48_words *words;
 	struct exact48_array *array;
 	uint32_t *left;
+	/* 0 while an array is filled: moves then need no grace periods, and no notes are made. */
 	int seen;
 };
 
@@ -40,7 +53,8 @@ exact48_index(const struct exact48_array *array, const struct exact48_bucket *bu
 	return (uint64_t)(bucket - array->buckets);
 }
 
-/* A key's first bucket, or its second one. */
+/* A key's first bucket, or its second one. Words of exact60.h have no key in them, so the key is computed from
+ * word and bucket, and hashed again: the writer pays for what readers save. */
 static struct exact48_bucket *
 exact48_home(const struct exact48_words *words, struct exact48_array *array, uint64_t key, uint32_t choice)
 {
@@ -73,6 +87,8 @@ exact48_key(const struct exact48_words *words, const struct exact48_array *array
 	return words->is_hashed ? exact60_key(exact48_index(array, bucket), array->bucket_count, word) : word;
 }
 
+/* The marker has no number either: it is free, and an entry that takes its slot replaces it. So a bucket without
+ * a free slot has eight entries. */
 static int
 exact48_is_free(uint64_t word)
 {
@@ -89,6 +105,8 @@ exact48_free_slot(const struct exact48_bucket *bucket)
 	return slot;
 }
 
+/* All changes of words go through here. Release order: records and actions are complete before an entry is
+ * found, and the stores of a move are seen in their order. */
 static void
 exact48_store(struct exact48_bucket *bucket, uint32_t slot, uint64_t word)
 {
@@ -112,6 +130,7 @@ exact48_note(const struct exact48_target *target, const struct exact48_bucket *b
 		records->cells.links[records_cell(records, exact48_numbers(bucket, slot))] = (uint32_t)place;
 }
 
+/* One store decides between marker and 0. Storing 0 first would show a bucket from which no key was displaced. */
 static void
 exact48_clear(const struct exact48_target *target, struct exact48_bucket *bucket, uint32_t slot)
 {
@@ -120,7 +139,8 @@ exact48_clear(const struct exact48_target *target, struct exact48_bucket *bucket
 	exact48_store(bucket, slot, mark ? EXACT48_MARKER : 0);
 }
 
-/* A key in its second bucket was removed, or moved back to its first. */
+/* A key in its second bucket was removed, or moved back to its first. Called after the second bucket's store:
+ * while the key may be found there, the marker leads readers to it. */
 static void
 exact48_return(const struct exact48_target *target, struct exact48_bucket *first)
 {
@@ -142,6 +162,7 @@ struct exact48_search {
 	uint32_t count;
 };
 
+/* With a bucket twice on one chain, one entry could be moved twice. */
 static int
 exact48_on_path(const struct exact48_search *search, uint32_t at, const struct exact48_bucket *bucket)
 {
@@ -188,6 +209,7 @@ exact48_move(const struct exact48_target *target, struct exact48_bucket *from, u
 	exact48_note(target, to, free_slot);
 	if (leaves_first)
 		target->left[exact48_index(target->array, from)]++;	/* the bucket is full, so its last slot says so already */
+	/* A reader that has missed in the first bucket before the copy still looks into the second one. */
 	else if (target->seen)
 		memory_grace(words->memory);
 	exact48_clear(target, from, slot);
@@ -223,7 +245,7 @@ exact48_make_room(const struct exact48_target *target, uint64_t key)
 	return search.steps[last].bucket;
 }
 
-/* 0: too full. */
+/* 0: too full. In order: the first bucket says that keys are displaced, then the key is in the second one. */
 static int
 exact48_put(const struct exact48_target *target, uint64_t key, uint32_t numbers)
 {
@@ -251,7 +273,8 @@ exact48_target(struct exact48_words *words)
 	return (struct exact48_target){ .words = words, .array = words->array, .left = words->left, .seen = 1 };
 }
 
-/* Copies all entries to another array. 0: one found no room. */
+/* Copies all entries to another array. 0: one found no room. A key of exact60.h is computed from the old array
+ * and its word made anew: the word depends on the size. */
 static int
 exact48_copy(struct exact48_words *words, const struct exact48_target *target)
 {
@@ -277,7 +300,9 @@ exact48_note_all(const struct exact48_target *target)
 				exact48_note(target, &target->array->buckets[i], slot);
 }
 
-/* Publishes another array to the readers of both tables, then retires the old one. */
+/* Publishes another array to the readers of both tables, then retires the old one. Both tables of a joint array
+ * get it before the old one is retired: a grace period covers readers of both. The counts of displaced keys are
+ * the writer's alone and go at once. */
 static void
 exact48_publish(struct exact48_words *words, struct exact48_target *target)
 {
@@ -293,6 +318,7 @@ exact48_publish(struct exact48_words *words, struct exact48_target *target)
 		memory_retire(memory, old, old->bytes);
 	}
 	words->left = target->left;
+	/* From here on readers see it: moves need grace periods, and notes are of its positions. */
 	target->seen = 1;
 	exact48_note_all(target);
 }
@@ -302,6 +328,8 @@ exact48_resize(struct exact48_words *words, uint64_t bucket_count)
 {
 	struct memory *memory = words->memory;
 
+	/* A few keys with the same two buckets can fill them below the load: other sizes give them other
+	 * buckets. */
 	for (uint32_t attempt = 0; attempt < 8; attempt++, bucket_count += bucket_count / 4 + 1) {
 		struct exact48_target target = { .words = words };
 
@@ -324,7 +352,10 @@ exact48_resize(struct exact48_words *words, uint64_t bucket_count)
 	return TABLE_NO_MEMORY;
 }
 
-/* Words up to which an array is filled: monotonic in its size. */
+/* Words up to which an array is filled: monotonic in its size.
+ *    bytes of the array   < 512 KB     512 KB .. 128 MB     > 128 MB
+ *    words per bucket     4            6                    4, but in all no fewer than at 128 MB
+ */
 static uint64_t
 exact48_room(uint64_t bucket_count)
 {
@@ -335,6 +366,8 @@ exact48_room(uint64_t bucket_count)
 	return bucket_count < EXACT48_BUCKETS_LARGE ? bucket_count * EXACT48_ENTRIES_DENSE : largest;
 }
 
+/* The inverse of `exact48_room`: words that a loose array of 512 KB has no room for go into a dense one of at
+ * least that size. */
 static uint64_t
 exact48_buckets_for(const struct exact48_words *words, uint64_t count)
 {
@@ -358,7 +391,8 @@ exact48_size(const struct exact48_words *words)
 	return primary->size == 0 || secondary->size == 0 ? 0 : primary->size + secondary->size;
 }
 
-/* Doubles the array, but not beyond what the tables will ever need. */
+/* Doubles the array, but not beyond what the tables will ever need. If it has that size already and a key still
+ * finds no room, it grows by a quarter: other buckets, other chains. */
 static enum table_status
 exact48_grow(struct exact48_words *words)
 {
@@ -379,6 +413,7 @@ exact48_words_add(struct exact48_words *words, uint64_t key, uint32_t numbers)
 	if (words->count >= exact48_room(words->array->bucket_count))
 		status = exact48_grow(words);
 	/* Without memory for a larger array, there may still be room in this one. */
+	/* The target is taken anew after each growth: it has the array's address. */
 	for (target = exact48_target(words); !exact48_put(&target, key, numbers); target = exact48_target(words)) {
 		if (status == TABLE_OK)
 			status = exact48_grow(words);
@@ -389,6 +424,7 @@ exact48_words_add(struct exact48_words *words, uint64_t key, uint32_t numbers)
 	return TABLE_OK;
 }
 
+/* In a bucket, a word of exact60.h says which of its key's buckets this is: each choice has a word of its own. */
 struct exact48_place
 exact48_words_find(const struct exact48_words *words, uint64_t key)
 {
@@ -456,7 +492,8 @@ exact48_words_join(struct exact48_words *words, const struct exact48_part *secon
 	secondary->exact->array = words->array;
 }
 
-/* The primary's readers may continue: their part of a word does not change, and words are removed as usual. */
+/* The primary's readers may continue: their part of a word does not change, and words are removed as usual. The
+ * whole array is searched, but a secondary is rarely destroyed alone. No grace period: its readers are gone. */
 void
 exact48_words_leave(struct exact48_words *words)
 {

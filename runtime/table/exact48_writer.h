@@ -3,7 +3,12 @@
  *
  * Two tables with keys of one kind may be joint, the primary and the secondary: with mostly common keys, they
  * need half the memory. Each has a part of a word's 16 bits for its record numbers. A word exists as long as
- * one of the parts has a number. */
+ * one of the parts has a number.
+ *
+ *    word   | secondary's number | primary's number | key |     or the parts the other way round
+ *            \______ 16 bits together ______/  48 bits
+ *
+ * A table grows, shrinks or removes words as if it had the array alone; it only never touches the other part. */
 #ifndef BACUS_TABLE_EXACT48_WRITER_H
 #define BACUS_TABLE_EXACT48_WRITER_H
 
@@ -31,13 +36,15 @@ struct exact48_words {
 	struct memory *memory;	/* the primary's, since the secondary may be destroyed first */
 	struct records *records;	/* the primary's. A table with own records is never joint */
 	const struct exact48_part *parts[EXACT48_PARTS_MOST];	/* the primary's; the secondary's, or NULL */
+	/* The writer's view; `exact->array` of each part is what its readers see. */
 	struct exact48_array *array;
 	uint32_t *left;	/* by bucket: keys that were displaced to their second bucket */
 	uint64_t count;
 	uint32_t is_hashed;	/* words are those of exact60.h */
 };
 
-/* The position of a word; `bucket` is NULL if there is none. */
+/* The position of a word; `bucket` is NULL if there is none. Positions are numbered bucket by bucket; the number
+ * is an entry's note, and `writer_next`'s cursor. */
 struct exact48_place {
 	struct exact48_bucket *bucket;
 	uint32_t slot;

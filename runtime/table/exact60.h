@@ -5,7 +5,16 @@
  * bucket. With 2^13 buckets or more, all hashes of one bucket are distinguished by their lower 47 bits, which
  * the word holds. Bit 47 of the word says that the bucket is the key's first one. The second bucket is at a
  * distance from the first that the 47 bits determine, so the first one follows from it. Only words are
- * compared, and no two keys have the same word in the same bucket. */
+ * compared, and no two keys have the same word in the same bucket.
+ *
+ *    hash, 60 bits   59 ............ 28 | 27 ....... 0
+ *                    the bucket: 32 bits
+ *                            46 .................... 0     the rest: 47 bits (EXACT60_REST)
+ *    word, 64 bits   number 63..48 | is first 47 | rest 46..0
+ *
+ * Why 47 bits are enough: hashes of one bucket are consecutive in their upper 32 bits, and with at least 2^13
+ * buckets there are at most 2^19 of them. Their lower 19 of these bits differ, which are bits 46..28 of the
+ * hash. */
 #ifndef BACUS_TABLE_EXACT60_H
 #define BACUS_TABLE_EXACT60_H
 
@@ -39,7 +48,9 @@ exact60_array(const struct exact60 *table)
 	return (const struct exact60_array *)(const void *)exact48_array(&table->words);
 }
 
-/* `table_hash` within 60 bits; both of its steps are invertible there, too. */
+/* `table_hash` within 60 bits; both of its steps are invertible there, too. An odd factor has an inverse modulo
+ * 2^60. `x ^ x >> 32` has one, since the upper half of x stays as it is. So each hash has one key: a hash that
+ * is equal is a key that is equal. */
 static inline uint64_t
 exact60_hash_of(uint64_t key)
 {
@@ -75,7 +86,9 @@ exact60_first_index(uint64_t hash, uint64_t bucket_count)
 }
 
 /* The distance from a key's first bucket to its second one, modulo the array: at least one and less than all.
- * Keys of one first bucket have second buckets all over the array. */
+ * Keys of one first bucket have second buckets all over the array. Never 0, so that the two words of a key are
+ * in two buckets. Only from bits that the word holds: the writer has to go back from a second bucket to the
+ * first (`exact60_key`). */
 static inline uint64_t
 exact60_distance(uint64_t rest, uint64_t bucket_count)
 {
@@ -178,7 +191,8 @@ exact60_find(const struct exact60 *table, const void *address, uint64_t hash, co
 }
 
 #ifdef TABLE_AVX2
-/* Products with `factor` modulo 2^60. */
+/* Products with `factor` modulo 2^60. AVX2 has 32-bit products only: see `table_group_four`, whose drawing this
+ * follows, but that all 64 bits count. */
 static inline __attribute__((always_inline)) __m256i
 exact60_products(__m256i numbers, uint64_t factor)
 {
@@ -204,6 +218,7 @@ exact60_hash_four(const uint64_t *keys)
 	return exact60_products(_mm256_xor_si256(products, _mm256_srli_epi64(products, 32)), TABLE_FINALIZER);
 }
 
+/* `table_bucket` of four hashes: the upper half of a 32-bit product is the index, times 64 bytes. */
 static inline __attribute__((always_inline)) __m256i
 exact60_address_four(const struct exact48_bucket *buckets, uint64_t bucket_count, __m256i hashes)
 {
@@ -275,7 +290,9 @@ TABLE_GROUP_ADDRESS(exact60)
 TABLE_GROUP_SECONDS(exact60)
 
 /* The first half of a grouped lookup. The words of all keys are computed before one is compared; lookups then
- * search for words. */
+ * search for words. So the compare loop is that of exact48.h, on other words. Second buckets are another matter:
+ * their word differs from the first one, so they are prefetched and read by this file's functions, from the
+ * keys. */
 static inline __attribute__((always_inline)) uint64_t
 exact60_find_firsts(const struct exact60 *table, const struct exact60_array *array, const struct table_group *asked)
 {
@@ -302,7 +319,7 @@ exact60_find_firsts(const struct exact60 *table, const struct exact60_array *arr
 
 TABLE_GROUP_HALVES(exact60)
 
-/* The modular inverses of the hash's factors. */
+/* The modular inverses of the hash's factors. Modulo 2^60; the assertions below multiply them out. */
 #define EXACT60_UNDO_FINALIZER 0xe76e59443021123ull
 #define EXACT60_UNDO_MULTIPLIER 0x1de83e19937733dull
 

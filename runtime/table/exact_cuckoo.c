@@ -3,12 +3,27 @@
  * A slot's key is written before its record number, and the number makes it an entry. A slot that loses its
  * entry keeps its key and is reused only after a grace period; until then it is marked in the bucket's flags.
  * An entry moves between its buckets by a copy. The old one is removed when no reader is left that may have
- * read only the new position. */
+ * read only the new position.
+ *
+ * A reader goes: slots of the first bucket, its flags, slots of the second one. Per event, in the writer's
+ * order:
+ *
+ *    insert      key, number (release)                               seen from the number on
+ *    in second   first's count + 1, key, number                      the count before, so that no reader stops early
+ *    delete      number = 0, then first's count - 1                  a count that is too high only costs a line
+ *    to second   copy there, count + 1, number = 0 here              one of both is always found
+ *    to first    copy there, GRACE, number = 0 in second, GRACE, count - 1
+ *
+ * Without the first grace period, a reader that missed in the first bucket before the copy could miss in the
+ * second one, too. Without a grace period before a slot is reused, a reader that has the old number would give
+ * it to the new key. */
 #include <string.h>
 
 #include "table/exact_writer.h"
 
 #define EXACT_BUCKETS_LEAST 4u
+/* Buckets that the search for a free slot visits. At a load of 5/8 it finds one after few; the limit ends it in
+ * an array that hashes badly, which then grows. */
 #define EXACT_SEARCH_MOST 1024u
 
 /* The array grows at a load of 5/8, so that chains of displacements are short and rare. With three slots per
@@ -24,6 +39,7 @@ exact_bytes(uint64_t bucket_count)
 	return sizeof(struct exact_array) + bucket_count * sizeof(struct exact_bucket);
 }
 
+/* A position, bucket times slots plus slot, has to fit the 32 bits of a note: so many buckets at most. */
 struct exact_array *
 exact_array_create(struct memory *memory, uint64_t bucket_count)
 {
@@ -48,6 +64,7 @@ exact_key(const struct exact_writer *writer, const struct exact_bucket *bucket, 
 	return (const uint64_t *)(const void *)(exact_item(writer->exact, *exact_record(writer, bucket, slot), limbs) + 8);
 }
 
+/* The hash is not stored beside short keys, but computed again: a slot has no room for it. */
 static uint64_t
 exact_slot_hash(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot)
 {
@@ -84,6 +101,7 @@ exact_note(const struct exact_writer *writer, const struct exact_array *array, c
 		records->cells.links[records_cell(records, *exact_entry_record(writer, bucket, slot))] = (uint32_t)place;
 }
 
+/* A slot that readers may still see is not free, though it has no number. */
 static uint32_t
 exact_free_slot(const struct exact_writer *writer, const struct exact_bucket *bucket)
 {
@@ -93,6 +111,8 @@ exact_free_slot(const struct exact_writer *writer, const struct exact_bucket *bu
 	return UINT32_MAX;
 }
 
+/* The number is stored last, with release order; readers load it first, with acquire order. So a number that is
+ * seen comes with its key. */
 static void
 exact_publish(const struct exact_writer *writer, struct exact_bucket *bucket, uint32_t slot, const uint64_t *key, uint32_t record)
 {
@@ -103,6 +123,8 @@ exact_publish(const struct exact_writer *writer, struct exact_bucket *bucket, ui
 	__atomic_store_n(exact_record(writer, bucket, slot), record, __ATOMIC_RELEASE);
 }
 
+/* A plain read, then a release store: the writer is the only one that changes flags. A negative difference is a
+ * sum modulo 2^32; count and mask never borrow from each other, since each is subtracted only what was added. */
 static void
 exact_add_flags(struct exact_bucket *bucket, uint32_t difference)
 {
@@ -137,6 +159,7 @@ exact_vacate(struct exact_writer *writer, struct exact_bucket *bucket, uint32_t 
 	struct exact_array *array = writer->exact->array;
 
 	exact_settle(writer);
+	/* Settled first: a grace period may have passed for another reason since, and then none is needed here. */
 	if (writer->retired_count == EXACT_RETIRED_MOST)
 		exact_grace(writer);
 	__atomic_store_n(exact_record(writer, bucket, slot), 0, __ATOMIC_RELEASE);
@@ -157,6 +180,7 @@ struct exact_search {
 	uint32_t count;
 };
 
+/* Where both choices are one bucket, this returns the bucket itself, which `exact_on_path` then leaves out. */
 static struct exact_bucket *
 exact_other(const struct exact_writer *writer, struct exact_array *array, const struct exact_bucket *bucket, uint32_t slot)
 {
@@ -166,6 +190,7 @@ exact_other(const struct exact_writer *writer, struct exact_array *array, const 
 	return exact_bucket(array, bucket == first ? second : first);
 }
 
+/* With a bucket twice on one chain, one entry could be moved twice. Other chains may use it. */
 static int
 exact_on_path(const struct exact_search *search, uint32_t at, const struct exact_bucket *bucket)
 {
@@ -175,8 +200,9 @@ exact_on_path(const struct exact_search *search, uint32_t at, const struct exact
 	return 0;
 }
 
-/* Breadth-first search from the two buckets of a key for the shortest chain of displacements. Returns the
- * step with the free slot, or UINT32_MAX. */
+/* Breadth-first search from the two buckets of a key for the shortest chain of displacements. Returns the step
+ * with the free slot, or UINT32_MAX. Breadth first, since each move costs a copy and, from a second bucket, two
+ * grace periods: the shortest chain is the cheapest. The state of the search is on the stack, 16 KB. */
 static uint32_t
 exact_search(const struct exact_writer *writer, struct exact_array *array, struct exact_search *search)
 {
@@ -199,7 +225,7 @@ exact_search(const struct exact_writer *writer, struct exact_array *array, struc
 }
 
 /* Moves an entry to a free slot of its other bucket. In an array with readers, the old slot is free after two
- * grace periods at most. */
+ * grace periods at most. The table of orders at the top of this file has both directions. */
 static void
 exact_move(struct exact_writer *writer, struct exact_array *array, struct exact_bucket *from, uint32_t slot, struct exact_bucket *to)
 {
@@ -224,7 +250,8 @@ exact_move(struct exact_writer *writer, struct exact_array *array, struct exact_
 }
 
 /* Frees a slot in one of the key's buckets by moving entries along the chain that ends at `last`. Returns the
- * bucket. */
+ * bucket. From the free slot backwards: each move fills the hole that the one before has left, so at no time is
+ * an entry without a slot. */
 static struct exact_bucket *
 exact_displace(struct exact_writer *writer, struct exact_array *array, const struct exact_search *search, uint32_t last)
 {
@@ -253,6 +280,7 @@ exact_make_room(struct exact_writer *writer, struct exact_array *array, uint64_t
 		return first;
 	if (exact_free_slot(writer, second) != UINT32_MAX)
 		return second;
+	/* A slot that only waits for readers: one grace period is cheaper than a chain of moves. */
 	if (seen && ((first->words[EXACT_FLAGS] | second->words[EXACT_FLAGS]) & ((1u << EXACT_LEFT_SHIFT) - 1)) != 0) {
 		exact_grace(writer);
 		return exact_free_slot(writer, first) != UINT32_MAX ? first : second;
@@ -275,6 +303,7 @@ exact_put(struct exact_writer *writer, struct exact_array *array, uint64_t hash,
 	if (bucket == NULL)
 		return 0;
 	slot = exact_free_slot(writer, bucket);
+	/* Counted before it can be found, see the orders at the top. */
 	if (bucket != first)
 		exact_add_flags(exact_bucket(array, first), 1u << EXACT_LEFT_SHIFT);
 	exact_publish(writer, bucket, slot, key, record);
@@ -282,7 +311,8 @@ exact_put(struct exact_writer *writer, struct exact_array *array, uint64_t hash,
 	return 1;
 }
 
-/* Copies all entries to `to`, which has no readers yet. */
+/* Copies all entries to `to`, which has no readers yet. Displacement in the new array starts from nothing, so
+ * its counts are right. `exact_put` needs no grace periods there. 0: one key found no room. */
 static int
 exact_copy(struct exact_writer *writer, struct exact_array *to)
 {
@@ -302,7 +332,8 @@ exact_copy(struct exact_writer *writer, struct exact_array *to)
 	return 1;
 }
 
-/* Records the new positions of all entries after a change of arrays. */
+/* Records the new positions of all entries after a change of arrays. Notes are positions in the array that
+ * readers have, so all change with it. */
 static void
 exact_note_all(const struct exact_writer *writer)
 {
@@ -322,12 +353,15 @@ exact_resize(struct exact_writer *writer, uint64_t bucket_count)
 	struct memory *memory = writer->layout.memory;
 	struct exact_array *old = writer->exact->array, *new;
 
+	/* Cuckoo hashing can fail below its load: a few keys with the same two buckets are enough. A larger
+	 * array gives them others. */
 	for (uint32_t attempt = 0; attempt < 8; attempt++, bucket_count += bucket_count / 4) {
 		new = exact_array_create(memory, bucket_count);
 		if (new == NULL)
 			return TABLE_NO_MEMORY;
 		if (exact_copy(writer, new)) {
 			__atomic_store_n(&writer->exact->array, new, __ATOMIC_RELEASE);
+			/* Readers of the old array go on in it until their burst ends; it changes no more. */
 			writer->retired_count = 0;	/* these were slots of the old array */
 			exact_note_all(writer);
 			memory_retire(memory, old, old->bytes);
@@ -338,6 +372,7 @@ exact_resize(struct exact_writer *writer, uint64_t bucket_count)
 	return TABLE_NO_MEMORY;
 }
 
+/* The load of 5/8, rounded up. Bulk loading reserves so many at once. */
 static uint64_t
 exact_buckets_for(const struct exact_writer *writer, uint64_t entries)
 {
@@ -383,6 +418,7 @@ exact_is_full(const struct exact_writer *writer)
 	return (writer->count + 1) * EXACT_FULL_DENOMINATOR > slots * EXACT_FULL_NUMERATOR;
 }
 
+/* First the entry goes, then the count: a reader in between looks into the second bucket and misses there. */
 void
 exact_take_out(struct exact_writer *writer, struct exact_bucket *bucket, uint32_t slot)
 {

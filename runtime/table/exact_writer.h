@@ -6,6 +6,7 @@
 #include "table/exact.h"
 #include "table/layout.h"
 
+/* Slots that may wait for one grace period; the next removal then ends it. */
 #define EXACT_RETIRED_MOST 4096u
 
 struct exact_writer {
@@ -14,6 +15,7 @@ struct exact_writer {
 	uint64_t count;
 	uint64_t *retired;	/* bucket * slots + slot of those marked in their buckets' flags */
 	uint32_t retired_count;
+	/* `memory.graces` when the last of them was retired: they are free when it differs. */
 	uint64_t retired_grace;
 	struct numbers items;
 };

@@ -2,7 +2,9 @@
  * `NAME_find_group`. Rules are compared with several keys at a time, trees are descended level by level, and
  * second lines are read after all first ones.
  *
- * Where this is inlined, all parameters are literals or locals of the caller, so unused parts cost nothing. */
+ * Where this is inlined, all parameters are literals or locals of the caller, so unused parts cost nothing. A
+ * group's results are what the packets' own lookups would give in any order: each is one lookup, and the entries
+ * that a write changes meanwhile are seen before or after it, packet by packet. */
 #ifndef BACUS_TABLE_GROUP_H
 #define BACUS_TABLE_GROUP_H
 
@@ -69,7 +71,8 @@ table_group_request_rest(const struct table_group *group)
 		table_group_request(group, i);
 }
 
-/* The lookups of a group in an empty table: nothing is found. Only the newer group's lines are prefetched. */
+/* The lookups of a group in an empty table: nothing is found. Only the newer group's lines are prefetched.
+ * Prefetches go on, since the newer group may find the table filled. */
 static inline __attribute__((always_inline)) uint64_t
 table_group_miss(const struct table_group *group)
 {
@@ -130,7 +133,8 @@ table_group_part(const struct table_group *group, uint32_t shift, uint32_t bits)
 }
 
 /* Odd numbers without pattern: the digits of the golden ratio, and halves of two multipliers of xxHash and
- * lowbias32. */
+ * lowbias32. Odd, so that multiplication is a permutation of 64-bit (and 60-bit) numbers: no two keys collide
+ * before the hash is cut to a bucket. exact60.h undoes it. */
 #define TABLE_MULTIPLIER 0x9e3779b97f4a7c15ull
 #define TABLE_FINALIZER 0xc2b2ae3d846ca68bull
 
@@ -143,14 +147,19 @@ table_finalize(uint64_t product)
 	return (product ^ product >> 32) * TABLE_FINALIZER;
 }
 
-/* The hash of a key of one limb: the lower half is for the first bucket, the upper one for the second. */
+/* The hash of a key of one limb: the lower half is for the first bucket, the upper one for the second. A
+ * permutation: `key ^ key >> 32` keeps the upper half and so can be undone, and both factors are odd. Without
+ * that fold, keys that differ only in their upper half would differ only in the product's upper half.
+ *
+ * A key of 0 has hash 0, in both halves: its two buckets are one. exact48.h depends on it. */
 static inline uint64_t
 table_hash(uint64_t key)
 {
 	return table_finalize((key ^ key >> 32) * TABLE_MULTIPLIER);
 }
 
-/* The bucket, of `count`, for half of a hash. */
+/* The bucket, of `count`, for half of a hash. The upper half of a product in place of a remainder: any number of
+ * buckets, without a division. Each bucket has 2^32 / `count` halves of hashes, rounded up or down. */
 static inline uint64_t
 table_bucket(uint64_t half, uint64_t count)
 {
@@ -170,6 +179,14 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
 	const __m256i product = _mm256_mullo_epi64(folded, _mm256_set1_epi64x((long long)TABLE_MULTIPLIER));
 	const __m256i halves = _mm256_xor_si256(product, _mm256_srli_epi64(product, 32));
 #else
+	/* AVX2 multiplies 32 bits only. With key = k1:k0 and multiplier = m1:m0 (halves), modulo 2^64:
+	 *
+	 *    product = k0*m0  +  (k0*m1 + k1*m0) << 32
+	 *    low      lane: k0*m0, 64 bits
+	 *    cross    lane: k1*m0 above k0*m1, 32 bits each
+	 *    high     lane, lower half: k0*m1 + k1*m0 + (k0*m0 >> 32), the product's upper half
+	 *
+	 * Upper halves of `high` and `halves` are garbage, which the 32-bit products below do not read. */
 	const uint64_t upper = TABLE_MULTIPLIER >> 32, lower = TABLE_MULTIPLIER & UINT32_MAX;
 	const __m256i low = _mm256_mul_epu32(folded, _mm256_set1_epi64x((long long)lower));
 	/* Cross terms of the product: low half of the key below, high half above. */
@@ -200,7 +217,8 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 }
 
 /* Of keys of one limb: the lines of many are computed at once, to be requested. They are of one array; after a grace period they are
- * still good as long as that has not been replaced. */
+ * still good as long as that has not been replaced. `NAME_is_at` compares the size as well as the address: memory of a retired array
+ * may be allocated again for a new one. If that has the same size, its lines are the same. */
 #define TABLE_GROUP_LINES(NAME)                                                                                                                     \
 	struct NAME##_lines {                                                                                                                       \
 		const struct NAME##_array *array;                                                                                                   \
@@ -233,7 +251,9 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
  * prefetched before one is read. For lookups in several tables, the halves are called, so that other lookups overlap with second lines. Which keys were not
  * there cannot be predicted, so one loop over them for the whole group is better than several. The array is taken once, for both halves: where addresses are
  * computed here, all are of the same one, and `NAME_find_second` notices a newer one. The functions that it takes are those below; `NAME_find_four` looks into
- * four keys' first lines and returns a bit for each that is not there: of keys of at most two limbs, `addresses` are known by then. */
+ * four keys' first lines and returns a bit for each that is not there: of keys of at most two limbs, `addresses` are known by then. Which array a line belongs
+ * to decides whether a second lookup is valid. A first line of an old array, read during this burst, is a consistent state of the table before it was
+ * replaced. Its second line is not: the bucket of the same hash is another one in the new array. So `NAME_find_second` checks, and starts over. */
 #define TABLE_GROUP_ADDRESS(NAME)                                                                                                                   \
 	static inline __attribute__((always_inline)) uint64_t                                                                                       \
 	NAME##_group_hash(const struct NAME *table, const struct table_group *group, uint32_t i)                                                    \

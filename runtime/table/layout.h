@@ -1,5 +1,7 @@
-/* A table structure's interface to the writer: the functions behind those of writer.h, with normalised
- * matches and numbered records. Structures publish changes; the writer retires what was replaced. */
+/* A table structure's interface to the writer: the functions behind those of writer.h, with normalised matches
+ * and numbered records. Structures publish changes; the writer retires what was replaced. All functions run on
+ * the control thread, or on a worker in its own insertion, under the table's lock. None is called while another
+ * of the same array runs. */
 #ifndef BACUS_TABLE_LAYOUT_H
 #define BACUS_TABLE_LAYOUT_H
 

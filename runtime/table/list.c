@@ -50,7 +50,8 @@ list_numbers(const struct list_writer *writer, const struct list_block *block)
 	return (uint32_t *)(uintptr_t)(block->limbs + writer->rules.limbs);
 }
 
-/* A block with these rules, or NULL. */
+/* A block with these rules, or NULL. Complete before it is published: readers read it without atomics, but for
+ * records. */
 static struct list_block *
 list_block_create(const struct list_writer *writer, const uint32_t *numbers, uint32_t count)
 {
@@ -70,6 +71,7 @@ list_block_create(const struct list_writer *writer, const uint32_t *numbers, uin
 	return block;
 }
 
+/* As `ruled_before`, for a rule that may not be in a block yet. */
 static int
 list_before(const struct list_writer *writer, uint32_t number, const struct rule *rule)
 {
@@ -78,7 +80,8 @@ list_before(const struct list_writer *writer, uint32_t number, const struct rule
 	return other->priority != rule->priority ? other->priority > rule->priority : other->sequence < rule->sequence;
 }
 
-/* The place of the rule: the last block that begins before it, and there the first lane that is not before it. */
+/* The place of the rule: the last block that begins before it, and there the first lane that is not before it.
+ * Blocks are searched by their first rules, which say nothing of a rule that is new: it may go in front of all. */
 static struct list_place
 list_place(const struct list_writer *writer, const struct rule *rule)
 {
@@ -135,6 +138,7 @@ list_rewrite(struct list_writer *writer, uint64_t at, uint64_t gone, const uint3
 	/* Noted before anything is retired: that may end a grace period, which frees `old`. */
 	for (uint64_t i = 0; i < gone; i++)
 		blocks[i] = old->blocks[at + i];
+	/* One store shows all of the change: a reader has the old list or the new one, never a block of each. */
 	__atomic_store_n(&writer->list->array, new, __ATOMIC_RELEASE);
 	for (uint64_t i = 0; i < gone; i++)
 		memory_retire(memory, blocks[i], list_block_bytes(writer));
@@ -154,6 +158,7 @@ list_limbs(const struct list_writer *writer, const struct layout_match *match)
 	return writer->scratch;
 }
 
+/* A block of nine becomes two of four and five, or, where rules come in order, stays full and begins a new one. */
 static enum table_status
 list_insert(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
@@ -185,6 +190,7 @@ list_insert(struct layout *layout, const struct layout_match *match, uint32_t re
 	return status;
 }
 
+/* On failure the rule stays where it is: both copies of the list are complete before either is published. */
 static enum table_status
 list_remove(struct layout *layout, const struct layout_match *match)
 {

@@ -1,6 +1,11 @@
 /* Rules in order of priority, compared one by one: any mixture of match kinds. Eight rules stand side by side in a block, each limb of their values and
  * masks in one vector, so that a compiler with wide registers compares eight at once. Blocks are never changed while readers may see them, but for the
- * numbers of records; the writer replaces a block and the list of blocks. */
+ * numbers of records; the writer replaces a block and the list of blocks.
+ *
+ *    block     records 0..7 | count | value limb 0 of rules 0..7 | limb 1 .. | mask limb 0 .. | upper ends ..
+ *    match     OR over limbs of (key ^ value) & mask is 0; one bit for each rule, the lowest one wins
+ *
+ * Priorities are in the order of blocks and rules, not in what readers load. */
 #ifndef BACUS_TABLE_LIST_H
 #define BACUS_TABLE_LIST_H
 
@@ -103,7 +108,8 @@ list_agree(const struct list_block *block, const uint64_t *key, uint32_t limbs)
 #endif
 }
 
-/* A bit for each rule of the block that matches. */
+/* A bit for each rule of the block that matches. Ranges are tested only for rules that agree otherwise: few do,
+ * and a range of any width is a loop over limbs. */
 static inline uint32_t
 list_match(const struct list *table, const struct list_block *block, const uint64_t *key, uint32_t limbs)
 {
@@ -120,6 +126,7 @@ list_match(const struct list *table, const struct list_block *block, const uint6
 	return match;
 }
 
+/* Acquire for the record only: blocks are complete before the array that leads to them is published. */
 static inline uint32_t
 list_find(const struct list *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {

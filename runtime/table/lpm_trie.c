@@ -2,7 +2,15 @@
  *
  * A published node is never changed except for a pointer to a child or the number of a record, one store
  * each. Any other change makes a new node, publishes it in the old one's place, and retires that. Nodes begin
- * at multiples of the stride, and so do the paths between them. */
+ * at multiples of the stride, and so do the paths between them.
+ *
+ * A reader that is in an old node sees the subtree as it was: old nodes point to children that are still right,
+ * or retired as well and kept for a grace period.
+ *
+ *    fork: a prefix that begins with 000111 comes to a node whose path is 000000
+ *    [path 000000] ─▶ children     becomes     [path ""] ─ 000000 ─▶ [path ""] ─▶ children
+ *                                                        └ 000111 ─▶ [the prefix]
+ */
 #include "table/lpm_trie.h"
 
 #include <string.h>
@@ -14,6 +22,7 @@ struct lpm_trie_writer {
 	struct layout layout;
 	struct lpm_trie *trie;
 	struct rules rules;		/* a prefix's value; its length as priority */
+	/* Room for the longest path: a node for each stride, and two more. */
 	struct lpm_trie_step *steps;	/* the path to a node */
 };
 
@@ -23,7 +32,8 @@ struct lpm_trie_step {
 	struct lpm_trie_node *node;
 };
 
-/* A node in a form for changes. */
+/* A node in a form for changes. Children and records by their six bits or numbers, with gaps: 64 of each, on the
+ * stack. */
 struct lpm_trie_draft {
 	uint64_t path;
 	uint64_t children;
@@ -59,6 +69,7 @@ lpm_trie_bytes(const struct lpm_trie_node *node)
 	return lpm_trie_node_bytes(node->child_count, lpm_trie_count(node->prefixes));
 }
 
+/* Positions are ranks of bits in a node, indices in a draft: a bit can be added without moving others. */
 static void
 lpm_trie_open(struct lpm_trie_draft *draft, const struct lpm_trie_node *node)
 {
@@ -99,7 +110,8 @@ lpm_trie_close(struct memory *memory, const struct lpm_trie_draft *draft)
 	return node;
 }
 
-/* Replaces a published node. */
+/* Replaces a published node. Release order: the new node is complete. Readers load pointers with acquire order
+ * (`lpm_trie_step`). */
 static void
 lpm_trie_replace(struct memory *memory, struct lpm_trie_node **link, struct lpm_trie_node *node)
 {
@@ -110,13 +122,15 @@ lpm_trie_replace(struct memory *memory, struct lpm_trie_node **link, struct lpm_
 		memory_retire(memory, old, lpm_trie_bytes(old));
 }
 
+/* A count of 0 would shift by 64 bits. */
 static uint64_t
 lpm_trie_take(const struct lpm_trie_prefix *prefix, uint32_t depth, uint32_t count)
 {
 	return count == 0 ? 0 : lpm_trie_bits(prefix->value, (prefix->key_bits + 63) / 64, prefix->key_bits, depth, count);
 }
 
-/* Number of a prefix that ends in a node whose own bits begin at `depth`. */
+/* Number of a prefix that ends in a node whose own bits begin at `depth`. A one, then the bits: numbers of
+ * different lengths differ, and longer ones are larger. */
 static uint32_t
 lpm_trie_ending(const struct lpm_trie_prefix *prefix, uint32_t depth)
 {
@@ -151,8 +165,8 @@ lpm_trie_release(struct memory *memory, struct lpm_trie_node *node)
 	}
 }
 
-/* A node for the prefix alone, from `depth` on; with a chain of nodes above it if the path is too long for
- * one. NULL: no memory. */
+/* A node for the prefix alone, from `depth` on; with a chain of nodes above it if the path is too long for one.
+ * NULL: no memory. From its last node upwards, so that a published pointer leads to a whole chain. */
 static struct lpm_trie_node *
 lpm_trie_branch(struct memory *memory, const struct lpm_trie_prefix *prefix, uint32_t depth)
 {
@@ -183,7 +197,8 @@ lpm_trie_branch(struct memory *memory, const struct lpm_trie_prefix *prefix, uin
 	return node;
 }
 
-/* The number of bits that the prefix and the node's path have in common, in whole strides. */
+/* The number of bits that the prefix and the node's path have in common, in whole strides. Whole strides only,
+ * so that nodes stay at multiples of six bits and a fork has six bits of its own. */
 static uint32_t
 lpm_trie_common(const struct lpm_trie_prefix *prefix, const struct lpm_trie_node *node, uint32_t depth)
 {
@@ -251,6 +266,9 @@ lpm_trie_fork(struct memory *memory, struct lpm_trie_node **link, const struct l
 	return TABLE_OK;
 }
 
+/* Down to where the prefix leaves the trie; there one node is replaced, by one store. Three cases: the path
+ * differs (fork), the node has no child for the next six bits or the prefix ends in it (extend), or the trie is
+ * empty (branch). */
 static enum table_status
 lpm_trie_add(struct memory *memory, struct lpm_trie_node **link, const struct lpm_trie_prefix *prefix)
 {
@@ -288,7 +306,7 @@ lpm_trie_add(struct memory *memory, struct lpm_trie_node **link, const struct lp
 }
 
 /* Descends to the node in which an existing prefix ends, and fills `steps`. Returns their number; `depth` is
- * where that node's own bits begin. */
+ * where that node's own bits begin. No comparison of paths: the prefix is in the trie, so they agree. */
 static uint32_t
 lpm_trie_descend(const struct lpm_trie_writer *writer, const struct lpm_trie_prefix *prefix, uint32_t *depth)
 {
@@ -310,7 +328,10 @@ lpm_trie_descend(const struct lpm_trie_writer *writer, const struct lpm_trie_pre
 	}
 }
 
-/* A draft of a node with only one child becomes that child, if one path holds both. */
+/* A draft of a node with only one child becomes that child, if one path holds both.
+ *
+ *    [path p] ─ six ─▶ [path q] ─▶ ..       becomes       [path p six q] ─▶ ..      of at most 54 bits
+ */
 static void
 lpm_trie_shorten(struct lpm_trie_draft *draft, struct lpm_trie_node **absorbed)
 {
@@ -328,6 +349,8 @@ lpm_trie_shorten(struct lpm_trie_draft *draft, struct lpm_trie_node **absorbed)
 	draft->path_bits += path_bits + LPM_TRIE_STRIDE;
 }
 
+/* A node that becomes empty goes with its parent's pointer, and so on upwards. What is left of the topmost
+ * changed node may be joined with its only child. One store publishes all of it. */
 static enum table_status
 lpm_trie_drop(const struct lpm_trie_writer *writer, const struct lpm_trie_prefix *prefix)
 {
@@ -357,6 +380,7 @@ lpm_trie_drop(const struct lpm_trie_writer *writer, const struct lpm_trie_prefix
 		if (node == NULL)
 			return TABLE_NO_MEMORY;
 	}
+	/* One store takes the whole branch away; its nodes are retired behind it. */
 	lpm_trie_replace(memory, writer->steps[count - 1].link, node);
 	for (uint32_t i = count; i < deepest; i++)
 		memory_retire(memory, writer->steps[i].node, lpm_trie_bytes(writer->steps[i].node));
@@ -404,6 +428,7 @@ lpm_trie_find_entry(const struct layout *layout, const struct layout_match *matc
 	return rule == 0 ? 0 : rules_at(&writer->rules, rule)->record;
 }
 
+/* In place: readers of older copies of the node find the old record, which is kept for a grace period. */
 static void
 lpm_trie_modify(struct layout *layout, const struct layout_match *match, uint32_t record)
 {

@@ -1,7 +1,13 @@
 /* Longest prefix match on keys of any width, with exact fields before the prefix allowed: a path-compressed
  * trie of six bits per node. Bitmaps say which children and prefixes a node has, so it is as small as its
  * content: a lookup in a router's IPv6 table takes some six nodes. Nodes never change except for pointers to
- * children and record numbers; the writer replaces them. */
+ * children and record numbers; the writer replaces them.
+ *
+ *    key      .. path (0, 6 .. 54 bits) | six bits | path | six bits | ..
+ *    node     if the path's bits are the key's: `prefixes` that six allows, of lengths 0 to 5; `children` >> six
+ *    layout   path children prefixes path_bits child_count | pointers | record numbers      32 bytes, then as needed
+ *
+ * A pointer's or record's place is the number of bits below its own in the bitmap. */
 #ifndef BACUS_TABLE_LPM_TRIE_H
 #define BACUS_TABLE_LPM_TRIE_H
 
@@ -30,7 +36,8 @@ struct lpm_trie {
 	struct lpm_trie_node *root;	/* NULL: no entries */
 };
 
-/* `count` bits of the key from bit `depth` on, counted from its top, right-aligned, zeros behind the key's end. `count` is 1 .. 60. */
+/* `count` bits of the key from bit `depth` on, counted from its top, right-aligned, zeros behind the key's end. `count` is 1 .. 60.
+ * `above << 1 << (63 - shift)` is `above << (64 - shift)` that is 0 for a shift of 0, where C leaves the latter undefined. */
 static inline uint64_t
 lpm_trie_bits(const uint64_t *key, uint32_t limbs, uint32_t key_bits, uint32_t depth, uint32_t count)
 {
@@ -42,7 +49,10 @@ lpm_trie_bits(const uint64_t *key, uint32_t limbs, uint32_t key_bits, uint32_t d
 	return ((key[limb] >> shift | above << 1 << (63 - shift)) << missing) & (((uint64_t)1 << count) - 1);
 }
 
-/* Bits of all prefixes that six bits of the key can match here: of lengths 0 to 5. */
+/* Bits of all prefixes that six bits of the key can match here: of lengths 0 to 5.
+ *    six = abcdef      1   1a   1ab   1abc   1abcd   1abcde      a one, then the prefix's bits
+ *    length            0   1    2     3      4       5           length 6 is length 0 of the child
+ */
 static inline uint64_t
 lpm_trie_prefixes(uint32_t six)
 {
@@ -78,7 +88,8 @@ lpm_trie_address(const struct lpm_trie *table, uint64_t hash)
 	return __atomic_load_n(&table->root, __ATOMIC_ACQUIRE);
 }
 
-/* The state of a walk. */
+/* The state of a walk. The record's place rather than its number: only the longest prefix's is loaded, at the
+ * end. */
 struct lpm_trie_walk {
 	const struct lpm_trie_node *node;	/* the next one to read; NULL at the end */
 	const uint32_t *record;			/* of the longest prefix so far, or NULL */
@@ -86,7 +97,10 @@ struct lpm_trie_walk {
 };
 
 /* A stage of the lookup: reads one node and computes the address of the next one. Branch-free, since prefixes
- * and children of nodes differ from key to key and would be mispredicted. */
+ * and children of nodes differ from key to key and would be mispredicted.
+ *
+ * No load leaves the node, found or not: without children, `below[0]` is the first record numbers, which are not
+ * followed. A node has a child or a prefix, and is a whole line at least. */
 static inline void
 lpm_trie_step(const struct lpm_trie *table, struct lpm_trie_walk *walk, const uint64_t *key, uint32_t limbs)
 {
@@ -96,6 +110,8 @@ lpm_trie_step(const struct lpm_trie *table, struct lpm_trie_walk *walk, const ui
 	const uint32_t six = (uint32_t)(bits >> (LPM_TRIE_PATH_BITS - node->path_bits) & 63);
 	const uint64_t same = bits >> (LPM_TRIE_NODE_BITS - node->path_bits) == node->path;
 	const uint64_t matched = node->prefixes & lpm_trie_prefixes(six) & -same;
+	/* Longer prefixes have larger numbers, so the highest bit is the longest. `| 1`, which no prefix has,
+	 * keeps clz defined. */
 	const uint64_t longest = (uint64_t)1 << (63 - __builtin_clzll(matched | 1));
 	const uint32_t *record = lpm_trie_records(node) + lpm_trie_count(node->prefixes & (longest - 1));
 	const uint64_t child = node->children >> six & same;
@@ -127,8 +143,9 @@ lpm_trie_line(const struct lpm_trie_walk *walk)
 	return walk->node != NULL ? (const void *)walk->node : walk->record;
 }
 
-/* Node by node for all keys whose walk is not finished. Each node can be prefetched as soon as it is known,
- * so as many misses are outstanding as there are keys, instead of one. */
+/* Node by node for all keys whose walk is not finished. Each node can be prefetched as soon as it is known, so
+ * as many misses are outstanding as there are keys, instead of one. `going` is compacted in place, without a
+ * branch per key: which walks end at a node is unpredictable. */
 static inline __attribute__((always_inline)) void
 lpm_trie_find_group(const struct lpm_trie *table, const struct table_group *group)
 {

@@ -1,12 +1,17 @@
 /* The writer's memory. Small pieces are rounded up to cache lines and kept in a free list per size; so are
  * large ones, which are cut from pages of 2 MB. Retired pieces are collected until there are enough for a
- * grace period. */
+ * grace period.
+ *
+ * A retired piece is neither in a free list nor with the host until a grace period has passed since it was
+ * unlinked. `memory_release` is for pieces that no reader has ever seen, or that were in a grace period before. */
 #include "table/memory.h"
 
 #include <string.h>
 
 #define MEMORY_BLOCK_LEAST (16u << 10)
 #define MEMORY_BLOCK_MOST (2u << 20)
+/* A grace period begins when so many pieces, or bytes, wait for one: it costs the writer a burst of the slowest
+ * worker, whatever it frees. */
 #define MEMORY_RETIRED_MOST 1024u
 #define MEMORY_RETIRED_BYTES (16u << 20)
 
@@ -48,13 +53,15 @@ memory_return(struct memory *memory, void *piece, uint64_t bytes)
 	memory->host.release(memory->host.host, piece, bytes);
 }
 
+/* Class c has pieces of up to (c + 1) lines. */
 static uint32_t
 memory_class(uint64_t bytes)
 {
 	return bytes == 0 ? 0 : (uint32_t)((bytes - 1) / MEMORY_PIECE_BYTES);
 }
 
-/* A block with room for `bytes`: the newest one, or a new one, whose size grows with the table. */
+/* A block with room for `bytes`: the newest one, or a new one, whose size grows with the table. What is left of
+ * the old block is not used any more: at most a piece of 4 KB. */
 static struct memory_block *
 memory_block(struct memory *memory, uint64_t bytes)
 {
@@ -73,6 +80,8 @@ memory_block(struct memory *memory, uint64_t bytes)
 	return block;
 }
 
+/* Sizes between 4 and 32 KB are rare, and beyond a megabyte pieces are large pages by themselves: both come from
+ * the host one by one. */
 static int
 memory_is_large(uint64_t bytes)
 {
@@ -115,6 +124,8 @@ memory_allocate_large(struct memory *memory, uint64_t bytes)
 		*page = (struct memory_block){ .next = memory->pages, .bytes = MEMORY_PAGE_BYTES, .used = MEMORY_PIECE_BYTES };
 		memory->pages = page;
 	}
+	/* The rest of a page that is too small stays unused. Its first line is the block's head, so pieces are
+	 * 64-byte aligned, not page-aligned. */
 	page->used += size;
 	return (uint8_t *)page + page->used - size;
 }
@@ -147,6 +158,7 @@ memory_allocate(struct memory *memory, uint64_t bytes)
 	piece = memory->pieces[class];
 	if (piece != NULL) {
 		memory->pieces[class] = memory->pieces[class]->next;
+		/* A recycled piece has old content; the host's memory is zero already. */
 		return memset(piece, 0, size);
 	}
 	block = memory_block(memory, size);
@@ -157,6 +169,7 @@ memory_allocate(struct memory *memory, uint64_t bytes)
 	return piece;
 }
 
+/* Into a free list, never back to the host, but for separate pieces: a table that has shrunk keeps its blocks. */
 void
 memory_release(struct memory *memory, void *piece, uint64_t bytes)
 {
@@ -190,16 +203,21 @@ memory_release_retired(struct memory *memory)
 	memory->retired_bytes = 0;
 }
 
+/* The host waits until no reader has what was unlinked (`readers.wait` of crates/runtime/src/quiescent.rs). All
+ * that was retired before is then free, of all structures of this table. */
 void
 memory_grace(struct memory *memory)
 {
-	/* Unlinking must be visible before the readers' counts are read. */
+	/* Unlinking must be visible before the readers' counts are read: a store and a later load of another
+	 * address may be reordered, on x86 as well. Pairs with the full fence at the end of each burst. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memory->host.grace(memory->host.host);
 	memory->graces++;
 	memory_release_retired(memory);
 }
 
+/* The caller has unlinked the piece by a release store before. This may wait for a grace period by itself: so a
+ * structure retires only when its change is complete. */
 void
 memory_retire(struct memory *memory, void *piece, uint64_t bytes)
 {

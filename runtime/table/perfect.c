@@ -1,7 +1,14 @@
 /* Writes the perfect hash of perfect.h concurrently with readers.
  *
  * A slot is one word. When a pilot changes, its keys are copied to their new slots first, then the pilot is
- * published, and after a grace period the old slots are cleared. */
+ * published, and after a grace period the old slots are cleared.
+ *
+ *    writer                                  reader
+ *    word in the new slot                    load the pilot
+ *    pilot (release)                         load the slot of that pilot
+ *    GRACE
+ *    old slot = 0                            in between, either pilot leads to the key's word
+ */
 #include "table/perfect.h"
 
 #include <string.h>
@@ -49,6 +56,7 @@ perfect_array_bytes(uint32_t slot_bits, uint32_t pilot_bits)
 	return front + (sizeof(uint64_t) << slot_bits);
 }
 
+/* One allocation, so that pilots and slots are retired together: a pilot of one array says nothing of another. */
 static struct perfect_array *
 perfect_array_create(struct memory *memory, uint32_t slot_bits, uint32_t pilot_bits)
 {
@@ -94,7 +102,8 @@ perfect_collect(const struct perfect_writer *writer, const struct perfect_chains
 	return 1;
 }
 
-/* Whether all keys of a bucket have distinct slots under a pilot: free ones, or those they have already. */
+/* Whether all keys of a bucket have distinct slots under a pilot: free ones, or those they have already. A slot
+ * that a key has already counts as its own only with the same word: number and key. */
 static int
 perfect_fits(const struct perfect_array *array, struct perfect_bucket *bucket, uint32_t pilot)
 {
@@ -112,7 +121,8 @@ perfect_fits(const struct perfect_array *array, struct perfect_bucket *bucket, u
 	return 1;
 }
 
-/* The first suitable pilot, or 0. */
+/* The first suitable pilot, or 0. Some 32,000 odd numbers: with n keys and a share f of free slots, about f^n of
+ * them suit. At three quarters full and four keys that is one in 256. */
 static uint32_t
 perfect_search(const struct perfect_array *array, struct perfect_bucket *bucket)
 {
@@ -128,7 +138,8 @@ perfect_store(struct perfect_array *array, uint32_t slot, uint64_t word)
 	__atomic_store_n(&array->slots[slot], word, __ATOMIC_RELEASE);
 }
 
-/* Gives the keys of one pilot another one, with slots for all. 0: there is none. */
+/* Gives the keys of one pilot another one, with slots for all. 0: there is none. Between the two stores of a
+ * key, it is in both slots. A slot is taken by no other key before it is cleared, since it is not 0. */
 static int
 perfect_settle(struct perfect_writer *writer, struct perfect_array *array, uint64_t at, struct perfect_bucket *bucket)
 {
@@ -164,6 +175,7 @@ perfect_chains_destroy(struct perfect_chains *chains, struct memory *memory)
 	memory_release(memory, chains->links, chains->capacity * sizeof(*chains->links));
 }
 
+/* Of the writer only: readers know no chains. */
 static void
 perfect_link(struct perfect_chains *chains, const struct perfect_array *array, uint32_t number, uint64_t word)
 {
@@ -207,7 +219,8 @@ perfect_length(const struct perfect_chains *chains, uint64_t at)
 	return length;
 }
 
-/* Places all keys, largest buckets first, while there is much room. 0: impossible. */
+/* Places all keys, largest buckets first, while there is much room. 0: impossible. The more keys share a pilot,
+ * the rarer is one that suits all of them: these are placed into an empty array, single keys into what is left. */
 static int
 perfect_fill(struct perfect_writer *writer, struct perfect_array *array, const struct perfect_chains *chains)
 {
@@ -228,7 +241,11 @@ perfect_fill(struct perfect_writer *writer, struct perfect_array *array, const s
 	return 1;
 }
 
-/* An array for all rules, with at least so many bits for slots. */
+/* An array for all rules, with at least so many bits for slots.
+ *
+ * A failed search means more slots, and more pilots: keys with equal 32 bits and one pilot may then have two.
+ * Keys whose hashes differ in their lowest 16 bits alone have one slot in any array: such a pair is refused
+ * (TABLE_FULL). */
 static enum table_status
 perfect_rebuild(struct perfect_writer *writer, uint32_t slot_bits)
 {
@@ -280,6 +297,7 @@ perfect_put(struct perfect_writer *writer, uint64_t word)
 	return perfect_collect(writer, &writer->chains, at, &bucket) && perfect_settle(writer, array, at, &bucket);
 }
 
+/* Full at three quarters, where searches are still short. A search that fails below that doubles the array, too. */
 static enum table_status
 perfect_publish(struct ruled *ruled, uint32_t number)
 {
@@ -315,6 +333,7 @@ perfect_place(const struct perfect_writer *writer, uint64_t word)
 	return perfect_slot(array, hash, array->pilots[perfect_bucket(array, hash)]);
 }
 
+/* One store. The pilot stays: it suits the other keys. */
 static enum table_status
 perfect_withdraw(struct ruled *ruled, uint32_t number)
 {

@@ -1,7 +1,14 @@
 /* Exact match on keys of at most 48 bits by a perfect hash, for constant or rarely written entries: a key has
  * exactly one slot. The upper bits of its hash choose a pilot, a number for which a search has found distinct
  * slots for all of its keys. Pilots are two bytes for some four keys, so they stay cached. There are no
- * buckets, no second line and no branch; but an insertion may have to search. */
+ * buckets, no second line and no branch; but an insertion may have to search.
+ *
+ *    key * odd number = hash     63 ........... 48 | 47 ...... 16 | 15 .. 0
+ *                                pilot number         32 bits, times the pilot: upper bits are the slot
+ *    pilots[number] ─▶ pilot ─▶ slots[slot] ─▶ number : key
+ *
+ * Pilots are odd, so multiplying by one permutes 32-bit numbers: another pilot gives a bucket's keys new slots,
+ * unless their 32 bits are equal. A pilot's number uses the top bits of the hash, as many as there are pilots. */
 #ifndef BACUS_TABLE_PERFECT_H
 #define BACUS_TABLE_PERFECT_H
 
@@ -49,7 +56,9 @@ perfect_bucket(const struct perfect_array *array, uint64_t hash)
 	return hash >> array->pilot_shift;
 }
 
-/* The line to prefetch. Reads the pilot. */
+/* The line to prefetch. Reads the pilot. Pilots are small enough to be cached, so this is the only dependent
+ * load before the line. The pilot of another moment than the slot's is right as well: old slots keep their words
+ * for a grace period (perfect.c). */
 static inline const void *
 perfect_address(const struct perfect *table, uint64_t hash)
 {
@@ -59,6 +68,8 @@ perfect_address(const struct perfect *table, uint64_t hash)
 	return &array->slots[perfect_slot(array, hash, pilot)];
 }
 
+/* The key is compared as a whole, so a slot of another key is a miss. A key of zeros finds number 0 in an empty
+ * slot, which is a miss, too. */
 static inline uint32_t
 perfect_find(const struct perfect *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
@@ -84,6 +95,10 @@ perfect_group_slot(const struct perfect_array *array, const struct table_group *
 
 /* Words are inserted into vectors one by one, as memory operands: gathers take three times as long (Zen 4),
  * and so would a buffer. */
+/*    words    n0 : k0   n1 : k1 ..   XOR keys: n : 0 where the key is in its slot
+ *    match    the lower 48 bits are zero
+ *    found    the upper 16 bits, narrowed to 32 each; 0 where there is no match
+ */
 #if defined(TABLE_AVX512)
 #define PERFECT_TOGETHER 8u
 

@@ -1,5 +1,8 @@
 /* The records of a table. Growth copies all records to an array twice as large. No new number is used before
- * all readers use the new array. */
+ * all readers use the new array.
+ *
+ * A record's life: taken, filled, its number stored in an entry (release), found by readers (acquire), its
+ * number taken out of the entry, retired, free a grace period later. Only a free record is written to. */
 #include "table/records.h"
 
 #include <string.h>
@@ -27,6 +30,7 @@ numbers_take(struct numbers *numbers, const struct memory *memory)
 	return numbers->used < numbers->capacity ? numbers->used++ : 0;
 }
 
+/* To the front of the list: its record was just written, and is cached. */
 void
 numbers_give(struct numbers *numbers, uint32_t number)
 {
@@ -90,6 +94,7 @@ records_cell(const struct records *records, uint32_t number)
 	return records->own ? records_head(records, number)->cell : 0;
 }
 
+/* Before record 0, so that heads stand in front of records and `records` points to a record. */
 static uint64_t
 records_front(const struct records *records)
 {
@@ -102,7 +107,9 @@ records_size(const struct records *records, uint32_t capacity)
 	return records_front(records) + (uint64_t)capacity * records->stride;
 }
 
-/* Workers may have recorded hits in the old array after it was copied. */
+/* Workers may have recorded hits in the old array after it was copied. Between the copy and the end of the grace
+ * period, hits go to either array; behind it, to the new one only. So this reads the old array when no reader
+ * writes it any more, and keeps the later time. */
 static void
 records_merge_hits(struct records *records, const uint8_t *old, uint32_t count)
 {
@@ -143,6 +150,8 @@ records_grow(struct records *records)
 	const uint32_t capacity = twice > records->most ? records->most + 1 : twice;
 	uint8_t *old = records->table->records, *new;
 
+	/* The limit is the structure's (bits of an entry) or that of numbers; the former is the user's to hear
+	 * of. */
 	if (capacity <= old_capacity)
 		return records->most == RECORDS_MOST ? TABLE_NO_MEMORY : TABLE_FULL;
 	new = memory_allocate(records->memory, records_size(records, capacity));
@@ -155,6 +164,7 @@ records_grow(struct records *records)
 	new += records_front(records);
 	if (old != NULL)
 		records_copy(records, new, old, used);
+	/* Both arrays have the same records under the same numbers until the grace period ends. */
 	__atomic_store_n(&records->table->records, new, __ATOMIC_RELEASE);
 	if (old == NULL)
 		return TABLE_OK;
@@ -165,6 +175,7 @@ records_grow(struct records *records)
 	return TABLE_OK;
 }
 
+/* Ends: each round frees numbers, adds some, or fails. */
 static enum table_status
 records_take(struct records *records, uint32_t *number)
 {
@@ -185,6 +196,7 @@ records_take(struct records *records, uint32_t *number)
 	}
 }
 
+/* Doubles, so that the host is asked rarely; a cell, unlike a record, never moves. */
 static enum table_status
 cells_grow(struct records *records)
 {
@@ -206,6 +218,8 @@ cells_take(struct records *records, uint32_t *cell)
 {
 	const struct table_host *host = &records->memory->host;
 
+	/* A table with a size has no more than `cells_most` cells. When all are taken, one that waits for
+	 * readers is the only one that can become free. */
 	while ((*cell = numbers_take(&records->cells, records->memory)) == 0) {
 		const uint32_t retired = records->cells.retired_count;
 		const int at_most = records->cells.capacity >= records->cells_most;
@@ -310,7 +324,11 @@ records_reserve(struct records *records, uint64_t count)
 }
 
 /* Removes a record from the index and closes the gap (backward shift), so that searches can stop at the first
- * free position. */
+ * free position.
+ *
+ *    place   3    4    5    6          remove A: hole at 3; B may move up to its home 3, C may not before 5
+ *    record  A    B    C    -          B at home 3, C at home 5:   3: B   4: -   5: C
+ */
 static void
 records_index_remove(struct records *records, uint32_t number)
 {
@@ -321,6 +339,7 @@ records_index_remove(struct records *records, uint32_t number)
 		const uint32_t other = records->index[at & mask];
 		const uint64_t home = records_hash(records, records_at(records, other));
 
+		/* It may move to the hole if its home is not behind it, distances taken around the end. */
 		if (((at - home) & mask) >= ((at - hole) & mask)) {
 			records->index[hole & mask] = other;
 			hole = at;
@@ -330,6 +349,7 @@ records_index_remove(struct records *records, uint32_t number)
 	records->index_count--;
 }
 
+/* Growth of the record array may move all records, so a position is looked for again after `records_take`. */
 static enum table_status
 records_share(struct records *records, const void *content, uint32_t *number)
 {
@@ -402,6 +422,8 @@ records_unshare(struct records *records, uint32_t number)
 {
 	if (records->own)
 		return 1;
+	/* The record leaves the index before it is retired: nobody may share a record that is about to be
+	 * reused. */
 	if (--records->numbers.links[number] != 0)
 		return 0;
 	records_index_remove(records, number);
@@ -415,6 +437,7 @@ records_retire_modified(struct records *records, uint32_t number)
 		numbers_retire(&records->numbers, records->memory, number);
 }
 
+/* The entry is unlinked, but readers may count into its cell until a grace period has passed. */
 void
 records_retire(struct records *records, uint32_t number)
 {
@@ -433,6 +456,7 @@ records_cancel(struct records *records, uint32_t number)
 		numbers_give(&records->numbers, number);
 }
 
+/* The default's record is there before the table has readers, so `miss` always leads to a record. */
 enum table_status
 records_create(struct records *records, struct memory *memory, struct table *table, uint64_t size, uint32_t most)
 {

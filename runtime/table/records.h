@@ -8,7 +8,12 @@
 #include "table/memory.h"
 
 /* Numbers from 1 to `capacity`, allocated in order; free numbers and those in a grace period are lists
- * through `links`. */
+ * through `links`.
+ *
+ *    free    ──▶ 7 ──▶ 3 ──▶ 0
+ *    retired ──▶ 9 ──▶ 5 ──▶ 0      5 is `retired_last`: free numbers are appended to it
+ *
+ * The list of retired numbers becomes free as a whole, a grace period after the newest: one comparison. */
 struct numbers {
 	uint32_t *links;	/* for numbers in use: their owner's note */
 	uint32_t capacity;	/* numbers below it have a link */

@@ -1,10 +1,14 @@
-/* Entries kept as rules. */
+/* Entries kept as rules.
+ *
+ * The layout's functions for structures whose readers see something that cannot be read back: rules say what the
+ * controller wrote, `publish` and `withdraw` bring the readers' form into line with them. */
 #include "table/ruled.h"
 
 #include <string.h>
 
 #define RANKING_LEAST 32u
 
+/* `rules.memory` is set first: `ruled_destroy` is called on a half-made writer as well, and releases by it. */
 struct ruled *
 ruled_create(const struct layout_request *request, const struct layout_functions *layout, const struct ruled_structure *structure, uint32_t parts)
 {
@@ -44,7 +48,7 @@ ruled_priority(const struct ruled *ruled, const struct layout_match *match)
 	return ruled->prefixes ? match->length : match->priority;
 }
 
-/* The rule's limbs as the match has them. */
+/* The rule's limbs as the match has them. In the writer's scratch memory, valid until the next call. */
 static const uint64_t *
 ruled_limbs(const struct ruled *ruled, const struct layout_match *match)
 {
@@ -64,6 +68,7 @@ ruled_number(const struct ruled *ruled, const struct layout_match *match)
 	return rules_find(&ruled->rules, ruled_priority(ruled, match), ruled_limbs(ruled, match));
 }
 
+/* The rule is there before it is published, for a structure that is made anew from all rules finds it there. */
 enum table_status
 ruled_insert(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
@@ -90,6 +95,7 @@ ruled_find(const struct layout *layout, const struct layout_match *match)
 	return number == 0 ? 0 : rules_at(&ruled->rules, number)->record;
 }
 
+/* The record changes in the rule first: `change` reads it from there. The match and its rank stay. */
 void
 ruled_modify(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
@@ -100,6 +106,7 @@ ruled_modify(struct layout *layout, const struct layout_match *match, uint32_t r
 	ruled->structure->change(ruled, number);
 }
 
+/* The rule is still there while it is withdrawn: structures look for its heirs among the others. */
 enum table_status
 ruled_remove(struct layout *layout, const struct layout_match *match)
 {
@@ -112,6 +119,7 @@ ruled_remove(struct layout *layout, const struct layout_match *match)
 	return status;
 }
 
+/* For prefixes a rule's priority is the length, in tables whose entries have no priorities. */
 int
 ruled_locate(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record)
 {
@@ -148,6 +156,7 @@ ruled_reserve(struct layout *layout, uint64_t entries)
 	return rules_reserve(&ruled_of(layout)->rules, entries);
 }
 
+/* A binary search: ranks are distinct, since sequences are. Among rules with one priority the oldest is first. */
 uint32_t
 ranking_place(const struct ranking *ranking, const struct rules *rules, const struct rule *rule)
 {
@@ -164,6 +173,7 @@ ranking_place(const struct ranking *ranking, const struct rules *rules, const st
 	return low;
 }
 
+/* A move of half the array on average, some microseconds for thousands of rules: small beside a new array. */
 int
 ranking_insert(struct ranking *ranking, const struct rules *rules, uint32_t number)
 {

@@ -1,4 +1,6 @@
-/* The entries of a table, in one array, with chains by a hash of priority and match. */
+/* The entries of a table, in one array, with chains by a hash of priority and match. Readers never see it, so it
+ * moves when it grows and needs no grace periods. Chains rather than open addressing: a rule's number stays when
+ * the table of chains grows, and numbers are what structures and cells refer to. */
 #include "table/rules.h"
 
 #include <string.h>
@@ -25,6 +27,8 @@ rules_chain(const struct rules *rules, const struct rule *rule)
 	return &rules->chains[rules_hash(rules, rule->priority, rule->limbs) & rules->chain_mask];
 }
 
+/* Both allocations before either is used, so that a failure leaves all as it was. Then all chains are made anew:
+ * they hold numbers of rules, which do not change. */
 static enum table_status
 rules_resize(struct rules *rules, uint32_t capacity)
 {
@@ -87,6 +91,7 @@ rules_prefetch(const struct rules *rules, uint32_t priority, const uint64_t *lim
 		__builtin_prefetch(rules_at(rules, *chain));
 }
 
+/* Priorities are part of the key: equal matches of different priority are different entries. */
 uint32_t
 rules_find(const struct rules *rules, uint32_t priority, const uint64_t *limbs)
 {
@@ -102,6 +107,7 @@ rules_find(const struct rules *rules, uint32_t priority, const uint64_t *limbs)
 	return number;
 }
 
+/* A free number first, so that rules stay dense: structures iterate over all numbers in use. */
 uint32_t
 rules_add(struct rules *rules, uint32_t priority, const uint64_t *limbs, uint32_t record)
 {
@@ -127,6 +133,7 @@ rules_add(struct rules *rules, uint32_t priority, const uint64_t *limbs, uint32_
 	return number;
 }
 
+/* `sequence` 0 marks a free rule: a stale number then gives no rule (`rules_live`). */
 void
 rules_remove(struct rules *rules, uint32_t number)
 {
@@ -142,6 +149,7 @@ rules_remove(struct rules *rules, uint32_t number)
 	rules->count--;
 }
 
+/* Over numbers, not chains: the order is stable while nothing is removed before the cursor. */
 uint32_t
 rules_next(const struct rules *rules, uint32_t number)
 {

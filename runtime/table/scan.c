@@ -64,7 +64,8 @@ scan_rule_at(const struct scan_writer *writer, uint32_t place)
 	return rules_at(&writer->ruled.rules, writer->ranking.numbers[place]);
 }
 
-/* Whether a rule says all bits of a chunk, and which. */
+/* Whether a rule says all bits of a chunk, and which. A rule that leaves bits open would be in several buckets;
+ * it is in none. */
 static int
 scan_says(const struct scan_writer *writer, uint32_t place, uint32_t cut, uint32_t *value)
 {
@@ -77,7 +78,8 @@ scan_says(const struct scan_writer *writer, uint32_t place, uint32_t cut, uint32
 	return chunk_value(chunk, ruled_mask(&writer->ruled, rule)) == chunk->mask;
 }
 
-/* How many rules a key is not compared with if a chunk's have buckets. */
+/* How many rules a key is not compared with if a chunk's have buckets. With n rules in buckets of sizes s, a key
+ * is compared with sum(s * s) / n of them on average. */
 static uint64_t
 scan_score(const struct scan_writer *writer, uint32_t cut)
 {
@@ -114,6 +116,7 @@ scan_choose(struct scan_writer *writer)
 	writer->chosen_count = 0;
 	writer->chosen_at = count;
 	while (count > SCAN_TOGETHER && writer->chosen_count < SCAN_WAYS_MOST) {
+		/* A way costs as much as two blocks: it has to save more. */
 		uint64_t most = 2 * SCAN_LANES;
 		uint32_t best = SCAN_CUTS_MOST;
 
@@ -130,7 +133,8 @@ scan_choose(struct scan_writer *writer)
 	}
 }
 
-/* Each rule's way. */
+/* Each rule's way. An insertion keeps the chunks of before, unless the number of rules has changed by an eighth
+ * since. */
 static void
 scan_divide_rules(struct scan_writer *writer)
 {
@@ -237,7 +241,10 @@ scan_up(uint64_t bytes)
 	return (bytes + 15) / 16 * 16;
 }
 
-/* An array with so much room, or NULL. */
+/* An array with so much room, or NULL.
+ *
+ *    head, ways | rows of blocks | single rules | places | places of rules | records | buckets and index per way
+ */
 static struct scan_array *
 scan_array_create(const struct scan_writer *writer, const struct scan_room *room)
 {
@@ -382,7 +389,8 @@ scan_fill_way(const struct scan_writer *writer, struct scan_array *array, uint32
 	}
 }
 
-/* Rows of all rules. */
+/* Rows of all rules. In memory that no reader knows. One store publishes it; the old array is free a grace
+ * period later. */
 static enum table_status
 scan_rebuild(struct scan_writer *writer)
 {
@@ -442,6 +450,7 @@ scan_withdraw(struct ruled *ruled, uint32_t number)
 	return status;
 }
 
+/* In place: the rank stays, and with it all that keys are compared with. */
 static void
 scan_change(struct ruled *ruled, uint32_t number)
 {

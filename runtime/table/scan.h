@@ -8,7 +8,14 @@
  * not stay in L1. Few rules are all compared; a group of packets is compared with each rule in vectors of
  * sixteen or more packets.
  *
- * What readers see never changes except for record numbers; the writer replaces it as a whole. */
+ * What readers see never changes except for record numbers; the writer replaces it as a whole.
+ *
+ *    key ─▶ chunk of way 0 ─▶ bucket ─▶ 1 .. `usual` blocks or rules, always compared; rarely more
+ *        ─▶ chunk of way 1 ─▶ ..
+ *        ─▶ blocks of the rest, in order of rank, until one matches
+ *    best = least rank of all matches ─▶ records[best]
+ *
+ * `records` is the one thing that `modify` changes in place: one store, of one word. */
 #ifndef BACUS_TABLE_SCAN_H
 #define BACUS_TABLE_SCAN_H
 
@@ -36,7 +43,8 @@ scan_bucket_of(const struct scan_way *way, const uint64_t *key)
 	return way->buckets[chunk_number(way->index, chunk_value(&way->chunk, key))];
 }
 
-/* As `scan_best`, for a key's bucket of single rules. A bucket with few compares its last one again. */
+/* As `scan_best`, for a key's bucket of single rules. A bucket with few compares its last one again. `usual`
+ * comparisons without asking how many there are: the number is unpredictable, a comparison is cheap. */
 static inline __attribute__((always_inline)) uint32_t
 scan_single_best(const struct scan *table, const struct scan_array *array, const struct scan_way *way, const uint64_t *key, uint32_t limbs, uint32_t best,
 		 uint32_t words, uint32_t pairs)
@@ -71,7 +79,9 @@ scan_way_best(const struct scan_array *array, const struct scan_way *way, const 
 	return best;
 }
 
-/* The same for the rules without bucket, where the first match ends the search. */
+/* The same for the rules without bucket, where the first match ends the search. `places[from * SCAN_LANES] <
+ * best`: ranks ascend through the rest, so a block whose first rule ranks behind the best match cannot win any
+ * more. */
 static inline __attribute__((always_inline)) uint32_t
 scan_rest_best(const struct scan_array *array, const struct scan_key *prepared, uint32_t best, uint32_t words, uint32_t pairs, uint32_t wides)
 {
@@ -122,6 +132,7 @@ scan_fits_rule(uint32_t words, uint32_t pairs, uint32_t wides)
 static inline __attribute__((always_inline)) uint32_t
 scan_all(const struct scan *table, const struct scan_array *array, const uint64_t *key, uint32_t limbs, uint32_t words, uint32_t pairs, uint32_t wides)
 {
+	/* A rank behind all rules: its record is 0. */
 	uint32_t best = array->rule_count;
 
 	for (uint32_t i = 0; scan_fits_rule(words, pairs, wides) && i < array->single_count; i++)

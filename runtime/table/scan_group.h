@@ -1,5 +1,10 @@
 /* A group of packets against the few rules of a scan.h: one packet per SIMD lane, and a rule's words
- * broadcast. A vector has eight packets, or sixteen with AVX-512. */
+ * broadcast. A vector has eight packets, or sixteen with AVX-512.
+ *
+ *    scan_rules.h   one key against a block:   lane = rule       key broadcast
+ *    here           one rule against packets:  lane = packet     rule broadcast
+ *
+ * For few rules this needs fewer instructions: nothing of a packet is loaded again, and no lane is searched for. */
 #ifndef BACUS_TABLE_SCAN_GROUP_H
 #define BACUS_TABLE_SCAN_GROUP_H
 
@@ -12,6 +17,7 @@
 
 #ifdef TABLE_AVX512
 /* What a bit of three vectors makes of theirs. */
+/* Bit a*4 + b*2 + c of the constant is the result for bits a, b, c. */
 #define SCAN_DIFFER 0x28	/* (a ^ b) & c */
 #define SCAN_OR_AND 0xf8	/* a | (b & c) */
 #define SCAN_OR_XOR 0xf6	/* a | (b ^ c) */
@@ -31,13 +37,21 @@ struct scan_lanes {
 	scan_vector wides[SCAN_RANGES_MOST][SCAN_VECTORS];
 };
 
+/* A last odd limb alone: the next one may lie beyond the keys. */
 static inline __m128i
 scan_load(const uint64_t *key, uint32_t limb, uint32_t limbs)
 {
 	return limb + 1 < limbs ? _mm_loadu_si128((const void *)(key + limb)) : _mm_loadl_epi64((const void *)(key + limb));
 }
 
-/* Transposes the words of eight keys, so that a vector has one word of each. */
+/* Transposes the words of eight keys, so that a vector has one word of each.
+ *
+ *    packets[i]    a0 a1 a2 a3 | e0 e1 e2 e3        two limbs of packet i and of packet i + 4 (a .. h: packets)
+ *    low[0]        a0 b0 a1 b1 | e0 f0 e1 f1        unpacklo_epi32(packets 0, 1)
+ *    low[1]        c0 d0 c1 d1 | g0 h0 g1 h1
+ *    words[0]      a0 b0 c0 d0 | e0 f0 g0 h0        unpacklo_epi64(low[0], low[1]): word 0 of all eight
+ *    words[1]      a1 b1 c1 d1 | ..                 the upper halves; words 2 and 3 from `high`
+ */
 static inline __attribute__((always_inline)) void
 scan_transpose(const uint64_t *keys, uint32_t limbs, __m256i *words)
 {
@@ -112,8 +126,8 @@ scan_prepare_vector(const struct scan *table, const uint64_t *keys, uint32_t lim
 	}
 }
 
-/* Zero in the lanes of packets that match a rule, whose values are at `rule` and in every eighth word after
- * it. */
+/* Zero in the lanes of packets that match a rule, whose values are at `rule` and in every eighth word after it.
+ * As `scan_block`, whose rows this reads column by column. AVX-512 folds two steps into one ternary operation. */
 static inline __attribute__((always_inline)) scan_vector
 scan_rule(const uint32_t *rule, const struct scan_lanes *lanes, uint32_t vector, uint32_t words, uint32_t pairs, uint32_t wides)
 {
@@ -201,7 +215,9 @@ scan_store(uint32_t *places, scan_vector best)
 #endif
 }
 
-/* So many vectors of packets against all rules, last rule first: the last match takes precedence. */
+/* So many vectors of packets against all rules, last rule first: the last match takes precedence. So each match
+ * overwrites the one before, and the first rule in order is the last to be stored: no minimum, no branch.
+ * `place` counts down with the rules. */
 static inline __attribute__((always_inline)) void
 scan_together(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t from, uint32_t vectors, uint32_t words,
 	      uint32_t pairs, uint32_t wides)

@@ -21,7 +21,8 @@ struct scan_field {
 	uint32_t width;
 };
 
-/* A rule alone: its values, then their masks, as in a block. */
+/* A rule alone: its values, then their masks, as in a block. Half a line, so two single rules share one. Values
+ * and masks are one vector each. */
 struct scan_rule {
 	_Alignas(16) uint32_t values[SCAN_RULE_WORDS];
 	uint32_t masks[SCAN_RULE_WORDS];
@@ -33,7 +34,8 @@ struct scan_bucket {
 	uint32_t last;		/* how many there are beyond the first */
 };
 
-/* A chunk, and its values' buckets; number 0 is an empty one. */
+/* A chunk, and its values' buckets; number 0 is an empty one. A rule is in the bucket of one way, or in none. A
+ * key looks into one bucket of each way, and into the rest. */
 struct scan_way {
 	struct chunk chunk;
 	uint32_t usual;		/* blocks or rules that are compared without asking how many there are: no more are in all but few buckets */
@@ -42,11 +44,20 @@ struct scan_way {
 };
 
 /* For each block, in rows of eight: value and mask of each word, then lower end and width of each pair of ranges, then of each wide range. First the blocks of
- * the rules that are in no bucket. Places are the ranks of rules, in the order in which they match. */
+ * the rules that are in no bucket. Places are the ranks of rules, in the order in which they match.
+ *
+ *    block    row 0   value of word 0 of rules 0..7          a vector of 256 bits
+ *             row 1   mask of word 0 of rules 0..7
+ *             row 2   value of word 1 ..
+ *             ..      pairs of ranges: lower ends (two of 16 bits), then widths; then wide ranges: the same in 32
+ *    a rule matches if no row says miss:   (value ^ key) & mask        for words
+ *                                          key - low > width, unsigned  for ranges: below `low` it wraps around
+ */
 struct scan_array {
 	uint64_t rest_count;	/* blocks */
 	uint64_t bytes;
 	uint32_t *records;	/* by place; 0 behind the last rule */
+	/* Ranks in place of records: the least one that matches wins, in whatever bucket it stands. */
 	uint32_t *places;	/* by block and lane; UINT32_MAX for none */
 	struct scan_rule *rules;	/* those that stand one by one */
 	uint32_t *rule_places;	/* as `places`, for them */
@@ -99,6 +110,7 @@ scan_word32(const uint64_t *key, uint32_t offset)
 	return word;
 }
 
+/* A pair that lies side by side in the key is one load; others are put together from two. */
 static inline __attribute__((always_inline)) void
 scan_prepare(const struct scan *table, const uint64_t *key, struct scan_key *prepared, uint32_t words, uint32_t pairs, uint32_t wides)
 {
@@ -116,7 +128,13 @@ scan_prepare(const struct scan *table, const uint64_t *key, struct scan_key *pre
 		prepared->wides[i] = scan_bits(key, table->wides[i]);
 }
 
-/* A bit for each rule of the block that matches. */
+/* A bit for each rule of the block that matches.
+ *
+ *    words    differ = value ^ key, all lanes at once: nonzero under the mask is a miss
+ *    pairs    above = key - low in 16-bit lanes; subs saturates: 0 unless above > width
+ *    wides    above ^ min(above, width): 0 unless above > width, for which AVX2 has no unsigned comparison
+ *    result   lanes whose misses are all 0
+ */
 static inline __attribute__((always_inline)) uint32_t
 scan_block(const uint32_t (*rows)[SCAN_LANES], const struct scan_key *key, uint32_t words, uint32_t pairs, uint32_t wides)
 {
@@ -168,7 +186,7 @@ scan_earlier(uint64_t one, uint64_t other)
 }
 
 /* The place of a block's first matching rule, or the best one so far. Branch-free, since a match is
- * unpredictable. */
+ * unpredictable. Without a match `ctz` gives some lane, whose place is ORed to UINT32_MAX, which loses. */
 static inline __attribute__((always_inline)) uint32_t
 scan_best(const struct scan_array *array, uint32_t block, const struct scan_key *key, uint32_t best, uint32_t words, uint32_t pairs, uint32_t wides)
 {
@@ -185,7 +203,13 @@ scan_best(const struct scan_array *array, uint32_t block, const struct scan_key 
 #define SCAN_KEY_IS_FORM 0
 #endif
 
-/* Whether a single rule matches: words, then pairs of ranges. */
+/* Whether a single rule matches: words, then pairs of ranges.
+ *
+ *    keys     word 0 | word 1 | word 2 | word 3        words first, then pairs of ranges; unused ones are 0
+ *    miss     (keys ^ values) & masks                  for words
+ *    outside  subs(keys - values, masks), 16-bit lanes for pairs, blended in by `is_pair`
+ *
+ * `is_pair` is a constant where this is inlined with literal counts. */
 static inline __attribute__((always_inline)) uint32_t
 scan_rule_matches(const struct scan_rule *rule, const uint64_t *key, uint32_t limbs, const struct scan_key *prepared, uint32_t words, uint32_t pairs)
 {

@@ -13,9 +13,16 @@
 #include "abi.h"
 
 /* Loads a word that a writer may replace at any time, and through which other memory is read. An acquire load
- * would do, and is used where the processor or the thread sanitizer needs it. But for compilers it is a
- * barrier for all memory: they reload the worker's own unchanged data after it, and forget what they know of
- * it. On x86, loads are not reordered by the processor, and volatile loads are not reordered by compilers. */
+ * would do, and is used where the processor or the thread sanitizer needs it. But for compilers it is a barrier
+ * for all memory: they reload the worker's own unchanged data after it, and forget what they know of it. On x86,
+ * loads are not reordered by the processor, and volatile loads are not reordered by compilers. Each of these
+ * loads pairs with a release store of the writer:
+ *
+ *    reader                       writer
+ *    TABLE_LOAD(&records)         records_grow: contents first, then the array
+ *    TABLE_LOAD(&miss)            writer_set_default: the record first, then its number
+ *    TABLE_LOAD(&occupied)        writer_insert: 1 before the entry; writer_delete: 0 after it
+ */
 #if defined(__has_feature)
 #define TABLE_HAS_FEATURE(feature) __has_feature(feature)
 #else
@@ -27,7 +34,9 @@
 #define TABLE_LOAD(word) __atomic_load_n(word, __ATOMIC_ACQUIRE)
 #endif
 
-/* The first member of every structure: `const struct table *` of any table of `shared->tables`. */
+/* The first member of every structure: `const struct table *` of any table of `shared->tables`. Code that does
+ * not know the structure reads records by it. On one line: a lookup that needs `occupied`, `miss` and `records`
+ * takes one. */
 struct table {
 	uint32_t structure;	/* enum structure */
 	uint32_t record_bytes;
@@ -39,7 +48,9 @@ struct table {
 	uint8_t *records;	/* address of record 0, which is unused */
 };
 
-/* Precedes each record of a table with own records (`records_own`). */
+/* Precedes each record of a table with own records (`records_own`). It stands in front, so that a record looks
+ * the same with and without it. `last_hit_ns` is the only word of a table that its readers write; `timer` and
+ * `cell` are the writer's. */
 struct record_head {
 	uint64_t last_hit_ns;
 	uint32_t cell;	/* index of the direct counters and meters, and the entry's handle; 0 is the default action's */
@@ -61,7 +72,9 @@ table_stride(uint32_t record_bytes, uint32_t records_own)
 	return record_bytes + (records_own ? (uint32_t)sizeof(struct record_head) : 0);
 }
 
-/* The record array, for all numbers found before this. */
+/* The record array, for all numbers found before this. Called after the lookups: a number that was found belongs
+ * to this array or to an older one, and an array keeps the numbers of all older ones. The other way round, a new
+ * number could be looked for in an array without it. */
 static inline const uint8_t *
 table_records(const struct table *table)
 {
@@ -112,7 +125,9 @@ record_action(const void *record)
 	return *(const uint32_t *)record;
 }
 
-/* Whether all entries run this action, including those that were found before this. */
+/* Whether all entries run this action, including those that were found before this. The order matters: lookups
+ * first, then this. The writer clears `only` before an entry with another action can be found (`actions_add`),
+ * and sets it again a grace period after the last one is gone. */
 static inline uint32_t
 table_runs_only(const struct table *table, uint32_t action)
 {
@@ -126,8 +141,11 @@ record_cell(const void *record)
 	return ((const struct record_head *)record - 1)->cell;
 }
 
-/* Records a hit for the entry's idle timeout. Writes at most once per burst, since `now_ns` is the burst's.
- * Only with own records. */
+/* Records a hit for the entry's idle timeout. Writes at most once per burst, since `now_ns` is the burst's. Only
+ * with own records. The comparison saves the store: a line that all workers write would bounce between their
+ * cores for each packet.
+ *
+ * Workers' clocks differ by a burst at most, so it does not matter which store is last. */
 static inline void
 record_hit(const void *record, uint64_t now_ns)
 {

@@ -8,7 +8,9 @@
 
 #include "table/tuple_space_writer.h"
 
-/* Labels, upper halves of ranks: as floating-point numbers these are neither denormal nor none. */
+/* Labels, upper halves of ranks: as floating-point numbers these are neither denormal nor none.
+ *    0x00100000 .. 0x7fe00000: an exponent of 1 to 2046, so the order of bits is the order of doubles
+ */
 #define LABEL_FIRST 0x00100000u
 #define LABEL_END 0x7fe00000u
 #define LABEL_SPARE 1024u	/* that many more rules can always come at either end */
@@ -20,6 +22,8 @@ tuple_space_of(const struct ruled *ruled)
 	return (struct tuple_space_writer *)(uintptr_t)ruled;
 }
 
+/* Bits of ranges are taken out of the masks; the ranges are in lanes, as low end and width. `says` is what a
+ * tuple may ask for: a range only where it is one value. */
 void
 tuple_space_row(const struct tuple_space_writer *writer, uint32_t number, struct tuple_space_row *row)
 {
@@ -51,7 +55,8 @@ tuple_space_rules(const struct tuple_space *space, const struct tuple_space_arra
 	return array->pairs + (size_t)pair * 8 * space->units;
 }
 
-/* Of the rules of a run, the first whose label this is, or their number; rules are counted by halves of pairs. */
+/* Of the rules of a run, the first whose label this is, or their number; rules are counted by halves of pairs.
+ * Labels are unique, so a label finds its rule; label 0 is none, which gives the number of rules. */
 static uint32_t
 tuple_space_position(const struct tuple_space_array *array, uint32_t head, uint32_t label)
 {
@@ -70,6 +75,7 @@ tuple_space_count(const struct tuple_space_array *array, uint32_t head)
 	return tuple_space_position(array, head, 0);
 }
 
+/* Limbs of the two rules of a pair alternate, so one rule is every second limb. */
 static void
 tuple_space_copy(const struct tuple_space *space, const struct tuple_space_array *array, uint32_t from, uint32_t from_half, uint32_t to, uint32_t to_half)
 {
@@ -110,6 +116,8 @@ tuple_space_take(struct tuple_space_array *array, uint32_t rules)
 	return first;
 }
 
+/* As `tuple_space_head` computes it of a key: the rule says all bits of the mask, so its keys have its values
+ * there. */
 static uint32_t *
 tuple_space_place(const struct tuple_space_writer *writer, const struct tuple_space_tuple *tuple, const struct tuple_space_row *row)
 {
@@ -120,6 +128,7 @@ tuple_space_place(const struct tuple_space_writer *writer, const struct tuple_sp
 	return &tuple->heads[hash >> tuple->shift];
 }
 
+/* Release: pairs and ranks of the run are complete. Readers in the old run find the rules of before. */
 static void
 tuple_space_show(uint32_t *head, uint32_t first, uint32_t rules)
 {
@@ -157,12 +166,15 @@ tuple_space_put(struct tuple_space_writer *writer, struct tuple_space_array *arr
 	tuple_space_fill(writer, array, number, first + best / 2, best % 2);
 	writer->notes[number].tuple = chosen;
 	if (writer->notes[number].label < tuple->first)
+		/* Before the head: a reader that skips the tuple by an older `first` has not seen the rule,
+		 * which is as if it had come earlier. */
 		__atomic_store_n(&tuple->first, writer->notes[number].label, __ATOMIC_RELEASE);
 	tuple_space_show(head, first, best + 1);
 	return 1;
 }
 
-/* Heads of a tuple for so many rules: four to eight for each. */
+/* Heads of a tuple for so many rules: four to eight for each. With four heads to a rule, three of four keys that
+ * no rule of the tuple matches find none. */
 static uint32_t
 tuple_space_head_bits(uint32_t rules)
 {
@@ -217,7 +229,10 @@ tuple_space_array_create(struct tuple_space_writer *writer)
 	return array;
 }
 
-/* Labels far from each other, and from both ends. */
+/* Labels far from each other, and from both ends.
+ *    LABEL_FIRST | quarter: before all | two quarters: the rules of now | quarter: behind all | LABEL_END
+ *
+ * Most insertions are at an end or evenly in between: either way a label is free for long. */
 static void
 tuple_space_label(struct tuple_space_writer *writer)
 {
@@ -282,7 +297,8 @@ tuple_space_settle_all(struct tuple_space_writer *writer, struct tuple_space_arr
 	return 1;
 }
 
-/* Everything anew, as the ranking has it. */
+/* Everything anew, as the ranking has it. Readers keep the old array for their burst; notes and labels are of
+ * the new one from its publication on. */
 static enum table_status
 tuple_space_rebuild(struct tuple_space_writer *writer)
 {
@@ -358,6 +374,8 @@ tuple_space_number(struct tuple_space_writer *writer, uint32_t number)
 	return 1;
 }
 
+/* Tried in place first: a free label, and room for the bucket's run. Either may be used up; then all is made
+ * anew. */
 static enum table_status
 tuple_space_publish(struct ruled *ruled, uint32_t number)
 {
@@ -387,6 +405,8 @@ tuple_space_held(const struct tuple_space_writer *writer, uint32_t number)
 	return tuple_space_place(writer, &writer->space->array->tuples[writer->notes[number].tuple], &row);
 }
 
+/* A new run without the rule. The old one is left as it is, for its readers and for good: pairs are not reused,
+ * but come back when all is made anew. */
 static enum table_status
 tuple_space_withdraw(struct ruled *ruled, uint32_t number)
 {
@@ -412,6 +432,7 @@ tuple_space_withdraw(struct ruled *ruled, uint32_t number)
 	return TABLE_OK;
 }
 
+/* The rank is one word, label and record: one store, and the label stays. */
 static void
 tuple_space_change(struct ruled *ruled, uint32_t number)
 {
@@ -480,7 +501,8 @@ tuple_space_add_range(struct tuple_space_writer *writer, const struct key_field 
 	return 1;
 }
 
-/* Lanes and pieces of a key. 0: a range too wide, or too many. */
+/* Lanes and pieces of a key. 0: a range too wide, or too many. Pieces of eight bits are what tuples are made of:
+ * prefixes of 8, 16, 24 .. bits, single ports. */
 static int
 tuple_space_cut(struct tuple_space_writer *writer, const struct layout_request *request)
 {

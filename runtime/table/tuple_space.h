@@ -7,7 +7,13 @@
  * its record's number.
  *
  * Rules that readers have seen never change but for a rank, which is one word: a bucket with one more is a new run of pairs, shown by one store of its head.
- * Pairs that nothing leads to any more wait until the writer makes everything anew. */
+ * Pairs that nothing leads to any more wait until the writer makes everything anew.
+ *
+ *    key ─▶ (key & mask) * multipliers, summed ─▶ heads[..] ─▶ first pair << 12 | pairs ─▶ pairs, ranks
+ *           of each tuple                          0: no rule
+ *
+ *    rank   | label 32 | record 32 |     the lower label comes first: labels are in the order of priority, with gaps
+ */
 #ifndef BACUS_TABLE_TUPLE_SPACE_H
 #define BACUS_TABLE_TUPLE_SPACE_H
 
@@ -39,7 +45,11 @@ struct tuple_space_tuple {
 };
 
 /* `pairs`: for each two limbs the first and the second rule's lower limbs, their upper ones, and the masks alike. In a lane of a range stand its lower end, and
- * how far the upper one is. `ranks`: two for each pair. */
+ * how far the upper one is. `ranks`: two for each pair.
+ *
+ *    unit    lo1 lo2 hi1 hi2 | mlo1 mlo2 mhi1 mhi2        two limbs (128 bits) of rules 1 and 2: one line
+ *    a lane of 16 bits is ternary (value, mask) or a range (low, high - low), as `ternary` says
+ */
 struct tuple_space_array {
 	uint64_t bytes;
 	uint32_t tuple_count;
@@ -89,6 +99,7 @@ tuple_space_prepare(const struct tuple_space *table, const uint64_t *key, uint32
 		prepared[table->ranges[i] / 4] |= (uint64_t)chunk_value(&table->lanes[i], key) << table->ranges[i] % 4 * 16;
 }
 
+/* A sum of products, since products of limbs are independent of each other; upper bits are the head's number. */
 static inline __attribute__((always_inline)) uint32_t
 tuple_space_head(const struct tuple_space_tuple *tuple, const uint64_t *key, uint32_t units)
 {
@@ -111,7 +122,15 @@ tuple_space_none(void)
 	return _mm_castsi128_pd(_mm_set1_epi64x(TUPLE_SPACE_NONE));
 }
 
-/* Ranks are compared as floating-point numbers, whose order is that of their bits: labels keep clear of those that are none or denormal. */
+/* Ranks are compared as floating-point numbers, whose order is that of their bits: labels keep clear of those that are none or denormal.
+ * AVX2 has no minimum of 64-bit integers, but one of doubles.
+ *
+ *    twice    k0 k1 | k0 k1   permuted by 0xc   limbs   k0 k0 | k1 k1      beside  lo1 lo2 | hi1 hi2
+ *    differ   (limbs ^ value) & mask             of ternary lanes
+ *    above    subs(limbs - value, mask | ternary): of ranges; saturated to 0 for ternary lanes, whose mask is all ones
+ *    either   lower half | upper half: 64 bits per rule; 0 says that it matches
+ *    result   min(rank where it matches, best)
+ */
 static inline __attribute__((always_inline)) tuple_space_best
 tuple_space_pair(const struct tuple_space *table, const struct tuple_space_array *array, uint32_t pair, const uint64_t *key, tuple_space_best best,
 		 uint32_t units)
@@ -257,6 +276,7 @@ tuple_space_find(const struct tuple_space *table, const void *address, uint64_t 
 }
 
 /* What a group's keys lead to in one tuple: the packets with a head that is not empty, without a branch. */
+/* One more than there are packets: the store behind the last hit is made, and ignored. */
 struct tuple_space_hits {
 	uint32_t count;
 	uint32_t packets[TABLE_GROUP_MOST + 1];

@@ -12,6 +12,7 @@
 #define CHOOSE_PAIR 27.0	/* a pair that a head leads to */
 #define CHOOSE_REST 8.0	/* a rule in the tuple of nothing */
 
+/* splitmix64, from a fixed seed: the same rules always give the same tuples. */
 static uint64_t
 choose_random(struct tuple_space_trial *trial)
 {
@@ -39,6 +40,7 @@ choose_probe(struct tuple_space_trial *trial, const struct tuple_space *space, c
 	}
 }
 
+/* Rules at equal distances of the ranking; packets under random ones of them, as if each rule had equal traffic. */
 static void
 choose_sample(struct tuple_space_writer *writer)
 {
@@ -55,7 +57,8 @@ choose_sample(struct tuple_space_writer *writer)
 		choose_probe(trial, writer->space, &trial->rows[choose_random(trial) % trial->row_count], trial->probes[i]);
 }
 
-/* Where a key's bucket is counted. */
+/* Where a key's bucket is counted. Hashes stand for masked keys: two of them in one slot would only make a cost
+ * a little wrong. */
 static uint32_t
 choose_slot(const struct tuple_space_trial *trial, const uint64_t *key, const uint64_t *mask, uint32_t limbs, uint64_t *hash)
 {
@@ -133,6 +136,8 @@ choose_bits(const struct tuple_space_piece *tuple, uint32_t limbs)
 	return bits;
 }
 
+/* Greedy, and bounded: each step takes rules from the sample, or ends. Tuples that ask for more bits come first,
+ * since their rules mostly rank first and their heads are mostly empty. */
 void
 tuple_space_choose(struct tuple_space_writer *writer)
 {
