@@ -48,7 +48,10 @@ bits_load64(const uint8_t *bytes)
 	return __builtin_bswap64(value);
 }
 
-/* `count` bytes, 1 to 8, as a big-endian number. Odd counts use overlapping loads. */
+/* `count` bytes, 1 to 8, as a big-endian number. Odd counts use overlapping loads.
+ *    5 bytes   b0 b1 b2 b3 .       load32 at 0, shifted up by one byte
+ *              .  b1 b2 b3 b4      load32 at 1, of which the last byte is taken
+ */
 BITS_INLINE uint64_t
 bits_load_bytes(const uint8_t *bytes, uint32_t count)
 {
@@ -136,7 +139,10 @@ bits_store_bytes(uint8_t *bytes, uint32_t count, uint64_t number)
 	}
 }
 
-/* The field of `width` bits, 0 to 64, that begins `offset` bits after `bytes`. */
+/* The field of `width` bits, 0 to 64, that begins `offset` bits after `bytes`.
+ *    bytes      | first byte ... last byte |      `count` of them, at most nine
+ *    field      | shift | width | rest |          in the big-endian number: shifted right by `rest`, then masked
+ */
 BITS_INLINE uint64_t
 bits_load(const uint8_t *bytes, uint32_t offset, uint32_t width)
 {
@@ -152,7 +158,8 @@ bits_load(const uint8_t *bytes, uint32_t offset, uint32_t width)
 }
 
 /* As `bits_load`, where `size` bytes from `bytes` on are readable: one load of eight bytes, if eight of them
- * contain the field. */
+ * contain the field. Eight bytes that begin with the field's first byte or end with the packet's readable bytes.
+ * One, two and four bytes are one load as they are. Nothing beyond `size` is read: it may be another page. */
 BITS_INLINE uint64_t
 bits_load_in(const uint8_t *bytes, uint32_t size, uint32_t offset, uint32_t width)
 {
@@ -167,8 +174,9 @@ bits_load_in(const uint8_t *bytes, uint32_t size, uint32_t offset, uint32_t widt
 	return bits_load(bytes, offset, width);
 }
 
-/* Stores `value` into the field and preserves the other bits of its first and last byte. Bits of `value`
- * above `width` are ignored. */
+/* Stores `value` into the field and preserves the other bits of its first and last byte. Bits of `value` above
+ * `width` are ignored. Read, change, write: other bits of the first and last byte may be of fields that were
+ * stored just before. */
 BITS_INLINE void
 bits_store(uint8_t *bytes, uint32_t offset, uint32_t width, uint64_t value)
 {
@@ -195,7 +203,8 @@ bits_store(uint8_t *bytes, uint32_t offset, uint32_t width, uint64_t value)
 }
 
 /* As `bits_store`, for a field within a word of 16 bits that begins at an even number of bytes: reads and stores
- * the whole word. */
+ * the whole word. As wide as other stores to this word: a load of two bytes right after stores of one each would
+ * wait for both. */
 BITS_INLINE void
 bits_store_in_word(uint8_t *bytes, uint32_t offset, uint32_t width, uint64_t value)
 {
@@ -226,6 +235,7 @@ bits_shift_right(uint64_t value, uint64_t amount)
 	return amount < 64 ? value >> amount : 0;
 }
 
+/* An amount of 63 gives the sign in all bits, as any larger one would; C leaves larger ones undefined. */
 BITS_INLINE uint64_t
 bits_shift_right_signed(uint64_t value, uint64_t amount, uint32_t width)
 {
@@ -234,6 +244,7 @@ bits_shift_right_signed(uint64_t value, uint64_t amount, uint32_t width)
 	return (uint64_t)(number >> (amount < 63 ? amount : 63)) & bits_mask(width);
 }
 
+/* Division by zero gives 0, as in the interpreter; P4 leaves it undefined, C would trap. */
 BITS_INLINE uint64_t
 bits_divide(uint64_t a, uint64_t b)
 {
@@ -284,6 +295,7 @@ bits_add_saturating_signed(uint64_t a, uint64_t b, uint32_t width)
 {
 	const int64_t left = (int64_t)bits_sign(a, width), right = (int64_t)bits_sign(b, width);
 	int64_t sum;
+	/* Two numbers of fewer than 64 bits do not overflow; of 64 bits, the sign of the first one decides. */
 	const int overflow = __builtin_add_overflow(left, right, &sum);
 
 	return width == 0 ? 0 : bits_saturate_signed(sum, overflow, left < 0, width);

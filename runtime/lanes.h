@@ -2,7 +2,14 @@
  * 16 before it includes this file, after one of packet/.
  *
  * The first stage of the hot path is such code where the plan says so (crates/emit/src/path/vector.rs).
- * Comparisons yield masks, all ones or zero in each lane. */
+ * Comparisons yield masks, all ones or zero in each lane.
+ *
+ *    memory            packet 0: bytes ..   packet 1: bytes ..   packet 2: ..       16 bytes of each, one load
+ *    lanes_quarter     4 rows of words of packets i, i + 4, i + 8, i + 12
+ *    lanes_transpose   4 vectors, each one word of 4 packets per 128-bit quarter
+ *    lanes_turned      bytes of each word swapped: numbers of the program
+ *    vector w          word w of packet 0, 1, 2, .. LANES - 1, in order
+ */
 #ifndef BACUS_LANES_H
 #define BACUS_LANES_H
 
@@ -20,7 +27,8 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define LANES_INLINE static inline __attribute__((always_inline))
 
-/* Unsigned, as numbers of P4 are. */
+/* Unsigned, as numbers of P4 are. A vector longer than the machine's is legal, and compiled to several; shifts
+ * and comparisons are by lane. */
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 typedef uint16_t lanes_narrow __attribute__((vector_size(2 * LANES)));
 typedef uint64_t lanes_wide __attribute__((vector_size(8 * LANES)));
@@ -57,6 +65,7 @@ lanes_ports(const struct burst *burst, uint32_t i)
 	return lanes_widened(burst->ports + i);
 }
 
+/* In every lane the mask is all ones or zero, so compilers make one instruction of it where there is one. */
 LANES_INLINE lanes
 lanes_blend(lanes mask, lanes then, lanes otherwise)
 {
@@ -89,7 +98,8 @@ lanes_constant(uint32_t number)
 	return numbers;
 }
 
-/* Whether the number is uniform over all packets. */
+/* Whether the number is uniform over all packets. Differences in halves of 64 bits: half as many scalar steps,
+ * and no comparison per lane. */
 LANES_INLINE int
 lanes_uniform(lanes numbers)
 {
@@ -104,7 +114,12 @@ lanes_uniform(lanes numbers)
 
 #if defined(TABLE_AVX512) && LANES == 16
 
-/* 16 bytes of packets i, i + 4, i + 8, i + 12. */
+/* 16 bytes of packets i, i + 4, i + 8, i + 12.
+ *
+ *    quarter 0       1           2           3
+ *    a0 a1 a2 a3     e0 .. e3    i0 .. i3    m0 .. m3        i = 0: packets a, e, i, m of a .. p
+ *
+ * With this order the transposition below stays within quarters, and its result is in the order of packets. */
 LANES_INLINE __m512i
 lanes_quarter(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
 {
@@ -124,12 +139,14 @@ lanes_quarter(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
 LANES_INLINE lanes
 lanes_turned(__m512i words)
 {
+	/* Bytes 3 2 1 0 7 6 5 4 .. (the arguments are from the highest down): each 32-bit word turned around. */
 	const __m128i turn = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
 
 	return (lanes)_mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(turn));
 }
 
-/* Two 64-bit numbers of every fourth packet. */
+/* Two 64-bit numbers of every fourth packet. A quarter is one packet's two limbs, and packets are two numbers
+ * long: the next quarter's is four packets on. */
 LANES_INLINE void
 lanes_store_quarters(uint64_t *to, __m512i numbers)
 {
@@ -204,7 +221,11 @@ lanes_first(uint32_t count)
 	return (1u << (count < LANES ? count : LANES)) - 1;
 }
 
-/* The sum of the numbers of packets in the set. */
+/* The sum of the numbers of packets in the set.
+ *
+ *    16 -> 8 -> 4 -> 2 -> 1 numbers: the upper half is added to the lower one each time
+ *    AVX2 has no mask registers: bit i of the set is tested in lane i, which gives the lane's mask
+ */
 LANES_INLINE uint32_t
 lanes_sum(lanes numbers, uint32_t set)
 {
@@ -230,7 +251,9 @@ lanes_sum(lanes numbers, uint32_t set)
 #endif
 }
 
-/* Loads the lengths of the first packets of a burst. 1 if each has so many contiguous bytes, else 0. */
+/* Loads the lengths of the first packets of a burst. 1 if each has so many contiguous bytes, else 0. `missing`
+ * collects over all packets, so there is one branch for a vector; it is taken for a burst with a short packet
+ * only. */
 LANES_INLINE int
 lanes_lengths(const struct burst *burst, uint32_t bytes, lanes *length)
 {
@@ -265,8 +288,9 @@ lanes_lengths(const struct burst *burst, uint32_t bytes, lanes *length)
 #endif
 }
 
-/* Takes packets `i` and following as a batch. 1 if each has so many contiguous bytes, else 0. For bursts
- * without an array of addresses, `data` gets the addresses of the first bytes. */
+/* Takes packets `i` and following as a batch. 1 if each has so many contiguous bytes, else 0. For bursts without
+ * an array of addresses, `data` gets the addresses of the first bytes. 1 is by far the most frequent: else the
+ * group runs packet by packet. */
 LANES_INLINE int
 lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, struct lanes_packets *packets)
 {
@@ -296,8 +320,10 @@ lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, s
  * and one call in that time costs nothing. */
 #define LANES_TIMEOUT 32u
 
-/* Deferred packets that are collected until a vector is full: fewer than LANES before those of another group
- * are added. */
+/* Deferred packets that are collected until a vector is full: fewer than LANES before those of another group are
+ * added.
+ *    packets   | waiting: < LANES | of the group that is added: <= 64 | stored and ignored: < LANES_STEP |
+ */
 struct lanes_deferred {
 	uint32_t count;
 	void *packets[LANES_WAITING];	/* as in bursts */
@@ -305,9 +331,9 @@ struct lanes_deferred {
 	uint16_t ports[LANES_WAITING];	/* ingress ports */
 };
 
-/* Defers the packets of a group that are in the set. A loop over set bits would be mispredicted, so
- * LANES_STEP are stored at a time, which is one step for most groups. What is stored beyond the last one is
- * ignored. */
+/* Defers the packets of a group that are in the set. A loop over set bits would be mispredicted, so LANES_STEP
+ * are stored at a time, which is one step for most groups. What is stored beyond the last one is ignored. When
+ * the set is used up within a step, `set` gives a valid index again: the packet is stored beyond the end. */
 LANES_INLINE void
 lanes_defer(struct lanes_deferred *waiting, const struct burst *burst, uint32_t from, uint64_t set)
 {
@@ -344,7 +370,14 @@ lanes_take_batch(struct lanes_deferred *waiting, uint32_t count)
 }
 
 #ifdef LANES_VECTOR
-/* Transposes 4x4 words within each 128-bit quarter. */
+/* Transposes 4x4 words within each 128-bit quarter.
+ *
+ *    rows      a0 a1 a2 a3   b0 b1 b2 b3   c0 ..   d0 ..        one packet per row, words 0..3
+ *    low       a0 b0 a1 b1   next_low   c0 d0 c1 d1
+ *    high      a2 b2 a3 b3   next_high  c2 d2 c3 d3
+ *    rows'     a0 b0 c0 d0   a1 b1 c1 d1   a2 ..   a3 ..        one word per row
+ *
+ * The transposition is its own inverse: `lanes_store_two` uses it the other way. */
 LANES_INLINE void
 lanes_transpose(LANES_VECTOR *rows)
 {
@@ -406,7 +439,9 @@ lanes_store_numbers(uint32_t *to, lanes numbers)
 
 #if defined(TABLE_AVX2) && LANES == 8
 
-/* Four 64-bit numbers. */
+/* Four 64-bit numbers.
+ *    low   l0 l1 l2 l3   widened   0:l0 0:l1 0:l2 0:l3       high likewise, shifted up by 32, then OR
+ */
 LANES_INLINE void
 lanes_store_four(uint64_t *to, __m128i low, __m128i high)
 {
@@ -452,7 +487,11 @@ lanes_store(uint64_t *to, uint32_t stride, lanes low, lanes high)
 		to[i * stride] = each[i];
 }
 
-/* Stores two 64-bit numbers per packet, as in keys of up to 128 bits. */
+/* Stores two 64-bit numbers per packet, as in keys of up to 128 bits.
+ *
+ *    words   low of a b c d.., high of .., next low .., next high ..     four vectors, one lane per packet
+ *    after   a: low high next next | e: .. | i: .. | m: ..               four words, two limbs, of each packet
+ */
 LANES_INLINE void
 lanes_store_two(uint64_t *to, lanes low, lanes high, lanes next_low, lanes next_high)
 {

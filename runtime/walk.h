@@ -83,7 +83,8 @@ walk_send(struct worker *worker, struct output *out, struct packet packet, uint3
 
 #define WALK_BURST 512u	/* largest burst that code is written for */
 
-/* Copies the numbers of some packets of a burst, distinct and in ascending order. */
+/* Copies the numbers of some packets of a burst, distinct and in ascending order. A sort without branches on the
+ * numbers: each sets a bit, and bits are read in order. */
 static inline void
 walk_order(uint16_t *to, const uint16_t *from, uint32_t count)
 {
@@ -98,7 +99,7 @@ walk_order(uint16_t *to, const uint16_t *from, uint32_t count)
 	}
 }
 
-/* Which of `count` numbers, at most 64, are 0. */
+/* Which of `count` numbers, at most 64, are 0. 16 or 8 numbers per comparison, a bit for each. */
 static inline uint64_t
 walk_zeros(const uint32_t *numbers, uint32_t count)
 {
@@ -153,7 +154,12 @@ walk_room(struct worker *worker, struct output *out, uint32_t count)
 }
 
 /* `walk_send` for the packets of a group in `set`, merged between those in `sent`, which are the last in the
- * output. Packets leave in order of arrival. There is room. */
+ * output. Packets leave in order of arrival. There is room.
+ *
+ *    output   .. s1 s3 | free             `sent` are packets 1 and 3 of the group, the last in the output
+ *    set      0, 2, 4                      to be merged
+ *    result   .. p0 s1 p2 s3 p4            filled from the end: a packet moves up, onto a place already left
+ */
 static __attribute__((noinline, unused)) void
 walk_send_between(struct worker *worker, struct output *out, const struct burst *burst, uint32_t from, const uint16_t *ports, uint64_t set,
 	uint64_t sent, uint32_t reason)
@@ -324,9 +330,10 @@ walk_varbit(uint8_t *scratch, const uint8_t *header, uint32_t before, uint32_t o
 	return memcpy(scratch, bytes, before + count + behind);
 }
 
-/* Ones' complement sums of 16-bit words in memory order. The sum of byte-swapped words is the byte-swapped
- * sum (RFC 1071, section 2 B), so bytes are swapped once, by `walk_sum_end`. A last odd byte counts as a word
- * with a zero. */
+/* Ones' complement sums of 16-bit words in memory order. The sum of byte-swapped words is the byte-swapped sum
+ * (RFC 1071, section 2 B), so bytes are swapped once, by `walk_sum_end`. A last odd byte counts as a word with a
+ * zero. Four bytes are two words side by side: their carries meet in the upper half of the sum, and the fold
+ * brings them back. 2^32 such additions fit 64 bits. */
 static inline uint64_t
 walk_sum(uint64_t sum, const uint8_t *bytes, uint32_t count)
 {
@@ -383,7 +390,8 @@ walk_sum_end(uint64_t sum)
 	return __builtin_bswap16(hash_sum_fold(sum));
 }
 
-/* Adds what is behind `cursor`. A piece at an odd offset is byte-swapped in every word. */
+/* Adds what is behind `cursor`. A piece at an odd offset is byte-swapped in every word. A segment of odd length
+ * puts the next one's bytes into the other halves of words. */
 static inline uint64_t
 walk_sum_payload(uint64_t sum, struct packet packet, uint32_t cursor)
 {

@@ -51,7 +51,8 @@ wide_to_saturating(const uint64_t *a, uint32_t width)
 	return a[0];
 }
 
-/* A field of a packet; see bits.h. */
+/* A field of a packet; see bits.h. A field counts from its most significant bit, limbs from the least
+ * significant one: limb i ends 64 * i bits before the field's end. The top limb has what is left. */
 static inline void
 wide_load(uint64_t *out, const uint8_t *bytes, uint32_t offset, uint32_t width)
 {
@@ -101,7 +102,8 @@ wide_complement(uint64_t *out, const uint64_t *a, uint32_t width)
 	wide_trim(out, width);
 }
 
-/* a + b + carry over whole limbs; returns the carry out of the last one. */
+/* a + b + carry over whole limbs; returns the carry out of the last one. Two additions may carry, but not both
+ * for one limb: after the first carry `partial` is 0. */
 static inline uint64_t
 wide_add_limbs(uint64_t *out, const uint64_t *a, const uint64_t *b, uint64_t carry, uint32_t limbs)
 {
@@ -144,6 +146,7 @@ wide_subtract(uint64_t *out, const uint64_t *a, const uint64_t *b, uint32_t widt
 	wide_trim(out, width);
 }
 
+/* Complement plus one; the carry goes on as long as limbs become 0. */
 static inline void
 wide_negate(uint64_t *out, const uint64_t *a, uint32_t width)
 {
@@ -156,7 +159,8 @@ wide_negate(uint64_t *out, const uint64_t *a, uint32_t width)
 	wide_trim(out, width);
 }
 
-/* `out` must not be an operand. */
+/* `out` must not be an operand. By rows, as by hand, without limbs beyond the width. A product of two limbs plus
+ * two more limbs fits 128 bits. */
 static inline void
 wide_multiply(uint64_t *out, const uint64_t *a, const uint64_t *b, uint32_t width)
 {
@@ -197,6 +201,7 @@ wide_equal(const uint64_t *a, const uint64_t *b, uint32_t width)
 	return differ == 0;
 }
 
+/* From the low limb up, without a branch: a higher limb that differs overrules. */
 static inline int
 wide_less(const uint64_t *a, const uint64_t *b, uint32_t width)
 {
@@ -235,6 +240,7 @@ wide_ones(uint64_t *out, uint32_t width)
 	wide_trim(out, width);
 }
 
+/* From the top down, since the result may be the operand. A shift of 0 within limbs would shift by 64: left out. */
 static inline void
 wide_shift_left(uint64_t *out, const uint64_t *a, uint64_t amount, uint32_t width)
 {
@@ -251,6 +257,7 @@ wide_shift_left(uint64_t *out, const uint64_t *a, uint64_t amount, uint32_t widt
 	wide_trim(out, width);
 }
 
+/* From the bottom up, for the same reason. `skip < limbs - i`: i + skip could overflow. */
 static inline void
 wide_shift_right(uint64_t *out, const uint64_t *a, uint64_t amount, uint32_t width)
 {
@@ -275,6 +282,7 @@ wide_fill(uint64_t *out, uint32_t from, uint32_t width)
 	wide_trim(out, width);
 }
 
+/* By at most the width: larger amounts leave the sign only. */
 static inline void
 wide_shift_right_signed(uint64_t *out, const uint64_t *a, uint64_t amount, uint32_t width)
 {
@@ -402,7 +410,10 @@ wide_subtract_saturating_signed(uint64_t *out, const uint64_t *a, const uint64_t
 }
 
 /* Bit by bit, since division of wide numbers is rare. Division by zero gives 0 for both. All four must be
- * different memory. */
+ * different memory.
+ *
+ * `carry` is the bit that doubling the remainder pushes out: the remainder is then above any divisor, and the
+ * subtraction is right modulo 2^width. */
 static inline void
 wide_divide(uint64_t *quotient, uint64_t *remainder, const uint64_t *a, const uint64_t *b, uint32_t width)
 {

@@ -27,7 +27,9 @@ compact_numbers_eight(uint16_t *to, const uint16_t *from, __mmask8 set)
 	_mm_storeu_si128((void *)to, _mm_maskz_compress_epi16(set, _mm_loadu_si128((const void *)from)));
 }
 
-/* Compresses numbers 32 packets at a time; `count` is a multiple of 32. */
+/* Compresses numbers 32 packets at a time; `count` is a multiple of 32.
+ *    set    0b..1011      from  n0 n1 n2 n3 ..      to  n0 n1 n3 ..
+ */
 static inline void
 compact_numbers(uint16_t *to, const uint16_t *from, uint32_t count, uint64_t set)
 {
@@ -38,7 +40,12 @@ compact_numbers(uint16_t *to, const uint16_t *from, uint32_t count, uint64_t set
 }
 #elif defined(TABLE_AVX2)
 /* For each set of four: shuffle indices of the selected halves, for 32-bit halves of addresses and bytes of
- * numbers. */
+ * numbers.
+ *
+ *    set 0b1010 (packets 1 and 3)   { 2, 3, 6, 7 }
+ *    addresses   as 32-bit halves   0 1 | 2 3 | 4 5 | 6 7   ─▶   2 3 | 6 7 | ..
+ *    numbers     as bytes of 16-bit numbers, the same indices
+ */
 static const uint8_t compact_halves[16][8] __attribute__((unused)) = {
 	{ 0 },
 	{ 0, 1 },
@@ -58,6 +65,7 @@ static const uint8_t compact_halves[16][8] __attribute__((unused)) = {
 	{ 0, 1, 2, 3, 4, 5, 6, 7 },
 };
 
+/* Eight indices: bytes for `shuffle_epi8`, widened to 32 bits for `permutevar8x32`. */
 static inline __m128i
 compact_order(uint64_t set)
 {

@@ -61,8 +61,9 @@ packet_known(const struct burst *burst, uint32_t i, void *data)
 #ifdef TABLE_AVX2
 #define PACKET_LENGTHS_EIGHT 1
 
-/* For two consecutive packets of the burst: the lengths, and above them those of the first segments, with a
- * tag. */
+/* For two consecutive packets of the burst: the lengths, and above them those of the first segments, with a tag.
+ *    pkt_len of i | data_len, vlan_tci of i | pkt_len of i + 1 | data_len, vlan_tci of i + 1      32 bits each
+ */
 static inline __m128i
 packet_lengths_two(const struct burst *burst, uint32_t i)
 {
@@ -82,7 +83,12 @@ packet_lengths_four(const struct burst *burst, uint32_t i)
 	return _mm256_castsi256_ps(_mm256_inserti128_si256(low, packet_lengths_two(burst, i + 4), 1));
 }
 
-/* `packet_length` and `packet_contiguous` of eight consecutive packets. */
+/* `packet_length` and `packet_contiguous` of eight consecutive packets.
+ *
+ *    four     L0 D0 L1 D1 | L4 D4 L5 D5        L: length   D: length of the first segment, with a tag above
+ *    others   L2 D2 L3 D3 | L6 D6 L7 D7
+ *    0x88     L0 L1 L2 L3 | L4 L5 L6 L7        even words of both        0xdd: the D of all
+ */
 static inline void
 packet_lengths_eight(const struct burst *burst, uint32_t i, __m256i *length, __m256i *contiguous)
 {
@@ -336,7 +342,8 @@ packet_extend(struct worker *worker, struct packet *packet, uint32_t bytes)
 }
 
 /* Moves `bytes` bytes from the second segment on to `end`, in the first one's tailroom; empty segments are
- * freed. Not inlined, and with scalar arguments, so that the packet stays in registers. */
+ * freed. Not inlined, and with scalar arguments, so that the packet stays in registers. Bytes go from the front
+ * of the second segment to behind the first: the packet is the same in other pieces. */
 static __attribute__((noinline, unused)) void
 packet_pull(struct worker *worker, struct rte_mbuf *first, uint8_t *end, uint32_t bytes)
 {

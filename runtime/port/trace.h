@@ -62,7 +62,8 @@ trace_frame(const struct trace *trace, uint64_t position)
 	return &trace->frames[trace->frame_count == 1 ? 0 : position];
 }
 
-/* Half a line at any address. An extension of gcc and clang: a copy through an array costs a dozen moves of the stack. */
+/* Half a line at any address. An extension of gcc and clang: a copy through an array costs a dozen moves of the stack.
+ * `may_alias`: packets are bytes of any type. `aligned(1)`: overlays begin anywhere. */
 typedef uint64_t half_line __attribute__((vector_size(32), aligned(1), may_alias));
 
 /* Which bytes of the first line are a packet's own: all ones there, else zeros. */
@@ -80,6 +81,7 @@ trace_overlay(const struct trace *trace)
 	return overlay;
 }
 
+/* Bits of `own` where the mask is ones, of the frame elsewhere; without a branch per packet. */
 static inline void
 trace_merge_half(uint8_t *buffer, const uint8_t *frame, const uint8_t *own, const uint8_t *mask)
 {
