@@ -106,7 +106,9 @@ struct state_array {
 struct worker;
 
 /* State that all workers of a switch share while a pipeline is attached. Pointers in it change only at burst
- * boundaries, except those that are read with acquire order (`groups`, `sessions`). */
+ * boundaries, except those that are read with acquire order (`groups`, `sessions`). What changes while packets
+ * flow is behind these pointers: tables and groups are published by release stores, elements of registers are
+ * words, elements of meters have a lock. */
 struct shared {
 	const void *const *tables;	/* by table number: struct exact, struct lpm, ...; see runtime/table/ */
 	struct state_array *registers;
@@ -158,7 +160,10 @@ struct worker {
 	uint64_t *edges;	/* by edge, if the plan counts them */
 	uint64_t *asked;	/* by table, if edges are counted: a bitmap of `ASKED_WORDS` words of the keys looked up, see extern/asked.h */
 	/* Ends of bursts: quiescent states, which writers wait for before they reuse memory (a grace period).
-	 * On a cache line of its own. */
+	 * On a cache line of its own.
+	 *
+	 * The worker alone adds to it, by an addition that is a full fence. Writers poll it: on a line with
+	 * other members, each store of the worker would have to fetch the line back. */
 	_Alignas(64) _Atomic uint64_t quiescent;
 	uint8_t quiescent_rest[56];
 };

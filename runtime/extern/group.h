@@ -1,4 +1,6 @@
-/* Multicast groups and mirror sessions by number: a small hash table that the control thread replaces as a whole. */
+/* Multicast groups and mirror sessions by number: a small hash table that the control thread replaces as a whole.
+ * It is complete before its address is stored (release), and freed when each worker has passed enough ends of
+ * bursts. So a packet finds the members of one version, in whatever order they change. */
 #ifndef BACUS_GROUP_H
 #define BACUS_GROUP_H
 
@@ -26,8 +28,9 @@ group_find(struct groups *_Atomic *groups, uint64_t number)
 	}
 }
 
-/* The record of the member that the hash selects from a selector's group; NULL: there is none. `record_bytes`
- * is that of the table. */
+/* The record of the member that the hash selects from a selector's group; NULL: there is none. `record_bytes` is
+ * that of the table. Two loads: the array of slots is replaced when it grows, a slot's group when it changes. A
+ * group that shrinks is another one, so count and records belong together. */
 static inline const void *
 selector_member(const struct selection *selection, uint32_t slot, uint64_t hash, uint32_t record_bytes)
 {

@@ -223,7 +223,8 @@ void dpdk_memory_log_restart(struct dpdk_memory *port, uint32_t logging);
 void dpdk_memory_flush(struct worker *worker);
 void dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 
-/* A count that one thread writes and others read. */
+/* A count that one thread writes and others read. A load and a store, without a locked instruction: no other
+ * thread adds to it. */
 static inline void
 dpdk_count(_Atomic uint64_t *count, uint64_t more)
 {
@@ -234,7 +235,8 @@ dpdk_count(_Atomic uint64_t *count, uint64_t more)
 static inline void
 dpdk_quiescent(struct worker *worker)
 {
-	/* A full fence: what the next burst reads must not be read before writers can see that this one is over. */
+	/* A full fence, as in memory.c: what the next burst reads must not be read before writers can see that
+	 * this one is over. */
 	atomic_fetch_add(&worker->quiescent, 1);
 }
 

@@ -62,7 +62,8 @@ struct interface {
 	int sender;
 	int index;		/* the kernel's number of it; 0: it is gone */
 	_Atomic uint32_t link;	/* enum link_state */
-	/* Held through a burst, and while sockets are made anew: of the rings, and of the sender. */
+	/* Held through a burst, and while sockets are made anew: of the rings, and of the sender. An interface
+	 * that comes back has other sockets and rings: no worker may be within the old ones. */
 	rte_spinlock_t receiving;
 	rte_spinlock_t sending;
 	struct interface_ring rings[2];

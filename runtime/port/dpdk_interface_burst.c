@@ -6,7 +6,8 @@
 #include "port/dpdk.h"
 #include "port/dpdk_interface.h"
 
-/* The slot whose turn it is, if the kernel has filled it. */
+/* The slot whose turn it is, if the kernel has filled it. Acquire: the frame is read after its status. Pairs
+ * with the kernel's store; `slot_give_back` pairs with its load. */
 static inline struct tpacket2_hdr *
 ring_peek(const struct interface_ring *ring)
 {
@@ -39,6 +40,7 @@ interface_next(struct interface *interface)
 	return taken == usual ? first : other;
 }
 
+/* Release: all reads of the frame are done. The kernel may write the slot from here on. */
 static inline void
 slot_give_back(struct tpacket2_hdr *slot)
 {

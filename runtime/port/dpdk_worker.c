@@ -109,6 +109,8 @@ dpdk_flush(struct worker *worker)
 	worker->freed.count = 0;
 }
 
+/* In this order: lookups, output, end of the burst. An end is counted for an empty burst as well, so an idle
+ * worker delays no grace period. */
 static inline void
 dpdk_step(struct worker *worker, const struct pipeline *pipeline, struct burst *burst)
 {
@@ -170,7 +172,8 @@ dpdk_poll(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *
 	return received;
 }
 
-/* Nothing has come: whatever waits in the pipeline goes on. */
+/* Nothing has come: whatever waits in the pipeline goes on. Also the quiescent state of an idle worker: one per
+ * poll of all sources. */
 static void
 dpdk_idle(struct worker *worker, const struct pipeline *pipeline, const struct clock *clock)
 {
@@ -188,7 +191,8 @@ dpdk_limit(const struct dpdk_lane *lane, const struct pipeline *pipeline)
 	return (uint16_t)(wanted < DPDK_BURST ? wanted : DPDK_BURST);
 }
 
-/* What the control thread has for the worker, a burst of each kind at most. */
+/* What the control thread has for the worker, a burst of each kind at most. A changeover may be among it, so the
+ * pipeline is taken anew. One end is counted behind all of it. */
 static const struct pipeline *
 dpdk_answer(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *old, const struct clock *clock)
 {

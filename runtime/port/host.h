@@ -1,4 +1,11 @@
-/* What `worker.host` points to: the port that the worker drives, and what the control thread hands to it between bursts. Part of the host. */
+/* What `worker.host` points to: the port that the worker drives, and what the control thread hands to it between bursts. Part of the host.
+ *
+ *    control thread                                worker, at each end of a burst
+ *    write a ring, a changeover, the gate          attention == 0: go on (one load)
+ *    attention = 1 (seq_cst)                       else attention = 0 (exchange), then look at all of them
+ *
+ * A call between the exchange and the look is answered at the next end: `attention` is 1 again by then. So no call is lost, and none needs
+ * a lock. */
 #ifndef BACUS_HOST_H
 #define BACUS_HOST_H
 
@@ -21,6 +28,7 @@ struct host {
 	struct ring *injected;	/* packets to process as if they were received; the tag is their port */
 	struct ring *to_cpu;	/* packets that were sent to `cpu_port` */
 	struct ring *resumed;	/* packets that go on where they were punted; the tag is the node */
+	/* Written and read by the worker's thread: relaxed. */
 	_Atomic uint32_t generation;	/* the pipeline that the worker is attached to */
 	uint32_t unused;
 	uint64_t mark;	/* of the packet that goes on; 0 between such packets */
@@ -34,7 +42,7 @@ struct host_saved {
 	uint64_t mark;	/* what the control plane gave a packet that went on and is punted again; else 0 */
 };
 
-/* A message of `resumed`, in its parts. */
+/* A message of `resumed`, in its parts. Pointers into the ring: good until the message is released. */
 struct host_resumed {
 	const uint8_t *saved;	/* aligned to 8 bytes */
 	const uint8_t *packet;
@@ -107,7 +115,8 @@ host_answer(struct worker *worker, const struct pipeline *pipeline)
 	return host->change(worker, pipeline);
 }
 
-/* Behind a burst of the control thread's packets: those that are left are taken at the next end of a burst. */
+/* Behind a burst of the control thread's packets: those that are left are taken at the next end of a burst.
+ * Relaxed is enough: the worker itself reads it next, and a call of the control thread stores the same. */
 static inline void
 host_call_again(struct worker *worker)
 {

@@ -164,7 +164,8 @@ memory_port_flush(struct worker *worker)
 	worker->freed.count = 0;
 }
 
-/* One call of `process`, its output sent, and its end made known to writers: one writer, so a plain addition, published. */
+/* One call of `process`, its output sent, and its end made known to writers: one writer, so a plain addition, published.
+ * Output is sent before the end is counted: packets that are sent refer to no table any more. */
 static inline void
 memory_step(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, uint32_t count)
 {
@@ -172,7 +173,9 @@ memory_step(struct worker *worker, struct memory_port *port, const struct pipeli
 
 	pipeline->process(worker, &burst);
 	memory_port_flush(worker);
-	/* A full fence: what the next burst reads must not be read before writers can see that this one is over. */
+	/* A full fence: what the next burst reads must not be read before writers can see that this one is
+	 * over. A release store would let a later load pass it, and a writer would free what that load found.
+	 * Pairs with the fence at the begin of a grace period. */
 	atomic_fetch_add(&worker->quiescent, 1);
 }
 
@@ -242,7 +245,8 @@ memory_resumed(struct worker *worker, struct memory_port *port, const struct pip
 }
 
 /* What the control thread has for the worker, a burst of each kind at most. It is part of the next burst: an end is only counted behind `process`, for a
- * pipeline keeps what it has found from one call to the next. */
+ * pipeline keeps what it has found from one call to the next. A resumed packet looks up tables outside of `process`: between two counted ends, as the
+ * packets of a burst do. */
 static const struct pipeline *
 memory_answer(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline)
 {

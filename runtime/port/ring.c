@@ -1,4 +1,5 @@
-/* A bounded queue of messages between two threads: its memory, and its functions for the part of the host that is not C. */
+/* A bounded queue of messages between two threads: its memory, and its functions for the part of the host that is not C.
+ * Which thread is which is the caller's to know: `Ring` of crates/runtime/src/ring.rs says it in its contracts. */
 #include "port/ring.h"
 #include "port/region.h"
 
@@ -49,6 +50,7 @@ ring_host_release(struct ring *ring, const struct ring_head *head)
 	ring_release(ring, head);
 }
 
+/* By either thread: empty at some moment of the call. */
 int
 ring_host_is_empty(const struct ring *ring)
 {

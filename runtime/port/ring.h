@@ -1,7 +1,17 @@
 /* A bounded queue of messages between two threads, one of which writes and one of which reads. Neither waits, locks or allocates.
  *
  * A message is contiguous: its head, and its bytes rounded up to 8. Where it does not fit in front of the memory's end, the rest stays empty. A message that
- * finds no room is lost, and counted: those that are in the queue stay. Part of the host. */
+ * finds no room is lost, and counted: those that are in the queue stay. Part of the host.
+ *
+ *    memory    | m3 | free ..          | m1 | m2 | skip |      positions only grow; memory is position modulo size
+ *              ^ written modulo size    ^ read
+ *
+ *    writer                                      reader
+ *    load read (acquire): bytes up to it free    load written (acquire): messages up to it whole
+ *    message into memory                         message out of memory
+ *    store written (release)                     store read (release)
+ *
+ * Each index has one thread that stores it, and a line of its own: the other thread's stores do not slow it down. */
 #ifndef BACUS_RING_H
 #define BACUS_RING_H
 
@@ -40,7 +50,9 @@ ring_at(const struct ring *ring, uint64_t position)
 	return (struct ring_head *)(void *)(ring->memory + (position & (ring->bytes - 1)));
 }
 
-/* Room for the bytes of a message, which `ring_commit` then publishes; NULL: there is none, and the message is lost. */
+/* Room for the bytes of a message, which `ring_commit` then publishes; NULL: there is none, and the message is lost.
+ * Nothing is visible before `ring_commit`, a skipped end neither. A head always fits in front of the end, for
+ * positions are multiples of 8. */
 static inline uint8_t *
 ring_reserve(struct ring *ring, uint32_t tag, uint32_t bytes)
 {
@@ -94,7 +106,8 @@ ring_release(struct ring *ring, const struct ring_head *head)
 	atomic_store_explicit(&ring->read, at + ring_size(head->bytes), memory_order_release);
 }
 
-/* NULL: no memory. `bytes`: a power of two; a message and its head take at most half of it. */
+/* NULL: no memory. `bytes`: a power of two; a message and its head take at most half of it. A larger message
+ * could find the queue empty and yet no contiguous room for it. */
 struct ring *ring_create(uint64_t bytes);
 void ring_destroy(struct ring *ring);
 

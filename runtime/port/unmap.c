@@ -2,7 +2,14 @@
  * be within a burst of that port (a race of the driver in DPDK 22.11). It has marked the port as disconnected before, so it is enough to wait until each
  * worker has ended its burst.
  *
- * The driver calls this function instead of the C library's: the executable exports it. */
+ * The driver calls this function instead of the C library's: the executable exports it.
+ *
+ *    driver's thread                              worker
+ *    port marked as disconnected                  within a burst: may have the peer's memory in its hands
+ *    munmap ─▶ wait for ends of bursts             next burst: the driver's functions see the mark, touch nothing
+ *    memory is gone
+ *
+ * Workers never wait for the driver's thread, so the wait ends. */
 #define _GNU_SOURCE
 #include "port/unmap.h"
 
