@@ -2,6 +2,19 @@
 //!
 //! The control thread prepares everything and publishes it. The worker flushes and detaches the old pipeline, moves its counts and attaches the new one:
 //! it never waits for another thread, and needs no memory.
+//! ```text
+//! control thread                               worker
+//! tables, counts, objects of the new one
+//! ask: next = changeover (SeqCst)
+//! call: attention = 1 (SeqCst)                 end of a burst: takes `next` by a swap, so it is made once
+//! waits for done                               flush and detach the old, move counts, attach the new
+//!                                              status, then done (Release)
+//! done (Acquire): frees the old one            bursts go to the new pipeline
+//! ```
+//!
+//! Workers change at different times. In between, both pipelines run on the same tables, registers and meters;
+//! each worker counts for itself, so counts move with it. The old pipeline is freed when the last worker has
+//! changed.
 
 use crate::abi;
 use crate::control::{Bound, Control, host};
@@ -88,6 +101,8 @@ impl Changeover {
         // SAFETY: the caller's promise; the addresses outlive the changeover.
         let status = unsafe {
             let (old, new) = (&*self.from.counted, &*self.to.counted);
+            // The old pipeline counts until it is detached: what it held is sent and counted before counts
+            // move.
             self.from.detach(worker);
             new.take(old, &self.moves);
             if self.is_back {
@@ -104,6 +119,7 @@ impl Changeover {
         control.note_pause(begun.elapsed());
         self.status.store(status, Ordering::Relaxed);
         let pipeline = if status == 0 { self.to.pipeline } else { self.from.pipeline };
+        // Last: behind it the control thread may free this changeover and the old pipeline.
         self.done.store(true, Ordering::Release);
         pipeline
     }

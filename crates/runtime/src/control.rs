@@ -30,6 +30,7 @@ pub(crate) struct Control {
     pub resumed: Ring,
     pub gate: Gate,
     /// The changeover that the worker is to make at the end of its burst. The thread that takes it makes it.
+    /// The worker, or the control thread for a worker that does not run: the swap gives it to one of them.
     next: AtomicPtr<Changeover>,
     /// Changed by the worker at a changeover.
     bound: AtomicPtr<Bound>,
@@ -154,6 +155,7 @@ impl Host {
     }
 
     /// Lets the worker look at the end of its burst.
+    /// After what the worker is to find there was written: the store orders it.
     pub fn call(&self) {
         self.attention.store(1, Ordering::SeqCst);
     }

@@ -3,6 +3,9 @@
 //! `prepare` makes tables and state beside the old ones; the caller fills what is new; then `change_over` lets each worker change at the end of a burst,
 //! whenever that is, and frees the old ones when all have. So some workers run the old pipeline while others run the new one, and both may share tables,
 //! registers and cells: none of these knows which pipeline reads it.
+//! Who waits for whom: the control thread for each worker's next end of a burst, and for packets that are to go
+//! on in the old pipeline, which no other understands. Workers wait for nothing. A worker that does not run is
+//! changed over by the control thread.
 
 use crate::abi;
 use crate::changeover::Changeover;
@@ -119,6 +122,7 @@ impl<L: Lane> Switch<L> {
     pub fn change_over(&mut self) -> Result<(), SwitchError> {
         self.wait_for_resumed();
         let next = self.next.as_ref().expect("a pipeline was prepared");
+        // From here on workers may read the new tables, so writes to them keep grace periods.
         next.generation.bound.tables.iter().for_each(|table| table.open());
         let way = |id| Changeover::new(self.current.attachment(id), next.generation.attachment(id), next.moves.clone());
         let ways: Vec<Changeover> = (0..self.workers.len()).map(way).collect();
@@ -138,6 +142,7 @@ impl<L: Lane> Switch<L> {
         if let Some((groups, sessions)) = next.groups {
             (self.state.groups, self.state.sessions) = (groups, sessions);
         }
+        // No worker is attached to it, and each has driven out what it held: no grace period is needed.
         drop(old);
         Ok(())
     }

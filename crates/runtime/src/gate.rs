@@ -1,6 +1,13 @@
 //! Where a worker waits between two bursts while the control thread changes what packets must see as a whole.
 //!
 //! A worker that waits has sent or freed all that its pipeline held, so it has found nothing that it would still use: a writer does not wait for it.
+//! ```text
+//! control thread       OPEN ── close ──▶ CLOSED                 WAITING ── open ──▶ OPEN
+//! worker                                 CLOSED ── its end ──▶ WAITING
+//! ```
+//!
+//! The worker moves CLOSED to WAITING by a comparison, since the control thread may have opened the gate again.
+//! A gate that is closed anew while the worker leaves it is passed at the worker's next end of a burst.
 
 use crate::abi;
 use crate::quiescent::Readers;
@@ -50,6 +57,8 @@ impl Gate {
         };
         let set_running = |running| readers.iter().for_each(|readers| readers.set_running(id, running));
         set_running(false);
+        // In this order: a control thread that sees WAITING writes, and its grace periods must not wait for
+        // this worker.
         if self.0.compare_exchange(CLOSED, WAITING, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             let mut spins = 0u32;
             while self.0.load(Ordering::SeqCst) == WAITING {
@@ -62,6 +71,7 @@ impl Gate {
                 }
             }
         }
+        // A full fence: what is looked up from here on is as the control thread left it.
         set_running(true);
     }
 }

@@ -3,6 +3,19 @@
 //! A worker counts the ends of its bursts. When each that runs has passed enough of them, no worker holds what was unlinked before. A worker
 //! that waits in the data plane's own insertion uses nothing of what it has found in tables that packets insert into: after it, it looks up again
 //! (`run->insertions` of the emitted code). Such tables do not wait for it, or two such workers would wait for each other.
+//! ```text
+//! writer                                   worker
+//! store: unlink (release)                  bursts += 1 (full fence)
+//! fence (SeqCst)                           load: finds the new, or the old, which it uses
+//! mark = bursts of each worker             .. until the end of this burst, or of `held_bursts` later ones
+//! wait until bursts >= mark + grace        bursts += 1 (full fence)
+//! free
+//! ```
+//!
+//! Without the writer's fence its load of `bursts` could pass the unlinking store. Without the worker's, a load
+//! of the next burst could pass the count. In either case a worker would use what a writer has freed.
+//!
+//! A writer waits for workers; no worker waits for a writer, except for a table's lock in an insertion.
 
 use crate::abi;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -53,6 +66,8 @@ impl Readers {
     }
 
     /// Before a worker's first burst, and after its last.
+    /// On x86 a full fence: what the worker reads from now on is read after this store. So a writer that did
+    /// not see it running has unlinked before the worker's first lookup.
     pub fn set_running(&self, id: usize, running: bool) {
         self.slots[id].running.store(running, Ordering::SeqCst);
     }
@@ -72,6 +87,9 @@ impl Readers {
 
     /// Returns when no worker can still use what it found in `table` before the call. `is_inserted`: packets insert
     /// entries into the table.
+    /// All marks are taken before the first wait: workers pass their bursts at the same time, so the wait is
+    /// the longest of theirs, not the sum. A worker that stops meanwhile is left out, one that starts has
+    /// nothing old.
     pub fn wait(&self, table: usize, is_inserted: bool) {
         std::sync::atomic::fence(Ordering::SeqCst);
         let marks: Vec<u64> = self.slots.iter().map(Slot::bursts).collect();
@@ -94,6 +112,8 @@ impl Slot {
         BURSTS + u64::from(self.held_bursts.load(Ordering::Acquire))
     }
 
+    /// 0 for a worker that does not run. Where it starts after its mark was taken, the difference is its whole
+    /// count: enough, or waited for in vain. It finds nothing that was unlinked before.
     fn bursts(&self) -> u64 {
         if !self.running.load(Ordering::SeqCst) {
             return 0;
@@ -103,6 +123,10 @@ impl Slot {
             .map_or(0, |worker| worker.quiescent.bursts.load(Ordering::Acquire))
     }
 
+    /// Whether the worker may have found something in `table` that it still uses.
+    ///
+    /// A worker at a miss of the table itself does not: it waits for the writer's lock, so waiting for it would
+    /// never end. Nor does one at a miss of any table, of a table that packets insert into.
     fn holds(&self, table: usize, is_inserted: bool) -> bool {
         let inserting = self.inserting.load(Ordering::SeqCst);
         let has_released = inserting == table || (is_inserted && inserting != NOWHERE);

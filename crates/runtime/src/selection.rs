@@ -2,6 +2,13 @@
 //!
 //! A group has a slot, which stands in the records of the entries that refer to it. A packet sees a group before or after a change, never
 //! between; what it may still see is freed after every worker has passed enough ends of bursts.
+//! ```text
+//! entry's record ─▶ slot ─▶ groups[slot] ─▶ members' records
+//! ```
+//!
+//! A new group is complete before its pointer is stored (Release). An entry refers to a slot whose group is
+//! there; a group is removed when no entry refers to it any more, and its slot is used again a grace period
+//! later.
 
 use crate::abi;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -68,6 +75,7 @@ impl Selection {
         let group = block.as_ref().map_or(std::ptr::null_mut(), |block| block.memory.cast());
         self.groups[slot as usize].store(group, Ordering::Release);
         let old = std::mem::replace(&mut self.blocks[slot as usize], block);
+        // The old block is dropped behind the wait, at the end of this function.
         if old.is_some() {
             wait();
         }
@@ -78,6 +86,7 @@ impl Selection {
             return slot;
         }
         if self.blocks.len() == self.groups.len() {
+            // Old and new array point to the same groups, so it does not matter which one a worker has.
             let old = self.replace_groups(2 * self.groups.len());
             wait();
             drop(old);

@@ -141,6 +141,7 @@ impl GroupTable {
     }
 
     /// Makes, replaces or removes a group; returns when no worker sees the old ones.
+    /// Copy and replace: a few kilobytes for each change, and readers need one acquire load.
     pub fn set(&mut self, number: u64, group: Option<Group>, readers: &Readers) {
         match group {
             Some(group) => drop(self.groups.insert(number, group)),

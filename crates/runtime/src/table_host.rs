@@ -10,8 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Ears {
     readers: Arc<Readers>,
     /// Whether packets may read the table.
+    /// Until a pipeline is attached to it, a table is filled without grace periods: millions of entries would
+    /// wait for as many bursts.
     pub is_read: AtomicBool,
     /// Whether packets insert entries.
+    /// Set before the first insertion, and never cleared: see `Readers::wait`.
     pub is_inserted: AtomicBool,
     cells: u64,
     pub direct: Mutex<Vec<DirectCells>>,

@@ -2,6 +2,8 @@
 //!
 //! A table belongs to the host and outlives the pipeline it was made for, if the next one has an equal table. One lock a table makes "one writer"
 //! true even where the data plane inserts entries itself; readers never take it. Two tables that share an array have one lock, too.
+//! A worker that waits for the lock is left out of grace periods of the table (`quiescent.rs`): a writer inside
+//! the lock that waited for it would never leave.
 
 use crate::pipeline::{self, IdleTimeout, Pipeline};
 use crate::quiescent::Readers;
