@@ -1,4 +1,5 @@
 //! The cache lines that a lookup reads: the unit in which memory stalls are counted.
+//! An [`Area`] is what is touched (`B_i`), a [`Line`] how often (`f`), a [`Footprint`] how unevenly.
 
 pub const LINE_BYTES: u64 = 64;
 
@@ -77,11 +78,13 @@ impl Line {
     }
 
     /// Upper bound of the bytes that lookups for so many keys touch.
+    /// As if no two keys had a line in common: an upper bound, which only matters where keys are few.
     pub fn touched_by(&self, keys: u64) -> u64 {
         (keys as f64 * self.frequency.max(1.0) * LINE_BYTES as f64) as u64
     }
 
     /// The same lines where traffic has no more than `keys` distinct keys. The hot area is filled first.
+    /// Each line of the limited area may be on a page of its own, hence the bound of the span.
     pub fn limited_to(self, keys: u64) -> Line {
         let most = self.touched_by(keys);
         let limited = |area: Area, most: u64| Area {

@@ -3,6 +3,12 @@
 //! Structures compete for the caches. Lines that are touched often for their size stay cached. So the working
 //! set of a line is what is touched between two touches of it (its reuse distance); caches have no sizes
 //! here.
+//! ```text
+//! E_x(l, k) = max(0, L_x(W_l, k) − L_x(W_min, k)) + max(0, T_x(span of l) − T_x(bytes of l))     cycles per line
+//! ```
+//!
+//! `L_x` in L1 is taken off, because a load in L1 is an operation that is counted already. `T_x` is what lines
+//! that are apart cost beyond contiguous ones: the curves were measured with the latter.
 
 use super::cache_line::{Area, Footprint, LINE_BYTES};
 use crate::inputs::{Access, Machine, Stream};
@@ -23,6 +29,8 @@ impl Touched {
     }
 
     /// Touches per packet of each line of the area.
+    /// `r_i` = 64 · f_i / B_i: touches of one line per packet. The areas with the largest rates stay in the
+    /// caches.
     fn rate(&self) -> f64 {
         self.frequency * LINE_BYTES as f64 / self.bytes.max(LINE_BYTES) as f64
     }
@@ -36,6 +44,8 @@ impl Touched {
 /// area: with the rate ratio r of the colder area, the part (1 - e^-r) / (1 - e^-1) of it is touched between
 /// two touches of a line.
 pub fn working_sets(touched: &[Touched]) -> Vec<u64> {
+    // g(x): of an area that is touched x times as often, the part that is touched at least once in that time,
+    // if touches come at random; 1 for x = 1, so that areas of one rate count as one.
     let between = |ratio: f64| ((-ratio).exp_m1() / (-1.0f64).exp_m1()).min(1.0);
     // Programs with hundreds of tables have few classes of them. Areas of equal rate are merged, hottest
     // first.
@@ -92,11 +102,14 @@ impl Memory<'_> {
     }
 
     /// A line that is loaded, with `in_flight` lines in flight.
+    /// No more lines than the core has outstanding at once (`M`): the reorder buffer may hold more loads than
+    /// there are miss registers.
     pub fn load(&self, footprint: &Footprint, in_flight: f64) -> f64 {
         self.beyond_l1(Access::Load, footprint, in_flight.min(f64::from(self.machine.parallelism)))
     }
 
     /// A line that is prefetched one group ahead, in a steady stream.
+    /// `E_prefetch`: cycles per line of a stream that never stops, so it is bandwidth rather than latency.
     pub fn prefetch(&self, hint: Hint, footprint: &Footprint, in_flight: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::PrefetchT0,
@@ -120,6 +133,7 @@ impl Memory<'_> {
     }
 
     /// A line of a group that is prefetched as a whole and then read.
+    /// `E_group`: more than of a stream, for the first line of each group has its whole latency exposed.
     pub fn group(&self, hint: Hint, footprint: &Footprint, lines: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::GroupT0,
@@ -129,6 +143,7 @@ impl Memory<'_> {
     }
 
     /// Latency of one line that overlaps with nothing.
+    /// `E_load(l, 1)`. Also the scale by which lookups are compared: a short one hides behind a long one.
     pub fn latency(&self, footprint: &Footprint) -> f64 {
         self.beyond_l1(Access::Load, footprint, 1.0)
     }

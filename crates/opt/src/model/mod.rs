@@ -7,6 +7,18 @@
 //!
 //! On one core these add up, since all of them use the same issue slots and fill buffers. Memory stalls
 //! depend on the lines in flight, and these depend on the plan.
+//! Symbols are those of docs/model.md. Units: cycles are ticks of the time stamp counter, per packet that the
+//! switch receives; operations are x86 instructions; sizes are bytes, lines of 64 bytes where they say so. A
+//! share is a number of visits per received packet, so it may exceed 1 where packets visit a node several
+//! times.
+//!
+//! | symbol | here |
+//! |---|---|
+//! | `P(b, d)` | [`Model::floor`] |
+//! | `s_n`, `w_n`, `u_n` | `Traffic::node`, `Model::work`, `misprediction_rate` |
+//! | `w_l`, `q`, `σ` | [`Shape`]: `operations`, `second_line`, `mispredictions` |
+//! | `t_l` | `Model::unstaged_stalls`, `Model::stage_stalls` |
+//! | `S` | [`Prediction::staging`] |
 
 pub mod cache_line;
 pub mod memory;
@@ -48,8 +60,11 @@ const SPILLED: f64 = 3.0;
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct NodeCost {
     pub share: f64,
+    /// s · w · c_op, a grouped lookup's savings taken off. May be below 0 for a lookup of few operations.
     pub issue: f64,
+    /// s · t: stalls of its lookup, mispredictions inside the lookup among them.
     pub memory: f64,
+    /// s · u · c_br: mispredictions of the edge that the packet takes.
     pub mispredicted: f64,
 }
 
@@ -69,6 +84,8 @@ pub struct Prediction {
     /// By node index.
     pub nodes: Vec<NodeCost>,
     /// Time of a packet in the switch.
+    /// cycles · b · (1 + a) in nanoseconds: a packet is sent when its burst is done, and with software
+    /// pipelining when the next one is.
     pub latency_ns: f64,
 }
 
@@ -127,6 +144,7 @@ impl<'a> Model<'a> {
         let (mut work, mut misprediction_rates) = (vec![0.0; program.nodes.len()], vec![0.0; program.nodes.len()]);
         let is_empty = |table: TableId| inputs.occupancy.of(&program.tables[table]).is_empty();
         for &node in traffic.order() {
+            // An empty table is asked for entries before its key is made (`Shape::empty`).
             let no_key = hlir::hot_path::table_of(program, node).filter(|table| is_empty(*table));
             work[node_index(node)] = operations.node(node, traffic) - no_key.map_or(0.0, |table| operations.key(table));
             misprediction_rates[node_index(node)] = misprediction_rate(program, node, traffic);
@@ -161,6 +179,8 @@ impl<'a> Model<'a> {
     }
 
     /// Cycles of one operation in code that runs packet by packet.
+    /// `c_op`. It is far below a cycle where independent instructions issue together; dependent ones are
+    /// counted apart, in `Shape::step` and `Shape::chain`.
     pub fn operation(&self) -> f64 {
         self.inputs.machine.operation_cycles
     }
@@ -180,11 +200,14 @@ impl<'a> Model<'a> {
     }
 
     /// Operations on the part of a packet's state that is in memory; once for a packet, and for each stage.
+    /// `state` of `S`. Registers hold some twenty members; each of the others is a store and a load, and set to
+    /// zero where a packet begins.
     fn state_operations(&self) -> f64 {
         SPILLED * self.members_in_memory()
     }
 
     /// Operations per packet, lookups included.
+    /// The `w` of `ROB / w`: how many packets the reorder buffer holds.
     pub fn packet_operations(&self, lookups: &[Lookup]) -> f64 {
         let nodes: f64 = self.traffic.order().iter().map(|node| self.traffic.node(*node) * self.work(*node)).sum();
         nodes + lookups.iter().map(|lookup| lookup.share * lookup.shape.operations).sum::<f64>()
@@ -235,6 +258,8 @@ impl<'a> Model<'a> {
             content.entries = partner.map_or(content.entries, |partner| self.union_count(table, partner));
             let vector = self.inputs.machine.vector_bytes();
             let mut shape = structures::shape(self.program, table, structure, &content, vector);
+            // A profile that has seen all keys bounds what is touched: a table of millions of entries with a
+            // thousand active keys is cached like one of a thousand.
             // In a joint array, packets touch the keys of the lookups in either table.
             let others = partner.map_or(Some(0), |partner| self.all_keys(partner));
             if let Some((keys, others)) = self.all_keys(table).zip(others) {
@@ -258,6 +283,7 @@ impl<'a> Model<'a> {
             };
             lines.flat_map(touched).collect::<Vec<Touched>>()
         };
+        // Packets from memory are read once each: an area like a table, which takes cache from the others.
         let stream = self.inputs.ports.stream.map(Touched::of_stream);
         let touched: Vec<Touched> = lookups.iter().zip(planned).flat_map(of_lookup).chain(stream).collect();
         let mut sets = memory::working_sets(&touched).into_iter();
@@ -297,6 +323,7 @@ impl<'a> Model<'a> {
     /// Cycles per packet of a program that does nothing.
     pub fn floor(&self, plan: &Plan) -> f64 {
         let port = &self.inputs.machine.port;
+        // `P(b, d)`: an echo under this burst and descriptor. All that a program adds is counted elsewhere.
         let costs = match plan.descriptor {
             Descriptor::Own => &port.own,
             Descriptor::Mbuf => &port.mbuf,
@@ -328,6 +355,8 @@ impl<'a> Model<'a> {
         let mut prediction = Prediction { floor: self.floor(plan), staging, nodes, latency_ns: 0.0 };
         let burst = f64::from(if plan.burst == 0 { self.inputs.machine.burst } else { plan.burst });
         let depth = stage::pipeline_depth(plan);
+        // In a burst all packets wait for the last one: `b` packets' cycles, and as many more for each burst
+        // ahead.
         prediction.latency_ns =
             prediction.cycles() * burst * f64::from(1 + depth) / self.inputs.machine.ticks_per_us * 1000.0;
         prediction
@@ -335,6 +364,8 @@ impl<'a> Model<'a> {
 }
 
 /// Branch mispredictions per visit: the share of the packets that leave the node other than most do.
+/// `u_n` = min(½, 1 − max p_e). The predictor is taken to guess the most frequent edge; of two equally frequent
+/// ones it guesses half right, whatever it does, so ½ is the most.
 fn misprediction_rate(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
     let share = traffic.node(id);
     if share <= 0.0 {
@@ -363,6 +394,8 @@ fn misprediction_rate(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
 }
 
 /// The same for a lookup: hit or miss, and which action a hit runs.
+/// `u` = min(½, min(h, 1 − h) + ¼ · (h − p_a)), h: share of hits, p_a: of hits that run the most frequent
+/// action. Misses run the default action, so what they add to its share is taken off first.
 fn action_misprediction_rate(lookup: &branch_probabilities::LookupOutcomes, default: usize) -> f64 {
     let hit = lookup.hit.clamp(0.0, 1.0);
     let of_hits = |(action, share): (usize, &f64)| if action == default { share - (1.0 - hit) } else { *share };

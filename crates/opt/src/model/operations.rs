@@ -2,6 +2,8 @@
 //!
 //! The numbers are properties of the generated C, not of a processor. The cost of an operation is in the
 //! machine file. Operations of an action count as often as the action runs.
+//! `w_n` of docs/model.md, in x86 instructions per visit. Rough on purpose: a few instructions more or less are
+//! little beside a cache miss, and what matters is which of two plans has fewer.
 
 use crate::analyze::Traffic;
 use crate::analyze::branch_probabilities::LookupOutcomes;
@@ -22,6 +24,7 @@ const JUMP: f64 = 1.0;
 /// Comparison with a constant and jump.
 const TEST: f64 = 2.0;
 /// Bounds check, pointer, validity, cursor.
+/// A header is extracted by an address: its fields are loaded where they are used.
 const EXTRACT: f64 = 4.0;
 /// Key in registers, call, hit counter, dispatch on the action.
 const LOOKUP: f64 = 9.0;
@@ -42,6 +45,7 @@ const HASH_BASE: f64 = 8.0;
 /// Bytes of a hashed payload.
 const PAYLOAD_BYTES: f64 = 64.0;
 /// Iterations of a loop statement.
+/// An assumption: trip counts depend on packets, as of header stacks.
 const ITERATIONS: f64 = 2.0;
 const DIVISION: f64 = 20.0;
 
@@ -106,6 +110,8 @@ impl<'p> Operations<'p> {
     }
 
     /// Operations of a rule, weighted by its share of the node's packets; and that share.
+    /// A buffer's rules are tried in order, so a rule that ends the packet leaves fewer packets for the next
+    /// ones.
     fn rule(&self, id: NodeId, rule: &Rule, traffic: &Traffic, whole: f64) -> (f64, f64) {
         let share = match rule.effect.target() {
             Some(to) => (traffic.edge(id, to) / whole).min(1.0),
@@ -141,6 +147,7 @@ impl<'p> Operations<'p> {
             Statement::SetInvalid(_) => MOVE,
             Statement::CopyHeader { to, .. } => 4.0 + f64::from(self.program.headers[*to].most_bits()) / 64.0 * 2.0,
             Statement::CopyVarbit { .. } => 12.0,
+            // Both arms with ½: the traffic model has shares of edges between nodes, not of arms within one.
             Statement::If { condition, then, otherwise } => {
                 self.expression(condition) + JUMP + (self.body(then) + self.body(otherwise)) / 2.0
             }
@@ -239,6 +246,7 @@ impl<'p> Operations<'p> {
 
     fn binary(&self, operator: Binary, left: &Expression) -> f64 {
         let width = left.type_in(self.program, &[]).width();
+        // C computes in 8, 16, 32 or 64 bits; other widths are masked, and half of the masks are folded.
         let mask = if matches!(width, 8 | 16 | 32 | 64) { 0.0 } else { 0.5 };
         match operator {
             Binary::Divide | Binary::Remainder => limbs(width) * DIVISION,

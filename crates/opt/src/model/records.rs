@@ -1,4 +1,7 @@
 //! How many distinct action records a table may come to have: what the value of an entry must tell apart.
+//! A structure that numbers records in 8, 16 or 31 bits, or in a part of 16, holds no more of them: these rules
+//! say whether a plan may choose it. They err on the safe side, since a full table refuses entries while
+//! packets flow.
 
 use crate::inputs::Content;
 use hlir::{Program, TableId};
@@ -23,8 +26,10 @@ fn always_fit(program: &Program, id: TableId, most: Option<u64>, limit: u64) -> 
 /// times as many entries.
 pub fn have_room(program: &Program, id: TableId, content: &Content, most: Option<u64>, limit: u64) -> bool {
     let counted = match most {
+        // Own records: one for each entry, and nothing bounds how many entries come.
         None if program.has_own_records(id) => content.entries < limit / 4,
         Some(_) if program.has_own_records(id) => false,
+        // Shared records: a tenth is left for those of retired entries, which readers may still have.
         _ => content.records < limit - limit / 10,
     };
     always_fit(program, id, most, limit) || content.is_known && counted

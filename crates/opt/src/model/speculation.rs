@@ -1,5 +1,7 @@
 //! Speculation along the hot path: the packets for which a node can run before the in-order commit phase. The
 //! others take a side exit.
+//! The share is `y` of the term `S`, node by node along the path: a packet stays on it if it follows the path
+//! and all that it ran can be run again (`hlir::effects`). Packets that exit cost `e · (c_br + 60 · c_op)`.
 
 use super::Model;
 use crate::analyze::branch_probabilities::LookupOutcomes;
@@ -8,6 +10,8 @@ use hlir::{Next, NodeId, NodeKind, Statement};
 
 impl Model<'_> {
     /// Of the packets that go from `from` to `to`, the share for which `from` can run speculatively.
+    /// A product with the share of the edge is the packets that stay. Of a lookup, weighted by action: the plan
+    /// cannot know which action a packet's entry runs, the model knows how often each one is run.
     pub(super) fn speculable_share(&self, from: NodeId, to: NodeId) -> f64 {
         if effects::never_speculable(self.program, from) {
             return 0.0;
@@ -34,6 +38,8 @@ impl Model<'_> {
 }
 
 /// Share of a lookup's packets that run this action and go on at `to`.
+/// Where hit and miss part, the default action runs for misses and, if entries have it, for hits as well:
+/// `missed` is the part of its share that misses are.
 fn share_to(lookup: &LookupOutcomes, next: &Next, action: usize, default: usize, to: NodeId) -> f64 {
     let share = lookup.actions.get(action).copied().unwrap_or(0.0);
     match next {
@@ -51,6 +57,7 @@ fn share_to(lookup: &LookupOutcomes, next: &Next, action: usize, default: usize,
 
 /// The share of executions in which these statements can run speculatively; both arms of an `if` count as
 /// equally likely.
+/// A product over statements: one that has a side effect keeps the whole body from being speculated.
 fn speculable(body: &[Statement], node: &Speculable) -> f64 {
     let share = |statement: &Statement| {
         if effects::speculation(statement, node) == Speculation::SideEffect {

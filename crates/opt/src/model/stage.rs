@@ -3,6 +3,7 @@
 //! Packet by packet, the core overlaps the few packets in its reorder-buffer window. A stage makes a lookup
 //! for a whole group, so many misses are outstanding. Prefetched one group ahead (software pipelining), lines
 //! have arrived when they are read.
+//! This file adds `s · t_l` to nodes and sums `S`; the stalls themselves are in `stalls.rs`.
 
 use super::stalls::{StagedLookup, can_prefetch};
 use super::{Lookup, Model, NodeCost};
@@ -65,9 +66,11 @@ impl Model<'_> {
         let on_path = self.share_on_path(&path, &stages);
         let is_staged = |lookup: &Lookup| stages.iter().any(|stage| stage.looked_up.contains(&lookup.node));
         for lookup in lookups.iter().filter(|lookup| !is_staged(lookup)) {
+            // Lookups off the path, or in no stage: packet by packet.
             nodes[node_index(lookup.node)].memory += lookup.share * self.unstaged_stalls(lookup, &window);
         }
         let operation = self.inputs.machine.stages().operation_cycles;
+        // `C_commit`: what a prefetch of the next group is interleaved with where it is placed with commit.
         let commit = path.iter().map(|node| self.work(*node)).sum::<f64>() * operation;
         for (at, stage) in stages.iter().enumerate() {
             let planned = &plan.loops[stage.number];
@@ -76,9 +79,11 @@ impl Model<'_> {
                 .filter(|lookup| stage.looked_up.contains(&lookup.node))
                 .map(|lookup| StagedLookup { lookup, request: self.request(planned, lookup) })
                 .collect();
+            // `C_keys`: rematerialization and spills are in it, for lines arrive during these as well.
             let keys = (self.keys(&path, stage, at == 0) + self.key_operations(stage)) * operation;
             for (made, cycles) in made.iter().zip(self.stage_stalls(planned.group, &made, keys, commit)) {
                 let lookup = made.lookup;
+                // Packets on the path at the stage's cost; the others exit and look up packet by packet.
                 let on = lookup.share.min(on_path);
                 let unstaged = self.unstaged_stalls(lookup, &window);
                 let node = &mut nodes[node_index(lookup.node)];
@@ -143,6 +148,8 @@ impl Model<'_> {
 
     /// Operations of a stage up to its lookups: rematerialization, and a spill per key. Computing the keys is
     /// counted at the tables' nodes, since the commit phase does not repeat it.
+    /// `w_store` of `S`. Each stage computes again what its keys need of the nodes before it, since nothing but
+    /// keys and record numbers is carried from stage to stage.
     fn keys(&self, path: &[NodeId], stage: &Staged, is_first: bool) -> f64 {
         let before = path.iter().take(stage.place);
         let part = if is_first { REMATERIALIZED_FIRST } else { REMATERIALIZED_LATER };
@@ -172,6 +179,7 @@ impl Model<'_> {
         let costs = machine.stages();
         // The commit phase is one loop more.
         let group = stages.iter().map(|stage| plan.loops[stage.number].group).min().unwrap_or(1);
+        // `c_loop / G`: the end of a loop is one misprediction for a whole group.
         let mut sum = costs.loop_cycles / f64::from(group.max(1));
         for (at, stage) in stages.iter().enumerate() {
             let planned = &plan.loops[stage.number];
@@ -186,12 +194,14 @@ impl Model<'_> {
                 sum += self.vector_cycles(plan, path, first, on_path);
             }
             if planned.prefetches.iter().any(|request| request.placement.is_pipelined()) {
+                // `wait`: the state of a packet is stored and loaded again when its lines have come.
                 sum += costs.pipelining_cycles;
             }
         }
         // A side exit is one misprediction, and a copy of the packet's state: before the last stage, to its
         // beginning; during commit, to the node where it goes on.
         let exit_cycles = machine.mispredict_cycles + SIDE_EXIT * self.operation();
+        // `e`: packets that leave before the last cut, and those that leave while they commit.
         let exits = 1.0 - on_path + on_path * self.commit_exit_share(path, stages);
         // What a packet did speculatively, it does again: on average half of the way to the last cut.
         let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
@@ -199,12 +209,14 @@ impl Model<'_> {
         sum += stages.len() as f64 * self.state_operations() * costs.operation_cycles;
         sum += (1.0 - on_path) * REPEATED * speculative * costs.operation_cycles;
         let bulk_send = if path.is_empty() { 0.0 } else { BULK_SEND };
+        // `y · (7 + 6 · known) · c_op`: packets that stay are sent as a group, and their actions are not read.
         let saved = (bulk_send + EXPECTED_ACTION * expected_actions(plan, path, stages)) * costs.operation_cycles;
         sum + exits * exit_cycles - on_path * saved
     }
 
     /// Share of the packets at the last stage that exit during commit. Dropped packets do not: they go
     /// nowhere.
+    /// Walks the rest of the path: `on` is the share that is still on it, `off` what has left so far.
     fn commit_exit_share(&self, path: &[NodeId], stages: &[Staged]) -> f64 {
         let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
         let (mut on, mut off) = (1.0, 0.0);

@@ -7,6 +7,8 @@
 //!
 //! Symbols as in docs/model.md: ROB = instructions in the reorder buffer, σ = mispredictions inside a lookup,
 //! q = share of lookups that read a second line, G = packets of a group, w_l = operations of a lookup.
+//! Cycles per lookup; the caller multiplies by the share. `k` is what the reorder buffer reaches: lookups that
+//! begin while one waits. `/ (1 + σ)`: behind a mispredicted branch nothing of later packets has begun.
 
 use super::cache_line::{Area, Footprint};
 use super::structures::Shape;
@@ -173,7 +175,10 @@ impl Model<'_> {
             load(first) / first.min(1.0)
         });
         let lines: f64 = lines.sum();
+        // `begin / o`: the chains of lookups in flight run side by side. In core cycles, hence the ratio of
+        // clocks.
         let address_latency = shape.address_latency / self.inputs.machine.core_per_tick / at_once;
+        // `½ · ROB / (1 + σ)`: instructions that execute while the line comes; what they cost is no stall.
         let behind = f64::from(self.inputs.machine.window) * WINDOW_BEHIND_LOAD / (1.0 + shape.mispredictions);
         let steps = self.steps(lookup, at_once, self.operation());
         let stalls = (address_latency + lines + steps - behind * self.operation() / at_once).max(0.0);
@@ -197,6 +202,7 @@ impl Model<'_> {
         let shape = &lookup.shape;
         let nearest = machine.latency_cycles(machine.lines.working_set_kb[0] << 10);
         let dependent: f64 = shape.lines.iter().filter(|line| line.parallel <= 1.0).map(|line| line.frequency).sum();
+        // A line in L1 is a load latency, and then what computes the next address: both in a chain.
         let step = nearest + shape.step / machine.core_per_tick;
         let issued = shape.operations * operation;
         let steps = (dependent - 1.0).max(0.0) * step / parallel.max(1.0);
@@ -236,6 +242,7 @@ impl Model<'_> {
     pub(super) fn stage_stalls(&self, group: u32, made: &[StagedLookup], key_work: f64, commit_work: f64) -> Vec<f64> {
         let operation = self.inputs.machine.stages().operation_cycles;
         let group = f64::from(group.max(1));
+        // `C_lookups`, one for each lookup, with the six operations of the loop around it.
         let issue: Vec<f64> = made.iter().map(|made| (operations(made.lookup) + LOOP) * operation).collect();
         let lookup_work: f64 = issue.iter().sum();
         let mut costs: Vec<f64> =
@@ -293,6 +300,7 @@ impl Model<'_> {
     }
 
     /// Cycles per line of the first lines, as a steady stream of prefetches.
+    /// A level-by-level lookup has no stream: its lines are counted in `unprefetched_stalls`.
     fn stream(&self, made: &StagedLookup, lines: f64, is_pipelined: bool) -> f64 {
         let (memory, footprint) = (self.memory(), made.first());
         let Some(request) = made.request.filter(|_| !made.is_level_by_level()) else { return 0.0 };
@@ -312,6 +320,7 @@ impl Model<'_> {
     }
 
     /// Cycles until the lines that can be outstanding at once have arrived.
+    /// `M` lines at the mean cost of the streams: what the work of the next part can hide at most.
     fn outstanding(&self, streams: impl Iterator<Item = f64>) -> f64 {
         let (sum, count) =
             streams.filter(|one| *one > 0.0).fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
@@ -319,6 +328,7 @@ impl Model<'_> {
     }
 
     /// Latency of the last line of a group that is prefetched as a whole, per packet.
+    /// `last`: E_group of this many lines beyond that of 128 is what the group pays for having an end.
     fn last_line_stall(&self, made: &StagedLookup, lines: f64, group: f64, is_pipelined: bool) -> f64 {
         let (memory, footprint) = (self.memory(), made.first());
         let Some(request) = made.request.filter(|_| !is_pipelined) else { return memory.latency(&footprint) / group };
@@ -335,6 +345,7 @@ impl Model<'_> {
         let operation = self.inputs.machine.stages().operation_cycles;
         // A walk goes through the nodes level by level for the whole group.
         let steps = if shape.structure.is_walked() { shape.loops } else { 1.0 };
+        // `0.8 · ROB / (w_l + 6)`: lookups that the buffer holds, no more than the group has.
         let seen = WINDOW_SHARE * f64::from(self.inputs.machine.window) / (operations(lookup) / steps + LOOP);
         let window = (seen / (1.0 + shape.mispredictions / steps)).clamp(1.0, group);
         let record = shape.lines.len().saturating_sub(1);

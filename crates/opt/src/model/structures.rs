@@ -216,7 +216,9 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
     let (operations, mut lines) = keyed.lookup_cost(structure);
     let group_savings = keyed.group_savings(structure, operations);
     let records = if program.has_own_records(id) { keyed.entries } else { content.records.clamp(1, keyed.entries) };
+    // The record is one more line, unless all entries share a few: then it stays in L1.
     lines.push(Line::single(records * record_bytes(table), 1.0));
+    // `begin`: 30 dependent instructions for a hash (two products), 8 for shifts.
     let address_latency = if structure.has_two_lines() || structure == Structure::Perfect { HASHING } else { INDEXING };
     Shape {
         structure,
@@ -226,6 +228,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         mispredictions: keyed.mispredictions(structure),
         second_line: keyed.second_line(structure),
         address_latency,
+        // A stage has computed all addresses before the first lookup, where vectors can (one or two limbs).
         grouped_address_latency: if structure.has_two_lines() && keyed.words <= 2.0 { 0.0 } else { address_latency },
         step: step(structure),
         chain: keyed.chain(structure),

@@ -1,5 +1,15 @@
 //! Vector code for the first stage of a hot path: operations that it saves per packet, and those that it
 //! costs.
+//! The term of `S`, in cycles per packet, usually negative:
+//!
+//! ```text
+//! v · c_v − (w_scalar + y · (w_keys + w_rewrites)) · c_op
+//! v            vector instructions for a vector of packets, divided by its packets
+//! w_scalar     saved for all packets: the scalar form of what is computed before the lookup
+//! w_keys, ..   saved for packets that stay; those that exit compute it again
+//! ```
+//!
+//! `c_v` and `c_op` differ: vector instructions issue on fewer ports, and the widest ones may lower the clock.
 
 use super::Model;
 use crate::analyze::drops::node_index;
@@ -79,6 +89,7 @@ impl Model<'_> {
         });
         let StepCounts { rows, operators, reads, stores, rewritten } = counted?;
         let packets = f64::from(packets);
+        // `w_scalar` before its discount: the nodes up to the cut, as often as packets visit them.
         let before: f64 = path[..first.place]
             .iter()
             .map(|node| self.work[node_index(*node)] * self.traffic.node(*node).min(1.0))
@@ -90,6 +101,8 @@ impl Model<'_> {
             Descriptor::Own => LOAD_PACKET,
             Descriptor::Mbuf => LOAD_MBUF,
         };
+        // Rows: one load per packet and a transposition per vector; then one instruction per operator for all
+        // packets.
         let vector = load + reads + (rows * (packets + TRANSPOSE) + operators) / packets;
         Some(VectorCost { saved: (1.0 - COMMIT_SHARE) * before - stores, keys, rewritten, vector })
     }
@@ -121,6 +134,7 @@ impl Model<'_> {
             return 0.0;
         }
         let Some(cost) = self.stage_vector_cost(path, first, planned.vector, plan.descriptor) else { return 0.0 };
+        // Scalar code that is saved would have run in the stage, at its cost of an operation.
         let saved = self.inputs.machine.stages().operation_cycles;
         // The remainder of a group runs packet by packet.
         let whole = f64::from(planned.group / planned.vector * planned.vector) / f64::from(planned.group.max(1));

@@ -1,4 +1,10 @@
 //! The cost of lookups in DIR-24-8 arrays and their extensions for long prefixes.
+//! ```text
+//! w_l = 5 + 24 · long / entries                    instructions: shift, load, compare; a long prefix's line
+//! lines: first array, f = 1; links (one-byte entries) and groups, f = long / entries each
+//! ```
+//!
+//! The array's bytes are not 2^24 entries, but what known prefixes cover: lookups touch no other line.
 
 use super::Keyed;
 use crate::inputs::prefix_coverage::{COLD_SHARE, Coverage, LineCount};
@@ -16,6 +22,7 @@ const MORE_LINES: f64 = 0.1;
 impl Keyed {
     pub(super) fn dir24_8(&self, width: u64) -> (f64, Vec<Line>) {
         let mut lines = vec![Line { footprint: self.array(width), frequency: 1.0, parallel: 1.0 }];
+        // Share of the lookups that a long prefix decides: as if all prefixes had equal traffic.
         let escapes = self.long_prefixes as f64 / self.entries as f64;
         if self.bits > 24 && escapes > 0.0 {
             if width == 1 {
@@ -38,6 +45,7 @@ impl Keyed {
             };
         }
         let array = (1u64 << self.bits.min(24)) * width;
+        // Without counted coverage: each prefix touches a line, and wide entries spread it over more of them.
         let lines_of_prefix = 1.0 + MORE_LINES * width as f64;
         let touched = (self.entries as f64 * lines_of_prefix * LINE_BYTES as f64) as u64;
         Footprint::even(Area::dense(array.min(touched).max(LINE_BYTES)))

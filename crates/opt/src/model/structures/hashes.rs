@@ -1,4 +1,10 @@
 //! The cost of lookups in hash tables.
+//! ```text
+//! B = 64 · entries / slots / load             bytes of the buckets; f = 1 line per lookup
+//! q = 1.3 · E[max(0, X − slots)] / λ           X ~ Poisson(λ), λ = load · slots: keys of a bucket
+//! ```
+//!
+//! `q` costs twice: a second line, and a misprediction that ends the overlap of misses (`lookups_per_stall`).
 
 use super::Keyed;
 use crate::model::cache_line::{LINE_BYTES, Line};
@@ -20,6 +26,7 @@ const DISPLACED: f64 = 1.3;
 /// with mean λ = load × slots; the excess over `slots` overflows.
 fn overflowing(slots: u32, load: f64) -> f64 {
     let mean = load * f64::from(slots);
+    // Terms of the Poisson distribution, each from the one before; beyond 8 · slots they vanish.
     let mut probability = (-mean).exp();
     let mut over = 0.0;
     for count in 1..8 * slots {
@@ -37,6 +44,8 @@ impl Keyed {
     }
 
     /// Few keys have almost a line each, since the array has a minimum size.
+    /// Its array has at least 8,192 buckets, for the words to be unique: half a megabyte, of which keys touch a
+    /// line each.
     pub(super) fn exact60(&self) -> Vec<Line> {
         let alone = (self.entries * LINE_BYTES).min(SMALL_EXACT48 as u64);
         let mut lines = self.hashed(8.0, self.load_exact48());
@@ -55,6 +64,7 @@ impl Keyed {
     }
 
     /// Share of the keys that are in their second bucket.
+    /// `q`. 0 for structures with one line.
     pub(super) fn second_line(&self, structure: Structure) -> f64 {
         if !structure.has_two_lines() {
             return 0.0;
@@ -66,6 +76,7 @@ impl Keyed {
 
     pub(super) fn exact(&self) -> (f64, Vec<Line>) {
         let mut lines = self.hashed(f64::from(self.slots()), LOAD_EXACT);
+        // Wider keys are in items: one line more, that of the whole key.
         if self.words > 2.0 {
             lines.push(Line::single(self.entries * (8 + 8 * self.words as u64), 1.0));
         }

@@ -1,5 +1,11 @@
 //! The cost of lookups in bit vectors: each chunk of the key has a class with a set of rules; their
 //! intersection has the matching rules.
+//! ```text
+//! w_l = 30 + chunks · (28 + 1.5 · words of a set that are read / words per vector)
+//! lines: 2 per chunk for index and numbers, all at once; then the sets' lines, f = chunks · lines per set
+//! ```
+//!
+//! Both kinds are independent loads (`parallel`): a chunk's class does not depend on another chunk.
 
 use super::Keyed;
 use crate::model::cache_line::Line;
@@ -14,10 +20,12 @@ impl Keyed {
     pub(super) fn bit_vector(&self) -> (f64, Vec<Line>) {
         let chunks = self.chunks();
         let set_words = self.set_words();
+        // Half of a set on average, in steps of sixteen words.
         let looked_at = (set_words / 2.0).max(16.0f64.min(set_words));
         let operations = 30.0 + chunks * (28.0 + (looked_at / self.limbs_per_vector).max(1.0) * 1.5);
         // A chunk has few classes: those that rules distinguish, limited by the values in traffic.
         let classes = self.entries.min(4096);
+        // Bytes of all sets: an upper bound of what traffic touches, since few classes are frequent.
         let sets = (chunks * classes as f64 * set_words * 8.0) as u64;
         let pages = chunks as u64 * (1024 + self.entries.min(256) * 256);
         let table = Line { parallel: chunks, ..Line::single(pages, 2.0 * chunks) };

@@ -1,5 +1,12 @@
 //! The cost of lookups that descend levels: prefix tries, and B-trees over the intervals that entries cut the
 //! key space into.
+//! ```text
+//! trie: steps = log64(entries) + 3, at most key bits / 6;   lines: one per step and half of one more
+//! tree: levels = 1 + log8(leaves);                          lines: one per level, B = nodes of the level · 64
+//! ```
+//!
+//! Each line's address is in the line before: nothing within a lookup overlaps, so packet by packet `steps` of
+//! docs/model.md adds up, and a stage does a level of all packets at a time.
 
 use super::Keyed;
 use crate::model::cache_line::{LINE_BYTES, Line};
