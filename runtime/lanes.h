@@ -139,7 +139,7 @@ lanes_quarter(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
 LANES_INLINE lanes
 lanes_turned(__m512i words)
 {
-	/* Bytes 3 2 1 0 7 6 5 4 .. (the arguments are from the highest down): each 32-bit word turned around. */
+	/* Bytes 3 2 1 0 7 6 5 4 .. (the arguments are from the highest down): each 32-bit word is byte-swapped. */
 	const __m128i turn = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
 
 	return (lanes)_mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(turn));

@@ -51,6 +51,7 @@ actions_only(const struct actions *actions)
 	for (uint32_t action = 0; action <= actions->count; action++)
 		if (actions->of[action].count != 0)
 			only = action < actions->count ? action + 1 : 0;
+		/* Gone, but a reader may have found its last entry: then entries do not run one action yet. */
 		else if (actions->of[action].gone_grace > actions->memory->graces)
 			return 0;
 	return only;

@@ -25,7 +25,8 @@
 
 #define BIT_VECTOR_UNITE_LEAST 64u	/* classes more than there need be, before any are united */
 
-/* The writer's view of a chunk. */
+/* The writer's view of a chunk. Classes are numbers of sets, reused; `sizes` 0 says that no value has the
+ * number. */
 struct bit_vector_side {
 	uint32_t class_count;	/* numbers below it may have values */
 	uint32_t live;		/* classes that have */
@@ -246,6 +247,7 @@ bit_vector_divide(struct bit_vector_writer *writer, const struct rule *rule, uin
 	for (;; value = next) {
 		side->allowed[classes[value]]++;
 		next = bit_vector_following(&part, value, side->value_count);
+		/* Wrapped around to the first value: all were visited. */
 		if (next <= value)
 			break;
 	}
@@ -436,6 +438,8 @@ bit_vector_unite_all(struct bit_vector_writer *writer)
 	for (uint32_t chunk = 0; chunk < writer->vector->chunk_count; chunk++) {
 		struct bit_vector_side *side = &writer->sides[chunk];
 
+		/* Uniting looks at all classes and values: only when there may be twice as many classes as
+		 * needed. */
 		if (side->live <= 2 * side->settled + BIT_VECTOR_UNITE_LEAST && writer->ranking.count != 0)
 			continue;
 		if (!waited)
@@ -530,6 +534,7 @@ bit_vector_add_chunk(struct bit_vector_writer *writer, const struct chunk_cut *c
 	struct bit_vector_side *side = &writer->sides[chunk];
 
 	*side = (struct bit_vector_side){ .class_count = 1, .live = 1, .settled = 1, .value_count = 1u << cut->width, .range = cut->range };
+	/* Class 0 for all values: without rules, all values are alike. */
 	writer->vector->chunks[chunk].bits = chunk_at(cut->position, cut->width, writer->ruled.layout.limbs);
 	side->classes = memory_allocate(memory, side->value_count * sizeof(*side->classes));
 	for (uint32_t i = 0; i < 2; i++)

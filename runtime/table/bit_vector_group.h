@@ -211,7 +211,8 @@ bit_vector_first_of_eight(const uint32_t *records, const __m256i *left)
 		_mm512_sub_epi64(last, _mm512_lzcnt_epi64(lowest)), (const void *)records, 4);
 }
 
-/* Looks up 32 packets in sets of four words. */
+/* Looks up 32 packets in sets of four words. All places are computed before the first set is read, so loads of
+ * eight packets overlap. */
 static inline __attribute__((always_inline)) void
 bit_vector_quads(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *keys, uint32_t limbs, uint32_t *found)
 {
@@ -228,7 +229,8 @@ bit_vector_quads(const struct bit_vector *table, const struct bit_vector_array *
 }
 #endif
 
-/* Chunk by chunk, so that a chunk's parameters stay in registers. */
+/* Chunk by chunk, so that a chunk's parameters stay in registers. The result is an offset from the first set of
+ * all, as a number of 32 bits: half the memory of an address. */
 static inline __attribute__((always_inline)) void
 bit_vector_sets(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *keys, uint32_t limbs,
 		struct bit_vector_search *search, uint32_t chunks, uint32_t words)
@@ -288,7 +290,8 @@ bit_vector_look_all(struct bit_vector_readers from, const struct bit_vector_sear
 	return left;
 }
 
-/* For the remaining packets. */
+/* For the remaining packets. Bits rather than a list: which packets are left cannot be predicted, but often none
+ * is. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_look_again(struct bit_vector_readers from, const struct bit_vector_search *search, uint32_t packets, uint64_t at, uint32_t chunks)
 {

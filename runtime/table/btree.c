@@ -230,6 +230,7 @@ btree_edge_next(const struct btree_edges *edges, uint64_t *cursor, uint64_t *key
 		return 0;
 	span = btree_span(edges->of, rules_at(rules, number));
 	*key = is_end ? span.high + 1 : span.low;
+	/* The cursor: a rule's number, and whether its end is next. */
 	*cursor = (uint64_t)number << 1 | !is_end;
 	return 1;
 }
@@ -312,6 +313,7 @@ btree_subtree(struct btree_writer *writer, uint64_t upper, struct btree_sub **su
 	if (status != TABLE_OK)
 		return status;
 	*sub = &writer->subs[number];
+	/* The subtree begins as what the piece is: one piece, of the same owner. Packets find the same in both. */
 	status = btree_tree_create(&(*sub)->tree, writer->ruled.layout.memory, 64, (struct btree_holding){ *piece.value, *piece.owner });
 	if (status == TABLE_OK)
 		status = btree_cut(&writer->tree, (struct btree_span){ .low = upper, .high = upper });
@@ -374,6 +376,7 @@ btree_publish(struct ruled *ruled, uint32_t number)
 	if (status == TABLE_OK)
 		status = btree_cut(tree, span);
 	if (status != TABLE_OK) {
+		/* Made for this rule, which failed: no other ends in it. */
 		if (sub != NULL && sub->rules == 0)
 			btree_subtree_drop(writer, sub);
 		return status;

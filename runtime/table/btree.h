@@ -236,6 +236,7 @@ btree_find(const struct btree *table, const void *address, uint64_t hash, const 
 }
 
 #define BTREE_TOGETHER 8u	/* steps that compilers unroll: the end of a longer loop would be mispredicted at each level */
+/* Above them a level is a few lines, which stay in L1: a prefetch would cost as much as the load. */
 #define BTREE_ASKED 2u	/* levels above the leaves whose nodes are prefetched */
 
 /* Eight lookups descend so many levels together, in registers. Eight chains of dependent loads at once: a step

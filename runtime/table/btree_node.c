@@ -81,6 +81,7 @@ btree_node_write(union btree_node *node, enum btree_form form, const uint64_t *f
 	memset(node, 0, sizeof(*node));
 	if (!btree_has_window(form)) {
 		for (uint32_t i = 0; i < separators; i++)
+			/* The last key before the next part, top bit flipped for signed comparisons. */
 			node->separators[i] = i + 1 < count ? (firsts[i + 1] - 1) ^ BTREE_SIGN : BTREE_NONE;
 		return;
 	}
@@ -138,7 +139,10 @@ btree_node_values(union btree_node *node, enum btree_form form)
 	return form == BTREE_WINDOW_LEAF ? node->window_values : node->values;
 }
 
-/* Nodes that a group has room for. */
+/* Nodes that a group has room for. The parent's form decides, since it is the parent that has so many children.
+ *
+ *    group   | node 0 | node 1 | .. most | owners of node 0 | owners of node 1 | ..     owners: leaves only
+ */
 static uint32_t
 btree_group_most(const struct btree_tree *tree, uint64_t level)
 {

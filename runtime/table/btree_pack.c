@@ -152,6 +152,7 @@ btree_pack_leaves(struct btree_tree *tree, const struct btree_list *list, struct
 	const uint64_t windows = btree_count(BTREE_WINDOW_LEAF, list->firsts, list->count, tree->most);
 	enum btree_form form;
 
+	/* One shift more per leaf against fewer leaves. */
 	tree->windows = btree_gains(windows, whole) ? 1 : 0;
 	tree->leaves = tree->windows != 0 ? windows : whole;
 	form = btree_form(tree, 0);
@@ -192,6 +193,8 @@ btree_pack_parents(struct btree_tree *tree, struct btree_level *level, uint64_t 
 
 	for (uint64_t i = 0; good && i < level->count; i++)
 		firsts[i] = level->drafts[i].first;
+	/* Only above leaves with windows, so that a tree has none, one or two such levels: one number says all
+	 * to readers. */
 	if (good && number == 1 && tree->windows == 1 &&
 	    btree_gains(btree_count(BTREE_WINDOW_INNER, firsts, level->count, tree->most), btree_count(BTREE_INNER, firsts, level->count, tree->most)))
 		tree->windows = 2;
@@ -249,6 +252,7 @@ btree_tree_pack(struct btree_tree *tree, const struct btree_edges *edges)
 	if (!btree_list_make(tree, &list))
 		return;
 	if (btree_list_thin(tree, &list, edges) && btree_pack(&fresh, &list)) {
+		/* Show, then retire: between the two, readers are in either tree, and both are whole. */
 		btree_tree_show(&fresh, tree->place);
 		btree_tree_retire(tree);
 		fresh.pieces = list.count;

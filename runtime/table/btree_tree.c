@@ -43,7 +43,8 @@ btree_path_node(const struct btree_path *path, uint64_t step)
 	return &path->groups[step][path->index[step]];
 }
 
-/* Which part of a node the key is in, and that part's keys. */
+/* Which part of a node the key is in, and that part's keys. Reads all separators back, unlike readers, which
+ * only count: the writer needs the keys' bounds, and is rare. */
 static uint32_t
 btree_narrow(const union btree_node *node, enum btree_form form, uint64_t key, struct btree_span *span)
 {
@@ -101,7 +102,8 @@ btree_tree_piece(const struct btree_tree *tree, uint64_t key)
 	};
 }
 
-/* As `btree_node_over`, as part of a change. */
+/* As `btree_node_over`, as part of a change. Failures are collected in `change`, so that the caller goes on
+ * without testing each step, and frees all at the end. */
 static struct btree_draft
 btree_make_parent(const struct btree_tree *tree, struct btree_change *change, const struct btree_draft *drafts, uint32_t count, uint64_t high, uint64_t level)
 {
@@ -187,6 +189,8 @@ btree_crown(struct btree_tree *tree, struct btree_change *change, struct btree_p
 	const struct btree_span all = { .low = 0, .high = tree->most };
 	struct btree_top *top = NULL;
 
+	/* The root was divided: the tree becomes a level higher. Twice if one node cannot have a window over
+	 * both. */
 	while (parts->count == 2 && height < BTREE_HEIGHT_MOST) {
 		const struct btree_draft children[2] = { parts->drafts[0], parts->drafts[1] };
 
@@ -220,6 +224,7 @@ btree_change_leaf(struct btree_tree *tree, const struct btree_path *path, struct
 	if (!btree_crown(tree, &change, parts, height))
 		return 0;
 	for (uint64_t step = height; step != 0; step--)
+		/* The groups on the path, which were copied; all others belong to the new tree. */
 		release(tree->memory, path->groups[step], btree_group_bytes(tree, height - step));
 	btree_release_root(tree, old, release);
 	return 1;
@@ -272,6 +277,7 @@ btree_tree_cut(struct btree_tree *tree, uint64_t key)
 		return TABLE_OK;
 	btree_read_row(tree, &path, &row);
 	fresh = path.piece + 1;
+	/* The piece stands twice in the row then, from its own first key and from `key` on. */
 	memmove(row.firsts + fresh + 1, row.firsts + fresh, (row.count - fresh) * sizeof(*row.firsts));
 	memmove(row.values + fresh, row.values + path.piece, (row.count - path.piece) * sizeof(*row.values));
 	memmove(row.owners + fresh, row.owners + path.piece, (row.count - path.piece) * sizeof(*row.owners));

@@ -43,7 +43,8 @@ struct btree_edges {
 	const void *of;
 };
 
-/* A tree of one piece, of all keys of so many bits. */
+/* A tree of one piece, of all keys of so many bits. A tree is never empty: all keys have a piece, if only one
+ * without an owner. */
 enum table_status btree_tree_create(struct btree_tree *tree, struct memory *memory, uint32_t bits, struct btree_holding held);
 /* Publishes the tree at a place. */
 void btree_tree_show(struct btree_tree *tree, struct btree_top **place);

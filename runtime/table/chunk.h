@@ -18,7 +18,7 @@ struct chunk {
 
 /* Values that differ in their lower eight bits are a page; where the lower bits tell nothing apart, as below most prefixes, the page is one number. So what
  * most keys touch stays in the first-level cache. Pages with all of their numbers stand first: then a byte for each page says where it is, and registers have
- * room for these bytes. Who looks up one value reads that in fewer steps elsewhere.
+ * room for these bytes. A lookup of one value reads `firsts` and `masks` instead, in fewer steps.
  *
  *    value  | page 8 bits | 8 bits |
  *    number = numbers[firsts[page] + (masks[page] & value)]

@@ -46,6 +46,7 @@ compare_rebuild(struct compare_writer *writer, uint32_t without)
 			new->keys[at / COMPARE_LANES * limbs + limb][at % COMPARE_LANES] = rule->limbs[limb];
 		at++;
 	}
+	/* Places behind the last entry have record 0, so a key of zeros that matches one is a miss. */
 	new->block_count = (at + COMPARE_LANES - 1) / COMPARE_LANES;
 	__atomic_store_n(&writer->compare->array, new, __ATOMIC_RELEASE);
 	memory_retire(memory, old, compare_bytes(writer));

@@ -96,6 +96,7 @@ dir24_8_apply(struct dir24_8_writer *writer, const struct dir24_8_change *change
 	const uint32_t rest = writer->dir->rest_bits, first_bits = writer->layout.key_bits - rest;
 	const uint64_t from = change->value >> rest, count = change->length < first_bits ? (uint64_t)1 << (first_bits - change->length) : 1;
 
+	/* Entry by entry, each by one store: readers see a mixture, of which each entry is right by itself. */
 	for (uint64_t i = from; i < from + count; i++) {
 		const struct dir24_8_span span = { .entries = writer->dir->first, .from = i, .lengths = &writer->lengths[i], .count = 1 };
 
@@ -106,7 +107,8 @@ dir24_8_apply(struct dir24_8_writer *writer, const struct dir24_8_change *change
 	}
 }
 
-/* A new owner overwrites shorter ones, and itself. Owners are lengths plus one, so that 0 is no owner. */
+/* A new owner overwrites shorter ones, and itself. Owners are lengths plus one, so that 0 is no owner. Itself
+ * where its record changes. */
 static struct dir24_8_change
 dir24_8_claim(const struct layout_match *match, uint32_t record)
 {

@@ -63,7 +63,7 @@ dir24_8_groups_grow(struct dir24_8_writer *writer)
 	return TABLE_OK;
 }
 
-/* Asked before anything changes. One spare number for four groups in use: a change takes a number, gives one
+/* Called before anything changes. One spare number for four groups in use: a change takes a number, gives one
  * back to the next grace period, and with spares does not have to wait for it each time. */
 enum table_status
 dir24_8_groups_ready(struct dir24_8_writer *writer)
@@ -185,6 +185,7 @@ dir24_8_split(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_c
 
 	for (uint64_t i = 0; i < span.count; i++)
 		dir24_8_set_record(writer, span.entries, span.from + i, record);
+	/* All of the group has the owner that the entry had. */
 	memset(span.lengths, writer->lengths[at], span.count);
 	writer->deep[group] = 1;
 	dir24_8_publish(writer, at, group, change);

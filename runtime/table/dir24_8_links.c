@@ -18,7 +18,8 @@ dir24_8_links_bits(const struct dir24_8_links *links)
 	return 32 - links->shift;
 }
 
-/* The slot of the link for an entry, or the free one for it. */
+/* The slot of the link for an entry, or the free one for it. There is always a free one: at most half of the
+ * slots are used. */
 static uint64_t *
 dir24_8_link_at(struct dir24_8_links *links, uint64_t at)
 {

@@ -295,7 +295,8 @@ exact_scan_wide(const struct exact *table, const struct exact_bucket *bucket, ui
 	return 0;
 }
 
-/* A stage of the lookup: one bucket only. */
+/* A stage of the lookup: one bucket only. Wide keys first: their buckets have hashes in them, and are searched
+ * for the hash. */
 static inline uint32_t
 exact_find_in(const struct exact *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {

@@ -146,6 +146,7 @@ exact48_return(const struct exact48_target *target, struct exact48_bucket *first
 {
 	uint32_t *left = &target->left[exact48_index(target->array, first)];
 
+	/* An entry in the last slot says "not zero" by itself; only the marker is taken away. */
 	if (--*left == 0 && exact48_is_free(first->slots[EXACT48_SLOTS - 1]))
 		exact48_store(first, EXACT48_SLOTS - 1, 0);
 }
@@ -196,7 +197,8 @@ exact48_search(const struct exact48_target *target, struct exact48_search *searc
 	return UINT32_MAX;
 }
 
-/* Moves an entry to a free slot of its other bucket. */
+/* Moves an entry to a free slot of its other bucket. The word is made for the bucket that it goes to: in
+ * exact60.h it says whether that is the key's first one. */
 static void
 exact48_move(const struct exact48_target *target, struct exact48_bucket *from, uint32_t slot, struct exact48_bucket *to)
 {

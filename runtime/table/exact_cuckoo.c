@@ -131,7 +131,8 @@ exact_add_flags(struct exact_bucket *bucket, uint32_t difference)
 	__atomic_store_n(&bucket->words[EXACT_FLAGS], bucket->words[EXACT_FLAGS] + difference, __ATOMIC_RELEASE);
 }
 
-/* Frees slots whose grace period is over. */
+/* Frees slots whose grace period is over. Flags are changed by a store that readers see, though they ignore
+ * these bits: the count is in the same word. */
 static void
 exact_settle(struct exact_writer *writer)
 {
@@ -217,6 +218,7 @@ exact_search(const struct exact_writer *writer, struct exact_array *array, struc
 			if (*exact_record(writer, bucket, slot) == 0)
 				continue;	/* in a grace period */
 			other = exact_other(writer, array, bucket, slot);
+			/* Each entry of the bucket could move to its other choice. */
 			if (!exact_on_path(search, at, other))
 				search->steps[search->count++] = (struct exact_step){ .bucket = other, .parent = at, .slot = slot };
 		}

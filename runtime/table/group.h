@@ -94,7 +94,8 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 }
 #endif
 
-/* A bit for each packet of the group whose number is at least `least`. */
+/* A bit for each packet of the group whose number is at least `least`. AVX2 has no unsigned comparison:
+ * max(found, bound) == found says the same. */
 static inline __attribute__((always_inline)) uint64_t
 table_group_from(const struct table_group *group, uint32_t least)
 {
@@ -253,7 +254,14 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
  * computed here, all are of the same one, and `NAME_find_second` notices a newer one. The functions that it takes are those below; `NAME_find_four` looks into
  * four keys' first lines and returns a bit for each that is not there: of keys of at most two limbs, `addresses` are known by then. Which array a line belongs
  * to decides whether a second lookup is valid. A first line of an old array, read during this burst, is a consistent state of the table before it was
- * replaced. Its second line is not: the bucket of the same hash is another one in the new array. So `NAME_find_second` checks, and starts over. */
+ * replaced. Its second line is not: the bucket of the same hash is another one in the new array. So `NAME_find_second` checks, and starts over. What a
+ * structure has to define for the macros below:
+ *
+ *    NAME_hash, NAME_array, NAME_first     of a key, of a table, of a hash in an array
+ *    NAME_find_in, NAME_find_four          lookups of one key, and of four, in their first lines
+ *    NAME_goes_on                          whether a key that was missed there may be in its second line
+ *    NAME_address_second, NAME_find_second the second line; the lookup there, in whatever array is current
+ */
 #define TABLE_GROUP_ADDRESS(NAME)                                                                                                                   \
 	static inline __attribute__((always_inline)) uint64_t                                                                                       \
 	NAME##_group_hash(const struct NAME *table, const struct table_group *group, uint32_t i)                                                    \

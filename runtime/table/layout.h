@@ -16,7 +16,8 @@ struct layout_match {
 	uint32_t length;	/* of the prefix, for lpm */
 };
 
-/* What every structure starts with. */
+/* What every structure starts with. `table` is what readers get, once and for ever: a structure that grows
+ * changes what the table points to. */
 struct layout {
 	const struct layout_functions *functions;
 	struct memory *memory;
@@ -28,6 +29,8 @@ struct layout {
 };
 
 struct layout_functions {
+	/* No entry with this match exists. `record` is complete; the store that publishes the entry has release
+	 * order. */
 	enum table_status (*insert)(struct layout *layout, const struct layout_match *match, uint32_t record);
 	/* The entry's record number, or 0. */
 	uint32_t (*find)(const struct layout *layout, const struct layout_match *match);

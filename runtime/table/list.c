@@ -1,7 +1,11 @@
 /* Writes the list of list.h while workers read it.
  *
  * Each change makes one or two blocks and the array of pointers to blocks anew, an eighth of a pointer for each rule, so ten thousand rules come in tens of
- * milliseconds. Half-empty blocks come from insertions in the middle and are united with their neighbours when rules go. */
+ * milliseconds. Half-empty blocks come from insertions in the middle and are united with their neighbours when rules go.
+ *
+ *    insert g between f and h       | a b c d e f h i |   becomes   | a b c d | e f g h i |
+ *    insert behind the last of all  | a .. h |            becomes   | a .. h | i |
+ */
 #include "table/list.h"
 
 #include <string.h>
@@ -104,6 +108,7 @@ list_place(const struct list_writer *writer, const struct rule *rule)
 	if (low < array->block_count && rules_at(&writer->rules, list_numbers(writer, array->blocks[low])[0]) == rule)
 		place.block = low;
 	else
+		/* Before the first rule of all: into the first block, at its front. */
 		place.block = low == 0 ? 0 : low - 1;
 	numbers = list_numbers(writer, array->blocks[place.block]);
 	while (place.lane < array->blocks[place.block]->count && list_before(writer, numbers[place.lane], rule))
@@ -173,6 +178,7 @@ list_insert(struct layout *layout, const struct layout_match *match, uint32_t re
 		return TABLE_NO_MEMORY;
 	if (layout->records->own)
 		layout->records->cells.links[records_cell(layout->records, record)] = number;
+	/* Its sequence is the newest, so it goes behind all rules of its priority. */
 	place = list_place(writer, rules_at(&writer->rules, number));
 	if (array->block_count != 0) {
 		const struct list_block *block = array->blocks[place.block];

@@ -26,7 +26,8 @@ struct lpm_trie_writer {
 	struct lpm_trie_step *steps;	/* the path to a node */
 };
 
-/* A node on a path, and the pointer that leads to it. */
+/* A node on a path, and the pointer that leads to it. The pointer is within the parent, or is the root: what a
+ * replacement stores to. */
 struct lpm_trie_step {
 	struct lpm_trie_node **link;
 	struct lpm_trie_node *node;
@@ -175,6 +176,7 @@ lpm_trie_branch(struct memory *memory, const struct lpm_trie_prefix *prefix, uin
 	struct lpm_trie_node *node;
 	struct lpm_trie_draft draft = { .children = 0 };
 
+	/* A node holds 54 + 6 bits: a longer way to the prefix is a chain of nodes with one child each. */
 	while (rest - links * chain >= chain)
 		links++;
 	at = depth + links * chain;
@@ -215,7 +217,8 @@ lpm_trie_common(const struct lpm_trie_prefix *prefix, const struct lpm_trie_node
 	return common;
 }
 
-/* Adds the prefix, whose bits end in or continue below the draft's node, at `depth`. 0: no memory. */
+/* Adds the prefix, whose bits end in or continue below the draft's node, at `depth`. 0: no memory. Fewer than
+ * six bits left: it ends here. Six or more: they choose a child, which has the rest. */
 static int
 lpm_trie_extend(struct memory *memory, struct lpm_trie_draft *draft, const struct lpm_trie_prefix *prefix, uint32_t depth)
 {
@@ -233,7 +236,8 @@ lpm_trie_extend(struct memory *memory, struct lpm_trie_draft *draft, const struc
 }
 
 /* The prefix differs from the node's path after `common` bits: a node there, with the rest of the old one and
- * the prefix below. */
+ * the prefix below. Three new nodes or more, one store. If memory runs out in between, nothing has been
+ * published. */
 static enum table_status
 lpm_trie_fork(struct memory *memory, struct lpm_trie_node **link, const struct lpm_trie_prefix *prefix, uint32_t depth, uint32_t common)
 {
@@ -345,6 +349,7 @@ lpm_trie_shorten(struct lpm_trie_draft *draft, struct lpm_trie_node **absorbed)
 		return;
 	*absorbed = draft->below[six];
 	lpm_trie_open(draft, *absorbed);
+	/* The draft is the child's from here on, with the parent's bits above its own path. */
 	draft->path |= (path << LPM_TRIE_STRIDE | six) << draft->path_bits;
 	draft->path_bits += path_bits + LPM_TRIE_STRIDE;
 }
@@ -371,6 +376,7 @@ lpm_trie_drop(const struct lpm_trie_writer *writer, const struct lpm_trie_prefix
 		lpm_trie_open(&draft, parent);
 		while (at-- != 0)
 			left &= left - 1;
+		/* The child's bit: the one at the pointer's position among the bits that are set. */
 		draft.children &= ~(left & -left);
 		count--;
 	}

@@ -70,6 +70,7 @@ memory_block(struct memory *memory, uint64_t bytes)
 
 	if (block != NULL && block->bytes - block->used >= bytes)
 		return block;
+	/* About a quarter of what the table has: few blocks, of which only the newest is partly used. */
 	while (size < MEMORY_BLOCK_MOST && size < memory->bytes / 4)
 		size *= 2;
 	block = memory_ask(memory, size);

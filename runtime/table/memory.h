@@ -1,5 +1,10 @@
 /* The writer's memory: small pieces cut from the host's blocks, and retired pieces that readers may still
- * use. */
+ * use.
+ *
+ *    bytes    .. 4 KB             .. 32 KB    32 KB .. 1 MB                1 MB ..
+ *    from     blocks, 64 sizes    the host    pages of 2 MB, 24 sizes      the host
+ *    freed    to a free list      at once     to a free list               at once
+ */
 #ifndef BACUS_TABLE_MEMORY_H
 #define BACUS_TABLE_MEMORY_H
 

@@ -157,6 +157,7 @@ perfect_settle(struct perfect_writer *writer, struct perfect_array *array, uint6
 	__atomic_store_n(&array->pilots[at], (uint16_t)pilot, __ATOMIC_RELEASE);
 	if (!moved)
 		return 1;
+	/* Only the array that readers have. In a new one, a slot is free at once. */
 	if (array == writer->perfect->array)
 		memory_grace(writer->ruled.layout.memory);
 	for (uint32_t i = 0; i < bucket->count; i++) {
@@ -181,6 +182,7 @@ perfect_link(struct perfect_chains *chains, const struct perfect_array *array, u
 {
 	uint32_t *head = &chains->heads[perfect_bucket(array, perfect_hash_of(word))];
 
+	/* New rules in front: a chain has no order. */
 	chains->links[number] = *head;
 	*head = number;
 }
@@ -281,7 +283,8 @@ perfect_is_full(uint64_t entries, uint32_t slot_bits)
 	return 4 * entries > (uint64_t)3 << slot_bits;
 }
 
-/* Adds the rule, which is in its chain, to the keys of its pilot. 0: impossible. */
+/* Adds the rule, which is in its chain, to the keys of its pilot. 0: impossible. With a free slot under the
+ * pilot of now, one store. Else all keys of the pilot are settled anew, the new one among them. */
 static int
 perfect_put(struct perfect_writer *writer, uint64_t word)
 {

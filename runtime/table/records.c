@@ -43,6 +43,7 @@ numbers_retire(struct numbers *numbers, const struct memory *memory, uint32_t nu
 {
 	/* Earlier ones whose grace period is over are free first: in one list with this number, they would wait for its grace period. */
 	if (numbers->retired_count != 0 && numbers->retired_grace < memory->graces) {
+		/* The whole list in front of the free ones, by two stores. */
 		numbers->links[numbers->retired_last] = numbers->free;
 		numbers->free = numbers->retired;
 		numbers->retired = 0;
@@ -123,7 +124,8 @@ records_merge_hits(struct records *records, const uint8_t *old, uint32_t count)
 	}
 }
 
-/* Copies the array with atomic loads of what workers write: the times of last hits. */
+/* Copies the array with atomic loads of what workers write: the times of last hits. Records that are shared have
+ * no words that workers write, so these are copied as a whole. */
 static void
 records_copy(const struct records *records, uint8_t *to, const uint8_t *from, uint32_t count)
 {
@@ -422,7 +424,7 @@ records_unshare(struct records *records, uint32_t number)
 {
 	if (records->own)
 		return 1;
-	/* The record leaves the index before it is retired: nobody may share a record that is about to be
+	/* The record leaves the index before it is retired: no entry may share a record that is about to be
 	 * reused. */
 	if (--records->numbers.links[number] != 0)
 		return 0;

@@ -1,5 +1,11 @@
 /* What structures share that keep their entries as rules (rules.h) and make from them what readers see: the functions of a layout but `lookup` and
- * `destroy`. A structure says how one more rule, one rule less, and another record are published, and how large it is. */
+ * `destroy`. A structure says how one more rule, one rule less, and another record are published, and how large it is.
+ *
+ *    rule's limbs   value | mask | high        the first `parts` of them, `limbs` each
+ *    insert         rules_add, then publish;   on failure rules_remove
+ *    remove         withdraw, then rules_remove;   on failure nothing has changed
+ *    modify         the rule's record, then change
+ */
 #ifndef BACUS_TABLE_RULED_H
 #define BACUS_TABLE_RULED_H
 

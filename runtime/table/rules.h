@@ -1,5 +1,9 @@
 /* The entries of a table as the control plane wrote them, for structures that do not keep them in a readable
- * form: finds the entry of a match, and the next shorter prefix. Rules have stable numbers from 1 on. */
+ * form: finds the entry of a match, and the next shorter prefix. Rules have stable numbers from 1 on.
+ *
+ *    chains[hash] ─▶ rule 7 ─▶ rule 3 ─▶ 0         rules in one array, by number; `next` links them
+ *    free         ─▶ rule 5 ─▶ 0                   the same member links free ones
+ */
 #ifndef BACUS_TABLE_RULES_H
 #define BACUS_TABLE_RULES_H
 

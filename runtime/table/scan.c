@@ -88,6 +88,7 @@ scan_score(const struct scan_writer *writer, uint32_t cut)
 
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
 		if (writer->ways[place] == SCAN_REST && scan_says(writer, place, cut, &value)) {
+			/* Adds up s * s: (s + 1)^2 = s^2 + 2 s + 1 when a bucket of s gets one more. */
 			squares += 2 * (uint64_t)writer->numbers[value]++ + 1;
 			count++;
 		}
@@ -220,6 +221,8 @@ scan_room(struct scan_writer *writer)
 		room.earlier_buckets[way] = way == 0 ? 0 : room.earlier_buckets[way - 1] + room.bucket_counts[way - 1];
 		scan_measure(writer, way, &room);
 	}
+	/* Readers run through ways with single rules first, then those with blocks: two loops without a test per
+	 * way. */
 	for (uint32_t way = 0, single = 0, other = room.single_count; way < writer->chosen_count; way++)
 		room.slots[way] = room.is_single[way] ? single++ : other++;
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
@@ -348,7 +351,8 @@ struct scan_next {
 	uint64_t rule;
 };
 
-/* Allocates a way's buckets. From here on, counts are of rules that are in their buckets. */
+/* Allocates a way's buckets. From here on, counts are of rules that are in their buckets. Bucket 0 is one unit
+ * with no rule, so a key without a bucket compares as many as others do. */
 static void
 scan_open_buckets(struct scan_way *way, uint32_t is_single, uint16_t *counts, uint32_t bucket_count, struct scan_next *next)
 {
@@ -513,6 +517,7 @@ scan_divide(struct scan *scan, const struct layout_request *request)
 		scan->pair_chunks[i] = chunk_at(scan->pairs[i].shift, scan->pairs[i].width, descriptor->key_limbs);
 	for (uint32_t i = 0; i < scan->pair_count; i++) {
 		const struct chunk *first = &scan->pair_chunks[2 * i], *second = first + 1;
+		/* Two ranges of 16 bits, side by side and on a byte: they are a word of the key as they stand. */
 		const int apart = first->shift != 0 || first->mask != 0xffff || second->mask != 0xffff;
 
 		if (!apart && 8 * first->offset + 16 == scan->pairs[2 * i + 1].shift)

@@ -165,7 +165,8 @@ scan_find(const struct scan *table, const void *address, uint64_t hash, const ui
 	return scan_all(table, address, key, form & UINT8_MAX, form >> 8 & UINT8_MAX, form >> 16 & UINT8_MAX, form >> 24);
 }
 
-/* Rules with buckets: way by way, so that a way's parameters stay in registers; then the blocks. */
+/* Rules with buckets: way by way, so that a way's parameters stay in registers; then the blocks. Single rules of
+ * all ways first: `best` of a packet then excludes most blocks of the rest. */
 static inline __attribute__((always_inline)) void
 scan_ways_group(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
 {

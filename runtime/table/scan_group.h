@@ -97,7 +97,8 @@ scan_join(const __m256i *eights)
 #endif
 }
 
-/* The keys of one vector's packets. */
+/* The keys of one vector's packets. The same form as `scan_prepare`, for eight packets at a time: words as they
+ * are, ranges shifted out of words. */
 static inline __attribute__((always_inline)) void
 scan_prepare_vector(const struct scan *table, const uint64_t *keys, uint32_t limbs, struct scan_lanes *lanes, uint32_t vector, uint32_t words, uint32_t pairs,
 		    uint32_t wides)
@@ -249,7 +250,7 @@ scan_together(const struct scan *table, const struct scan_array *array, const st
 #endif
 
 /* Returns how many of the group's packets, from the first on, have been looked up in vectors. The counts are
- * literals. */
+ * literals. For more rules a packet alone is faster: it stops at its match, a group at none. */
 static inline __attribute__((always_inline)) uint32_t
 scan_few_group(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
 {

@@ -3,7 +3,13 @@
  * A lookup returns a record number, 0 for a miss. `table_record` turns it into the record: the action's
  * number (uint32_t), then the parameters; for a miss, the default action's. A record never changes while
  * readers may use it: the writer makes a new one and puts its number into the entry. So `modify` changes an
- * entry's record number, but not its cell (`record_cell`), the index of its direct counters and meters. */
+ * entry's record number, but not its cell (`record_cell`), the index of its direct counters and meters.
+ *
+ *    entry ─▶ number ─▶ records + number * record_stride
+ *
+ *    own records   | last hit, cell, timer | action u32 | parameters .. |       a stride: head and record
+ *                                          ^ address of the record
+ */
 #ifndef BACUS_TABLE_H
 #define BACUS_TABLE_H
 

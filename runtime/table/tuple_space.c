@@ -102,7 +102,8 @@ tuple_space_fill(const struct tuple_space_writer *writer, struct tuple_space_arr
 	array->ranks[2 * (size_t)pair + half] = (int64_t)((uint64_t)writer->notes[number].label << 32 | rules_at(&writer->ruled.rules, number)->record);
 }
 
-/* A new run for so many rules, whose halves nothing is in; UINT32_MAX: no room. */
+/* A new run for so many rules, whose halves nothing is in; UINT32_MAX: no room. An odd number of rules leaves
+ * half a pair, whose rank NONE loses against all. */
 static uint32_t
 tuple_space_take(struct tuple_space_array *array, uint32_t rules)
 {
@@ -151,6 +152,7 @@ tuple_space_put(struct tuple_space_writer *writer, struct tuple_space_array *arr
 		tuple = &array->tuples[i];
 		if (!tuple_space_says(row.says, tuple->mask, limbs) || (best != UINT32_MAX && i + 1 == array->tuple_count))
 			continue;
+		/* Two rules fill a pair, and a key compares pairs: the first two of a bucket count alike. */
 		pairs = tuple_space_count(array, *tuple_space_place(writer, tuple, &row)) / 2;
 		chosen = pairs < best ? i : chosen;
 		best = pairs < best ? pairs : best;
@@ -185,7 +187,11 @@ tuple_space_head_bits(uint32_t rules)
 	return bits;
 }
 
-/* An array with the chosen tuples and no rules, or NULL. */
+/* An array with the chosen tuples and no rules, or NULL.
+ *
+ *    head | pairs, 64 bytes per unit | ranks, two per pair | heads of tuple 0 | heads of tuple 1 | ..
+ *
+ * Room for twice as many pairs as rules: each change of a bucket takes a new run and leaves the old one behind. */
 static struct tuple_space_array *
 tuple_space_array_create(struct tuple_space_writer *writer)
 {
@@ -268,7 +274,8 @@ tuple_space_settle(struct tuple_space_writer *writer, struct tuple_space_array *
 	return slot;
 }
 
-/* Runs for all rules of the ranking. 0: too many in a bucket. */
+/* Runs for all rules of the ranking. 0: too many in a bucket. First counts per head, then runs of just that
+ * size, then the rules in the order of the ranking. */
 static int
 tuple_space_settle_all(struct tuple_space_writer *writer, struct tuple_space_array *array, uint32_t *counts, uint32_t *slots)
 {
@@ -349,6 +356,7 @@ tuple_space_label_one(struct tuple_space_writer *writer, uint32_t number)
 	const uint32_t after = place + 1 == ranking->count ? LABEL_END : writer->notes[ranking->numbers[place + 1]].label;
 	uint32_t label = before + (after - before) / 2;
 
+	/* At an end, one step on: halves would use up the space within some twenty insertions. */
 	if (place + 1 == ranking->count && after - before > writer->step)
 		label = before + writer->step;
 	else if (place == 0 && after - before > writer->step)

@@ -88,7 +88,10 @@ tuple_space_address(const struct tuple_space *table, uint64_t hash)
 	return __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
 }
 
-/* The key as rules are compared with it. */
+/* The key as rules are compared with it.
+ *    limbs     key as it is | 0 ..                      up to a multiple of two limbs
+ *    ranges    that do not fill a 16-bit lane of the key are copied into lanes behind it
+ */
 static inline __attribute__((always_inline)) void
 tuple_space_prepare(const struct tuple_space *table, const uint64_t *key, uint32_t limbs, uint64_t *prepared, uint32_t units)
 {
@@ -208,6 +211,7 @@ tuple_space_rank(tuple_space_best best)
 }
 #endif
 
+/* Mostly of one pair: a bucket has one rule or two. */
 static inline __attribute__((always_inline)) tuple_space_best
 tuple_space_run(const struct tuple_space *table, const struct tuple_space_array *array, uint32_t head, const uint64_t *key, tuple_space_best best,
 		uint32_t units)

@@ -100,6 +100,8 @@ choose_cost(struct tuple_space_trial *trial, const uint64_t *mask, uint32_t limb
 		const uint32_t slot = choose_slot(trial, trial->probes[i], mask, limbs, &hash);
 
 		if (trial->hashes[slot] != 0)
+			/* The probe's own rule is one; the others of the sample stand for `scale` rules each.
+			 * Two make a pair. */
 			pairs += ((uint64_t)(trial->sizes[slot] - 1) * trial->scale + 2) / 2;
 	}
 	return (CHOOSE_HEAD + CHOOSE_PAIR * (double)pairs / TUPLE_SPACE_PROBES) / ((double)taken * trial->scale);
@@ -157,6 +159,7 @@ tuple_space_choose(struct tuple_space_writer *writer)
 			before = cost;
 			cost = choose_extend(writer, &tuple, cost);
 		} while (cost < before);
+		/* No piece was cheaper than comparing all that is left: these go into the tuple of nothing. */
 		if (choose_bits(&tuple, limbs) == 0) {
 			writer->chosen_count--;
 			break;

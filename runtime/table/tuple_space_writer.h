@@ -14,7 +14,10 @@ struct tuple_space_piece {
 	uint64_t mask[TUPLE_SPACE_LIMBS_MOST];
 };
 
-/* A rule as it is compared, and what it says all of: ternary bits, and lanes of ranges of one value. */
+/* A rule as it is compared, and what it says all of: ternary bits, and lanes of ranges of one value.
+ *    value, mask   ternary lanes: bits and which of them matter; range lanes: low end and high - low
+ *    says          ones where the rule leaves nothing open: a tuple's mask has to lie within
+ */
 struct tuple_space_row {
 	uint64_t value[TUPLE_SPACE_LIMBS_MOST];
 	uint64_t mask[TUPLE_SPACE_LIMBS_MOST];
@@ -27,6 +30,7 @@ struct tuple_space_trial {
 	uint64_t probes[TUPLE_SPACE_PROBES][TUPLE_SPACE_LIMBS_MOST];
 	uint64_t hashes[4 * TUPLE_SPACE_SAMPLE];	/* open addressing; 0: free */
 	uint32_t sizes[4 * TUPLE_SPACE_SAMPLE];
+	/* A rule stands in one tuple: those chosen later are tried for what is left. */
 	uint8_t taken[TUPLE_SPACE_SAMPLE];	/* rows that have a tuple */
 	uint32_t row_count;
 	uint32_t scale;				/* rules for which a row stands */

@@ -3,7 +3,7 @@
 //! `prepare` makes tables and state beside the old ones; the caller fills what is new; then `change_over` lets each worker change at the end of a burst,
 //! whenever that is, and frees the old ones when all have. So some workers run the old pipeline while others run the new one, and both may share tables,
 //! registers and cells: none of these knows which pipeline reads it.
-//! Who waits for whom: the control thread for each worker's next end of a burst, and for packets that are to go
+//! The control thread waits for each worker's next end of a burst, and for packets that are to go
 //! on in the old pipeline, which no other understands. Workers wait for nothing. A worker that does not run is
 //! changed over by the control thread.
 
