@@ -49,6 +49,7 @@ bits_load64(const uint8_t *bytes)
 }
 
 /* `count` bytes, 1 to 8, as a big-endian number. Odd counts use overlapping loads.
+ *
  *    5 bytes   b0 b1 b2 b3 .       load32 at 0, shifted up by one byte
  *              .  b1 b2 b3 b4      load32 at 1, of which the last byte is taken
  */
@@ -140,6 +141,7 @@ bits_store_bytes(uint8_t *bytes, uint32_t count, uint64_t number)
 }
 
 /* The field of `width` bits, 0 to 64, that begins `offset` bits after `bytes`.
+ *
  *    bytes      | first byte ... last byte |      `count` of them, at most nine
  *    field      | shift | width | rest |          in the big-endian number: shifted right by `rest`, then masked
  */

@@ -322,6 +322,7 @@ lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, s
 
 /* Deferred packets that are collected until a vector is full: fewer than LANES before those of another group are
  * added.
+ *
  *    packets   | waiting: < LANES | of the group that is added: <= 64 | stored and ignored: < LANES_STEP |
  */
 struct lanes_deferred {
@@ -440,6 +441,7 @@ lanes_store_numbers(uint32_t *to, lanes numbers)
 #if defined(TABLE_AVX2) && LANES == 8
 
 /* Four 64-bit numbers.
+ *
  *    low   l0 l1 l2 l3   widened   0:l0 0:l1 0:l2 0:l3       high likewise, shifted up by 32, then OR
  */
 LANES_INLINE void

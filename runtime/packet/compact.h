@@ -28,6 +28,7 @@ compact_numbers_eight(uint16_t *to, const uint16_t *from, __mmask8 set)
 }
 
 /* Compresses numbers 32 packets at a time; `count` is a multiple of 32.
+ *
  *    set    0b..1011      from  n0 n1 n2 n3 ..      to  n0 n1 n3 ..
  */
 static inline void

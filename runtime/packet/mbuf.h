@@ -62,6 +62,7 @@ packet_known(const struct burst *burst, uint32_t i, void *data)
 #define PACKET_LENGTHS_EIGHT 1
 
 /* For two consecutive packets of the burst: the lengths, and above them those of the first segments, with a tag.
+ *
  *    pkt_len of i | data_len, vlan_tci of i | pkt_len of i + 1 | data_len, vlan_tci of i + 1      32 bits each
  */
 static inline __m128i

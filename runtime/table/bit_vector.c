@@ -230,6 +230,7 @@ bit_vector_unused(const struct bit_vector_side *side, uint32_t class)
 }
 
 /* Which classes the rule divides: `allowed`, `divided`; and the number of classes then.
+ *
  *    sizes     values of a class             allowed == 0         the rule is not in the class's set
  *    allowed   those that the rule allows    allowed == sizes     it is, and the class stays whole
  *                                            else                 divided: these values get a new class

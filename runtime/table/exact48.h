@@ -127,6 +127,7 @@ exact48_words(const struct exact48_bucket *bucket, enum exact48_from from)
 }
 
 /* The words minus the key.
+ *
  *    word  n : k   XOR   0 : key   =   n : 0   if the key is in the word, else n : not 0
  *          16  48        16   48       16  48
  */

@@ -355,6 +355,7 @@ exact48_resize(struct exact48_words *words, uint64_t bucket_count)
 }
 
 /* Words up to which an array is filled: monotonic in its size.
+ *
  *    bytes of the array   < 512 KB     512 KB .. 128 MB     > 128 MB
  *    words per bucket     4            6                    4, but in all no fewer than at 128 MB
  */

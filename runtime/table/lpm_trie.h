@@ -50,6 +50,7 @@ lpm_trie_bits(const uint64_t *key, uint32_t limbs, uint32_t key_bits, uint32_t d
 }
 
 /* Bits of all prefixes that six bits of the key can match here: of lengths 0 to 5.
+ *
  *    six = abcdef      1   1a   1ab   1abc   1abcd   1abcde      a one, then the prefix's bits
  *    length            0   1    2     3      4       5           length 6 is length 0 of the child
  */

@@ -95,8 +95,9 @@ perfect_group_slot(const struct perfect_array *array, const struct table_group *
 }
 
 /* Words are inserted into vectors one by one, as memory operands: gathers take three times as long (Zen 4),
- * and so would a buffer. */
-/*    words    n0 : k0   n1 : k1 ..   XOR keys: n : 0 where the key is in its slot
+ * and so would a buffer.
+ *
+ *    words    n0 : k0   n1 : k1 ..   XOR keys: n : 0 where the key is in its slot
  *    match    the lower 48 bits are zero
  *    found    the upper 16 bits, narrowed to 32 each; 0 where there is no match
  */

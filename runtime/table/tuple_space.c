@@ -9,6 +9,7 @@
 #include "table/tuple_space_writer.h"
 
 /* Labels, upper halves of ranks: as floating-point numbers these are neither denormal nor none.
+ *
  *    0x00100000 .. 0x7fe00000: an exponent of 1 to 2046, so the order of bits is the order of doubles
  */
 #define LABEL_FIRST 0x00100000u
@@ -236,6 +237,7 @@ tuple_space_array_create(struct tuple_space_writer *writer)
 }
 
 /* Labels far from each other, and from both ends.
+ *
  *    LABEL_FIRST | quarter: before all | two quarters: the rules of now | quarter: behind all | LABEL_END
  *
  * Most insertions are at an end or evenly in between: either way a label is free for long. */

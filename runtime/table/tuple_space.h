@@ -89,6 +89,7 @@ tuple_space_address(const struct tuple_space *table, uint64_t hash)
 }
 
 /* The key as rules are compared with it.
+ *
  *    limbs     key as it is | 0 ..                      up to a multiple of two limbs
  *    ranges    that do not fill a 16-bit lane of the key are copied into lanes behind it
  */

@@ -15,6 +15,7 @@ struct tuple_space_piece {
 };
 
 /* A rule as it is compared, and what it says all of: ternary bits, and lanes of ranges of one value.
+ *
  *    value, mask   ternary lanes: bits and which of them matter; range lanes: low end and high - low
  *    says          ones where the rule leaves nothing open: a tuple's mask has to lie within
  */
