@@ -45,7 +45,8 @@ bit_vector_look_in(const struct bit_vector_array *array, const uint64_t *const *
 }
 
 /* The record of the first rule in all sets. Branch-free, since the word that has it is unpredictable; sixteen
- * words are a thousand rules. */
+ * words are a thousand rules. Rules in a multiple of sixteen words are searched with a branch per stride; a last
+ * line without one. Sets are whole lines or a quad, so no other remainder exists. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_first_rule(const struct bit_vector_array *array, const uint64_t *const *sets, uint32_t chunks)
 {

@@ -264,7 +264,8 @@ struct bit_vector_readers {
 };
 
 /* Searches a packet's first rule in `span` words of its sets. Branch-free, since a match is unpredictable: a
- * failed search gives no rule. 1: it failed. */
+ * failed search gives no rule. 1: it failed. Without a rule `bit_vector_place` gives some place, whose record is
+ * loaded and masked away. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_look(struct bit_vector_readers from, const struct bit_vector_search *search, uint32_t packet, uint64_t at, uint32_t span, uint32_t chunks)
 {

@@ -115,7 +115,8 @@ btree_shorter(const struct btree_writer *writer, const struct rule *rule)
 	return 0;
 }
 
-/* The range that decides for a key when rule `without` is gone, or 0. */
+/* The range that decides for a key when rule `without` is gone, or 0. All rules are looked at: a range table has
+ * few, and only deletions come here. */
 static uint32_t
 btree_next_range(const struct btree_writer *writer, uint64_t key, uint32_t without)
 {

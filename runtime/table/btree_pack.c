@@ -172,7 +172,8 @@ btree_pack_leaves(struct btree_tree *tree, const struct btree_list *list, struct
 	return 1;
 }
 
-/* What a level that shall not be has in memory below its nodes from one on. */
+/* What a level that shall not be has in memory below its nodes from one on. Drafts before `from` have gone into
+ * parents, which release what is below them. */
 static void
 btree_level_abandon(const struct btree_tree *tree, struct btree_level *level, uint64_t from, uint64_t number)
 {
@@ -181,7 +182,8 @@ btree_level_abandon(const struct btree_tree *tree, struct btree_level *level, ui
 	btree_level_release(tree, level);
 }
 
-/* The level above another one, in its place. 0: no memory, and nothing is left of either. */
+/* The level above another one, in its place. 0: no memory, and nothing is left of either. Drafts are copied into
+ * groups here: a node's children get their address only now. */
 static int
 btree_pack_parents(struct btree_tree *tree, struct btree_level *level, uint64_t number)
 {

@@ -32,7 +32,12 @@ struct dir24_8_writer {
 	uint32_t link_count;	/* used slots of links, including those of retired groups */
 };
 
-/* Gives entries to another owner, if their owner's length (plus one) is in a range. */
+/* Gives entries to another owner, if their owner's length (plus one) is in a range.
+ *
+ *    insert prefix of length n    least 0        most n + 1     owner n + 1
+ *    delete it                    least n + 1    most n + 1     owner: the next shorter one's, or 0
+ *    modify it                    as insert: all that it owns get the new record
+ */
 struct dir24_8_change {
 	uint64_t value;
 	uint32_t length;

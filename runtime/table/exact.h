@@ -342,7 +342,8 @@ exact_find(const struct exact *table, const void *address, uint64_t hash, const 
 TABLE_GROUP_ADDRESS(exact)
 TABLE_GROUP_LINES(exact)
 
-/* Four keys of a group in their first buckets. A bit for each miss. */
+/* Four keys of a group in their first buckets. A bit for each miss. Keys of one or two limbs: their numbers come
+ * out of vectors together. Wide keys one by one. */
 static inline __attribute__((always_inline)) uint32_t
 exact_find_four(const struct exact *table, const struct exact_array *array, const struct table_group *group, uint32_t i)
 {

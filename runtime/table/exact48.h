@@ -228,7 +228,8 @@ exact48_find_in(const struct exact48 *table, const void *address, uint64_t hash,
 }
 
 /* Completes a lookup that missed in the bucket at `address`. If the array was replaced since that address was
- * computed, the second bucket alone would be wrong, so the lookup starts over. */
+ * computed, the second bucket alone would be wrong, so the lookup starts over. In the current array a key that
+ * is in no second bucket ends at `exact48_overflowed`, as in `exact48_find`. */
 static inline uint32_t
 exact48_find_second(const struct exact48 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {

@@ -116,7 +116,8 @@ list_place(const struct list_writer *writer, const struct rule *rule)
 	return place;
 }
 
-/* Puts blocks of these rules in the place of `gone` blocks from `at` on: one block, or, of more than eight rules, two, the first with `first`. */
+/* Puts blocks of these rules in the place of `gone` blocks from `at` on: one block, or, of more than eight rules, two, the first with `first`.
+ * Blocks that are not rewritten are shared by the old array and the new one: only the others are retired. */
 static enum table_status
 list_rewrite(struct list_writer *writer, uint64_t at, uint64_t gone, const uint32_t *numbers, uint32_t count, uint32_t first)
 {

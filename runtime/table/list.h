@@ -115,6 +115,7 @@ list_match(const struct list *table, const struct list_block *block, const uint6
 {
 	uint32_t match = list_agree(block, key, limbs);
 
+	/* Lanes behind the last rule have masks of 0, so they agree with any key. */
 	match &= ((uint32_t)1 << block->count) - 1;
 	for (uint32_t range = 0; range < table->range_count; range++)
 		for (uint32_t left = match; left != 0; left &= left - 1) {

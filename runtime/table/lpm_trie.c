@@ -154,7 +154,7 @@ lpm_trie_add_child(struct lpm_trie_draft *draft, uint32_t six, struct lpm_trie_n
 	draft->below[six] = child;
 }
 
-/* Frees nodes of `lpm_trie_branch` that no reader has seen. */
+/* Frees nodes of `lpm_trie_branch` that no reader has seen. A chain: each node but the last has one child. */
 static void
 lpm_trie_release(struct memory *memory, struct lpm_trie_node *node)
 {

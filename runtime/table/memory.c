@@ -263,6 +263,7 @@ memory_return_blocks(struct memory *memory, struct memory_block *block)
 	}
 }
 
+/* The table has no readers any more, so retired pieces need no grace period. */
 void
 memory_destroy(struct memory *memory)
 {

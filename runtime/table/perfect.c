@@ -187,6 +187,7 @@ perfect_link(struct perfect_chains *chains, const struct perfect_array *array, u
 	*head = number;
 }
 
+/* The rule is in the chain of its pilot: its key has not changed. */
 static void
 perfect_unlink(struct perfect_chains *chains, const struct perfect_array *array, uint32_t number, uint64_t word)
 {

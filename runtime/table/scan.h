@@ -142,7 +142,10 @@ scan_all(const struct scan *table, const struct scan_array *array, const uint64_
 	return __atomic_load_n(&array->records[best], __ATOMIC_ACQUIRE);
 }
 
-/* What is compared of a key, where the program says it: in the place of `limbs`, so that loops have literal ends. */
+/* What is compared of a key, where the program says it: in the place of `limbs`, so that loops have literal ends.
+ *
+ *    bits 0..7 limbs | 8..15 words | 16..23 pairs | 24..31 wides
+ */
 static inline uint32_t
 scan_form(uint32_t limbs, uint32_t words, uint32_t pairs, uint32_t wides)
 {

@@ -185,6 +185,7 @@ scan_place(uint32_t place)
 #endif
 }
 
+/* One vector is decremented instead of broadcasting a new place for each rule. */
 static inline scan_vector
 scan_place_before(scan_vector place)
 {
@@ -195,7 +196,8 @@ scan_place_before(scan_vector place)
 #endif
 }
 
-/* `place` where nothing is missed, what was best before elsewhere. */
+/* `place` where nothing is missed, what was best before elsewhere. A blend under the mask of the lanes that
+ * match; AVX2 takes the top bit of each byte of an all-ones lane. */
 static inline scan_vector
 scan_place_best(scan_vector best, scan_vector place, scan_vector miss)
 {
@@ -218,7 +220,9 @@ scan_store(uint32_t *places, scan_vector best)
 
 /* So many vectors of packets against all rules, last rule first: the last match takes precedence. So each match
  * overwrites the one before, and the first rule in order is the last to be stored: no minimum, no branch.
- * `place` counts down with the rules. */
+ * `place` counts down with the rules. Lanes behind the last rule have masks of 0 and may match a key, but they are
+ * the first to be compared, and their records are 0: a packet that no rule matches is left with one of them, or
+ * with the place behind the last block. */
 static inline __attribute__((always_inline)) void
 scan_together(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t from, uint32_t vectors, uint32_t words,
 	      uint32_t pairs, uint32_t wides)

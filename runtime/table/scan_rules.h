@@ -89,7 +89,8 @@ struct scan_key {
 	uint32_t wides[SCAN_RANGES_MOST];
 };
 
-/* The bits of a field of at most 32 bits. */
+/* The bits of a field of at most 32 bits. A field may cross two limbs; `low` is not 0 then, so the shift by 64 -
+ * low is defined. */
 static inline uint32_t
 scan_bits(const uint64_t *key, struct scan_field field)
 {

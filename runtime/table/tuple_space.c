@@ -251,7 +251,9 @@ tuple_space_label(struct tuple_space_writer *writer)
 		writer->notes[writer->ranking.numbers[place]].label = LABEL_FIRST + quarter + (uint32_t)((uint64_t)(place + 1) * 2 * quarter / (count + 1));
 }
 
-/* Where a rule's head is, counted through all tuples, in the tuple where fewest are counted in its bucket. */
+/* Where a rule's head is, counted through all tuples, in the tuple where fewest are counted in its bucket. As
+ * `tuple_space_put`, of counts in place of runs: nothing has been written yet. Heads of all tuples are one
+ * array, so a head has one number. */
 static uint32_t
 tuple_space_settle(struct tuple_space_writer *writer, struct tuple_space_array *array, uint32_t number, const uint32_t *counts)
 {
@@ -331,6 +333,7 @@ tuple_space_rebuild(struct tuple_space_writer *writer)
 		if (writer->noted != 0)
 			memcpy(notes, writer->notes, writer->noted * sizeof(*notes));
 		tuple_space_label(writer);
+		/* A head counts 4,095 pairs: with more than 8,190 rules in one bucket there is no run for it. */
 		status = tuple_space_settle_all(writer, new, counts, slots) ? TABLE_OK : TABLE_FULL;
 		if (status != TABLE_OK)
 			memcpy(writer->notes, notes, writer->noted * sizeof(*notes));
@@ -454,6 +457,7 @@ tuple_space_change(struct ruled *ruled, uint32_t number)
 	__atomic_store_n(rank, (int64_t)((uint64_t)label << 32 | rules_at(&ruled->rules, number)->record), __ATOMIC_RELEASE);
 }
 
+/* The hash is not used: each tuple has its own. */
 static uint32_t
 tuple_space_lookup(const struct layout *layout, const uint64_t *key)
 {

@@ -239,14 +239,18 @@ tuple_space_record(tuple_space_best best)
 	return rank == TUPLE_SPACE_NONE ? 0 : (uint32_t)rank;
 }
 
-/* Whether all rules of a tuple lose against what was found, in a table of many tuples. */
+/* Whether all rules of a tuple lose against what was found, in a table of many tuples. Tuples are in the order
+ * of how much they ask for, not of rank, so a later one may still win: hence the test per tuple. `best >> 32` is
+ * the label; without a match it is that of infinity, which is above all labels but below UINT32_MAX: tuples
+ * without rules are skipped as well. */
 static inline int
 tuple_space_is_late(const struct tuple_space_tuple *tuple, uint32_t number, tuple_space_best best)
 {
 	return number >= TUPLE_SPACE_EVERY && tuple_space_rank(best) >> 32 < __atomic_load_n(&tuple->first, __ATOMIC_RELAXED);
 }
 
-/* Inlined with a literal number of units, so that the loops over them are gone. */
+/* Inlined with a literal number of units, so that the loops over them are gone. The tuple of nothing is apart:
+ * its head needs no hash, since all keys have the same one. */
 static inline __attribute__((always_inline)) uint32_t
 tuple_space_all(const struct tuple_space *table, const struct tuple_space_array *array, const uint64_t *key, uint32_t limbs, uint32_t units)
 {
@@ -280,7 +284,8 @@ tuple_space_find(const struct tuple_space *table, const void *address, uint64_t 
 	}
 }
 
-/* What a group's keys lead to in one tuple: the packets with a head that is not empty, without a branch. */
+/* What a group's keys lead to in one tuple: the packets with a head that is not empty, without a branch. The
+ * index is advanced by 0 or 1: a hit overwrites nothing, a miss is overwritten by the next one. */
 /* One more than there are packets: the store behind the last hit is made, and ignored. */
 struct tuple_space_hits {
 	uint32_t count;

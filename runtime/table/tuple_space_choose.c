@@ -107,7 +107,8 @@ choose_cost(struct tuple_space_trial *trial, const uint64_t *mask, uint32_t limb
 	return (CHOOSE_HEAD + CHOOSE_PAIR * (double)pairs / TUPLE_SPACE_PROBES) / ((double)taken * trial->scale);
 }
 
-/* Adds the piece with which the tuple costs least; the new cost. */
+/* Adds the piece with which the tuple costs least; the new cost. All pieces are tried: at most 80 times the
+ * sample, for each step. */
 static double
 choose_extend(struct tuple_space_writer *writer, struct tuple_space_piece *tuple, double cost)
 {
