@@ -18,6 +18,7 @@
 #define PERFECT_BUCKET_MOST 24u		/* keys with one pilot */
 #define PERFECT_SLOT_BITS_LEAST 4u
 #define PERFECT_SLOT_BITS_MOST 26u
+#define PERFECT_DOUBLINGS 4u		/* of an array, for keys that suit no pilots; it is a fortieth full then */
 #define PERFECT_PILOT_LAST 0xffffu
 
 /* The rules by pilot. */
@@ -58,7 +59,7 @@ perfect_array_bytes(uint32_t slot_bits, uint32_t pilot_bits)
 
 /* One allocation, so that pilots and slots are retired together: a pilot of one array says nothing of another. */
 static struct perfect_array *
-perfect_array_create(struct memory *memory, uint32_t slot_bits, uint32_t pilot_bits)
+perfect_array_create(struct memory *memory, uint32_t slot_bits, uint32_t pilot_bits, uint32_t hash_shift)
 {
 	const uint64_t bytes = perfect_array_bytes(slot_bits, pilot_bits);
 	struct perfect_array *array = memory_allocate(memory, bytes);
@@ -67,6 +68,7 @@ perfect_array_create(struct memory *memory, uint32_t slot_bits, uint32_t pilot_b
 		return NULL;
 	array->pilots = (uint16_t *)(void *)(array + 1);
 	array->slots = (uint64_t *)(void *)((uint8_t *)array + bytes - (sizeof(uint64_t) << slot_bits));
+	array->hash_shift = hash_shift;
 	array->slot_shift = 32 - slot_bits;
 	array->pilot_shift = 64 - pilot_bits;
 	array->bytes = bytes;
@@ -244,36 +246,50 @@ perfect_fill(struct perfect_writer *writer, struct perfect_array *array, const s
 	return 1;
 }
 
-/* An array for all rules, with at least so many bits for slots.
- *
- * A failed search means more slots, and more pilots: keys with equal 32 bits and one pilot may then have two.
- * Keys whose hashes differ in their lowest 16 bits alone have one slot in any array: such a pair is refused
- * (TABLE_FULL). */
+/* An array of this size for all rules becomes that of the table. TABLE_FULL: some keys suit no pilot. */
 static enum table_status
-perfect_rebuild(struct perfect_writer *writer, uint32_t slot_bits)
+perfect_try(struct perfect_writer *writer, uint32_t slot_bits, uint32_t hash_shift)
 {
 	struct memory *memory = writer->ruled.layout.memory;
 	struct perfect_array *old = writer->perfect->array;
+	/* Three keys to a pilot when three quarters of the slots are filled. */
+	struct perfect_chains chains = { .slot_bits = slot_bits, .pilot_bits = slot_bits - 2 };
+	struct perfect_array *array = perfect_array_create(memory, slot_bits, chains.pilot_bits, hash_shift);
+	const int ready = array != NULL && perfect_chains_create(&chains, &writer->ruled.rules, array);
 
-	for (; slot_bits <= PERFECT_SLOT_BITS_MOST; slot_bits++) {
-		/* Three keys to a pilot when three quarters of the slots are filled. */
-		struct perfect_chains chains = { .slot_bits = slot_bits, .pilot_bits = slot_bits - 2 };
-		struct perfect_array *array = perfect_array_create(memory, slot_bits, chains.pilot_bits);
-		const int ready = array != NULL && perfect_chains_create(&chains, &writer->ruled.rules, array);
-
-		if (ready && perfect_fill(writer, array, &chains)) {
-			perfect_chains_destroy(&writer->chains, memory);
-			writer->chains = chains;
-			__atomic_store_n(&writer->perfect->array, array, __ATOMIC_RELEASE);
-			if (old != NULL)
-				memory_retire(memory, old, old->bytes);
-			return TABLE_OK;
-		}
-		perfect_chains_destroy(&chains, memory);
-		memory_release(memory, array, perfect_array_bytes(slot_bits, chains.pilot_bits));
-		if (!ready)
-			return TABLE_NO_MEMORY;
+	if (ready && perfect_fill(writer, array, &chains)) {
+		perfect_chains_destroy(&writer->chains, memory);
+		writer->chains = chains;
+		__atomic_store_n(&writer->perfect->array, array, __ATOMIC_RELEASE);
+		if (old != NULL)
+			memory_retire(memory, old, old->bytes);
+		return TABLE_OK;
 	}
+	perfect_chains_destroy(&chains, memory);
+	memory_release(memory, array, perfect_array_bytes(slot_bits, chains.pilot_bits));
+	return ready ? TABLE_FULL : TABLE_NO_MEMORY;
+}
+
+/* An array for all rules, with at least so many bits for slots.
+ *
+ * Bits 16 to 47 of the hash come first, since each depends on many bits of the key. Two keys of one pilot that
+ * have them in common have slots by bits 0 to 31. Only where one pair of keys excludes each, more pilots have to
+ * separate them: such keys are made on purpose. Then the entry is refused before the array is much too large. */
+static enum table_status
+perfect_rebuild(struct perfect_writer *writer, uint32_t slot_bits)
+{
+	static const uint32_t hash_shifts[] = { 16, 0 };
+	uint32_t most = slot_bits + PERFECT_DOUBLINGS;
+
+	if (most > PERFECT_SLOT_BITS_MOST)
+		most = PERFECT_SLOT_BITS_MOST;
+	for (; slot_bits <= most; slot_bits++)
+		for (uint32_t i = 0; i < 2; i++) {
+			const enum table_status status = perfect_try(writer, slot_bits, hash_shifts[i]);
+
+			if (status != TABLE_FULL)
+				return status;
+		}
 	return TABLE_FULL;
 }
 

@@ -8,7 +8,9 @@
  *    pilots[number] ─▶ pilot ─▶ slots[slot] ─▶ number : key
  *
  * Pilots are odd, so multiplying by one permutes 32-bit numbers: another pilot gives a bucket's keys new slots,
- * unless their 32 bits are equal. A pilot's number uses the top bits of the hash, as many as there are pilots. */
+ * unless their 32 bits are equal. Then the array takes bits 0 to 31 instead. The lower 48 bits of the hash are a
+ * permutation of the key, so any two keys differ in one of the two. A pilot's number uses the top bits of the
+ * hash, as many as there are pilots. */
 #ifndef BACUS_TABLE_PERFECT_H
 #define BACUS_TABLE_PERFECT_H
 
@@ -23,6 +25,7 @@
 /* Replaced as a whole when it grows. */
 struct perfect_array {
 	uint64_t *slots;	/* a key, and above it its record number: 0 for no entry */
+	uint32_t hash_shift;	/* the lowest of the 32 bits of the hash that make slots */
 	uint32_t slot_shift;	/* 32 less the bits of a slot's number */
 	uint32_t pilot_shift;	/* 64 less the bits of a pilot's number */
 	uint64_t bytes;
@@ -43,11 +46,11 @@ perfect_hash(const struct perfect *table, const uint64_t *key, uint32_t limbs)
 	return key[0] * PERFECT_MULTIPLIER;
 }
 
-/* The number of a slot: from 32 bits of the hash that depend on the whole key. */
+/* The number of a slot: from 32 bits of the hash. */
 static inline uint32_t
 perfect_slot(const struct perfect_array *array, uint64_t hash, uint32_t pilot)
 {
-	return (uint32_t)(hash >> 16) * pilot >> array->slot_shift;
+	return (uint32_t)(hash >> array->hash_shift) * pilot >> array->slot_shift;
 }
 
 static inline uint64_t

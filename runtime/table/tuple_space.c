@@ -192,12 +192,14 @@ tuple_space_head_bits(uint32_t rules)
  *
  *    head | pairs, 64 bytes per unit | ranks, two per pair | heads of tuple 0 | heads of tuple 1 | ..
  *
- * Room for twice as many pairs as rules: each change of a bucket takes a new run and leaves the old one behind. */
+ * Room for twice as many pairs as rules: each change of a bucket takes a new run and leaves the old one behind.
+ * A head counts 65,536 pairs, enough for the most rules, each in a bucket of its own. */
 static struct tuple_space_array *
 tuple_space_array_create(struct tuple_space_writer *writer)
 {
 	const uint32_t count = writer->ranking.count, limbs = 2 * writer->space->units;
-	const uint64_t pairs = (uint64_t)count * 2 + PAIRS_SPARE, front = (sizeof(struct tuple_space_array) + 63) / 64 * 64;
+	const uint64_t wanted = (uint64_t)count * 2 + PAIRS_SPARE, most = (uint64_t)1 << (32 - TUPLE_SPACE_RUN_BITS);
+	const uint64_t pairs = wanted < most ? wanted : most, front = (sizeof(struct tuple_space_array) + 63) / 64 * 64;
 	uint32_t rules[TUPLE_SPACE_TUPLES_MOST] = { 0 }, head_room = 0;
 	struct tuple_space_array *array;
 	uint64_t bytes = front + pairs * (64 * (uint64_t)writer->space->units + 2 * sizeof(int64_t));
@@ -333,7 +335,6 @@ tuple_space_rebuild(struct tuple_space_writer *writer)
 		if (writer->noted != 0)
 			memcpy(notes, writer->notes, writer->noted * sizeof(*notes));
 		tuple_space_label(writer);
-		/* A head counts 4,095 pairs: with more than 8,190 rules in one bucket there is no run for it. */
 		status = tuple_space_settle_all(writer, new, counts, slots) ? TABLE_OK : TABLE_FULL;
 		if (status != TABLE_OK)
 			memcpy(writer->notes, notes, writer->noted * sizeof(*notes));

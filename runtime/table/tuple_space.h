@@ -9,7 +9,7 @@
  * Rules that readers have seen never change but for a rank, which is one word: a bucket with one more is a new run of pairs, shown by one store of its head.
  * Pairs that nothing leads to any more wait until the writer makes everything anew.
  *
- *    key ─▶ (key & mask) * multipliers, summed ─▶ heads[..] ─▶ first pair << 12 | pairs ─▶ pairs, ranks
+ *    key ─▶ (key & mask) * multipliers, summed ─▶ heads[..] ─▶ first pair << 16 | pairs ─▶ pairs, ranks
  *           of each tuple                          0: no rule
  *
  *    rank   | label 32 | record 32 |     the lower label comes first: labels are in the order of priority, with gaps
@@ -27,7 +27,7 @@
 #define TUPLE_SPACE_RANGES_MOST 8u
 #define TUPLE_SPACE_LIMBS_MOST 10u	/* of a key with its ranges in lanes of their own */
 #define TUPLE_SPACE_TUPLES_MOST 32u
-#define TUPLE_SPACE_RUN_BITS 12u	/* of a head: how many pairs; above, the first */
+#define TUPLE_SPACE_RUN_BITS 16u	/* of a head: how many pairs; above, the first. All rules may be in one bucket, or each in its own */
 #define TUPLE_SPACE_RUN_MOST ((1u << TUPLE_SPACE_RUN_BITS) - 1)
 #define TUPLE_SPACE_NONE 0x7ff0000000000000ll	/* a rank that loses against all: as a floating-point number, infinity, see `tuple_space_pair` */
 #define TUPLE_SPACE_EVERY 8u		/* so many tuples are looked at whatever was found: that a better rule may follow is hard to predict */

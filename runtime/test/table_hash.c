@@ -4,6 +4,7 @@
 
 #include "table/exact.h"
 #include "table/exact60.h"
+#include "table/perfect.h"
 #include "table/records.h"
 #include "table/rules.h"
 #include "table_host.h"
@@ -275,9 +276,43 @@ hash_spreads_contents(void)
 	}
 }
 
+/* Keys 0 and 1 have hashes that differ in their lowest 16 bits alone, keys 0 and 2 in their upper 32. */
+static uint64_t
+hash_neighbour(uint64_t i)
+{
+	static const uint64_t first[] = { 2, 0x7102aa0ebbe9, 0x000100000002 };
+
+	return i < 3 ? first[i] : hash_distant(i, 7);
+}
+
+/* A perfect hash has a slot for each key, whichever bits of their hashes are equal. */
+static void
+hash_perfect_neighbours(void)
+{
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	struct writer *writer = hash_writer(&memory, STRUCTURE_PERFECT, 48);
+
+	CHECK((hash_neighbour(0) * PERFECT_MULTIPLIER ^ hash_neighbour(1) * PERFECT_MULTIPLIER) >> 16 == 0);
+	CHECK((uint32_t)(hash_neighbour(0) * PERFECT_MULTIPLIER ^ hash_neighbour(2) * PERFECT_MULTIPLIER) == 0);
+	for (uint64_t i = 0; i < 40; i++) {
+		const uint64_t key = hash_neighbour(i);
+
+		CHECK(hash_insert(writer, &key, 48) == TABLE_OK);
+	}
+	for (uint64_t i = 0; i < 40; i++) {
+		const uint64_t key = hash_neighbour(i);
+		const uint32_t number = writer_lookup(writer, &key);
+
+		CHECK(number != 0 && ((const struct test_record *)table_record(writer_table(writer), number))->value == key % 9);
+	}
+	writer_destroy(writer);
+	CHECK(memory.bytes == 0);
+}
+
 void
 test_table_hash(void)
 {
+	hash_perfect_neighbours();
 	hash_spreads_contents();
 	hash_spreads(STRUCTURE_EXACT48, 48);
 	hash_spreads(STRUCTURE_EXACT60, 60);
