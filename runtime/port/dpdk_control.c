@@ -100,11 +100,13 @@ dpdk_copy(const void *packet, uint16_t length, uint8_t *to)
 static void
 dpdk_give(struct ring *ring, const struct rte_mbuf *packet, uint32_t port)
 {
-	uint8_t *to = ring_reserve(ring, port, packet->pkt_len);
+	/* As much as is reserved: a packet is at most 65,535 bytes long to a program. */
+	const uint16_t length = packet->pkt_len < UINT16_MAX ? (uint16_t)packet->pkt_len : UINT16_MAX;
+	uint8_t *to = ring_reserve(ring, port, length);
 
 	if (to == NULL)
 		return;
-	dpdk_copy(packet, (uint16_t)packet->pkt_len, to);
+	dpdk_copy(packet, length, to);
 	ring_commit(ring);
 }
 
