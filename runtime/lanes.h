@@ -7,7 +7,7 @@
  *    memory            packet 0: bytes ..   packet 1: bytes ..   packet 2: ..       16 bytes of each, one load
  *    lanes_quarter     4 rows of words of packets i, i + 4, i + 8, i + 12
  *    lanes_transpose   4 vectors, each one word of 4 packets per 128-bit quarter
- *    lanes_turned      bytes of each word swapped: numbers of the program
+ *    lanes_swapped      bytes of each word swapped: numbers of the program
  *    vector w          word w of packet 0, 1, 2, .. LANES - 1, in order
  */
 #ifndef BACUS_LANES_H
@@ -137,7 +137,7 @@ lanes_quarter(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
 #define LANES_HIGH64 _mm512_unpackhi_epi64
 
 LANES_INLINE lanes
-lanes_turned(__m512i words)
+lanes_swapped(__m512i words)
 {
 	/* Bytes 3 2 1 0 7 6 5 4 .. (the arguments are from the highest down): each 32-bit word is byte-swapped. */
 	const __m128i turn = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
@@ -180,7 +180,7 @@ lanes_quarter(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
 #define LANES_HIGH64 _mm256_unpackhi_epi64
 
 LANES_INLINE lanes
-lanes_turned(__m256i words)
+lanes_swapped(__m256i words)
 {
 	const __m128i turn = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
 
@@ -403,7 +403,7 @@ lanes_load(const struct lanes_packets *packets, uint32_t offset, lanes *words)
 		rows[row] = lanes_quarter(packets, row, offset);
 	lanes_transpose(rows);
 	for (uint32_t word = 0; word < 4; word++)
-		words[word] = lanes_turned(rows[word]);
+		words[word] = lanes_swapped(rows[word]);
 #else
 	uint32_t rows[4][LANES];
 
@@ -424,12 +424,12 @@ LANES_INLINE void
 lanes_store_bytes(uint32_t *to, lanes bytes)
 {
 #ifdef LANES_VECTOR
-	const lanes turned = lanes_turned((LANES_VECTOR)bytes);
+	const lanes swapped = lanes_swapped((LANES_VECTOR)bytes);
 #else
-	const lanes turned = bytes << 24 | (bytes & 0xff00) << 8 | (bytes >> 8 & 0xff00) | bytes >> 24;
+	const lanes swapped = bytes << 24 | (bytes & 0xff00) << 8 | (bytes >> 8 & 0xff00) | bytes >> 24;
 #endif
 
-	memcpy(to, &turned, sizeof(turned));
+	memcpy(to, &swapped, sizeof(swapped));
 }
 
 LANES_INLINE void

@@ -1,5 +1,5 @@
 /* Entries by the million: many inserted, or all deleted. What an insertion reads is far apart in memory, and the next
- * read depends on it. So the lines of some entries are requested before the first of them is inserted.
+ * read depends on it. So the lines of some entries are prefetched before the first of them is inserted.
  *
  *    step 0   lines whose address follows from the match: buckets, chains, index
  *    step 1   what those lines lead to, when they have come

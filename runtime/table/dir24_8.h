@@ -210,7 +210,7 @@ DIR24_8_SECOND(dir24_8, uint32_t, 16, 12)
 DIR24_8_SECOND(dir24_8_u16, uint16_t, 16, 16)
 DIR24_8_SECOND(dir24_8_u8, uint8_t, 32, 32)
 
-/* The lines of many keys are computed at once, to be requested. All are of the first array, which stays where it is as long as the table lives. */
+/* The lines of many keys are computed at once, to be prefetched. All are of the first array, which stays where it is as long as the table lives. */
 #define DIR24_8_LINES(NAME, ENTRY)                                                                                                           \
 	struct NAME##_lines {                                                                                                                \
 		const ENTRY *first;                                                                                                          \

@@ -217,7 +217,7 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 		addresses[i] = (const uint8_t *)buckets + table_bucket(table_hash(keys[i]), bucket_count) * TABLE_LINE;
 }
 
-/* Of keys of one limb: the lines of many are computed at once, to be requested. They are of one array; after a grace period they are
+/* Of keys of one limb: the lines of many are computed at once, to be prefetched. They are of one array; after a grace period they are
  * still good as long as that has not been replaced. `NAME_is_at` compares the size as well as the address: memory of a retired array
  * may be allocated again for a new one. If that has the same size, its lines are the same. */
 #define TABLE_GROUP_LINES(NAME)                                                                                                                     \

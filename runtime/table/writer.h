@@ -94,7 +94,7 @@ enum table_status writer_insert(struct writer *writer, const struct table_match 
 void writer_prefetch(struct writer *writer, const struct table_match *match, const void *record, uint32_t step);
 
 /* Inserts entries in their order, whose records are one behind the other, until one is refused: `done` were inserted. What several need from memory is
- * requested together. */
+ * prefetched together. */
 enum table_status writer_insert_all(struct writer *writer, const struct table_match *matches, const void *records, uint32_t count, uint32_t *done);
 
 /* Gives the entry another record. Its cell, its time of last hit and its order among equal priorities stay. */

@@ -100,7 +100,7 @@ bench_insert(struct writer *writer, const uint64_t *value, const uint64_t *mask,
 	return writer_insert(writer, &(const struct table_match){ .value = value, .mask = mask, .priority = priority }, record, NULL) == TABLE_OK;
 }
 
-/* The same text for each structure: loops one packet at a time, and in batches whose lines are requested first. */
+/* The same text for each structure: loops one packet at a time, and in batches whose lines are prefetched first. */
 #define BENCH_LOOKUPS(NAME, LIMBS)                                                                                                          \
 	static double bench_##NAME##_##LIMBS##_single(const struct bench *bench, uint32_t from, uint64_t *sum)                                             \
 	{                                                                                                                                   \

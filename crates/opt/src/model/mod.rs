@@ -225,8 +225,8 @@ impl<'a> Model<'a> {
         let applied: Vec<(NodeId, TableId)> = self.traffic.order().iter().filter_map(applied).collect();
         let wanted: Vec<Planned> =
             applied.iter().map(|(_, table)| (structure(*table), self.partner(plan, *table))).collect();
-        if let Some((lookup_cache, lookups)) = &*self.lookup_cache.borrow()
-            && *lookup_cache == wanted
+        if let Some((planned, lookups)) = &*self.lookup_cache.borrow()
+            && *planned == wanted
         {
             return lookups.clone();
         }
@@ -329,7 +329,7 @@ impl<'a> Model<'a> {
             Descriptor::Mbuf => &port.mbuf,
         };
         let burst = if plan.burst == 0 { self.inputs.machine.burst } else { plan.burst };
-        let nearest = port.burst.iter().zip(costs).min_by_key(|(lookup_cache, _)| lookup_cache.abs_diff(burst));
+        let nearest = port.burst.iter().zip(costs).min_by_key(|(measured, _)| measured.abs_diff(burst));
         nearest.map_or(0.0, |(_, cycles)| *cycles)
     }
 

@@ -185,10 +185,10 @@ impl Model<'_> {
             let planned = &plan.loops[stage.number];
             let made = || lookups.iter().filter(|lookup| stage.looked_up.contains(&lookup.node));
             // Structures with grouped lookups have loops of their own. All other lookups share one.
-            let group_savings = made().filter(|lookup| lookup.shape.group_savings.is_some());
-            let group_savings: f64 = group_savings.map(|lookup| lookup.shape.loops_cycles(machine)).sum();
+            let grouped = made().filter(|lookup| lookup.shape.group_savings.is_some());
+            let own_loops: f64 = grouped.map(|lookup| lookup.shape.loops_cycles(machine)).sum();
             let single = if made().any(|lookup| lookup.shape.group_savings.is_none()) { 1.0 } else { 0.0 };
-            sum += (group_savings + (1.0 + single) * costs.loop_cycles) / f64::from(planned.group.max(1));
+            sum += (own_loops + (1.0 + single) * costs.loop_cycles) / f64::from(planned.group.max(1));
             sum += self.keys(path, stage, at == 0) * costs.operation_cycles;
             if let Some(first) = stage.on_path.as_ref().filter(|_| at == 0) {
                 sum += self.vector_cycles(plan, path, first, on_path);
