@@ -1,10 +1,14 @@
-//! What was written for one program, written for another: tables, actions and objects are the same if their names are.
+//! What was written for one program, written for another: tables, keys, actions and objects are the same if their names are.
+//!
+//! What a controller has changed is carried: entries that it wrote, changed or deleted, and default actions. What it left as the program
+//! had it is as the other program has it.
 
-use super::{Origin, Store, index};
+use super::table::TableStore;
+use super::{Store, Stored, index};
 use crate::plane::{Cell, EntryKey};
 use crate::{Refusal, RefusalKind, Update};
 use hlir::entry::EntryAction;
-use hlir::{ActionCall, ActionSet, Entry, ProfileId, Program, Table, TableId, WeightedCall};
+use hlir::{ActionCall, ActionSet, Entry, Match, ProfileId, Program, Table, TableId, WeightedCall};
 use std::sync::Arc;
 
 /// From the numbers of one program to those of another.
@@ -32,10 +36,49 @@ impl Renaming<'_> {
     }
 
     fn call(&self, (from, to): (&Table, &Table), call: &ActionCall) -> Result<ActionCall, Refusal> {
-        let name = &from.actions[call.action as usize].name;
-        let action = to.actions.iter().position(|action| action.name == *name);
-        let action = action.ok_or_else(|| lost("action", name))? as u32;
-        Ok(ActionCall { action, arguments: call.arguments.clone() })
+        let declared = &from.actions[call.action as usize];
+        let action = to.actions.iter().position(|action| action.name == declared.name);
+        let action = action.ok_or_else(|| lost("action", &declared.name))?;
+        let parameters = &to.actions[action].parameters;
+        for parameter in &declared.parameters {
+            if !parameters.iter().any(|other| other.name == parameter.name) {
+                return Err(lost(&format!("parameter of action `{}`", declared.name), &parameter.name));
+            }
+        }
+        let argument = |name: &str| {
+            let place = declared.parameters.iter().position(|parameter| parameter.name == name);
+            let new = || lost(&format!("value for parameter `{name}` of action"), &declared.name);
+            place.map(|place| call.arguments[place].clone()).ok_or_else(new)
+        };
+        let arguments = parameters.iter().map(|parameter| argument(&parameter.name)).collect::<Result<_, _>>()?;
+        Ok(ActionCall { action: action as u32, arguments })
+    }
+
+    /// The matches in the order of the other table's keys.
+    fn matches(&self, from: TableId, to: TableId, matches: &[Match]) -> Result<Vec<Match>, Refusal> {
+        let (old, new) = (&self.from.tables[from], &self.to.tables[to]);
+        let form = |program: &Program, key: &hlir::Key| (key.kind, program.expression_type(&key.value, &[]).width());
+        let otherwise = || {
+            let sentence =
+                format!("the new program has other keys for table `{}`, which has been written to", old.name);
+            Refusal::new(RefusalKind::Wrong, sentence)
+        };
+        if old.keys.len() != new.keys.len() {
+            return Err(otherwise());
+        }
+        let same = |(key, other): (&hlir::Key, &hlir::Key)| {
+            key.name == other.name && form(self.from, key) == form(self.to, other)
+        };
+        let place = |other: &hlir::Key| old.keys.iter().position(|key| same((key, other))).ok_or_else(otherwise);
+        if old.keys.iter().zip(&new.keys).all(same) {
+            return Ok(matches.to_vec());
+        }
+        new.keys.iter().map(|key| Ok(matches[place(key)?].clone())).collect()
+    }
+
+    fn key(&self, key: EntryKey) -> Result<EntryKey, Refusal> {
+        let table = self.table(key.table)?;
+        Ok(EntryKey { table, matches: self.matches(key.table, table, &key.matches)?, priority: key.priority })
     }
 
     fn entry(&self, from: TableId, to: TableId, entry: &Entry) -> Result<Entry, Refusal> {
@@ -53,15 +96,25 @@ impl Renaming<'_> {
                 EntryAction::Set(ActionSet { actions, ..set.clone() })
             }
         };
-        Ok(Entry { action, ..entry.clone() })
+        let matches = self.matches(from, to, &entry.matches)?;
+        Ok(Entry { matches, action, priority: entry.priority, constant: false })
     }
 
     fn cell(&self, cell: Cell) -> Result<Cell, Refusal> {
         match cell {
             Cell::Index(_) => Ok(cell),
-            Cell::Entry(key) => Ok(Cell::Entry(EntryKey { table: self.table(key.table)?, ..key })),
+            Cell::Entry(key) => Ok(Cell::Entry(self.key(key)?)),
         }
     }
+}
+
+/// Whether a table's entry is as the program had it.
+fn is_among(own: &TableStore, declared: &Table, stored: &Stored) -> bool {
+    let there = own.find(declared, &own.key(&stored.entry.matches, stored.entry.priority));
+    there.is_some_and(|there| {
+        (&there.entry.action, there.idle_timeout_ns, &there.metadata)
+            == (&stored.entry.action, stored.idle_timeout_ns, &stored.metadata)
+    })
 }
 
 impl Store {
@@ -73,29 +126,73 @@ impl Store {
         let mut new = self.emptied_for(program.clone());
         let renaming = Renaming { from: &self.program, to: &program };
         self.carry_profiles(&renaming, &mut new)?;
-        for (id, declared) in self.program.tables.iter() {
-            let written = self.entries(id).filter(|stored| stored.origin == Origin::Controller);
-            let changed = &self.tables[index(id)].default;
-            for stored in written {
-                let table = renaming.table(id)?;
-                let entry = renaming.entry(id, table, &stored.entry)?;
-                let key = EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
-                let set = self.set_number(id, &stored.entry);
-                set.into_iter().for_each(|set| new.tables[index(table)].sets.number_next(set));
-                new.apply(&Update::Insert { table, entry })?;
-                if stored.idle_timeout_ns > 0 {
-                    new.apply(&Update::SetIdleTimeout { key: key.clone(), nanoseconds: stored.idle_timeout_ns })?;
-                }
-                new.set_metadata(&key, &stored.metadata);
-            }
-            if let Some(call) = changed {
-                let table = renaming.table(id)?;
-                let call = renaming.call((declared, &program.tables[table]), call)?;
-                new.apply(&Update::SetDefault { table, call })?;
-            }
+        for (id, _) in self.program.tables.iter() {
+            self.carry_table(&renaming, id, &mut new)?;
         }
         self.carry_objects(&renaming, &mut new)?;
         Ok(new)
+    }
+
+    /// What of a table is not as the program had it. Deletions come first: they make room.
+    fn carry_table(&self, renaming: &Renaming<'_>, id: TableId, new: &mut Store) -> Result<(), Refusal> {
+        let (declared, written) = (&self.program.tables[id], &self.tables[index(id)]);
+        let own = TableStore::new(&self.program, declared);
+        for Stored { entry, .. } in own.stored_entries(declared) {
+            if !written.contains(&written.key(&entry.matches, entry.priority)) {
+                new.carry_deletion(renaming, EntryKey { table: id, matches: entry.matches, priority: entry.priority })?;
+            }
+        }
+        for stored in written.stored_entries(declared) {
+            if own.len() == 0 || !is_among(&own, declared, &stored) {
+                self.carry_entry(renaming, (id, &stored), new)?;
+            }
+        }
+        for (profile, nanoseconds) in &written.expiry_ns {
+            let (table, profile, nanoseconds) = (renaming.table(id)?, *profile, *nanoseconds);
+            new.apply(&Update::SetExpiry { table, profile, nanoseconds })?;
+        }
+        let Some(call) = written.default.as_ref().filter(|call| **call != declared.default) else { return Ok(()) };
+        let table = renaming.table(id)?;
+        let call = renaming.call((declared, &renaming.to.tables[table]), call)?;
+        if *new.default_action(table) != call {
+            new.apply(&Update::SetDefault { table, call })?;
+        }
+        Ok(())
+    }
+
+    fn carry_entry(
+        &self,
+        renaming: &Renaming<'_>,
+        (id, stored): (TableId, &Stored),
+        new: &mut Store,
+    ) -> Result<(), Refusal> {
+        let table = renaming.table(id)?;
+        let entry = renaming.entry(id, table, &stored.entry)?;
+        let key = EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
+        let set = self.set_number(id, &stored.entry);
+        let there = new.find(&key).map(|there| there.entry.action);
+        if there.as_ref() != Some(&entry.action) {
+            set.into_iter().for_each(|set| new.tables[index(table)].sets.number_next(set));
+            let update = match there {
+                Some(_) => Update::Modify { table, entry },
+                None => Update::Insert { table, entry },
+            };
+            new.apply(&update)?;
+        }
+        if stored.idle_timeout_ns > 0 {
+            new.apply(&Update::SetIdleTimeout { key: key.clone(), nanoseconds: stored.idle_timeout_ns })?;
+        }
+        new.set_metadata(&key, &stored.metadata);
+        Ok(())
+    }
+
+    /// An entry that the other program does not bring need not go.
+    fn carry_deletion(&mut self, renaming: &Renaming<'_>, key: EntryKey) -> Result<(), Refusal> {
+        let Ok(key) = renaming.key(key) else { return Ok(()) };
+        if self.find(&key).is_some() {
+            self.apply(&Update::Delete(key))?;
+        }
+        Ok(())
     }
 
     fn carry_profiles(&self, renaming: &Renaming<'_>, new: &mut Store) -> Result<(), Refusal> {

@@ -1,6 +1,7 @@
 //! The store of what a controller writes: it keeps, refuses, takes back, and derives what the data plane gets.
 #![allow(clippy::unwrap_used)]
 
+mod carrying;
 mod groups;
 mod refusing;
 mod replication;
