@@ -62,7 +62,10 @@ impl<L: Lane> NativeEngine<'_, L> {
             Written::Forgotten => self.store.emptied_for(program.clone()),
         };
         let fresh = match written {
-            Written::Kept => self.switch.prepare(pipeline.clone()).map_err(refused)?,
+            Written::Kept => {
+                let alike = |name: &str| begins_alike(&self.store, &program, name);
+                self.switch.prepare(pipeline.clone(), alike).map_err(refused)?
+            }
             Written::Forgotten => {
                 self.switch.prepare_other(pipeline.clone()).map_err(refused)?;
                 (0..self.switch.tables().len()).collect()
@@ -139,6 +142,12 @@ impl<L: Lane> NativeEngine<'_, L> {
         }
         Ok(())
     }
+}
+
+/// Whether a table begins in another program as it does in the store's. Value sets and tables of the compiler's own begin empty.
+fn begins_alike(store: &Store, program: &Program, name: &str) -> bool {
+    let table = program.tables.iter().find(|(_, table)| table.name == name);
+    table.is_none_or(|(id, _)| store.begins_alike(program, id))
 }
 
 /// The program as written and as compiled, its pipeline, and what was written to it.

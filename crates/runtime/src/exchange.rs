@@ -31,7 +31,7 @@ impl<L: Lane> Switch<L> {
         pipeline: Arc<Pipeline>,
         reload: impl FnOnce(&Switch<L>, &[usize]),
     ) -> Result<(), SwitchError> {
-        let fresh = self.prepare(pipeline)?;
+        let fresh = self.prepare(pipeline, |_| true)?;
         reload(self, &fresh);
         self.change_over()
     }
@@ -45,13 +45,18 @@ impl<L: Lane> Switch<L> {
     }
 
     /// The first part of [`Switch::exchange`]. [`Switch::tables`] are those of the new pipeline from now on; the numbers of the new ones are returned.
-    pub fn prepare(&mut self, pipeline: Arc<Pipeline>) -> Result<Vec<usize>, SwitchError> {
-        self.prepare_next(pipeline, true)
+    /// A table that `keeps` denies is new, even if it is equal.
+    pub fn prepare(
+        &mut self,
+        pipeline: Arc<Pipeline>,
+        keeps: impl Fn(&str) -> bool,
+    ) -> Result<Vec<usize>, SwitchError> {
+        self.prepare_next(pipeline, Some(&keeps))
     }
 
     /// The first part of [`Switch::replace`].
     pub fn prepare_other(&mut self, pipeline: Arc<Pipeline>) -> Result<(), SwitchError> {
-        self.prepare_next(pipeline, false).map(drop)
+        self.prepare_next(pipeline, None).map(drop)
     }
 
     /// Lets go of the pipeline that was prepared.
@@ -61,13 +66,19 @@ impl<L: Lane> Switch<L> {
         drop(next);
     }
 
-    fn prepare_next(&mut self, pipeline: Arc<Pipeline>, carries: bool) -> Result<Vec<usize>, SwitchError> {
+    /// With `keeps`, what is equal stays.
+    fn prepare_next(
+        &mut self,
+        pipeline: Arc<Pipeline>,
+        keeps: Option<&dyn Fn(&str) -> bool>,
+    ) -> Result<Vec<usize>, SwitchError> {
         self.give_up();
+        let carries = keeps.is_some();
         let (new, old) = (pipeline.description(), self.current.pipeline.description());
         if new.descriptor != old.descriptor {
             return Err(SwitchError::Descriptor { pipeline: new.descriptor, port: old.descriptor });
         }
-        let places = self.equal_tables(&pipeline, carries);
+        let places = self.equal_tables(&pipeline, keeps);
         let carried = Carried { tables: &places };
         let carried = carries.then_some(&carried);
         let kept = places.iter().map(|place| place.map(|place| self.current.bound.tables[place].clone())).collect();
@@ -97,12 +108,15 @@ impl<L: Lane> Switch<L> {
     }
 
     /// For each table of a pipeline, the number of the equal one that is here.
-    fn equal_tables(&self, pipeline: &Pipeline, carries: bool) -> Vec<Option<usize>> {
+    fn equal_tables(&self, pipeline: &Pipeline, keeps: Option<&dyn Fn(&str) -> bool>) -> Vec<Option<usize>> {
         let equal = |wanted: &crate::pipeline::Table| {
+            if !keeps.is_some_and(|keeps| keeps(&wanted.name)) {
+                return None;
+            }
             self.current.bound.tables.iter().position(|table: &Arc<Table>| {
                 let mut has = table.description().clone();
                 has.source = wanted.source;
-                carries && has == *wanted && has.part_bits == 0
+                has == *wanted && has.part_bits == 0
             })
         };
         pipeline.description().tables.iter().map(equal).collect()

@@ -137,7 +137,7 @@ fn workers_insert_into_a_table_that_both_pipelines_have() {
 fn a_pipeline_that_was_prepared_may_be_given_up() {
     let mut switch = loaded(1);
     switch.tables()[0].insert(&station(1), &[1, 0, 0, 0, 5, 0, 0, 0]).unwrap();
-    assert_eq!(switch.prepare(pipeline("#define ECHO_STATIONS 128\n")).unwrap(), [0]);
+    assert_eq!(switch.prepare(pipeline("#define ECHO_STATIONS 128\n"), |_| true).unwrap(), [0]);
     assert_eq!(switch.tables()[0].len(), 0);
     switch.give_up();
     assert_eq!(switch.tables()[0].len(), 1);

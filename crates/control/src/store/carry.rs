@@ -118,6 +118,22 @@ fn is_among(own: &TableStore, declared: &Table, stored: &Stored) -> bool {
 }
 
 impl Store {
+    /// Whether this table of another program begins with the entries and the default action that the table of its name has here.
+    pub fn begins_alike(&self, program: &Program, table: TableId) -> bool {
+        let renaming = Renaming { from: &self.program, to: program };
+        let to = &program.tables[table];
+        let Some((id, from)) = self.program.tables.iter().find(|(_, from)| from.name == to.name) else { return false };
+        let (old, new) = (TableStore::new(&self.program, from), TableStore::new(program, to));
+        let is_there = |stored: Stored| {
+            let entry = renaming.entry(id, table, &stored.entry).ok();
+            let there = entry.as_ref().and_then(|entry| new.find(to, &new.key(&entry.matches, entry.priority)));
+            there.map(|there| there.entry.action) == entry.map(|entry| entry.action)
+        };
+        old.len() == new.len()
+            && renaming.call((from, to), &from.default).is_ok_and(|default| default == to.default)
+            && old.stored_entries(from).all(is_there)
+    }
+
     /// All that a controller has written, for another program.
     ///
     /// # Errors
