@@ -40,9 +40,14 @@ impl<L: Lane> NativeEngine<'_, L> {
         self.clear_joins();
         // The times of hits in them go to the records of the sources, which the next pipeline may have as well.
         self.age();
+        let joint_counts = self.all_joint_counts();
         let replaced = self.replace_sources(programs, pipeline, written);
         if replaced.is_ok() {
             self.joins = Joins::new(self.compiled.clone());
+            match written {
+                Written::Kept => self.keep_joint_counts(joint_counts),
+                Written::Forgotten => self.earlier_counts.clear(),
+            }
         }
         self.fill_joins();
         replaced

@@ -6,6 +6,10 @@ use control::join::{Call, Change, Key};
 use control::plane::{Cell, EntryKey};
 use hlir::TableId;
 use runtime::Lane;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Hits and misses of a source table that hits in joint tables stand for.
+pub(super) type Hits = [i64; 2];
 
 impl<L: Lane> NativeEngine<'_, L> {
     /// Fills the joint tables from the store; what they have is removed first. To be called after entries were
@@ -30,11 +34,40 @@ impl<L: Lane> NativeEngine<'_, L> {
     pub fn table_hits(&self, number: usize) -> (u64, u64) {
         let (hits, misses) = self.switch.hits(number);
         let name = &self.pipeline.description().tables[number].name;
-        let table = self.compiled.tables.iter().find(|(_, table)| table.name == *name);
-        let Some((table, _)) = table else { return (hits, misses) };
-        let joint = hits + self.joint_numbers(table).map(|joint| self.switch.hits(joint).0).sum::<u64>();
+        let Some((table, _)) = self.compiled.tables.iter().find(|(_, table)| table.name == *name) else {
+            return (hits, misses);
+        };
+        let joint = self.joint_counts(table);
+        let before = self.earlier_counts.get(name).copied().unwrap_or_default();
+        let total = |own: u64, joint: i64, before: i64| own.saturating_add_signed(joint + before);
+        (total(hits, joint[0], before[0]), total(misses, joint[1], before[1]))
+    }
+
+    /// Hits and misses of a table that joint tables of this pipeline stand for. There are fewer misses of the second
+    /// table than hits in its joint table.
+    fn joint_counts(&self, table: TableId) -> Hits {
+        let hits: u64 = self.joint_numbers(table).map(|joint| self.switch.hits(joint).0).sum();
         let missed = self.joint_misses(table);
-        (joint.saturating_sub(missed), misses + missed)
+        [hits as i64 - missed as i64, missed as i64]
+    }
+
+    /// The same of all tables, by name.
+    pub(super) fn all_joint_counts(&self) -> BTreeMap<String, Hits> {
+        let tables = self.compiled.tables.iter().filter(|(table, _)| !self.compiled.joins_over(*table).is_empty());
+        tables.map(|(table, declared)| (declared.name.clone(), self.joint_counts(table))).collect()
+    }
+
+    /// Keeps the hits in joint tables of the pipeline before, of which `before` are all: those that this pipeline's
+    /// joint tables do not have. No packet hits a joint table meanwhile.
+    pub(super) fn keep_joint_counts(&mut self, before: BTreeMap<String, Hits>) {
+        let now = self.all_joint_counts();
+        let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+        for name in names {
+            let of = |all: &BTreeMap<String, Hits>| all.get(name).copied().unwrap_or_default();
+            let kept = self.earlier_counts.entry(name.clone()).or_default();
+            let (before, now) = (of(&before), of(&now));
+            (0..kept.len()).for_each(|at| kept[at] += before[at] - now[at]);
+        }
     }
 
     /// Misses of a table that hits in joint tables stand for.

@@ -23,6 +23,7 @@ use runtime::{
     Counts, DpdkLane, DpdkMemoryPort, Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError,
     Trace,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A port that takes frames and says what was sent; live ports do not.
@@ -90,6 +91,8 @@ pub struct NativeEngine<'p, L: Lane> {
     store: Store,
     /// Joint tables, which follow the store.
     joins: Joins,
+    /// Hits in joint tables of earlier pipelines that the joint tables of this one do not have, by source table.
+    earlier_counts: BTreeMap<String, joins::Hits>,
     /// Entries whose time has passed, for the controller.
     idle: Vec<EntryKey>,
     clock_ns: u64,
@@ -111,6 +114,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         let mut engine = NativeEngine {
             store: Store::new(program.clone()),
             joins: Joins::new(compiled.clone()),
+            earlier_counts: BTreeMap::new(),
             idle: Vec::new(),
             clock_ns: 0,
             stopped: None,
@@ -214,6 +218,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         let renewed = self.switch.renew(self.pipeline.clone(), (self.lanes)(), self.settings);
         renewed.expect("a switch that could be built once can be built again");
         self.idle.clear();
+        self.earlier_counts.clear();
         (self.clock_ns, self.stopped) = (0, None);
         self.write_own_entries().expect("entries that were accepted once are accepted again");
         self.fill_joins();

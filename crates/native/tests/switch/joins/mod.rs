@@ -1,6 +1,7 @@
 //! Table joins: random programs under a stream of writes. With all legal joins made, packets, counters, and the
 //! hits and misses of the source tables are those of the program as written, after every write.
 
+mod exchange;
 mod generate;
 mod threads;
 
