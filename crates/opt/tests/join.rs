@@ -163,9 +163,9 @@ fn objects_of_a_recipe_are_verified() {
     assert_eq!(said(&|_| {}), "");
     assert!(said(&|program| program.joins[0].objects.misses = None).contains("its misses are not counted"));
     let timer = said(&|program| program.joins[0].objects.timers[0] = None);
-    assert!(timer.contains("`routes` has no register of 16777216 times for its idle timeouts"), "{timer}");
+    assert!(timer.contains("`routes` has no register of 4096 times for its idle timeouts"), "{timer}");
     let small = said(&|program| program.registers.iter_mut().for_each(|(_, register)| register.size = 8));
-    assert!(small.contains("has no register of 16777216 times"), "{small}");
+    assert!(small.contains("has no register of 4096 times"), "{small}");
     let other = said(&|program| program.joins[0].objects.timers[1] = program.joins[0].objects.timers[0]);
     assert!(other.contains("entries of `hops` have no idle timeouts"), "{other}");
     let no_part = said(&|program| program.joins[0].missed.clear());

@@ -64,6 +64,8 @@ pub struct Sources {
     layout: Layout,
     /// Whether entries of the sources have cells of direct counters and meters.
     have_cells: [bool; 2],
+    /// Cells above these numbers have no room for the time of a hit.
+    times: [u64; 2],
     entries: [HashMap<Key, Arc<Source>, KeyHash>; 2],
     /// Those of both sources that have something in common, by that.
     by_common: HashMap<Common, [Sorted; 2], KeyHash>,
@@ -89,6 +91,7 @@ impl Sources {
             is_hidden: false,
             layout: Layout::new(program, join),
             have_cells: [join.first, join.second].map(|source| program.has_own_records(source)),
+            times: join.objects.timers.map(|times| times.map_or(u64::MAX, |times| program.registers[times].size)),
             join: Arc::new(join.clone()),
             entries: [(); 2].map(|()| HashMap::with_hasher(KeyHash::new())),
             by_common: HashMap::with_hasher(KeyHash::new()),
@@ -145,8 +148,9 @@ impl Sources {
             Some(sequence) => sequence,
             None => self.next_sequence(),
         };
-        // Its lookups go by its own table if its cells are not known.
-        let is_known = !self.have_cells[side as usize] || cell.is_some();
+        // Its lookups go by its own table if its cells are not known, or too many.
+        let has_room = |cell: u32| u64::from(cell) < self.times[side as usize];
+        let is_known = !self.have_cells[side as usize] || cell.is_some_and(has_room);
         let action = |number: &usize| match side {
             Side::First => self.join.firsts[*number].action,
             Side::Second => self.join.seconds[*number],

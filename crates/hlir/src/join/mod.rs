@@ -87,11 +87,11 @@ impl Join {
     /// Bits of the time of a hit.
     pub const TIME_BITS: u32 = 64;
 
-    /// More than the numbers that cells of a table's entries have in any data plane.
-    pub fn cells(table: &Table) -> u64 {
-        const UNKNOWN: u64 = 1 << 24;
-        let room = |size: u64| size.saturating_mul(2).checked_next_power_of_two().unwrap_or(UNKNOWN).max(1024);
-        table.capacity().map_or(UNKNOWN, room)
+    /// Times of last hits of a source table's entries, for a joint table of so many entries. An entry whose cell has a
+    /// higher number has no part in joint entries: that many entries do not fit anyway.
+    pub fn times(source: &Table, limit: u64) -> u64 {
+        let entries = source.capacity().map_or(limit, |capacity| capacity.min(limit));
+        entries.saturating_mul(2).checked_next_power_of_two().unwrap_or(u64::MAX).max(1024)
     }
 
     /// The hidden action that runs `firsts[first]` and then `seconds[second]`.

@@ -123,12 +123,12 @@ impl Verifier<'_> {
             let table = &program.tables[source];
             let register = timer.and_then(|timer| get(&program.registers, timer));
             let is_right = register.is_some_and(|register| {
-                (register.width, register.size) == (Join::TIME_BITS, Join::cells(table))
+                (register.width, register.size) == (Join::TIME_BITS, Join::times(table, join.limit))
                     && register.initial == BigUint::ZERO
             });
             if table.idle_timeout.is_some() && !is_right {
-                let cells = Join::cells(table);
-                return Err(format!("`{}` has no register of {cells} times for its idle timeouts", table.name));
+                let times = Join::times(table, join.limit);
+                return Err(format!("`{}` has no register of {times} times for its idle timeouts", table.name));
             }
             if table.idle_timeout.is_none() && timer.is_some() {
                 return Err(format!("entries of `{}` have no idle timeouts", table.name));

@@ -150,7 +150,7 @@ fn joined(pair: &Pair) -> Program {
     let node = Node { name: graph::unique(names, &nodes), kind, notes: Notes::default() };
     let joint = program.nodes.alloc(node);
     graph::lead_to(&mut program, *first_node, joint);
-    make_objects(&mut program, table, derived);
+    make_objects(&mut program, (table, limit), derived);
     program.joins.push(Join {
         table,
         first: derived.first,
@@ -166,7 +166,7 @@ fn joined(pair: &Pair) -> Program {
 }
 
 /// The objects that a joint table uses for its sources.
-fn make_objects(program: &mut Program, joint: TableId, derived: &Derived) {
+fn make_objects(program: &mut Program, (joint, limit): (TableId, u64), derived: &Derived) {
     let notes = Notes::default;
     if derived.objects.misses.is_some() {
         let name = state_name(program, format!("{}.misses", program.tables[joint].name));
@@ -176,7 +176,7 @@ fn make_objects(program: &mut Program, joint: TableId, derived: &Derived) {
     let sources = [derived.first, derived.second].into_iter().zip(derived.objects.timers);
     for (source, _) in sources.filter(|(_, timer)| timer.is_some()) {
         let source = &program.tables[source];
-        let (name, size) = (state_name(program, format!("{}.last_hits", source.name)), Join::cells(source));
+        let (name, size) = (state_name(program, format!("{}.last_hits", source.name)), Join::times(source, limit));
         let (width, initial) = (Join::TIME_BITS, BigUint::ZERO);
         program.registers.alloc(Register { name, size, width, initial, notes: notes() });
     }
