@@ -255,12 +255,14 @@ fn ahead_call(call: &Call) -> Speculation {
 /// only counted, and no copies are made.
 pub fn is_unordered(program: &Program, node: NodeId) -> bool {
     match &program.nodes[node].kind {
-        NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => unordered(body),
+        NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => {
+            unordered(program, body)
+        }
         NodeKind::Branch { .. } => true,
         NodeKind::Apply { table, .. } => {
             let metered = program.meters.values().any(|meter| meter.table == Some(*table));
             let actions = &program.tables[*table].actions;
-            !metered && !learns(program, *table) && actions.iter().all(|action| unordered(&action.body))
+            !metered && !learns(program, *table) && actions.iter().all(|action| unordered(program, &action.body))
         }
         NodeKind::Buffer { rules, .. } => rules.iter().all(|rule| match rule.effect {
             Effect::Drop { .. } | Effect::Unicast { .. } | Effect::Send { .. } => true,
@@ -274,15 +276,18 @@ pub fn is_unordered(program: &Program, node: NodeId) -> bool {
     }
 }
 
-fn unordered(body: &[Statement]) -> bool {
+fn unordered(program: &Program, body: &[Statement]) -> bool {
+    // Packets of a group have the same time, which is all that is written there.
+    let is_timer =
+        |register: RegisterId| program.joins.iter().any(|join| join.objects.timers.contains(&Some(register)));
     let mut unordered = true;
     for statement in body {
         statement.walk(&mut |inner| {
             if let Statement::Call(call) = inner {
                 unordered &= match call {
                     Call::Count { .. } | Call::Hash { .. } | Call::AddChecksum { .. } => true,
+                    Call::WriteRegister { register, .. } => is_timer(*register),
                     Call::ReadRegister { .. }
-                    | Call::WriteRegister { .. }
                     | Call::ExecuteMeter { .. }
                     | Call::Random { .. }
                     | Call::SendDigest { .. }

@@ -140,6 +140,15 @@ fn idle_timeouts_are_joined_with_a_register_of_times_unless_they_delete() {
     assert!(said[0].contains("its entries are deleted when their time has passed"), "{said:?}");
 }
 
+/// The time of a hit is that of all packets of the group.
+#[test]
+fn times_of_hits_may_be_written_out_of_order() {
+    let program = joined_routes("  key h.dst: lpm\n  idle_timeout\n", "  key h.hop: exact\n  idle_timeout\n");
+    assert_eq!(program.registers.len(), 2);
+    let ordered = program.nodes.iter().filter(|(node, _)| !hlir::effects::is_unordered(&program, *node));
+    assert_eq!(ordered.map(|(_, node)| node.name.as_str()).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
 #[test]
 fn misses_that_the_second_key_leaves_open_take_the_slow_path() {
     let second = |key: &str| joined_routes("  key h.dst: exact\n", &format!("  key {key}: exact\n"));
