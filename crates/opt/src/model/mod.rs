@@ -144,7 +144,7 @@ impl<'a> Model<'a> {
         let (mut work, mut misprediction_rates) = (vec![0.0; program.nodes.len()], vec![0.0; program.nodes.len()]);
         let is_empty = |table: TableId| inputs.occupancy.of(&program.tables[table]).is_empty();
         for &node in traffic.order() {
-            // An empty table is asked for entries before its key is made (`Shape::empty`).
+            // An empty table is tested before its key is made (`Shape::empty`).
             let no_key = hlir::hot_path::table_of(program, node).filter(|table| is_empty(*table));
             work[node_index(node)] = operations.node(node, traffic) - no_key.map_or(0.0, |table| operations.key(table));
             misprediction_rates[node_index(node)] = misprediction_rate(program, node, traffic);
