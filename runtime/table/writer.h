@@ -30,8 +30,8 @@ struct table_host {
 	void (*release)(void *host, void *memory, size_t bytes);
 	/* Waits for a grace period: returns when no reader can still use what it found before the call. Every
 	 * running worker must have passed as many ends of bursts as the pipeline keeps packets in flight,
-	 * plus two (docs/abi.md). Without workers it returns at once. A worker increments its count with a full fence (an
-	 * atomic addition); otherwise loads of the next burst could precede it. */
+	 * plus two (docs/abi.md). Without workers it returns at once. A worker increments its count with a
+	 * full fence (an atomic addition); otherwise loads of the next burst could precede it. */
 	void (*grace)(void *host);
 	/* Ensures that all direct counters and meters of the table have cells 0 .. count-1; 0 on success. May
 	 * be NULL. Called before an entry has a cell beyond the earlier count. */
