@@ -138,8 +138,8 @@ pub fn profile_of(description: &Description, counts: &Counts) -> Profile {
         let (from, to) = edge.split_once(" -> ").expect("the emitter writes edges so");
         profile.add(from, to, *count);
     }
-    for (table, asked) in description.tables.iter().zip(&counts.asked) {
-        profile.keys.extend(asked.keys().filter(|keys| *keys > 0).map(|keys| (table.name.clone(), keys)));
+    for (table, sketch) in description.tables.iter().zip(&counts.key_sketches) {
+        profile.keys.extend(sketch.keys().filter(|keys| *keys > 0).map(|keys| (table.name.clone(), keys)));
     }
     profile
 }
