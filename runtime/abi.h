@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define ABI_VERSION 3u
-#define ASKED_WORDS 1024u	/* words in the bitmap of a table's keys */
+#define KEY_SKETCH_WORDS 1024u	/* words in the bitmap of a table's keys */
 
 /* A received burst. The pipeline becomes the owner of its packets. */
 struct burst {
@@ -158,7 +158,7 @@ struct worker {
 	uint64_t *misses;
 	struct counter_cell *const *counters;	/* by counter number: this worker's elements; a direct counter has one for each record */
 	uint64_t *edges;	/* by edge, if the plan counts them */
-	uint64_t *asked;	/* by table, if edges are counted: a bitmap of `ASKED_WORDS` words of the keys looked up, see extern/asked.h */
+	uint64_t *key_sketches;	/* by table, if edges are counted: a bitmap of `KEY_SKETCH_WORDS` words of the keys looked up, see extern/key_sketch.h */
 	/* Ends of bursts: quiescent states, which writers wait for before they reuse memory (a grace period).
 	 * On a cache line of its own.
 	 *

@@ -53,7 +53,7 @@ static const struct place places[] = {
 	OFFSET(worker, packet_number), OFFSET(worker, shared), OFFSET(worker, memory), OFFSET(worker, pool),
 	OFFSET(worker, flush), OFFSET(worker, host), OFFSET(worker, out), OFFSET(worker, freed), OFFSET(worker, drops),
 	OFFSET(worker, hits), OFFSET(worker, misses), OFFSET(worker, counters), OFFSET(worker, edges),
-	OFFSET(worker, asked), OFFSET(worker, quiescent),
+	OFFSET(worker, key_sketches), OFFSET(worker, quiescent),
 	SIZE(key_field),
 	OFFSET(key_field, name), OFFSET(key_field, width), OFFSET(key_field, shift), OFFSET(key_field, kind),
 	SIZE(parameter),

@@ -1,7 +1,7 @@
 /* Meters, random numbers and hashes give the numbers that the interpreter's documentation gives; registers, counters and groups keep to their bounds. */
 #include <string.h>
 
-#include "extern/asked.h"
+#include "extern/key_sketch.h"
 #include "extern/counter.h"
 #include "extern/group.h"
 #include "extern/hash.h"
@@ -136,19 +136,19 @@ extern_pieces(void)
 static void
 extern_asked(void)
 {
-	static uint64_t maps[3 * ASKED_WORDS];
-	const struct worker worker = { .asked = maps };
+	static uint64_t maps[3 * KEY_SKETCH_WORDS];
+	const struct worker worker = { .key_sketches = maps };
 	uint64_t bits = 0, elsewhere = 0;
 
 	for (uint64_t round = 0; round < 2; round++) {
 		for (uint64_t key = 0; key < 1000; key++) {
-			asked_note(&worker, 1, (const uint64_t[]){ key }, 1);
-			asked_note(&worker, 1, (const uint64_t[]){ 7, key << 40 }, 2);
+			sketch_add_key(&worker, 1, (const uint64_t[]){ key }, 1);
+			sketch_add_key(&worker, 1, (const uint64_t[]){ 7, key << 40 }, 2);
 		}
 	}
-	for (uint32_t word = 0; word < ASKED_WORDS; word++) {
-		bits += (uint64_t)__builtin_popcountll(maps[ASKED_WORDS + word]);
-		elsewhere |= maps[word] | maps[2 * ASKED_WORDS + word];
+	for (uint32_t word = 0; word < KEY_SKETCH_WORDS; word++) {
+		bits += (uint64_t)__builtin_popcountll(maps[KEY_SKETCH_WORDS + word]);
+		elsewhere |= maps[word] | maps[2 * KEY_SKETCH_WORDS + word];
 	}
 	/* By chance, 30 of 2,000 keys share a bit with another. */
 	CHECK(bits > 1940 && bits <= 2000 && elsewhere == 0);

@@ -141,6 +141,37 @@ cases_copies(struct cases *cases)
 	cases_flush(&cases->worker);
 }
 
+/* One reference leaves while the output is full, one is dropped, one asks for a port that is not there: the buffer is free once, with the last. */
+static void
+cases_references(struct cases *cases)
+{
+	const uint32_t before = cases->available(cases);
+	uint64_t drops[1] = { 0 };
+	uint64_t *const counted = cases->worker.drops;
+	struct packet packet = cases_packet(cases, 60);
+	struct output out;
+
+	CHECK(cases->available(cases) == before - 1);
+	cases->worker.drops = drops;
+	CHECK(packet_reference(&cases->worker, &packet) && packet_reference(&cases->worker, &packet));
+	CHECK(cases->available(cases) == before - 1);
+	walk_open(&cases->worker, &out);
+	for (uint32_t i = 1; i < CASES_OUT; i++)
+		walk_send(&cases->worker, &out, cases_packet(cases, 20), i, 0);
+	walk_send(&cases->worker, &out, packet, 7, 0);
+	CHECK(out.count == 0 && cases->available(cases) == before - 1 && cases_holds(&packet, 0, 60));
+	walk_drop(&cases->worker, packet, 0);
+	walk_close(&cases->worker, &out);
+	cases_flush(&cases->worker);
+	CHECK(cases->available(cases) == before - 1 && !packet_shared(&cases->worker, &packet) && cases_holds(&packet, 0, 60));
+	walk_open(&cases->worker, &out);
+	walk_send(&cases->worker, &out, packet, cases->worker.port_count, 0);
+	walk_close(&cases->worker, &out);
+	cases_flush(&cases->worker);
+	CHECK(drops[0] == 2 && cases->available(cases) == before);
+	cases->worker.drops = counted;
+}
+
 static void
 cases_sending(struct cases *cases)
 {
@@ -318,6 +349,7 @@ cases_run(struct cases *cases)
 	cases_places(cases);
 	CHECK(cases->available(cases) == available);
 	cases_copies(cases);
+	cases_references(cases);
 	CHECK(cases->available(cases) == available);
 	cases_sending(cases);
 	CHECK(cases->available(cases) == available);

@@ -1,16 +1,14 @@
 //! What joins of tables gain: l2l3acl under every legal set of joins, and the sizes up to which l2fwd's one join pays.
 //!
-//! Each is measured packet by packet and planned with the papers' data structures, and planned with ours. The model's pick is the set that it predicts to cost
-//! least before anything is measured; without one of these variants, it is `best`, which has no joins.
+//! Each is measured packet by packet and planned with the papers' data structures, and planned with ours. The model's pick is the set that is joined where
+//! nothing is given; without one of these variants, it is `best`, which has no joins.
 
 use super::experiment::{Case, Experiment};
 use super::report::{Record, best};
 use super::speedup::papers_structures;
 use hlir::plan::JoinChoice;
 use hlir::{Plan, Program};
-use opt::analyze::Traffic;
 use opt::inputs::Joins;
-use opt::model::Model;
 use opt::rewrite::join::{candidates, join_tables, made, with_joint_contents};
 use opt::{Inputs, Selection};
 use plotters::prelude::*;
@@ -50,6 +48,11 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// Our structures, without joins.
+    pub fn best() -> Choice {
+        Choice { name: BEST.to_string(), joins: Vec::new(), setting: Setting::Ours }
+    }
+
     /// The program with the joins, its plan, and what both were made for.
     pub fn planned(&self, program: &Program, inputs: &Inputs) -> (Program, Plan, Inputs) {
         let mut inputs = inputs.clone();
@@ -66,12 +69,6 @@ impl Choice {
         }
         let inputs = with_joint_contents(&program, &inputs);
         (program, plan, inputs)
-    }
-
-    fn predicted(&self, program: &Program, inputs: &Inputs) -> f64 {
-        let (program, plan, inputs) = self.planned(program, inputs);
-        let traffic = Traffic::estimate(&program, &inputs);
-        Model::new(&program, &inputs, &traffic).predict(&plan).cycles()
     }
 }
 
@@ -91,19 +88,20 @@ pub fn choices(program: &Program, inputs: &Inputs) -> Vec<Choice> {
     }
     let mut ours: Vec<Choice> =
         sets.iter().map(|(name, joins)| choice(format!("{JOINED}{name}"), joins, Setting::Ours)).collect();
-    let mut least = choice(BEST.to_string(), &[], Setting::Ours).predicted(program, inputs);
-    let mut picked = None;
-    for (number, choice) in ours.iter().enumerate() {
-        let cycles = choice.predicted(program, inputs);
-        if cycles < least {
-            (least, picked) = (cycles, Some(number));
-        }
-    }
-    if let Some(picked) = picked {
-        ours[picked].name = ours[picked].name.replace(JOINED, PICKED);
+    let picked = format!("{JOINED}{}", picked(program, inputs));
+    if let Some(picked) = ours.iter_mut().find(|choice| choice.name == picked) {
+        picked.name = picked.name.replace(JOINED, PICKED);
     }
     choices.extend(ours);
     choices
+}
+
+/// The name of the set that the model chooses.
+fn picked(program: &Program, inputs: &Inputs) -> String {
+    let mut program = program.clone();
+    let inputs = Inputs { joins: Joins::Chosen, ..inputs.clone() };
+    opt::optimize(&mut program, &mut Plan::default(), &inputs, &Selection::All, Some("join"));
+    name_of(&program)
 }
 
 /// The passes before joins.

@@ -22,7 +22,8 @@ use hlir::table::action_bit;
 use hlir::{Plan, Program};
 use native::translate;
 use opt::inputs::prefix_coverage::Counter;
-use opt::inputs::{Content, KeySketch, Machine, Occupancy, Ports};
+use opt::inputs::{Content, Joins, KeySketch, Machine, Occupancy, Ports};
+use opt::rewrite::join::with_joint_contents;
 use opt::{Inputs, Run, Selection};
 use runtime::{Descriptor, Pipeline};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -85,7 +86,11 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
     if matches!(case.experiment, Experiment::Gains | Experiment::Join) {
         // Its own plans are made when the program is known.
         let variant = |name: &str, origin| Variant { name: name.to_string(), origin, descriptor: Descriptor::Own };
-        return vec![variant("plain", Origin::Plain), variant("best", Origin::Best)];
+        let best = match case.experiment {
+            Experiment::Join => Origin::Joined(Box::new(super::joins::Choice::best())),
+            Experiment::Gains | Experiment::Programs | Experiment::Drops(_) => Origin::Best,
+        };
+        return vec![variant("plain", Origin::Plain), variant("best", best)];
     }
     for descriptor in [Descriptor::Own, Descriptor::Mbuf] {
         let mut add = |name: &str, origin| {
@@ -299,7 +304,11 @@ impl Subject {
     fn planned(&self, descriptor: Descriptor, passes: &Selection, pinned: Option<Plan>) -> Result<Built, Failure> {
         let (mut program, mut plan, mut inputs) = ((*self.program).clone(), Plan::default(), self.inputs.clone());
         inputs.ports.own_descriptor = descriptor == Descriptor::Own;
+        if *passes == Selection::All {
+            inputs.joins = Joins::Chosen;
+        }
         opt::optimize(&mut program, &mut plan, &inputs, passes, None);
+        let inputs = with_joint_contents(&program, &inputs);
         self.built(descriptor, program, pinned.unwrap_or(plan), inputs)
     }
 
@@ -349,7 +358,7 @@ pub fn check_plans(cases: &[Case], options: &Options) -> Result<(), Failure> {
 
 /// The passes that change the program, without those that schedule it.
 fn rewrites() -> Selection {
-    let rewrite = |pass: &&opt::Pass| matches!(pass.run, Run::Rewrite(_));
+    let rewrite = |pass: &&opt::Pass| matches!(pass.run, Run::Rewrite(_) | Run::Join(_));
     Selection::Only(opt::PIPELINE.iter().filter(rewrite).map(|pass| pass.name.to_string()).collect())
 }
 

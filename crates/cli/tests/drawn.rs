@@ -266,6 +266,7 @@ programs! {
     copies: "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.p4", ["crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf"], "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf";
     copies_between_look_ups: "crates/cli/tests/plans/replicates.p4", ["crates/cli/tests/plans/replicates.stf"], "crates/cli/tests/plans/replicates.stf";
     copies_that_are_references: "crates/cli/tests/plans/floods.p4", ["crates/cli/tests/plans/floods.stf"], "crates/cli/tests/plans/floods.stf";
+    clones_that_are_references: "crates/cli/tests/plans/mirrors.p4", ["crates/cli/tests/plans/mirrors.stf"], "crates/cli/tests/plans/mirrors.stf";
     copies_beyond_the_budget: "crates/cli/tests/plans/copy_budget.hlir", ["crates/cli/tests/plans/copy_budget.stf"], "crates/cli/tests/plans/copy_budget.stf";
     sets_that_are_dropped: "crates/cli/tests/plans/bulk_drop.hlir", ["crates/cli/tests/plans/bulk_drop.stf"], "crates/cli/tests/plans/bulk_drop.stf";
     every_way_of_v1model: "crates/cli/tests/architectures/v1model_paths.p4", ["crates/cli/tests/architectures/v1model_paths.stf"], "crates/cli/tests/architectures/v1model_paths.stf";

@@ -8,6 +8,7 @@ use crate::plan_file::{PlanFile, PlanFiles};
 use hlir::diagnostic::Diagnostic;
 use hlir::source::SourceMap;
 use hlir::{Plan, Program};
+use opt::inputs::Joins;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -243,6 +244,10 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     }
     if let Some(file) = given.as_ref().filter(|_| pinned.is_none()) {
         inputs.constraints.joins.clone_from(&file.plan.joins);
+    }
+    // A plan that is given says all that is chosen.
+    if given.is_some() && inputs.joins == Joins::Chosen {
+        inputs.joins = Joins::None;
     }
     let mut plan = given.as_ref().map(|file| file.plan.clone()).unwrap_or_default();
     opt::optimize(&mut program, &mut plan, &inputs, &selection, until);

@@ -30,10 +30,14 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
     })
 }
 
-/// All legal joins where the user names the pass.
+/// All legal joins where the user names the pass, else those that pay.
 fn joins(passes: &Passes) -> Joins {
     let is_named = passes.passes.iter().flatten().any(|name| name == "join");
-    if is_named { Joins::All } else { Joins::None }
+    match (is_named, passes.is_counted) {
+        (true, _) => Joins::All,
+        (false, true) => Joins::None,
+        (false, false) => Joins::Chosen,
+    }
 }
 
 /// The machine of a file, or of the host's file if there is one, or of what was measured last, wherever that was; else the default machine model.
@@ -138,8 +142,8 @@ pub fn profile_of(description: &Description, counts: &Counts) -> Profile {
         let (from, to) = edge.split_once(" -> ").expect("the emitter writes edges so");
         profile.add(from, to, *count);
     }
-    for (table, asked) in description.tables.iter().zip(&counts.asked) {
-        profile.keys.extend(asked.keys().filter(|keys| *keys > 0).map(|keys| (table.name.clone(), keys)));
+    for (table, sketch) in description.tables.iter().zip(&counts.key_sketches) {
+        profile.keys.extend(sketch.keys().filter(|keys| *keys > 0).map(|keys| (table.name.clone(), keys)));
     }
     profile
 }

@@ -99,6 +99,9 @@ pub struct Passes {
     /// Packets to a burst, where a flag says so.
     #[arg(skip)]
     pub burst: Option<u32>,
+    /// Packets are counted at each edge of the program: only what is given is joined, since a joint table hides the edges between its sources.
+    #[arg(skip)]
+    pub is_counted: bool,
     /// The result is only shown: a plan in the program's file is shown as well, even if it is wrong.
     #[arg(skip)]
     pub is_shown: bool,

@@ -5,10 +5,13 @@
 
 use crate::body::{Body, Presence};
 use crate::c::{Expr, Item, Stmt};
+use crate::references::Sharing;
 use hlir::{Bytes, Effect, Expression, Keep, NodeId, Place, Reentry, Rule};
 
 /// The function that takes a copy of a multicast group to its end.
 const WALK: &str = "walk_copy";
+/// The one that keeps a copy until the end of the burst.
+const ENQUEUE: &str = "run_enqueue";
 
 impl Body<'_, '_> {
     /// A whole buffering manager.
@@ -60,14 +63,14 @@ impl Body<'_, '_> {
             }
             Effect::Replicate { group, copy } => {
                 let group = self.value(group);
-                self.replicate(group, copy);
+                self.replicate(group, copy, effect);
             }
             Effect::Clone { session, copy } => {
                 let session = self.value(session);
-                self.mirror(session, copy);
+                self.mirror(session, copy, effect);
             }
             Effect::Resubmit { copy } | Effect::Recirculate { copy } => {
-                self.copy(copy, "run_enqueue", &[]);
+                self.copy(copy, ENQUEUE, &[], None);
                 self.release();
             }
             Effect::Punt { resume, .. } => self.punt(*resume),
@@ -98,11 +101,18 @@ impl Body<'_, '_> {
     }
 
     /// A loop over the members of the group that `chosen` names, as far as the budget goes.
-    fn members(&mut self, groups: &str, chosen: Expr, copy: &Reentry, consumer: &str) -> Vec<Stmt> {
+    fn members(
+        &mut self,
+        (groups, chosen): (&str, Expr),
+        effect: &Effect,
+        copy: &Reentry,
+        consumer: &str,
+    ) -> Vec<Stmt> {
+        let sharing = self.unit.sharing(self.node, effect);
         let table = Expr::Name(format!("run->worker->shared->{groups}"));
         let mut code =
             vec![Stmt::declare("const struct group *const", "group", Expr::call("group_find", [table, chosen]))];
-        let body = self.nested(|body| body.copy(copy, consumer, &["member", "truncation"]));
+        let body = self.nested(|body| body.copy(copy, consumer, &["member", "truncation"], sharing.as_ref()));
         let taken = Expr::call("budget_take", ["run", "state", "group->count"].map(Expr::name));
         code.push(Stmt::declare("const uint32_t", "count", taken));
         code.push(Stmt::Blank);
@@ -111,8 +121,8 @@ impl Body<'_, '_> {
         code
     }
 
-    fn replicate(&mut self, chosen: Expr, copy: &Reentry) {
-        let mut code = self.members("groups", chosen, copy, WALK);
+    fn replicate(&mut self, chosen: Expr, copy: &Reentry, effect: &Effect) {
+        let mut code = self.members(("groups", chosen), effect, copy, WALK);
         let missing = Expr::binary("==", Expr::name("group"), Expr::name("NULL"));
         let empty = Expr::binary("==", Expr::name("group->count"), Expr::word(0));
         let failed = self.nested(|body| body.drop_packet("empty multicast group"));
@@ -121,21 +131,16 @@ impl Body<'_, '_> {
         self.release();
     }
 
-    fn mirror(&mut self, chosen: Expr, copy: &Reentry) {
-        let mut code = self.members("sessions", chosen, copy, "run_enqueue");
+    fn mirror(&mut self, chosen: Expr, copy: &Reentry, effect: &Effect) {
+        let mut code = self.members(("sessions", chosen), effect, copy, ENQUEUE);
         let repeat = code.split_off(1);
         code.push(Stmt::when(Expr::binary("!=", Expr::name("group"), Expr::name("NULL")), repeat));
         self.push(Stmt::Block(code));
     }
 
     /// Makes a copy of the packet, sets what is to be set in it, and hands it to `consumer`: by a function of its own, since copies are rare.
-    fn copy(&mut self, reentry: &Reentry, consumer: &str, member: &[&str]) {
-        let function = match reentry.bytes {
-            Bytes::Original => "copy_original",
-            Bytes::Deparsed => "copy_deparsed",
-            Bytes::Current if consumer == WALK && self.unit.is_reference(reentry) => "copy_reference",
-            Bytes::Current => "copy_current",
-        };
+    fn copy(&mut self, reentry: &Reentry, consumer: &str, member: &[&str], sharing: Option<&Sharing>) {
+        let made = self.made_copy(reentry, consumer, sharing);
         if self.unit.facts.random {
             self.push(Stmt::Assign(Expr::name("state->copies"), "+=", Expr::word(1)));
         }
@@ -146,8 +151,7 @@ impl Body<'_, '_> {
             self.present.fill(Presence::Absent);
         }
         let code = self.nested(|body| {
-            let whole = Expr::name("&whole");
-            body.push(Stmt::declare("struct copy *const", "copy", Expr::call(function, [Expr::name("run"), whole])));
+            body.push(Stmt::declare("struct copy *const", "copy", made));
             body.push(Stmt::Declare { of: "struct state *".to_string(), name: "state".to_string(), value: None });
             body.push(Stmt::Blank);
             let none = Expr::binary("==", Expr::name("copy"), Expr::name("NULL"));
@@ -188,6 +192,24 @@ impl Body<'_, '_> {
         let code = crate::node::without_unused(code);
         self.helpers.push(Item::Function { of, name: name.clone(), parameters, body: code });
         self.push(Stmt::call(name, arguments));
+    }
+
+    /// The call that makes a copy, or a reference where it may be one.
+    fn made_copy(&self, reentry: &Reentry, consumer: &str, sharing: Option<&Sharing>) -> Expr {
+        let made = |function: &str| Expr::call(function, ["run", "&whole"].map(Expr::name));
+        let (own, shared) = match self.unit.bytes_of(self.node, reentry) {
+            Bytes::Original => ("copy_original", "copy_original"),
+            Bytes::Deparsed => ("copy_deparsed", "copy_shared"),
+            Bytes::Current => ("copy_current", "copy_reference"),
+        };
+        let Some(Sharing { limits }) = sharing else { return made(own) };
+        let whole = limits.iter().map(|limit| Expr::Name(format!("whole.{}", self.unit.variable_name(*limit))));
+        let given = (consumer == ENQUEUE && !limits.is_empty()).then(|| Expr::name("truncation"));
+        let zero = whole.chain(given).map(|limit| Expr::binary("==", limit, Expr::word(0)));
+        match zero.reduce(|all, one| Expr::binary("&&", all, one)) {
+            Some(uncut) => Expr::conditional(uncut, made(shared), made(own)),
+            None => made(shared),
+        }
     }
 
     /// Takes variables back to zero that a copy does not keep.

@@ -8,6 +8,7 @@ use crate::body::drop_reason;
 use crate::c::{Expr, Item, Stmt};
 use crate::storage::Words;
 use crate::unit::Unit;
+use hlir::Bytes;
 
 fn name(text: &str) -> Expr {
     Expr::name(text)
@@ -150,22 +151,7 @@ impl Unit<'_> {
         current.extend([some(self.relocate(used)), Stmt::result(name("copy"))]);
         items.push(Item::Comment("A copy that continues as the packet is, headers included.".to_string()));
         items.extend(function(&of, "copy_current", &parameters, current));
-        if self.has_references() {
-            let packet = Stmt::declare("const struct packet", "packet", name("whole->packet"));
-            let shared = Expr::call("packet_reference", [name("run->worker"), name("&packet")]);
-            let own = Expr::call("copy_current", ["run", "whole"].map(name));
-            let mut reference = vec![
-                packet,
-                Stmt::Declare { of: "struct copy *".to_string(), name: "copy".to_string(), value: None },
-                Stmt::Blank,
-                Stmt::when(Expr::unary("!", shared), vec![Stmt::result(own)]),
-                Stmt::set(name("copy"), Expr::call("copy_begin", ["run", "whole", "packet"].map(name))),
-            ];
-            reference.extend([some(self.relocate(used)), Stmt::result(name("copy"))]);
-            let about = "The same without bytes of its own, which it only reads.";
-            items.push(Item::Comment(about.to_string()));
-            items.extend(function(&of, "copy_reference", &parameters, reference));
-        }
+        items.extend(self.reference_kinds(used));
         if self.facts.original {
             let mut original = copied("packet_copy");
             let front = format!("copy_original_packet(run, whole, &packet, {}u)", self.original_bytes());
@@ -179,6 +165,42 @@ impl Unit<'_> {
             items.extend(function("static int", "copy_original_packet", &parameters_packet, original_packet()));
             items.push(Item::Comment("A copy with the packet's bytes as received, to be parsed.".to_string()));
             items.extend(function(&of, "copy_original", &parameters, original));
+        }
+        items
+    }
+
+    /// The same without bytes of their own, which they only read.
+    fn reference_kinds(&self, used: &Words) -> Vec<Item> {
+        let shared = self.shared_bytes();
+        let mut items = Vec::new();
+        let kinds = [
+            (Bytes::Current, "copy_reference", "copy_current", self.relocate(used)),
+            (Bytes::Deparsed, "copy_shared", "copy_deparsed", vec![Stmt::call("copy_forget", [name("&copy->state")])]),
+        ];
+        for (bytes, title, own, place) in kinds {
+            if !shared.contains(&bytes) {
+                continue;
+            }
+            let taken = Expr::call("packet_reference", [name("run->worker"), name("&packet")]);
+            let mut refused = Expr::unary("!", taken);
+            // A parser gathers what it reads, which writes an mbuf of several segments.
+            if bytes == Bytes::Deparsed && !self.own() {
+                let of_packet = |function: &str| Expr::call(function, [name("&packet")]);
+                let parts = Expr::binary("!=", of_packet("packet_contiguous"), of_packet("packet_length"));
+                refused = Expr::binary("||", parts, refused);
+            }
+            let own = Expr::call(own, ["run", "whole"].map(name));
+            let body = vec![
+                Stmt::declare("const struct packet", "packet", name("whole->packet")),
+                Stmt::Declare { of: "struct copy *".to_string(), name: "copy".to_string(), value: None },
+                Stmt::Blank,
+                Stmt::when(refused, vec![Stmt::result(own)]),
+                Stmt::set(name("copy"), Expr::call("copy_begin", ["run", "whole", "packet"].map(name))),
+                Stmt::when(Expr::binary("!=", name("copy"), name("NULL")), place),
+                Stmt::result(name("copy")),
+            ];
+            items.push(Item::Comment("The same without bytes of its own, which it only reads.".to_string()));
+            items.extend(function(&format!("{RARE} struct copy *"), title, &[RUN, WHOLE], body));
         }
         items
     }

@@ -149,7 +149,7 @@ fn opening(unit: &Unit, lanes: Option<u32>) -> Vec<Item> {
         .map(|header| format!("include {header}"))
         .collect();
     let tables = table_headers(unit);
-    let profiled = unit.plan.instrument.edges.then_some("extern/asked.h");
+    let profiled = unit.plan.instrument.edges.then_some("extern/key_sketch.h");
     let externs =
         profiled.into_iter().chain(["extern/group.h", "extern/meter.h", "extern/state.h"]).map(str::to_string);
     for header in ["abi.h", packet, "walk.h"].map(str::to_string).into_iter().chain(tables).chain(externs) {

@@ -7,13 +7,13 @@ use std::collections::HashSet;
 
 /// First parts of names that belong to the runtime, or could one day.
 const RUNTIME: &[&str] = &[
-    "AT", "DROP", "abi", "asked", "bits", "budget", "burst", "checksum", "copy", "counter", "crc", "crc16", "crc32",
-    "custom", "dir24", "exact", "flight", "group", "groups", "hash", "identity", "lanes", "limbs", "list", "load",
-    "load8", "load16", "load32", "load64", "lpm", "mbuf", "mem", "meter", "mtr", "node", "output", "own", "packet",
-    "path", "pending", "piece", "pieces", "pipeline", "pool", "prefetch", "process", "queue", "random", "record",
-    "register", "released", "rte", "run", "saved", "scratch", "selector", "shared", "signed", "state", "store",
-    "store8", "store16", "store32", "store64", "table", "target", "value", "walk", "wide", "worker", "xor16",
-    "saturate", "shift",
+    "AT", "DROP", "abi", "bits", "budget", "burst", "checksum", "copy", "counter", "crc", "crc16", "crc32", "custom",
+    "dir24", "exact", "flight", "group", "groups", "hash", "identity", "lanes", "limbs", "list", "load", "load8",
+    "load16", "load32", "load64", "lpm", "mbuf", "mem", "meter", "mtr", "node", "output", "own", "packet", "path",
+    "pending", "piece", "pieces", "pipeline", "pool", "prefetch", "process", "queue", "random", "record", "register",
+    "released", "rte", "run", "saved", "scratch", "selector", "shared", "signed", "sketch", "state", "store", "store8",
+    "store16", "store32", "store64", "table", "target", "value", "walk", "wide", "worker", "xor16", "saturate",
+    "shift",
 ];
 
 /// Words of C and of its library that are single names.

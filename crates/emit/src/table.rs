@@ -306,13 +306,13 @@ impl Body<'_, '_> {
             self.push(Stmt::set(place, whole.unwrap_or(Expr::word(0))));
         }
         if self.unit.plan.instrument.edges && bits > 0 {
-            let asked = [
+            let arguments = [
                 Expr::name("run->worker"),
                 Expr::word(number(table) as u32),
                 Expr::name("key"),
                 Expr::word(limbs(bits)),
             ];
-            self.push(Stmt::call("asked_note", asked));
+            self.push(Stmt::call("sketch_add_key", arguments));
         }
     }
 

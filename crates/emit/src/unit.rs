@@ -6,8 +6,8 @@ use crate::header_aliasing::unaliased;
 use crate::names::Names;
 use hlir::effects::call_places;
 use hlir::{
-    Bytes, Call, Effect, Expression, HashInput, HeaderId, Node, NodeId, NodeKind, Notes, Place, Plan, Program,
-    Statement, TableId, VariableId,
+    Call, Effect, Expression, HashInput, HeaderId, Node, NodeId, NodeKind, Notes, Place, Plan, Program, Statement,
+    TableId, VariableId,
 };
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ pub struct Facts {
     pub multiplies: bool,
     /// Makes copies for multicast groups.
     pub replicates: bool,
-    /// Goes back to the bytes that came in.
+    /// Goes back to the bytes that came in, where they have been changed.
     pub original: bool,
     pub punts: bool,
     /// Parsers whose states form a cycle, by number.
@@ -65,14 +65,16 @@ pub struct Facts {
 impl<'a> Unit<'a> {
     pub fn new(program: &'a Program, plan: &'a Plan, entry: NodeId) -> Unit<'a> {
         let facts = Facts::new(program, entry);
-        Unit {
+        let mut unit = Unit {
             program,
             plan,
             names: Names::new(program),
             facts,
             drops: program.drop_reasons(),
             accesses: RefCell::default(),
-        }
+        };
+        unit.facts.original = unit.needs_original();
+        unit
     }
 
     pub fn node(&self, node: NodeId) -> &'a Node {
@@ -257,11 +259,11 @@ impl Facts {
         match effect {
             Effect::Replicate { copy, .. } => {
                 self.replicates = true;
-                self.start(copy.to, copy.bytes);
+                self.starts.insert(number(copy.to));
             }
             Effect::Clone { copy, .. } | Effect::Resubmit { copy } | Effect::Recirculate { copy } => {
                 self.pending = true;
-                self.start(copy.to, copy.bytes);
+                self.starts.insert(number(copy.to));
             }
             Effect::Punt { resume, .. } => {
                 self.punts = true;
@@ -269,11 +271,6 @@ impl Facts {
             }
             Effect::Drop { .. } | Effect::Send { .. } | Effect::Unicast { .. } => {}
         }
-    }
-
-    fn start(&mut self, to: NodeId, bytes: Bytes) {
-        self.starts.insert(number(to));
-        self.original |= bytes == Bytes::Original;
     }
 }
 

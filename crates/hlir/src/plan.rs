@@ -132,6 +132,8 @@ pub struct JoinChoice {
     pub first: String,
     pub second: String,
     pub made: bool,
+    /// Of a join that the model has chosen.
+    pub reason: Option<Reason>,
 }
 
 /// Joint exact tables: the entries of two tables in one array, where common keys are stored once. A lookup

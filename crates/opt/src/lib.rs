@@ -12,6 +12,7 @@ pub mod plan;
 pub mod rewrite;
 pub mod visit;
 
+use hlir::plan::JoinChoice;
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
 use plan::{batches, constraints, descriptor, groups, hot_path, joint, prefetch, structures, vector};
@@ -22,6 +23,8 @@ use std::borrow::Cow;
 pub enum Run {
     Rewrite(fn(&mut Program, &Inputs)),
     Plan(fn(&Program, &mut Plan, &Inputs)),
+    /// A rewrite that is made where it pays: what was made stands in the plan.
+    Join(fn(&mut Program, &Inputs) -> Vec<JoinChoice>),
 }
 
 /// A pass. Its name is the file, the flag and the test folder.
@@ -36,7 +39,7 @@ pub struct Pass {
 pub const PIPELINE: &[Pass] = &[
     Pass { name: "constants",  about: "fold constants and constant branches",               run: Run::Rewrite(constants::fold) },
     Pass { name: "dead",       about: "remove dead assignments and unreachable nodes",      run: Run::Rewrite(dead::remove) },
-    Pass { name: "join",       about: "join tables in series into one lookup",              run: Run::Rewrite(join::join_tables) },
+    Pass { name: "join",       about: "join tables in series into one lookup",              run: Run::Join(join_tables) },
     Pass { name: "structures", about: "choose each table's data structure by lookup cost",  run: Run::Plan(structures::choose) },
     Pass { name: "joint",      about: "join tables with common keys in one array",          run: Run::Plan(joint::choose) },
     Pass { name: "descriptor", about: "choose the packet descriptor of the ports",          run: Run::Plan(descriptor::choose) },
@@ -72,9 +75,16 @@ impl Selection {
 impl Selection {
     /// The selected passes that rewrite the program: used with a plan that is given.
     pub fn rewrites(&self) -> Selection {
-        let is_rewrite = |pass: &&Pass| matches!(pass.run, Run::Rewrite(_)) && self.has(pass.name);
+        let is_rewrite = |pass: &&Pass| matches!(pass.run, Run::Rewrite(_) | Run::Join(_)) && self.has(pass.name);
         Selection::Only(PIPELINE.iter().filter(is_rewrite).map(|pass| pass.name.to_string()).collect())
     }
+}
+
+/// The joins that are given or named, and those that pay.
+fn join_tables(program: &mut Program, inputs: &Inputs) -> Vec<JoinChoice> {
+    let planned =
+        |program: &Program, inputs: &Inputs| structures::whole_plan_cycles(program, "join", &Plan::default(), inputs);
+    join::choose(program, inputs, planned)
 }
 
 /// The pass called `name`.
@@ -95,12 +105,12 @@ pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selecti
         if selection.has(pass.name) {
             match pass.run {
                 Run::Rewrite(rewrite) => rewrite(program, &inputs),
+                Run::Join(join) => plan.joins = join(program, &inputs),
                 Run::Plan(fill) if constraints::are_satisfiable(program, &inputs) => fill(program, plan, &inputs),
                 Run::Plan(_) => {}
             }
         }
         if pass.name == "join" && !program.joins.is_empty() {
-            plan.joins = join::made(program);
             inputs = Cow::Owned(join::with_joint_contents(program, &inputs));
         }
         if until == Some(pass.name) {

@@ -3,7 +3,7 @@
 use hlir::plan::JoinChoice;
 use hlir::text::{parse_plan, parse_program, print_plan};
 use hlir::{Plan, Program, verify};
-use opt::inputs::Joins;
+use opt::inputs::{Content, Joins};
 use opt::{Inputs, Selection};
 
 /// The program of the pass's own test: `vlans`, `sources`, `classes` and `destinations` in series.
@@ -42,7 +42,7 @@ fn a_given_join_is_made_and_stands_in_the_plan() {
     let (program, plan) = planned("join classes with destinations", Joins::None);
     assert_eq!(names(&program), ["classes+destinations"]);
     let [first, second] = ["classes", "destinations"].map(str::to_string);
-    assert_eq!(plan.joins, [JoinChoice { first, second, made: true }]);
+    assert_eq!(plan.joins, [JoinChoice { first, second, made: true, reason: None }]);
     assert_eq!(complaints(&program, &plan), Vec::<String>::new());
 }
 
@@ -71,6 +71,75 @@ fn a_join_that_cannot_be_made_is_refused() {
     assert!(found[0].contains("no action leads straight to another lookup"), "{found:?}");
     assert!(found[1].contains("the program has no such tables"), "{found:?}");
     assert!(found[1].contains("`vlans` and `hosts` are not joined"), "{found:?}");
+}
+
+const CHAIN: &str = include_str!("join/chain.hlir");
+
+/// Three tables, each of which names the entry of the next, planned for so many entries. `None`: they are not known.
+fn chosen(entries: [Option<u64>; 3], pins: &str) -> (Program, Plan, String) {
+    chosen_of(CHAIN, entries, pins)
+}
+
+fn chosen_of(text: &str, entries: [Option<u64>; 3], pins: &str) -> (Program, Plan, String) {
+    let mut program = parse_program(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let constraints = parse_plan(&format!("plan {{\n{pins}\n}}")).expect("these are pins");
+    let mut inputs = Inputs { constraints, joins: Joins::Chosen, ..Inputs::default() };
+    let names: Vec<String> = program.tables.values().map(|table| table.name.clone()).collect();
+    for (name, entries) in names.into_iter().zip(entries) {
+        let content = |entries| Content { entries, records: entries, masks: 1, is_known: true, ..Content::default() };
+        inputs.occupancy.tables.extend(entries.map(|entries| (name, content(entries))));
+    }
+    let mut plan = Plan::default();
+    opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+    assert_eq!(complaints(&program, &plan), Vec::<String>::new());
+    let explained = opt::explain::explain(&program, &plan, &inputs).text();
+    (program, plan, explained)
+}
+
+#[test]
+fn joins_that_pay_are_chosen_where_entries_are_known() {
+    let known = [Some(16); 3];
+    let (program, plan, explained) = chosen(known, "");
+    assert_eq!(names(&program), ["hops+ports"]);
+    let reason = plan.joins[0].reason.as_ref().expect("the model says what it saves");
+    assert!(reason.alternatives[0].1 as f64 * 0.95 > reason.cost as f64, "{reason:?}");
+    assert!(explained.contains("chosen: hops+ports, at most 1024 entries"), "{explained}");
+
+    let none = |entries, pins| {
+        let (program, _, explained) = chosen(entries, pins);
+        assert_eq!(names(&program), Vec::<&str>::new());
+        explained
+    };
+    let assumed = none([None; 3], "");
+    assert!(assumed.contains("not joined: would pay, but its entries are assumed, 1024 joint entries"), "{assumed}");
+    none([Some(16), None, Some(16)], "");
+    none([Some(16), Some(0), Some(16)], "");
+    let ruled_out = none(known, "never join hops with ports\nnever join routes with hops");
+    assert!(ruled_out.contains("not joined: would pay, but ruled out"), "{ruled_out}");
+}
+
+/// Whatever entries the first table will have, each has one joint entry.
+#[test]
+fn constant_entries_are_joined_with_a_table_that_names_them() {
+    let constant = "  default set_c(0)\n  const entries {\n    1 => set_c(7)\n    2 => set_c(9)\n  }\n";
+    let text = CHAIN.replace("  default set_c(0)\n", constant);
+    let (program, _, explained) = chosen_of(&text, [None; 3], "");
+    assert_eq!(names(&program), Vec::<&str>::new(), "{explained}");
+    assert!(explained.contains("would pay, but its entries are assumed"), "{explained}");
+    let sized = text.replace("  default set_b(0)\n", "  default set_b(0)\n  size 64\n");
+    let (program, _, explained) = chosen_of(&sized, [None; 3], "");
+    assert_eq!(names(&program), ["hops+ports"], "{explained}");
+}
+
+#[test]
+fn a_pin_comes_before_what_the_model_would_choose() {
+    let (program, plan, _) = chosen([Some(16); 3], "join routes with hops");
+    assert_eq!(names(&program)[0], "routes+hops");
+    assert_eq!(plan.joins[0].reason, None);
+    // A path that is given names nodes of the program as it is.
+    let (program, _, _) =
+        chosen([Some(16); 3], "hot_path { start, routes, hops, ports, deparser, out }\nloop routes: batch 8 group 8");
+    assert_eq!(names(&program), Vec::<&str>::new());
 }
 
 /// Routes and next hops, with these keys, joined.

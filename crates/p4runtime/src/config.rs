@@ -5,7 +5,7 @@ use crate::election::role_name;
 use crate::failure::{Failure, Outcome};
 use crate::records::Records;
 use crate::schema::Schema;
-use crate::target::{Prepared, State};
+use crate::target::{Prepared, State, follow_link};
 use control::Refusal;
 use control::message::config::{MatchField, P4Info, Preamble};
 use control::message::runtime::{
@@ -77,8 +77,7 @@ impl Device {
         // The new pipeline knows nothing of links and digests yet.
         let ports_down = lock(&self.ports_down).clone();
         self.with_switch(|switch| {
-            // The store knows of the link, whatever the data plane makes of it.
-            ports_down.iter().for_each(|port| drop(switch.plane().set_port(*port, false)));
+            ports_down.iter().for_each(|port| follow_link(switch, *port, false));
             let told = records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
             told.collect::<Result<(), Refusal>>()
         })

@@ -8,6 +8,7 @@ use crate::digest::{Configs, List};
 use crate::election::Elections;
 use crate::miss::Miss;
 use crate::read::idle_entry;
+use crate::target::follow_link;
 use crate::{data, packet};
 use control::message::runtime::{DigestList, IdleTimeoutNotification, stream_message_response::Update as Message};
 use control::plane::{DigestRecord, EntryKey};
@@ -246,7 +247,6 @@ impl Teller<'_> {
 
     /// What depends on the port follows in the store.
     fn port_changed(&self, port: u32, up: bool) {
-        // The store knows of the link. What the data plane has no room for follows with the next write.
-        self.device.with_switch(|switch| drop(switch.plane().set_port(port, up)));
+        self.device.with_switch(|switch| follow_link(switch, port, up));
     }
 }

@@ -66,6 +66,10 @@ pub trait Switch {
     /// Whether the records of a digest are wanted at all, and how; the server makes the lists by itself.
     fn set_digest(&mut self, digest: DigestId, config: Option<&DigestConfig>) -> Result<(), Refusal>;
 
+    /// The data plane has refused what follows from a port's link, which no controller is waiting for an answer to. The process tells its
+    /// user. The store knows of the link, and an object follows it with its next write.
+    fn link_refused(&mut self, port: u32, up: bool, refusal: &Refusal);
+
     /// Keeps every worker at the end of a burst until [`Switch::release`], so that packets see all updates between or none. False if the
     /// switch cannot.
     fn hold(&mut self) -> bool {
@@ -73,4 +77,11 @@ pub trait Switch {
     }
 
     fn release(&mut self) {}
+}
+
+/// Lets what depends on a port follow its link.
+pub fn follow_link(switch: &mut dyn Switch, port: u32, up: bool) {
+    if let Err(refusal) = switch.plane().set_port(port, up) {
+        switch.link_refused(port, up, &refusal);
+    }
 }

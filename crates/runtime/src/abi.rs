@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 pub const ABI_VERSION: u32 = 3;
 /// Words of a map of keys.
-pub const ASKED_WORDS: usize = 1024;
+pub const KEY_SKETCH_WORDS: usize = 1024;
 
 #[repr(C)]
 pub struct Burst {
@@ -177,7 +177,7 @@ pub struct Worker {
     pub misses: *mut u64,
     pub counters: *const *mut CounterCell,
     pub edges: *mut u64,
-    pub asked: *mut u64,
+    pub key_sketches: *mut u64,
     pub quiescent: Quiescent,
 }
 
@@ -359,7 +359,7 @@ mod tests {
             "shared" Shared { tables, registers, meters, groups, sessions, selections, externs, digest, log, fail, punt, insert }
             "pool" Pool { handle, allocate, buffer_bytes, headroom_bytes, count }
             "worker" Worker { id, port_count, clock_ns, seed, packet_number, shared, memory, pool, flush, host, out, freed, drops, hits, misses,
-                counters, edges, asked, quiescent }
+                counters, edges, key_sketches, quiescent }
             "key_field" KeyField { name, width, shift, kind }
             "parameter" Parameter { name, width, offset, form }
             "action" Action { name, parameter_count, parameters }
@@ -380,6 +380,6 @@ mod tests {
     #[test]
     fn maps_of_keys_have_the_same_size_on_both_sides() {
         let (_, header) = crate::cache::EMBEDDED.iter().find(|(path, _)| *path == "abi.h").expect("it is embedded");
-        assert!(header.contains(&format!("#define ASKED_WORDS {ASKED_WORDS}u\t")));
+        assert!(header.contains(&format!("#define KEY_SKETCH_WORDS {KEY_SKETCH_WORDS}u\t")));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::abi;
 use crate::cells::{cell_count, cells};
-use crate::counts::{Asked, Counts};
+use crate::counts::{Counts, KeySketch};
 use crate::error::SwitchError;
 use crate::pipeline::{Counter, Description};
 use crate::region::Region;
@@ -21,7 +21,7 @@ pub(crate) struct Counted {
     pub hits: Region<u64>,
     pub misses: Region<u64>,
     pub edges: Region<u64>,
-    pub asked: Region<u64>,
+    pub key_sketches: Region<u64>,
     pub counters: Vec<CounterCells>,
     counter_pointers: Vec<*mut abi::CounterCell>,
     memory: Region<u8>,
@@ -75,7 +75,7 @@ impl Counted {
             hits: Region::new(description.tables.len()),
             misses: Region::new(description.tables.len()),
             edges: Region::new(description.edges.len()),
-            asked: Region::new(description.tables.len() * abi::ASKED_WORDS),
+            key_sketches: Region::new(description.tables.len() * abi::KEY_SKETCH_WORDS),
             memory: memory(description, buffers)?,
             worker_bytes: description.worker_bytes as usize,
             counter_pointers: counters.iter().map(|counter| counter.cells.as_mut_ptr()).collect(),
@@ -90,7 +90,7 @@ impl Counted {
         worker.hits = self.hits.as_mut_ptr();
         worker.misses = self.misses.as_mut_ptr();
         worker.edges = self.edges.as_mut_ptr();
-        worker.asked = self.asked.as_mut_ptr();
+        worker.key_sketches = self.key_sketches.as_mut_ptr();
         worker.counters = self.counter_pointers.as_ptr();
     }
 
@@ -113,11 +113,14 @@ impl Counted {
 
     /// What it has counted for a profile.
     pub fn counts(&self) -> Counts {
-        let map =
-            |table: usize| (table * abi::ASKED_WORDS..).take(abi::ASKED_WORDS).filter_map(|at| self.asked.get(at));
+        let map = |table: usize| {
+            (table * abi::KEY_SKETCH_WORDS..).take(abi::KEY_SKETCH_WORDS).filter_map(|at| self.key_sketches.get(at))
+        };
         Counts {
             edges: (0..self.edges.len()).filter_map(|edge| self.edges.get(edge)).collect(),
-            asked: (0..self.asked.len() / abi::ASKED_WORDS).map(|table| Asked::of(map(table))).collect(),
+            key_sketches: (0..self.key_sketches.len() / abi::KEY_SKETCH_WORDS)
+                .map(|table| KeySketch::of(map(table)))
+                .collect(),
         }
     }
 }

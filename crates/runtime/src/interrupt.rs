@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+static STOP: AtomicBool = AtomicBool::new(false);
 static COUNTS: AtomicBool = AtomicBool::new(false);
 
 const SIGHUP: c_int = 1;
@@ -18,12 +18,12 @@ unsafe extern "C" {
 }
 
 extern "C" fn note(number: c_int) {
-    let flag = if number == SIGUSR1 { &COUNTS } else { &ASKED };
+    let flag = if number == SIGUSR1 { &COUNTS } else { &STOP };
     flag.store(true, Ordering::SeqCst);
 }
 
-/// From now on [`asked`] tells of Ctrl-C, SIGTERM and SIGHUP, and [`take_counts`] of SIGUSR1. SIGHUP stays ignored where it is (`nohup`). SIGINT does not: a
-/// shell ignores it for what it starts in the background, and `kill -INT` is to end that as well.
+/// From now on [`stop_requested`] tells of Ctrl-C, SIGTERM and SIGHUP, and [`take_counts`] of SIGUSR1. SIGHUP stays ignored where it is (`nohup`).
+/// SIGINT does not: a shell ignores it for what it starts in the background, and `kill -INT` is to end that as well.
 pub fn catch() {
     let handler = note as extern "C" fn(c_int) as usize;
     for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] {
@@ -37,8 +37,8 @@ pub fn catch() {
 }
 
 /// Whether the user has asked this process to end.
-pub fn asked() -> bool {
-    ASKED.load(Ordering::SeqCst)
+pub fn stop_requested() -> bool {
+    STOP.load(Ordering::SeqCst)
 }
 
 /// Whether the user has requested the counts since this was last called.

@@ -47,7 +47,7 @@ mod worker;
 pub use cache::Cache;
 pub use compile::{Compiler, Descriptor, Sanitize, Symbols, UserCode};
 pub use core_isolation::Undisturbed;
-pub use counts::{Asked, Counts};
+pub use counts::{Counts, KeySketch};
 pub use dpdk::{Dpdk, DpdkError, DpdkLane, DpdkMemoryPort, DpdkSettings, Link, PortCounts, RingLimits, Totals};
 pub use error::SwitchError;
 pub use events::{Event, Lost, Punted};

@@ -58,7 +58,7 @@ impl Worker {
             misses: std::ptr::null_mut(),
             counters: std::ptr::null(),
             edges: std::ptr::null_mut(),
-            asked: std::ptr::null_mut(),
+            key_sketches: std::ptr::null_mut(),
             quiescent: abi::Quiescent::default(),
         });
         let longest = connection.longest;

@@ -173,7 +173,8 @@ fn packets(bacus: &Path, corpus: &Corpus, job: &Job, engine: Engine, files: &[Pa
     let result = |(file, outcome): (&PathBuf, Outcome)| {
         let form = job.program.file_stem().filter(|stem| file.file_stem() != Some(stem));
         let name = match form {
-            Some(form) => format!("{} ({})", corpus.name(file), form.to_string_lossy()),
+            // One word, as a list of exempt cases has it.
+            Some(form) => format!("{}:{}", corpus.name(file), form.to_string_lossy()),
             None => corpus.name(file),
         };
         Result { group: job.kind.group(), name, outcome }

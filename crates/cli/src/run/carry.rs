@@ -42,7 +42,7 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
         times.looked = now;
         watch(running, &mut links);
         failed = failed.or(running.relay.turn());
-        let stopped = interrupt::asked() || limit.is_some_and(|limit| now >= limit);
+        let stopped = interrupt::stop_requested() || limit.is_some_and(|limit| now >= limit);
         if failed.is_some() || stopped || is_over(arguments, running, seen > 0, now - times.packet) {
             break;
         }

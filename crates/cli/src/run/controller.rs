@@ -78,6 +78,11 @@ impl<L: Replay> Switch for InHand<'_, L> {
         Ok(())
     }
 
+    fn link_refused(&mut self, port: u32, up: bool, refusal: &Refusal) {
+        let is = if up { "up" } else { "down" };
+        eprintln!("warning: port {port} is {is}, but a group or session that depends on it does not follow: {refusal}");
+    }
+
     fn hold(&mut self) -> bool {
         self.live.pause();
         true

@@ -165,6 +165,7 @@ fn build(arguments: &Arguments) -> Result<Built, Failure> {
 fn passes(arguments: &Arguments) -> Passes {
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
+    passes.is_counted = arguments.profile_out.is_some();
     passes
 }
 

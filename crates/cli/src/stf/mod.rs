@@ -101,7 +101,11 @@ fn run_native(
     test: impl FnOnce(&Program, &mut dyn DataPlane, Copies) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let program = loaded.program.clone();
-    let passes = Passes { descriptor: Some(arguments.descriptor.plan()), ..arguments.passes.clone() };
+    let passes = Passes {
+        descriptor: Some(arguments.descriptor.plan()),
+        is_counted: arguments.profile_out.is_some(),
+        ..arguments.passes.clone()
+    };
     let mut copies = Copies::KeepTheirTurn;
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = arguments.descriptor.plan();

@@ -30,7 +30,10 @@ impl Generator<'_> {
                 let (table, owner, bits) = (it.name(), it.name(), it.number());
                 JointTables { secondary: table, primary: owner, bits, reason: it.cost() }
             }),
-            joins: self.several(2, |it| JoinChoice { first: it.name(), second: it.name(), made: it.once_in(2) }),
+            joins: self.several(2, |it| {
+                let (first, second, made) = (it.name(), it.name(), it.once_in(2));
+                JoinChoice { first, second, made, reason: it.cost() }
+            }),
             windows: self.several(2, |it| Window {
                 node: it.name(),
                 offset_bytes: it.number(),

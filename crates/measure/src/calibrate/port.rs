@@ -74,9 +74,9 @@ impl Pace {
             run(&echo, BURSTS[2])?,
             run(&operations, BURSTS[1])?,
             several(|| staged.run(stages::LARGE))?,
-            several(|| staged.run(stages::ASKED))?,
+            several(|| staged.run(stages::PREFETCHED))?,
             several(|| staged.run(stages::SMALL))?,
-            several(|| staged.run(stages::BEHIND))?,
+            several(|| staged.run(stages::PIPELINED))?,
         ];
         // All packets of the trace go the same way.
         let mut profile = Profile::default();
@@ -109,7 +109,7 @@ impl Pace {
 
     /// Writes what was found into `machine`, which has been measured but for that.
     pub fn write(&self, machine: &mut Machine) {
-        let [first, usual, last, worked, large, asked, small, behind] =
+        let [first, usual, last, worked, large, prefetched, small, pipelined] =
             self.runs.each_ref().map(|runs| median(runs.iter().map(|run| &run.samples)));
         let own = evened([first, usual, last]);
         let usual = own[1];
@@ -118,7 +118,8 @@ impl Pace {
         // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
         machine.operation_cycles = ((worked - usual) / self.count).max(0.01);
         let more = self.lanes.counted(self.vector_bytes);
-        machine.stages = Some(self.staged.costs([large, asked, small, behind], usual, &more, self.vector_bytes));
+        machine.stages =
+            Some(self.staged.costs([large, prefetched, small, pipelined], usual, &more, self.vector_bytes));
         machine.vector = self.lanes.costs(machine);
         machine.port = Port { burst: BURSTS.to_vec(), own, mbuf, ..Port::default() };
     }

@@ -1,4 +1,4 @@
-//! What stages cost where memory costs nothing: a program with one small table, in groups of two sizes, with requests and without, and a group behind.
+//! What stages cost where memory costs nothing: a program with one small table, in groups of two sizes, with prefetches and without, and pipelined by a group.
 //!
 //! Operations are those that the model counts, so what they cost here is for code of this kind. Large groups, and those of a program that does more
 //! ([`super::lanes`]), tell what an operation costs, small ones what each loop over a group does.
@@ -23,14 +23,14 @@ const GROUPS: [u32; 2] = [64, 8];
 const HOSTS: u64 = 64;
 const PACKETS: u32 = 1 << 14;
 
-/// What of a request's cost in this program, which does next to nothing else, is left in one that does more (swept in l2fwd and ipv4fwd).
+/// What of a prefetch's cost in this program, which does next to nothing else, is left in one that does more (swept in l2fwd and ipv4fwd).
 const LEFT: f64 = 0.5;
 
-/// Numbers of the pipelines: in large groups, and with requests for lines: in large groups, in small ones, and a group ahead.
+/// Numbers of the pipelines: in large groups, and with prefetches: in large groups, in small ones, and one group ahead.
 pub const LARGE: usize = 0;
-pub const ASKED: usize = 1;
+pub const PREFETCHED: usize = 1;
 pub const SMALL: usize = 2;
-pub const BEHIND: usize = 3;
+pub const PIPELINED: usize = 3;
 const PIPELINES: usize = 4;
 const PLANS: [(u32, Placement); PIPELINES] = [
     (GROUPS[0], Placement::None),
@@ -75,16 +75,16 @@ impl Subject {
 
     /// From what the runs cost, what the port costs in bursts of this size, and a program that does more, in groups of the larger size as well.
     pub fn costs(&self, runs: [f64; PIPELINES], port: f64, more: &Counted, vector_bytes: u32) -> Stages {
-        let [large, asked, small, behind] = runs;
+        let [large, prefetched, small, pipelined] = runs;
         let [many, few] = GROUPS.map(f64::from);
         let (operations, loops) = counts(&self.program, &self.plans[LARGE], &Inputs::default(), vector_bytes);
         // A machine that was disturbed says something absurd: costs are never below nothing.
-        let loop_cycles = ((small - asked) / loops / (1.0 / few - 1.0 / many)).max(0.0);
+        let loop_cycles = ((small - prefetched) / loops / (1.0 / few - 1.0 / many)).max(0.0);
         let done = |cycles: f64, loops: f64| (cycles - port - loops * loop_cycles / many).max(0.0);
         let work = done(large, loops) + done(more.cycles, more.loops);
         let operation_cycles = (work / (operations + more.operations)).max(0.01);
-        let prefetch_cycles = LEFT * (asked - large).max(0.0);
-        let pipelining_cycles = (behind - asked).max(0.0);
+        let prefetch_cycles = LEFT * (prefetched - large).max(0.0);
+        let pipelining_cycles = (pipelined - prefetched).max(0.0);
         Stages { operation_cycles, prefetch_cycles, loop_cycles, pipelining_cycles }
     }
 }

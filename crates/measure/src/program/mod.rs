@@ -109,6 +109,7 @@ impl<'a> Measuring<'a> {
 
     /// Where the packets go, which is the same for both descriptors.
     pub fn profile(&self, passes: &Passes) -> Result<Profile, Failure> {
+        let passes = &Passes { is_counted: true, ..passes.clone() };
         self.under(passes, &self.own(), Symbols::None, inputs::counting, |ready| {
             run(ready.engine, COUNTED);
             Ok(inputs::profile_of(ready.pipeline.description(), &ready.engine.counts()))

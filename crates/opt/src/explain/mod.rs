@@ -231,7 +231,7 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
             &share.reason,
         ));
     }
-    decisions.extend(joins::decisions(program, inputs));
+    decisions.extend(joins::decisions(program, plan, inputs));
     if let Some(path) = &plan.hot_path {
         decisions.push(decision("hot path".to_string(), format!("{} nodes in stages", path.nodes.len()), &path.reason));
     } else if plan.loops.is_empty() {

@@ -3,8 +3,8 @@
 use crate::Inputs;
 use crate::inputs::Access;
 use crate::model::structures::shape;
-use crate::plan::structures::{SAME, whole_plan_cycles};
-use crate::rewrite::join::{Candidate, with_joint_contents};
+use crate::plan::structures::whole_plan_cycles;
+use crate::rewrite::join::{Candidate, is_clear, with_joint_contents};
 use hlir::plan::Structure;
 use hlir::{NodeKind, Plan, Program, TableId};
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ impl Profit {
 
     /// By the model.
     pub fn pays(&self) -> bool {
-        self.joined * SAME < self.separate
+        is_clear(self.separate, self.joined)
     }
 
     /// `L_eff(WSS_new, B) <= 2 L_eff(WSS_cur, B) + Δ`.

@@ -39,6 +39,8 @@ pub struct Inputs {
 pub enum Joins {
     #[default]
     None,
+    /// Those that the model predicts to pay.
+    Chosen,
     /// All that can be.
     All,
 }

@@ -187,7 +187,7 @@ impl Reader {
         }
         let first = self.name("a table")?;
         self.expect_word("with")?;
-        Ok(JoinChoice { first, second: self.name("a table")?, made })
+        Ok(JoinChoice { first, second: self.name("a table")?, made, reason: self.reason()? })
     }
 
     fn window(&mut self) -> Read<Window> {

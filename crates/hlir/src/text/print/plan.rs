@@ -22,7 +22,8 @@ pub(super) fn print(plan: &Plan) -> String {
         }
         for join in &plan.joins {
             let never = if join.made { "" } else { "never " };
-            lines.add(format!("{never}join {} with {}", written(&join.first), written(&join.second)));
+            let (first, second, reason) = (written(&join.first), written(&join.second), because(&join.reason));
+            lines.add(format!("{never}join {first} with {second}{reason}"));
         }
         for table in &plan.tables {
             let structure = word_of(STRUCTURES, &table.structure).unwrap_or_default();

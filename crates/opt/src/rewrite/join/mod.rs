@@ -4,15 +4,17 @@
 //! Not to be confused with [joint exact tables](crate::plan::joint), which share an array and are still looked
 //! up one by one.
 
+mod choice;
 mod contents;
 mod graph;
 mod swap;
 
+pub use choice::{choose, is_clear, objection};
 use contents::expected_entries;
 pub use contents::with_joint_contents;
 
 use crate::inputs::{Inputs, Joins};
-use hlir::join::{Derived, Join, derive, refusal};
+use hlir::join::{Derived, Join, SecondKey, derive, refusal};
 use hlir::plan::JoinChoice;
 use hlir::{Counter, CounterUnit, Node, NodeId, NodeKind, Notes, Program, Register, TableId};
 use num_bigint::BigUint;
@@ -28,6 +30,8 @@ pub struct Candidate {
     pub second: TableId,
     /// Expected joint entries.
     pub entries: u64,
+    /// Whether each entry of the first table decides which one of the second follows.
+    pub is_determined: bool,
     pub joined: Program,
 }
 
@@ -43,13 +47,14 @@ struct Pair {
 /// The joins of a program, as plans have them.
 pub fn made(program: &Program) -> Vec<JoinChoice> {
     let name = |table: TableId| program.tables[table].name.clone();
-    let choice = |join: &Join| JoinChoice { first: name(join.first), second: name(join.second), made: true };
+    let choice =
+        |join: &Join| JoinChoice { first: name(join.first), second: name(join.second), made: true, reason: None };
     program.joins.iter().map(choice).collect()
 }
 
 pub fn join_tables(program: &mut Program, inputs: &Inputs) {
     let is_made = |pair: &Pair| pair.choice(inputs).unwrap_or(inputs.joins == Joins::All);
-    if inputs.joins == Joins::None && inputs.constraints.joins.iter().all(|choice| !choice.made) {
+    if inputs.joins != Joins::All && inputs.constraints.joins.iter().all(|choice| !choice.made) {
         return;
     }
     loop {
@@ -68,6 +73,7 @@ pub fn candidates(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
         first: pair.derived.first,
         second: pair.derived.second,
         entries: pair.entries,
+        is_determined: pair.derived.keys.iter().all(|key| *key == SecondKey::Determined),
         joined: joined(&pair),
     };
     pairs.map(candidate).collect()
@@ -77,11 +83,13 @@ impl Pair {
     /// What the user has decided.
     fn choice(&self, inputs: &Inputs) -> Option<bool> {
         let name = |table: TableId| &self.program.tables[table].name;
-        let is_it = |choice: &&JoinChoice| {
-            (&choice.first, &choice.second) == (name(self.derived.first), name(self.derived.second))
-        };
-        inputs.constraints.joins.iter().find(is_it).map(|choice| choice.made)
+        given((name(self.derived.first), name(self.derived.second)), inputs).map(|choice| choice.made)
     }
+}
+
+/// What the user has decided about two tables.
+fn given<'i>((first, second): (&String, &String), inputs: &'i Inputs) -> Option<&'i JoinChoice> {
+    inputs.constraints.joins.iter().find(|choice| (&choice.first, &choice.second) == (first, second))
 }
 
 /// Lookups that no join has a part in, in the order of the graph.

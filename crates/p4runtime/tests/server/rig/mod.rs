@@ -118,6 +118,10 @@ impl Switch for Behind {
         Ok(())
     }
 
+    fn link_refused(&mut self, port: u32, _: bool, refusal: &Refusal) {
+        panic!("the interpreter follows the link of port {port}: {refusal}");
+    }
+
     fn hold(&mut self) -> bool {
         self.holds.push("hold");
         self.can_hold

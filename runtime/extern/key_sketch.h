@@ -2,17 +2,17 @@
  * table's bitmap, and the clear bits give an estimate (Whang, Vander-Zanden and Taylor, "A linear-time
  * probabilistic counting algorithm for database applications", 1990). Bitmaps of several workers are merged
  * by OR. */
-#ifndef BACUS_ASKED_H
-#define BACUS_ASKED_H
+#ifndef BACUS_KEY_SKETCH_H
+#define BACUS_KEY_SKETCH_H
 
 #include "abi.h"
 
-_Static_assert(ASKED_WORDS == 1024, "a key's bit is told by 16 bits of its hash");
+_Static_assert(KEY_SKETCH_WORDS == 1024, "a key's bit is told by 16 bits of its hash");
 
 static inline void
-asked_note(const struct worker *worker, uint32_t table, const uint64_t *key, uint32_t limbs)
+sketch_add_key(const struct worker *worker, uint32_t table, const uint64_t *key, uint32_t limbs)
 {
-	uint64_t *map = worker->asked + (size_t)table * ASKED_WORDS, *word;
+	uint64_t *map = worker->key_sketches + (size_t)table * KEY_SKETCH_WORDS, *word;
 	uint64_t hash = 0;
 
 	for (uint32_t limb = 0; limb < limbs; limb++) {
