@@ -10,7 +10,9 @@ use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
 use hlir::text::written_structure;
-use hlir::{Counter, Expression, HeaderId, Join, KeyField, MatchKind, Meter, Next, NodeId, Statement, TableId, Type};
+use hlir::{
+    Call, Counter, Expression, HeaderId, Join, KeyField, MatchKind, Meter, Next, NodeId, Statement, TableId, Type,
+};
 
 /// What a table has of the values of an array that two share.
 pub struct Part {
@@ -269,6 +271,15 @@ fn spread_limbs(parts: &mut [Vec<Expr>], array: &Expr, width: u32, shift: u32) {
     }
 }
 
+/// Whether an action may insert an entry.
+fn inserts(body: &[Statement]) -> bool {
+    let mut found = false;
+    for statement in body {
+        statement.walk(&mut |inner| found |= matches!(inner, Statement::Call(Call::AddEntry { .. })));
+    }
+    found
+}
+
 impl Body<'_, '_> {
     /// Statements that put a table's key into `key`.
     pub fn key(&mut self, table: TableId) {
@@ -436,7 +447,15 @@ impl Body<'_, '_> {
                     0..=64 => format!("const {}", crate::body::word_type(parameter.width)),
                     _ => "const uint64_t *const".to_string(),
                 };
-                self.push(Stmt::declare(of, name, Expr::Name(format!("{}->{data}.{name}", self.unit.chosen(table)))));
+                let mut value = Expr::Name(format!("{}->{data}.{name}", self.unit.chosen(table)));
+                // An insertion may move all records of the table, and frees where they were.
+                if parameter.width > 64 && inserts(&action.body) {
+                    let array = self.array(parameter.width);
+                    let bytes = Expr::word(8 * limbs(parameter.width));
+                    self.push(Stmt::call("memcpy", [array.clone(), value, bytes]));
+                    value = array;
+                }
+                self.push(Stmt::declare(of, name, value));
             }
         }
         self.out.extend(code);

@@ -9,6 +9,7 @@ mod empty;
 mod exchange;
 mod joins;
 mod key_from_lookup;
+mod learns_wide;
 mod links;
 mod misses;
 mod queues;
