@@ -64,14 +64,14 @@ pub struct Arguments {
     /// Packets to a burst; plans take the burst that they have chosen
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [32, 64])]
     bursts: Vec<u32>,
-    /// Entries of the tables that grow [default: the application's]
+    /// Entries of the tables that scale [default: the application's]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     sizes: Vec<u64>,
     /// How packets are drawn from an application's entries; imix is uniform, with frames of 64, 594 and 1518 bytes
     #[arg(long, value_name = "KIND", value_delimiter = ',', default_values = ["uniform", "zipf"],
           value_parser = ["uniform", "zipf", "imix"])]
     traffic: Vec<String>,
-    /// Processes to a case [default: 3, or 2 from four million entries on]
+    /// Processes for each case [default: 3, or 2 from four million entries on]
     #[arg(long, value_name = "N")]
     processes: Option<u32>,
     /// A few cases, one process each
@@ -102,7 +102,7 @@ pub struct Arguments {
     /// Measure a grid of plans around the one that the model picks, instead of peers, and say how far the pick is from the best
     #[arg(long)]
     sweep: bool,
-    /// Measure nothing: predict the plans of an earlier sweep again (its sweep.json), and say how good model and pick are now
+    /// Measure nothing: predict the plans of this sweep.json anew and compare
     #[arg(long, value_name = "FILE", requires = "sweep")]
     again: Option<PathBuf>,
     /// Measure the programs of this list that are below the directories of --in, each with few entries and with many

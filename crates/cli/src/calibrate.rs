@@ -20,9 +20,9 @@ Examples:
   bacus calibrate --compare lab.toml lab2.toml
                                               measures nothing: which points of two files differ by more than 10 %
 
-Packets of a port come from others, from itself (net_null0), or they return (ports that are wired to
-each other, net_ring0). Where less than 20,000 a second come, the calibration sends some: one each 100 ms
-until any comes, for 3 seconds at most, and then as many as the ring holds, each time that it is opened.";
+Packets come from a sender on the wire, from the port itself (net_null0), or back (wired ports, net_ring0).
+Where fewer than 20,000 a second come, the calibration sends its own, as many as the ring holds.
+To begin with, it sends one each 100 ms, for at most 3 seconds, until one returns.";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -32,7 +32,7 @@ pub struct Arguments {
     /// Draw the curves [without a name: beside the machine file, NAME.svg]
     #[arg(long, value_name = "FILE")]
     svg: Option<Option<PathBuf>>,
-    /// Measure an echo on this port, named as for `bacus run`, and nothing else if the machine file is there; repeatable
+    /// Measure an echo on this port (as for `bacus run`); with a machine file, measure nothing else; repeatable
     #[arg(long = "port", value_name = "N=DEVICE")]
     ports: Vec<ports::Port>,
     /// Memory to measure at most, in MB

@@ -40,7 +40,7 @@ pub struct Arguments {
     /// Write here: a file, or a directory (with `/` at its end, or one that exists)
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// What to write [default: so]
+    /// Output form [default: so]
     #[arg(long, value_enum)]
     emit: Option<Emit>,
     /// Write P4Info to these files: .txtpb, .json or .bin; without -o and --emit nothing else is written
@@ -49,10 +49,10 @@ pub struct Arguments {
     /// Write the entries of the program's own tables, as a P4Runtime WriteRequest, to these files
     #[arg(long, value_name = "FILES", value_delimiter = ',')]
     p4runtime_entries_files: Vec<PathBuf>,
-    /// What a packet is to the code [default: mbuf, or what the plan says]
+    /// Packet descriptor [default: mbuf, or what the plan says]
     #[arg(long, value_enum)]
     descriptor: Option<DescriptorKind>,
-    /// What the tables will hold: it decides their data structures; repeatable
+    /// Expected table contents, which decide the data structures; repeatable
     #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
     entries: Vec<Origin>,
     #[command(flatten)]

@@ -54,10 +54,10 @@ pub struct Arguments {
     /// The key of our certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Write in this role, beside the controllers of others
+    /// P4Runtime role [default: none]
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     role: String,
-    /// Take the place of a primary controller that is connected
+    /// Become primary although another controller is
     #[arg(long)]
     force: bool,
     /// Execute the commands of a file, one a line; `-` is standard input
@@ -85,7 +85,7 @@ pub struct Arguments {
     #[arg(value_name = "COMMAND", required_unless_present = "file", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(COMMANDS.iter().map(|usage| usage.name).chain([COMPLETION])))]
     command: Option<String>,
-    /// Of the command
+    /// Arguments of the command
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     words: Vec<String>,
 }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 pub const EXAMPLES: &str = "\
 Examples:
-  bacus explain router.p4                                    with guesses at traffic and tables
+  bacus explain router.p4                                    with estimated traffic and table contents
   bacus explain router.p4 --entries routes.stf --profile router.profile
   bacus explain router.p4 --json | jq .decisions
   bacus explain router.p4 --measure --html -o router.html    predicted against measured, with a drawing
@@ -33,7 +33,7 @@ calibrated first, for some seconds; the result is kept in the cache. On a termin
 pub struct Arguments {
     #[command(flatten)]
     source: Source,
-    /// What the tables will hold; repeatable
+    /// Expected table contents; repeatable
     #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
     entries: Vec<Origin>,
     /// Print JSON
@@ -51,10 +51,10 @@ pub struct Arguments {
     /// Packets to measure with: an STF file or a capture
     #[arg(long, value_name = "FILE", requires = "measure")]
     packets: Option<PathBuf>,
-    /// What a packet is to the code [default: mbuf, as for `bacus run`; own with --measure; --descriptor mbuf measures on DPDK's in-memory port]
+    /// Packet descriptor [default: mbuf, as for `bacus run`; own with --measure; --descriptor mbuf measures on DPDK's in-memory port]
     #[arg(long, value_enum)]
     descriptor: Option<DescriptorKind>,
-    /// Packets taken from a port at once, at most [default: 32, or what the file of --plan or --pin says, as for `bacus run`]
+    /// Packets of a burst, at most [default: 32, or what the file of --plan or --pin says, as for `bacus run`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
     burst: Option<u32>,
     #[command(flatten)]

@@ -33,7 +33,7 @@ Examples:
 
 Exit codes:
   0  it worked
-  1  what you gave is wrong: a mistake in a program, an entry, a file; a test that failed
+  1  an input is wrong: a program, an entry, a file; or a test failed
   2  the command line cannot be understood
   3  the machine lacks something: a compiler, DPDK, a device, room on the disk";
 
@@ -70,7 +70,7 @@ enum Command {
     /// Test a program with packets: STF files, or random ones on both engines
     #[command(after_help = stf::EXAMPLES)]
     Stf(stf::Arguments),
-    /// Measure this machine: what a cache line costs, how much the core overlaps, what a burst should be
+    /// Measure this machine for the performance model: cache lines, overlapping misses, ports
     #[command(after_help = calibrate::EXAMPLES)]
     Calibrate(calibrate::Arguments),
     /// Measure the applications, beside programs written by hand

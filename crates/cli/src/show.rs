@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Print the program after this step: `lower`, a pass of the optimizer, or `all`
     #[arg(long, value_name = "NAME")]
     after: Option<String>,
-    /// What the tables will hold; repeatable
+    /// Expected table contents; repeatable
     #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
     entries: Vec<Origin>,
     #[command(flatten)]

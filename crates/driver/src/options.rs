@@ -17,7 +17,7 @@ pub struct Source {
     /// The program: P4_16 (.p4) or HLIR (.hlir)
     #[arg(value_name = "PROGRAM")]
     pub program: PathBuf,
-    /// Look for included files here, before the architectures that bacus brings
+    /// Search included files here, before the bundled architectures
     #[arg(short = 'I', value_name = "DIR", help_heading = "Preprocessing")]
     pub include: Vec<PathBuf>,
     /// Define a macro
@@ -46,19 +46,19 @@ impl Source {
 /// What becomes of warnings.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Warnings {
-    /// Say nothing of warnings [of this kind]
+    /// Suppress warnings [of this kind]
     #[arg(long = "Wdisable", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
     #[arg(help_heading = "Warnings")]
     pub disable: Vec<String>,
-    /// Say warnings [of this kind] as information
+    /// Report warnings [of this kind] as information
     #[arg(long = "Winfo", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
     #[arg(help_heading = "Warnings")]
     pub info: Vec<String>,
-    /// Say warnings [of this kind] as warnings, whatever the other flags say of all
+    /// Report warnings [of this kind] as warnings, overriding flags without a kind
     #[arg(long = "Wwarn", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
     #[arg(help_heading = "Warnings")]
     pub warn: Vec<String>,
-    /// Take warnings [of this kind] as errors
+    /// Report warnings [of this kind] as errors
     #[arg(long = "Werror", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
     #[arg(help_heading = "Warnings")]
     pub error: Vec<String>,
@@ -71,20 +71,20 @@ pub struct Passes {
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = flags::pass, conflicts_with = "without")]
     #[arg(help_heading = "Optimizing")]
     pub passes: Option<Vec<String>>,
-    /// Run all passes but these
-    #[arg(long, value_name = "A", value_delimiter = ',', value_parser = flags::pass, help_heading = "Optimizing")]
+    /// Run all passes except these
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = flags::pass, help_heading = "Optimizing")]
     pub without: Vec<String>,
-    /// Take the schedule from this file, instead of planning one: what it leaves out is done the plain way
+    /// Use this plan instead of planning; what it omits is compiled packet by packet
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub plan: Option<PathBuf>,
-    /// Decide what this plan file says, and plan the rest: each line of it stands in the plan, or is refused where it stands
+    /// Fix the decisions of this plan file and plan the rest; one that is impossible is refused
     #[arg(long, value_name = "FILE", conflicts_with = "plan", help_heading = "Optimizing")]
     pub pin: Option<PathBuf>,
-    /// Plan for the machine of this file of `bacus calibrate`; where it has narrower vectors than this one, code has no wider ones [default:
-    /// machines/HOST.toml, else what was measured last in any directory, else the default model]
+    /// Plan for the machine of this file of `bacus calibrate`; vectors are at most as wide as its own [default: machines/HOST.toml, else
+    /// the last measurement in any directory, else the default model]
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub machine: Option<PathBuf>,
-    /// Plan for the traffic of this file of `--profile-out`, instead of guessing
+    /// Plan for the traffic of this profile (of --profile-out), instead of an estimate
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub profile: Option<PathBuf>,
     /// What the files of --plan and --pin say, where the command has read them already: what comes by a pipe can be read once.
@@ -133,7 +133,7 @@ pub struct Native {
     /// libraries by its name for pkg-config; repeatable
     #[arg(long = "extern", value_name = "FILE|pkg:NAME", help_heading = "Native code")]
     pub externs: Vec<PathBuf>,
-    /// Let the native code watch itself for bad accesses and undefined behaviour
+    /// Compile with the address and undefined-behaviour sanitizers
     #[arg(long, help_heading = "Native code")]
     pub sanitize: bool,
     /// What objects say about their lines.
@@ -185,7 +185,7 @@ pub enum EngineKind {
 /// What stands for a packet in native code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DescriptorKind {
-    /// The address of its bytes: needs no DPDK
+    /// Address and length, without DPDK
     Own,
     /// DPDK's `struct rte_mbuf`
     Mbuf,

@@ -33,14 +33,14 @@ Examples:
   bacus bench control                                 all numbers, in about two minutes
   bacus bench control --only writes,packet-in         two of them
   bacus bench control --only replacements --seconds 300 --out out/control
-The data plane takes a core for itself. A number without a goal explains the one before it.";
+The data plane takes a core for itself. Rows without a goal break down the row above.";
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Only these measures
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = PossibleValuesParser::new(NAMES))]
     only: Vec<String>,
-    /// How long a measure takes that has no end of its own
+    /// Duration of open-ended measurements
     #[arg(long, value_name = "N", default_value = "5", value_parser = driver::flags::seconds)]
     seconds: f64,
     /// Entries of the large tables

@@ -19,22 +19,22 @@ pub struct Controllers {
     /// Serve P4Runtime there, as 0.0.0.0:9559; repeatable
     #[arg(long = "p4runtime", value_name = "ADDRESS:PORT")]
     addresses: Vec<SocketAddr>,
-    /// What controllers call this switch
+    /// Device id of P4Runtime
     #[arg(long, value_name = "N", default_value_t = 1)]
     device_id: u64,
-    /// Packets of the program to this port go to the controller, and those of the controller come from it
+    /// Port of packet-ins and packet-outs; without it, the switch has neither
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_535))]
     pub cpu_port: Option<u32>,
-    /// Let this library answer packets that find nothing in a table with @punt_on_miss, instead of controllers (runtime/miss_handler.h)
+    /// Library that answers misses in tables with @punt_on_miss, instead of controllers (runtime/miss_handler.h)
     #[arg(long, value_name = "FILE.so")]
     miss_handler: Option<PathBuf>,
-    /// The switch's certificate (PEM): controllers talk TLS
+    /// Certificate of the switch (PEM); controllers must use TLS
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// The key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Only controllers with a certificate of this authority (PEM) get in
+    /// Accept only controllers with a certificate of this authority (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_ca: Option<PathBuf>,
 }

@@ -44,6 +44,10 @@ pub const LOOK: Duration = Duration::from_millis(2);
 /// What packets for the control plane are counted as.
 pub const PUNTED: &str = "packets for the control plane";
 
+/// Headings of the help.
+const WORKERS: &str = "Workers and packets";
+const END: &str = "End and output";
+
 pub const EXAMPLES: &str = "\
 Examples:
   bacus run router.p4 --entries routes.stf --port 0=pcap:in.pcap,out0.pcap --port 1=pcap:,out1.pcap
@@ -53,9 +57,9 @@ Examples:
 
 Ports: N=pcap:IN,OUT (captures; either may be left out; IN may be an STF file, whose packets for port N come),
        N=INTERFACE (of the kernel), N=DEVARGS (any DPDK device).
-Entries: an STF file (add, setdefault, mirroring_add, ...), a .bin file, or gen:TABLE:COUNT:SEED; repeatable.
-Where all ports are captures the switch ends when nothing comes any more; else at Ctrl-C, SIGTERM, SIGHUP, --duration or --until-idle.
-SIGUSR1 prints all counts. `ready: …` on standard error says when packets are carried.";
+Entries: STF, simple_switch_CLI scripts, runtime JSON, P4Runtime or the compact form (docs/run.md), or gen:TABLE:COUNT:SEED.
+The switch ends at Ctrl-C, SIGTERM, SIGHUP, --duration or --until-idle; with captures alone, after their last packet.
+SIGUSR1 prints all counts. `ready: …` on standard error says that the switch forwards.";
 
 #[derive(Args)]
 #[command(mut_arg("program", |program| program.required(false).default_value("-").hide_default_value(true)
@@ -69,46 +73,46 @@ pub struct Arguments {
     #[command(flatten)]
     controllers: Controllers,
     /// Entries to begin with; repeatable
-    #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
+    #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED", help_heading = "Entries")]
     entries: Vec<Origin>,
-    /// Threads that carry packets
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    /// Worker threads
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), help_heading = WORKERS)]
     workers: u32,
-    /// Packets taken from a port at once, at most [default: 32, or what the file of --plan or --pin says]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
+    /// Packets of a burst, at most [default: 32, or what the file of --plan or --pin says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512), help_heading = WORKERS)]
     burst: Option<u32>,
-    /// End after so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = flags::seconds)]
+    /// End after this time
+    #[arg(long, value_name = "SECONDS", value_parser = flags::seconds, help_heading = END)]
     duration: Option<f64>,
-    /// End when no packet has come for a fifth of a second, after the first
-    #[arg(long)]
+    /// End 0.2 s after the last packet, but not before the first
+    #[arg(long, help_heading = END)]
     until_idle: bool,
-    /// Print the counts every so many seconds
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1", value_parser = flags::seconds)]
+    /// Print the counts at this interval
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1", value_parser = flags::seconds, help_heading = END)]
     stats: Option<f64>,
-    /// Print the cells of counters, meters and registers with the counts, at the end and on SIGUSR1
-    #[arg(long)]
+    /// Print counters, meters and registers that are not zero, at the end and on SIGUSR1
+    #[arg(long, help_heading = END)]
     dump: bool,
-    /// Print counts as JSON, an object to a line
-    #[arg(long)]
+    /// Print counts as JSON, one object a line
+    #[arg(long, help_heading = END)]
     json: bool,
     /// Print no counts at the end, and no line when the switch is ready
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json", help_heading = END)]
     quiet: bool,
     /// Packet buffers, of all workers together
-    #[arg(long, value_name = "N", default_value_t = 16384, value_parser = clap::value_parser!(u32).range(1024..=1 << 24))]
+    #[arg(long, value_name = "N", default_value_t = 16384, value_parser = clap::value_parser!(u32).range(1024..=1 << 24), help_heading = WORKERS)]
     buffers: u32,
     /// Bytes of a buffer; longer packets take several
-    #[arg(long, value_name = "BYTES", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(256..=32_768))]
+    #[arg(long, value_name = "BYTES", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(256..=32_768), help_heading = WORKERS)]
     buffer_bytes: u32,
-    /// Send the packets of captures so often
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Read each input capture N times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = WORKERS)]
     repeat: u32,
     /// Seed of `random`
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = WORKERS)]
     seed: u64,
-    /// Count packets on the edges of the graph and the keys of look-ups, and write them here: what --profile reads. The switch runs packet by packet
-    #[arg(long, value_name = "FILE")]
+    /// Write a profile for --profile: packets on each edge, keys of each table. The switch then runs packet by packet
+    #[arg(long, value_name = "FILE", help_heading = END)]
     profile_out: Option<PathBuf>,
     #[command(flatten)]
     passes: Passes,

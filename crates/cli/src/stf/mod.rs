@@ -43,16 +43,16 @@ pub struct Arguments {
     /// Tests; with --trace, what configures the switch
     #[arg(value_name = "FILE.stf", required_unless_present = "trace")]
     files: Vec<PathBuf>,
-    /// What runs them
+    /// Engine of the tests
     #[arg(long, value_enum, default_value_t = EngineKind::Interp)]
     engine: EngineKind,
-    /// Packets handed over at once, at most
+    /// Packets of a burst, at most
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=512))]
     burst: u32,
-    /// What a packet is to native code
+    /// Packet descriptor of native code
     #[arg(long, value_enum, default_value_t = DescriptorKind::Own, help_heading = "Native code")]
     descriptor: DescriptorKind,
-    /// Count packets on the edges of the graph and the keys of lookups in native code, and write them here: what --profile reads
+    /// Write a profile of native code for --profile: packets on each edge, keys of each table
     #[arg(long, value_name = "FILE")]
     profile_out: Option<PathBuf>,
     #[command(flatten)]

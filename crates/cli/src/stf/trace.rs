@@ -25,7 +25,7 @@ pub struct Options {
     /// Send random packets and mutations of this capture's (.pcap, or the packets of an STF file) through both engines
     #[arg(long, value_name = "FILE", help_heading = "Comparing engines")]
     trace: Option<PathBuf>,
-    /// How many packets, at each of the bursts 1, 7, 32 and 64
+    /// Random packets at each of the bursts 1, 7, 32 and 64
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Comparing engines")]
     count: u64,
     /// Seed of the packets
@@ -34,7 +34,7 @@ pub struct Options {
     /// Also give each table up to this many random entries, with keys that packets bring
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Comparing engines")]
     random_entries: u64,
-    /// Packets come in from the ports below this
+    /// Random packets come in on ports 0 to N-1
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=i64::from(PORTS)))]
     #[arg(help_heading = "Comparing engines")]
     ports: u32,

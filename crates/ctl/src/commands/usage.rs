@@ -13,29 +13,25 @@ const fn usage(name: &'static str, forms: &'static [&'static str], about: &'stat
 }
 
 pub const COMMANDS: &[Usage] = &[
-    usage("tables", &["tables"], "the tables, their keys and actions"),
-    usage("show", &["show TABLE [KEY:VALUE ...]"], "entries with their counts, and the default action"),
+    usage("tables", &["tables"], "prints the tables, their keys and actions"),
+    usage("show", &["show TABLE [KEY:VALUE ...]"], "prints the entries with their counts, and the default action"),
     usage(
         "add",
         &["add TABLE KEY:VALUE ... ACTION(PARAMETER:VALUE, ...) [priority N] [timeout SECONDS]"],
-        "a new entry; in place of the action, member=ID, group=ID, or one of ACTION(...)[*WEIGHT] [watch PORT], ...",
+        "inserts an entry; its action may be member=ID, group=ID or a set: ACTION(...)[*WEIGHT] [watch PORT], ...",
     ),
     usage(
         "modify",
         &["modify TABLE KEY:VALUE ... ACTION(...) [priority N] [timeout SECONDS]"],
-        "another action for an entry",
+        "gives an entry another action",
     ),
-    usage("delete", &["delete TABLE KEY:VALUE ... [priority N]"], "an entry goes"),
-    usage(
-        "default",
-        &["default TABLE ACTION(...)", "default TABLE reset"],
-        "what happens to packets that no entry matches",
-    ),
-    usage("clear", &["clear TABLE"], "all entries of a table go, but those of the program"),
+    usage("delete", &["delete TABLE KEY:VALUE ... [priority N]"], "deletes an entry"),
+    usage("default", &["default TABLE ACTION(...)", "default TABLE reset"], "sets or resets the default action"),
+    usage("clear", &["clear TABLE"], "deletes all entries of a table, except the program's"),
     usage(
         "counters",
         &["counters [NAME [INDEX]]", "counters reset NAME [INDEX]"],
-        "without a name, the cells that are not 0",
+        "prints counters, or sets them to 0; without a name, those that are not 0",
     ),
     usage(
         "meters",
@@ -44,17 +40,17 @@ pub const COMMANDS: &[Usage] = &[
             "meters set NAME INDEX|KEY:VALUE ... cir N cburst N [pir N pburst N]",
             "meters reset NAME INDEX|KEY:VALUE ...",
         ],
-        "rates a second, and bursts",
+        "prints, sets or resets the rates (per second) and bursts of meters",
     ),
     usage(
         "registers",
         &["registers [NAME [INDEX]]", "registers set NAME INDEX VALUE ..."],
-        "a struct's members stand one after the other; without a name, the cells that are not 0",
+        "prints or sets registers, a struct member by member; without a name, those that are not 0",
     ),
     usage(
         "members",
         &["members [PROFILE]", "members add|modify PROFILE ID ACTION(...)", "members delete PROFILE ID"],
-        "members of action profiles",
+        "prints or changes members of action profiles",
     ),
     usage(
         "groups",
@@ -63,41 +59,45 @@ pub const COMMANDS: &[Usage] = &[
             "groups add|modify PROFILE ID MEMBER[*WEIGHT] [watch PORT] ... [size N]",
             "groups delete PROFILE ID",
         ],
-        "groups of action selectors; a member is left out while the port that it watches has no link",
+        "prints or changes groups of action selectors; a member is left out while its watched port is down",
     ),
     usage(
         "multicast",
         &["multicast [ID]", "multicast add|modify ID PORT[:INSTANCE] ...", "multicast delete ID"],
-        "multicast groups",
+        "prints or changes multicast groups",
     ),
     usage(
         "sessions",
         &["sessions [ID]", "sessions add|modify ID PORT[:INSTANCE] ... [length BYTES] [class N]", "sessions delete ID"],
-        "clone sessions",
+        "prints or changes clone sessions",
     ),
     usage(
         "value-sets",
         &["value-sets [NAME]", "value-sets set|add|delete NAME VALUE[,VALUE] ..."],
-        "parser value sets",
+        "prints or changes parser value sets",
     ),
-    usage("digests", &["digests [NAME ...] [count N] [for SECONDS]"], "digests as they come"),
+    usage("digests", &["digests [NAME ...] [count N] [for SECONDS]"], "prints digests as they arrive"),
     usage(
         "packets",
         &["packets [count N] [for SECONDS]", "packets send HEX [FIELD:VALUE ...]"],
-        "packets for the controller as they come, or one from it",
+        "prints packet-ins as they arrive, or sends a packet-out",
     ),
-    usage("watch", &["watch [count N] [for SECONDS]"], "all that the switch tells: packets, digests, idle entries"),
+    usage(
+        "watch",
+        &["watch [count N] [for SECONDS]"],
+        "prints all events of the switch: packets, digests, idle entries",
+    ),
     usage(
         "pipeline",
         &["pipeline show", "pipeline push PROGRAM [keep]"],
-        "the running program; another one, with what was written or without",
+        "prints or replaces the running program; `keep`: with all entries",
     ),
     usage(
         "batch",
         &["batch [rollback|atomic]"],
-        "what follows in the file, up to `end`, is written at once: all or nothing, or so that packets see all or nothing",
+        "writes the lines up to `end` at once: all or none (rollback), for packets, too (atomic)",
     ),
-    usage("end", &["end"], "the batch is written"),
+    usage("end", &["end"], "writes the batch"),
 ];
 
 /// The forms of a command, for a message.

@@ -74,7 +74,8 @@ fn nodes(explained: &Explanation) -> String {
             let _ = write!(text, " {measured:>9.1}");
         }
         let edges: Vec<String> = node.onward.iter().map(|(to, share)| format!("{to} {:.1} %", share * 100.0)).collect();
-        let _ = writeln!(text, "  -> {}", if edges.is_empty() { "leaves".to_string() } else { edges.join(", ") });
+        let _ =
+            writeln!(text, "  -> {}", if edges.is_empty() { "sent or dropped".to_string() } else { edges.join(", ") });
     }
     if explained.nodes.iter().any(|node| node.is_on_path) {
         text.push_str("* on the hot path, which runs in stages\n");

@@ -58,8 +58,8 @@ impl LeftOut {
             .0
             .iter()
             .map(|(command, (place, count, why))| {
-                let lines = if *count == 1 { String::new() } else { format!(" and {} more", count - 1) };
-                Mistake::new(*place, format!("`{command}`{lines} is left out: it {why}"))
+                let lines = if *count == 1 { String::new() } else { format!(", here and {} times more", count - 1) };
+                Mistake::new(*place, format!("skipped `{command}`{lines}: it {why}"))
             })
             .collect();
         warnings.sort_by_key(|warning| warning.place);
