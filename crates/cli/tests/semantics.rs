@@ -33,6 +33,7 @@ points! {
     overlapping_arguments_are_copied_out_in_the_order_written: "semantics/copies_out_in_argument_order",
     every_application_of_a_control_has_its_own_arguments: "semantics/every_application_has_its_arguments",
     entries_for_a_table_that_no_control_applies_have_no_effect: "semantics/tables_may_stay_unapplied",
+    a_constant_table_may_be_joined_with_the_one_that_names_its_entries: "semantics/constant_tables_follow_what_names_them",
     loops_apply_tables_in_body_condition_and_update: "semantics/loops_may_apply_tables",
     a_parser_without_accept_ends_in_its_errors: "semantics/a_parser_may_end_in_errors_alone",
     a_constant_index_beyond_a_stack_reads_zero_and_writes_nothing: "semantics/constant_indices_may_lie_beyond",
