@@ -265,31 +265,52 @@ exact_item(const struct exact *table, uint32_t item, uint32_t limbs)
 	return __atomic_load_n(&table->items, __ATOMIC_ACQUIRE) + (size_t)item * (8 + 8 * (size_t)limbs);
 }
 
+/* Whether an item's key differs from `key`. */
+static inline uint64_t
+exact_differs(const uint8_t *item, const uint64_t *key, uint32_t limbs)
+{
+	const uint64_t *held = (const uint64_t *)(const void *)(item + 8);
+	uint64_t differ = 0;
+	uint32_t limb = 0;
+
+#ifdef TABLE_AVX2
+	/* Each word is read atomically, in no order; the record number is read behind them. */
+	for (; limb + 4 <= limbs; limb += 4) {
+		const __m256i words = _mm256_loadu_si256((const void *)(held + limb));
+		const __m256i other = _mm256_xor_si256(words, _mm256_loadu_si256((const void *)(key + limb)));
+
+		differ |= (uint64_t)!_mm256_testz_si256(other, other);
+	}
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+#endif
+	for (; limb < limbs; limb++)
+		differ |= __atomic_load_n(held + limb, __ATOMIC_RELAXED) ^ key[limb];
+	return differ;
+}
+
 /* Keys of more than two limbs: every slot with this hash leads to an item, whose key decides. Two keys may have
  * one 64-bit hash, so a slot with another key does not end the search. The vector compare only filters: it reads
- * keys before numbers, so a match is read again in the right order. */
+ * keys before numbers, and the item's own key decides. Few keys have a second such slot, and which
+ * slot it is cannot be predicted, so there is no branch for each slot. */
 static inline uint32_t
 exact_scan_wide(const struct exact *table, const struct exact_bucket *bucket, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
 #ifdef TABLE_AVX2
-	const uint32_t match = exact_words(bucket, hash) & 31;
+	uint32_t match = exact_words(bucket, hash) & 31;
 
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);
-	if (match == 0)
-		return 0;
-#endif
-	for (uint32_t slot = 0; slot < 5; slot++) {
-		const uint32_t number = __atomic_load_n(&bucket->words[EXACT_FLAGS - 5 + slot], __ATOMIC_ACQUIRE);
-		const uint64_t held = __atomic_load_n(&bucket->keys[slot], __ATOMIC_RELAXED);
-		const uint8_t *item;
-		uint64_t differ = 0;
+#else
+	uint32_t match = 0;
 
-		if (held != hash || number == 0)
-			continue;
-		item = exact_item(table, number, limbs);
-		for (uint32_t limb = 0; limb < limbs; limb++)
-			differ |= __atomic_load_n((const uint64_t *)(const void *)(item + 8) + limb, __ATOMIC_RELAXED) ^ key[limb];
-		if (differ == 0)
+	for (uint32_t slot = 0; slot < 5; slot++)
+		match |= (uint32_t)(__atomic_load_n(&bucket->keys[slot], __ATOMIC_ACQUIRE) == hash) << slot;
+#endif
+	for (; match != 0; match &= match - 1) {
+		const uint32_t slot = (uint32_t)__builtin_ctz(match);
+		const uint32_t number = __atomic_load_n(&bucket->words[EXACT_FLAGS - 5 + slot], __ATOMIC_ACQUIRE);
+		const uint8_t *item = exact_item(table, number, limbs);
+
+		if (number != 0 && exact_differs(item, key, limbs) == 0)
 			return __atomic_load_n((const uint32_t *)(const void *)item, __ATOMIC_ACQUIRE);
 	}
 	return 0;
@@ -342,6 +363,24 @@ exact_find(const struct exact *table, const void *address, uint64_t hash, const 
 TABLE_GROUP_ADDRESS(exact)
 TABLE_GROUP_LINES(exact)
 
+#ifdef TABLE_AVX2
+/* Prefetches the items of a group's wide keys, whose buckets have come: read one by one, each would be a miss that
+ * nothing hides. An item may lie in two lines. A number that is out of date prefetches what is not needed. */
+static inline __attribute__((always_inline)) void
+exact_prefetch_items(const struct exact *table, const struct exact_array *array, const struct table_group *group)
+{
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct exact_bucket *bucket = exact_group_address(table, array, group, i);
+		const uint32_t match = exact_words(bucket, exact_group_hash(table, group, i)) & 31;
+		const uint32_t slot = (uint32_t)__builtin_ctz(match | 1u << 4);
+		const uint8_t *item = exact_item(table, bucket->words[EXACT_FLAGS - 5 + slot], group->limbs);
+
+		__builtin_prefetch(item, 0, 3);
+		__builtin_prefetch(item + 8 * (size_t)group->limbs, 0, 3);
+	}
+}
+#endif
+
 /* Four keys of a group in their first buckets. A bit for each miss. Keys of one or two limbs: their numbers come
  * out of vectors together. Wide keys one by one. */
 static inline __attribute__((always_inline)) uint32_t
@@ -359,6 +398,8 @@ exact_find_four(const struct exact *table, const struct exact_array *array, cons
 			matched[j] = exact_matched(group->addresses[i + j], group->keys + (size_t)(i + j) * limbs, limbs);
 		return table_group_found(group, i, exact_numbers(matched[0], matched[1], matched[2], matched[3]));
 	}
+	if (i == 0)
+		exact_prefetch_items(table, array, group);
 #endif
 	for (uint32_t j = 0; j < 4; j++)
 		missed |= exact_find_one(table, array, group, i + j) << j;
