@@ -201,17 +201,18 @@ impl Question<'_> {
 
     /// What a parser extracts stays where it is.
     fn changes(&self, statement: &Statement) -> bool {
-        match statement {
-            Statement::If { condition, otherwise, .. } if self.denies(condition) => self.changed_by(otherwise),
-            Statement::If { then, otherwise, .. } => self.changed_by(then) || self.changed_by(otherwise),
-            Statement::Extract { .. } => false,
-            Statement::Truncate(_) => self.cuts_count,
-            other => {
-                let mut changes = false;
-                other.walk(&mut |inner| changes |= statement_writes(inner).iter().any(is_of_packet));
-                changes
-            }
+        if let Statement::If { condition, then, otherwise } = statement {
+            return !self.denies(condition) && self.changed_by(then) || self.changed_by(otherwise);
         }
+        if matches!(statement, Statement::Extract { .. }) {
+            return false;
+        }
+        if matches!(statement, Statement::Truncate(_)) {
+            return self.cuts_count;
+        }
+        let mut changes = false;
+        statement.walk(&mut |inner| changes |= statement_writes(inner).iter().any(is_of_packet));
+        changes
     }
 }
 

@@ -47,7 +47,7 @@ fn built(default: u32, entries: &[(u32, u32)]) -> Built {
     let entries: String = entries.iter().map(|(kind, port)| format!("{kind}: forward({port}); ")).collect();
     let text = PROGRAM.replace("DEFAULT", &default.to_string()).replace("ENTRIES", &entries);
     let file = std::env::temp_dir().join(format!("bacus-begins-{}-{default}.p4", std::process::id()));
-    std::fs::write(&file, text).unwrap();
+    std::fs::write(&file, text).expect("there is room");
     let load = || frontend::load(&Source::plain(&file)).unwrap_or_else(|failure| panic!("{failure:?}"));
     let program = Arc::new(load().program);
     let (pipeline, compiled) = compile::pipeline(load(), &Passes::default(), &Native::default(), |plan| {
@@ -55,12 +55,12 @@ fn built(default: u32, entries: &[(u32, u32)]) -> Built {
         plan.tables.clear();
     })
     .unwrap_or_else(|failure| panic!("it compiles: {failure:?}"));
-    std::fs::remove_file(&file).unwrap();
+    std::fs::remove_file(&file).expect("it was written");
     Built { program, compiled: Arc::new(compiled), pipeline }
 }
 
 fn kinds(store: &Store) -> TableId {
-    store.program().tables.iter().next().unwrap().0
+    store.program().tables.iter().next().expect("the program has a table").0
 }
 
 fn key(store: &Store, kind: u32) -> EntryKey {
@@ -78,7 +78,7 @@ fn entry(store: &Store, kind: u32, port: u32) -> Entry {
 /// The port by which packets of the kinds from 1 to 5 leave, and the one that the store tells.
 fn ports(engine: &mut NativeEngine<'_, MemoryPort>) -> [Vec<u32>; 2] {
     let frames: Vec<Frame> = (1..=5).map(|kind| Frame { port: 0, bytes: vec![kind; 60] }).collect();
-    let sent = engine.process(&frames).unwrap().outputs;
+    let sent = engine.process(&frames).expect("the frames fit").outputs;
     let store = engine.store();
     let port_of = |kind| {
         let stored = store.find(&key(store, kind)).map(|stored| stored.entry.action);
