@@ -15,13 +15,17 @@
 //! Workers change at different times. In between, both pipelines run on the same tables, registers and meters;
 //! each worker counts for itself, so counts move with it. The old pipeline is freed when the last worker has
 //! changed.
+//!
+//! What a worker runs and reads after the changeover is in no cache of its core. So at the ends of some bursts before,
+//! it prefetches a part of that, and forwards packets while the lines come.
 
 use crate::abi;
 use crate::control::{Bound, Control, host};
 use crate::counted::{Counted, Moves};
 use crate::gate::drive_out;
+use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// What a worker is attached to. The addresses outlive the attachment.
@@ -32,7 +36,17 @@ pub(crate) struct Attachment {
     pub counted: *const Counted,
     pub bound: *const Bound,
     pub generation: u32,
+    /// The pipeline's machine code: address and bytes.
+    pub code: (*const u8, usize),
 }
+
+/// Lines that a worker prefetches at the end of a burst: about as many as a core has misses under way.
+const LINES_TOGETHER: usize = 24;
+const LINE_BYTES: usize = 64;
+/// Bytes of an object that are prefetched at most, well below a core's own cache.
+const MOST_BYTES: usize = 64 << 10;
+/// Bytes of one of the host's own functions.
+const FUNCTION_BYTES: usize = 1 << 10;
 
 impl Attachment {
     /// The pipeline's status: 0 if it takes the worker.
@@ -49,6 +63,27 @@ impl Attachment {
             host(worker).0.set_generation(self.generation);
             ((*self.pipeline).attach)(worker)
         }
+    }
+
+    /// What a worker uses that attaches to this, and in its first burst.
+    ///
+    /// # Safety
+    /// The addresses are good.
+    unsafe fn first_used(&self) -> Vec<(*const u8, usize)> {
+        let attach: unsafe fn(&Attachment, *mut abi::Worker, &Control) -> c_int = Attachment::attach;
+        let make: unsafe fn(&Changeover, *mut abi::Worker, &Control) -> *const abi::Pipeline = Changeover::make;
+        let mut used = vec![
+            (make as *const u8, FUNCTION_BYTES),
+            (attach as *const u8, FUNCTION_BYTES),
+            (drive_out as *const u8, FUNCTION_BYTES),
+            (self.pipeline.cast(), size_of::<abi::Pipeline>()),
+            (self.shared.cast(), size_of::<abi::Shared>()),
+            (self.bound.cast(), size_of::<Bound>()),
+            self.code,
+        ];
+        // SAFETY: the caller's promise.
+        used.extend(unsafe { (*self.counted).first_used() });
+        used
     }
 
     /// Sends or frees what the pipeline holds, and leaves it.
@@ -73,13 +108,44 @@ pub(crate) struct Changeover {
     moves: Moves,
     /// Whether the worker was attached to the new pipeline before.
     is_back: bool,
+    /// Addresses in the cache lines that the worker prefetches, and how many it has.
+    lines: Vec<*const u8>,
+    prefetched: AtomicUsize,
     status: AtomicI32,
     done: AtomicBool,
 }
 
 impl Changeover {
     pub fn new(from: Attachment, to: Attachment, moves: Moves) -> Changeover {
-        Changeover { from, to, moves, is_back: false, status: AtomicI32::new(0), done: AtomicBool::new(false) }
+        // SAFETY: the addresses outlive the changeover.
+        let mut used = unsafe { to.first_used() };
+        used.extend(moves.places());
+        let lines = used.into_iter().flat_map(|(at, bytes)| {
+            (0..bytes.min(MOST_BYTES).div_ceil(LINE_BYTES)).map(move |line| at.wrapping_add(line * LINE_BYTES))
+        });
+        Changeover {
+            from,
+            to,
+            lines: lines.collect(),
+            moves,
+            is_back: false,
+            prefetched: AtomicUsize::new(0),
+            status: AtomicI32::new(0),
+            done: AtomicBool::new(false),
+        }
+    }
+
+    /// Prefetches a part of what the changeover will use. False: all has been. By the worker, between two bursts.
+    pub fn prefetch(&self, control: &Control) -> bool {
+        let begun = Instant::now();
+        let from = self.prefetched.load(Ordering::Relaxed);
+        let lines = self.lines[from..].iter().take(LINES_TOGETHER);
+        self.prefetched.store(from + lines.len(), Ordering::Relaxed);
+        let is_some = lines.len() != 0;
+        // SAFETY: a prefetch of any address is harmless.
+        lines.for_each(|line| unsafe { _mm_prefetch::<_MM_HINT_T1>(line.cast()) });
+        control.note_pause(begun.elapsed());
+        is_some
     }
 
     /// The way back, for a worker that has made it.

@@ -82,8 +82,9 @@ impl Control {
         self.longest_pause_ns.fetch_max(nanoseconds, Ordering::Relaxed);
     }
 
-    pub fn longest_pause(&self) -> Duration {
-        Duration::from_nanos(self.longest_pause_ns.load(Ordering::Relaxed))
+    /// The longest one since the last call.
+    pub fn take_longest_pause(&self) -> Duration {
+        Duration::from_nanos(self.longest_pause_ns.swap(0, Ordering::Relaxed))
     }
 }
 
@@ -177,9 +178,15 @@ unsafe extern "C" fn change(worker: *mut abi::Worker, pipeline: *const abi::Pipe
     let control = unsafe { host(worker) }.1;
     // SAFETY: likewise, and it is attached to this pipeline.
     unsafe { control.gate.pass(worker, pipeline, control.bound().map(|bound| &*bound.readers)) };
-    match control.take() {
-        // SAFETY: the control thread keeps a changeover until it was made; the worker is this thread's.
-        Some(changeover) => unsafe { (*changeover).make(worker, control) },
-        None => pipeline,
+    let Some(changeover) = control.take() else { return pipeline };
+    // SAFETY: the control thread keeps a changeover until it was made.
+    let changeover = unsafe { &*changeover };
+    if changeover.prefetch(control) {
+        control.ask(changeover);
+        // SAFETY: as above.
+        unsafe { host(worker) }.0.call();
+        return pipeline;
     }
+    // SAFETY: likewise; the worker is this thread's.
+    unsafe { changeover.make(worker, control) }
 }

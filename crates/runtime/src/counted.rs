@@ -70,7 +70,7 @@ impl Counted {
             Ok(CounterCells { description: counter.clone(), cells })
         };
         let counters = description.counters.iter().map(made).collect::<Result<Vec<_>, SwitchError>>()?;
-        Ok(Counted {
+        let counted = Counted {
             drops: Region::new(description.drops.len()),
             hits: Region::new(description.tables.len()),
             misses: Region::new(description.tables.len()),
@@ -80,7 +80,10 @@ impl Counted {
             worker_bytes: description.worker_bytes as usize,
             counter_pointers: counters.iter().map(|counter| counter.cells.as_mut_ptr()).collect(),
             counters,
-        })
+        };
+        // The kernel brings a page when it is first written: now, and not in the worker's first burst.
+        counted.clear_memory();
+        Ok(counted)
     }
 
     /// Lets a worker count here.
@@ -92,6 +95,21 @@ impl Counted {
         worker.edges = self.edges.as_mut_ptr();
         worker.key_sketches = self.key_sketches.as_mut_ptr();
         worker.counters = self.counter_pointers.as_ptr();
+    }
+
+    /// What a worker reads and writes in its first burst: addresses and bytes.
+    pub fn first_used(&self) -> [(*const u8, usize); 6] {
+        fn of(region: &Region<u64>) -> (*const u8, usize) {
+            (region.as_mut_ptr().cast_const().cast(), region.len() * size_of::<u64>())
+        }
+        [
+            (std::ptr::from_ref(self).cast(), size_of::<Counted>()),
+            of(&self.drops),
+            of(&self.hits),
+            of(&self.misses),
+            (self.memory.as_mut_ptr().cast_const(), self.worker_bytes),
+            (self.counter_pointers.as_ptr().cast(), size_of_val(&self.counter_pointers[..])),
+        ]
     }
 
     /// Leaves the pipeline's own memory as before the first `attach`.
@@ -152,6 +170,11 @@ impl Moves {
             of.drops.iter().map(String::as_str).collect()
         }
         Moves { tables: pairs(&tables(from), &tables(to)), drops: pairs(&drops(from), &drops(to)) }
+    }
+
+    /// Where the pairs are: addresses and bytes.
+    pub fn places(&self) -> [(*const u8, usize); 2] {
+        [&self.tables, &self.drops].map(|pairs| (pairs.as_ptr().cast(), size_of_val(&pairs[..])))
     }
 
     pub fn back(&self) -> Moves {

@@ -78,6 +78,7 @@ impl<L: Lane> Switch<L> {
         if new.descriptor != old.descriptor {
             return Err(SwitchError::Descriptor { pipeline: new.descriptor, port: old.descriptor });
         }
+        pipeline.touch();
         let places = self.equal_tables(&pipeline, keeps);
         let carried = Carried { tables: &places };
         let carried = carries.then_some(&carried);

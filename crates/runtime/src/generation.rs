@@ -81,6 +81,7 @@ impl Generation {
             counted: &raw const self.counted[worker],
             bound: &raw const *self.bound,
             generation: self.number,
+            code: self.pipeline.code(),
         }
     }
 

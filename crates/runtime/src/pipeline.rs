@@ -21,6 +21,12 @@ unsafe impl Send for Pipeline {}
 // SAFETY: as above.
 unsafe impl Sync for Pipeline {}
 
+unsafe extern "C" {
+    /// See `runtime/port/touch.h`.
+    fn touch_object(address: *const std::ffi::c_void);
+    fn touch_code(address: *const std::ffi::c_void, bytes: *mut usize) -> *const std::ffi::c_void;
+}
+
 /// What `struct pipeline` says.
 #[derive(Clone, Debug)]
 pub struct Description {
@@ -289,6 +295,20 @@ impl Pipeline {
         // SAFETY: the descriptor is of our version, and constant.
         let description = unsafe { Description::read(&*raw) }.map_err(refused)?;
         Ok(Pipeline { raw, description, _library: library })
+    }
+
+    /// Maps the pages of its code and constants, so that no worker waits for one in the burst in which it first runs them.
+    pub(crate) fn touch(&self) {
+        // SAFETY: the descriptor lies in the object, which stays loaded meanwhile.
+        unsafe { touch_object(self.raw.cast()) };
+    }
+
+    /// The machine code of the object.
+    pub(crate) fn code(&self) -> (*const u8, usize) {
+        let mut bytes = 0;
+        // SAFETY: as above.
+        let code = unsafe { touch_code(self.raw.cast(), &raw mut bytes) };
+        (code.cast(), bytes)
     }
 
     pub fn description(&self) -> &Description {

@@ -286,9 +286,9 @@ impl<L: Lane> Switch<L> {
         counted.zip(values).all(|(counted, value)| counted.counters[counter].cells.set(cell as usize, value))
     }
 
-    /// The longest time that a worker has taken for a change of pipelines, between two bursts.
-    pub fn longest_pause(&self) -> Duration {
-        self.workers.iter().map(|worker| worker.control.longest_pause()).max().unwrap_or_default()
+    /// The longest time that a worker has taken for a change of pipelines, between two bursts, since this was last called.
+    pub fn take_longest_pause(&self) -> Duration {
+        self.workers.iter().map(|worker| worker.control.take_longest_pause()).max().unwrap_or_default()
     }
 
     /// What the pipeline has told since this was last called, each kind in order for each worker; and what was lost since then, because its queue was full. Of

@@ -117,9 +117,9 @@ impl Rig {
         self.relay.lock().unwrap_or_else(PoisonError::into_inner).counts.get(name).copied().unwrap_or(0)
     }
 
-    /// The longest time that the worker has taken for a change between two bursts.
-    pub fn longest_pause(&self) -> Duration {
-        self.switch.lock().engine().expect("it began with a pipeline").switch().longest_pause()
+    /// The longest time that the worker has taken for a change between two bursts, since this was last called.
+    pub fn take_longest_pause(&self) -> Duration {
+        self.switch.lock().engine().expect("it began with a pipeline").switch().take_longest_pause()
     }
 
     /// Ends the load. What came and went.

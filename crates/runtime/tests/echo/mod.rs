@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, dead_code)]
 
 use runtime::{Buffers, Cache, Compiler, Descriptor, MemoryPort, Pipeline, Settings, Trace, compile};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 const ECHO: &str = include_str!("../pipelines/echo.c");
@@ -13,10 +14,14 @@ pub fn echo(mark: u8) -> Arc<Pipeline> {
 }
 
 pub fn pipeline(definitions: &str) -> Arc<Pipeline> {
+    Arc::new(Pipeline::load(&object(definitions)).unwrap())
+}
+
+/// The file of the object.
+pub fn object(definitions: &str) -> PathBuf {
     let cache = Cache::at(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let c = format!("{definitions}{ECHO}");
-    let object = Compiler::find(None).unwrap().pipeline(&cache, "echo", &c, Descriptor::Own).unwrap();
-    Arc::new(Pipeline::load(&object).unwrap())
+    Compiler::find(None).unwrap().pipeline(&cache, "echo", &c, Descriptor::Own).unwrap()
 }
 
 /// For mbufs; `None` without DPDK's development files.
