@@ -69,13 +69,24 @@ fn tables_that_share_an_array_send_what_the_interpreter_sends() {
 /// or before the first cut, one in a later stage and one in the commit phase, and packets exit before each.
 #[test]
 fn vector_code_sends_what_the_interpreter_sends() {
-    let arrays = ["l2l3acl_pipelined", "l2l3acl_vector", "l2l3acl_lookup_before_cut", "mpls_vector"];
+    let arrays = ["l2l3acl_pipelined", "l2l3acl_vector", "l2l3acl_lookup_before_cut", "mpls_vector", "router_vector"];
     for plan in
         ["ipv4fwd_vector", "ipv4fwd_vector_pipelined", "ipv6fwd_vector", "l2fwd_vector"].into_iter().chain(arrays)
     {
         let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &plan_file(plan)]);
     }
+}
+
+/// Vector code of a parser that looks ahead, and lookups of wide keys, which are in lines of their own.
+#[test]
+fn wide_keys_behind_a_parser_that_looks_ahead() {
+    let plan = ["--plan", &plan_file("ndn_vector")];
+    for burst in ["1", "7", "64"] {
+        tested("ndn", &plan, &["--engine", "native", "--burst", burst, "--sanitize"]);
+    }
+    let said = tested("ndn", &plan, &["--trace", &app("ndn", "stf"), "--count", "2000", "--sanitize"]);
+    assert!(said.contains("both engines agree"), "{said}");
 }
 
 /// Side exits that end in counting and dropping only are dropped in bulk, and so are misses while the default action drops.

@@ -125,6 +125,28 @@ node t: apply t -> queue"
     assert_eq!(front("node bad: apply u -> queue", plain), None, "a table is looked up");
 }
 
+/// A block that a check leaves early, by `exit`.
+#[test]
+fn exits_of_blocks() {
+    let front = |check: &str| {
+        let program = format!(
+            "{BEGIN}
+table t {{ key h.b: exact  action none() {{}}  default none() }}
+node before: block {{ if h.a == 2 {{ {check} }} }} -> t exit queue
+node t: apply t -> queue"
+        );
+        let exits = leavers_of(&program, "start, before, t");
+        exits.map(|exits| becomes(&exits, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]))
+    };
+    let dropped = |cells: &[u64]| Some(Some((cells.to_vec(), "bad".to_string())));
+    assert_eq!(front("v = 7  exit"), dropped(&[]));
+    assert_eq!(front("count seen at 32w3  v = 7  exit"), dropped(&[3]));
+    assert_eq!(front("v = 6  exit"), None, "it is sent");
+    assert_eq!(front("if h.c == 1 { v = 7  exit } else { v = 6  exit }"), Some(None), "it is sent");
+    assert_eq!(front("if h.c == 0 { v = 7  exit } else { v = 6  exit }"), dropped(&[]));
+    assert_eq!(front("invalidate h  v = 7  exit"), None, "the packet changes");
+}
+
 /// Some side exits end in a drop. If several apply, the first match wins.
 #[test]
 fn some_side_exits_are_bulk_drops() {

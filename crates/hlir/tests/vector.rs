@@ -3,7 +3,7 @@
 mod router;
 
 use hlir::vector::VectorStage;
-use router::{FRONT, ROUTER, action_of, found_by, record_of, routed, seal, steps, with_first_stage};
+use router::{FRONT, ROUTER, action_of, found_by, part_of, record_of, routed, seal, steps, with_first_stage};
 
 /// The vector code of a program's path through these nodes, cut at the last one.
 fn lanes_of(program: &str, path: &str) -> Result<VectorStage, String> {
@@ -183,8 +183,35 @@ fn obstacles() {
     }
 }
 
+/// An exit that goes where the block goes on is no side exit.
+#[test]
+fn exits_to_the_next_node() {
+    let lanes = asks("-> set", "block { if h.a < 3 { exit }  v = 1 } -> all exit all");
+    assert_eq!(lanes.err().as_deref(), Some("set is left early"));
+}
+
+/// A parser reads bits behind its cursor, and the packet must have them.
+#[test]
+fn parsers_look_ahead() {
+    for (lookahead, last, value) in [("lookahead v", 4, 5), ("lookahead v at 20", 7, 0x50)] {
+        let select = "select v {\n  5 -> set\n  otherwise -> gone\n}";
+        let parse = format!("extract h  {lookahead}");
+        let lanes = asks_behind(&parse, select, "block {} -> all").unwrap_or_else(|obstacle| panic!("{obstacle}"));
+        assert!(lanes.bytes > last as u32, "{lookahead}: {} bytes", lanes.bytes);
+        let mut packet = [0; 32];
+        assert!(computed(&lanes, &packet).0, "{lookahead}");
+        packet[last] = value;
+        assert!(!computed(&lanes, &packet).0, "{lookahead}");
+    }
+}
+
 /// A program with a test before a lookup of `h.a`.
 fn asks(select: &str, body: &str) -> Result<VectorStage, String> {
+    asks_behind("extract h", select, body)
+}
+
+/// The same with a parser of these statements.
+fn asks_behind(parse: &str, select: &str, body: &str) -> Result<VectorStage, String> {
     let program = format!(
         "program questions for v1model
 
@@ -203,7 +230,7 @@ parser p {{ start p.start, accept set, reject gone, error error }}
 
 entry p.start
 
-node p.start: state of p {{ extract h }} {select}
+node p.start: state of p {{ {parse} }} {select}
 node set: {body}
 node all: apply t -> gone
 node gone: buffer {{ drop \"gone\" }}
@@ -217,7 +244,7 @@ node gone: buffer {{ drop \"gone\" }}
 fn questions() {
     type Stays = fn(u8, u8) -> bool;
     const ALL: &str = "block {} -> all";
-    let cases: [(&str, &str, Stays); 8] = [
+    let cases: [(&str, &str, Stays); 12] = [
         ("select h.a {\n  5 -> set\n  otherwise -> gone\n}", ALL, |a, _| a == 5),
         ("select h.a {\n  5 -> gone\n  otherwise -> set\n}", ALL, |a, _| a != 5),
         ("select h.a {\n  4..6 -> gone\n  0..9 -> set\n  otherwise -> gone\n}", ALL, |a, _| {
@@ -250,6 +277,18 @@ fn questions() {
 } -> all",
             |a, b| if a < 3 { b != 1 } else { b != 2 },
         ),
+        ("-> set", "block { if h.a < 3 { v = 1  exit }  if h.b == 2 { exit } } -> all exit gone", |a, b| {
+            a >= 3 && b != 2
+        }),
+        ("-> set", "block { if h.a < 3 { v = 1 } else { exit }  if v == 1 { v = 2 } } -> all exit gone", |a, _| a < 3),
+        (
+            "-> set",
+            "block { if h.a < 3 { if h.b == 1 { exit } } else { if h.b == 2 { exit } } } -> all exit gone",
+            |a, b| {
+                if a < 3 { b != 1 } else { b != 2 }
+            },
+        ),
+        ("-> set", "block { if h.a < 3 { v = 1  exit }  if v == 1 { truncate 32w9 } } -> all exit gone", |a, _| a >= 3),
     ];
     for (select, body, stays) in cases {
         let lanes = asks(select, body).unwrap_or_else(|obstacle| panic!("{select} {body}: {obstacle}"));
@@ -445,6 +484,61 @@ fn lookups_before_the_cut() {
             assert_eq!(steps(&lanes.steps, &lanes.rows, &packet)[lanes.found[0].1 as usize], found);
         }
     }
+}
+
+/// A parameter of more than 32 bits is read in two parts.
+#[test]
+fn wide_parameters() {
+    let lanes = looks_up_wide(48, "d").expect("packets stay");
+    for key in 0..16u8 {
+        let mut packet = [0; 32];
+        packet[0] = key;
+        let record = record_of(found_by(key.into()));
+        let value = u64::from(part_of(record, 0, 0, 1) as u16) << 32 | u64::from(part_of(record, 0, 0, 0));
+        let equals = action_of(record) == 0;
+        packet[4..10].copy_from_slice(&value.to_be_bytes()[2..]);
+        assert_eq!(computed(&lanes, &packet).0, !equals, "{key}");
+        packet[4] ^= 1;
+        assert!(computed(&lanes, &packet).0, "{key}");
+    }
+    let obstacle = looks_up_wide(80, "e").err();
+    assert_eq!(obstacle.as_deref(), Some("way takes a parameter that has not between 1 and 64 bits"));
+}
+
+/// A program whose packets stay if the parameter that a lookup finds equals a field.
+fn looks_up_wide(width: u32, field: &str) -> Result<VectorStage, String> {
+    let program = format!(
+        "program way for v1model
+
+header h: h_t {{ a: 8, b: 8, c: 16, d: 48, e: 80 }}
+variable v: {width}
+variable error: 32
+
+table first {{
+  key h.a: exact
+  action set(x: {width}) {{ v = x }}
+  action gone() {{ exit }}
+  default gone()
+}}
+
+table t {{
+  key h.b: exact
+  action none() {{}}
+  default none()
+}}
+
+parser p {{ start p.start, accept way, reject gone, error error }}
+
+entry p.start
+
+node p.start: state of p {{ extract h }} -> way
+node way: apply first -> same exit gone
+node same: branch v == h.{field} -> all else gone
+node all: apply t -> gone
+node gone: buffer {{ drop \"gone\" }}
+"
+    );
+    lanes_of(&program, "p.start, way, same, all")
 }
 
 #[test]

@@ -75,10 +75,11 @@ impl HotPath<'_> {
                 TableRead::Action => {
                     (format!("The action of a record of {node}."), self.of_record(place, "action".to_string()))
                 }
-                TableRead::Parameter { action, parameter } => {
+                TableRead::Parameter { action, parameter, part } => {
                     let (action, parameter) = self.names_of(place, action, parameter);
-                    let about = format!("{parameter} of a record of {node} whose action is {action}.");
-                    (about, self.of_record(place, format!("{action}.{parameter}")))
+                    let bits = if part == 0 { "" } else { ", from bit 32 on," };
+                    let about = format!("{parameter}{bits} of a record of {node} whose action is {action}.");
+                    (about, self.part_of_record(place, format!("{action}.{parameter}"), part))
                 }
             };
             let title = self.title_of(place, what);
@@ -109,7 +110,10 @@ impl HotPath<'_> {
             TableRead::Found => format!("{node}_found_by"),
             TableRead::Record => format!("{node}_record_of"),
             TableRead::Action => format!("{node}_action_of"),
-            TableRead::Parameter { action, parameter } => format!("{node}_data_{action}_{parameter}_of"),
+            TableRead::Parameter { action, parameter, part: 0 } => format!("{node}_data_{action}_{parameter}_of"),
+            TableRead::Parameter { action, parameter, part } => {
+                format!("{node}_data_{action}_{parameter}_part_{part}_of")
+            }
         }
     }
 
@@ -126,10 +130,20 @@ impl HotPath<'_> {
 
     /// A member of the record `number`.
     fn of_record(&self, place: usize, member: String) -> Vec<Stmt> {
+        self.part_of_record(place, member, 0)
+    }
+
+    /// 32 bits of a member of the record `number`, the lowest ones as part 0.
+    fn part_of_record(&self, place: usize, member: String, part: u32) -> Vec<Stmt> {
         let table = self.table(place);
         let record = self.unit.record_of(table, self.unit.records(table), name("number"));
         let kind = format!("const struct {}_record *const", self.unit.table_name(table));
-        vec![Stmt::declare(kind, "record", record), Stmt::Blank, Stmt::result(Expr::Name(format!("record->{member}")))]
+        let whole = Expr::Name(format!("record->{member}"));
+        let value = match part {
+            0 => whole,
+            part => Expr::cast("uint32_t", Expr::binary(">>", whole, Expr::word(32 * part))),
+        };
+        vec![Stmt::declare(kind, "record", record), Stmt::Blank, Stmt::result(value)]
     }
 
     /// The names of an action and a parameter.

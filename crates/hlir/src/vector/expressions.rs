@@ -164,7 +164,7 @@ impl Run<'_> {
             Expression::Extend { .. } => Err("extends a number by its sign"),
             Expression::Intrinsic(_) => Err("reads the clock"),
             Expression::VarbitLength(_) => Err("reads the length of a field"),
-            Expression::Parameter(parameter) => one(self.parameter(*parameter as usize, width)?),
+            Expression::Parameter(parameter) => self.parameter(*parameter as usize, width),
             Expression::Bool(_) | Expression::Valid(_) | Expression::VarbitEqual(..) => {
                 Err("uses a boolean as an integer")
             }

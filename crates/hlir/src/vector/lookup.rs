@@ -3,6 +3,7 @@
 //! Each packet gets the record number that its key finds, and the parameters that are read. The actions that
 //! stay on the path run on these.
 
+use super::bytes::Bits;
 use super::run::{Record, Result, Run, State, UNKNOWN};
 use super::{Number, Operator, Step, TableRead};
 use crate::{Next, NodeId, Statement, TableId};
@@ -73,15 +74,19 @@ impl Run<'_> {
     }
 
     /// A parameter of the running action.
-    pub fn parameter(&mut self, parameter: usize, width: u32) -> Result<Number> {
+    pub fn parameter(&mut self, parameter: usize, width: u32) -> Result<Bits> {
         // Parameters of the first cut's own actions are not known yet.
         let Record { place, action, number: of, .. } = self.record.ok_or(UNKNOWN)?;
-        if !(1..=32).contains(&width) {
-            return Err("takes a parameter that has not between 1 and 32 bits");
+        if !(1..=64).contains(&width) {
+            return Err("takes a parameter that has not between 1 and 64 bits");
         }
-        let value = self.steps.read(Step::TableRead { place, what: TableRead::Parameter { action, parameter }, of });
-        // A record of another action may have any bits here, and the value may be part of a key.
-        Ok(self.steps.fit(value, width))
+        let parts = (0..width.div_ceil(32)).map(|part| {
+            let what = TableRead::Parameter { action, parameter, part };
+            let value = self.steps.read(Step::TableRead { place, what, of });
+            // A record of another action may have any bits here, and the value may be part of a key.
+            self.steps.fit(value, width - 32 * part)
+        });
+        Ok(Bits { width, parts: parts.collect() })
     }
 }
 

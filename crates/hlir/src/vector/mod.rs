@@ -58,8 +58,9 @@ pub enum TableRead {
     Record,
     /// The number of a record's action.
     Action,
-    /// A parameter of at most 32 bits; arbitrary bits if the record has another action.
-    Parameter { action: usize, parameter: usize },
+    /// 32 bits of a parameter of at most 64, by index, least significant first; arbitrary bits if the record has
+    /// another action.
+    Parameter { action: usize, parameter: usize, part: u32 },
 }
 
 /// Operators on unsigned numbers with wrap-around. Shifts are by constants below 32; comparisons yield masks.

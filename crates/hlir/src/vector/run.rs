@@ -59,6 +59,10 @@ pub(super) struct Run<'p> {
     pub exit_state: ExitState,
     /// What the current node may do, if it is a block.
     speculable: Speculable,
+    /// Where `exit` in the current block goes, if that is a side exit.
+    exit_to: Option<NodeId>,
+    /// The end of all bytes that the parser looked ahead to.
+    ahead: u32,
 }
 
 /// Executes everything before a stage.
@@ -73,7 +77,22 @@ pub fn front<'p>(
     let state = State { variables: BTreeMap::new(), fields: BTreeMap::new(), headers: BTreeMap::new(), cursor: 0 };
     let (found, record, states, exit_state) = (Vec::new(), None, BTreeMap::new(), ExitState::default());
     let speculable = Speculable::default();
-    let mut run = Run { program, steps, phase, state, active, exits, found, record, states, exit_state, speculable };
+    let (exit_to, ahead) = (None, 0);
+    let mut run = Run {
+        program,
+        steps,
+        phase,
+        state,
+        active,
+        exits,
+        found,
+        record,
+        states,
+        exit_state,
+        speculable,
+        exit_to,
+        ahead,
+    };
     for at in 0..first.place {
         let obstacle = |does| Obstacle { node: path[at], does };
         run.node(at, path[at], path[at + 1]).map_err(obstacle)?;
@@ -81,7 +100,7 @@ pub fn front<'p>(
             return Err(obstacle("is a side exit for every packet"));
         }
     }
-    run.speculable = Speculable::default();
+    (run.speculable, run.exit_to) = (Speculable::default(), None);
     Ok(run)
 }
 
@@ -108,7 +127,7 @@ impl Run<'_> {
         let results: Vec<Number> =
             keys.iter().flat_map(|(_, key)| key.parts.iter().copied()).chain(stored).chain(numbers).collect();
         let (steps, kept) = self.steps.needed(&results);
-        let (rows, bytes) = loaded(&steps, self.state.cursor, &[]);
+        let (rows, bytes) = loaded(&steps, self.taken(), &[]);
         let keys = keys.into_iter().map(|(place, key)| (place, key.parts.iter().map(|part| kept[part]).collect()));
         let found = self.found.iter().map(|(place, number)| (*place, kept[number])).collect();
         for store in rewrites.iter_mut().flat_map(|action| &mut action.stores) {
@@ -116,6 +135,11 @@ impl Run<'_> {
         }
         let (exits, drops) = (kept[&self.exits], kept[&drops]);
         VectorStage { exits, drops, found, keys: keys.collect(), rewrites, steps, rows, bytes }
+    }
+
+    /// Contiguous bytes that the parser needs.
+    pub fn taken(&self) -> u32 {
+        self.state.cursor.max(self.ahead)
     }
 
     /// Packets outside the mask may exit. Returns these.
@@ -145,6 +169,14 @@ impl Run<'_> {
             | NodeKind::Apply { .. }
             | NodeKind::Deparse { .. }
             | NodeKind::Buffer { .. } => Speculable::default(),
+        };
+        self.exit_to = match &self.program.nodes[node].kind {
+            NodeKind::Block { exit, .. } => exit.filter(|to| *to != next),
+            NodeKind::State { .. }
+            | NodeKind::Branch { .. }
+            | NodeKind::Apply { .. }
+            | NodeKind::Deparse { .. }
+            | NodeKind::Buffer { .. } => None,
         };
         match &self.program.nodes[node].kind {
             NodeKind::State { parser, body, select } => {
@@ -277,8 +309,20 @@ impl Run<'_> {
                 self.put(*into, Bits { width: 16, parts: vec![part] })
             }
             Statement::Call(_) => Err("hashes, other than by a checksum"),
+            Statement::Exit if self.exit_to.is_some() => {
+                let (leaves, to) = (self.active, self.exit_to);
+                self.exits = self.steps.operate(Operator::Or, self.exits, leaves);
+                self.exit(leaves, to);
+                Ok(())
+            }
             Statement::Leave(_) | Statement::Exit => Err("is left early"),
-            Statement::Lookahead { .. } => Err("looks ahead of the parser's cursor"),
+            Statement::Lookahead { into, offset } => {
+                let width = self.program.variables[*into].kind.width();
+                let from = 8 * self.state.cursor + offset;
+                self.ahead = self.ahead.max((from + width).div_ceil(8));
+                let value = self.steps.packet(from, width, self.phase);
+                self.put(Place::Variable(*into), value)
+            }
             Statement::Loop { .. }
             | Statement::SetValid(_)
             | Statement::SetInvalid(_)
@@ -313,6 +357,17 @@ impl Run<'_> {
             Some(0) => return self.statements(otherwise),
             Some(_) => return self.statements(then),
             None => {}
+        }
+        if let Some(to) = self.exit_to {
+            let opposite = self.steps.not(mask);
+            for (mask, body, other) in [(mask, then, otherwise), (opposite, otherwise, then)] {
+                if let Some((Statement::Exit, before)) = body.split_last() {
+                    let leaves = self.steps.operate(Operator::And, self.active, mask);
+                    self.exits = self.steps.operate(Operator::Or, self.exits, leaves);
+                    self.exit_behind(leaves, before, to);
+                    return self.statements(other);
+                }
+            }
         }
         let (before, all) = (self.state.clone(), self.active);
         self.active = self.steps.operate(Operator::And, all, mask);

@@ -70,12 +70,12 @@ pub(super) struct ExitState {
 
 impl Run<'_> {
     fn side_exits(mut self, last: NodeId, lanes: &VectorStage) -> Option<SideExits> {
-        let missed = self.missed(last);
+        let (missed, taken) = (self.missed(last), self.taken());
         let mut kinds = self.exit_state.kinds;
         let results: Vec<Number> = kinds.iter().map(|kind| kind.mask).collect();
         let (mut steps, kept) = self.steps.needed(&results);
         kinds.iter_mut().for_each(|kind| kind.mask = kept[&kind.mask]);
-        let (mut rows, mut bytes) = loaded(&steps, self.state.cursor, &lanes.rows);
+        let (mut rows, mut bytes) = loaded(&steps, taken, &lanes.rows);
         if bytes > lanes.bytes {
             (steps, rows, bytes, kinds) = (Vec::new(), Vec::new(), lanes.bytes, Vec::new());
         }
@@ -109,6 +109,15 @@ impl Run<'_> {
             return;
         }
         let end = to.and_then(|to| self.end(to));
+        self.exit_state.kinds.push(SideExit { mask, end });
+    }
+
+    /// Packets of the mask run statements, and exit to a node.
+    pub fn exit_behind(&mut self, mask: Number, body: &[Statement], to: NodeId) {
+        if self.steps.known(mask) == Some(0) {
+            return;
+        }
+        let end = self.end_behind(body, to);
         self.exit_state.kinds.push(SideExit { mask, end });
     }
 

@@ -38,7 +38,7 @@ pub fn steps(steps: &[Step], rows: &[u32], packet: &[u8]) -> Vec<u32> {
                 TableRead::Found => found_by(value(of)),
                 TableRead::Record => record_of(value(of)),
                 TableRead::Action => action_of(value(of)),
-                TableRead::Parameter { action, parameter } => parameter_of(value(of), *action, *parameter),
+                TableRead::Parameter { action, parameter, part } => part_of(value(of), *action, *parameter, *part),
             },
             Step::Constant(value) => *value,
             Step::Operate(operator, left, right) => operated(*operator, value(left), value(right)),
@@ -64,6 +64,11 @@ pub fn record_of(found: u32) -> u32 {
 
 pub fn action_of(record: u32) -> u32 {
     record % 3
+}
+
+/// 32 bits of a parameter. Arbitrary bits if the record has another action.
+pub fn part_of(record: u32, action: usize, parameter: usize, part: u32) -> u32 {
+    parameter_of(record, action, parameter).wrapping_add(part * 0x0101_0101)
 }
 
 /// Arbitrary bits if the record has another action.
