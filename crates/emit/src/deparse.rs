@@ -1,9 +1,10 @@
 //! Deparsers: the packet's front becomes the emitted headers.
 //!
 //! Where every way through the program leaves the emitted headers exactly as they were extracted, nothing is to be done, and no code is written.
-//! Else the headers are listed and `pieces_place` moves those that are not in place already.
+//! Where this holds but for headers that no parser extracts, it is done only for packets that have one of these: a router's
+//! packets for its host. Else the headers are listed and `walk_place` moves those that are not in place already.
 
-use crate::body::{Body, Exit, Presence, storage_bytes};
+use crate::body::{Body, Exit, Presence, join, storage_bytes};
 use crate::c::{Expr, Stmt};
 use crate::unit::{Unit, headers_used, number};
 use hlir::{Bytes, Effect, FieldRef, HeaderId, NodeId, NodeKind, Place, Program, Statement};
@@ -15,7 +16,29 @@ pub const FINISH: &str = "deparser's end";
 impl Body<'_, '_> {
     /// A whole deparser node.
     pub fn deparse(&mut self, statements: &[Statement], next: NodeId) {
-        let in_place = self.unit.stays_in_place(self.node, statements);
+        let adds = self.unit.only_adds(self.node, statements).and_then(|added| self.unit.has_any(&added));
+        let Some(adds) = adds else {
+            self.emit_all(statements, next, self.unit.stays_in_place(self.node, statements));
+            return self.deparsed(next);
+        };
+        let (moves, behind) = self.branch(|body| body.emit_all(statements, next, false));
+        let stays = self.nested(|body| body.detach(next));
+        join(&mut self.present, &behind);
+        let condition = Expr::call("__builtin_expect", [adds, Expr::word(0)]);
+        self.push(match stays.is_empty() {
+            true => Stmt::when(condition, moves),
+            false => Stmt::If { condition, then: moves, otherwise: stays },
+        });
+        self.deparsed(next);
+    }
+
+    fn deparsed(&mut self, next: NodeId) {
+        self.push(Stmt::set(Expr::name("state->cursor"), Expr::word(0)));
+        self.go(next);
+    }
+
+    /// The statements, then the packet's new front.
+    fn emit_all(&mut self, statements: &[Statement], next: NodeId, in_place: bool) {
         let is_bounded = !emits_in_loop(statements);
         let odd = |header: &HeaderId| !self.program().headers[*header].fixed_bits().is_multiple_of(8);
         let bits = emitted(statements).iter().any(odd);
@@ -45,8 +68,6 @@ impl Body<'_, '_> {
                 self.push(Stmt::set(Expr::name("state->packet"), Expr::name("packet")));
             }
         }
-        self.push(Stmt::set(Expr::name("state->cursor"), Expr::word(0)));
-        self.go(next);
     }
 
     fn open_pieces(&mut self, most: u32, bytes: u32) {
@@ -181,9 +202,47 @@ impl Body<'_, '_> {
 impl Unit<'_> {
     /// Whether a deparser has nothing to write.
     pub fn stays_in_place(&self, deparser: NodeId, statements: &[Statement]) -> bool {
-        let lie_there = emitted(statements).iter().all(|header| !self.facts.unaliased.contains(header));
-        lie_there && in_place(self.program, &self.facts.order, deparser, statements)
+        self.added_headers(deparser, statements).is_some_and(|added| added.is_empty())
     }
+
+    /// The headers without which a deparser has nothing to write: no parser extracts them. None if it may have to
+    /// write all the same.
+    fn added_headers(&self, deparser: NodeId, statements: &[Statement]) -> Option<Vec<HeaderId>> {
+        let extracted = extracted(self.program, &self.facts.order);
+        let (list, added): (Vec<HeaderId>, Vec<HeaderId>) =
+            emitted(statements).into_iter().partition(|header| extracted.contains(header));
+        let lie_there = list.iter().all(|header| !self.facts.unaliased.contains(header));
+        (lie_there && in_place(self.program, &self.facts.order, deparser, (statements, &list))).then_some(added)
+    }
+
+    /// The same where the deparser only emits: none, if it always or never has nothing to write.
+    pub fn only_adds(&self, deparser: NodeId, statements: &[Statement]) -> Option<Vec<HeaderId>> {
+        let added = self.added_headers(deparser, statements)?;
+        (!added.is_empty() && statements.iter().all(is_emit)).then_some(added)
+    }
+
+    /// Whether the packet has one of these headers.
+    pub fn has_any(&self, headers: &[HeaderId]) -> Option<Expr> {
+        let valid = |header: &HeaderId| Expr::Name(format!("state->{}", self.header_member_name(*header, "_valid")));
+        headers.iter().map(valid).reduce(|left, right| Expr::binary("||", left, right))
+    }
+}
+
+/// The headers that parsers extract.
+fn extracted(program: &Program, order: &[NodeId]) -> BTreeSet<HeaderId> {
+    let mut headers = BTreeSet::new();
+    for statement in order.iter().flat_map(|node| program.nodes[*node].kind.body()) {
+        statement.walk(&mut |inner| {
+            if let Statement::Extract { header, .. } = inner {
+                headers.insert(*header);
+            }
+        });
+    }
+    headers
+}
+
+fn is_emit(statement: &Statement) -> bool {
+    matches!(statement, Statement::Emit(_))
 }
 
 /// What `emit` writes.
@@ -385,9 +444,13 @@ impl Front {
     }
 }
 
-/// Whether the headers that `deparser` emits are always where they belong already.
-fn in_place(program: &Program, order: &[NodeId], deparser: NodeId, statements: &[Statement]) -> bool {
-    let list = emitted(statements);
+/// Whether these headers, which `deparser` emits, are always where they belong already.
+fn in_place(
+    program: &Program,
+    order: &[NodeId],
+    deparser: NodeId,
+    (statements, list): (&[Statement], &[HeaderId]),
+) -> bool {
     let distinct: BTreeSet<HeaderId> = list.iter().copied().collect();
     if distinct.len() != list.len()
         || !always_emits(statements)
@@ -406,7 +469,7 @@ fn in_place(program: &Program, order: &[NodeId], deparser: NodeId, statements: &
             continue;
         }
         fronts.insert(number(node), joined);
-        let ends = front_behind(program, node, joined, &list);
+        let ends = front_behind(program, node, joined, list);
         left.extend(same_packet(program, node).into_iter().map(|to| (to, ends)));
         left.extend(
             program.nodes[node].successors().into_iter().filter(|_| is_buffer(program, node)).map(|to| (to, begins)),

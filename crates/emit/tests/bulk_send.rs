@@ -70,6 +70,29 @@ node longer: deparse {
     assert!(!together(&text, Descriptor::Own) && !together(&text, Descriptor::Mbuf));
 }
 
+/// Some packets get a header in front. Those take a side exit at the deparser, and the others leave as one, if the
+/// path's packets are among them.
+#[test]
+fn packets_that_rarely_grow_leave_as_one() {
+    let grows = |ready: &str, path: &str| {
+        let text = switch(&format!(
+            "node ready: block {{ {ready} }} -> longer
+node longer: deparse {{
+  emit hdr.tag
+  emit hdr.ethernet
+}} -> departure"
+        ));
+        let code = code(&text.replace("start, hosts }", path), Descriptor::Own);
+        let guarded = "if (__builtin_expect(state->hdr_tag_valid, 0)) {\n\t\tpath_exit(run, state, AT_LONGER);";
+        assert_eq!(code.contains(guarded), code.contains("path_commit_bulk("), "{code}");
+        code.contains("case AT_LONGER:") && code.contains(guarded)
+    };
+    let whole = "start, hosts, queue, ready, longer, departure }";
+    assert!(grows("if meta.port == 7 { validate hdr.tag }", whole));
+    assert!(!grows("if meta.port == 7 { validate hdr.tag }", "start, hosts }"), "the path does not say");
+    assert!(!grows("validate hdr.tag", whole), "all packets grow");
+}
+
 /// What is pulled together of several segments has to be put down with the packet.
 #[test]
 fn packets_that_are_pulled_together_behind_the_path_leave_one_by_one() {

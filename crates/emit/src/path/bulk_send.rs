@@ -2,14 +2,14 @@
 //! addresses and lengths copied from the burst. Committing a packet yields its port only, or that it is
 //! dropped.
 
-use super::commit::{popcount, state_enter};
+use super::commit::{never, popcount, state_enter};
 use super::{HotPath, each, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::{Nodes, Written};
 use crate::storage::{Words, words};
 use hlir::plan::Placement;
-use hlir::{Effect, NodeId, NodeKind};
-use std::collections::BTreeSet;
+use hlir::{Effect, HeaderId, NodeId, NodeKind, Statement};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions of the runtime that leave a packet's bounds as they are. `packet_gather` is not among them: it
 /// moves packets of several segments.
@@ -57,6 +57,9 @@ impl HotPath<'_> {
                 let Some(sender) = self.sender(node, written) else { return Vec::new() };
                 senders.push(sender);
             }
+            if self.guard(node).is_some() {
+                continue;
+            }
             let of_runtime =
                 |word: &&String| ["packet_", "walk_", "run_", "copy_"].iter().any(|front| word.starts_with(front));
             if used.iter().filter(of_runtime).any(|word| !HARMLESS.contains(&word.as_str())) {
@@ -64,6 +67,41 @@ impl HotPath<'_> {
             }
         }
         senders
+    }
+
+    /// Side exits in front of the deparsers among these nodes, where a group is sent at once: for packets whose bounds
+    /// they would move.
+    pub(super) fn guards(&self, order: &[usize]) -> BTreeMap<usize, Stmt> {
+        let guard = |index: &usize| Some((*index, self.guard(self.unit.facts.order[*index])?));
+        order.iter().filter(|_| !self.senders.is_empty()).filter_map(guard).collect()
+    }
+
+    fn guard(&self, node: NodeId) -> Option<Stmt> {
+        let NodeKind::Deparse { body, .. } = &self.unit.node(node).kind else { return None };
+        let added = self.unit.only_adds(node, body).filter(|added| self.may_lack(node, added))?;
+        let adds = Expr::call("__builtin_expect", [self.unit.has_any(&added)?, name("0")]);
+        let leave = Stmt::call("path_exit", [name("run"), name("state"), name(self.unit.place_name(node))]);
+        Some(Stmt::when(adds, vec![leave, Stmt::Return(None)]))
+    }
+
+    /// Whether packets may come along the path to a node without these headers: it is on the path, and nothing before
+    /// always makes one of them valid.
+    fn may_lack(&self, node: NodeId, headers: &[HeaderId]) -> bool {
+        let Some(end) = self.nodes.iter().position(|on| *on == node) else { return false };
+        let lacks = |body: &[Statement]| !body.iter().any(|statement| adds_one(statement, headers));
+        let planned = self.unit.plan.hot_path.as_ref();
+        (0..end).all(|place| match &self.unit.node(self.nodes[place]).kind {
+            NodeKind::Apply { table, .. } => {
+                let actions = &self.unit.program.tables[*table].actions;
+                let usual = planned.and_then(|path| hlir::hot_path::action(self.unit.program, path, place));
+                usual.map_or_else(|| actions.iter().all(|it| lacks(&it.body)), |usual| lacks(&actions[usual].body))
+            }
+            kind @ (NodeKind::State { .. }
+            | NodeKind::Block { .. }
+            | NodeKind::Branch { .. }
+            | NodeKind::Deparse { .. }
+            | NodeKind::Buffer { .. }) => lacks(kind.body()),
+        })
     }
 
     /// Nodes that `path_finish` runs without side exit: those of the path that were not speculated, and the
@@ -276,9 +314,9 @@ impl HotPath<'_> {
     }
 }
 
-/// Tells the C compiler that this never holds.
-fn never(condition: Expr) -> Stmt {
-    Stmt::when(condition, vec![Stmt::call("__builtin_unreachable", [])])
+fn adds_one(statement: &Statement, headers: &[HeaderId]) -> bool {
+    let (Statement::SetValid(header) | Statement::CopyHeader { to: header, .. }) = statement else { return false };
+    headers.contains(header)
 }
 
 /// A group that is sent at once needs room for all its packets.

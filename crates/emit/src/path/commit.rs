@@ -32,6 +32,7 @@ impl HotPath<'_> {
         }
         let repeated = self.found.iter().filter(|place| self.may_be_stale(**place));
         starts.extend(repeated.map(|place| unit.position(self.nodes[*place])));
+        starts.extend(self.guards(&(0..nodes.written.len()).collect::<Vec<usize>>()).keys());
         let mut starts: Vec<NodeId> = starts.into_iter().map(|index| unit.facts.order[index]).collect();
         starts.retain(|start| *start != entry);
         if !self.queues.is_empty() {
@@ -266,7 +267,7 @@ impl HotPath<'_> {
                     body.push(Stmt::Do(self.call_ahead(place, "true")));
                 } else {
                     let elsewhere = Expr::binary("!=", self.call_ahead(place, "true"), self.at(place + 1));
-                    body.push(Stmt::when(elsewhere, vec![Stmt::call("__builtin_unreachable", [])]));
+                    body.push(never(elsewhere));
                 }
                 on = next;
                 continue;
@@ -295,6 +296,10 @@ impl HotPath<'_> {
             };
             if written.only() == Some(next) {
                 body.push(Stmt::Do(call));
+                continue;
+            }
+            if self.is_settled(place) {
+                body.push(never(Expr::binary("!=", call, self.at(place + 1))));
                 continue;
             }
             body.extend(self.follow(call, place, written.ends, next));
@@ -336,7 +341,9 @@ impl HotPath<'_> {
         order.retain(|index| *index != first);
         if !self.may_wait(nodes, [from]) {
             order.insert(0, first);
-            return (Region { nodes: order, starts: Vec::new(), heads: &[] }.body(unit, &nodes.written), Vec::new());
+            let guards = self.guards(&order);
+            let region = Region { nodes: order, starts: Vec::new(), heads: &[] };
+            return (region.guarded_body(unit, &nodes.written, &guards), Vec::new());
         }
         let heads = self.heads();
         let mut on = name(unit.place_name(from));
@@ -356,6 +363,11 @@ impl HotPath<'_> {
         let waits = Stmt::when(Expr::call("__builtin_expect", [waits, name("0")]), vec![leave]);
         (vec![Stmt::set(name("at"), on), waits], items)
     }
+}
+
+/// Tells the C compiler that this never holds.
+pub(super) fn never(condition: Expr) -> Stmt {
+    Stmt::when(condition, vec![Stmt::call("__builtin_unreachable", [])])
 }
 
 /// The number of packets in a set.

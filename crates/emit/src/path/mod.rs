@@ -13,6 +13,7 @@ mod commit;
 mod pipelined_group;
 mod queue;
 mod rewrites;
+mod settled;
 mod stages;
 mod vector;
 mod vector_constants;
