@@ -100,7 +100,7 @@ fn chosen_of(text: &str, entries: [Option<u64>; 3], pins: &str) -> (Program, Pla
 fn joins_that_pay_are_chosen_where_entries_are_known() {
     let known = [Some(16); 3];
     let (program, plan, explained) = chosen(known, "");
-    assert_eq!(names(&program), ["hops+ports"]);
+    assert_eq!(names(&program), ["hops+ports", "routes+hops+ports"], "the one that saves most comes first");
     let reason = plan.joins[0].reason.as_ref().expect("the model says what it saves");
     assert!(reason.alternatives[0].1 as f64 * 0.95 > reason.cost as f64, "{reason:?}");
     assert!(explained.contains("chosen: hops+ports, at most 1024 entries"), "{explained}");

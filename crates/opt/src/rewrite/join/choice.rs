@@ -10,8 +10,8 @@ use hlir::verify::{Places, verify_pins_at};
 use hlir::{Plan, Program};
 
 /// Relative gain required of a join. Of 28 sets of joins of l2l3acl and l2fwd, none took more than 1.045 of what was
-/// predicted for it relative to no joins, near ties 1.004 (Zen 5).
-const CLEAR: f64 = 0.05;
+/// predicted for it relative to no joins, near ties 1.004 (Zen 5); where 0.973 was predicted, 0.910 was measured.
+const CLEAR: f64 = 0.02;
 /// Programs that are planned as a whole, at most; and those with one more join each. Each plan takes as long as the one
 /// of the program itself.
 const MOST_PLANS: usize = 16;
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn joins_are_made_as_long_as_each_saves_enough() {
         let (mut program, inputs) = series(4);
-        let two: Cycles = |program, _| [10.0, 9.0, 8.6][program.joins.len().min(2)];
-        assert_eq!(choose(&mut program, &inputs, two).len(), 1, "the second saves less than a twentieth");
+        let two: Cycles = |program, _| [10.0, 9.0, 8.9][program.joins.len().min(2)];
+        assert_eq!(choose(&mut program, &inputs, two).len(), 1, "the second saves too little");
     }
 }
