@@ -9,6 +9,7 @@ mod listening;
 mod objects;
 mod pipeline;
 mod protocol;
+mod refused_links;
 mod rig;
 mod streams;
 mod tables;
