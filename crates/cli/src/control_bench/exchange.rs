@@ -39,10 +39,10 @@ pub fn exchange(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
     records.note("SetForwardingPipelineConfig, compiler included", seconds, "s");
     records.at_most("packets lost", (counts.received - counts.sent) as f64, "", 0.0);
     records.at_most("packets that found no entry, or another's", unmatched as f64, "", 0.0);
-    records.note("pause of the worker in the first of nine exchanges", first * 1e6, "us");
-    records.note("longest of nine", longest * 1e6, "us");
-    records.note("median of nine", median * 1e6, "us");
-    records.at_most("median pause in bursts", median * rate / BURST, "bursts", 1.0);
+    records.note("first of nine pauses of the worker", first * 1e6, "us");
+    records.note("longest pause of the worker", longest * 1e6, "us");
+    records.note("median pause in bursts", median * rate / BURST, "bursts");
+    records.at_most("longest pause in bursts", longest * rate / BURST, "bursts", 1.0);
     Ok(())
 }
 
