@@ -81,8 +81,9 @@ impl Body<'_, '_> {
             statement,
             Statement::Assign { target: Place::Field(_), .. } | Statement::Call(Call::ReadRegister { .. })
         );
-        let node = if depends { Speculable::of(self.program(), self.node) } else { Speculable::default() };
-        let speculation = effects::speculation(statement, &node);
+        let none = Speculable::default();
+        let node = if depends { self.unit.speculable(self.node) } else { &none };
+        let speculation = effects::speculation(statement, node);
         // Counted edges are counted at commit, where the node would read again.
         let reads_again = speculation == Speculation::Kept && self.unit.plan.instrument.edges;
         if reads_again { Speculation::SideEffect } else { speculation }

@@ -36,11 +36,12 @@ use crate::analyze::branch_probabilities;
 use crate::analyze::drops::node_index;
 use crate::analyze::hot_path;
 use cache_line::{Area, Footprint};
+use hlir::effects::Speculable;
 use hlir::plan::{Descriptor, Structure};
 use hlir::{Node, NodeId, NodeKind, Plan, Program, TableId};
 use memory::{Memory, Touched};
 use operations::Operations;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use structures::Shape;
@@ -124,6 +125,8 @@ pub struct Model<'a> {
     edge_share_cache: RefCell<EdgeShareCache>,
     /// Step counts of first stages as vector code.
     vector_cache: RefCell<VectorCache>,
+    /// By node index. To know what can be deferred, all code behind the node is read: far too long for each plan.
+    speculable_cache: Vec<OnceCell<Speculable>>,
 }
 
 /// By the path up to the cut and the places of its lookups. None if the stage has no vector form.
@@ -158,6 +161,7 @@ impl<'a> Model<'a> {
             lookup_cache: RefCell::default(),
             edge_share_cache: RefCell::default(),
             vector_cache: RefCell::default(),
+            speculable_cache: vec![OnceCell::new(); program.nodes.len()],
         }
     }
 

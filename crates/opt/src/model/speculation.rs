@@ -5,6 +5,7 @@
 
 use super::Model;
 use crate::analyze::branch_probabilities::LookupOutcomes;
+use crate::analyze::drops::node_index;
 use hlir::effects::{self, Speculable, Speculation};
 use hlir::{Next, NodeId, NodeKind, Statement};
 
@@ -18,22 +19,26 @@ impl Model<'_> {
         }
         match &self.program.nodes[from].kind {
             NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => {
-                speculable(body, &Speculable::of(self.program, from))
+                speculable(body, self.speculable(from))
             }
             NodeKind::Apply { table, next, .. } => {
                 let Some(lookup) = self.traffic.lookup(from) else { return 1.0 };
                 let table = &self.program.tables[*table];
                 let default = table.default.action as usize;
-                let node = Speculable::of(self.program, from);
+                let node = self.speculable(from);
                 let shares: Vec<f64> =
                     (0..table.actions.len()).map(|at| share_to(lookup, next, at, default, to)).collect();
                 let all: f64 = shares.iter().sum();
                 let speculated =
-                    table.actions.iter().zip(&shares).map(|(action, share)| share * speculable(&action.body, &node));
+                    table.actions.iter().zip(&shares).map(|(action, share)| share * speculable(&action.body, node));
                 if all > 0.0 { speculated.sum::<f64>() / all } else { 1.0 }
             }
             NodeKind::Branch { .. } | NodeKind::Buffer { .. } => 1.0,
         }
+    }
+
+    fn speculable(&self, node: NodeId) -> &Speculable {
+        self.speculable_cache[node_index(node)].get_or_init(|| Speculable::of(self.program, node))
     }
 }
 
