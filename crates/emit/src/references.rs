@@ -108,7 +108,10 @@ impl Unit<'_> {
     fn is_as_received(&self, at: NodeId) -> bool {
         let mut before: BTreeSet<usize> = BTreeSet::new();
         let leads = |before: &BTreeSet<usize>, node: NodeId| {
-            same_packet(self.program, node).iter().any(|to| *to == at || before.contains(&number(*to)))
+            // Replicas go on at once, and what was received is what the packet of the group was.
+            let replicas = self.rules(node).iter().filter_map(|rule| replica(&rule.effect));
+            let mut behind = same_packet(self.program, node).into_iter().chain(replicas);
+            behind.any(|to| to == at || before.contains(&number(to)))
         };
         loop {
             let more = |node: &&NodeId| !before.contains(&number(**node)) && leads(&before, **node);
@@ -222,6 +225,20 @@ fn is_of_packet(part: &Part) -> bool {
 
 fn sets_field(copy: &Reentry) -> bool {
     copy.set.iter().any(|(place, _)| matches!(place, Place::Field(_)))
+}
+
+/// Where the copies of a group begin.
+fn replica(effect: &Effect) -> Option<NodeId> {
+    match effect {
+        Effect::Replicate { copy, .. } => Some(copy.to),
+        Effect::Clone { .. }
+        | Effect::Resubmit { .. }
+        | Effect::Recirculate { .. }
+        | Effect::Drop { .. }
+        | Effect::Send { .. }
+        | Effect::Unicast { .. }
+        | Effect::Punt { .. } => None,
+    }
 }
 
 fn reentry(effect: &Effect) -> Option<&Reentry> {
