@@ -42,6 +42,7 @@ points! {
     outputs_are_invalid_at_the_start: "semantics/outputs_start_invalid",
     operands_are_evaluated_from_left_to_right_and_keys_before_the_look_up: "semantics/operands_go_from_left_to_right",
     exit_and_return_copy_out_and_egress_still_runs: "semantics/exit_copies_out",
+    the_complement_of_a_comparison_has_one_bit: "semantics/the_complement_of_a_comparison_is_one_bit",
     shifts_negation_and_saturation_are_defined_at_every_amount: "semantics/shifts_and_overflow_are_defined",
     an_int_is_computed_exactly_and_division_where_it_is_allowed: "semantics/int_is_computed_exactly",
     slices_are_unsigned_nested_and_written_in_place: "semantics/slices_are_unsigned_and_written_in_place",

@@ -94,6 +94,8 @@ impl Body<'_, '_> {
         match operator {
             Unary::Not => Expr::unary("!", value),
             Unary::Complement if width == 0 => Expr::word(0),
+            // A compiler warns of `~` on what it knows to be a boolean.
+            Unary::Complement if width == 1 => Expr::binary("^", value, Expr::word(1)),
             Unary::Complement => masked(Expr::unary("~", value), width),
             Unary::Negate => masked(Expr::binary("-", constant(0, width), value), width),
         }
