@@ -67,6 +67,8 @@ points! {
     ingress_ends_with_clone_resubmit_multicast_drop_and_send: "semantics/ingress_ends_in_an_order",
     a_resubmitted_packet_has_no_port_that_it_came_in_by: "semantics/resubmission_begins_with_zero",
     instance_types_tell_how_a_packet_came: "semantics/instance_types_tell_the_way",
+    each_exit_copies_out_of_its_controls: "semantics/each_exit_copies_out_of_its_controls",
+    parsers_of_clones_see_new_packets: "semantics/parsers_of_clones_see_new_packets",
     what_comes_again_keeps_its_field_list_only: "semantics/what_comes_again_keeps_its_field_list",
     what_comes_again_is_all_of_the_packet_that_came: "semantics/what_comes_again_is_all_of_it",
     older_calls_keep_the_fields_that_they_name: "semantics/older_calls_name_their_fields",

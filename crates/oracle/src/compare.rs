@@ -40,8 +40,10 @@ pub enum Kind {
     NotRun,
     /// Other packets leave.
     Packets,
-    /// Native code sends other packets than the interpreter and the evaluator, or is not made.
+    /// Native code sends other packets than the interpreter and the evaluator.
     Native,
+    /// No native code is made.
+    NotCompiled,
     /// The evaluator does not know something.
     Unknown,
 }
@@ -54,6 +56,7 @@ impl Kind {
             Kind::NotRun => "not run",
             Kind::Packets => "other packets",
             Kind::Native => "other packets from native code",
+            Kind::NotCompiled => "no native code",
             Kind::Unknown => "unknown to the evaluator",
         }
     }

@@ -99,6 +99,9 @@ fn one(architecture: &str, seed: u64, settings: &Settings, summary: &Mutex<Summa
     }
 }
 
+/// The exit status of `bacus stf` where a test fails; others say that it was not run.
+const PACKETS_DIFFER: i32 = 1;
+
 /// A file name in the system's directory for them, of this process alone.
 fn scratch(seed: u64) -> PathBuf {
     std::env::temp_dir().join(format!("oracle-{}-{seed}", std::process::id()))
@@ -107,14 +110,17 @@ fn scratch(seed: u64) -> PathBuf {
 /// Runs a program as native code, packet by packet and in bursts, against what the evaluator expects.
 fn native(architecture: &str, bacus: &Path, program: &str, lines: &[String], base: &Path) -> Outcome {
     let failed = |kind: Kind, message: String| Outcome::Different(Difference { kind, message });
-    let parsed = p4::parse("program.p4", &joined(architecture, program));
-    let (sent, undefined) = match expected(&parsed, lines) {
-        Ok(expected) => expected,
+    let text = joined(architecture, program);
+    // What the interpreter does not run either is no fault of native code.
+    match judge(&text, lines) {
+        Outcome::Same { .. } => {}
+        other @ (Outcome::Undefined(_) | Outcome::Different(_)) => return other,
+    }
+    let parsed = p4::parse("program.p4", &text);
+    let sent = match expected(&parsed, lines) {
+        Ok((sent, _)) => sent,
         Err(stop) => return failed(Kind::Unknown, format!("{stop:?}")),
     };
-    if let Some(what) = undefined.first() {
-        return Outcome::Undefined(what.clone());
-    }
     let files = [base.with_extension("p4"), base.with_extension("stf")];
     let texts = [standalone(program), with_expectations(&present(&parsed, lines), &sent)];
     for (file, text) in files.iter().zip(texts) {
@@ -130,7 +136,8 @@ fn native(architecture: &str, bacus: &Path, program: &str, lines: &[String], bas
             Ok(ran) if ran.status.success() => {}
             Ok(ran) => {
                 let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-                outcome = failed(Kind::Native, format!("burst {burst}: {said}"));
+                let kind = if ran.status.code() == Some(PACKETS_DIFFER) { Kind::Native } else { Kind::NotCompiled };
+                outcome = failed(kind, format!("burst {burst}: {said}"));
                 break;
             }
             Err(error) => return failed(Kind::NotRun, format!("{}: {error}", bacus.display())),
@@ -152,7 +159,7 @@ fn write_reduced(
     let found = Reduced { program: case.program, lines: case.lines, difference };
     let base = scratch(seed);
     let on_both = |program: &str, lines: &[String]| match (kind, &settings.native) {
-        (Kind::Native, Some((bacus, _))) => native(architecture, bacus, program, lines, &base),
+        (Kind::Native | Kind::NotCompiled, Some((bacus, _))) => native(architecture, bacus, program, lines, &base),
         _ => judge(&joined(architecture, program), lines),
     };
     let reduced = reduce(architecture, found, REDUCTION, &on_both);

@@ -117,10 +117,12 @@ impl<'a> Machine<'a> {
                 self.set_standard("instance_type", Value::Integer(instance_type.into()))?;
                 self.through_ingress(state)
             }
-            // As in simple_switch, nothing is left of the metadata that the parser writes, nor of its error.
+            // As in simple_switch, the parser sees the port by which the packet came in. Behind it, nothing is left of the metadata that the parser
+            // writes, nor of its error.
             Waiting::Received { packet, kept, port } => {
                 self.take(packet);
-                let parsed = self.fresh_state(0)?;
+                let arrived = self.switch.as_ref().map_or(0, |switch| switch.arrived);
+                let parsed = self.fresh_state(arrived)?;
                 self.parse(parsed)?;
                 let state = State { headers: parsed.headers, ..self.fresh_state(0)? };
                 self.keep(kept, state);

@@ -33,6 +33,8 @@ pub struct Switch<'a> {
     /// Packets that re-enter.
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) entered: usize,
+    /// The port by which the packet came in at first.
+    pub(super) arrived: u32,
 }
 
 /// A packet that leaves.
@@ -81,8 +83,9 @@ impl<'a> Machine<'a> {
             .collect::<Run<Vec<_>>>()?;
         let [headers, metadata, standard] = <[Type; 3]>::try_from(types).or_else(|_| unsupported("three types"))?;
         let (groups, sessions) = (BTreeMap::new(), BTreeMap::new());
-        let (nodes, waiting, entered) = (Vec::new(), VecDeque::new(), 0);
-        self.switch = Some(Switch { parts, headers, metadata, standard, groups, nodes, sessions, waiting, entered });
+        let (nodes, waiting, entered, arrived) = (Vec::new(), VecDeque::new(), 0, 0);
+        self.switch =
+            Some(Switch { parts, headers, metadata, standard, groups, nodes, sessions, waiting, entered, arrived });
         Ok(())
     }
 
@@ -99,6 +102,9 @@ impl<'a> Machine<'a> {
         self.cells.clear();
         let packet = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
         self.take(packet);
+        if let Some(switch) = &mut self.switch {
+            switch.arrived = port;
+        }
         let state = self.fresh_state(port)?;
         let mut sent = self.through_ingress(state)?;
         while let Some(next) = self.next_waiting()? {

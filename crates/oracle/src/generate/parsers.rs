@@ -34,6 +34,10 @@ impl Generator {
         let meta = self.types.named("meta_t");
         variables.push(Variable { text: "meta".into(), ty: meta, writable: true, solid: false });
         variables.push(Variable { text: "local".into(), ty: local, writable: true, solid: false });
+        // What a packet says of its way here, which another pass through the parser may see otherwise.
+        for (text, width) in [("std.ingress_port", 9), ("std.instance_type", 32)] {
+            variables.push(Variable { text: text.into(), ty: Ty::Bits(width), writable: false, solid: false });
+        }
         let states = self.random.between(2, 5);
         text.push_str(&self.start(&variables, states, has_set));
         for at in 0..states {
@@ -177,7 +181,8 @@ impl Generator {
 
     /// A select on a boolean, an enumeration or an error.
     fn by_value(&mut self, from: usize, states: usize) -> String {
-        let (subject, sets) = match self.random.below(3) {
+        let (subject, sets) = match self.random.below(4) {
+            3 => ("std.instance_type, meta.m1", ["(1 .. 4, _)", "(_, 0)"]),
             0 => ("meta.flag", ["true", "false"]),
             1 => ("meta.colour", ["colour_t.Red", "colour_t.Blue"]),
             _ => ("hdr.base.k == hdr.base.l, meta.flag", ["(true, _)", "(_, true)"]),

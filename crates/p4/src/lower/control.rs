@@ -6,7 +6,7 @@ use hlir::source::Span;
 use hlir::{NodeId, Notes, Statement};
 
 use super::call::{Passing, Room};
-use super::graph::Role;
+use super::graph::{Role, common_exit};
 use super::objects::{Block, Object, ObjectId};
 use super::scope::Binding;
 use super::storage::Storage;
@@ -96,8 +96,8 @@ impl<'a> Lowering<'a> {
                 FrameKind::Graph { .. } => {
                     let target = self.exit_target(at);
                     self.emit(Statement::Exit);
-                    let current = self.current;
-                    self.graph.block_mut(current).exit = Some(target);
+                    let block = self.graph.block_mut(self.current);
+                    block.exit = common_exit(block.exit, Some(target));
                     return;
                 }
                 FrameKind::Detour { .. } => {}
@@ -216,6 +216,12 @@ impl<'a> Lowering<'a> {
         let result = if self.control_cuts(block.declaration) {
             let back = self.add_block("after");
             let kind = FrameKind::Graph { back, exit: None };
+            // An `exit` before this one owes other copies, and a block has one edge for all that are in it.
+            if self.graph.block(self.current).exit.is_some() && self.graph.is_open(self.current) {
+                let inside = self.add_block("apply");
+                self.graph.goto(self.current, inside);
+                self.current = inside;
+            }
             self.frames.push(Frame { kind, copies_out: copies.clone(), result: None, loops: Vec::new() });
             self.in_scope(scope, |lowering| {
                 lowering.in_control(&path, |lowering| {

@@ -10,7 +10,7 @@ use hlir::{Expression, FieldRef, HeaderId, NodeId, Place, Statement, VariableId}
 
 use super::Lowering;
 use super::arithmetic;
-use super::graph::Role;
+use super::graph::{Role, common_exit};
 use super::storage::{Leaf, Storage};
 use super::value::{Target, Value};
 use hlir::Notes;
@@ -398,7 +398,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn absorb(&mut self, condition: Expression, then: NodeId, otherwise: NodeId) {
-        let exit = self.graph.block(then).exit.or(self.graph.block(otherwise).exit);
+        let exit = common_exit(self.graph.block(then).exit, self.graph.block(otherwise).exit);
         let closed = self.graph.block(then).closed && self.graph.block(otherwise).closed;
         let then = std::mem::take(&mut self.graph.block_mut(then).body);
         let otherwise = std::mem::take(&mut self.graph.block_mut(otherwise).body);
@@ -412,7 +412,7 @@ impl<'a> Lowering<'a> {
         let current = self.current;
         let block = self.graph.block_mut(current);
         block.body.push(statement);
-        block.exit = block.exit.or(exit);
+        block.exit = common_exit(block.exit, exit);
         block.closed |= closed;
     }
 
@@ -436,7 +436,7 @@ impl<'a> Lowering<'a> {
         } else {
             block.body.extend(body);
         }
-        block.exit = block.exit.or(exit);
+        block.exit = common_exit(block.exit, exit);
         block.closed |= closed;
     }
 }

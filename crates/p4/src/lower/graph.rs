@@ -215,9 +215,9 @@ impl Graph {
                 let ending = follower.ending.take();
                 let exit = follower.exit;
                 let first = self.block_mut(block);
+                first.exit = if has_exit(&first.body) { first.exit } else { exit };
                 first.body.extend(body);
                 first.ending = ending;
-                first.exit = first.exit.or(exit);
             }
         }
     }
@@ -315,6 +315,12 @@ impl Graph {
 /// The part of a node's name that says which control or parser it belongs to.
 fn section(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
+}
+
+/// Where `exit` leads from a block made of two: both belong to one control.
+pub fn common_exit(one: Option<NodeId>, other: Option<NodeId>) -> Option<NodeId> {
+    debug_assert!(one.is_none() || other.is_none() || one == other, "a block has exits of one control alone");
+    one.or(other)
 }
 
 pub fn has_exit(body: &[Statement]) -> bool {

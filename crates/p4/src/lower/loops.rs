@@ -4,6 +4,7 @@ use hlir::source::Span;
 use hlir::{Binary, Expression as Hlir, Statement as Made, Type as HlirType};
 
 use super::control::{Frame, FrameKind, Jump, LoopFrame};
+use super::graph::common_exit;
 use super::scope::Binding;
 use super::storage::Storage;
 use super::value::{Target, Value};
@@ -54,7 +55,7 @@ impl<'a> Lowering<'a> {
             if lowering.graph.is_open(current) {
                 let block = lowering.graph.block_mut(current);
                 block.body.push(Made::Loop { label: label.clone(), body });
-                block.exit = block.exit.or(exit);
+                block.exit = common_exit(block.exit, exit);
             }
         });
     }

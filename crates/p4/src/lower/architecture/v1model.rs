@@ -72,7 +72,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The variable of a field of the standard metadata, if anything uses it.
-    fn standard_variable(&self, name: &str) -> Option<VariableId> {
+    pub(super) fn standard_variable(&self, name: &str) -> Option<VariableId> {
         match self.architecture.standard.get(name) {
             Some(Storage::Scalar { leaf: Leaf::Slot(slot), .. }) => self.slots.variable(*slot),
             _ => None,
@@ -141,11 +141,9 @@ impl<'a> Lowering<'a> {
         let Some(Place::Variable(error)) = error else {
             return Err(self.internal(span, "a v1model without parser_error"));
         };
-        let written_before = self.position();
         let bindings = with_packet(all(&[&headers, &metadata, &standard]));
         let parser = self.top_parser(parser, bindings, (parsed, parsed), error)?;
-        let written = self.log[written_before..].to_vec();
-        let parser_reads_port = self.is_used("ingress_port");
+        let parser_uses = self.used_metadata();
 
         let after_parser = self.top_control(verify, all(&[&headers, &metadata]), to_ingress, Role::Plain)?;
         let ingress = self.top_control(ingress, all(&[&headers, &metadata, &standard]), ingress_end, Role::Plain)?;
@@ -169,8 +167,8 @@ impl<'a> Lowering<'a> {
             lowering.output(output, &nodes);
             lowering.egress_begin(egress_begin, egress, egress_asks, &forgotten);
             lowering.egress_end(egress_end, compute, egress_drops, &nodes);
-            lowering.ingress_end(ingress_end, &nodes, parser_reads_port, &written);
-            lowering.after_parser(parsed, after_parser, &written, parser_reads_port, &nodes);
+            lowering.ingress_end(ingress_end, &nodes, &parser_uses);
+            lowering.after_parser(parsed, after_parser, &parser_uses, nodes.egress);
             lowering.begin(begin, parser);
         });
         self.program.entry = Some(begin);
@@ -316,84 +314,17 @@ impl<'a> Lowering<'a> {
         self.graph.goto(block, parser);
     }
 
-    /// A copy cloned from ingress goes to egress once it is parsed, without the metadata its parser wrote.
-    fn after_parser(&mut self, block: NodeId, next: NodeId, written: &[Touch], reads_port: bool, nodes: &Nodes) {
-        if !self.architecture.requests.contains_key("clone_i2e") {
-            self.graph.goto(block, next);
-            return;
-        }
-        let reset = self.plain_block("v1model.clone");
-        self.current = reset;
-        for variable in written_variables(written) {
-            if !self.is_metadata(variable) {
-                continue;
-            }
-            let of_type = self.program.variables[variable].kind;
-            let value = match self.kept_copy(variable) {
-                Some(kept) => self.read(&kept),
-                None => arithmetic::zero(of_type),
-            };
-            self.emit(hlir::Statement::Assign { target: Place::Variable(variable), value });
-        }
-        if self.is_used("parser_error") {
-            self.set_standard("parser_error", Hlir::constant(0u32, 32));
-        }
-        if reads_port && !self.is_listed("ingress_port") {
-            self.set_standard("ingress_port", Hlir::constant(0u32, 32));
-        }
-        self.graph.goto(reset, nodes.egress);
-        let Some(place) = self.standard_place("instance_type") else { return };
-        let condition = arithmetic::is_number(Hlir::place(place), 1, self.standard_width("instance_type"));
-        let kind = EndKind::Branch { condition, then: reset, otherwise: next };
-        self.graph.end(block, "v1model.is_clone", Notes::default(), kind);
-    }
-
-    fn is_metadata(&self, variable: VariableId) -> bool {
-        self.architecture.metadata.iter().any(|slot| self.slots.variable(*slot) == Some(variable))
-    }
-
-    fn is_listed(&self, name: &str) -> bool {
-        let Some(Storage::Scalar { leaf: Leaf::Slot(slot), .. }) = self.architecture.standard.get(name) else {
-            return false;
-        };
-        self.architecture.lists.values().any(|list| list.contains(slot))
-    }
-
-    /// Where the value that a field list keeps waits while the parser runs again: for variables that the parser writes.
-    fn kept_copy(&mut self, variable: VariableId) -> Option<Storage> {
-        let requested: Vec<u32> = self.architecture.requests.get("clone_i2e").cloned().unwrap_or_default();
-        let listed = requested.iter().any(|list| self.kept(*list).contains(&variable));
-        if !listed {
-            return None;
-        }
-        let name = format!("kept.{}", self.program.variables[variable].name);
-        let of_type = self.program.variables[variable].kind;
-        Some(self.hidden(&name, of_type))
-    }
-
     /// The variables of a field list that the program uses.
-    fn kept(&self, list: u32) -> Vec<VariableId> {
+    pub(super) fn kept(&self, list: u32) -> Vec<VariableId> {
         let slots = self.architecture.lists.get(&list);
         slots.map_or_else(Vec::new, |slots| slots.iter().filter_map(|slot| self.slots.variable(*slot)).collect())
     }
 
-    fn ingress_end(&mut self, block: NodeId, nodes: &Nodes, reads_port: bool, written: &[Touch]) {
+    fn ingress_end(&mut self, block: NodeId, nodes: &Nodes, parser_uses: &[VariableId]) {
         self.current = block;
         let mut rules = Vec::new();
         for list in self.architecture.requests.get("clone_i2e").cloned().unwrap_or_default() {
-            let mut set = self.copy_metadata(1);
-            if reads_port && let Some(port) = self.standard_place("ingress_port") {
-                set.push((port, self.as_standard("ingress_port", Hlir::Intrinsic(Intrinsic::IngressPort))));
-            }
-            let kept = self.kept(list);
-            for variable in written_variables(written).into_iter().filter(|variable| kept.contains(variable)) {
-                if let Some(Storage::Scalar { leaf, .. }) = self.kept_copy(variable) {
-                    let place = self.place(leaf);
-                    set.push((place, Hlir::Variable(variable)));
-                    set.push((Place::Variable(variable), arithmetic::zero(self.program.variables[variable].kind)));
-                }
-            }
-            let copy = Reentry { bytes: Bytes::Original, keep: Keep::Only(kept), set, to: nodes.parser };
+            let copy = self.clone_of_ingress(list, nodes.parser, parser_uses);
             rules.push(self.clone_rule("clone_i2e", list, copy));
         }
         for list in self.architecture.requests.get("resubmit").cloned().unwrap_or_default() {
@@ -523,7 +454,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn copy_metadata(&mut self, instance_type: u32) -> Vec<(Place, Hlir)> {
+    pub(super) fn copy_metadata(&mut self, instance_type: u32) -> Vec<(Place, Hlir)> {
         let mut set = Vec::new();
         if let Some(port) = self.standard_place("egress_port") {
             set.push((port, self.as_standard("egress_port", Hlir::Intrinsic(Intrinsic::CopyPort))));
@@ -563,16 +494,4 @@ fn microseconds(width: u32) -> Hlir {
     let clock = Hlir::Intrinsic(Intrinsic::Clock);
     let micros = arithmetic::binary(Binary::Divide, clock, Hlir::constant(1000u32, 64));
     arithmetic::resize(micros, 64, width, false)
-}
-
-fn written_variables(written: &[Touch]) -> Vec<VariableId> {
-    let mut variables = Vec::new();
-    for touch in written {
-        if let Touch::Variable(variable) = touch
-            && !variables.contains(variable)
-        {
-            variables.push(*variable);
-        }
-    }
-    variables
 }
