@@ -168,8 +168,8 @@ impl Joins {
                 let Some((at, _)) = self.side_of(*table).filter(|(at, _)| !self.tables[*at].is_full) else {
                     return (write, changes);
                 };
-                let rows = self.tables[at].missed_rows();
-                self.withdraw(at, rows, &mut changes);
+                let keys = self.tables[at].missed_rows().into_iter().map(|row| row.key).collect();
+                self.withdraw(at, keys, &mut changes);
             }
         }
         (write, changes)
@@ -252,14 +252,15 @@ impl Joins {
             }
             return;
         }
-        let rows = sources.products(side, key);
-        self.withdraw(at, rows, changes);
+        let keys = sources.product_keys(side, key);
+        self.withdraw(at, keys, changes);
     }
 
     /// Lets joint entries that are there do nothing.
-    fn withdraw(&mut self, at: usize, rows: Vec<Row>, changes: &mut Vec<Change>) {
+    fn withdraw(&mut self, at: usize, keys: Vec<Key>, changes: &mut Vec<Change>) {
         let (joint, is_complete) = (self.tables[at].table, self.tables[at].is_complete);
-        for Row { key, .. } in rows {
+        changes.reserve(keys.len());
+        for key in keys {
             let change =
                 if is_complete { Change::Modify(joint, key, Call::slow()) } else { Change::Delete(joint, key) };
             self.change(at, change, changes);
@@ -269,6 +270,7 @@ impl Joins {
     /// Lets joint entries that were withdrawn, or are new, do what they are for.
     fn give(&mut self, at: usize, rows: Vec<Row>, changes: &mut Vec<Change>) {
         let (joint, is_complete) = (self.tables[at].table, self.tables[at].is_complete);
+        changes.reserve(rows.len());
         for Row { key, call } in rows {
             let change = if is_complete { Change::Modify(joint, key, call) } else { Change::Insert(joint, key, call) };
             self.change(at, change, changes);
@@ -323,12 +325,14 @@ impl Joins {
     /// A change of an entry of a joint table, which is a write to a source of the next one.
     fn change(&mut self, at: usize, change: Change, changes: &mut Vec<Change>) {
         let joint = self.tables[at].table;
-        let write = match &change {
-            Change::Insert(_, key, call) | Change::Modify(_, key, call) => Some((key.clone(), Some(call.clone()))),
-            Change::Delete(_, key) => Some((key.clone(), None)),
-            Change::Clear(_) | Change::Show(_) => None,
+        if self.side_of(joint).is_none() {
+            return changes.push(change);
+        }
+        let (key, new) = match &change {
+            Change::Insert(_, key, call) | Change::Modify(_, key, call) => (key.clone(), Some(call.clone())),
+            Change::Delete(_, key) => (key.clone(), None),
+            Change::Clear(_) | Change::Show(_) => return changes.push(change),
         };
-        let Some((key, new)) = write.filter(|_| self.side_of(joint).is_some()) else { return changes.push(change) };
         self.suspend(joint, &key, new.as_ref(), changes);
         changes.push(change);
         // Cells of its sources are in its data.

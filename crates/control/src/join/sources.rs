@@ -214,6 +214,27 @@ impl Sources {
     /// Where entries of the first table decide about the second's key, an entry of the second may also be one that is
     /// not there.
     pub fn products(&self, side: Side, key: &Key) -> Vec<Row> {
+        self.each_product(side, key, |first, second| match second {
+            Some(second) => self.row(first, second),
+            None => self.missed_row(first.0, first.1),
+        })
+    }
+
+    /// The keys of these entries.
+    pub fn product_keys(&self, side: Side, key: &Key) -> Vec<Key> {
+        self.each_product(side, key, |(first, one), second| match second {
+            Some((second, other)) => one.part.and(other.part).map(|_| self.layout.joint_key(first, Some(second))),
+            None => self.missed_row(first, one).map(|row| row.key),
+        })
+    }
+
+    /// What `make` gives for each pair of a first entry and a second one, which is none where the default action takes its part.
+    fn each_product<T>(
+        &self,
+        side: Side,
+        key: &Key,
+        make: impl Fn((&Key, &Source), Option<(&Key, &Source)>) -> Option<T>,
+    ) -> Vec<T> {
         let source = self.entries[side as usize].get(key);
         let common = match (side, source) {
             (_, Some(source)) => source.common.clone(),
@@ -221,16 +242,17 @@ impl Sources {
             (Side::First | Side::Second, None) => None,
         };
         let Some([firsts, seconds]) = common.and_then(|common| self.by_common.get(&common)) else { return Vec::new() };
-        let row = |(other_key, other): (&Key, &Arc<Source>)| match (side, source) {
-            (Side::First, Some(source)) => self.row((key, source), (other_key, other)),
-            (Side::Second, Some(source)) => self.row((other_key, other), (key, source)),
-            (Side::First, None) => None,
-            (Side::Second, None) => self.missed_row(other_key, other),
+        let of_second = |second: Option<&Arc<Source>>| {
+            let makes = |(first, one): (&Key, &Arc<Source>)| make((first, one), second.map(|other| (key, &**other)));
+            firsts.iter().filter_map(makes).collect()
         };
         match (side, source) {
-            (Side::First, Some(source)) if seconds.is_empty() => self.missed_row(key, source).into_iter().collect(),
-            (Side::First, _) => seconds.iter().filter_map(row).collect(),
-            (Side::Second, _) => firsts.iter().filter_map(row).collect(),
+            (Side::First, Some(source)) if seconds.is_empty() => make((key, source), None).into_iter().collect(),
+            (Side::First, Some(source)) => {
+                seconds.iter().filter_map(|(second, other)| make((key, source), Some((second, other)))).collect()
+            }
+            (Side::First, None) => Vec::new(),
+            (Side::Second, second) => of_second(second),
         }
     }
 
