@@ -68,6 +68,8 @@ points! {
     a_resubmitted_packet_has_no_port_that_it_came_in_by: "semantics/resubmission_begins_with_zero",
     instance_types_tell_how_a_packet_came: "semantics/instance_types_tell_the_way",
     each_exit_copies_out_of_its_controls: "semantics/each_exit_copies_out_of_its_controls",
+    parameters_keep_what_is_written: "semantics/parameters_keep_what_is_written",
+    indices_are_read_before_later_arguments: "semantics/indices_are_read_before_later_arguments",
     parsers_of_clones_see_new_packets: "semantics/parsers_of_clones_see_new_packets",
     what_comes_again_keeps_its_field_list_only: "semantics/what_comes_again_keeps_its_field_list",
     what_comes_again_is_all_of_the_packet_that_came: "semantics/what_comes_again_is_all_of_it",

@@ -11,6 +11,7 @@ use super::aliasing::Extent;
 use super::control::{Frame, FrameKind};
 use super::effects::{Mark, Touch};
 use super::objects::{Object, ObjectId};
+use super::reads_back::{has_loose_fields, reads_back};
 use super::scope::{Binding, Scope};
 use super::storage::Storage;
 use super::value::{Target, Value};
@@ -44,10 +45,22 @@ pub struct Passing {
     pub copies_out: Vec<(Target, Storage)>,
 }
 
+/// What a callee does with its parameters.
+#[derive(Debug, Default)]
+pub enum Body<'r> {
+    /// Of a function or an action.
+    Known(&'r Block),
+    /// C has copies of its own.
+    Foreign,
+    #[default]
+    Unknown,
+}
+
 /// What is called, as far as passing arguments to it depends on that.
 #[derive(Debug, Default)]
 pub struct Room<'r> {
     pub name: &'r str,
+    pub body: Body<'r>,
     /// What the callee reaches by other names than its parameters.
     pub reached: &'r [Storage],
     /// Parameters, by number, that have storage of their own, the same at each application of `object`.
@@ -56,8 +69,8 @@ pub struct Room<'r> {
 }
 
 impl<'r> Room<'r> {
-    pub fn called(name: &'r str) -> Room<'r> {
-        Room { name, ..Room::default() }
+    pub fn called(name: &'r str, body: Body<'r>) -> Room<'r> {
+        Room { name, body, ..Room::default() }
     }
 }
 
@@ -154,10 +167,11 @@ impl<'a> Lowering<'a> {
             match value {
                 Passed::Value(value) => self.settle(value, *mark),
                 Passed::Target(target) => {
-                    self.settle_target(target, *mark);
+                    // What is saved later at a mark stands before what is there: no value may be made of an index that is saved behind it.
                     if call.bindings[index].direction == Direction::InOut {
                         self.settle_input(target, *mark);
                     }
+                    self.settle_target(target, *mark);
                 }
                 Passed::Nothing => {}
             }
@@ -199,7 +213,9 @@ impl<'a> Lowering<'a> {
                     Binding::Target(Target::Storage(storage))
                 }
                 Passed::Value(value) => Binding::Value(self.frozen(value, at, call, &touched)),
-                Passed::Target(Target::Storage(storage)) if !own && !is_aliased(at) => {
+                Passed::Target(Target::Storage(storage))
+                    if !own && !is_aliased(at) && !self.may_lose_writes(&storage, binding, room) =>
+                {
                     members.push(storage.clone());
                     if binding.direction == Direction::Out {
                         fresh.push(storage.clone());
@@ -233,6 +249,16 @@ impl<'a> Lowering<'a> {
         let ids = call.bindings.iter().map(|binding| binding.parameter);
         let bindings = ids.zip(bound).filter_map(|(id, binding)| Some((id, binding?))).collect();
         Passing { bindings, copies_out }
+    }
+
+    /// Whether the callee would read other values than it has written, were its parameter the argument itself.
+    fn may_lose_writes(&self, storage: &Storage, binding: &crate::check::Binding, room: &Room) -> bool {
+        let reads_back = match room.body {
+            Body::Known(body) => reads_back(self.checked, body, binding.parameter),
+            Body::Foreign => false,
+            Body::Unknown => true,
+        };
+        reads_back && has_loose_fields(storage)
     }
 
     /// A member of a union is assigned to when the call ends, so that no other one is valid then, whatever the callee does (P4_16 8.20). The callee
@@ -285,7 +311,7 @@ impl<'a> Lowering<'a> {
         let passed = self.pass(call, arguments)?;
         let types = call.type_arguments.map(|of_type| self.substituted(of_type));
         let local = self.local_name(name);
-        let passing = self.bind(call, passed, &Room::called(&local));
+        let passing = self.bind(call, passed, &Room::called(&local, Body::Known(body)));
         let scope = Scope::inside(&self.globals, types);
         let result = self.substituted(&call.result);
         self.inline(name, scope, passing, body, &result)
@@ -306,7 +332,7 @@ impl<'a> Lowering<'a> {
         };
         let reached = if call.bindings.is_empty() { Vec::new() } else { self.reached(body) };
         let local = self.local_name(name.as_str());
-        let passing = self.bind(call, passed, &Room { reached: &reached, ..Room::called(&local) });
+        let passing = self.bind(call, passed, &Room { reached: &reached, ..Room::called(&local, Body::Known(body)) });
         let scope = Scope::inside(&self.scope, Default::default());
         self.inline(name.as_str(), scope, passing, body, &Type::Void)?;
         Ok(())

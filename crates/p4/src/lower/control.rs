@@ -5,7 +5,7 @@ use std::rc::Rc;
 use hlir::source::Span;
 use hlir::{NodeId, Notes, Statement};
 
-use super::call::{Passing, Room};
+use super::call::{Body, Passing, Room};
 use super::graph::{Role, common_exit};
 use super::objects::{Block, Object, ObjectId};
 use super::scope::Binding;
@@ -157,7 +157,8 @@ impl<'a> Lowering<'a> {
         let call = self.specialised(call);
         let applied = (block.declaration, block.name.clone());
         let own = self.own_parameters.get(&applied).cloned().unwrap_or_default();
-        let passing = self.bind(&call, passed, &Room { own, object: Some(object), ..Room::called(&block.name) });
+        let passing =
+            self.bind(&call, passed, &Room { own, object: Some(object), ..Room::called(&block.name, Body::Unknown) });
         let declared = self.checked.node(block.declaration).declaration();
         let is_parser = matches!(declared.map(|found| &found.kind), Some(DeclarationKind::Parser(_)));
         // A constructor parameter is of a control type: its parameters are those of the type, in the same order.

@@ -7,7 +7,7 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 use hlir::{Argument as Passing, Call as Op, Extern, ExternId, ExternObject, Notes, Place};
 
-use super::call::{Passed, Room};
+use super::call::{Body, Passed, Room};
 use super::objects::ExternInstance;
 use super::scope::Binding as Bound;
 use super::storage::Storage;
@@ -35,7 +35,7 @@ impl<'a> Lowering<'a> {
         };
         let mut arguments = if self.sees_payload(call) { vec![Passing::Payload] } else { Vec::new() };
         let name = self.local_name(&function);
-        let passing = self.bind(call, passed, &Room::called(&name));
+        let passing = self.bind(call, passed, &Room::called(&name, Body::Foreign));
         for (binding, (_, bound)) in call.bindings.iter().zip(&passing.bindings) {
             match bound {
                 Bound::Value(value) => self.custom_input(value, &mut arguments),

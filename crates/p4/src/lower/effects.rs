@@ -270,12 +270,12 @@ impl<'a> Lowering<'a> {
                 candidates.iter_mut().for_each(|candidate| self.settle_target(candidate, mark));
                 self.settle_expression(index, mark);
             }
-            Target::Slice { base, .. } => self.settle_target(base, mark),
+            Target::Slice { base, .. } | Target::Copied { target: base, .. } => self.settle_target(base, mark),
             Target::PlusSlice { base, low, .. } => {
                 self.settle_target(base, mark);
                 self.settle_expression(low, mark);
             }
-            Target::Storage(_) | Target::Copied { .. } | Target::Nowhere(_) | Target::Discard => {}
+            Target::Storage(_) | Target::Nowhere(_) | Target::Discard => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 use hlir::{Binary, Expression as Hlir, FieldRef, HashInput, Statement};
 
+use super::call::{Body, Room};
 use super::objects::{ExternInstance, Object, ObjectId};
 use super::storage::{Leaf, Storage};
 use super::value::{Target, Value};
@@ -240,7 +241,7 @@ impl<'a> Lowering<'a> {
         let Some(body) = &function.body else { return Ok(None) };
         let passed = self.pass(call, arguments)?;
         let local = self.local_name(name);
-        let mut passing = self.bind(call, passed, &super::call::Room::called(&local));
+        let mut passing = self.bind(call, passed, &Room::called(&local, Body::Unknown));
         // The call names the parameters of the abstract method, the body those of its implementation.
         for ((id, _), parameter) in passing.bindings.iter_mut().zip(&function.parameters) {
             *id = parameter.id;

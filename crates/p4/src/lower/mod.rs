@@ -30,6 +30,7 @@ mod operators;
 mod parser;
 mod places;
 mod punt;
+mod reads_back;
 mod scope;
 mod select;
 mod statement;
