@@ -16,7 +16,7 @@ impl Lowering<'_> {
         self.architecture.metadata.iter().filter_map(|slot| self.slots.variable(*slot)).collect()
     }
 
-    /// A clone that ingress asked for. Variables that the parser uses begin as those of a packet that has just come in; what the clone is told (port,
+    /// A clone that ingress requested. Variables that the parser uses begin as those of a packet that has just come in; what the clone is told (port,
     /// type, ...) and what `list` keeps of them waits in copies until the parser has run.
     pub fn clone_of_ingress(&mut self, list: u32, parser: NodeId, parser_uses: &[VariableId]) -> Reentry {
         let keep = self.kept(list);
