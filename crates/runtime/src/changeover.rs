@@ -93,8 +93,19 @@ impl Attachment {
     pub unsafe fn detach(&self, worker: *mut abi::Worker) {
         // SAFETY: the caller's promise.
         unsafe {
-            let flush = (*worker).flush.expect("a worker is made with its lane's flush");
             drive_out(worker, self.pipeline);
+            self.leave(worker);
+        }
+    }
+
+    /// Leaves the pipeline, which holds no packet.
+    ///
+    /// # Safety
+    /// That of `detach`.
+    unsafe fn leave(&self, worker: *mut abi::Worker) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let flush = (*worker).flush.expect("a worker is made with its lane's flush");
             ((*self.pipeline).detach)(worker);
             flush(worker);
         }
@@ -163,13 +174,16 @@ impl Changeover {
     /// # Safety
     /// The worker is this thread's, between two bursts, and attached to the old pipeline.
     pub unsafe fn make(&self, worker: *mut abi::Worker, control: &Control) -> *const abi::Pipeline {
+        // Packets that the old pipeline holds are forwarded as in any burst: that is no pause.
+        // SAFETY: the caller's promise.
+        unsafe { drive_out(worker, self.from.pipeline) };
         let begun = Instant::now();
         // SAFETY: the caller's promise; the addresses outlive the changeover.
         let status = unsafe {
             let (old, new) = (&*self.from.counted, &*self.to.counted);
             // The old pipeline counts until it is detached: what it held is sent and counted before counts
             // move.
-            self.from.detach(worker);
+            self.from.leave(worker);
             new.take(old, &self.moves);
             if self.is_back {
                 new.clear_memory();
