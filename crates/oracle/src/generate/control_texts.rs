@@ -262,6 +262,41 @@ pub const CONTROLS: &[InControl] = &[
 ",
         ..ANY
     },
+    // Two controls that may exit, one behind the other: each owes copies of its own. Parameters of which the arguments are invalid.
+    InControl {
+        before: "header own#n_t { bit<8> a; bit<8> b; }
+bit<8> wrote#n(out bit<8> v) { v = #s; return v; }
+control Counts#n(inout bit<8> v, in bit<8> w) {
+    apply { v = v + 1; if (v == w) { exit; } }
+}
+control Leaves#n(inout bit<8> alone, inout headers_t all) {
+    action go() { exit; }
+    table t {
+        key = { all.base.l : exact; }
+        actions = { go; NoAction; }
+        const default_action = NoAction();
+        const entries = { #d : go(); }
+    }
+    apply {
+        all.base.l = all.base.l + 1;
+        alone = #s;
+        if (all.base.l < 128) { go(); }
+        t.apply();
+        alone = alone ^ all.base.l;
+    }
+}
+",
+        locals: "    Leaves#n() leaves#n;
+",
+        statements: "        own#n_t h#n;
+        h#n = { wrote#n(h#n.a), wrote#n(h#n.b) + 1 };
+        meta.m0 = meta.m0 + h#n.a ^ h#n.b;
+        Counts#n.apply(meta.m0, #d);
+        leaves#n.apply(hdr.base.k, hdr);
+        Counts#n.apply(hdr.base.l, #s);
+",
+        ..ANY
+    },
     InControl {
         before: "control User#n(inout bit<8> v)(register<bit<8>> cells, bit<8> by = #s) {
     apply {

@@ -30,6 +30,9 @@ impl Generator {
         if self.random.chance(15) {
             return self.index_and_element(code, (&variable, &ty));
         }
+        if self.random.chance(15) {
+            return self.element_and_call(code, (&variable, &ty), (&call, &returned));
+        }
         if self.random.chance(25)
             && let Some(at) = self.numbers[..MIXED].iter().position(|known| *known == ty)
         {
@@ -160,6 +163,59 @@ impl Generator {
         Some(format!("{}({});", function.name, arguments.join(", ")))
     }
 
+    /// An element that the variable is the index of, or a slice that begins where the variable says, as an argument that is changed; the call that
+    /// changes the variable is a later or an earlier argument.
+    fn element_and_call(
+        &mut self,
+        code: &mut Code,
+        (variable, ty): (&str, &Ty),
+        (call, returned): (&str, &Ty),
+    ) -> Option<String> {
+        let index = self.small_index(variable, ty)?;
+        let parts = self.parts(code);
+        let element = |wanted: &Ty| -> Vec<String> {
+            let elements = parts.iter().filter(|part| is_open_element(part) && part.ty == *wanted);
+            let elements = elements.map(|part| part.text.replace('@', &index));
+            let slices = parts.iter().filter_map(|part| match (&part.ty, wanted) {
+                (Ty::Bits(width), Ty::Bits(narrow)) if is_plain(part) && *width >= narrow + 4 => {
+                    Some(format!("{}[{index}+:{narrow}]", part.text))
+                }
+                _ => None,
+            });
+            elements.chain(slices).collect()
+        };
+        let callable: Vec<Function> = self.functions[..code.functions].iter().chain(&code.actions).cloned().collect();
+        let mut found = Vec::new();
+        for function in callable {
+            for (one, changed) in function.parameters.iter().enumerate() {
+                for (other, read) in function.parameters.iter().enumerate() {
+                    let is_number = matches!(read.ty, Ty::Bits(_) | Ty::Int(_));
+                    let is_read = matches!(read.mode, Mode::In | Mode::Data) && is_number;
+                    let is_changed = matches!(changed.mode, Mode::Out | Mode::InOut);
+                    if is_read && is_changed && !element(&changed.ty).is_empty() {
+                        found.push((function.clone(), one, other));
+                    }
+                }
+            }
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let (function, one, other) = self.random.pick(&found).clone();
+        let elements = element(&function.parameters[one].ty);
+        let element = self.random.pick(&elements).clone();
+        let mut arguments = Vec::new();
+        for (at, parameter) in function.parameters.iter().enumerate() {
+            arguments.push(match parameter.mode {
+                _ if at == one => element.clone(),
+                _ if at == other => cast(returned, &parameter.ty, call),
+                Mode::In | Mode::Data => self.value(code, &parameter.ty, 1)?,
+                Mode::Out | Mode::InOut => self.l_value(code, &parameter.ty, parameter.mode == Mode::InOut)?,
+            });
+        }
+        Some(format!("{}({});", function.name, arguments.join(", ")))
+    }
+
     fn small_index(&self, variable: &str, ty: &Ty) -> Option<String> {
         match ty {
             Ty::Bits(width) if *width > 2 => Some(format!("{variable}[1:0]")),
@@ -187,6 +243,11 @@ impl Generator {
 fn is_open_element(part: &Part) -> bool {
     let is_number = matches!(part.ty, Ty::Bits(_) | Ty::Int(_));
     part.writable && part.guard.is_none() && part.text.contains('@') && is_number
+}
+
+/// A variable that is there whatever an index or a validity says.
+fn is_plain(part: &Part) -> bool {
+    part.writable && part.guard.is_none() && !part.text.contains('@') && !part.text.contains('[')
 }
 
 /// A number as one of another type, by way of bits where the sign and the width change.
