@@ -257,6 +257,7 @@ programs! {
     mpls: "apps/mpls/mpls.p4", ["apps/mpls/mpls.stf"], "apps/mpls/mpls.stf";
     firewall: "apps/firewall/firewall.p4", ["apps/firewall/firewall.stf"], "apps/firewall/firewall.stf";
     ndn: "apps/ndn/ndn.p4", ["apps/ndn/ndn.stf"], "apps/ndn/ndn.stf";
+    constant_entries: "crates/cli/tests/plans/constant_entries.p4", ["crates/cli/tests/plans/constant_entries.stf"], "crates/cli/tests/plans/constant_entries.stf";
     writes_to_headers_before_lookups: "crates/cli/tests/plans/deferred_write.hlir", [], "apps/l2l3acl/port1.pcap";
     a_register: "crates/cli/tests/plans/ordered_register.hlir", [], "apps/l2l3acl/port1.pcap";
     checksums: "crates/cli/tests/plans/checksums.hlir", [], "apps/l2l3acl/port1.pcap";

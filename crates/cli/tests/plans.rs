@@ -253,6 +253,41 @@ fn tables_that_are_looked_up_twice_find_what_the_interpreter_finds() {
     }
 }
 
+/// Packet by packet, in lists, and in stages; with tables in code, and as the planner has them.
+#[test]
+fn constant_entries_in_code_are_those_of_the_interpreter() {
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/constant_entries{ending}")).display().to_string();
+    let (program, test) = (file(".p4"), file(".stf"));
+    let tables = ["kinds", "prefixes", "rules"].map(|table| format!("  table MyIngress.{table}: code\n")).concat();
+    let listed = |table: &str| {
+        format!("  loop {table}: batch 32 group 8 {{ prefetch table {table} line 0 ahead 8 in own_loop to t0 }}\n")
+    };
+    let lists = ["MyIngress.rules", "MyIngress.kinds"].map(listed).concat();
+    let folder = scratch("constant-entries");
+    let written = |name: &str, lines: &str| {
+        let file = folder.join(name);
+        fs::write(&file, format!("plan {{\n{lines}}}\n")).expect("there is room for a plan");
+        file.display().to_string()
+    };
+    let (alone, lists) = (written("alone.plan", &tables), written("lists.plan", &(lists + &tables)));
+    let machine = path("tests/machines/slow-memory.toml").display().to_string();
+    let planned: [&[&str]; 4] =
+        [&["--plan", &alone], &["--plan", &lists], &["--pin", &alone, "--machine", &machine], &[]];
+    for plan in planned {
+        let code = bacus().args(["compile", &program, "--emit", "c"]).args(plan).output().expect("bacus runs").stdout;
+        assert!(String::from_utf8_lossy(&code).contains("rules_code_find("), "{plan:?}");
+        for engine in [&["--engine", "interp"][..], &["--engine", "native", "--burst", "64", "--sanitize"]] {
+            let output = bacus().args(["stf", &program, &test]).args(engine).args(plan).output().expect("bacus runs");
+            let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            assert!(output.status.success(), "{plan:?} {engine:?}: {said}");
+        }
+        let both = ["--trace", &test, "--count", "2000", "--random-entries", "10"];
+        let output = bacus().args(["stf", &program, &test]).args(both).args(plan).output().expect("bacus runs");
+        let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        assert!(output.status.success() && said.contains("both engines agree"), "{plan:?}: {said}");
+    }
+}
+
 /// Every structure with random entries, compared with the interpreter.
 #[test]
 fn every_structure_finds_what_the_interpreter_finds() {

@@ -9,7 +9,6 @@ use crate::group::{GROUP_MOST, Grouped};
 use crate::node::Written;
 use crate::unit::Unit;
 use hlir::plan::{Access, Hint, Loop, Placement, Prefetch};
-use hlir::text::written_structure;
 use hlir::verify::behind_replication;
 use hlir::{NodeId, NodeKind, TableId};
 use std::collections::BTreeSet;
@@ -288,7 +287,7 @@ impl Unit<'_> {
 
     /// Arrays of a group, what loop 1 does for each packet, and how loop 2 finds the record.
     pub fn stages(&self, title: &str, table: TableId, plan: Option<&Loop>, group: u32) -> (Vec<Stmt>, Vec<Stmt>, Expr) {
-        let structure = written_structure(self.structure(table));
+        let structure = self.lookup_prefix(table);
         let limbs = crate::body::limbs(self.key_bits(table));
         let held = Expr::Name(format!("run->{}", self.table_name(table)));
         let declare = |of: &str, title: String| Stmt::Declare { of: of.to_string(), name: title, value: None };

@@ -9,6 +9,7 @@ mod buffer;
 mod c;
 mod call;
 mod checksum;
+mod constant_entries;
 mod control_flow;
 mod copies;
 mod custom;
@@ -97,6 +98,7 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, custom: &CustomCode) -> Vec<I
     items.extend(enumerations(unit));
     for (id, _) in unit.program.tables.iter().filter(|(id, _)| unit.facts.tables.contains(&unit::number(*id))) {
         items.extend([unit.record(id), Item::Blank]);
+        items.extend(unit.constant_entries(id));
     }
     items.extend(unit.storage_items(&used));
     items.extend(unit.saved_items(&used));

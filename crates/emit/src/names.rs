@@ -172,7 +172,8 @@ impl Spaces {
     fn table(&mut self, wish: &str, actions: &[String]) -> String {
         let constants = |name: &str| {
             let parameters = actions.iter().map(|action| format!("{name}_{action}_parameters"));
-            with(name, &["_fields", "_actions"]).into_iter().chain(parameters).collect()
+            let code = ["_code_hash", "_code_address", "_code_find", "_code_records"];
+            with(name, &["_fields", "_actions"]).into_iter().chain(with(name, &code)).chain(parameters).collect()
         };
         unique_in(
             wish,

@@ -273,7 +273,8 @@ fn searches(unit: &Unit, table: TableId) -> bool {
         | Structure::Btree
         | Structure::Direct
         | Structure::Compare
-        | Structure::Perfect => false,
+        | Structure::Perfect
+        | Structure::Code => false,
     };
     is_long && unit.skips_empty(table)
 }
@@ -297,7 +298,7 @@ fn search(unit: &Unit, name: &str, table: TableId) -> Vec<Item> {
 
 /// The three stages of a lookup, in sequence.
 fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
-    let structure = written_structure(unit.structure(table));
+    let structure = unit.lookup_prefix(table);
     let limbs = crate::body::limbs(unit.key_bits(table));
     let held = Expr::Name(format!("run->{}", unit.table_name(table)));
     let (run, state, key) = (Expr::name("run"), Expr::name("state"), Expr::name("key"));

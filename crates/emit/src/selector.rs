@@ -1,10 +1,9 @@
 //! Action selectors: an entry that leads to a group runs the action of one of its members, chosen by a hash.
 
-use crate::body::{Body, Presence, limbs};
+use crate::body::{Body, Presence};
 use crate::c::{Expr, Member, Stmt};
 use crate::unit::{Unit, number};
 use hlir::{ActionCall, HashInput, Selector, TableId};
-use num_bigint::BigUint;
 
 /// Where a record has the slot of its group.
 pub const SLOT: &str = "selector_group";
@@ -28,44 +27,15 @@ impl Unit<'_> {
     }
 
     /// Points `to` at a record of the table that the program itself gives.
-    fn constant_record(&self, table: TableId, call: &ActionCall, to: &str) -> Vec<Stmt> {
-        let (declared, action) = (&self.program.tables[table], call.action as usize);
-        let mut members = vec![Expr::designated("action", Expr::word(call.action))];
-        let names = &self.names.parameters[number(table)][action];
-        let data = declared.actions[action].parameters.iter().zip(names).zip(&call.arguments);
-        let data: Vec<Expr> = data
-            .enumerate()
-            .map(|(place, ((parameter, name), value))| {
-                let in_bytes = self.in_bytes(table, action, place);
-                Expr::designated(name, constant_data(value, parameter.width, in_bytes))
-            })
-            .collect();
-        if !data.is_empty() {
-            members.push(Expr::designated(&self.names.actions[number(table)][action], Expr::List(data)));
-        }
+    fn point_at_constant(&self, table: TableId, call: &ActionCall, to: &str) -> Vec<Stmt> {
         let of = format!("static const struct {}_record", self.table_name(table));
         let (name, address) = ("empty_group", Expr::name("&empty_group"));
-        vec![Stmt::declare(of, name, Expr::List(members)), Stmt::set(Expr::name(to), address)]
+        vec![Stmt::declare(of, name, self.constant_record(table, call)), Stmt::set(Expr::name(to), address)]
     }
 
     /// What an action's data are read from: the entry's record, or that of the member that was chosen.
     pub fn chosen(&self, table: TableId) -> &'static str {
         if self.selector(table).is_some() { "member" } else { "record" }
-    }
-}
-
-/// An action's data as its member in a record has it.
-fn constant_data(value: &BigUint, width: u32, in_bytes: bool) -> Expr {
-    if in_bytes {
-        let mut bytes = value.to_bytes_le();
-        bytes.resize(width as usize / 8, 0);
-        return Expr::List(bytes.into_iter().rev().map(|byte| Expr::word(byte.into())).collect());
-    }
-    let mut digits = value.to_u64_digits();
-    digits.resize(limbs(width) as usize, 0);
-    match width {
-        0..=64 => Expr::long(digits[0]),
-        _ => Expr::List(digits.into_iter().map(Expr::long).collect()),
     }
 }
 
@@ -92,7 +62,7 @@ impl Body<'_, '_> {
             let member = Expr::call("selector_member", [selection, slot, hash, size]);
             body.push(Stmt::set(Expr::name("member"), member));
             let empty = match &body.program().tables[table].empty_group {
-                Some(call) => body.unit.constant_record(table, call, "member"),
+                Some(call) => body.unit.point_at_constant(table, call, "member"),
                 None => vec![
                     Stmt::set(found(), Expr::word(0)),
                     Stmt::set(Expr::name("record"), record(Expr::word(0))),

@@ -7,6 +7,7 @@ use crate::body::{Body, Exit, Presences, limbs, unsupported};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::field::follows;
 use crate::unit::{Unit, number};
+use hlir::constant_entries;
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
 use hlir::text::written_structure;
@@ -24,13 +25,30 @@ pub struct Part {
 
 /// The structure's number in the runtime's interface.
 pub fn structure_enumerator(structure: Structure) -> Expr {
-    Expr::Name(format!("STRUCTURE_{}", written_structure(structure).to_ascii_uppercase()))
+    let held = if structure == Structure::Code { Structure::List } else { structure };
+    Expr::Name(format!("STRUCTURE_{}", written_structure(held).to_ascii_uppercase()))
 }
 
 /// C's type of a structure, and its header. Functions begin with the word that plans have for it, which is the same for most.
 pub fn structure_type(structure: Structure) -> &'static str {
-    let is_narrow = matches!(structure, Structure::Dir24_8U16 | Structure::Dir24_8U8);
-    written_structure(if is_narrow { Structure::Dir24_8 } else { structure })
+    written_structure(match structure {
+        Structure::Dir24_8U16 | Structure::Dir24_8U8 => Structure::Dir24_8,
+        // The host has a list of what stands in the code.
+        Structure::Code => Structure::List,
+        Structure::Exact
+        | Structure::Exact48
+        | Structure::Exact60
+        | Structure::Dir24_8
+        | Structure::LpmTrie
+        | Structure::Direct
+        | Structure::Compare
+        | Structure::Scan
+        | Structure::BitVector
+        | Structure::TupleSpace
+        | Structure::Btree
+        | Structure::Perfect
+        | Structure::List => structure,
+    })
 }
 
 impl Unit<'_> {
@@ -109,10 +127,11 @@ impl Unit<'_> {
         let structure = self.structure(table);
         let keys = self.program.key_kinds(table);
         let name = written_structure(structure);
+        let in_code = (structure == Structure::Code).then(|| constant_entries::refusal(self.program, table, &keys));
         let table = &self.program.tables[table].name;
-        structure.misses(&keys).map(|needs| {
+        structure.misses(&keys).or(in_code.flatten()).map(|needs| {
             Diagnostic::error(format!(
-                "the plan gives table `{table}` the structure {name}, which cannot match its keys: it needs {needs}"
+                "the plan gives table `{table}` the structure {name}, which does not suit it: it needs {needs}"
             ))
         })
     }
@@ -120,9 +139,17 @@ impl Unit<'_> {
     /// The table's record array, loaded after a lookup. A table without keys has only the default's record,
     /// which is not in it.
     pub fn records(&self, table: TableId) -> Expr {
-        match self.program.tables[table].keys.is_empty() {
-            true => Expr::name("NULL"),
-            false => Expr::call("table_records", [Expr::Name(format!("&run->{}->table", self.table_name(table)))]),
+        self.records_in(table, "run->")
+    }
+
+    /// The same, where `run` is what names of tables begin with.
+    pub fn records_in(&self, table: TableId, run: &str) -> Expr {
+        if self.program.tables[table].keys.is_empty() {
+            Expr::name("NULL")
+        } else if self.is_in_code(table) {
+            Expr::cast("const uint8_t *", Expr::Name(format!("{}_records", self.lookup_prefix(table))))
+        } else {
+            Expr::call("table_records", [Expr::Name(format!("&{run}{}->table", self.table_name(table)))])
         }
     }
 
@@ -132,7 +159,19 @@ impl Unit<'_> {
         let size = Expr::call("sizeof", [Expr::Name(format!("struct {name}_record"))]);
         let own = if self.program.has_own_records(table) { "1" } else { "0" };
         let stride = Expr::call("table_stride", [size, Expr::name(own)]);
+        if self.is_in_code(table) {
+            let offset = Expr::binary("*", Expr::cast("size_t", found), stride);
+            return Expr::cast("const void *", Expr::binary("+", records, offset));
+        }
         Expr::call("table_record_of", [Expr::Name(format!("&run->{name}->table")), records, found, stride])
+    }
+
+    /// The number of a found record, or of the default action's.
+    pub fn record_number(&self, table: TableId, found: Expr) -> Expr {
+        if self.is_in_code(table) {
+            return found;
+        }
+        Expr::call("table_record_number", [Expr::Name(format!("&run->{}->table", self.table_name(table))), found])
     }
 
     /// Whether lookups ask first if the table is empty, so that they cost nothing then: not where a lookup costs

@@ -34,10 +34,12 @@ pub enum Structure {
     Perfect,
     /// Rules in order of priority, compared one by one: any mixture of match kinds.
     List,
+    /// At most 16 constant entries, compared in code ([`crate::constant_entries`]).
+    Code,
 }
 
 impl Structure {
-    pub const ALL: [Structure; 15] = [
+    pub const ALL: [Structure; 16] = [
         Structure::Exact,
         Structure::Exact48,
         Structure::Exact60,
@@ -53,6 +55,7 @@ impl Structure {
         Structure::Btree,
         Structure::Perfect,
         Structure::List,
+        Structure::Code,
     ];
 
     /// The one that these keys, kinds and widths, suggest: what a table has of which a plan says nothing.
@@ -75,6 +78,7 @@ impl Structure {
             Structure::Compare => Some(32),
             Structure::Scan | Structure::BitVector => Some(4096),
             Structure::TupleSpace => Some(65_536),
+            Structure::Code => Some(crate::constant_entries::MOST as u64),
             Structure::Exact
             | Structure::Exact48
             | Structure::Exact60
@@ -104,7 +108,8 @@ impl Structure {
             | Structure::BitVector
             | Structure::TupleSpace
             | Structure::Btree
-            | Structure::List => None,
+            | Structure::List
+            | Structure::Code => None,
         }
     }
 
@@ -137,7 +142,7 @@ impl Structure {
             | Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8 => true,
-            Structure::Direct | Structure::Compare | Structure::List => false,
+            Structure::Direct | Structure::Compare | Structure::List | Structure::Code => false,
         }
     }
 
@@ -156,7 +161,8 @@ impl Structure {
             | Structure::TupleSpace
             | Structure::Btree
             | Structure::Perfect
-            | Structure::List => false,
+            | Structure::List
+            | Structure::Code => false,
         }
     }
 
@@ -178,7 +184,8 @@ impl Structure {
             | Structure::Scan
             | Structure::BitVector
             | Structure::TupleSpace
-            | Structure::List => false,
+            | Structure::List
+            | Structure::Code => false,
         }
     }
 
@@ -234,7 +241,7 @@ impl Structure {
                 let needs = "one lpm key, all others being exact, of at most 128 bits together, or one range alone of at most 64";
                 ((prefix && bits <= 128) || one_range, needs)
             }
-            Structure::List => (true, ""),
+            Structure::List | Structure::Code => (true, ""),
         };
         (!fits).then_some(needs)
     }

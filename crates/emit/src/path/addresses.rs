@@ -115,7 +115,7 @@ impl HotPath<'_> {
         if self.lines(stage, place).is_some() {
             return Vec::new();
         }
-        let structure = written_structure(self.unit.structure(table));
+        let structure = self.unit.lookup_prefix(table);
         let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
         let pointer = name(format!("run->{}", self.unit.table_name(table)));
         let mut code = Vec::new();

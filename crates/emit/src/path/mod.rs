@@ -25,7 +25,6 @@ use crate::unit::Unit;
 use bulk_send::Sender;
 use hlir::hot_path::{self, Stage};
 use hlir::plan::Loop;
-use hlir::text::written_structure;
 use hlir::vector::{SideExits, VectorStage};
 use hlir::{NodeId, NodeKind, TableId};
 use queue::Waiting;
@@ -304,7 +303,7 @@ impl<'u> HotPath<'u> {
     /// The hash of a `key`, and the record number that the key finds with it as `hash`.
     fn looked_up(&self, place: usize) -> (Expr, Expr) {
         let table = self.table(place);
-        let structure = written_structure(self.unit.structure(table));
+        let structure = self.unit.lookup_prefix(table);
         let limbs = crate::body::limbs(self.unit.key_bits(table));
         let held = || name(format!("run->{}", self.unit.table_name(table)));
         let hash = Expr::call(format!("{structure}_hash"), [held(), name("key"), Expr::word(limbs)]);

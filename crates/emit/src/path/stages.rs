@@ -9,7 +9,6 @@ use crate::run::{run_copy, run_taken};
 use hlir::TableId;
 use hlir::hot_path::Stage;
 use hlir::plan::{Access, Hint, Placement};
-use hlir::text::written_structure;
 
 /// Parameters of a stage.
 pub const STAGE: [&str; 6] = [
@@ -267,7 +266,7 @@ impl HotPath<'_> {
         let mut code = Vec::new();
         for &place in stage.looked_up.iter().filter(|place| !self.unit.structure(self.table(**place)).is_grouped()) {
             let table = self.table(place);
-            let structure = written_structure(self.unit.structure(table));
+            let structure = self.unit.lookup_prefix(table);
             let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
             let part = |part: &str| name(format!("path->{}_{part}[i]", self.look_up_name(place)));
             let pointer = name(format!("run->{}", self.unit.table_name(table)));
@@ -329,7 +328,7 @@ impl HotPath<'_> {
         ];
         for table in self.found_before(number) {
             let held = self.unit.table_name(table);
-            let taken = Expr::call("table_records", [name(format!("&run.{held}->table"))]);
+            let taken = self.unit.records_in(table, "run.");
             body.push(Stmt::set(name(format!("run.{held}_records")), taken));
         }
         let mut way = Stmt::call(stage, arguments);

@@ -68,8 +68,7 @@ impl HotPath<'_> {
             let (about, of_one) = match what {
                 TableRead::Found => (format!("The record number that {node} finds."), self.found_by(place)),
                 TableRead::Record => {
-                    let table = Expr::Name(format!("&run->{}->table", self.unit.table_name(self.table(place))));
-                    let resolved = Expr::call("table_record_number", [table, name("number")]);
+                    let resolved = self.unit.record_number(self.table(place), name("number"));
                     ("The same, or the default action's record.".to_string(), vec![Stmt::result(resolved)])
                 }
                 TableRead::Action => {
@@ -83,6 +82,9 @@ impl HotPath<'_> {
                 }
             };
             let title = self.title_of(place, what);
+            let unused = !of_one.iter().any(|statement| statement.mentions("run"));
+            let ignored = unused.then(|| Stmt::Do(Expr::cast("void", name("run"))));
+            let of_one = ignored.into_iter().chain(of_one).collect();
             items.push(Item::Comment(about));
             items.extend(inline("uint32_t", &title, &["const struct run *run", "uint32_t number"], of_one));
             let first = Expr::call(&title, [name("run"), name("numbers[0]")]);

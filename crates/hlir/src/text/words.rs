@@ -180,6 +180,7 @@ pub(crate) const STRUCTURES: Words<Structure> = &[
     (Structure::Btree, "btree"),
     (Structure::Perfect, "perfect"),
     (Structure::List, "list"),
+    (Structure::Code, "code"),
 ];
 
 pub(crate) fn word_of<T: PartialEq>(words: Words<T>, value: &T) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 //! Whether batching preserves behaviour is checked in `batching`.
 
 use super::{Site, Verifier};
-use crate::plan::{Access, Loop, Placement, Prefetch, TablePlan};
+use crate::plan::{Access, Loop, Placement, Prefetch, Structure, TablePlan};
 use crate::{MatchKind, NodeId, Plan, Table, Type};
 use std::collections::HashMap;
 
@@ -123,11 +123,13 @@ impl<'p> Verifier<'p> {
     }
 
     fn structure(&mut self, site: Site, planned: &TablePlan) {
-        let Some(table) = self.program.tables.values().find(|table| table.name == planned.table) else {
+        let Some((id, table)) = self.program.tables.iter().find(|(_, table)| table.name == planned.table) else {
             return self.error(site, format!("the program has no table `{}`", planned.table));
         };
         let keys = self.key_widths(table);
-        if let Some(needs) = planned.structure.misses(&keys) {
+        let in_code =
+            (planned.structure == Structure::Code).then(|| crate::constant_entries::refusal(self.program, id, &keys));
+        if let Some(needs) = planned.structure.misses(&keys).or(in_code.flatten()) {
             let word = crate::text::written_structure(planned.structure);
             self.report(site, format!("`{word}` does not suit table `{}`", table.name), &format!("it needs {needs}"));
         } else if table.add_on_miss && !planned.structure.has_room(table.size) {

@@ -67,6 +67,10 @@ const INDEXING: f64 = 8.0;
 /// test (counted in the code). A group asks once.
 const ASK_EMPTY: f64 = 4.0;
 
+/// Operations that compare a limb of the key with a constant of the code, and keep the number of the entry: a mask, a
+/// comparison, a conditional move (counted in the code).
+const COMPARED: f64 = 4.0;
+
 /// The cost of a table's lookups in one structure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
@@ -252,7 +256,8 @@ fn step(structure: Structure) -> f64 {
         | Structure::BitVector
         | Structure::TupleSpace
         | Structure::Perfect
-        | Structure::List => STEP,
+        | Structure::List
+        | Structure::Code => STEP,
     }
 }
 
@@ -291,6 +296,7 @@ impl Keyed {
             }
             Structure::Btree => self.btree(),
             Structure::List => self.list(),
+            Structure::Code => (COMPARED * self.entries as f64 * self.words, Vec::new()),
         }
     }
 
@@ -310,7 +316,8 @@ impl Keyed {
             | Structure::BitVector
             | Structure::TupleSpace
             | Structure::Perfect
-            | Structure::List => 1.0,
+            | Structure::List
+            | Structure::Code => 1.0,
         }
     }
 
@@ -429,7 +436,8 @@ impl Keyed {
             | Structure::Dir24_8U8
             | Structure::Direct
             | Structure::Compare
-            | Structure::List => 0.0,
+            | Structure::List
+            | Structure::Code => 0.0,
         };
         structure.is_grouped().then_some(saved)
     }
@@ -455,7 +463,8 @@ impl Keyed {
             | Structure::Scan
             | Structure::BitVector
             | Structure::Perfect
-            | Structure::Btree => 0.0,
+            | Structure::Btree
+            | Structure::Code => 0.0,
         }
     }
 
@@ -495,7 +504,11 @@ impl Keyed {
 /// All structures that can hold the table's keys and its content.
 pub fn candidates(program: &Program, id: TableId, content: &Content, vector_bytes: u32) -> Vec<Shape> {
     let keys = program.key_kinds(id);
-    let fitting = Structure::ALL.into_iter().filter(|structure| structure.misses(&keys).is_none());
+    let is_legal = |structure: &Structure| match structure {
+        Structure::Code => hlir::constant_entries::refusal(program, id, &keys).is_none(),
+        other => other.misses(&keys).is_none(),
+    };
+    let fitting = Structure::ALL.into_iter().filter(is_legal);
     let shapes = fitting.map(|structure| shape(program, id, structure, content, vector_bytes));
     shapes.filter(|shape| shape.has_room(program, id, content)).collect()
 }
