@@ -40,6 +40,8 @@ pub fn profile(
     let mut counts = run(PACKETS);
     if let Some(before) = before {
         counts.edges.iter_mut().zip(&before.edges).for_each(|(all, begun)| *all -= begun);
+        let begun = counts.lookups.iter_mut().zip(&before.lookups);
+        begun.for_each(|(all, begun)| *all = (all.0 - begun.0, all.1 - begun.1));
     }
     Ok(inputs::profile_of(pipeline.description(), &counts))
 }

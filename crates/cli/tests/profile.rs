@@ -25,6 +25,8 @@ fn a_profile_counts_packets_on_edges_and_different_keys() {
     assert!(text.lines().any(|line| line == "14 MyIngress.always -> MyIngress.first"), "{text}");
     let keys: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && line.contains(" keys ")).collect();
     assert_eq!(keys, ["3 keys MyIngress.first"], "{text}");
+    let looked_up: Vec<&str> = text.lines().filter(|line| line.ends_with("s MyIngress.first")).collect();
+    assert_eq!(looked_up, ["12 hits MyIngress.first", "2 misses MyIngress.first", "3 keys MyIngress.first"], "{text}");
     let (traffic, said) = explained(&program, &file);
     assert!(traffic == "counted" && !said.contains("keyless.profile"), "{traffic}: {said}");
 }

@@ -142,6 +142,11 @@ pub fn profile_of(description: &Description, counts: &Counts) -> Profile {
         let (from, to) = edge.split_once(" -> ").expect("the emitter writes edges so");
         profile.add(from, to, *count);
     }
+    for (table, (hits, misses)) in description.tables.iter().zip(&counts.lookups) {
+        let counted = || (hits + misses > 0).then(|| table.name.clone());
+        profile.hits.extend(counted().map(|name| (name, *hits)));
+        profile.misses.extend(counted().map(|name| (name, *misses)));
+    }
     for (table, sketch) in description.tables.iter().zip(&counts.key_sketches) {
         profile.keys.extend(sketch.keys().filter(|keys| *keys > 0).map(|keys| (table.name.clone(), keys)));
     }

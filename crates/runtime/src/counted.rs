@@ -134,7 +134,9 @@ impl Counted {
         let map = |table: usize| {
             (table * abi::KEY_SKETCH_WORDS..).take(abi::KEY_SKETCH_WORDS).filter_map(|at| self.key_sketches.get(at))
         };
+        let lookups = |table: usize| Some((self.hits.get(table)?, self.misses.get(table)?));
         Counts {
+            lookups: (0..self.hits.len()).filter_map(lookups).collect(),
             edges: (0..self.edges.len()).filter_map(|edge| self.edges.get(edge)).collect(),
             key_sketches: (0..self.key_sketches.len() / abi::KEY_SKETCH_WORDS)
                 .map(|table| KeySketch::of(map(table)))

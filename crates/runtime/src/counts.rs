@@ -1,4 +1,4 @@
-//! What a pipeline has counted for a profile: packets on its edges, and the keys of its tables' lookups.
+//! What a pipeline has counted for a profile: packets on its edges, and the lookups of its tables and their keys.
 
 use crate::abi::KEY_SKETCH_WORDS;
 
@@ -9,6 +9,8 @@ const FEW_CLEAR: u32 = 16;
 pub struct Counts {
     /// By edge.
     pub edges: Vec<u64>,
+    /// By table: lookups that hit, and that miss.
+    pub lookups: Vec<(u64, u64)>,
     /// By table.
     pub key_sketches: Vec<KeySketch>,
 }
@@ -17,8 +19,10 @@ impl Counts {
     /// Adds what another switch with the same pipeline has counted.
     pub fn add(&mut self, other: &Counts) {
         self.edges.resize(self.edges.len().max(other.edges.len()), 0);
+        self.lookups.resize(self.lookups.len().max(other.lookups.len()), (0, 0));
         self.key_sketches.resize(self.key_sketches.len().max(other.key_sketches.len()), KeySketch::default());
         self.edges.iter_mut().zip(&other.edges).for_each(|(sum, count)| *sum += count);
+        self.lookups.iter_mut().zip(&other.lookups).for_each(|(sum, more)| *sum = (sum.0 + more.0, sum.1 + more.1));
         self.key_sketches.iter_mut().zip(&other.key_sketches).for_each(|(all, sketch)| all.add(sketch));
     }
 }
@@ -78,11 +82,11 @@ mod tests {
     #[test]
     fn counts_of_switches_add_up() {
         let (one, other) = (sketch_of(1000), sketch_of(500));
-        let mut sum = Counts { edges: vec![1, 2], key_sketches: vec![one.clone()] };
-        sum.add(&Counts { edges: vec![3, 4], key_sketches: vec![other] });
+        let mut sum = Counts { edges: vec![1, 2], lookups: vec![(5, 1)], key_sketches: vec![one.clone()] };
+        sum.add(&Counts { edges: vec![3, 4], lookups: vec![(2, 0)], key_sketches: vec![other] });
         assert_eq!(
             sum,
-            Counts { edges: vec![4, 6], key_sketches: vec![one.clone()] },
+            Counts { edges: vec![4, 6], lookups: vec![(7, 1)], key_sketches: vec![one.clone()] },
             "the first keys of both are the same"
         );
         let mut none = Counts::default();

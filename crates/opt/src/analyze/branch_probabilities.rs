@@ -10,21 +10,19 @@ use super::flow::{self, Mass};
 use crate::Inputs;
 use crate::inputs::Profile;
 use crate::inputs::hints::{self, Hint};
-use hlir::{
-    Effect, Expression, MatchKind, Next, Node, NodeId, NodeKind, Program, Reentry, Select, Statement, Table, TableId,
-};
+use hlir::{Effect, Expression, Node, NodeId, NodeKind, Program, Reentry, Select, Statement};
 
 /// Probability of an arm that ends in a drop.
-const DROPS: f64 = 0.02;
+pub(super) const DROPS: f64 = 0.02;
 /// Share of packets that no case of a parser expects, or that it rejects.
 const UNEXPECTED: f64 = 0.02;
 /// Share of the parser's `otherwise`, where it goes on: payload without further headers.
 const OTHERWISE: f64 = 0.1;
 /// Miss rate of a table whose default action does not drop: with exact and prefix keys only, and with rules.
-const MISSES: f64 = 0.1;
-const MISSES_RULES: f64 = 0.5;
+pub(super) const MISSES: f64 = 0.1;
+pub(super) const MISSES_RULES: f64 = 0.5;
 /// Miss rate of a table that reports misses to the control plane, which answers with an entry.
-const MISSES_LEARNED: f64 = 0.02;
+pub(super) const MISSES_LEARNED: f64 = 0.02;
 /// Members of a multicast group of unknown size.
 pub const COPIES: f64 = 4.0;
 
@@ -67,7 +65,7 @@ impl Estimator<'_, '_> {
             NodeKind::Block { body, next, exit } => self.block(body, *next, *exit, mass),
             NodeKind::Deparse { body, next } => self.block(body, *next, None, mass),
             NodeKind::Branch { condition, then, otherwise } => self.branch(condition, *then, *otherwise, mass),
-            NodeKind::Apply { table, next, exit } => self.table(*table, next, *exit, mass, lookup),
+            NodeKind::Apply { .. } => self.lookup(id, &mass, lookup),
             NodeKind::Buffer { rules, otherwise } => self.buffer(rules, *otherwise, mass),
         };
         self.apply_profile(node, whole, &mut outflows);
@@ -76,7 +74,7 @@ impl Estimator<'_, '_> {
 
     /// Divides `whole` as the profile counted. The profile is ignored if it saw no packets here, or saw
     /// packets go on to a node that the program no longer has.
-    fn apply_profile(&self, node: &Node, whole: f64, outflows: &mut [Outflow]) {
+    pub(super) fn apply_profile(&self, node: &Node, whole: f64, outflows: &mut [Outflow]) {
         let Some(profile) = &self.inputs.profile else { return };
         let is_entry = self.program.entry.is_some_and(|entry| self.program.nodes[entry].name == node.name);
         let arrived = profile.arrived(&node.name, is_entry);
@@ -120,7 +118,7 @@ impl Estimator<'_, '_> {
         0
     }
 
-    fn block(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>, mass: Mass) -> Vec<Outflow> {
+    pub(super) fn block(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>, mass: Mass) -> Vec<Outflow> {
         let judge = |condition: &Expression, then: &[Statement], otherwise: &[Statement], facts: &Facts| {
             let arms = (self.drops.body_drops(then, next, exit), self.drops.body_drops(otherwise, next, exit));
             self.judge(condition, arms, facts)
@@ -194,123 +192,6 @@ impl Estimator<'_, '_> {
             .collect();
         outflows.push(Outflow { to: Some(reject), mass: ends.failed, reenters: false });
         outflows
-    }
-
-    fn table(
-        &self,
-        id: TableId,
-        next: &Next,
-        exit: Option<NodeId>,
-        mass: Mass,
-        lookup: &mut LookupOutcomes,
-    ) -> Vec<Outflow> {
-        let table = &self.program.tables[id];
-        let onward = |action: usize, hit: bool| match next {
-            Next::Always(next) => *next,
-            Next::Hit { hit: to, miss } => {
-                if hit {
-                    *to
-                } else {
-                    *miss
-                }
-            }
-            Next::Actions { cases, otherwise } => {
-                let case = cases.iter().find(|(number, _)| *number as usize == action);
-                case.map_or(*otherwise, |(_, to)| *to)
-            }
-        };
-        let body_drops =
-            |action: usize, hit: bool| self.drops.body_drops(&table.actions[action].body, onward(action, hit), exit);
-        let default = table.default.action as usize;
-        let hit = match self.program.join_of(id) {
-            Some(join) => self.joint_hit_share(join),
-            None => self.hit_share(table, body_drops(default, false)),
-        };
-        let mut shares: Vec<f64> = (0..table.actions.len())
-            .map(|action| match table.actions[action].scope {
-                hlir::Scope::DefaultOnly => 0.0,
-                // An action that may stand in entries but is also the default is rare in entries.
-                hlir::Scope::Everywhere | hlir::Scope::TableOnly if action == default && table.actions.len() > 1 => {
-                    DROPS
-                }
-                hlir::Scope::Everywhere | hlir::Scope::TableOnly if body_drops(action, true) => DROPS,
-                hlir::Scope::Everywhere | hlir::Scope::TableOnly => 1.0,
-            })
-            .collect();
-        if let Some(join) = self.program.join_of(id) {
-            self.weigh_missed(join, &mut shares);
-        }
-        let notes: Vec<Option<Hint>> = table.actions.iter().map(|action| hints::of(&action.notes)).collect();
-        hints::distribute(&mut shares, &notes, hit);
-        *lookup = LookupOutcomes { hit, actions: shares.clone() };
-        if let Some(share) = lookup.actions.get_mut(default) {
-            *share += 1.0 - hit;
-        }
-        let mut outflows = Vec::new();
-        let runs = shares.iter().enumerate().map(|(action, share)| (action, *share, true));
-        for (action, share, is_hit) in runs.chain([(default, 1.0 - hit, false)]) {
-            if share <= 0.0 || action >= table.actions.len() {
-                continue;
-            }
-            let part = Mass { share: mass.share * share, facts: mass.facts.clone() };
-            outflows.extend(self.block(&table.actions[action].body, onward(action, is_hit), exit, part));
-        }
-        outflows
-    }
-
-    /// A joint table is hit where both of its sources are; or the first, if it has misses of the second, too.
-    fn joint_hit_share(&self, join: &hlir::Join) -> f64 {
-        let first = self.source_hit_share(join.first);
-        if join.missed.is_empty() { first * self.source_hit_share(join.second) } else { first }
-    }
-
-    fn source_hit_share(&self, table: TableId) -> f64 {
-        match (self.program.join_of(table), hlir::join::node_of(self.program, table)) {
-            (Some(join), _) => self.joint_hit_share(join),
-            (None, Some(node)) => self.hit_share(&self.program.tables[table], self.default_drops(table, node)),
-            (None, None) => 0.0,
-        }
-    }
-
-    /// Hidden actions for misses of the second table are as rare as these.
-    fn weigh_missed(&self, join: &hlir::Join, shares: &mut [f64]) {
-        let (hits, of_first) = (join.seconds.len(), join.seconds.len() + join.missed.len());
-        let hit = self.source_hit_share(join.second);
-        let is_missed = |action: usize| (action - 1) % of_first >= hits;
-        for (missed, share) in [(false, hit), (true, 1.0 - hit)] {
-            let is_one = |action: &usize| is_missed(*action) == missed;
-            let all: f64 = (1..shares.len()).filter(is_one).map(|action| shares[action]).sum();
-            if all > 0.0 && !join.missed.is_empty() {
-                (1..shares.len()).filter(is_one).for_each(|action| shares[action] *= share / all);
-            }
-        }
-    }
-
-    fn default_drops(&self, table: TableId, node: NodeId) -> bool {
-        let NodeKind::Apply { next, exit, .. } = &self.program.nodes[node].kind else { return false };
-        let default = self.program.tables[table].default.action;
-        let onward = match next {
-            Next::Always(to) | Next::Hit { miss: to, .. } => *to,
-            Next::Actions { .. } => hlir::join::target(next, default),
-        };
-        let body = &self.program.tables[table].actions[default as usize].body;
-        self.drops.body_drops(body, onward, *exit)
-    }
-
-    fn hit_share(&self, table: &Table, default_drops: bool) -> f64 {
-        let content = self.inputs.occupancy.of(table);
-        if content.entries == 0 || table.keys.is_empty() {
-            return 0.0;
-        }
-        let learns = crate::inputs::occupancy::learns(table);
-        let rules = table.keys.iter().any(|key| !matches!(key.kind, MatchKind::Exact | MatchKind::Lpm));
-        let misses = match (learns, default_drops, rules) {
-            (true, _, _) => MISSES_LEARNED,
-            (false, true, _) => DROPS,
-            (false, false, true) => MISSES_RULES,
-            (false, false, false) => MISSES,
-        };
-        hints::of(&table.notes).map_or(1.0 - misses, |hint| hint.share(1.0 - misses))
     }
 
     fn buffer(&self, rules: &[hlir::Rule], otherwise: Option<NodeId>, mut mass: Mass) -> Vec<Outflow> {

@@ -5,6 +5,7 @@ pub mod drops;
 pub mod facts;
 pub mod flow;
 pub mod hot_path;
+mod lookups;
 pub mod traffic;
 
 pub use traffic::Traffic;

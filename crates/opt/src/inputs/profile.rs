@@ -1,8 +1,8 @@
-//! A traffic profile: packets per edge of the graph and distinct keys per table. `bacus run --profile-out`
-//! and `bacus stf --profile-out` write it.
+//! A traffic profile: packets per edge of the graph, and hits, misses and distinct keys per table. `bacus run
+//! --profile-out` and `bacus stf --profile-out` write it.
 //!
-//! The text has a line `COUNT FROM -> TO` per edge, then a line `COUNT keys TABLE` per table, sorted by name.
-//! Lines that begin with `#` are comments. Nodes and tables are named, so a profile survives changes
+//! The text has a line `COUNT FROM -> TO` per edge, then lines `COUNT hits TABLE`, `COUNT misses TABLE` and
+//! `COUNT keys TABLE`, sorted by name. Lines that begin with `#` are comments. Nodes and tables are named, so a profile survives changes
 //! elsewhere in the program. A node is estimated as without profile if the profile does not know it, has no
 //! packets at it, or has packets from it to a node that no longer exists.
 
@@ -14,6 +14,9 @@ use std::fmt::Write as _;
 pub struct Profile {
     /// Packets by (from, to).
     pub edges: BTreeMap<(String, String), u64>,
+    /// Lookups that found an entry, by table, and that found none.
+    pub hits: BTreeMap<String, u64>,
+    pub misses: BTreeMap<String, u64>,
     /// Distinct keys by table.
     pub keys: BTreeMap<String, u64>,
 }
@@ -33,20 +36,28 @@ impl Profile {
             let wrong = |what: &str| Err(format!("line {}: {what}", index + 1));
             let counted = line.split_once(' ').and_then(|(count, of)| Some((count.parse::<u64>().ok()?, of.trim())));
             let edge = counted.and_then(|(count, of)| Some((count, of.split_once(" -> ")?)));
-            let keys = counted.and_then(|(count, of)| Some((count, of.strip_prefix("keys ")?)));
             let (again, what) = if let Some((count, (from, to))) = edge {
                 let edge = (from.trim().to_string(), to.trim().to_string());
-                (profile.edges.insert(edge, count), "this edge was counted before")
-            } else if let Some((count, table)) = keys {
-                (profile.keys.insert(table.trim().to_string(), count), "this table's keys were counted before")
+                (profile.edges.insert(edge, count), "this edge")
+            } else if let Some((count, (what, table))) =
+                counted.and_then(|(count, of)| Some((count, of.split_once(' ')?)))
+                && let Some((_, counts)) = profile.of_tables_mut().into_iter().find(|(word, _)| *word == what)
+            {
+                (counts.insert(table.trim().to_string(), count), "this line of the table")
             } else {
-                return wrong(&format!("expected `COUNT FROM -> TO` or `COUNT keys TABLE`, found `{line}`"));
+                let forms = "`COUNT FROM -> TO`, or `COUNT WORD TABLE` with the word `hits`, `misses` or `keys`";
+                return wrong(&format!("expected {forms}, found `{line}`"));
             };
             if again.is_some() {
-                return wrong(what);
+                return wrong(&format!("{what} was counted before"));
             }
         }
         Ok(profile)
+    }
+
+    /// What is counted of tables, by its word.
+    fn of_tables_mut(&mut self) -> [(&'static str, &mut BTreeMap<String, u64>); 3] {
+        [("hits", &mut self.hits), ("misses", &mut self.misses), ("keys", &mut self.keys)]
     }
 
     pub fn print(&self) -> String {
@@ -54,11 +65,18 @@ impl Profile {
         for ((from, to), count) in &self.edges {
             let _ = writeln!(text, "{count} {from} -> {to}");
         }
-        if !self.keys.is_empty() {
-            text.push_str("# Distinct keys looked up in each table.\n");
-        }
-        for (table, count) in &self.keys {
-            let _ = writeln!(text, "{count} keys {table}");
+        let titles = [
+            ("hits", &self.hits, "Lookups that found an entry, by table."),
+            ("misses", &self.misses, "Lookups that found none."),
+            ("keys", &self.keys, "Distinct keys looked up in each table."),
+        ];
+        for (word, counts, title) in titles {
+            if !counts.is_empty() {
+                let _ = writeln!(text, "# {title}");
+            }
+            for (table, count) in counts {
+                let _ = writeln!(text, "{count} {word} {table}");
+            }
         }
         text
     }
@@ -84,6 +102,12 @@ impl Profile {
         edges.map(|((_, to), count)| (to.as_str(), *count))
     }
 
+    /// The share of a table's lookups that found no entry, if they were counted.
+    pub fn miss_share(&self, table: &str) -> Option<f64> {
+        let [hits, misses] = [&self.hits, &self.misses].map(|counts| counts.get(table).copied().unwrap_or(0) as f64);
+        (hits + misses > 0.0).then(|| misses / (hits + misses))
+    }
+
     /// All distinct keys of a table's lookups, if there were enough lookups to know.
     pub fn all_keys(&self, table: &str, lookups: u64) -> Option<u64> {
         let keys = self.keys.get(table).copied().filter(|keys| *keys > 0)?;
@@ -93,7 +117,8 @@ impl Profile {
     /// The number of nodes and tables that the profile names, and how many of them the program lacks.
     pub fn names(&self, program: &Program) -> (usize, usize) {
         let ends = self.edges.keys().flat_map(|(from, to)| [from, to]);
-        let (nodes, tables): (BTreeSet<&String>, BTreeSet<&String>) = (ends.collect(), self.keys.keys().collect());
+        let (nodes, tables): (BTreeSet<&String>, BTreeSet<&String>) =
+            (ends.collect(), [&self.hits, &self.misses, &self.keys].into_iter().flat_map(BTreeMap::keys).collect());
         let known_nodes: BTreeSet<&String> = program.nodes.values().map(|node| &node.name).collect();
         let known_tables: BTreeSet<&String> = program.tables.values().map(|table| &table.name).collect();
         let unknown = nodes.difference(&known_nodes).count() + tables.difference(&known_tables).count();
@@ -135,6 +160,10 @@ mod tests {
             (profile.all_keys("routes", 90), profile.all_keys("routes", 79), profile.all_keys("acl", 90)),
             (Some(20), None, None)
         );
+        profile.hits.insert("routes".to_string(), 60);
+        profile.misses.insert("routes".to_string(), 20);
+        assert_eq!(Profile::parse(&profile.print()), Ok(profile.clone()));
+        assert_eq!((profile.miss_share("routes"), profile.miss_share("acl")), (Some(0.25), None));
         assert_eq!((profile.arrived("drop", false), profile.arrived("start", true)), (11, 101));
     }
 
@@ -147,6 +176,7 @@ mod tests {
             "1 a -> b\n-1 c -> b",
             "1 a -> b\n1 key a",
             "1 keys t\n2 keys t",
+            "1 misses t\n2 misses t",
         ] {
             let message = Profile::parse(text).expect_err("it is wrong");
             assert!(message.starts_with("line 2: "), "{message}");
