@@ -3,7 +3,7 @@
 use hlir::plan::JoinChoice;
 use hlir::text::{parse_plan, parse_program, print_plan};
 use hlir::{Plan, Program, verify};
-use opt::inputs::{Content, Joins};
+use opt::inputs::{Content, Joins, Profile};
 use opt::{Inputs, Selection};
 
 /// The program of the pass's own test: `vlans`, `sources`, `classes` and `destinations` in series.
@@ -81,9 +81,13 @@ fn chosen(entries: [Option<u64>; 3], pins: &str) -> (Program, Plan, String) {
 }
 
 fn chosen_of(text: &str, entries: [Option<u64>; 3], pins: &str) -> (Program, Plan, String) {
+    chosen_for(text, entries, pins, None)
+}
+
+fn chosen_for(text: &str, entries: [Option<u64>; 3], pins: &str, profile: Option<Profile>) -> (Program, Plan, String) {
     let mut program = parse_program(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let constraints = parse_plan(&format!("plan {{\n{pins}\n}}")).expect("these are pins");
-    let mut inputs = Inputs { constraints, joins: Joins::Chosen, ..Inputs::default() };
+    let mut inputs = Inputs { constraints, joins: Joins::Chosen, profile, ..Inputs::default() };
     let names: Vec<String> = program.tables.values().map(|table| table.name.clone()).collect();
     for (name, entries) in names.into_iter().zip(entries) {
         let content = |entries| Content { entries, records: entries, masks: 1, is_known: true, ..Content::default() };
@@ -116,6 +120,54 @@ fn joins_that_pay_are_chosen_where_entries_are_known() {
     none([Some(16), Some(0), Some(16)], "");
     let ruled_out = none(known, "never join hops with ports\nnever join routes with hops");
     assert!(ruled_out.contains("not joined: would pay, but ruled out"), "{ruled_out}");
+}
+
+/// Two tables with nothing in common but, perhaps, the domain of their keys.
+fn hosts(key: &str) -> String {
+    let table = |name: &str, address: &str| {
+        format!(
+            "table {name} {{\n{key}  key h.{address}: exact\n  action set_{name}(c: 8) {{ h.{name} = c }}\n  default set_{name}(0)\n}}\n"
+        )
+    };
+    format!(
+        "program hosts for none\nheader h: h_t {{ src: 48, dst: 48, vlan: 16, one: 8, two: 8 }}\nvariable error: 32\n{}{}\
+         parser parser {{ start start, accept one, reject one, error error }}\nentry start\n\
+         node start: state of parser {{ extract h }} -> one\nnode one: apply one -> two\nnode two: apply two -> deparser\n\
+         node deparser: deparse {{ emit h }} -> out\nnode out: buffer {{ send 32w1 }}\n",
+        table("one", "src"),
+        table("two", "dst")
+    )
+}
+
+/// Joins of these tables with so many entries each, for traffic of which so many packets in a hundred miss in each.
+fn joined_hosts(key: &str, entries: u64, misses: u64) -> (usize, String) {
+    let edges = "100 start -> one\n100 one -> two\n100 two -> deparser\n100 deparser -> out\n";
+    let counted = |table: &str| format!("{} hits {table}\n{misses} misses {table}\n", 100 - misses);
+    let profile = Profile::parse(&[edges, &counted("one"), &counted("two")].concat()).expect("it is a profile");
+    let (program, _, explained) = chosen_for(&hosts(key), [Some(entries), Some(entries), None], "", Some(profile));
+    (program.joins.len(), explained)
+}
+
+/// A small product saves a lookup; a large one misses the caches. Packets that miss look up three tables.
+#[test]
+fn a_product_is_joined_while_it_is_small_and_hit() {
+    let (joins, explained) = joined_hosts("", 5, 0);
+    assert_eq!(joins, 1, "{explained}");
+    for (entries, misses) in [(700, 0), (5, 30)] {
+        let (joins, explained) = joined_hosts("", entries, misses);
+        assert_eq!(joins, 0, "{explained}");
+        assert!(explained.contains("not joined: does not pay"), "{explained}");
+    }
+}
+
+/// All entries of two tables may agree in a common key: then there are as many joint entries as their product.
+#[test]
+fn common_keys_do_not_bound_a_product() {
+    let (joins, explained) = joined_hosts("  key h.vlan: exact\n", 5, 0);
+    assert_eq!(joins, 1, "{explained}");
+    let (joins, explained) = joined_hosts("  key h.vlan: exact\n", 40, 0);
+    assert_eq!(joins, 0, "{explained}");
+    assert!(explained.contains("it may have no room for its entries"), "{explained}");
 }
 
 /// Whatever entries the first table will have, each has one joint entry.

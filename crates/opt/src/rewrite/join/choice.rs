@@ -36,7 +36,7 @@ pub fn objection(program: &Program, candidate: &Candidate, inputs: &Inputs) -> O
         Some(choice) if !choice.made => Some("ruled out"),
         _ if first.is_empty() || second.is_empty() => Some("a table is empty"),
         _ if !(is_bounded || first.is_known && second.is_known) => Some("its entries are assumed"),
-        _ if candidate.entries > limit => Some("it has no room for its entries"),
+        _ if candidate.most_entries > limit => Some("it may have no room for its entries"),
         Some(_) | None => None,
     }
 }
@@ -158,7 +158,7 @@ mod tests {
         let objection = |inputs: &Inputs| objection(&program, &candidates(&program, inputs)[0], inputs);
         assert_eq!(objection(&inputs), None);
         inputs.occupancy.tables.get_mut("t0").expect("it is known").entries = 2 << 20;
-        assert_eq!(objection(&inputs), Some("it has no room for its entries"));
+        assert_eq!(objection(&inputs), Some("it may have no room for its entries"));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::inputs::{Content, Inputs};
 use hlir::join::SecondKey;
-use hlir::{Program, TableId};
+use hlir::table::action_bit;
+use hlir::{Join, Program, TableId};
 
 /// Entries of a joint table. Each entry of the first table meets all of the second that agree with it: one at
 /// most, if that fixes the second's key; all, if nothing has to agree.
@@ -11,13 +12,8 @@ pub fn expected_entries(
     (first, second, keys): (TableId, TableId, &[SecondKey]),
     inputs: &Inputs,
 ) -> u64 {
-    let [first_entries, second_entries] =
-        [first, second].map(|table| inputs.occupancy.of(&program.tables[table]).entries);
-    let own = program.tables[first].keys.len() as u32;
-    let agrees = |key: &SecondKey| match key {
-        SecondKey::Determined => true,
-        SecondKey::Joint(index) => *index < own,
-    };
+    let [first_entries, second_entries] = entries(program, [first, second], inputs);
+    let agrees = |key: &SecondKey| agrees(program, first, key);
     if keys.iter().all(agrees) {
         first_entries
     } else if keys.iter().any(agrees) {
@@ -27,10 +23,48 @@ pub fn expected_entries(
     }
 }
 
+/// The most entries that a joint table can need for what its sources hold: nothing is known of the values that have to
+/// agree, so all of them may be equal.
+pub fn most_entries(
+    program: &Program,
+    (first, second, keys): (TableId, TableId, &[SecondKey]),
+    inputs: &Inputs,
+) -> u64 {
+    let [first_entries, second_entries] = entries(program, [first, second], inputs);
+    let is_decided = keys.iter().all(|key| agrees(program, first, key));
+    first_entries.saturating_mul(if is_decided { 1 } else { second_entries })
+}
+
+fn entries(program: &Program, tables: [TableId; 2], inputs: &Inputs) -> [u64; 2] {
+    tables.map(|table| inputs.occupancy.of(&program.tables[table]).entries)
+}
+
+/// Whether entries of both tables have to agree in this key of the second.
+fn agrees(program: &Program, first: TableId, key: &SecondKey) -> bool {
+    match key {
+        SecondKey::Determined => true,
+        SecondKey::Joint(index) => *index < program.tables[first].keys.len() as u32,
+    }
+}
+
 /// Distinct action data of a source: of each entry its own, where they have the number of its cells.
 fn records(program: &Program, source: TableId, inputs: &Inputs) -> u64 {
     let content = inputs.occupancy.of(&program.tables[source]);
     if program.has_own_records(source) { content.entries } else { content.records }
+}
+
+/// Hidden actions of joint entries, if the actions that entries of both sources run are known. Entries of the first that
+/// none of the second agrees with, and those that only lead to the slow path, are taken to be exceptions.
+fn actions(program: &Program, join: &Join, inputs: &Inputs) -> u64 {
+    let [first, second] = [join.first, join.second].map(|table| inputs.occupancy.of(&program.tables[table]).actions);
+    let runs = |actions: u64, action: u32| actions & action_bit(action as usize) != 0;
+    let mut hidden = 0;
+    let firsts = join.firsts.iter().enumerate().filter(|(_, one)| runs(first, one.action));
+    for at in firsts.map(|(at, _)| at) {
+        let others = join.seconds.iter().enumerate().filter(|(_, other)| runs(second, **other));
+        others.for_each(|(other, _)| hidden |= action_bit(join.action(at, other) as usize));
+    }
+    hidden
 }
 
 /// The inputs with what joint tables will hold, made of what their sources will.
@@ -45,10 +79,11 @@ pub fn with_joint_contents(program: &Program, inputs: &Inputs) -> Inputs {
         let records = sources.map(|source| records(program, source, &inputs)).into_iter().fold(1, u64::saturating_mul);
         // A complete joint table has the prefixes and masks of the first.
         let mut content = match join.is_complete(program) {
-            true => Content { actions: 0, ..inputs.occupancy.of(&program.tables[join.first]) },
+            true => inputs.occupancy.of(&program.tables[join.first]),
             false => Content::assumed(table),
         };
         (content.entries, content.records, content.is_known) = (entries, records.clamp(1, entries.max(1)), is_known);
+        content.actions = actions(program, join, &inputs);
         inputs.occupancy.tables.entry(table.name.clone()).or_insert(content);
     }
     inputs
@@ -67,12 +102,14 @@ COUNTER
 table first {
   key h.a: exact
   action set(c: 8) { h.c = c }
+  action keep() {}
   default set(0)
 }
 table second {
   key h.a: exact
   key h.b: exact
   action add(c: 8) { h.c = h.c + c }
+  action keep() {}
   default add(0)
 }
 parser parser { start start, accept first, reject first, error error }
@@ -83,17 +120,31 @@ node second: apply second -> out
 node out: buffer { send 32w1 }
 ";
 
-    /// Records of the joint table, whose sources have 1,000 entries each and 3 and 5 records.
-    fn joint_records(counter: &str) -> (u64, u64) {
+    /// The content of the joint table, whose sources have 1,000 entries each and 3 and 5 records.
+    fn joint(counter: &str, actions: [u64; 2]) -> Content {
         let mut program =
             hlir::text::parse_program(&PROGRAM.replace("COUNTER", counter)).expect("the text is a program");
-        let content = |records| Content { entries: 1000, records, is_known: true, ..Content::default() };
+        let content =
+            |records, actions| Content { entries: 1000, records, actions, is_known: true, ..Content::default() };
         let mut inputs = Inputs { joins: Joins::All, ..Inputs::default() };
-        inputs.occupancy.tables.extend([("first".to_string(), content(3)), ("second".to_string(), content(5))]);
+        let tables = [("first".to_string(), content(3, actions[0])), ("second".to_string(), content(5, actions[1]))];
+        inputs.occupancy.tables.extend(tables);
         join_tables(&mut program, &inputs);
         let joint = &program.tables[program.joins[0].table];
-        let content = with_joint_contents(&program, &inputs).occupancy.of(joint);
+        with_joint_contents(&program, &inputs).occupancy.of(joint)
+    }
+
+    fn joint_records(counter: &str) -> (u64, u64) {
+        let content = joint(counter, [0; 2]);
         (content.entries, content.records)
+    }
+
+    #[test]
+    fn joint_entries_run_the_actions_of_both_sources() {
+        // Hidden actions: slow, `set+add`, `set+keep`, `keep+add`, `keep+keep`.
+        let actions = |first, second| joint("", [first, second]).actions;
+        assert_eq!([actions(0b01, 0b10), actions(0b10, 0b11), actions(0, 0b11)], [0b00100, 0b11000, 0]);
+        assert_eq!(joint("", [0b10, 0b01]).only_action(), Some(3));
     }
 
     #[test]

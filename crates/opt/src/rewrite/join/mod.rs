@@ -10,8 +10,8 @@ mod graph;
 mod swap;
 
 pub use choice::{choose, is_clear, objection};
-use contents::expected_entries;
 pub use contents::with_joint_contents;
+use contents::{expected_entries, most_entries};
 
 use crate::inputs::{Inputs, Joins};
 use hlir::join::{Derived, Join, SecondKey, derive, refusal};
@@ -28,8 +28,9 @@ const MOST_ROOM: u64 = 1 << 20;
 pub struct Candidate {
     pub first: TableId,
     pub second: TableId,
-    /// Expected joint entries.
+    /// Expected joint entries, and the most that the expected entries of both can make.
     pub entries: u64,
+    pub most_entries: u64,
     /// Whether each entry of the first table decides which one of the second follows.
     pub is_determined: bool,
     pub joined: Program,
@@ -42,6 +43,7 @@ struct Pair {
     node: NodeId,
     derived: Derived,
     entries: u64,
+    most_entries: u64,
 }
 
 /// The joins of a program, as plans have them.
@@ -73,6 +75,7 @@ pub fn candidates(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
         first: pair.derived.first,
         second: pair.derived.second,
         entries: pair.entries,
+        most_entries: pair.most_entries,
         is_determined: pair.derived.keys.iter().all(|key| *key == SecondKey::Determined),
         joined: joined(&pair),
     };
@@ -112,8 +115,10 @@ fn pairs(program: &Program, inputs: &Inputs) -> Vec<Pair> {
     let is_free = |table: TableId| free.iter().any(|(_, other)| *other == table);
     let pair = |program: Program, node: NodeId| {
         let derived = derive(&program, node).ok().filter(|derived| is_free(derived.second))?;
-        let entries = expected_entries(&program, (derived.first, derived.second, &derived.keys), inputs);
-        Some(Pair { program, node, derived, entries })
+        let sources = (derived.first, derived.second, derived.keys.as_slice());
+        let entries = expected_entries(&program, sources, inputs);
+        let most_entries = most_entries(&program, sources, inputs);
+        Some(Pair { program, node, derived, entries, most_entries })
     };
     let mut pairs = Vec::new();
     for (node, table) in &free {
