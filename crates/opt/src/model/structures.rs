@@ -504,10 +504,9 @@ impl Keyed {
 /// All structures that can hold the table's keys and its content.
 pub fn candidates(program: &Program, id: TableId, content: &Content, vector_bytes: u32) -> Vec<Shape> {
     let keys = program.key_kinds(id);
-    let is_legal = |structure: &Structure| match structure {
-        Structure::Code => hlir::constant_entries::refusal(program, id, &keys).is_none(),
-        other => other.misses(&keys).is_none(),
-    };
+    let can_be_code = hlir::constant_entries::refusal(program, id, &keys).is_none();
+    let is_legal =
+        |structure: &Structure| structure.misses(&keys).is_none() && (can_be_code || *structure != Structure::Code);
     let fitting = Structure::ALL.into_iter().filter(is_legal);
     let shapes = fitting.map(|structure| shape(program, id, structure, content, vector_bytes));
     shapes.filter(|shape| shape.has_room(program, id, content)).collect()
