@@ -16,6 +16,8 @@ const CLEAR: f64 = 0.02;
 /// of the program itself.
 const MOST_PLANS: usize = 16;
 const MOST_AT_ONCE: usize = 4;
+/// Joins that may save too little by themselves before one that makes them worth it.
+const MOST_WAITING: usize = 2;
 
 /// Predicted cycles of a program with the plan that it will have.
 pub type Cycles = fn(&Program, &Inputs) -> f64;
@@ -63,9 +65,11 @@ fn chosen(program: &Program, inputs: &Inputs, cycles: Cycles) -> Vec<JoinChoice>
     if inputs.joins != Joins::Chosen || has_stages || !(pinned.queues.is_empty() && pinned.windows.is_empty()) {
         return Vec::new();
     }
-    let (mut program, mut least, mut plans, mut chosen) = (program.clone(), None, 0, Vec::new());
+    let (mut program, mut least, mut plans) = (program.clone(), None, 0);
+    // Two joins may gain more than either alone: the first waits for the second.
+    let (mut chosen, mut waiting) = (Vec::new(), Vec::new());
     join_tables(&mut program, inputs);
-    while plans < MOST_PLANS {
+    while plans < MOST_PLANS && waiting.len() < MOST_WAITING {
         let here = with_joint_contents(&program, inputs);
         let promising = promising(&program, &here);
         if promising.is_empty() {
@@ -76,13 +80,14 @@ fn chosen(program: &Program, inputs: &Inputs, cycles: Cycles) -> Vec<JoinChoice>
         let planned =
             promising.into_iter().map(|it| (cycles(&it.joined, &with_joint_contents(&it.joined, inputs)), it));
         let Some((joined, best)) = planned.min_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
-        if !is_clear(separate, joined) {
-            break;
-        }
         let [first, second] = [best.first, best.second].map(|table| program.tables[table].name.clone());
         let reason = reason(joined, [("separate".to_string(), separate)]);
-        chosen.push(JoinChoice { first, second, made: true, reason });
-        (program, least) = (best.joined, Some(joined));
+        waiting.push(JoinChoice { first, second, made: true, reason });
+        program = best.joined;
+        if is_clear(separate, joined) {
+            chosen.append(&mut waiting);
+            least = Some(joined);
+        }
     }
     chosen
 }
@@ -159,6 +164,16 @@ mod tests {
         assert_eq!(objection(&inputs), None);
         inputs.occupancy.tables.get_mut("t0").expect("it is known").entries = 2 << 20;
         assert_eq!(objection(&inputs), Some("it may have no room for its entries"));
+    }
+
+    #[test]
+    fn a_join_that_saves_little_is_made_for_the_one_behind_it() {
+        let (mut program, inputs) = series(4);
+        let third: Cycles = |program, _| [10.0, 9.95, 9.1, 9.05][program.joins.len().min(3)];
+        assert_eq!(choose(&mut program, &inputs, third).len(), 2, "both together save enough, the third does not");
+        let (mut program, inputs) = series(4);
+        let none: Cycles = |program, _| [10.0, 10.1, 9.9, 9.85][program.joins.len().min(3)];
+        assert_eq!(choose(&mut program, &inputs, none).len(), 0);
     }
 
     #[test]

@@ -75,8 +75,11 @@ pub fn with_joint_contents(program: &Program, inputs: &Inputs) -> Inputs {
         let entries = expected_entries(program, (join.first, join.second, &join.keys), &inputs).min(join.limit);
         let sources = [join.first, join.second];
         let is_known = sources.iter().all(|source| inputs.occupancy.of(&program.tables[*source]).is_known);
-        // Data of one source beside those of the other.
-        let records = sources.map(|source| records(program, source, &inputs)).into_iter().fold(1, u64::saturating_mul);
+        let [first, second] = sources.map(|source| records(program, source, &inputs));
+        // Data of one source beside those of the other. If the first one's data decide which entry of the second follows,
+        // they decide about its data, too.
+        let is_decided = join.keys.iter().all(|key| *key == SecondKey::Determined);
+        let records = first.saturating_mul(if is_decided { 1 } else { second });
         // A complete joint table has the prefixes and masks of the first.
         let mut content = match join.is_complete(program) {
             true => inputs.occupancy.of(&program.tables[join.first]),
@@ -122,8 +125,12 @@ node out: buffer { send 32w1 }
 
     /// The content of the joint table, whose sources have 1,000 entries each and 3 and 5 records.
     fn joint(counter: &str, actions: [u64; 2]) -> Content {
+        joint_of(PROGRAM, counter, actions)
+    }
+
+    fn joint_of(program: &str, counter: &str, actions: [u64; 2]) -> Content {
         let mut program =
-            hlir::text::parse_program(&PROGRAM.replace("COUNTER", counter)).expect("the text is a program");
+            hlir::text::parse_program(&program.replace("COUNTER", counter)).expect("the text is a program");
         let content =
             |records, actions| Content { entries: 1000, records, actions, is_known: true, ..Content::default() };
         let mut inputs = Inputs { joins: Joins::All, ..Inputs::default() };
@@ -150,6 +157,13 @@ node out: buffer { send 32w1 }
     #[test]
     fn a_joint_table_has_the_records_of_one_source_for_each_of_the_other() {
         assert_eq!(joint_records(""), (1000, 15));
+    }
+
+    #[test]
+    fn data_of_the_first_source_decide_about_those_of_an_entry_that_they_name() {
+        let named =
+            PROGRAM.replace("  key h.b: exact\n", "").replace("table second {\n  key h.a", "table second {\n  key h.c");
+        assert_eq!(joint_of(&named, "", [0; 2]).records, 3);
     }
 
     #[test]
