@@ -444,8 +444,10 @@ fn lookups_before_the_cut() {
     type Outcome = fn(u32, u32) -> Option<u32>;
     let set = ["v = y", "v = x + 1", ""];
     let exits = ["v = y", "exit", "v = 9"];
-    let writes = ["v = y", "h.c = 1", "v = 9"];
-    let cases: [([&str; 3], &str, Outcome); 6] = [
+    // The second key reads h.b; nothing reads h.c, which the commit phase writes.
+    let writes = ["v = y", "h.b = 1", "v = 9"];
+    let defers = ["v = y", "h.c = 1", "v = 9"];
+    let cases: [([&str; 3], &str, Outcome); 7] = [
         (set, "all", |record, action| Some(if action == 2 { 0 } else { 10 * record + 1 })),
         (set, "hit all, miss gone", |record, action| {
             (record != 9).then_some(if action == 2 { 0 } else { 10 * record + 1 })
@@ -463,6 +465,11 @@ fn lookups_before_the_cut() {
         }),
         (writes, "all", |record, action| match action {
             1 => None,
+            2 => Some(9),
+            _ => Some(10 * record + 1),
+        }),
+        (defers, "all", |record, action| match action {
+            1 => Some(0),
             2 => Some(9),
             _ => Some(10 * record + 1),
         }),

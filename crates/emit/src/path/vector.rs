@@ -9,6 +9,7 @@
 use super::{HotPath, each_from, inline, name, vector_constants};
 use crate::c::{Expr, Item, Stmt};
 use crate::unit::number;
+use hlir::RegisterId;
 use hlir::hot_path::Stage;
 use hlir::vector::{Number, Operator, Step, TableRead, VectorStage, row_of};
 use std::collections::BTreeSet;
@@ -61,7 +62,7 @@ impl HotPath<'_> {
     /// Lookups before the cut and reads of their records: for one packet, and for a vector. Packets of one
     /// port often have equal keys.
     fn record_items(&self, lanes: &VectorStage) -> Vec<Item> {
-        let mut items = Vec::new();
+        let mut items = self.register_items(lanes);
         for step in &lanes.steps {
             let Step::TableRead { place, what, .. } = *step else { continue };
             let node = self.node_title(place);
@@ -86,17 +87,28 @@ impl HotPath<'_> {
             let ignored = unused.then(|| Stmt::Do(Expr::cast("void", name("run"))));
             let of_one = ignored.into_iter().chain(of_one).collect();
             items.push(Item::Comment(about));
-            items.extend(inline("uint32_t", &title, &["const struct run *run", "uint32_t number"], of_one));
-            let first = Expr::call(&title, [name("run"), name("numbers[0]")]);
-            let each = Expr::call(&title, [name("run"), name("numbers[i]")]);
-            let body = vec![
-                Stmt::declare("lanes", "values", Expr::call("lanes_broadcast", [first])),
+            items.extend(read_items(&title, of_one));
+        }
+        items
+    }
+
+    /// Reads of registers that no packet writes: for one packet, and for a vector.
+    fn register_items(&self, lanes: &VectorStage) -> Vec<Item> {
+        let registers: BTreeSet<RegisterId> = lanes.steps.iter().filter_map(read_register).collect();
+        let mut items = Vec::new();
+        for register in registers {
+            let declared = &self.unit.program.registers[register];
+            let array = Expr::unary("&", name(format!("run->worker->shared->registers[{}]", number(register))));
+            let cell = Expr::word(crate::table::cell_bytes(declared.width));
+            let read = Expr::call("state_read", [array, name("number"), cell, name("&held")]);
+            let code = vec![
+                Stmt::declare("uint64_t", "held", Expr::long(0)),
                 Stmt::Blank,
-                Stmt::when(Expr::call("lanes_uniform", [name("numbers")]), vec![Stmt::result(name("values"))]),
-                each_from("i", Expr::word(1), name("LANES"), vec![Stmt::set(name("values[i]"), each)]),
-                Stmt::result(name("values")),
+                Stmt::Do(Expr::cast("void", read)),
+                Stmt::result(Expr::cast("uint32_t", name("held"))),
             ];
-            items.extend(inline("lanes", format!("{title}_lanes"), &["const struct run *run", "lanes numbers"], body));
+            items.push(Item::Comment(format!("The register {} at an index; 0 beyond its end.", declared.name)));
+            items.extend(read_items(&register_title(register), code));
         }
         items
     }
@@ -165,7 +177,7 @@ impl HotPath<'_> {
         body.extend(loaded(&lanes.rows));
         let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
         let stores = lanes.rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
-        let found = lanes.found.iter().map(|(_, number)| *number);
+        let found = lanes.found.iter().map(|(_, number)| *number).chain(lanes.kept.iter().map(|kept| kept.value));
         let drops = self.tells_drops().then_some(lanes.drops);
         let results = keys.chain(stores).chain(found).chain([lanes.exits]).chain(drops);
         let mut writer =
@@ -186,6 +198,12 @@ impl HotPath<'_> {
             let made = writer.vector(*found);
             let to = Expr::unary("&", self.found_at(*place));
             writer.code.push(Stmt::call("lanes_store_numbers", [to, made]));
+        }
+        for kept in &lanes.kept {
+            let halves = [writer.vector(kept.value), Expr::call("lanes_broadcast", [Expr::word(0)])];
+            let to = name(format!("path->{}[i]", self.ahead[kept.place].kept[kept.index]));
+            let one = [Expr::unary("&", to), Expr::word(1)].into_iter();
+            writer.code.push(Stmt::call("lanes_store", one.chain(halves)));
         }
         for (rewrite, store) in self.stores() {
             let made = writer.vector(store.value);
@@ -251,6 +269,32 @@ impl HotPath<'_> {
         let groups = Stmt::Count { name: "first".to_string(), from, to, step: name("LANES"), body };
         vector_constants::made(&numbers).into_iter().chain([groups]).collect()
     }
+}
+
+/// A read at a number as a function for one packet, and as one for a vector.
+fn read_items(title: &str, of_one: Vec<Stmt>) -> Vec<Item> {
+    let mut items = Vec::from(inline("uint32_t", title, &["const struct run *run", "uint32_t number"], of_one));
+    let first = Expr::call(title, [name("run"), name("numbers[0]")]);
+    let each = Expr::call(title, [name("run"), name("numbers[i]")]);
+    let body = vec![
+        Stmt::declare("lanes", "values", Expr::call("lanes_broadcast", [first])),
+        Stmt::Blank,
+        Stmt::when(Expr::call("lanes_uniform", [name("numbers")]), vec![Stmt::result(name("values"))]),
+        each_from("i", Expr::word(1), name("LANES"), vec![Stmt::set(name("values[i]"), each)]),
+        Stmt::result(name("values")),
+    ];
+    items.extend(inline("lanes", format!("{title}_lanes"), &["const struct run *run", "lanes numbers"], body));
+    items
+}
+
+fn read_register(step: &Step) -> Option<RegisterId> {
+    let Step::Register { register, .. } = step else { return None };
+    Some(*register)
+}
+
+/// The function that reads a register.
+fn register_title(register: RegisterId) -> String {
+    format!("register_{}_of", number(register))
 }
 
 /// Stores the keys of a table, whose limbs have two 32-bit halves each.
@@ -329,6 +373,7 @@ impl<'l> Writer<'l> {
             | Step::Word(_)
             | Step::Length
             | Step::Port
+            | Step::Register { .. }
             | Step::TableRead { .. }
             | Step::Operate(..)
             | Step::Choose { .. } => self.operand(number),
@@ -349,6 +394,10 @@ impl<'l> Writer<'l> {
             Step::Constant(value) => return (Expr::word(value), 0),
             Step::Length => return (name("packets.length"), 0),
             Step::Port => (self.ports.clone(), LARGEST),
+            Step::Register { register, of } => {
+                let of = self.vector(of);
+                (Expr::call(format!("{}_lanes", register_title(register)), [name("run"), of]), LARGEST)
+            }
             Step::TableRead { place, what, of } => {
                 let of = self.vector(of);
                 (Expr::call(format!("{}_lanes", self.way.title_of(place, what)), [name("run"), of]), LARGEST)

@@ -13,12 +13,13 @@ mod rewrites;
 mod run;
 mod side_exits;
 mod steps;
+mod sums;
 
 pub use rewrites::{Rewrites, Store};
 pub use side_exits::{BulkDrop, CounterIndex, SideExit, SideExits};
 
 use crate::hot_path::Stage;
-use crate::{NodeId, Program};
+use crate::{NodeId, Program, RegisterId};
 
 /// A step, by index. Operands precede their use.
 pub type Number = u32;
@@ -33,6 +34,11 @@ pub enum Step {
     /// The ingress port.
     Port,
     Constant(u32),
+    /// A cell of a register that no packet writes, of at most 32 bits; 0 beyond its end.
+    Register {
+        register: RegisterId,
+        of: Number,
+    },
     /// What the table at this position of the path yields.
     TableRead {
         place: usize,
@@ -80,6 +86,14 @@ pub enum Operator {
     LessEqual,
 }
 
+/// What a variable holds after a register was read: the `index`-th read of the node at a position of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptValue {
+    pub place: usize,
+    pub index: usize,
+    pub value: Number,
+}
+
 /// A stage as vector code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorStage {
@@ -95,6 +109,8 @@ pub struct VectorStage {
     pub drops: Number,
     /// By position on the path: the record number of each lookup before the cut.
     pub found: Vec<(usize, Number)>,
+    /// Values of registers, for later stages and the commit phase.
+    pub kept: Vec<KeptValue>,
     /// By position on the path: the key of each lookup of the stage, 32 bits per step, least significant
     /// first.
     pub keys: Vec<(usize, Vec<Number>)>,
@@ -146,7 +162,7 @@ impl Step {
     pub fn operands(&self) -> Vec<Number> {
         match self {
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => Vec::new(),
-            Step::TableRead { of, .. } => vec![*of],
+            Step::TableRead { of, .. } | Step::Register { of, .. } => vec![*of],
             Step::Operate(_, left, right) => vec![*left, *right],
             Step::Choose { mask, then, otherwise } => vec![*mask, *then, *otherwise],
         }

@@ -3,12 +3,12 @@
 use super::bytes::{Bits, loaded};
 use super::side_exits::ExitState;
 use super::steps::Steps;
-use super::{Number, Obstacle, Operator, Rewrites, VectorStage};
-use crate::effects::{Speculable, Speculation, deferrable_writes, never_speculable, speculation};
+use super::{KeptValue, Number, Obstacle, Operator, Rewrites, VectorStage};
+use crate::effects::{Speculable, Speculation, deferrable_writes, kept_registers, never_speculable, speculation};
 use crate::hot_path::{Stage, table_of};
 use crate::{
-    Algorithm, Call, Expression, FieldRef, HashInput, HeaderId, KeySet, NodeId, NodeKind, ParserId, Place, Program,
-    Select, Statement, TableId, VariableId,
+    Algorithm, Call, Expression, FieldRef, HeaderId, KeySet, NodeId, NodeKind, ParserId, Place, Program, Select,
+    Statement, TableId, VariableId,
 };
 use num_bigint::BigUint;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +57,11 @@ pub(super) struct Run<'p> {
     states: BTreeMap<ParserId, u32>,
     /// What becomes of exits.
     pub exit_state: ExitState,
-    /// What the current node may do, if it is a block.
+    /// Values of registers.
+    pub kept: Vec<KeptValue>,
+    /// The position of the current node.
+    pub place: usize,
+    /// What the current node may do, if it is a block or a lookup.
     speculable: Speculable,
     /// Where `exit` in the current block goes, if that is a side exit.
     exit_to: Option<NodeId>,
@@ -77,7 +81,7 @@ pub fn front<'p>(
     let state = State { variables: BTreeMap::new(), fields: BTreeMap::new(), headers: BTreeMap::new(), cursor: 0 };
     let (found, record, states, exit_state) = (Vec::new(), None, BTreeMap::new(), ExitState::default());
     let speculable = Speculable::default();
-    let (exit_to, ahead) = (None, 0);
+    let (kept, place, exit_to, ahead) = (Vec::new(), 0, None, 0);
     let mut run = Run {
         program,
         steps,
@@ -89,6 +93,8 @@ pub fn front<'p>(
         record,
         states,
         exit_state,
+        kept,
+        place,
         speculable,
         exit_to,
         ahead,
@@ -123,18 +129,20 @@ impl Run<'_> {
     fn finish(mut self, keys: Vec<(usize, Bits)>, mut rewrites: Vec<Rewrites>) -> VectorStage {
         let drops = self.drops();
         let stored = rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
-        let numbers = self.found.iter().map(|(_, number)| *number).chain([self.exits, drops]);
+        let held = self.kept.iter().map(|kept| kept.value);
+        let numbers = self.found.iter().map(|(_, number)| *number).chain(held).chain([self.exits, drops]);
         let results: Vec<Number> =
             keys.iter().flat_map(|(_, key)| key.parts.iter().copied()).chain(stored).chain(numbers).collect();
         let (steps, kept) = self.steps.needed(&results);
         let (rows, bytes) = loaded(&steps, self.taken(), &[]);
         let keys = keys.into_iter().map(|(place, key)| (place, key.parts.iter().map(|part| kept[part]).collect()));
         let found = self.found.iter().map(|(place, number)| (*place, kept[number])).collect();
+        let held = self.kept.iter().map(|value| KeptValue { value: kept[&value.value], ..*value }).collect();
         for store in rewrites.iter_mut().flat_map(|action| &mut action.stores) {
             store.value = kept[&store.value];
         }
         let (exits, drops) = (kept[&self.exits], kept[&drops]);
-        VectorStage { exits, drops, found, keys: keys.collect(), rewrites, steps, rows, bytes }
+        VectorStage { exits, drops, found, kept: held, keys: keys.collect(), rewrites, steps, rows, bytes }
     }
 
     /// Contiguous bytes that the parser needs.
@@ -160,15 +168,21 @@ impl Run<'_> {
         if never_speculable(self.program, node) {
             return Err("has a result that may differ in the commit phase");
         }
+        self.place = place;
         self.speculable = match &self.program.nodes[node].kind {
-            NodeKind::Block { .. } => {
+            NodeKind::Block { body, .. } => {
+                let kept = kept_registers(self.program, node);
+                if !kept.is_empty() && !reads_at_top(body) {
+                    return Err("reads a register under a condition");
+                }
+                Speculable { deferrable: deferrable_writes(self.program, node), kept }
+            }
+            NodeKind::Apply { .. } => {
                 Speculable { deferrable: deferrable_writes(self.program, node), ..Speculable::default() }
             }
-            NodeKind::State { .. }
-            | NodeKind::Branch { .. }
-            | NodeKind::Apply { .. }
-            | NodeKind::Deparse { .. }
-            | NodeKind::Buffer { .. } => Speculable::default(),
+            NodeKind::State { .. } | NodeKind::Branch { .. } | NodeKind::Deparse { .. } | NodeKind::Buffer { .. } => {
+                Speculable::default()
+            }
         };
         self.exit_to = match &self.program.nodes[node].kind {
             NodeKind::Block { exit, .. } => exit.filter(|to| *to != next),
@@ -278,7 +292,8 @@ impl Run<'_> {
                 self.defer(statement);
                 return Ok(());
             }
-            Speculation::Kept | Speculation::SideEffect => {
+            Speculation::Kept => return self.keep(statement),
+            Speculation::SideEffect => {
                 let never = self.steps.mask(false);
                 self.require(never);
                 return Ok(());
@@ -303,11 +318,13 @@ impl Run<'_> {
                 Ok(())
             }
             Statement::Call(Call::Hash { algorithm: Algorithm::InternetChecksum, data, into }) => {
-                let sum = self.sum(data)?;
+                let (sum, _) = self.words(data)?;
+                let sum = self.steps.folded(sum);
                 let all = self.steps.constant(0xffff);
                 let part = self.steps.operate(Operator::Xor, sum, all);
                 self.put(*into, Bits { width: 16, parts: vec![part] })
             }
+            Statement::Call(Call::AddChecksum { sum, data, subtract }) => self.add_checksum(*sum, data, *subtract),
             Statement::Call(_) => Err("hashes, other than by a checksum"),
             Statement::Exit if self.exit_to.is_some() => {
                 let (leaves, to) = (self.active, self.exit_to);
@@ -334,7 +351,7 @@ impl Run<'_> {
         }
     }
 
-    fn put(&mut self, target: Place, value: Bits) -> Result<()> {
+    pub fn put(&mut self, target: Place, value: Bits) -> Result<()> {
         let Place::Variable(variable) = target else { return Err("writes a header") };
         self.assigned(Place::Variable(variable), Some(value));
         Ok(())
@@ -405,51 +422,6 @@ impl Run<'_> {
         Bits { width: then.width, parts }
     }
 
-    /// The folded sum of 16-bit words.
-    fn sum(&mut self, data: &[HashInput]) -> Result<Number> {
-        const WHOLE: &str = "sums what is not made of whole words";
-        // Contiguous bits of the packet are one piece.
-        let mut pieces: Vec<(u32, u32)> = Vec::new();
-        let mut sum = self.steps.constant(0);
-        for input in data {
-            match input {
-                // A field counts only while its header is valid.
-                HashInput::Field(field) if !self.state.headers.contains_key(&field.header) => {}
-                HashInput::Field(field) => {
-                    let from = self.place_of(*field)?;
-                    let to = from + self.program.field(*field).width;
-                    match pieces.last_mut() {
-                        Some(last) if last.1 == from => last.1 = to,
-                        _ => pieces.push((from, to)),
-                    }
-                }
-                HashInput::Bits(value) => {
-                    let value = self.bits(value)?;
-                    if !value.width.is_multiple_of(16) {
-                        return Err(WHOLE);
-                    }
-                    for part in value.parts {
-                        let (low, by) = (self.steps.fit(part, 16), self.steps.constant(16));
-                        let high = self.steps.operate(Operator::ShiftRight, part, by);
-                        sum = self.steps.operate(Operator::Add, sum, low);
-                        sum = self.steps.operate(Operator::Add, sum, high);
-                    }
-                    // The next input begins a piece of its own.
-                    pieces.push((u32::MAX, u32::MAX));
-                }
-                HashInput::Payload => return Err("sums the payload"),
-            }
-        }
-        for (from, to) in pieces.into_iter().filter(|piece| piece.0 != u32::MAX) {
-            if !from.is_multiple_of(8) || !(to - from).is_multiple_of(16) {
-                return Err(WHOLE);
-            }
-            let piece = self.steps.packet_sum(from / 8, to / 8, self.phase);
-            sum = self.steps.operate(Operator::Add, sum, piece);
-        }
-        Ok(self.steps.folded(sum))
-    }
-
     /// The bit offset of a field in the packet.
     pub fn place_of(&self, field: FieldRef) -> Result<u32> {
         let Some(start) = self.state.headers.get(&field.header) else {
@@ -459,4 +431,14 @@ impl Run<'_> {
         let before = &header.fields[..field.field as usize];
         Ok(8 * start + before.iter().map(|field| field.width).sum::<u32>())
     }
+}
+
+/// Whether registers are read by statements of a block itself, in their order, and by none within them.
+fn reads_at_top(body: &[Statement]) -> bool {
+    let is_read = |statement: &Statement| matches!(statement, Statement::Call(Call::ReadRegister { .. }));
+    body.iter().filter(|statement| !is_read(statement)).all(|statement| {
+        let mut reads = false;
+        statement.walk(&mut |inner| reads |= is_read(inner));
+        !reads
+    })
 }

@@ -26,13 +26,14 @@ impl Steps {
             Step::Word(_)
             | Step::Length
             | Step::Port
+            | Step::Register { .. }
             | Step::TableRead { .. }
             | Step::Operate(..)
             | Step::Choose { .. } => None,
         }
     }
 
-    /// A read of the packet or of a table.
+    /// A read of the packet, of a register or of a table.
     pub fn read(&mut self, step: Step) -> Number {
         self.add(step, u32::MAX)
     }
@@ -169,7 +170,12 @@ impl Steps {
             }
             Step::Operate(operator, ..) => operator.compares(),
             Step::Constant(value) => value == 0 || value == u32::MAX,
-            Step::Word(_) | Step::Length | Step::Port | Step::TableRead { .. } | Step::Choose { .. } => false,
+            Step::Word(_)
+            | Step::Length
+            | Step::Port
+            | Step::Register { .. }
+            | Step::TableRead { .. }
+            | Step::Choose { .. } => false,
         }
     }
 
@@ -205,6 +211,7 @@ impl Steps {
         for (number, step) in self.list.iter().enumerate().filter(|(number, _)| is_needed[*number]) {
             kept.insert(number as Number, steps.len() as Number);
             steps.push(match *step {
+                Step::Register { register, of } => Step::Register { register, of: kept[&of] },
                 Step::TableRead { place, what, of } => Step::TableRead { place, what, of: kept[&of] },
                 Step::Operate(operator, left, right) => Step::Operate(operator, kept[&left], kept[&right]),
                 Step::Choose { mask, then, otherwise } => {

@@ -171,8 +171,8 @@ fn counted(lanes: &VectorStage) -> StepCounts {
         match step {
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => {}
             Step::Operate(..) | Step::Choose { .. } => operators += 1.0,
-            Step::TableRead { .. } if is_uniform => operators += GATHER,
-            Step::TableRead { .. } => reads += GATHER,
+            Step::Register { .. } | Step::TableRead { .. } if is_uniform => operators += GATHER,
+            Step::Register { .. } | Step::TableRead { .. } => reads += GATHER,
         }
     }
     let stores = |parts: usize| match parts.div_ceil(WORDS_PER_LIMB) {
@@ -191,9 +191,12 @@ fn uniform_for_port(lanes: &VectorStage) -> Vec<bool> {
     for step in &lanes.steps {
         let is_uniform = match step {
             Step::Word(_) | Step::Length => false,
-            Step::Port | Step::Constant(_) | Step::TableRead { .. } | Step::Operate(..) | Step::Choose { .. } => {
-                step.operands().iter().all(|operand| uniform[*operand as usize])
-            }
+            Step::Port
+            | Step::Constant(_)
+            | Step::Register { .. }
+            | Step::TableRead { .. }
+            | Step::Operate(..)
+            | Step::Choose { .. } => step.operands().iter().all(|operand| uniform[*operand as usize]),
         };
         uniform.push(is_uniform);
     }
