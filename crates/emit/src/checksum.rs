@@ -8,7 +8,8 @@ use crate::body::{Body, Presence};
 use crate::c::{Expr, Stmt};
 use crate::field::Spot;
 use crate::unit::number;
-use hlir::{Expression, FieldRef, HashInput, HeaderId, Place, Type};
+use hlir::effects::{self, Speculable, Speculation};
+use hlir::{Call, Expression, FieldRef, HashInput, HeaderId, Place, Statement, Type};
 use std::collections::BTreeMap;
 
 /// A part of the data. All but numbers fill whole words.
@@ -60,6 +61,20 @@ impl Position {
 const WORD: u32 = 16;
 /// A number and what follows it in its word fit into a limb.
 const WIDEST_NUMBER: u32 = 48;
+
+/// Whether data of a checksum are read from a place.
+fn reads(data: &[HashInput], place: Place) -> bool {
+    let wanted = Expression::place(place);
+    data.iter().any(|input| match input {
+        HashInput::Bits(value) => {
+            let mut found = false;
+            value.walk(&mut |inner| found |= *inner == wanted);
+            found
+        }
+        HashInput::Field(field) => place == Place::Field(*field),
+        HashInput::Payload => false,
+    })
+}
 
 impl Body<'_, '_> {
     /// The data as parts; none if a part's place in its word is not known, or is shared in a way that cannot be
@@ -140,18 +155,45 @@ impl Body<'_, '_> {
         complement: &'static str,
     ) -> bool {
         let Some(parts) = self.parts(data, subtract) else { return false };
+        self.sum_terms(&[(parts, subtract)], begin, into, complement);
+        true
+    }
+
+    /// Writes several additions to one checksum as one sum, which is folded once: how many there are in front of
+    /// `statements`, at least two; or 0. Of the sum between them nothing is read. Folding is exact: a folded sum is 0
+    /// only if all its words are.
+    pub fn add_checksums(&mut self, statements: &[Statement]) -> usize {
+        let Some(Statement::Call(Call::AddChecksum { sum, .. })) = statements.first() else { return 0 };
+        let mut terms = Vec::new();
+        for statement in statements {
+            let Statement::Call(Call::AddChecksum { sum: other, data, subtract }) = statement else { break };
+            let is_read = !terms.is_empty() && reads(data, *sum);
+            let Some(parts) = self.parts(data, *subtract).filter(|_| other == sum && !is_read) else { break };
+            terms.push((parts, *subtract));
+        }
+        let speculated =
+            |statement: &Statement| effects::speculation(statement, &Speculable::default()) == Speculation::Runs;
+        if terms.len() < 2 || self.ahead && !statements[..terms.len()].iter().all(speculated) {
+            return 0;
+        }
+        self.sum_terms(&terms, Some(*sum), *sum, "");
+        terms.len()
+    }
+
+    fn sum_terms(&mut self, terms: &[(Vec<Part>, bool)], begin: Option<Place>, into: Place, complement: &'static str) {
         let begin = begin.map(|place| self.place_value(place));
         let sum = self.temporary("sum");
         let none = Expr::long(0);
         let begin = begin.map_or(none.clone(), |value| Expr::call("walk_sum_number", [none, value, Expr::word(16)]));
         self.push(Stmt::declare("uint64_t", &sum, begin));
-        for part in parts {
-            self.sum_part(&sum, &part, subtract);
+        for (part, subtract) in
+            terms.iter().flat_map(|(parts, subtract)| parts.iter().map(move |part| (part, subtract)))
+        {
+            self.sum_part(&sum, part, *subtract);
         }
         let folded = Expr::call("walk_sum_end", [Expr::name(&sum)]);
         let result = if complement.is_empty() { folded } else { Expr::unary(complement, folded) };
         self.put_number(into, Expr::cast("uint16_t", result), 16);
-        true
     }
 
     fn sum_part(&mut self, sum: &str, part: &Part, subtract: bool) {

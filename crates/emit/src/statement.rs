@@ -21,7 +21,10 @@ impl Body<'_, '_> {
     pub fn statements(&mut self, body: &[Statement]) -> bool {
         let mut left = body;
         while let Some(statement) = left.first() {
-            let copied = self.copy_parameters(left);
+            let mut copied = self.copy_parameters(left);
+            if copied == 0 {
+                copied = self.add_checksums(left);
+            }
             if copied == 0 && !self.statement(statement) {
                 return false;
             }
