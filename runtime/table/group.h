@@ -30,6 +30,10 @@ struct table_group {
 	const void *const *requests;
 	uint32_t request_count;
 	uint32_t request_far;	/* 1: to L2, as this group's own lines were */
+	/* Of hash tables whose entries have a record each: those that are found are prefetched, for they are one more
+	 * line for each packet. The array may have been replaced since, which only makes the prefetch useless. NULL: none. */
+	const uint8_t *records;
+	uint32_t record_stride;
 };
 
 static inline __attribute__((always_inline)) void
@@ -71,6 +75,13 @@ table_group_request_rest(const struct table_group *group)
 		table_group_request(group, i);
 }
 
+static inline __attribute__((always_inline)) void
+table_group_record(const struct table_group *group, uint32_t found)
+{
+	if (group->records != NULL)
+		__builtin_prefetch(group->records + (size_t)found * group->record_stride, 0, 3);
+}
+
 /* The lookups of a group in an empty table: nothing is found. Only the newer group's lines are prefetched.
  * Prefetches go on, since the newer group may find the table filled. */
 static inline __attribute__((always_inline)) uint64_t
@@ -90,6 +101,8 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 {
 	table_group_request_four(group, i);
 	_mm_storeu_si128((void *)(group->found + i), found);
+	for (uint32_t j = 0; group->records != NULL && j < 4; j++)
+		table_group_record(group, group->found[i + j]);
 	return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(found, _mm_setzero_si128())));
 }
 #endif
@@ -284,6 +297,7 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 		const uint32_t found = NAME##_find_in(table, address, limbs > 2 ? NAME##_group_hash(table, group, i) : 0, key, limbs);              \
                                                                                                                                                     \
 		table_group_request(group, i);                                                                                                      \
+		table_group_record(group, found);                                                                                                   \
 		group->found[i] = found;                                                                                                            \
 		return (uint32_t)(found == 0);                                                                                                      \
 	}
@@ -322,6 +336,7 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 				continue;                                                                                                           \
 			group->found[at] =                                                                                                          \
 				NAME##_find_second(table, address, hash, group->keys + (size_t)at * limbs, limbs);                                  \
+			table_group_record(group, group->found[at]);                                                                                \
 		}                                                                                                                                   \
 	}
 

@@ -275,6 +275,7 @@ impl Unit<'_> {
             walks_ahead: self.structure(table).is_walked() && self.requested(plan, table).is_some(),
             is_empty: self.skips_empty(table).then(|| self.is_empty(table)),
             requests: None,
+            records: None,
         };
         code.extend(self.find_group(table, grouped));
         (code, name("found[i]"))

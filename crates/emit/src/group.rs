@@ -29,6 +29,8 @@ pub struct Grouped {
     /// Whether the table was empty when the group's keys were due, if that is asked.
     pub is_empty: Option<Expr>,
     pub requests: Option<Requests>,
+    /// Where the records are, and their distance, if those that are found are prefetched.
+    pub records: Option<[Expr; 2]>,
 }
 
 /// Lines of a newer group that lookups prefetch, one each.
@@ -127,6 +129,10 @@ impl Unit<'_> {
         }
         if matches!(grouped.requested, Some(Hint::T1 | Hint::NonTemporal)) && (has_requests || has_two_lines) {
             members.push(Expr::designated("request_far", Expr::word(1)));
+        }
+        if let Some([records, stride]) = grouped.records {
+            members.push(Expr::designated("records", records));
+            members.push(Expr::designated("record_stride", stride));
         }
         let group = format!("{}_group", grouped.name);
         let address = Expr::Name(format!("&{group}"));

@@ -155,15 +155,20 @@ impl Unit<'_> {
 
     /// The record with the number `found` among `records`.
     pub fn record_of(&self, table: TableId, records: Expr, found: Expr) -> Expr {
-        let name = self.table_name(table);
-        let size = Expr::call("sizeof", [Expr::Name(format!("struct {name}_record"))]);
-        let own = if self.program.has_own_records(table) { "1" } else { "0" };
-        let stride = Expr::call("table_stride", [size, Expr::name(own)]);
+        let stride = self.record_stride(table);
         if self.is_in_code(table) {
             let offset = Expr::binary("*", Expr::cast("size_t", found), stride);
             return Expr::cast("const void *", Expr::binary("+", records, offset));
         }
-        Expr::call("table_record_of", [Expr::Name(format!("&run->{name}->table")), records, found, stride])
+        let held = Expr::Name(format!("&run->{}->table", self.table_name(table)));
+        Expr::call("table_record_of", [held, records, found, stride])
+    }
+
+    /// The distance from one record of a table to the next.
+    pub fn record_stride(&self, table: TableId) -> Expr {
+        let size = Expr::call("sizeof", [Expr::Name(format!("struct {}_record", self.table_name(table)))]);
+        let own = if self.program.has_own_records(table) { "1" } else { "0" };
+        Expr::call("table_stride", [size, Expr::name(own)])
     }
 
     /// The number of a found record, or of the default action's.

@@ -245,6 +245,7 @@ impl HotPath<'_> {
                 is_empty: self.was_empty(place),
                 found: name(format!("path->{}_found", self.title(place))),
                 requests,
+                records: self.records_requested(stage, place),
             };
             if stage.looked_up.len() > 1 && self.unit.structure(table).has_two_lines() {
                 let [first, second] = self.unit.find_halves(table, grouped);
@@ -255,6 +256,15 @@ impl HotPath<'_> {
             }
         }
         [code, seconds]
+    }
+
+    /// Where the records of a lookup are, and their distance, if a stage prefetches them: in a hash table whose first
+    /// lines it prefetches, and whose entries have a record each.
+    fn records_requested(&self, stage: &Stage, place: usize) -> Option<[Expr; 2]> {
+        let (unit, table) = (self.unit, self.table(place));
+        let prefetches = unit.structure(table).has_two_lines() && self.requested(stage, place).is_some();
+        let own = prefetches && unit.program.has_own_records(table);
+        own.then(|| [unit.records(table), unit.record_stride(table)])
     }
 
     fn walks_ahead(&self, stage: &Stage, table: TableId) -> bool {

@@ -350,7 +350,12 @@ impl Model<'_> {
         let window = (seen / (1.0 + shape.mispredictions / steps)).clamp(1.0, group);
         let record = shape.lines.len().saturating_sub(1);
         let is_level_by_level = made.is_level_by_level();
-        let is_prefetched = |at: usize| is_level_by_level && at < record || at == 0 && made.request.is_some();
+        let prefetches_records = self.prefetches_records(made);
+        let is_prefetched = |at: usize| {
+            is_level_by_level && at < record
+                || at == 0 && made.request.is_some()
+                || at > 0 && at == record && prefetches_records
+        };
         let all = || shape.lines.iter().zip(&lookup.working_sets).enumerate();
         let loaded: f64 = all()
             .filter(|(at, _)| !is_prefetched(*at))
@@ -370,6 +375,10 @@ impl Model<'_> {
                 (memory.group(Hint::T0, footprint, group) - level).max(0.0) + further
             })
             .sum();
+        // The records of a group are prefetched by its lookups.
+        let record = lookup.working_sets.get(record).filter(|_| prefetches_records);
+        let record = record.map(|record| memory.group(Hint::T0, record, group));
+        let record = record.map_or(0.0, |line| line + self.inputs.machine.stages().prefetch_cycles);
         // Second lines of a group are read together, after all first ones.
         let seconds = (group * shape.second_line).clamp(1.0, window.max(1.0));
         let second_line = shape.second_line
@@ -377,7 +386,16 @@ impl Model<'_> {
         let parallel = if shape.group_savings.is_some() { group } else { window };
         let guessed = if shape.structure.is_walked() { WALK_MISPREDICTED } else { 1.0 };
         let mispredicted = guessed * shape.mispredictions * self.inputs.machine.mispredict_cycles;
-        (loaded - overlapping).max(0.0) + levels + second_line + self.steps(lookup, parallel, operation) + mispredicted
+        let lines = (loaded - overlapping).max(0.0) + levels + second_line + record;
+        lines + self.steps(lookup, parallel, operation) + mispredicted
+    }
+
+    /// Whether a stage prefetches the records that it finds: in hash tables whose first lines it prefetches, and whose
+    /// entries have a record each.
+    fn prefetches_records(&self, made: &StagedLookup) -> bool {
+        let lookup = made.lookup;
+        let own = self.program.has_own_records(lookup.table) && lookup.shape.structure.has_two_lines();
+        own && made.request.is_some()
     }
 
     /// Cycles that a lookup saves where its structure looks up a whole group at once.

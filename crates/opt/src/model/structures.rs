@@ -149,6 +149,9 @@ impl Shape {
     }
 }
 
+/// `struct record_head` of runtime/table/table.h.
+const RECORD_HEAD_BYTES: u64 = 16;
+
 /// Bytes of an action record: the action's number, then the parameters, each aligned to its size.
 fn record_bytes(table: &Table) -> u64 {
     let parameter = |width: u32| u64::from(width.div_ceil(8).next_power_of_two().min(8)) * limbs(width) as u64;
@@ -220,8 +223,9 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
     let (operations, mut lines) = keyed.lookup_cost(structure);
     let group_savings = keyed.group_savings(structure, operations);
     let records = if program.has_own_records(id) { keyed.entries } else { content.records.clamp(1, keyed.entries) };
-    // The record is one more line, unless all entries share a few: then it stays in L1.
-    lines.push(Line::single(records * record_bytes(table), 1.0));
+    // The record is one more line, unless all entries share a few: then it stays in L1. Records of their own have heads.
+    let head = if program.has_own_records(id) { RECORD_HEAD_BYTES } else { 0 };
+    lines.push(Line::single(records * (record_bytes(table) + head), 1.0));
     // `begin`: 30 dependent instructions for a hash (two products), 8 for shifts.
     let address_latency = if structure.has_two_lines() || structure == Structure::Perfect { HASHING } else { INDEXING };
     Shape {
