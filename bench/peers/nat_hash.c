@@ -1,6 +1,7 @@
 /* nat by hand over DPDK's rte_hash, both ways: the packets of a burst from inside are looked up at once by their inside endpoint, those that are new take
  * a port as the program does, and their flows go into both tables. Only UDP from inside is here, which is what the bench has; all else is dropped, as are
- * packets for the host of a network. */
+ * packets for the host of a network. Both entries of a flow lead to one record, with its endpoints and the time of its last packet: as in the program,
+ * each packet restarts the time after which an idle flow ends. */
 #include "ipv4_find.h"
 #include "router_dpdk.h"
 
@@ -51,21 +52,30 @@ struct endpoint {
 	uint16_t unused;
 };
 
+/* What both directions find. Half a line, so that a packet reads one. */
+struct flow {
+	_Alignas(32) uint64_t outside;	/* endpoints as words */
+	uint64_t inside;
+	uint64_t last_hit_ns;
+};
+
 static struct nat_pool pools[MOST_POOLS];
 static uint32_t pool_count;
 static struct nexthops nexthops;
 static struct rte_hash *outbound, *inbound;	/* 8 bytes each: the endpoint; UDP is the only protocol */
+static struct flow *flows;
+static uint64_t flow_count, flows_most;
 static uint32_t crc_table[256];
 
 static int
 nat_open(uint64_t entries)
 {
 	/* Spoiled packets of the check begin flows as well. */
-	const uint64_t flows = entries + 65536;
-	const int socket = peer_heap(2 * peer_hash_bytes(flows, sizeof(struct endpoint)));
+	const uint64_t most = entries + 65536;
+	const int socket = peer_heap(2 * peer_hash_bytes(most, sizeof(struct endpoint)));
 	char name[32];
 	struct rte_hash_parameters parameters = {
-		.name = peer_name(name, sizeof(name), "in"), .entries = peer_hash_slots(flows), .key_len = sizeof(struct endpoint),
+		.name = peer_name(name, sizeof(name), "in"), .entries = peer_hash_slots(most), .key_len = sizeof(struct endpoint),
 		.hash_func = rte_hash_crc, .socket_id = socket,
 	};
 
@@ -79,6 +89,11 @@ nat_open(uint64_t entries)
 			value = value >> 1 ^ (value & 1 ? 0xedb88320 : 0);
 		crc_table[byte] = value;
 	}
+	flows = peer_allocate(most * sizeof(struct flow));
+	flow_count = 0;
+	flows_most = most;
+	if (flows == NULL)
+		return peer_fail("no memory for flows");
 	return inbound == NULL || outbound == NULL ? peer_fail("rte_hash_create") : 0;
 }
 
@@ -118,8 +133,8 @@ endpoint_word(const struct endpoint *endpoint)
 	return (uint64_t)endpoint->port << 32 | endpoint->address;
 }
 
-/* A flow begins: its outside endpoint as a word, or 0 where it has no pool or all ports that are tried are taken. */
-static uint64_t __attribute__((noinline))
+/* A flow begins; NULL where it has no pool or all ports that are tried are taken. */
+static struct flow *__attribute__((noinline))
 nat_begin(const struct endpoint *inside)
 {
 	const uint32_t address = __builtin_bswap32(inside->address);
@@ -136,14 +151,17 @@ nat_begin(const struct endpoint *inside)
 
 			if (rte_hash_lookup(inbound, &outside) >= 0)
 				continue;
-			if (rte_hash_add_key_data(inbound, &outside, (void *)(uintptr_t)endpoint_word(inside)) != 0 ||
-			    rte_hash_add_key_data(outbound, inside, (void *)(uintptr_t)endpoint_word(&outside)) != 0)
-				return 0;
-			return endpoint_word(&outside);
+			if (flow_count == flows_most)
+				return NULL;
+			flows[flow_count] = (struct flow){ endpoint_word(&outside), endpoint_word(inside), 0 };
+			if (rte_hash_add_key_data(inbound, &outside, &flows[flow_count]) != 0 ||
+			    rte_hash_add_key_data(outbound, inside, &flows[flow_count]) != 0)
+				return NULL;
+			return &flows[flow_count++];
 		}
-		return 0;
+		return NULL;
 	}
-	return 0;
+	return NULL;
 }
 
 /* Of the sum of ~m + m' (RFC 1624), as the packet has it. */
@@ -196,7 +214,8 @@ nat_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 	_Alignas(64) uint32_t address[PEER_BURST], route[PEER_BURST];
 	struct endpoint inside[PEER_BURST];
 	const void *keys[PEER_BURST];
-	void *found[PEER_BURST];
+	void *found[PEER_BURST] = { NULL };
+	const uint64_t now = worker->clock_ns;
 	uint16_t ports[PEER_BURST];
 	uint8_t bad[PEER_BURST];
 	uint64_t hits = 0;
@@ -213,9 +232,11 @@ nat_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 		address[i] = address[0];
 	ipv4_find(address, route, count);
 	rte_hash_lookup_bulk_data(outbound, keys, count, &hits, found);
+	for (uint32_t i = 0; i < count; i++)
+		prefetch(found[i]);
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t *data = burst_data(burst, i);
-		uint64_t outside = (uintptr_t)found[i];
+		struct flow *flow = found[i];
 		const struct nexthop *nexthop;
 
 		bad[i] = nat_is_bad(data, burst_length(burst, i)) | (route[i] == LPM_MISS);
@@ -224,14 +245,17 @@ nat_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 		if (__builtin_expect(!bad[i] && !(hits >> i & 1), 0)) {
 			/* An earlier packet of the burst may have begun the flow. */
 			if (rte_hash_lookup_data(outbound, keys[i], &found[i]) >= 0)
-				outside = (uintptr_t)found[i];
+				flow = found[i];
 			else
-				outside = nat_begin(&inside[i]);
-			bad[i] = outside == 0;
+				flow = nat_begin(&inside[i]);
+			bad[i] = flow == NULL;
 		}
 		any_bad |= bad[i];
-		if (__builtin_expect(!bad[i], 1))
-			nat_rewrite(data, nexthop, outside);
+		if (__builtin_expect(!bad[i], 1)) {
+			if (flow->last_hit_ns != now)
+				flow->last_hit_ns = now;
+			nat_rewrite(data, nexthop, flow->outside);
+		}
 	}
 	if (__builtin_expect(any_bad, 0))
 		burst_split(worker, burst, ports, bad);

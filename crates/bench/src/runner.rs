@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 
 /// Packets of a sample: some 0.1 ms.
 const SAMPLE: u64 = 8192;
+/// What the clock of the in-memory port moves by from sample to sample, so that hits restart idle timers.
+const SAMPLE_NS: u64 = 100_000;
 /// A variant that takes longer for a round than this gets by with fewer samples: one of a thousand cycles a packet is as steady in five.
 const ENOUGH: Duration = Duration::from_millis(60);
 const FEWEST: usize = 5;
@@ -71,6 +73,7 @@ replay!(DpdkMemoryPort);
 trait Carrier {
     fn port(&mut self) -> &mut dyn Replay;
     fn run(&mut self);
+    fn set_clock(&mut self, nanoseconds: u64);
     /// Forgets what the program has told.
     fn hush(&mut self);
     /// Lookups so far; unknown of programs by hand.
@@ -83,6 +86,9 @@ impl<R: Replay + Lane> Carrier for Switch<R> {
     }
     fn run(&mut self) {
         Switch::run(self, 0);
+    }
+    fn set_clock(&mut self, nanoseconds: u64) {
+        Switch::set_clock(self, nanoseconds);
     }
     fn hush(&mut self) {
         let _ = self.take_events(usize::MAX);
@@ -98,6 +104,10 @@ impl<R: Replay + Lane> Carrier for NativeEngine<'static, R> {
     }
     fn run(&mut self) {
         self.switch().run(0);
+    }
+    fn set_clock(&mut self, nanoseconds: u64) {
+        // Without aging, which the control thread does at its leisure.
+        self.switch().set_clock(nanoseconds);
     }
     fn hush(&mut self) {
         self.switch().hush();
@@ -141,6 +151,7 @@ pub struct Runner {
     is_learning: bool,
     carrier: Box<dyn Carrier>,
     samples: Samples,
+    clock_ns: u64,
     before: Counts,
     lookups_before: u64,
 }
@@ -181,6 +192,7 @@ impl Runner {
             predictor: built.predictor,
             carrier,
             samples: Samples::default(),
+            clock_ns: 0,
             before: Counts::default(),
             lookups_before: 0,
         })
@@ -210,6 +222,8 @@ impl Runner {
             }
             taken += 1;
             self.carrier.port().more(SAMPLE);
+            self.clock_ns += SAMPLE_NS;
+            self.carrier.set_clock(self.clock_ns);
             let start = clock::ticks();
             self.carrier.run();
             Some((clock::ticks() - start) as f64 / SAMPLE as f64)
