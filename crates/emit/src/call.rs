@@ -122,7 +122,8 @@ impl Body<'_, '_> {
         let hit = Expr::binary("!=", Expr::name("found"), Expr::word(0));
         let failed = self.temporary("failed");
         if self.unit.tracks_insertions() {
-            self.push(Stmt::Assign(Expr::name("run->insertions"), "+=", Expr::word(1)));
+            let missed = Expr::binary("==", Expr::name("found"), Expr::word(0));
+            self.push(Stmt::Assign(Expr::name("run->insertions"), "+=", missed));
         }
         let whole = Expr::binary("||", hit, Expr::binary("!=", inserted, Expr::name("0")));
         self.push(Stmt::declare("const bool", &failed, whole));

@@ -371,7 +371,7 @@ fn remove_declarations(body: &mut Vec<Stmt>, mentioned: &HashSet<String>) -> boo
 }
 
 /// A function on a packet; parameters that it does not use are said to be unused.
-fn stage(name: &str, of: &str, body: Vec<Stmt>, more: &[&str]) -> Vec<Item> {
+pub fn stage(name: &str, of: &str, body: Vec<Stmt>, more: &[&str]) -> Vec<Item> {
     let mut body = without_unused(body);
     let mut parameters = vec!["struct run *run".to_string(), "struct state *state".to_string()];
     parameters.extend(more.iter().map(|parameter| parameter.to_string()));

@@ -74,7 +74,15 @@ pub fn may_be_stale(program: &Program, node: NodeId) -> bool {
     table_of(program, node).is_some_and(|table| learns(program, table))
 }
 
-/// Whether the hot path makes such lookups speculatively ([`may_be_stale`]).
+/// Whether a node leads a packet to the same next node when its lookup's result is used again: the default action's
+/// record could be another one by then, and so could a group's member, or an entry that a packet has inserted.
+pub fn has_lasting_outcome(program: &Program, node: NodeId) -> bool {
+    let NodeKind::Apply { table, .. } = &program.nodes[node].kind else { return true };
+    let declared = &program.tables[*table];
+    declared.default_constant && declared.profile.is_none() && !learns(program, *table)
+}
+
+/// Whether the hot path makes lookups speculatively that may be out of date ([`may_be_stale`]).
 pub fn tracks_insertions(program: &Program, plan: &Plan) -> bool {
     let Some(path) = plan.hot_path.as_ref().and_then(|path| nodes(program, path)) else { return false };
     let stages = stages(program, plan, &path);

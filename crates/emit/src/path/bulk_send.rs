@@ -8,7 +8,7 @@ use crate::c::{Expr, Item, Stmt};
 use crate::node::{Nodes, Written};
 use crate::storage::{Words, words};
 use hlir::plan::Placement;
-use hlir::{Effect, HeaderId, NodeId, NodeKind, Statement};
+use hlir::{Effect, HeaderId, Next, NodeId, NodeKind, Statement};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions of the runtime that leave a packet's bounds as they are. `packet_gather` is not among them: it
@@ -27,9 +27,11 @@ const HARMLESS: [&str; 11] = [
     "walk_sum_subtract",
 ];
 
-/// A node that sends every packet that reaches it.
+/// A node that sends every packet that reaches it, or drops it.
 pub struct Sender {
     call: Expr,
+    /// What comes before: drops, each of which ends the packet.
+    drops: Vec<Stmt>,
     port: Expr,
     /// Whether the port number may have more than 16 bits.
     is_wide: bool,
@@ -38,11 +40,12 @@ pub struct Sender {
 
 impl HotPath<'_> {
     /// The nodes that send, if all packets that end in the commit phase keep their bounds or are dropped. A packet
-    /// that looks up again must not leave before older ones of its group that take the same nodes.
+    /// that looks up again must not leave before older ones of its group that take the same nodes, so a group is sent
+    /// at once only if none does ([`HotPath::hits_stay`]).
     pub(super) fn sending(&self, nodes: &Nodes) -> Vec<Sender> {
         let unit = self.unit;
         if !self.heads().is_empty()
-            || unit.tracks_insertions()
+            || unit.tracks_insertions() && !self.hits_stay(nodes)
             || !unit.program.externs.is_empty()
             || unit.plan.instrument != hlir::plan::Instrument::default()
         {
@@ -67,6 +70,39 @@ impl HotPath<'_> {
             }
         }
         senders
+    }
+
+    /// Whether packets that hit in all lookups of the hot path commit without inserting an entry and without a side
+    /// exit. Then a group of hits is sent at once even where misses insert entries.
+    fn hits_stay(&self, nodes: &Nodes) -> bool {
+        let learns = |index: &usize| match &self.unit.node(self.unit.facts.order[*index]).kind {
+            NodeKind::Apply { table, .. } => self.unit.learns(*table),
+            NodeKind::State { .. }
+            | NodeKind::Block { .. }
+            | NodeKind::Branch { .. }
+            | NodeKind::Deparse { .. }
+            | NodeKind::Buffer { .. } => false,
+        };
+        let behind = self.behind(nodes);
+        let guarded = behind.iter().any(|index| self.guard(self.unit.facts.order[*index]).is_some());
+        (0..=self.end()).all(|place| self.hit_stays(nodes, place)) && !guarded && !behind.iter().any(learns)
+    }
+
+    /// Whether a packet that hits goes on along the path.
+    fn hit_stays(&self, nodes: &Nodes, place: usize) -> bool {
+        let written = &nodes.written[self.unit.position(self.nodes[place])];
+        let next = self.nodes.get(place + 1).copied().or_else(|| written.outcomes.first().copied());
+        if self.repeated(place).is_some() || self.is_settled(place) || next.is_some() && written.only() == next {
+            return true;
+        }
+        let NodeKind::Apply { table, next: Next::Hit { hit, .. }, .. } = &self.unit.node(self.nodes[place]).kind else {
+            return false;
+        };
+        let mut exits = false;
+        for statement in self.unit.program.tables[*table].actions.iter().flat_map(|action| &action.body) {
+            statement.walk(&mut |inner| exits |= matches!(inner, Statement::Exit));
+        }
+        self.is_found(place) && next == Some(*hit) && !written.ends && !exits
     }
 
     /// Side exits in front of the deparsers among these nodes, where a group is sent at once: for packets whose bounds
@@ -110,10 +146,15 @@ impl HotPath<'_> {
         let position = |place: usize| self.unit.position(self.nodes[place]);
         let as_they_are = (0..=self.end()).filter(|place| self.repeated(*place).is_none());
         let mut run: BTreeSet<usize> = as_they_are.map(position).collect();
-        let last = &nodes.written[position(self.end())];
-        let behind = self.nodes.get(self.end() + 1).or_else(|| last.outcomes.first());
-        run.extend(self.reached(nodes, behind.copied()));
+        run.extend(self.behind(nodes));
         run
+    }
+
+    /// The nodes after the last lookup.
+    fn behind(&self, nodes: &Nodes) -> Vec<usize> {
+        let last = &nodes.written[self.unit.position(self.nodes[self.end()])];
+        let behind = self.nodes.get(self.end() + 1).or_else(|| last.outcomes.first());
+        self.reached(nodes, behind.copied())
     }
 
     fn sender(&self, node: NodeId, written: &Written) -> Option<Sender> {
@@ -138,13 +179,17 @@ impl HotPath<'_> {
             | Item::Variable { .. }
             | Item::Blank => None,
         });
-        let [Stmt::Do(Expr::Call(function, arguments)), Stmt::Return(Some(_))] = bodies.next_back()? else {
+        let [drops @ .., Stmt::Do(Expr::Call(function, arguments)), Stmt::Return(Some(_))] = bodies.next_back()? else {
             return None;
         };
         let [_, _, _, port, reason] = arguments.as_slice() else { return None };
+        let mut drops = drops.to_vec();
+        if !drops.iter_mut().all(only_drops) {
+            return None;
+        }
         let (port, is_wide) = (port.clone(), width > 16);
         let call = Expr::call(self.unit.node_name(node), [name("run"), name("state")]);
-        (function == "walk_send").then(|| Sender { call, port, is_wide, reason: reason.clone() })
+        (function == "walk_send").then(|| Sender { call, drops, port, is_wide, reason: reason.clone() })
     }
 
     /// Commits a full group without side exits.
@@ -154,9 +199,7 @@ impl HotPath<'_> {
         let mut code = self.gathering(Expr::long(0));
         code.push(Stmt::Blank);
         code.push(room(&group));
-        let mut turn = self.what_is_known();
-        turn.extend(self.gather());
-        code.push(each("i", group.clone(), turn));
+        code.push(each("i", group.clone(), self.gather()));
         code.push(send_gathered(&group, Expr::long(0), sender));
         code.extend(self.count_look_ups(&group));
         let mut parameters = vec!["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path"];
@@ -173,7 +216,6 @@ impl HotPath<'_> {
         let first = Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]));
         let mut turn = vec![Stmt::declare("const uint32_t", "i", first), Stmt::Blank];
         turn.push(Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))));
-        turn.extend(self.what_is_known());
         turn.extend(self.gather());
         let code = vec![
             Stmt::declare("uint64_t", "rest", name("set")),
@@ -197,8 +239,12 @@ impl HotPath<'_> {
         items
     }
 
-    /// Parameters for what is known of all packets that commit.
-    fn parameters_known(&self) -> impl Iterator<Item = &'static str> {
+    /// What is known of all packets that commit, and parameters for it.
+    pub(super) fn known_names(&self) -> impl Iterator<Item = &'static str> {
+        ["hits"].into_iter().chain((!self.actions.is_empty()).then_some("usual"))
+    }
+
+    pub(super) fn parameters_known(&self) -> impl Iterator<Item = &'static str> {
         ["bool hits"].into_iter().chain((!self.actions.is_empty()).then_some("bool usual"))
     }
 
@@ -208,25 +254,24 @@ impl HotPath<'_> {
         [word(hits)].into_iter().chain((!self.actions.is_empty()).then(|| word(usual)))
     }
 
-    fn about_known(&self, about: &str) -> String {
+    pub(super) fn about_known(&self, about: &str) -> String {
         let usual = if self.actions.is_empty() { "" } else { " `usual`: all run the usual action." };
         format!("{about} `hits`: every lookup found an entry.{usual}")
     }
 
-    /// Assumptions for the C compiler, one by one: of a conjunction, compilers forget what each part says.
-    fn what_is_known(&self) -> Vec<Stmt> {
-        let missed = self.found.iter().map(|place| ("hits", Expr::unary("!", self.found_at(*place))));
-        let others = self.other_actions().map(|other| ("usual", other));
-        missed.chain(others).map(|(holds, contrary)| never(Expr::binary("&&", name(holds), contrary))).collect()
-    }
-
-    /// For each table with an expected action: whether packet `i` has found another action.
-    fn other_actions(&self) -> impl Iterator<Item = Expr> {
-        let runs_another = |(place, action): (&usize, &usize)| {
-            let record = self.unit.record_of(self.table(*place), self.records(*place), self.found_at(*place));
-            Expr::binary("!=", Expr::call("record_action", [record]), Expr::word(*action as u32))
+    /// Assumptions for the C compiler about the lookup at a place, one by one: of a conjunction, compilers forget what
+    /// each part says. They stand where the action runs, since compilers forget them at a store to the packet.
+    pub(super) fn known_at(&self, place: usize) -> Vec<Stmt> {
+        if self.senders.is_empty() || !self.is_found(place) {
+            return Vec::new();
+        }
+        let missed = ("hits", Expr::unary("!", self.found_at(place)));
+        let runs_another = |action: &usize| {
+            let record = self.unit.record_of(self.table(place), self.records(place), self.found_at(place));
+            ("usual", Expr::binary("!=", Expr::call("record_action", [record]), Expr::word(*action as u32)))
         };
-        self.actions.iter().map(runs_another)
+        let known = std::iter::once(missed).chain(self.actions.get(&place).map(runs_another));
+        known.map(|(holds, contrary)| never(Expr::binary("&&", name(holds), contrary))).collect()
     }
 
     /// Whether all entries run the expected actions. Committing then has no dispatch, and reads only the part
@@ -282,7 +327,11 @@ impl HotPath<'_> {
     /// would be the exception.
     pub fn turns_together(&self) -> Vec<(Option<Expr>, Vec<Stmt>)> {
         let missed = || Expr::call("path_missed", [name("path")]);
-        let hit = Expr::binary("==", missed(), Expr::word(0));
+        let mut hit = Expr::binary("==", missed(), Expr::word(0));
+        if self.unit.tracks_insertions() {
+            let same = Expr::binary("==", name("run.insertions"), name("path->insertions"));
+            hit = Expr::binary("&&", hit, same);
+        }
         let most = Expr::binary(">", popcount(missed()), Expr::word(self.group() / 2));
         let hits = self.as_usual("&run", |usual| self.together(true, usual));
         vec![(Some(hit), hits), (self.is_out_of_order.then_some(most), vec![self.together(false, false)])]
@@ -301,7 +350,9 @@ impl HotPath<'_> {
 
     /// Commits packet `i` without sending it.
     pub(super) fn gather(&self) -> Vec<Stmt> {
-        let finish = Expr::call("path_finish", ["run", "&state", "path", "i", "&ports[i]"].map(name));
+        let known = self.known_names().map(name);
+        let packet = ["run", "&state", "path", "i", "&ports[i]"].map(name);
+        let finish = Expr::call("path_finish", packet.into_iter().chain(known));
         let gone = vec![
             Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
             Stmt::set(name("ports[i]"), Expr::word(0)),
@@ -312,6 +363,45 @@ impl HotPath<'_> {
         code.push(Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone));
         code
     }
+}
+
+impl Sender {
+    /// The function that says whether a packet is sent, and by which port, where it may be dropped.
+    fn title(&self) -> String {
+        let Expr::Call(node, _) = &self.call else { unreachable!("a node is called") };
+        format!("{node}_port")
+    }
+
+    fn told(&self) -> Expr {
+        Expr::call(self.title(), ["run", "state", "port"].map(name))
+    }
+
+    pub(super) fn items(&self) -> Vec<Item> {
+        if self.drops.is_empty() {
+            return Vec::new();
+        }
+        let mut body = self.drops.clone();
+        if self.is_wide {
+            body.push(beyond_ports(self));
+        }
+        body.push(Stmt::set(name("*port"), Expr::cast("uint16_t", self.port.clone())));
+        body.push(Stmt::result(name("true")));
+        let mut items = vec![Item::Comment("Whether a packet is sent, by `port`; else it has gone.".to_string())];
+        items.extend(inline("bool", self.title(), &["struct run *run", "struct state *state", "uint16_t *port"], body));
+        items
+    }
+}
+
+/// Whether a statement does nothing but drop packets; lets it return that they have gone.
+fn only_drops(statement: &mut Stmt) -> bool {
+    let Stmt::If { then, otherwise, .. } = statement else { return false };
+    let [before @ .., Stmt::Return(Some(to))] = then.as_mut_slice() else { return false };
+    let drops = |it: &Stmt| matches!(it, Stmt::Do(Expr::Call(function, _)) if function == "walk_drop");
+    if !otherwise.is_empty() || *to != name("ENDED") || !before.iter().all(drops) {
+        return false;
+    }
+    *to = name("false");
+    true
 }
 
 fn adds_one(statement: &Statement, headers: &[HeaderId]) -> bool {
@@ -362,6 +452,10 @@ fn tell_ports_within(code: &mut Vec<Stmt>, senders: &[Sender]) {
         let before = at.checked_sub(1).map(|before| code[before].clone());
         let sender = senders.iter().find(|sender| before == Some(Stmt::Do(sender.call.clone())));
         match sender {
+            Some(sender) if !sender.drops.is_empty() => {
+                code[at] = Stmt::result(sender.told());
+                code.remove(at - 1);
+            }
             Some(sender) => {
                 code[at - 1] = Stmt::set(name("*port"), Expr::cast("uint16_t", sender.port.clone()));
                 code[at] = Stmt::result(name("true"));

@@ -113,7 +113,7 @@ impl HotPath<'_> {
         body.push(Stmt::If {
             condition: Expr::binary("&", Expr::binary(">>", name("exits"), name("i")), name("1")),
             then: vec![Stmt::call("path_exit", [name("run"), name("&state"), entry])],
-            otherwise: finish_alone(&self.senders),
+            otherwise: finish_alone(&self.senders, self.known(false, false)),
         });
         let on = Expr::binary("-", name("count"), popcount(name("exits")));
         std::iter::once(each("i", name("count"), body)).chain(self.count_look_ups(&on)).collect()
@@ -241,7 +241,11 @@ impl HotPath<'_> {
         leave.push(Stmt::Return(None));
         let missed = Expr::binary("==", self.found_at(place), Expr::word(0));
         let inserted = Expr::binary("!=", name("run->insertions"), name("path->insertions"));
-        let stale = Expr::call("__builtin_expect", [Expr::binary("||", missed, inserted), name("0")]);
+        let mut stale = Expr::binary("||", missed, inserted);
+        if !self.senders.is_empty() {
+            stale = Expr::binary("&&", Expr::unary("!", name("hits")), stale);
+        }
+        let stale = Expr::call("__builtin_expect", [stale, name("0")]);
         [Stmt::when(stale, leave)]
     }
 
@@ -255,7 +259,7 @@ impl HotPath<'_> {
     /// Commits a packet: the path with the records that were found, then the rest of the graph.
     pub(super) fn finishing(&self, nodes: &Nodes) -> Vec<Item> {
         let unit = self.unit;
-        let mut body = Vec::new();
+        let (mut body, mut settled) = (Vec::new(), Vec::new());
         let mut on = None;
         for place in 0..=self.end() {
             let written = &nodes.written[unit.position(self.nodes[place])];
@@ -275,6 +279,7 @@ impl HotPath<'_> {
             if self.may_be_stale(place) {
                 body.extend(self.look_up_again(place));
             }
+            body.extend(self.known_at(place));
             let call = match self.is_found(place) {
                 true => {
                     let (act, made): (_, &[&str]) = match self.rewrites_of(place) {
@@ -299,15 +304,23 @@ impl HotPath<'_> {
                 continue;
             }
             if self.is_settled(place) {
+                let mut call = call;
+                if let Some((title, items)) =
+                    self.settled_item(place, written).filter(|_| self.rewrites_of(place).is_none())
+                {
+                    call = renamed(call, title);
+                    settled.extend(items);
+                }
                 body.push(never(Expr::binary("!=", call, self.at(place + 1))));
                 continue;
             }
             body.extend(self.follow(call, place, written.ends, next));
         }
-        let (rest, mut items) = on.map_or_else(Default::default, |on| self.rest(nodes, on));
+        let (rest, items) = on.map_or_else(Default::default, |on| self.rest(nodes, on));
         body.extend(rest);
-        items.extend(self.path_finish(body));
-        items
+        settled.extend(items);
+        settled.extend(self.path_finish(body));
+        settled
     }
 
     fn path_finish(&self, body: Vec<Stmt>) -> Vec<Item> {
@@ -322,13 +335,22 @@ impl HotPath<'_> {
         let mut about = "Commits a packet on the hot path, with the records that were found for it.".to_string();
         let mut parameters = vec!["struct run *run", "struct state *state", "struct path *path", "uint32_t i"];
         let mut of = "void";
+        let mut items = Vec::new();
         if !self.senders.is_empty() {
             tell_port(&mut declared, &self.senders);
             about.push_str(" Whether it is to be sent, by `port`; else it has gone.");
+            about = self.about_known(&about);
             parameters.push("uint16_t *port");
+            parameters.extend(self.parameters_known());
             of = "bool";
+            items.extend(self.senders.iter().flat_map(Sender::items));
+            for known in self.known_names() {
+                if !declared.iter().any(|statement| statement.mentions(known)) {
+                    declared.insert(0, Stmt::Do(Expr::cast("void", name(known))));
+                }
+            }
         }
-        let mut items = vec![Item::Comment(about)];
+        items.push(Item::Comment(about));
         items.extend(inline(of, "path_finish", &parameters, declared));
         items
     }
@@ -375,11 +397,19 @@ pub(super) fn popcount(set: Expr) -> Expr {
     Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [set]))
 }
 
+/// A call of another function with the same arguments.
+fn renamed(call: Expr, title: String) -> Expr {
+    match call {
+        Expr::Call(_, arguments) => Expr::Call(title, arguments),
+        other => other,
+    }
+}
+
 /// `path_finish` for one packet, which is sent at once.
-fn finish_alone(senders: &[Sender]) -> Vec<Stmt> {
+fn finish_alone(senders: &[Sender], known: impl Iterator<Item = Expr>) -> Vec<Stmt> {
     let arguments = ["run", "&state", "path", "i"].map(name);
     let Some(sender) = senders.first() else { return vec![Stmt::call("path_finish", arguments)] };
-    let sends = Expr::call("path_finish", arguments.into_iter().chain([name("&port")]));
+    let sends = Expr::call("path_finish", arguments.into_iter().chain([name("&port")]).chain(known));
     let send = ["run->worker", "&run->out", "state.packet", "port"].map(name);
     vec![
         Stmt::declare("uint16_t", "port", Expr::word(0)),

@@ -326,7 +326,11 @@ impl<'u> HotPath<'u> {
             }
             if self.ahead[place].answers {
                 let leaves = Expr::binary("!=", self.call_ahead(place, "again"), self.at(place + 1));
-                body.push(Stmt::when(leaves, vec![Stmt::result(name("false"))]));
+                let mut leave = vec![Stmt::result(name("false"))];
+                if number + 1 < self.stages.len() && self.is_settled(place) {
+                    leave.insert(0, commit::never(name("again")));
+                }
+                body.push(Stmt::when(leaves, leave));
             } else {
                 body.push(Stmt::Do(self.call_ahead(place, "again")));
             }

@@ -15,8 +15,9 @@ use hlir::{NodeId, Plan};
 /// Operations that spill a key and reload the result.
 const SPILL: f64 = 1.0;
 /// Rematerialization: the share of the operations before a lookup that its stage computes again for the key.
-/// The first stage leaves few for the commit phase; a later one repeats part of the stages before it (counted
-/// in l2fwd, ipv4fwd and ipv6fwd; fitted to a sweep of l2l3acl with two stages).
+/// The first stage leaves few for the commit phase, and so does a later one if the checks before it are settled; else
+/// it repeats part of the stages before it (counted in l2fwd, ipv4fwd and ipv6fwd; fitted to a sweep of l2l3acl with
+/// two stages).
 const REMATERIALIZED_FIRST: f64 = 0.1;
 const REMATERIALIZED_LATER: f64 = 0.25;
 /// Operations of a side exit.
@@ -55,6 +56,11 @@ fn expected_actions(plan: &Plan, path: &[NodeId], stages: &[Staged]) -> f64 {
     nodes.filter(|node| stages.iter().any(|stage| stage.looked_up.contains(node))).count() as f64
 }
 
+/// The stage before the one at a position.
+fn earlier(stages: &[Staged], at: usize) -> Option<&Staged> {
+    at.checked_sub(1).map(|before| &stages[before])
+}
+
 impl Model<'_> {
     /// Adds memory stalls to `nodes`, and subtracts what grouped lookups save. Returns the cost of the stages
     /// themselves, less what they save.
@@ -80,7 +86,7 @@ impl Model<'_> {
                 .map(|lookup| StagedLookup { lookup, request: self.request(planned, lookup) })
                 .collect();
             // `C_keys`: rematerialization and spills are in it, for lines arrive during these as well.
-            let keys = (self.keys(&path, stage, at == 0) + self.key_operations(stage)) * operation;
+            let keys = (self.keys(&path, stage, earlier(&stages, at)) + self.key_operations(stage)) * operation;
             for (made, cycles) in made.iter().zip(self.stage_stalls(planned.group, &made, keys, commit)) {
                 let lookup = made.lookup;
                 // Packets on the path at the stage's cost; the others exit and look up packet by packet.
@@ -150,11 +156,19 @@ impl Model<'_> {
     /// counted at the tables' nodes, since the commit phase does not repeat it.
     /// `w_store` of `S`. Each stage computes again what its keys need of the nodes before it, since nothing but
     /// keys and record numbers is carried from stage to stage.
-    fn keys(&self, path: &[NodeId], stage: &Staged, is_first: bool) -> f64 {
+    fn keys(&self, path: &[NodeId], stage: &Staged, earlier: Option<&Staged>) -> f64 {
         let before = path.iter().take(stage.place);
-        let part = if is_first { REMATERIALIZED_FIRST } else { REMATERIALIZED_LATER };
+        let few = earlier.is_none_or(|earlier| self.is_settled(path, earlier));
+        let part = if few { REMATERIALIZED_FIRST } else { REMATERIALIZED_LATER };
         let rematerialized: f64 = before.map(|node| part * self.work(*node) * self.traffic.node(*node).min(1.0)).sum();
         rematerialized + stage.looked_up.len() as f64 * SPILL
+    }
+
+    /// Whether the stages after one need not repeat the checks before it. Then little of a packet's state is left in
+    /// them: what keys are made of.
+    fn is_settled(&self, path: &[NodeId], stage: &Staged) -> bool {
+        let lasts = |node: &NodeId| hlir::hot_path::has_lasting_outcome(self.program, *node);
+        !path.is_empty() && path.iter().take(stage.place).all(lasts)
     }
 
     /// Operations that compute the keys of a stage.
@@ -189,7 +203,7 @@ impl Model<'_> {
             let own_loops: f64 = grouped.map(|lookup| lookup.shape.loops_cycles(machine)).sum();
             let single = if made().any(|lookup| lookup.shape.group_savings.is_none()) { 1.0 } else { 0.0 };
             sum += (own_loops + (1.0 + single) * costs.loop_cycles) / f64::from(planned.group.max(1));
-            sum += self.keys(path, stage, at == 0) * costs.operation_cycles;
+            sum += self.keys(path, stage, earlier(stages, at)) * costs.operation_cycles;
             if let Some(first) = stage.on_path.as_ref().filter(|_| at == 0) {
                 sum += self.vector_cycles(plan, path, first, on_path);
             }
@@ -206,7 +220,12 @@ impl Model<'_> {
         // What a packet did speculatively, it does again: on average half of the way to the last cut.
         let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
         let speculative: f64 = path.iter().take(last).map(|node| self.work(*node)).sum();
-        sum += stages.len() as f64 * self.state_operations() * costs.operation_cycles;
+        let holds_state = |(at, stage): &(usize, &Staged)| match earlier(stages, *at) {
+            None => plan.loops[stage.number].vector < 2,
+            Some(earlier) => !self.is_settled(path, earlier),
+        };
+        let holding = stages.iter().enumerate().filter(holds_state).count();
+        sum += holding as f64 * self.state_operations() * costs.operation_cycles;
         sum += (1.0 - on_path) * REPEATED * speculative * costs.operation_cycles;
         let bulk_send = if path.is_empty() { 0.0 } else { BULK_SEND };
         // `y · (7 + 6 · known) · c_op`: packets that stay are sent as a group, and their actions are not read.
