@@ -175,14 +175,14 @@ impl<'u> HotPath<'u> {
     /// The data of the stages' functions.
     pub fn storage_items(&self) -> Vec<Item> {
         let mut items: Vec<Item> = self.struct_path().into();
-        items.extend(self.flight_items());
+        items.extend(self.pipelined_items());
         items.extend(self.queue_storage());
         items
     }
 
     /// Members of the worker's memory.
     pub fn members(&self) -> Vec<Member> {
-        let mut members = self.flight_members();
+        let mut members = self.pipelined_members();
         members.extend(self.queue_members());
         members.extend(self.dropped_members());
         members
@@ -190,8 +190,8 @@ impl<'u> HotPath<'u> {
 
     /// Packets that may be kept from one burst to the next.
     pub fn held(&self) -> u32 {
-        let flights = if self.is_pipelined() { 2 * self.group() } else { 0 };
-        flights + self.queue_capacity()
+        let pipelined = if self.is_pipelined() { 2 * self.group() } else { 0 };
+        pipelined + self.queue_capacity()
     }
 
     /// Ends of bursts that a packet may be kept over with record numbers: a pipelined group waits for the next one. Queued packets hold none.

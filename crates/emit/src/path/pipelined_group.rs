@@ -20,7 +20,7 @@ impl HotPath<'_> {
     }
 
     /// A group between prefetch and lookup.
-    pub(super) fn flight_items(&self) -> Vec<Item> {
+    pub(super) fn pipelined_items(&self) -> Vec<Item> {
         if !self.is_pipelined() {
             return Vec::new();
         }
@@ -39,19 +39,19 @@ impl HotPath<'_> {
         });
         vec![
             Item::Comment("A pipelined group of packets.".to_string()),
-            Item::Struct(Struct { name: "flight".to_string(), members }),
+            Item::Struct(Struct { name: "pipelined_group".to_string(), members }),
             Item::Blank,
         ]
     }
 
     /// Members of the worker's memory.
-    pub(super) fn flight_members(&self) -> Vec<Member> {
+    pub(super) fn pipelined_members(&self) -> Vec<Member> {
         if !self.is_pipelined() {
             return Vec::new();
         }
         vec![
-            Member::plain("struct flight", "flights[2]", "the newest group's and that of the one before"),
-            Member::plain("uint32_t", "turn", "its lowest bit says which is the newest"),
+            Member::plain("struct pipelined_group", "pipelined[2]", "the newest group's and that of the one before"),
+            Member::plain("uint32_t", "newest", "its lowest bit says which is the newest"),
         ]
     }
 
@@ -68,43 +68,43 @@ impl HotPath<'_> {
     fn take(&self) -> [Item; 2] {
         let mut members = vec![
             Expr::designated("count", name("count")),
-            Expr::designated("ports", name("flight->ports")),
-            Expr::designated("packets", name("flight->packets")),
+            Expr::designated("ports", name("pipelined->ports")),
+            Expr::designated("packets", name("pipelined->packets")),
         ];
         let mut arrays = vec!["packets", "ports"];
         if self.unit.own() {
-            members.push(Expr::designated("lengths", name("flight->lengths")));
+            members.push(Expr::designated("lengths", name("pipelined->lengths")));
             arrays.push("lengths");
         }
         let mut body = vec![Stmt::declare("const struct burst", "taken", Expr::List(members)), Stmt::Blank];
         let mut copies = Vec::new();
         for array in arrays {
-            let bytes = Expr::binary("*", name("count"), name(format!("sizeof(flight->{array}[0])")));
+            let bytes = Expr::binary("*", name("count"), name(format!("sizeof(pipelined->{array}[0])")));
             let from = Expr::binary("+", name(format!("burst->{array}")), name("from"));
-            copies.push(Stmt::call("memcpy", [name(format!("flight->{array}")), from, bytes]));
+            copies.push(Stmt::call("memcpy", [name(format!("pipelined->{array}")), from, bytes]));
         }
         // An empty burst may have no arrays.
         body.push(Stmt::when(Expr::binary("!=", name("count"), Expr::word(0)), copies));
-        body.push(Stmt::set(name("flight->burst"), name("taken")));
-        body.push(Stmt::set(name("flight->clock_ns"), name("run->clock_ns")));
+        body.push(Stmt::set(name("pipelined->burst"), name("taken")));
+        body.push(Stmt::set(name("pipelined->clock_ns"), name("run->clock_ns")));
         body.push(Stmt::set(
-            name("flight->number"),
+            name("pipelined->number"),
             Expr::binary("+", name("run->worker->packet_number"), name("from")),
         ));
         for table in self.fronts().keys() {
             let held = self.unit.table_name(*table);
-            body.push(Stmt::set(name(format!("flight->path.{held}_miss")), self.miss(*table)));
+            body.push(Stmt::set(name(format!("pipelined->path.{held}_miss")), self.miss(*table)));
         }
-        body.push(Stmt::set(name("flight->path.exits"), Expr::word(0)));
-        body.extend(self.none_dropped("flight->path.drops"));
+        body.push(Stmt::set(name("pipelined->path.exits"), Expr::word(0)));
+        body.extend(self.none_dropped("pipelined->path.drops"));
         let parameters = [
             "const struct run *run",
-            "struct flight *flight",
+            "struct pipelined_group *pipelined",
             "const struct burst *burst",
             "uint32_t from",
             "uint32_t count",
         ];
-        inline("void", "flight_take", &parameters, body)
+        inline("void", "pipelined_take", &parameters, body)
     }
 
     /// Tables looked up before the first cut, whose default action the keys may depend on and which may be
@@ -187,8 +187,13 @@ impl HotPath<'_> {
         body.extend(self.later("&older->burst", "from", "&older->path"));
         body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
         body.push(Stmt::set(name("older->burst.count"), Expr::word(0)));
-        let parameters =
-            ["struct run *run", "struct flight *newest", "struct flight *older", "uint32_t size", "uint32_t count"];
+        let parameters = [
+            "struct run *run",
+            "struct pipelined_group *newest",
+            "struct pipelined_group *older",
+            "uint32_t size",
+            "uint32_t count",
+        ];
         let [function, blank] = inline("void", "path_pass", &parameters, body);
         let about =
             "The keys of the newest group, of `size` packets, then lookups and commit of the group before, of `count`.";
@@ -196,13 +201,13 @@ impl HotPath<'_> {
     }
 
     fn advance(&self) -> [Item; 2] {
-        let flight = |shift: &str| name(format!("&run->memory->flights[{shift}]"));
+        let pipelined = |shift: &str| name(format!("&run->memory->pipelined[{shift}]"));
         let body = vec![
-            Stmt::declare("const uint32_t", "turn", name("run->memory->turn++ & 1")),
-            Stmt::declare("struct flight *const", "newest", flight("turn")),
-            Stmt::declare("struct flight *const", "older", flight("1 - turn")),
+            Stmt::declare("const uint32_t", "slot", name("run->memory->newest++ & 1")),
+            Stmt::declare("struct pipelined_group *const", "newest", pipelined("slot")),
+            Stmt::declare("struct pipelined_group *const", "older", pipelined("1 - slot")),
             Stmt::Blank,
-            Stmt::call("flight_take", ["run", "newest", "burst", "from", "size"].map(name)),
+            Stmt::call("pipelined_take", ["run", "newest", "burst", "from", "size"].map(name)),
             Stmt::call("path_pass", ["run", "newest", "older", "size", "older->burst.count"].map(name)),
         ];
         let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t size"];
