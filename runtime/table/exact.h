@@ -150,7 +150,7 @@ exact_goes_on(const void *address, const uint64_t *key)
  * key first, so a reader that sees the new number sees the new key. A second, empty slot may have the same key,
  * of an entry that was deleted and inserted again. If both are seen with numbers, the larger one is taken: each
  * is a valid record number, their OR is not. No branch per slot: which slot matches is random, and would be
- * mispredicted. */
+ * mispredicted. Hence the mask: gcc may make a branch of `differ == 0 && ...`. */
 static inline uint32_t
 exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot_limbs, uint32_t slots)
 {
@@ -159,10 +159,12 @@ exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot
 	for (uint32_t slot = 0; slot < slots; slot++) {
 		const uint32_t record = __atomic_load_n(&bucket->words[EXACT_FLAGS - slots + slot], __ATOMIC_ACQUIRE);
 		uint64_t differ = 0;
+		uint32_t matching;
 
 		for (uint32_t limb = 0; limb < slot_limbs; limb++)
 			differ |= __atomic_load_n(&bucket->keys[slot * slot_limbs + limb], __ATOMIC_RELAXED) ^ key[limb];
-		found = differ == 0 && record > found ? record : found;
+		matching = record & (0u - (uint32_t)(differ == 0));
+		found = matching > found ? matching : found;
 	}
 	return found;
 }
@@ -220,7 +222,10 @@ exact_matched_one(const struct exact_bucket *bucket, uint64_t key)
 static inline __m128i
 exact_matched_two(const struct exact_bucket *bucket, const uint64_t *key)
 {
-	const __m128i records = _mm_slli_si128(_mm_load_si128((const void *)(bucket->keys + 6)), 4), wanted = _mm_loadu_si128((const void *)key);
+	const __m128i records = _mm_slli_si128(_mm_load_si128((const void *)(bucket->keys + 6)), 4);
+	/* From both limbs, since a key that was just made would be loaded behind two stores: these are not forwarded to a
+	 * load of both, which waits until they have left the core. */
+	const __m128i wanted = _mm_set_epi64x((long long)key[1], (long long)key[0]);
 	__m256i front;
 	__m128i third, matched;
 
