@@ -318,11 +318,7 @@ impl Run<'_> {
                 Ok(())
             }
             Statement::Call(Call::Hash { algorithm: Algorithm::InternetChecksum, data, into }) => {
-                let (sum, _) = self.words(data)?;
-                let sum = self.steps.folded(sum);
-                let all = self.steps.constant(0xffff);
-                let part = self.steps.operate(Operator::Xor, sum, all);
-                self.put(*into, Bits { width: 16, parts: vec![part] })
+                self.checksum(data, *into)
             }
             Statement::Call(Call::AddChecksum { sum, data, subtract }) => self.add_checksum(*sum, data, *subtract),
             Statement::Call(_) => Err("hashes, other than by a checksum"),

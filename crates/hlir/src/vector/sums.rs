@@ -56,6 +56,14 @@ impl Run<'_> {
         Ok((sum, count))
     }
 
+    /// The complement of a folded sum.
+    pub fn checksum(&mut self, data: &[HashInput], into: Place) -> Result<()> {
+        let (sum, _) = self.words(data)?;
+        let (sum, all) = (self.steps.folded(sum), self.steps.constant(0xffff));
+        let part = self.steps.operate(Operator::Xor, sum, all);
+        self.put(into, Bits { width: 16, parts: vec![part] })
+    }
+
     /// Adds words to a ones' complement sum, or the complement of each.
     pub fn add_checksum(&mut self, into: Place, data: &[HashInput], subtract: bool) -> Result<()> {
         let before = self.bits(&Expression::place(into))?;
