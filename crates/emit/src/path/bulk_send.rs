@@ -334,7 +334,12 @@ impl HotPath<'_> {
         }
         let most = Expr::binary(">", popcount(missed()), Expr::word(self.group() / 2));
         let hits = self.as_usual("&run", |usual| self.together(true, usual));
-        vec![(Some(hit), hits), (self.is_out_of_order.then_some(most), vec![self.together(false, false)])]
+        let mut turns = vec![(Some(hit), hits)];
+        // A packet that looks up again leaves at once: where packets insert entries, other groups keep their order.
+        if !self.unit.tracks_insertions() {
+            turns.push((self.is_out_of_order.then_some(most), vec![self.together(false, false)]));
+        }
+        turns
     }
 
     fn together(&self, hits: bool, usual: bool) -> Stmt {
