@@ -399,10 +399,8 @@ pub(super) fn popcount(set: Expr) -> Expr {
 
 /// A call of another function with the same arguments.
 fn renamed(call: Expr, title: String) -> Expr {
-    match call {
-        Expr::Call(_, arguments) => Expr::Call(title, arguments),
-        other => other,
-    }
+    let Expr::Call(_, arguments) = call else { return call };
+    Expr::Call(title, arguments)
 }
 
 /// `path_finish` for one packet, which is sent at once.
