@@ -6,10 +6,15 @@
 header data_t {
     bit<8> index;
     bit<32> word;
-    bit<8>[4] bytes;
+    bit<8> first;
+    bit<8> second;
+    bit<8> third;
+    bit<8> fourth;
 }
 
-struct meta { }
+struct meta {
+    bit<8>[4] bytes;
+}
 
 struct headers {
     data_t h;
@@ -38,7 +43,12 @@ control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {
     apply {
         s.egress_spec = 1;
         adds(h.h.word[h.h.index +: 8], moves(h.h.index));
-        adds(h.h.bytes[h.h.index], moves(h.h.index));
+        m.bytes = { h.h.first, h.h.second, h.h.third, h.h.fourth };
+        adds(m.bytes[h.h.index], moves(h.h.index));
+        h.h.first = m.bytes[0];
+        h.h.second = m.bytes[1];
+        h.h.third = m.bytes[2];
+        h.h.fourth = m.bytes[3];
     }
 }
 
