@@ -1,7 +1,7 @@
 //! Statements in which a variable and a call that changes it meet: what they mean depends on the order of evaluation and of copies.
 
 use super::Generator;
-use super::code::{Code, Function, Mode};
+use super::code::{Code, Function, Mode, Parameter};
 use super::types::{Part, Ty};
 
 /// Of so many types of numbers there is a function that tells its two arguments apart.
@@ -24,7 +24,7 @@ impl Generator {
         let fits = |part: &Part| part.ty == ty && part.writable && part.guard.is_none() && !part.text.contains('@');
         let parts: Vec<Part> = self.parts(code).into_iter().filter(fits).collect();
         let variable = self.one_of(code, &parts)?.text;
-        let call = self.call_with(code, &function, at, &variable)?;
+        let call = self.call_with(code, &function, &[(at, &variable)])?;
         let value = cast(&returned, &ty, &call);
         let operator = *self.random.pick(&["+", "-", "^", "|+|", "&"]);
         if self.random.chance(15) {
@@ -65,7 +65,6 @@ impl Generator {
 
     /// A function that returns a number and changes one, and the parameter by which it does.
     fn changing_function(&mut self, code: &Code) -> Option<(Function, usize)> {
-        let is_number = |ty: &Ty| matches!(ty, Ty::Bits(_) | Ty::Int(_));
         let mut found = Vec::new();
         for function in
             self.functions[..code.functions].iter().filter(|known| known.returns.as_ref().is_some_and(is_number))
@@ -79,16 +78,40 @@ impl Generator {
         if found.is_empty() { None } else { Some(self.random.pick(&found).clone()) }
     }
 
-    fn call_with(&mut self, code: &mut Code, function: &Function, at: usize, variable: &str) -> Option<String> {
+    /// A call with some arguments that are given, by the number of their parameter.
+    fn call_with(&mut self, code: &mut Code, function: &Function, given: &[(usize, &str)]) -> Option<String> {
         let mut arguments = Vec::new();
         for (index, parameter) in function.parameters.iter().enumerate() {
+            if let Some((_, argument)) = given.iter().find(|(at, _)| *at == index) {
+                arguments.push((*argument).to_string());
+                continue;
+            }
             arguments.push(match parameter.mode {
-                _ if index == at => variable.to_string(),
                 Mode::In | Mode::Data => self.value(code, &parameter.ty, 1)?,
                 Mode::Out | Mode::InOut => self.l_value(code, &parameter.ty, parameter.mode == Mode::InOut)?,
             });
         }
         Some(format!("{}({})", function.name, arguments.join(", ")))
+    }
+
+    /// A function or action that can be called here, and two of its parameters that fit.
+    fn callee_of_two(
+        &mut self,
+        code: &Code,
+        fits: impl Fn(&Parameter, &Parameter) -> bool,
+    ) -> Option<(Function, usize, usize)> {
+        let mut found = Vec::new();
+        for function in self.functions[..code.functions].iter().chain(&code.actions) {
+            let parameters = &function.parameters;
+            for one in 0..parameters.len() {
+                for other in (0..parameters.len()).filter(|other| *other != one) {
+                    if fits(&parameters[one], &parameters[other]) {
+                        found.push((function.clone(), one, other));
+                    }
+                }
+            }
+        }
+        if found.is_empty() { None } else { Some(self.random.pick(&found).clone()) }
     }
 
     /// Both as arguments of another call, the variable first or last.
@@ -98,69 +121,27 @@ impl Generator {
         (variable, ty): (&str, &Ty),
         (call, returned): (&str, &Ty),
     ) -> Option<String> {
-        let callable: Vec<Function> = self.functions[..code.functions].iter().chain(&code.actions).cloned().collect();
-        let mut found = Vec::new();
-        for function in callable {
-            for one in 0..function.parameters.len() {
-                for other in (0..function.parameters.len()).filter(|other| *other != one) {
-                    let (takes_variable, takes_call) = (&function.parameters[one], &function.parameters[other]);
-                    let numbers = matches!(takes_call.ty, Ty::Bits(_) | Ty::Int(_));
-                    if takes_variable.ty == *ty && matches!(takes_call.mode, Mode::In | Mode::Data) && numbers {
-                        found.push((function.clone(), one, other));
-                    }
-                }
-            }
-        }
-        if found.is_empty() {
-            return None;
-        }
-        let (function, one, other) = self.random.pick(&found).clone();
-        let mut arguments = Vec::new();
-        for (index, parameter) in function.parameters.iter().enumerate() {
-            arguments.push(match parameter.mode {
-                _ if index == one => variable.to_string(),
-                _ if index == other => cast(returned, &parameter.ty, call),
-                Mode::In | Mode::Data => self.value(code, &parameter.ty, 1)?,
-                Mode::Out | Mode::InOut => self.l_value(code, &parameter.ty, parameter.mode == Mode::InOut)?,
-            });
-        }
-        Some(format!("{}({});", function.name, arguments.join(", ")))
+        let (function, one, other) = self.callee_of_two(code, |takes_variable, takes_call| {
+            let is_read = matches!(takes_call.mode, Mode::In | Mode::Data);
+            takes_variable.ty == *ty && is_read && is_number(&takes_call.ty)
+        })?;
+        let value = cast(returned, &function.parameters[other].ty, call);
+        let call = self.call_with(code, &function, &[(one, variable), (other, &value)])?;
+        Some(format!("{call};"))
     }
 
     /// The variable as an argument that is changed, beside an element that it is the index of.
     fn index_and_element(&mut self, code: &mut Code, (variable, ty): (&str, &Ty)) -> Option<String> {
-        let callable: Vec<Function> = self.functions[..code.functions].iter().chain(&code.actions).cloned().collect();
         let index = self.small_index(variable, ty)?;
         let parts: Vec<Part> = self.parts(code).into_iter().filter(is_open_element).collect();
-        let mut found = Vec::new();
-        for function in callable {
-            for one in 0..function.parameters.len() {
-                for other in (0..function.parameters.len()).filter(|other| *other != one) {
-                    let modes = [one, other].map(|at| function.parameters[at].mode);
-                    let changed = modes.iter().all(|mode| matches!(mode, Mode::Out | Mode::InOut));
-                    let is_taken = parts.iter().any(|part| part.ty == function.parameters[other].ty);
-                    if changed && is_taken && function.parameters[one].ty == *ty {
-                        found.push((function.clone(), one, other));
-                    }
-                }
-            }
-        }
-        if found.is_empty() {
-            return None;
-        }
-        let (function, one, other) = self.random.pick(&found).clone();
+        let (function, one, other) = self.callee_of_two(code, |one, other| {
+            let are_changed = [one, other].iter().all(|taken| matches!(taken.mode, Mode::Out | Mode::InOut));
+            are_changed && parts.iter().any(|part| part.ty == other.ty) && one.ty == *ty
+        })?;
         let parts: Vec<Part> = parts.into_iter().filter(|part| part.ty == function.parameters[other].ty).collect();
         let element = self.one_of(code, &parts)?.text.replace('@', &index);
-        let mut arguments = Vec::new();
-        for (at, parameter) in function.parameters.iter().enumerate() {
-            arguments.push(match parameter.mode {
-                _ if at == one => variable.to_string(),
-                _ if at == other => element.clone(),
-                Mode::In | Mode::Data => self.value(code, &parameter.ty, 1)?,
-                Mode::Out | Mode::InOut => self.l_value(code, &parameter.ty, parameter.mode == Mode::InOut)?,
-            });
-        }
-        Some(format!("{}({});", function.name, arguments.join(", ")))
+        let call = self.call_with(code, &function, &[(one, variable), (other, &element)])?;
+        Some(format!("{call};"))
     }
 
     /// An element that the variable is the index of, or a slice that begins where the variable says, as an argument that is changed; the call that
@@ -184,36 +165,15 @@ impl Generator {
             });
             elements.chain(slices).collect()
         };
-        let callable: Vec<Function> = self.functions[..code.functions].iter().chain(&code.actions).cloned().collect();
-        let mut found = Vec::new();
-        for function in callable {
-            for (one, changed) in function.parameters.iter().enumerate() {
-                for (other, read) in function.parameters.iter().enumerate() {
-                    let is_number = matches!(read.ty, Ty::Bits(_) | Ty::Int(_));
-                    let is_read = matches!(read.mode, Mode::In | Mode::Data) && is_number;
-                    let is_changed = matches!(changed.mode, Mode::Out | Mode::InOut);
-                    if is_read && is_changed && !element(&changed.ty).is_empty() {
-                        found.push((function.clone(), one, other));
-                    }
-                }
-            }
-        }
-        if found.is_empty() {
-            return None;
-        }
-        let (function, one, other) = self.random.pick(&found).clone();
+        let (function, one, other) = self.callee_of_two(code, |changed, read| {
+            let is_read = matches!(read.mode, Mode::In | Mode::Data) && is_number(&read.ty);
+            is_read && matches!(changed.mode, Mode::Out | Mode::InOut) && !element(&changed.ty).is_empty()
+        })?;
         let elements = element(&function.parameters[one].ty);
         let element = self.random.pick(&elements).clone();
-        let mut arguments = Vec::new();
-        for (at, parameter) in function.parameters.iter().enumerate() {
-            arguments.push(match parameter.mode {
-                _ if at == one => element.clone(),
-                _ if at == other => cast(returned, &parameter.ty, call),
-                Mode::In | Mode::Data => self.value(code, &parameter.ty, 1)?,
-                Mode::Out | Mode::InOut => self.l_value(code, &parameter.ty, parameter.mode == Mode::InOut)?,
-            });
-        }
-        Some(format!("{}({});", function.name, arguments.join(", ")))
+        let value = cast(returned, &function.parameters[other].ty, call);
+        let call = self.call_with(code, &function, &[(one, &element), (other, &value)])?;
+        Some(format!("{call};"))
     }
 
     fn small_index(&self, variable: &str, ty: &Ty) -> Option<String> {
@@ -239,10 +199,13 @@ impl Generator {
     }
 }
 
+fn is_number(ty: &Ty) -> bool {
+    matches!(ty, Ty::Bits(_) | Ty::Int(_))
+}
+
 /// A number in an array or stack whose index is still open.
 fn is_open_element(part: &Part) -> bool {
-    let is_number = matches!(part.ty, Ty::Bits(_) | Ty::Int(_));
-    part.writable && part.guard.is_none() && part.text.contains('@') && is_number
+    part.writable && part.guard.is_none() && part.text.contains('@') && is_number(&part.ty)
 }
 
 /// A variable that is there whatever an index or a validity says.
