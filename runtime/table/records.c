@@ -10,14 +10,26 @@
 #define RECORDS_LEAST 32u
 #define RECORDS_MOST 0x40000000u	/* an entry of dir24_8 uses one bit itself */
 #define CELLS_LEAST 64u
+#define NUMBERS_RETIRED_LEAST 64u
+#define NUMBERS_RETIRED_SHARE 32u	/* of those in use, one in so many may wait */
+
+/* Whether a grace period is worth its wait for a burst of each worker. Numbers that wait for one make others take their places: entries that are replaced
+ * again and again would spread over twice the memory, and lookups would miss the cache more often. */
+static int
+numbers_many_retired(const struct numbers *numbers)
+{
+	return numbers->retired_count > NUMBERS_RETIRED_LEAST + numbers->used / NUMBERS_RETIRED_SHARE;
+}
 
 uint32_t
-numbers_take(struct numbers *numbers, const struct memory *memory)
+numbers_take(struct numbers *numbers, struct memory *memory)
 {
 	uint32_t number = numbers->free;
 
+	if (number == 0 && numbers_many_retired(numbers) && numbers->retired_grace == memory->graces)
+		memory_grace(memory);
 	/* A reader may have a retired number until the grace period after its removal ends. The number that was retired last decides for the whole list:
-	 * so one comparison is enough, and no grace period is begun here, where a caller may still have free numbers. */
+	 * so one comparison is enough. */
 	if (number == 0 && numbers->retired_count != 0 && numbers->retired_grace < memory->graces) {
 		number = numbers->retired;
 		numbers->retired = 0;

@@ -25,8 +25,8 @@ struct numbers {
 	uint64_t retired_grace;	/* grace periods so far when the last one was retired */
 };
 
-/* 0: none without a grace period or growth. */
-uint32_t numbers_take(struct numbers *numbers, const struct memory *memory);
+/* 0: none without growth or one more grace period. Begins one itself where many numbers wait for it. */
+uint32_t numbers_take(struct numbers *numbers, struct memory *memory);
 /* For a number that no reader has seen. */
 void numbers_give(struct numbers *numbers, uint32_t number);
 void numbers_retire(struct numbers *numbers, const struct memory *memory, uint32_t number);

@@ -91,6 +91,42 @@ size_tuple_space(uint32_t count)
 	CHECK(memory.bytes == 0);
 }
 
+/* Entries that are replaced again and again stay about as close together as they were loaded. */
+static void
+size_replaced(uint32_t structure, uint32_t own)
+{
+	enum { COUNT = 8192, ROUNDS = 8 };
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	const struct table_host host = test_table_host(&memory);
+	const struct table_descriptor descriptor = test_descriptor(structure, 32, own, 0);
+	struct writer *writer = writer_create(&descriptor, &host, NULL);
+	const uint64_t mask = structure == STRUCTURE_DIR24_8 ? 0xfffff000 : 0xffffffff;
+	uint64_t wrong = 0;
+	uint32_t value = 0, highest = 0;
+
+	for (uint32_t round = 0; round < ROUNDS; round++)
+		for (uint32_t i = 0; i < COUNT; i++) {
+			const uint64_t key = (uint64_t)i << 12;
+			const struct test_record record = test_record(value++);
+			const struct table_match match = { .value = &key, .mask = &mask };
+
+			wrong += (round == 0 ? writer_insert(writer, &match, &record, NULL) : writer_modify(writer, &match, &record)) != TABLE_OK;
+		}
+	for (uint32_t i = 0; i < COUNT; i++) {
+		const uint64_t key = (uint64_t)i << 12;
+		const uint32_t number = writer_lookup(writer, &key);
+		const struct test_record *record = table_record(writer_table(writer), number);
+
+		wrong += record->value != (ROUNDS - 1) * COUNT + i;
+		highest = number > highest ? number : highest;
+	}
+	CHECK(wrong == 0);
+	/* By 1 in 32, and some more as in a small table. */
+	CHECK(highest <= COUNT + COUNT / 32 + 128);
+	writer_destroy(writer);
+	CHECK(memory.bytes == 0);
+}
+
 /* Fills a table key by key. */
 static uint64_t
 size_fill(struct writer *writer, uint64_t count)
@@ -181,6 +217,11 @@ test_table_size(void)
 	size_exact(192, 50000);
 	size_list(10000);
 	size_tuple_space(8200);	/* more than 12 bits of pairs */
+	for (uint32_t own = 0; own < 2; own++) {
+		size_replaced(STRUCTURE_EXACT, own);
+		size_replaced(STRUCTURE_EXACT48, own);
+		size_replaced(STRUCTURE_DIR24_8, own);
+	}
 	for (uint64_t count = 32750; count < 32780; count += 6)
 		size_reserved(STRUCTURE_EXACT48, 48, count);
 	size_reserved(STRUCTURE_EXACT48, 48, 49000);
