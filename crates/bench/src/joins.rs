@@ -127,12 +127,13 @@ fn sets(program: &Program, inputs: &Inputs) -> Vec<(String, Vec<JoinChoice>)> {
     sets
 }
 
-/// The joint tables that are no sources themselves, in an order of their own: `[a+b][c+d]`.
+/// The joint tables that are no sources themselves, in an order of their own: `[a+b][c+d]`; `[a>b]` for a value join.
 fn name_of(program: &Program) -> String {
     let is_source = |table| program.joins.iter().any(|join| join.first == table || join.second == table);
     let last = program.joins.iter().map(|join| join.table).filter(|table| !is_source(*table));
     let short = |name: &str| name.rsplit('.').next().unwrap_or_default().to_string();
-    let name = |name: &str| format!("[{}]", name.split('+').map(short).collect::<Vec<_>>().join("+"));
+    let by_value = |name: &str| name.split('>').map(short).collect::<Vec<_>>().join(">");
+    let name = |name: &str| format!("[{}]", name.split('+').map(by_value).collect::<Vec<_>>().join("+"));
     let mut names: Vec<String> = last.map(|table| name(&program.tables[table].name)).collect();
     names.sort();
     names.concat()

@@ -22,6 +22,8 @@ pub fn refusal(program: &Program, id: TableId, keys: &[(MatchKind, u32)]) -> Opt
         Some("a default action that is constant")
     } else if program.has_own_records(id) {
         Some("entries without direct counters, direct meters and idle timeouts")
+    } else if program.places_in(id).is_some() {
+        Some("entries without places of a value join")
     } else if table.profile.is_some() || table.add_on_miss || !table.entries.iter().all(is_call) {
         Some("entries with actions of their own, and none that packets insert")
     } else if keys.iter().any(|(kind, width)| *kind == MatchKind::Range && *width > 64) {

@@ -131,9 +131,20 @@ pub struct TablePlan {
 pub struct JoinChoice {
     pub first: String,
     pub second: String,
+    pub kind: JoinKind,
     pub made: bool,
     /// Of a join that the model has chosen.
     pub reason: Option<Reason>,
+}
+
+/// How two tables are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub enum JoinKind {
+    /// A joint table stands in front of both.
+    #[default]
+    Table,
+    /// The first table's record has the place of the second's entry.
+    Value,
 }
 
 /// Joint exact tables: the entries of two tables in one array, where common keys are stored once. A lookup

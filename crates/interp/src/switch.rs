@@ -55,10 +55,10 @@ pub struct Punted {
 impl<'p> Switch<'p> {
     pub fn new(program: &'p Program, seed: u64, ports: u32) -> Switch<'p> {
         let reasons = program.drop_reasons().into_iter().enumerate().map(|(index, reason)| (reason, index));
-        let store = Store::new(Arc::new(program.clone()));
+        let store = Store::new(Arc::new(program.without_places()));
         let mut switch = Switch {
             program,
-            joins: Joins::new(store.program().clone()),
+            joins: Joins::new(Arc::new(program.clone())),
             store,
             layout: Layout::new(program),
             state: State::new(program),
@@ -208,8 +208,12 @@ impl<'p> Switch<'p> {
                 state.table_mut(*table).clear();
                 Ok(())
             }
+            Change::Default(table, call) => {
+                state.table_mut(*table).set_default(&join::call(program, *table, call));
+                Ok(())
+            }
             // Packets come between writes only.
-            Change::Show(_) => Ok(()),
+            Change::Show(_) | Change::Grace(_) => Ok(()),
         });
     }
 

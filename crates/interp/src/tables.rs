@@ -11,6 +11,7 @@ use control::{Refusal, RefusalKind};
 use hlir::entry::EntryAction;
 use hlir::value::{Bits, Value};
 use hlir::{ActionCall, Entry, Match, Program, Table, TableId};
+use num_bigint::BigUint;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -313,7 +314,9 @@ impl StoredEntry {
 
 pub fn invocation(table: &Table, call: &ActionCall) -> Invocation {
     let parameters = &table.actions[call.action as usize].parameters;
-    let arguments = call.arguments.iter().zip(parameters).map(|(value, parameter)| Value::big(value, parameter.width));
+    // A controller does not write the place of a value join, which is none until the entry has one.
+    let written = call.arguments.iter().chain(std::iter::repeat(&BigUint::ZERO));
+    let arguments = written.zip(parameters).map(|(value, parameter)| Value::big(value, parameter.width));
     Invocation { action: call.action, arguments: arguments.collect() }
 }
 

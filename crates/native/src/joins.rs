@@ -125,6 +125,11 @@ impl<L: Lane> NativeEngine<'_, L> {
                 table.show();
                 Ok(())
             }
+            Change::Default(first, call) => table.set_default(&self.joint_record(number, *first, call)?),
+            Change::Grace(_) => {
+                table.wait();
+                Ok(())
+            }
         };
         done.map_err(|error| table_refusal(&table.description().name, error))
     }

@@ -1,6 +1,6 @@
 //! Joins that a plan decides.
 
-use hlir::plan::JoinChoice;
+use hlir::plan::{JoinChoice, JoinKind};
 use hlir::text::{parse_plan, parse_program, print_plan};
 use hlir::{Plan, Program, verify};
 use opt::inputs::{Content, Joins, Profile};
@@ -42,7 +42,7 @@ fn a_given_join_is_made_and_stands_in_the_plan() {
     let (program, plan) = planned("join classes with destinations", Joins::None);
     assert_eq!(names(&program), ["classes+destinations"]);
     let [first, second] = ["classes", "destinations"].map(str::to_string);
-    assert_eq!(plan.joins, [JoinChoice { first, second, made: true, reason: None }]);
+    assert_eq!(plan.joins, [JoinChoice { first, second, kind: JoinKind::Table, made: true, reason: None }]);
     assert_eq!(complaints(&program, &plan), Vec::<String>::new());
 }
 

@@ -503,6 +503,11 @@ impl Table {
         if left == 0 { Ok(()) } else { Err(TableError::NoMemory) }
     }
 
+    /// Returns when no packet has what it read in any table before.
+    pub fn wait(&self) {
+        self.ears.wait();
+    }
+
     /// Lets packets find the entries of a table that was withdrawn.
     pub fn show(&self) {
         // SAFETY: the writer is alive.

@@ -70,11 +70,16 @@ pub fn packed_call(program: &Program, table: TableId, call: &ActionCall) -> Call
 /// The entry of a table that packed bytes are.
 pub fn unpacked_entry(program: &Program, table: TableId, key: &Key, call: &Call) -> Entry {
     let (matches, priority) = Keys::of(program, table).unpack(key);
+    let action = EntryAction::Call(unpacked_call(program, table, call));
+    Entry { matches, priority, action, constant: false }
+}
+
+/// The action of a table that packed data are of.
+pub fn unpacked_call(program: &Program, table: TableId, call: &Call) -> ActionCall {
     let mut data = &call.data[..];
     let parameters = &program.tables[table].actions[call.action as usize].parameters;
     let arguments = parameters.iter().map(|parameter| packed::take(&mut data, parameter.width)).collect();
-    let action = EntryAction::Call(ActionCall { action: call.action, arguments });
-    Entry { matches, priority, action, constant: false }
+    ActionCall { action: call.action, arguments }
 }
 
 /// Where the common value of a key of the second table comes from in an entry of the first.

@@ -12,16 +12,21 @@
 //!
 //! Where entries of the first table decide about the second's key, one that finds no entry there stands for its
 //! default action, whose write is one of all these joint entries.
+//!
+//! A value join has no joint entries but those at the [`places`] of keys. Entries of its first table are written without
+//! a place, which leaves packets to the second table, and get theirs behind the write.
 
 mod layout;
+mod places;
 mod sources;
 
 use crate::plane::EntryKey;
 use crate::{Refusal, Store, Update};
 use hlir::entry::EntryAction;
-use hlir::{Entry, Program, TableId};
+use hlir::{ActionCall, Entry, Program, TableId};
 pub use layout::Call;
-use layout::{Keys, packed_call, unpacked_entry};
+use layout::{Keys, packed_call, unpacked_call, unpacked_entry};
+use places::Places;
 use sources::{Row, Side, Sources};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -40,17 +45,23 @@ pub enum Change {
     Clear(TableId),
     /// Packets see the table, with all its entries at once.
     Show(TableId),
+    /// The default action of the first table of a value join, with its place.
+    Default(TableId, Call),
+    /// Waits until no packet has what it read before.
+    Grace(TableId),
 }
 
 impl Change {
-    /// The joint table.
+    /// The joint table, or the first table of a value join.
     pub fn table(&self) -> TableId {
         match self {
             Change::Insert(table, ..)
             | Change::Modify(table, ..)
             | Change::Delete(table, _)
             | Change::Clear(table)
-            | Change::Show(table) => *table,
+            | Change::Show(table)
+            | Change::Default(table, _)
+            | Change::Grace(table) => *table,
         }
     }
 }
@@ -58,6 +69,11 @@ impl Change {
 /// The entry that a change inserts, or modifies to.
 pub fn entry(program: &Program, table: TableId, key: &Key, call: &Call) -> Entry {
     unpacked_entry(program, table, key, call)
+}
+
+/// The action that a change has.
+pub fn call(program: &Program, table: TableId, call: &Call) -> ActionCall {
+    unpacked_call(program, table, call)
 }
 
 /// What identifies the entry of a change.
@@ -83,18 +99,24 @@ pub enum Write {
 pub struct Joins {
     program: Arc<Program>,
     tables: Vec<Sources>,
+    places: Vec<Places>,
     notices: Vec<String>,
 }
 
 impl Joins {
     /// The joint tables of a program, all empty.
     pub fn new(program: Arc<Program>) -> Joins {
-        let tables = program.joins.iter().map(|join| Sources::new(&program, join)).collect();
-        Joins { program, tables, notices: Vec::new() }
+        let (tables, places) = all_sources(&program);
+        Joins { program, tables, places, notices: Vec::new() }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.tables.is_empty()
+        self.tables.is_empty() && self.places.is_empty()
+    }
+
+    /// Keys that have a place, by value join.
+    pub fn places(&self) -> Vec<usize> {
+        self.places.iter().map(Places::len).collect()
     }
 
     /// What there is to say of joint tables that were emptied, or filled again.
@@ -105,8 +127,9 @@ impl Joins {
     /// All joint tables anew, with the sources that a store has. `cell` says which cells of direct counters and meters an entry has in the data plane.
     pub fn fill(&mut self, store: &Store, cell: impl Fn(&EntryKey) -> Option<u64>) -> Vec<Change> {
         let program = self.program.clone();
-        self.tables = program.joins.iter().map(|join| Sources::new(&program, join)).collect();
+        (self.tables, self.places) = all_sources(&program);
         let mut changes = Vec::new();
+        self.fill_places(store, &cell, &mut changes);
         for at in 0..self.tables.len() {
             self.tables[at].is_hidden = true;
             changes.push(Change::Clear(self.tables[at].table));
@@ -144,10 +167,14 @@ impl Joins {
     pub fn make(&mut self, changes: Vec<Change>, mut change: impl FnMut(&Change) -> Result<(), Refusal>) {
         let mut waiting = VecDeque::from(changes);
         while let Some(next) = waiting.pop_front() {
-            if change(&next).is_ok() {
+            let Err(refusal) = change(&next) else {
+                self.places.iter_mut().for_each(|places| places.note_made(&next));
                 continue;
-            }
-            let emptied = self.overflowed(next.table());
+            };
+            let emptied = match self.places.iter().any(|places| [places.table, places.first].contains(&next.table())) {
+                true => self.refused(&next, &refusal),
+                false => self.overflowed(next.table()),
+            };
             waiting.retain(|left| emptied.iter().all(|clear| clear.table() != left.table()));
             emptied.into_iter().rev().for_each(|clear| waiting.push_front(clear));
         }
@@ -162,6 +189,8 @@ impl Joins {
             Write::Entry { table, key, old, new } => {
                 let side = self.side_of(*table);
                 *old = side.and_then(|(at, side)| self.tables[at].call(side, key)).cloned();
+                let second = self.places.iter().find(|places| places.second == *table);
+                second.into_iter().for_each(|places| places.withdraw(key, &mut changes));
                 self.suspend(*table, key, new.as_ref(), &mut changes);
             }
             Write::Default { table, .. } => {
@@ -181,12 +210,19 @@ impl Joins {
         match write {
             Write::Other => return changes,
             Write::Entry { table, key, old, new } => {
+                let of_new = new.as_ref().and_then(|_| self.cell(table, &key, &cell));
+                self.settle_places((table, &key), (new.as_ref(), of_new), is_done, &mut changes);
                 let entry = if is_done { new } else { old };
                 let cell = entry.as_ref().and_then(|_| self.cell(table, &key, cell));
                 self.settle(table, key, entry.map(|call| (call, cell)), &mut changes);
             }
-            Write::Default { table, new } => self.settle_default(table, Some(new).filter(|_| is_done), &mut changes),
+            Write::Default { table, new } => {
+                let first = self.places.iter_mut().find(|places| places.first == table && is_done);
+                first.into_iter().for_each(|places| places.set_default(&new, &mut changes));
+                self.settle_default(table, Some(new).filter(|_| is_done), &mut changes);
+            }
         }
+        self.note_places();
         self.fill_again(&mut changes);
         changes
     }
@@ -207,7 +243,8 @@ impl Joins {
             Update::SetDefault { table, call } => {
                 let is_missed = |sources: &Sources| sources.second == *table && sources.has_misses();
                 let new = || packed_call(&self.program, *table, call);
-                let is_part = self.tables.iter().any(is_missed);
+                let is_placed = self.places.iter().any(|places| places.first == *table);
+                let is_part = is_placed || self.tables.iter().any(is_missed);
                 return if is_part { Write::Default { table: *table, new: new() } } else { Write::Other };
             }
             Update::SetIdleTimeout { .. }
@@ -222,7 +259,8 @@ impl Joins {
             | Update::SetMeter { .. }
             | Update::SetPort { .. } => return Write::Other,
         };
-        if self.side_of(table).is_none() {
+        let is_placed = self.places.iter().any(|places| [places.first, places.second].contains(&table));
+        if !is_placed && self.side_of(table).is_none() {
             return Write::Other;
         }
         let call = |entry: &Entry| match &entry.action {
@@ -331,7 +369,7 @@ impl Joins {
         let (key, new) = match &change {
             Change::Insert(_, key, call) | Change::Modify(_, key, call) => (key.clone(), Some(call.clone())),
             Change::Delete(_, key) => (key.clone(), None),
-            Change::Clear(_) | Change::Show(_) => return changes.push(change),
+            Change::Clear(_) | Change::Show(_) | Change::Default(..) | Change::Grace(_) => return changes.push(change),
         };
         self.suspend(joint, &key, new.as_ref(), changes);
         changes.push(change);
@@ -433,6 +471,16 @@ impl Joins {
             }
         })
     }
+}
+
+/// The joint tables of a program, and the places of its value joins, all empty.
+fn all_sources(program: &Program) -> (Vec<Sources>, Vec<Places>) {
+    let (placed, joint): (Vec<_>, Vec<_>) = program.joins.iter().partition(|join| join.place.is_some());
+    let visible = if placed.is_empty() { Program::default() } else { program.without_places() };
+    (
+        joint.into_iter().map(|join| Sources::new(program, join)).collect(),
+        placed.into_iter().map(|join| Places::new(program, &visible, join)).collect(),
+    )
 }
 
 /// The entries of a source that have actions of their own. Those of the program come in its order, which decides

@@ -67,6 +67,7 @@ impl Switch {
                 }
                 Change::Clear(_) => *table = Table::default(),
                 Change::Show(_) => table.is_shown = true,
+                Change::Default(..) | Change::Grace(_) => panic!("no value join is there"),
             }
         }
     }

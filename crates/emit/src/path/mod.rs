@@ -194,9 +194,12 @@ impl<'u> HotPath<'u> {
         pipelined + self.queue_capacity()
     }
 
-    /// Ends of bursts that a packet may be kept over with record numbers: a pipelined group waits for the next one. Queued packets hold none.
+    /// Ends of bursts that a packet may be kept over with what it has found in tables: a pipelined group waits for the next one. Queued packets hold
+    /// no record numbers, but places of value joins.
     pub fn held_bursts(&self) -> u32 {
-        u32::from(self.is_pipelined())
+        let has_places = self.unit.program.joins.iter().any(|join| join.place.is_some());
+        let timeouts = self.queues.iter().map(|queue| queue.plan.timeout).filter(|_| has_places);
+        u32::from(self.is_pipelined()) + timeouts.max().unwrap_or_default()
     }
 
     pub fn items(&self, nodes: &Nodes, entry: NodeId, used: &Words) -> Vec<Item> {

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// A queue of the plan.
 pub struct Waiting<'p> {
     pub node: NodeId,
-    plan: &'p Queue,
+    pub plan: &'p Queue,
     /// The loop for the lookup at its node, made for several packets at once.
     together: Option<&'p Loop>,
 }

@@ -77,6 +77,8 @@ pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
         Some("two of its own entries have the same key")
     } else if node_of(program, id).is_none() {
         Some("it is not looked up at exactly one node")
+    } else if program.join_of(id).is_some_and(|join| join.place.is_some()) {
+        Some("it is the table of a value join")
     } else {
         None
     }
@@ -220,7 +222,7 @@ fn refused_kinds(program: &Program, (first, second): (TableId, TableId), keys: &
 }
 
 /// Whether all keys of a table are exact.
-fn is_exact(program: &Program, table: TableId) -> bool {
+pub(super) fn is_exact(program: &Program, table: TableId) -> bool {
     program.tables[table].keys.iter().all(|key| key.kind == MatchKind::Exact)
 }
 
@@ -232,13 +234,13 @@ fn is_fixed(first: &[Key], key: &SecondKey) -> bool {
     }
 }
 
-fn name_of(program: &Program, table: TableId, action: u32) -> String {
+pub(super) fn name_of(program: &Program, table: TableId, action: u32) -> String {
     let found = program.tables[table].actions.get(action as usize);
     found.map_or("an action that does not exist".to_string(), |action| format!("`{}`", action.name))
 }
 
 /// Whether the hidden actions can run an action of the second table.
-fn is_runnable(program: &Program, table: TableId, action: u32) -> bool {
+pub(super) fn is_runnable(program: &Program, table: TableId, action: u32) -> bool {
     let Some(declared) = program.tables[table].actions.get(action as usize) else { return false };
     let is_slow = program.join_of(table).is_some() && action == Join::SLOW;
     !is_slow && declared.scope != Scope::DefaultOnly && !Accesses::of_statements(program, &declared.body).of_entry()
@@ -370,7 +372,7 @@ fn missed_body(program: &Program, table: TableId, action: u32, objects: &Objects
 }
 
 /// Restarts the timer of a source's entry, whose cells have the number in this parameter.
-fn restart(register: RegisterId, cell: u32) -> Statement {
+pub(super) fn restart(register: RegisterId, cell: u32) -> Statement {
     let (index, value) = (Expression::Parameter(cell), Expression::Intrinsic(Intrinsic::Clock));
     Statement::Call(Call::WriteRegister { register, index, value })
 }
@@ -401,7 +403,7 @@ fn leave_entry(body: &mut Vec<Statement>) {
 }
 
 /// Counts and measures at the cells whose number is this parameter, in place of those of the entry that was hit.
-fn count_at(body: &mut [Statement], parameter: u32) {
+pub(super) fn count_at(body: &mut [Statement], parameter: u32) {
     visit::calls(body, &mut |call| match call {
         Call::Count { index: index @ None, .. } | Call::ExecuteMeter { index: index @ None, .. } => {
             *index = Some(Expression::Parameter(parameter));

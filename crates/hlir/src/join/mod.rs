@@ -13,18 +13,24 @@
 //! first with the second's default action, for packets that find no entry in the second.
 //!
 //! A joint table may be a source of another one.
+//!
+//! A *value join* has no product of entries: its table has one entry of the second table at each *place*, and the
+//! first table's record says which place is that of the key that it gives ([`place`](derive_places)).
 
 mod accesses;
 mod closed;
 mod derive;
 mod follow;
+mod place;
 
 pub use accesses::{Accesses, independent};
 pub use closed::evaluate;
 pub use derive::{Derived, derive, derive_of, node_of, refusal, slow_path, target};
 pub use follow::Known;
+pub use place::{Placed, between, derive_places, set_place};
 
-use crate::{CounterId, Expression, MatchKind, Program, RegisterId, Table, TableId};
+use crate::entry::EntryAction;
+use crate::{CounterId, Expression, MatchKind, Program, RegisterId, Table, TableId, VariableId};
 
 /// How the entries of a joint table are made. For each pair of entries that agree in their common keys there
 /// may be one: its key is the first entry's key and the rest of the second's, its action data the data of
@@ -47,6 +53,9 @@ pub struct Join {
     /// that.
     pub missed: Vec<u32>,
     pub objects: Objects,
+    /// Of a value join: the number of the place that the first table's record has, the only key of the joint table; 0
+    /// for none.
+    pub place: Option<VariableId>,
 }
 
 /// Objects of the program that hidden actions of a joint table use on behalf of its sources.
@@ -84,6 +93,9 @@ impl Join {
     /// Bits of the number of an entry's cells in hidden action data.
     pub const CELL_BITS: u32 = 32;
 
+    /// Bits of a place at most: those of an array that is indexed by it.
+    pub const MOST_PLACE_BITS: u32 = 20;
+
     /// Bits of the time of a hit.
     pub const TIME_BITS: u32 = 64;
 
@@ -102,6 +114,11 @@ impl Join {
     /// The hidden action that runs `firsts[first]` and then `missed[missed]`.
     pub fn missed_action(&self, first: usize, missed: usize) -> u32 {
         self.action(first, self.seconds.len() + missed)
+    }
+
+    /// The hidden action of a value join that runs `seconds[second]`.
+    pub fn placed_action(second: usize) -> u32 {
+        1 + second as u32
     }
 
     /// Whether each entry of the first table has one of the joint table: where not all keys are exact.
@@ -130,12 +147,39 @@ impl Program {
         self.joins.iter().find_map(of_join)
     }
 
+    /// The value join whose places the records of a table have.
+    pub fn places_in(&self, table: TableId) -> Option<&Join> {
+        self.joins.iter().find(|join| join.first == table && join.place.is_some())
+    }
+
+    /// The program as controllers know it: no action has a place among its data.
+    pub fn without_places(&self) -> Program {
+        let mut program = self.clone();
+        for join in self.joins.iter().filter(|join| join.place.is_some()) {
+            let table = &mut program.tables[join.first];
+            let is_placed = |action: u32| join.firsts.iter().any(|first| first.action == action);
+            let calls = table.entries.iter_mut().filter_map(|entry| match &mut entry.action {
+                EntryAction::Call(call) => Some(call),
+                EntryAction::Member(_) | EntryAction::Group(_) | EntryAction::Set(_) => None,
+            });
+            for call in calls.chain([&mut table.default]).filter(|call| is_placed(call.action)) {
+                call.arguments.pop();
+            }
+            for first in &join.firsts {
+                table.actions[first.action as usize].parameters.pop();
+            }
+        }
+        program
+    }
+
     /// The joint tables a hit in which stands for a hit in `table`, or one that [`Program::joint_misses`] counts for a
     /// miss.
     pub fn joins_over(&self, table: TableId) -> Vec<TableId> {
         let mut over = vec![table];
         for join in &self.joins {
-            if over.contains(&join.first) || over.contains(&join.second) {
+            // The first table of a value join is looked up as always.
+            let is_over_first = join.place.is_none() && over.contains(&join.first);
+            if is_over_first || over.contains(&join.second) {
                 over.push(join.table);
             }
         }

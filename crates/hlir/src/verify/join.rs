@@ -1,10 +1,10 @@
 //! Checks of joint tables: their recipes are what the graph says, so that a hit does what both lookups would do.
 
 use super::{Site, Verifier};
-use crate::join::{Derived, Join, derive, derive_of, node_of, refusal};
-use crate::plan::JoinChoice;
+use crate::join::{Join, derive, derive_of, derive_places, node_of, refusal};
+use crate::plan::{JoinChoice, JoinKind};
 use crate::text::get;
-use crate::{CounterUnit, NodeKind, Plan, TableId};
+use crate::{CounterUnit, NodeKind, Plan, Table, TableId};
 use num_bigint::BigUint;
 use std::collections::HashSet;
 
@@ -43,7 +43,10 @@ impl Verifier<'_> {
         let program = self.program;
         let name = |table: TableId| program.tables[table].name.as_str();
         for (index, choice) in plan.joins.iter().enumerate() {
-            let is_it = |join: &&Join| (name(join.first), name(join.second)) == (&choice.first, &choice.second);
+            let is_it = |join: &&Join| {
+                (name(join.first), name(join.second)) == (&choice.first, &choice.second)
+                    && join.place.is_some() == (choice.kind == JoinKind::Value)
+            };
             let is_made = program.joins.iter().any(|join| is_it(&join));
             let site = Site::JoinChoice(index as u32);
             if is_made && !choice.made {
@@ -65,6 +68,15 @@ impl Verifier<'_> {
         if let Some(join) = program.joins.iter().find(|join| [join.first, join.second].contains(&first)) {
             return format!("`{}` is joined already, in `{}`", choice.first, program.tables[join.table].name);
         }
+        if choice.kind == JoinKind::Value {
+            let derived =
+                node_of(program, second).map(|entered| derive_places(program, [first, second], entered, None));
+            return match derived {
+                Some(Err(why)) => why,
+                Some(Ok(_)) => "the pass `join` did not run".to_string(),
+                None => format!("`{}` is not looked up at exactly one node", choice.second),
+            };
+        }
         match node_of(program, first).ok_or("it is not looked up at exactly one node".to_string()) {
             Ok(node) => match derive(program, node) {
                 Err(why) => why,
@@ -78,6 +90,9 @@ impl Verifier<'_> {
     }
 
     fn join(&self, join: &Join) -> Result<(), String> {
+        if let Some(place) = join.place {
+            return self.value_join(join, place);
+        }
         let program = self.program;
         let name = &program.tables[join.table].name;
         if let Some(why) = refusal(program, join.table) {
@@ -96,7 +111,7 @@ impl Verifier<'_> {
             return Err("its keys or actions are not those that the program makes of it".to_string());
         }
         self.objects_of_sources(join)?;
-        self.joint_table(join, &derived)?;
+        self.joint_table(join, &derived.table(program, join.limit))?;
         let NodeKind::Apply { next, exit, .. } = &program.nodes[node].kind else { return Ok(()) };
         let NodeKind::Apply { exit: second_exit, .. } = &program.nodes[derived.second_node].kind else { return Ok(()) };
         if *next != derived.next(first) {
@@ -109,7 +124,7 @@ impl Verifier<'_> {
     }
 
     /// Whether there is a counter of misses where there are some, and times of hits where entries are aged.
-    fn objects_of_sources(&self, join: &Join) -> Result<(), String> {
+    pub(super) fn objects_of_sources(&self, join: &Join) -> Result<(), String> {
         let program = self.program;
         let counter = join.objects.misses.and_then(|misses| get(&program.counters, misses));
         match (join.missed.is_empty(), counter.map(|it| (it.table, it.size, it.unit))) {
@@ -119,7 +134,8 @@ impl Verifier<'_> {
                 return Err("its misses are not counted by a counter of packets with one cell".to_string());
             }
         }
-        for (source, timer) in [join.first, join.second].into_iter().zip(join.objects.timers) {
+        let is_placed = join.place.is_some();
+        for (source, timer) in [join.first, join.second].into_iter().zip(join.objects.timers).skip(is_placed.into()) {
             let table = &program.tables[source];
             let register = timer.and_then(|timer| get(&program.registers, timer));
             let is_right = register.is_some_and(|register| {
@@ -138,8 +154,8 @@ impl Verifier<'_> {
     }
 
     /// Whether the table is the one of the recipe.
-    fn joint_table(&self, join: &Join, derived: &Derived) -> Result<(), String> {
-        let (table, made) = (&self.program.tables[join.table], derived.table(self.program, join.limit));
+    pub(super) fn joint_table(&self, join: &Join, made: &Table) -> Result<(), String> {
+        let table = &self.program.tables[join.table];
         if !table.entries.is_empty() || table.default != made.default || !table.default_constant {
             return Err(format!("`{}` has entries of its own, or does something on a miss", table.name));
         }
@@ -147,7 +163,7 @@ impl Verifier<'_> {
             return Err(format!("`{}` has not the size of the limit {}", table.name, join.limit));
         }
         let values = |table: &crate::Table| table.keys.iter().map(|key| key.value.clone()).collect::<Vec<_>>();
-        if values(table) != values(&made) {
+        if values(table) != values(made) {
             return Err(format!("the keys of `{}` are not those of both tables", table.name));
         }
         if table.actions.len() != made.actions.len() {

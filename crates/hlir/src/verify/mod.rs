@@ -12,6 +12,7 @@ mod joint;
 mod kinds;
 mod node;
 mod objects;
+mod places;
 mod plan;
 mod queues;
 mod site;

@@ -3,8 +3,8 @@
 use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
-    Access, Descriptor, Hint, HotPath, Instrument, JoinChoice, JointTables, Loop, Placement, Prefetch, Queue, Reason,
-    Structure, TablePlan, Window,
+    Access, Descriptor, Hint, HotPath, Instrument, JoinChoice, JoinKind, JointTables, Loop, Placement, Prefetch, Queue,
+    Reason, Structure, TablePlan, Window,
 };
 
 impl Generator<'_> {
@@ -32,7 +32,8 @@ impl Generator<'_> {
             }),
             joins: self.several(2, |it| {
                 let (first, second, made) = (it.name(), it.name(), it.once_in(2));
-                JoinChoice { first, second, made, reason: it.cost() }
+                let kind = if it.once_in(2) { JoinKind::Table } else { JoinKind::Value };
+                JoinChoice { first, second, kind, made, reason: it.cost() }
             }),
             windows: self.several(2, |it| Window {
                 node: it.name(),

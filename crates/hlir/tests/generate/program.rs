@@ -9,7 +9,7 @@ use hlir::join::{FirstAction, Join, Objects, SecondKey};
 use hlir::{
     Action, ActionCall, ActionSet, Algorithm, Budget, Counter, CounterId, CounterUnit, Digest, Entry, Expression,
     Extern, ExternObject, Field, Header, IdleTimeout, Key, Match, MatchKind, Meter, MeterUnit, Parameter, Profile,
-    Program, Register, RegisterId, Scope, Selector, Table, TableId, Type, ValueSet, Variable, WeightedCall,
+    Program, Register, RegisterId, Scope, Selector, Table, TableId, Type, ValueSet, Variable, VariableId, WeightedCall,
 };
 use num_bigint::BigUint;
 
@@ -73,7 +73,8 @@ impl Generator<'_> {
         let misses = self.once_in(2).then(|| CounterId::from_raw(self.number().into()));
         let timers = [(); 2].map(|()| self.once_in(2).then(|| RegisterId::from_raw(self.number().into())));
         let objects = Objects { misses, timers };
-        Join { table, first, second, limit, keys, firsts, seconds, missed, objects }
+        let place = self.once_in(3).then(|| VariableId::from_raw(self.number().into()));
+        Join { table, first, second, limit, keys, firsts, seconds, missed, objects, place }
     }
 
     fn storage(&mut self) {

@@ -137,6 +137,9 @@ impl Estimator<'_, '_> {
     /// the default action in their place, takes the slow path.
     fn joint(&self, join: &Join, facts: &Facts) -> Runs {
         let mut hits = vec![0.0; self.program.tables[join.table].actions.len()];
+        if join.place.is_some() {
+            return self.placed(join, facts);
+        }
         let of_source = |table: TableId| {
             let lookup = node_of(self.program, table).and_then(|node| Lookup::at(self.program, node));
             lookup.map(|lookup| self.runs(lookup, facts))
@@ -152,6 +155,18 @@ impl Estimator<'_, '_> {
                     hits[join.missed_action(at, missed) as usize] = share * second.miss;
                 }
             }
+        }
+        let miss = (1.0 - hits.iter().sum::<f64>()).max(0.0);
+        Runs { hits, miss }
+    }
+
+    /// What packets do at the table of a value join: as at the second table, but for misses.
+    fn placed(&self, join: &Join, facts: &Facts) -> Runs {
+        let mut hits = vec![0.0; self.program.tables[join.table].actions.len()];
+        let second = node_of(self.program, join.second).and_then(|node| Lookup::at(self.program, node));
+        let second = second.map_or(Vec::new(), |lookup| self.runs(lookup, facts).hits);
+        for (at, action) in join.seconds.iter().enumerate() {
+            hits[Join::placed_action(at) as usize] = second.get(*action as usize).copied().unwrap_or_default();
         }
         let miss = (1.0 - hits.iter().sum::<f64>()).max(0.0);
         Runs { hits, miss }

@@ -4,36 +4,44 @@ use super::Decision;
 use super::profit::{Profit, profit};
 use crate::Inputs;
 use crate::rewrite::join::{candidates, objection, refused};
-use hlir::plan::JoinChoice;
+use hlir::plan::{JoinChoice, JoinKind};
 use hlir::{Plan, Program, TableId};
 
 pub fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     let name = |table: TableId| program.tables[table].name.as_str();
-    let decision = |first: TableId, second: TableId, chosen: String| Decision {
-        what: format!("join of {}, {}", name(first), name(second)),
-        chosen,
-        reason: None,
+    let decision = |first: TableId, second: TableId, kind: JoinKind, chosen: String| {
+        let by = match kind {
+            JoinKind::Table => "",
+            JoinKind::Value => " by value",
+        };
+        Decision { what: format!("join of {}, {}{by}", name(first), name(second)), chosen, reason: None }
     };
     let made = program.joins.iter().map(|join| {
-        let is_it = |it: &&JoinChoice| (it.first.as_str(), it.second.as_str()) == (name(join.first), name(join.second));
+        let kind = if join.place.is_some() { JoinKind::Value } else { JoinKind::Table };
+        let is_it = |it: &&JoinChoice| {
+            (it.first.as_str(), it.second.as_str(), it.kind) == (name(join.first), name(join.second), kind)
+        };
         let reason = plan.joins.iter().find(is_it).and_then(|choice| choice.reason.clone());
         let how = if reason.is_some() { "chosen" } else { "made" };
-        let chosen = format!("{how}: {}, at most {} entries", name(join.table), join.limit);
-        Decision { reason, ..decision(join.first, join.second, chosen) }
+        let what = if kind == JoinKind::Value { "places" } else { "entries" };
+        let chosen = format!("{how}: {}, at most {} {what}", name(join.table), join.limit);
+        Decision { reason, ..decision(join.first, join.second, kind, chosen) }
     });
     let legal = candidates(program, inputs).into_iter().map(|candidate| {
         let profit = profit(program, &candidate, inputs);
         let reason = crate::plan::reason(profit.joined, [("separate".to_string(), profit.separate)]);
         let why = objection(program, &candidate, inputs);
-        Decision { reason, ..decision(candidate.first, candidate.second, legal(&profit, why)) }
+        let legal = legal(&profit, candidate.kind, why);
+        Decision { reason, ..decision(candidate.first, candidate.second, candidate.kind, legal) }
     });
     let refused = refused(program);
-    let refused = refused.iter().map(|(first, second, why)| decision(*first, *second, format!("refused: {why}")));
+    let refused =
+        refused.iter().map(|(first, second, kind, why)| decision(*first, *second, *kind, format!("refused: {why}")));
     made.chain(legal).chain(refused).collect()
 }
 
 /// The verdict of the model, the joint entries, and the inequality of BACUS with its numbers.
-fn legal(profit: &Profit, objection: Option<&str>) -> String {
+fn legal(profit: &Profit, kind: JoinKind, objection: Option<&str>) -> String {
     let verdict = match (profit.pays(), objection) {
         (true, Some(why)) => format!("would pay, but {why}"),
         (true, None) => "pays".to_string(),
@@ -42,8 +50,12 @@ fn legal(profit: &Profit, objection: Option<&str>) -> String {
     };
     let pays = |pays: bool| if pays { "pays" } else { "does not pay" };
     let assumed = if profit.is_known { "" } else { " (assumed)" };
+    let what = match kind {
+        JoinKind::Table => "joint entries",
+        JoinKind::Value => "places",
+    };
     format!(
-        "not joined: {verdict}, {} joint entries{assumed}; BACUS: L_eff({} kB) {:.1} against 2 x L_eff({} kB) {:.1} + {}, {}",
+        "not joined: {verdict}, {} {what}{assumed}; BACUS: L_eff({} kB) {:.1} against 2 x L_eff({} kB) {:.1} + {}, {}",
         profit.entries,
         profit.joined_working_set.div_ceil(1024),
         profit.joined_latency,

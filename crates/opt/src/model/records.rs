@@ -9,10 +9,24 @@ use hlir::{Program, TableId};
 /// Upper bound: all values of the data of all actions, including the default.
 fn possible(program: &Program, id: TableId) -> u64 {
     let table = &program.tables[id];
-    let data = |action: &hlir::Action| -> u32 { action.parameters.iter().map(|it| it.width).sum() };
-    let different = |action: &hlir::Action| 1u64.checked_shl(data(action)).unwrap_or(u64::MAX);
+    // A place follows from the rest of the data.
+    let places = program.places_in(id);
+    let has_place = |number: u32| places.is_some_and(|join| join.firsts.iter().any(|first| first.action == number));
+    let different = |(number, action): (u32, &hlir::Action)| {
+        let visible = action.parameters.len() - usize::from(has_place(number));
+        let data: u32 = action.parameters[..visible].iter().map(|it| it.width).sum();
+        1u64.checked_shl(data).unwrap_or(u64::MAX)
+    };
     // A member of a group is a record, too, and not counted here.
-    if table.profile.is_some() { u64::MAX } else { table.actions.iter().map(different).fold(0, u64::saturating_add) }
+    if table.profile.is_some() {
+        return u64::MAX;
+    }
+    (0..).zip(&table.actions).map(different).fold(0, u64::saturating_add)
+}
+
+/// The numbers that are left for records where each is written twice: at first without its place of a value join.
+fn without_places(program: &Program, id: TableId, limit: u64) -> u64 {
+    if program.places_in(id).is_some() { limit / 2 } else { limit }
 }
 
 /// Whether `limit` numbers always suffice. Each entry has at most one record, the default one, and a modified
@@ -25,6 +39,7 @@ fn always_fit(program: &Program, id: TableId, most: Option<u64>, limit: u64) -> 
 /// Shared records stay few when entries are added. With own records per entry, there must be room for four
 /// times as many entries.
 pub fn have_room(program: &Program, id: TableId, content: &Content, most: Option<u64>, limit: u64) -> bool {
+    let limit = without_places(program, id, limit);
     let counted = match most {
         // Own records: one for each entry, and nothing bounds how many entries come.
         None if program.has_own_records(id) => content.entries < limit / 4,
@@ -40,7 +55,8 @@ pub fn have_room(program: &Program, id: TableId, content: &Content, most: Option
 pub fn bits(program: &Program, id: TableId, content: &Content, most: u32) -> Option<u32> {
     let table = &program.tables[id];
     let size = if table.entries_constant { Some(content.entries) } else { table.capacity() };
-    let fewest = |has_room: &dyn Fn(u64) -> bool| (1..=most).find(|bits| has_room((1 << bits) - 1));
+    let fewest =
+        |has_room: &dyn Fn(u64) -> bool| (1..=most).find(|bits| has_room(without_places(program, id, (1 << bits) - 1)));
     let counted = |limit: u64| size.is_none() && content.is_known && 4 * (content.records + 1) <= limit;
     fewest(&|limit| always_fit(program, id, size, limit)).or_else(|| fewest(&counted))
 }

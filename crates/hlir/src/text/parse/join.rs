@@ -22,7 +22,8 @@ impl Reader {
         self.places.set(Site::Join(self.program.joins.len() as u32), self.since(start));
         self.expect("{")?;
         let (keys, firsts, seconds, missed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut join = Join { table, first, second, limit, keys, firsts, seconds, missed, objects: Objects::default() };
+        let objects = Objects::default();
+        let mut join = Join { table, first, second, limit, keys, firsts, seconds, missed, objects, place: None };
         self.members(|reader| reader.join_member(&mut join))?;
         self.program.joins.push(join);
         Ok(())
@@ -64,8 +65,10 @@ impl Reader {
                 self.expect_word("second")?;
             }
             join.objects.timers[side] = Some(self.reference("a register", |names| &names.registers)?);
+        } else if self.eat_word("place") {
+            join.place = Some(self.variable_name()?);
         } else {
-            return Err(self.fail("`key`, `first`, `second`, `missed`, `misses` or `timer`"));
+            return Err(self.fail("`key`, `first`, `second`, `missed`, `misses`, `timer` or `place`"));
         }
         Ok(())
     }

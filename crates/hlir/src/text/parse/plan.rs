@@ -3,7 +3,9 @@
 use super::Reader;
 use super::cursor::Read;
 use crate::Plan;
-use crate::plan::{Access, HotPath, JoinChoice, JointTables, Loop, Prefetch, Queue, Reason, TablePlan, Window};
+use crate::plan::{
+    Access, HotPath, JoinChoice, JoinKind, JointTables, Loop, Prefetch, Queue, Reason, TablePlan, Window,
+};
 use crate::text::lex::TokenKind;
 use crate::text::words::{DESCRIPTORS, HINTS, INTERLEAVED, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
@@ -187,7 +189,17 @@ impl Reader {
         }
         let first = self.name("a table")?;
         self.expect_word("with")?;
-        Ok(JoinChoice { first, second: self.name("a table")?, made, reason: self.reason()? })
+        let second = self.name("a table")?;
+        let kind = self.join_kind()?;
+        Ok(JoinChoice { first, second, kind, made, reason: self.reason()? })
+    }
+
+    fn join_kind(&mut self) -> Read<JoinKind> {
+        if !self.eat_word("by") {
+            return Ok(JoinKind::Table);
+        }
+        self.expect_word("value")?;
+        Ok(JoinKind::Value)
     }
 
     fn window(&mut self) -> Read<Window> {

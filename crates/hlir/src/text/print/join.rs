@@ -30,6 +30,7 @@ impl Printer<'_> {
                     lines.add(format!("{word} {}", self.action_name(join.second, *action)));
                 });
             }
+            join.place.iter().for_each(|place| lines.add(format!("place {}", self.variable(*place, &[]))));
             let objects = &join.objects;
             objects.misses.iter().for_each(|counter| lines.add(format!("misses {}", self.counter_name(*counter))));
             for (word, timer) in ["first", "second"].into_iter().zip(objects.timers) {

@@ -2,7 +2,7 @@
 
 use super::lines::{Lines, in_braces};
 use crate::Plan;
-use crate::plan::{Access, Descriptor, HotPath, Prefetch, Reason};
+use crate::plan::{Access, Descriptor, HotPath, JoinKind, Prefetch, Reason};
 use crate::text::words::{DESCRIPTORS, HINTS, STRUCTURES, word_of, written};
 use crate::text::written_placement;
 
@@ -22,8 +22,12 @@ pub(super) fn print(plan: &Plan) -> String {
         }
         for join in &plan.joins {
             let never = if join.made { "" } else { "never " };
+            let by = match join.kind {
+                JoinKind::Table => "",
+                JoinKind::Value => " by value",
+            };
             let (first, second, reason) = (written(&join.first), written(&join.second), because(&join.reason));
-            lines.add(format!("{never}join {first} with {second}{reason}"));
+            lines.add(format!("{never}join {first} with {second}{by}{reason}"));
         }
         for table in &plan.tables {
             let structure = word_of(STRUCTURES, &table.structure).unwrap_or_default();

@@ -4,6 +4,7 @@
 mod exchange;
 mod generate;
 mod threads;
+mod values;
 
 use control::plane::{Cell, EntryKey, Frame, MeterRates, TableCounts};
 use control::{DataPlane, Update};

@@ -34,7 +34,7 @@ pub fn objection(program: &Program, candidate: &Candidate, inputs: &Inputs) -> O
     // Then there are as many joint entries as the first table has, which is declared.
     let is_bounded = candidate.is_determined && tables[1].entries_constant && tables[0].size.is_some();
     let limit = candidate.joined.joins.last().map_or(0, |join| join.limit);
-    match given((&tables[0].name, &tables[1].name), inputs) {
+    match given((&tables[0].name, &tables[1].name), candidate.kind, inputs) {
         Some(choice) if !choice.made => Some("ruled out"),
         _ if first.is_empty() || second.is_empty() => Some("a table is empty"),
         _ if !(is_bounded || first.is_known && second.is_known) => Some("its entries are assumed"),
@@ -51,7 +51,8 @@ pub fn choose(program: &mut Program, inputs: &Inputs, cycles: Cycles) -> Vec<Joi
     join_tables(program, &with_chosen);
     let mut made = made(program);
     for choice in &mut made {
-        let same = chosen.iter().find(|it| (&it.first, &it.second) == (&choice.first, &choice.second));
+        let same =
+            chosen.iter().find(|it| (&it.first, &it.second, it.kind) == (&choice.first, &choice.second, choice.kind));
         choice.reason = same.and_then(|it| it.reason.clone());
     }
     made
@@ -82,7 +83,7 @@ fn chosen(program: &Program, inputs: &Inputs, cycles: Cycles) -> Vec<JoinChoice>
         let Some((joined, best)) = planned.min_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
         let [first, second] = [best.first, best.second].map(|table| program.tables[table].name.clone());
         let reason = reason(joined, [("separate".to_string(), separate)]);
-        waiting.push(JoinChoice { first, second, made: true, reason });
+        waiting.push(JoinChoice { first, second, kind: best.kind, made: true, reason });
         program = best.joined;
         if is_clear(separate, joined) {
             chosen.append(&mut waiting);

@@ -1,5 +1,6 @@
 //! What joint tables will hold, made of what their sources will.
 
+use super::places::placed_actions;
 use crate::inputs::{Content, Inputs};
 use hlir::join::SecondKey;
 use hlir::table::action_bit;
@@ -72,6 +73,11 @@ pub fn with_joint_contents(program: &Program, inputs: &Inputs) -> Inputs {
     let mut inputs = inputs.clone();
     for join in &program.joins {
         let table = &program.tables[join.table];
+        if join.place.is_some() {
+            let content = placed_content(program, join, &inputs);
+            inputs.occupancy.tables.entry(table.name.clone()).or_insert(content);
+            continue;
+        }
         let entries = expected_entries(program, (join.first, join.second, &join.keys), &inputs).min(join.limit);
         let sources = [join.first, join.second];
         let is_known = sources.iter().all(|source| inputs.occupancy.of(&program.tables[*source]).is_known);
@@ -90,6 +96,15 @@ pub fn with_joint_contents(program: &Program, inputs: &Inputs) -> Inputs {
         inputs.occupancy.tables.entry(table.name.clone()).or_insert(content);
     }
     inputs
+}
+
+/// What the table of a value join will hold: the entries of the second table that the first one gives the keys of.
+fn placed_content(program: &Program, join: &Join, inputs: &Inputs) -> Content {
+    let [first, second] = [join.first, join.second].map(|table| inputs.occupancy.of(&program.tables[table]));
+    let entries = second.entries.min(first.entries).min(join.limit);
+    let records = records(program, join.second, inputs).clamp(1, entries.max(1));
+    let (is_known, actions) = (first.is_known && second.is_known, placed_actions(join, second.actions));
+    Content { entries, records, is_known, actions, ..Content::assumed(&program.tables[join.table]) }
 }
 
 #[cfg(test)]

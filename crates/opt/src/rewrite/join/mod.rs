@@ -7,15 +7,17 @@
 mod choice;
 mod contents;
 mod graph;
+mod places;
 mod swap;
 
 pub use choice::{choose, is_clear, objection};
 pub use contents::with_joint_contents;
 use contents::{expected_entries, most_entries};
+use places::{PlacedPair, most_places, placed, placed_pairs, refused_places};
 
 use crate::inputs::{Inputs, Joins};
-use hlir::join::{Derived, Join, SecondKey, derive, refusal};
-use hlir::plan::JoinChoice;
+use hlir::join::{Derived, Join, Objects, SecondKey, derive, refusal};
+use hlir::plan::{JoinChoice, JoinKind};
 use hlir::{Counter, CounterUnit, Node, NodeId, NodeKind, Notes, Program, Register, TableId};
 use num_bigint::BigUint;
 
@@ -28,7 +30,8 @@ const MOST_ROOM: u64 = 1 << 20;
 pub struct Candidate {
     pub first: TableId,
     pub second: TableId,
-    /// Expected joint entries, and the most that the expected entries of both can make.
+    pub kind: JoinKind,
+    /// Expected joint entries, and the most that the expected entries of both can make. Of a value join: places.
     pub entries: u64,
     pub most_entries: u64,
     /// Whether each entry of the first table decides which one of the second follows.
@@ -49,8 +52,10 @@ struct Pair {
 /// The joins of a program, as plans have them.
 pub fn made(program: &Program) -> Vec<JoinChoice> {
     let name = |table: TableId| program.tables[table].name.clone();
-    let choice =
-        |join: &Join| JoinChoice { first: name(join.first), second: name(join.second), made: true, reason: None };
+    let choice = |join: &Join| {
+        let kind = if join.place.is_some() { JoinKind::Value } else { JoinKind::Table };
+        JoinChoice { first: name(join.first), second: name(join.second), kind, made: true, reason: None }
+    };
     program.joins.iter().map(choice).collect()
 }
 
@@ -59,6 +64,7 @@ pub fn join_tables(program: &mut Program, inputs: &Inputs) {
     if inputs.joins != Joins::All && inputs.constraints.joins.iter().all(|choice| !choice.made) {
         return;
     }
+    join_by_value(program, inputs);
     loop {
         let pairs = pairs(program, &with_joint_contents(program, inputs));
         // Those that a constraint names, then the smallest joint table first: a table has a part in one join only.
@@ -68,12 +74,42 @@ pub fn join_tables(program: &mut Program, inputs: &Inputs) {
     }
 }
 
+/// Makes the value joins that are given. They come first: a joint table has no places.
+fn join_by_value(program: &mut Program, inputs: &Inputs) {
+    loop {
+        let is_made = |pair: &PlacedPair| {
+            let names = [pair.placed.first, pair.placed.second].map(|table| &program.tables[table].name);
+            given((names[0], names[1]), JoinKind::Value, inputs).is_some_and(|choice| choice.made)
+        };
+        let pairs = placed_pairs(program, &with_joint_contents(program, inputs));
+        let Some(pair) = pairs.into_iter().find(is_made) else { break };
+        *program = placed(program, &pair);
+    }
+}
+
 /// The joins that could be made in a program.
 pub fn candidates(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
-    let pairs = pairs(program, &with_joint_contents(program, inputs)).into_iter();
+    let inputs = with_joint_contents(program, inputs);
+    let mut candidates = joint_candidates(program, &inputs);
+    let by_value = |pair: PlacedPair| Candidate {
+        first: pair.placed.first,
+        second: pair.placed.second,
+        kind: JoinKind::Value,
+        entries: pair.limit.min(inputs.occupancy.of(&program.tables[pair.placed.second]).entries),
+        most_entries: most_places(program, pair.placed.first, &inputs),
+        is_determined: true,
+        joined: placed(program, &pair),
+    };
+    candidates.extend(placed_pairs(program, &inputs).into_iter().map(by_value));
+    candidates
+}
+
+fn joint_candidates(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
+    let pairs = pairs(program, inputs).into_iter();
     let candidate = |pair: Pair| Candidate {
         first: pair.derived.first,
         second: pair.derived.second,
+        kind: JoinKind::Table,
         entries: pair.entries,
         most_entries: pair.most_entries,
         is_determined: pair.derived.keys.iter().all(|key| *key == SecondKey::Determined),
@@ -86,13 +122,15 @@ impl Pair {
     /// What the user has decided.
     fn choice(&self, inputs: &Inputs) -> Option<bool> {
         let name = |table: TableId| &self.program.tables[table].name;
-        given((name(self.derived.first), name(self.derived.second)), inputs).map(|choice| choice.made)
+        let names = (name(self.derived.first), name(self.derived.second));
+        given(names, JoinKind::Table, inputs).map(|choice| choice.made)
     }
 }
 
 /// What the user has decided about two tables.
-fn given<'i>((first, second): (&String, &String), inputs: &'i Inputs) -> Option<&'i JoinChoice> {
-    inputs.constraints.joins.iter().find(|choice| (&choice.first, &choice.second) == (first, second))
+fn given<'i>((first, second): (&String, &String), kind: JoinKind, inputs: &'i Inputs) -> Option<&'i JoinChoice> {
+    let is_it = |choice: &&JoinChoice| (&choice.first, &choice.second, choice.kind) == (first, second, kind);
+    inputs.constraints.joins.iter().find(is_it)
 }
 
 /// Lookups that no join has a part in, in the order of the graph.
@@ -134,16 +172,19 @@ fn pairs(program: &Program, inputs: &Inputs) -> Vec<Pair> {
 }
 
 /// Pairs of lookups next to each other that cannot be joined, and why.
-pub fn refused(program: &Program) -> Vec<(TableId, TableId, String)> {
+pub fn refused(program: &Program) -> Vec<(TableId, TableId, JoinKind, String)> {
     let free = free_lookups(program);
-    let mut refused = Vec::new();
+    let (mut refused, mut pairs) = (Vec::new(), Vec::new());
     for (node, table) in &free {
         let next = graph::next_lookup(program, *node);
         let second = free.iter().find(|(other, _)| Some(*other) == next).map(|(_, second)| *second);
+        pairs.extend(second.map(|second| (*table, second)));
         if let (Some(second), Err(why)) = (second, derive(program, *node)) {
-            refused.push((*table, second, why));
+            refused.push((*table, second, JoinKind::Table, why));
         }
     }
+    let by_value = |(first, second, why)| (first, second, JoinKind::Value, why);
+    refused.extend(refused_places(program, &pairs).into_iter().map(by_value));
     refused
 }
 
@@ -174,6 +215,7 @@ fn joined(pair: &Pair) -> Program {
         seconds: derived.seconds.clone(),
         missed: derived.missed.clone(),
         objects: derived.objects,
+        place: None,
     });
     program
 }
@@ -186,7 +228,13 @@ fn make_objects(program: &mut Program, (joint, limit): (TableId, u64), derived: 
         let (table, unit) = (None, CounterUnit::Packets);
         program.counters.alloc(Counter { name, size: 1, table, unit, automatic: false, notes: notes() });
     }
-    let sources = [derived.first, derived.second].into_iter().zip(derived.objects.timers);
+    make_timers(program, [derived.first, derived.second], &derived.objects, limit);
+}
+
+/// The times of the last hits of the sources' entries.
+fn make_timers(program: &mut Program, sources: [TableId; 2], objects: &Objects, limit: u64) {
+    let notes = Notes::default;
+    let sources = sources.into_iter().zip(objects.timers);
     for (source, _) in sources.filter(|(_, timer)| timer.is_some()) {
         let source = &program.tables[source];
         let (name, size) = (state_name(program, format!("{}.last_hits", source.name)), Join::times(source, limit));
