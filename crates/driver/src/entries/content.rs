@@ -17,8 +17,10 @@ const MOST_DIFFERENT: usize = 1 << 17;
 
 /// What all of them together bring.
 pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Failure> {
+    // Entries are written for the program as its controllers know it.
+    let (written, program) = (program, &program.without_places());
     let mut counts = Counts { program, tables: HashMap::new() };
-    let mut books = interp::Switch::new(program, 0, PORTS);
+    let mut books = interp::Switch::new(written, 0, PORTS);
     let mut has_text = false;
     for origin in origins {
         match origin {

@@ -6,7 +6,7 @@ use crate::model::structures::shape;
 use crate::plan::structures::whole_plan_cycles;
 use crate::rewrite::join::{Candidate, is_clear, with_joint_contents};
 use hlir::plan::Structure;
-use hlir::{NodeKind, Plan, Program, TableId};
+use hlir::{Join, NodeKind, Plan, Program, TableId};
 use std::collections::BTreeSet;
 
 /// The numbers behind a decision.
@@ -62,9 +62,10 @@ pub fn profit(before: &Program, candidate: &Candidate, inputs: &Inputs) -> Profi
 }
 
 /// Bytes of all tables that packets look up, in the structures that their keys suggest. The sources of a join
-/// are its slow path.
+/// are its slow path, but for the first one of a value join.
 fn table_bytes(program: &Program, inputs: &Inputs) -> u64 {
-    let is_source = |table: TableId| program.joins.iter().any(|join| join.first == table || join.second == table);
+    let is_slow = |join: &Join, table: TableId| join.first == table && join.place.is_none() || join.second == table;
+    let is_source = |table: TableId| program.joins.iter().any(|join| is_slow(join, table));
     let lookups = program.nodes.values().filter_map(|node| match node.kind {
         NodeKind::Apply { table, .. } => Some(table),
         NodeKind::State { .. }

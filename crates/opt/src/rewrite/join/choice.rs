@@ -6,6 +6,7 @@
 use super::{Candidate, JoinChoice, candidates, given, join_tables, made, with_joint_contents};
 use crate::inputs::{Inputs, Joins};
 use crate::plan::{reason, with_model};
+use hlir::plan::JoinKind;
 use hlir::verify::{Places, verify_pins_at};
 use hlir::{Plan, Program};
 
@@ -80,9 +81,15 @@ fn chosen(program: &Program, inputs: &Inputs, cycles: Cycles) -> Vec<JoinChoice>
         plans += 1 + promising.len();
         let planned =
             promising.into_iter().map(|it| (cycles(&it.joined, &with_joint_contents(&it.joined, inputs)), it));
-        let Some((joined, best)) = planned.min_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
+        let mut planned: Vec<(f64, Candidate)> = planned.collect();
+        planned.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let mut planned = planned.into_iter();
+        let Some((joined, best)) = planned.next() else { break };
         let [first, second] = [best.first, best.second].map(|table| program.tables[table].name.clone());
-        let reason = reason(joined, [("separate".to_string(), separate)]);
+        // The same two tables, joined otherwise.
+        let other = planned.find(|(_, other)| (other.first, other.second) == (best.first, best.second));
+        let other = other.map(|(cycles, other)| (name_of(other.kind).to_string(), cycles));
+        let reason = reason(joined, [("separate".to_string(), separate)].into_iter().chain(other));
         waiting.push(JoinChoice { first, second, kind: best.kind, made: true, reason });
         program = best.joined;
         if is_clear(separate, joined) {
@@ -91,6 +98,14 @@ fn chosen(program: &Program, inputs: &Inputs, cycles: Cycles) -> Vec<JoinChoice>
         }
     }
     chosen
+}
+
+/// What a reason calls a join of the other kind.
+fn name_of(kind: JoinKind) -> &'static str {
+    match kind {
+        JoinKind::Table => "joint_table",
+        JoinKind::Value => "by_value",
+    }
 }
 
 /// Joins that may pay, those of the least cycles packet by packet first.

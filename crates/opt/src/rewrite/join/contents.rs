@@ -1,6 +1,6 @@
 //! What joint tables will hold, made of what their sources will.
 
-use super::places::placed_actions;
+use super::places::{expected_places, placed_actions};
 use crate::inputs::{Content, Inputs};
 use hlir::join::SecondKey;
 use hlir::table::action_bit;
@@ -101,7 +101,7 @@ pub fn with_joint_contents(program: &Program, inputs: &Inputs) -> Inputs {
 /// What the table of a value join will hold: the entries of the second table that the first one gives the keys of.
 fn placed_content(program: &Program, join: &Join, inputs: &Inputs) -> Content {
     let [first, second] = [join.first, join.second].map(|table| inputs.occupancy.of(&program.tables[table]));
-    let entries = second.entries.min(first.entries).min(join.limit);
+    let entries = expected_places(program, [join.first, join.second], inputs).min(join.limit);
     let records = records(program, join.second, inputs).clamp(1, entries.max(1));
     let (is_known, actions) = (first.is_known && second.is_known, placed_actions(join, second.actions));
     Content { entries, records, is_known, actions, ..Content::assumed(&program.tables[join.table]) }

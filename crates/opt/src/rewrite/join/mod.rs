@@ -13,7 +13,7 @@ mod swap;
 pub use choice::{choose, is_clear, objection};
 pub use contents::with_joint_contents;
 use contents::{expected_entries, most_entries};
-use places::{PlacedPair, most_places, placed, placed_pairs, refused_places};
+use places::{PlacedPair, expected_places, placed, placed_pairs, refused_places};
 
 use crate::inputs::{Inputs, Joins};
 use hlir::join::{Derived, Join, Objects, SecondKey, derive, refusal};
@@ -95,8 +95,8 @@ pub fn candidates(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
         first: pair.placed.first,
         second: pair.placed.second,
         kind: JoinKind::Value,
-        entries: pair.limit.min(inputs.occupancy.of(&program.tables[pair.placed.second]).entries),
-        most_entries: most_places(program, pair.placed.first, &inputs),
+        entries: expected_places(program, [pair.placed.first, pair.placed.second], &inputs),
+        most_entries: expected_places(program, [pair.placed.first, pair.placed.second], &inputs),
         is_determined: true,
         joined: placed(program, &pair),
     };

@@ -20,15 +20,11 @@ pub(super) struct PlacedPair {
     pub limit: u64,
 }
 
-/// Places that the first table's entries take: one for each key that they give.
-fn expected_places(program: &Program, [first, second]: [TableId; 2], inputs: &Inputs) -> u64 {
-    let [first, second] = [first, second].map(|table| inputs.occupancy.of(&program.tables[table]).entries);
-    first.min(second.max(1))
-}
-
-/// The most places that expected entries take: keys that the second table has no entry for have places, too.
-pub(super) fn most_places(program: &Program, first: TableId, inputs: &Inputs) -> u64 {
-    inputs.occupancy.of(&program.tables[first]).entries + 1
+/// Places that the first table's entries take: one for each key that they give, which their data decide about. Most of
+/// these keys are in the second table.
+pub(super) fn expected_places(program: &Program, [first, second]: [TableId; 2], inputs: &Inputs) -> u64 {
+    let [first, second] = [first, second].map(|table| inputs.occupancy.of(&program.tables[table]));
+    first.records.min(first.entries).min(second.entries).max(1)
 }
 
 /// All pairs that can be joined by value, in the order of the graph.
