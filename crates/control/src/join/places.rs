@@ -118,22 +118,22 @@ impl Places {
     /// An entry of the first table was written, without a place, or deleted.
     pub fn set_first(&mut self, key: &Key, new: Option<&Call>, changes: &mut Vec<Change>) {
         let old = self.firsts.remove(key);
-        if let Some((call, common, place)) = new.and_then(|call| self.give(key, call, changes)) {
+        let common = new.and_then(|call| self.key_of(key, call));
+        let place = self.exchange(old, common, changes);
+        if let (Some(call), Some((common, place))) = (new, place) {
             self.firsts.insert(key.clone(), common);
             changes.push(Change::Modify(self.first, key.clone(), self.placed(call, place)));
         }
-        // The old one's place is not the new one's, if they differ: packets may have read it.
-        self.release(old, changes);
     }
 
     /// The first table's default action was written, without a place.
     pub fn set_default(&mut self, call: &Call, changes: &mut Vec<Change>) {
         let old = self.default.take();
-        if let Some((call, common, place)) = self.give(&Bytes::from(&[][..]), call, changes) {
+        let common = self.key_of(&Bytes::from(&[][..]), call);
+        if let Some((common, place)) = self.exchange(old, common, changes) {
             self.default = Some(common);
             changes.push(Change::Default(self.first, self.placed(call, place)));
         }
-        self.release(old, changes);
     }
 
     /// Before an entry of the second table is written: packets look it up there.
@@ -185,17 +185,27 @@ impl Places {
         }
     }
 
-    /// The place of the key that an action of the first table gives, if it gives one. It is there before the entry is.
-    fn give<'c>(&mut self, key: &Key, call: &'c Call, changes: &mut Vec<Change>) -> Option<(&'c Call, Common, u32)> {
-        if self.is_lost {
-            return None;
+    /// The key that an action of the first table gives, if it gives one.
+    fn key_of(&self, key: &Key, call: &Call) -> Option<Common> {
+        let first = self.join.firsts.iter().find(|first| first.action == call.action);
+        first.filter(|_| !self.is_lost).and_then(|first| self.layout.of_first(key, call, first))
+    }
+
+    /// The place of the key that an entry gives now, in place of the one before. What stands there is there before the
+    /// entry has the place.
+    fn exchange(
+        &mut self,
+        old: Option<Common>,
+        new: Option<Common>,
+        changes: &mut Vec<Change>,
+    ) -> Option<(Common, u32)> {
+        if old != new {
+            self.release(old.clone(), changes);
         }
-        let join = self.join.clone();
-        let first = join.firsts.iter().find(|first| first.action == call.action)?;
-        let common = self.layout.of_first(key, call, first)?;
+        let common = new?;
         if let Some(place) = self.places.get_mut(&common) {
-            place.users += 1;
-            return Some((call, common, place.number));
+            place.users += u64::from(old.as_ref() != Some(&common));
+            return Some((common, place.number));
         }
         let Some(number) = self.number(changes) else {
             self.is_full = true;
@@ -203,7 +213,7 @@ impl Places {
         };
         self.places.insert(common.clone(), Place { number, users: 1 });
         self.show(&common, number, changes);
-        Some((call, common, number))
+        Some((common, number))
     }
 
     /// A place that no key has and no packet.

@@ -1,15 +1,20 @@
 //! Value joins: the same random programs with all legal ones made.
 
 use super::{PORTS, compare, in_memory, loaded, passes};
-use control::DataPlane;
+use control::plane::{Cell, EntryKey, Frame};
+use control::{DataPlane, Update};
+use driver::frontend::Loaded;
 use driver::options::{Native, Passes};
+use driver::random::Random;
 use driver::{compile, frontend};
+use hlir::entry::EntryAction;
 use hlir::join::{derive_places, node_of};
-use hlir::{Program, TableId};
+use hlir::{ActionCall, Entry, Match, Program, TableId};
 use native::NativeEngine;
-use runtime::{Buffers, MemoryPort, Settings};
+use runtime::{Buffers, MemoryPort, Settings, Trace};
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// A plan with value joins of as many tables as possible, each in one at most.
 fn pins(program: &Program, name: &str) -> Option<PathBuf> {
@@ -136,4 +141,131 @@ fn engine_hits(engine: &mut NativeEngine<'_, MemoryPort>, compiled: &Program, ta
     let name = &compiled.tables[table].name;
     let number = engine.switch().tables().iter().position(|found| found.description().name == *name);
     number.map_or(0, |number| engine.switch().hits(number).0)
+}
+
+fn program_of_routes() -> Program {
+    hlir::text::parse_program(include_str!("routes.hlir")).unwrap_or_else(|errors| panic!("{errors:#?}"))
+}
+
+/// `routes` and `hops` joined by value, with so few places that each is used again all the time.
+fn joined_routes(limit: u64) -> Program {
+    let program = program_of_routes();
+    let passes = Passes { pin: pins(&program, &format!("routes-{limit}")), ..passes(&["join"]) };
+    let loaded = Loaded { program, plan: None };
+    let (mut joined, _) = frontend::optimize(loaded, &passes, Some("join")).expect("it is legal");
+    let table = joined.joins[0].table;
+    joined.joins[0].limit = limit;
+    joined.tables[table].size = Some(limit);
+    assert_eq!(hlir::verify::verify(&joined), []);
+    joined
+}
+
+/// Routes that move from one next hop to another, and next hops that come and go, while packets flow: no packet finds
+/// another next hop than that of its route.
+#[test]
+fn each_packet_finds_the_next_hop_of_its_route_while_places_are_used_again() {
+    let (plain, joined) = (program_of_routes(), joined_routes(3));
+    let names = ["constants", "dead", "structures", "hot_path", "batches", "groups", "prefetch"];
+    let loaded = Loaded { program: joined, plan: None };
+    let (pipeline, compiled) = compile::pipeline(loaded, &passes(&names), &Native::default(), in_memory)
+        .unwrap_or_else(|failure| panic!("it compiles: {failure:?}"));
+    let lanes = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
+    let settings = Settings { ports: PORTS, seed: 0 };
+    let mut engine = NativeEngine::new((&plain, &compiled), pipeline, settings, lanes).expect("it attaches");
+    let [routes, hops] = [0, 1].map(|table: u32| TableId::from_raw(table.into()));
+    (1..=8).for_each(|number| engine.insert(hops, &hop(number)).expect("there is room"));
+    (0..2).for_each(|at| engine.insert(routes, &route(at, 1)).expect("there is room"));
+    let frames: Vec<Vec<u8>> = (0..64).map(|at| [&[20 + at as u8 % 2, 1, 2, 3][..], &[0; 60]].concat()).collect();
+    for worker in 0..2 {
+        let trace = Trace::new(frames.iter().map(|frame| (0, frame.as_slice())));
+        engine.switch().lane(worker).expect("it does not run yet").load(trace, u64::MAX, 0);
+    }
+    engine.switch().start();
+    let (begin, mut turn) = (Instant::now(), 0);
+    while begin.elapsed() < Duration::from_secs(2) || turn < 300 {
+        turn += 1;
+        engine.modify(routes, &route(0, 1 + turn % 8)).expect("it is there");
+        engine.modify(routes, &route(1, 1 + (turn + 3) % 8)).expect("it is there");
+        if turn % 5 == 0 {
+            engine.delete(&key(hops, &hop(1 + turn % 8))).expect("it is there");
+            engine.insert(hops, &hop(1 + turn % 8)).expect("it is not there");
+        }
+    }
+    let torn = plain.counters.iter().find(|(_, counter)| counter.name == "torn").expect("it is declared").0;
+    assert_eq!(engine.read_counter(torn, &Cell::Index(0)).expect("it has a cell").packets, 0, "behind {turn} turns");
+    engine.switch().stop();
+    assert_eq!(engine.take_notices(), Vec::<String>::new());
+    let hits = engine_hits(&mut engine, &compiled, compiled.joins[0].table);
+    assert!(hits > 10_000, "{hits} hits: the test says little");
+}
+
+fn hop(number: u32) -> Entry {
+    let call = ActionCall { action: 0, arguments: vec![number.into()] };
+    Entry { matches: vec![Match::Exact(number.into())], priority: 0, action: EntryAction::Call(call), constant: false }
+}
+
+/// A route of packets whose address begins with 20 and so much more.
+fn route(at: u32, hop: u32) -> Entry {
+    let call = ActionCall { action: 0, arguments: vec![hop.into(), at.into()] };
+    let matches = vec![Match::Lpm { value: ((20 + u64::from(at)) << 24).into(), prefix: 8 }];
+    Entry { matches, priority: 0, action: EntryAction::Call(call), constant: false }
+}
+
+fn key(table: TableId, entry: &Entry) -> EntryKey {
+    EntryKey { table, matches: entry.matches.clone(), priority: 0 }
+}
+
+/// Pipelines with the value join, with fewer places, without it, and with a joint table take each other's place. The
+/// first two may have records of `routes` in common, with places of the pipeline before.
+#[test]
+fn packets_see_no_exchange_of_pipelines_with_value_joins() {
+    let program = program_of_routes();
+    let compiled = |joined: Option<u64>, names: &[&str]| {
+        let program = joined.map_or_else(program_of_routes, joined_routes);
+        let loaded = Loaded { program, plan: None };
+        compile::pipeline(loaded, &passes(names), &Native::default(), in_memory)
+            .unwrap_or_else(|failure| panic!("it compiles: {failure:?}"))
+    };
+    let pipelines = [
+        compiled(Some(1023), &["structures"]),
+        compiled(Some(600), &["structures"]),
+        compiled(None, &["structures"]),
+        compiled(None, &["join", "structures"]),
+    ];
+    let (first, first_program) = &pipelines[0];
+    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let settings = Settings { ports: PORTS, seed: 0 };
+    let mut engine = NativeEngine::new((&program, first_program), first.clone(), settings, lanes).expect("it attaches");
+    let mut plain = interp::Switch::new(&program, 0, PORTS);
+    let [routes, hops] = [0, 1].map(|table: u32| TableId::from_raw(table.into()));
+    let torn = program.counters.iter().find(|(_, counter)| counter.name == "torn").expect("it is declared").0;
+    let mut random = Random::new(7);
+    for turn in 0..200 {
+        for _ in 0..4 {
+            let (at, number) = (random.below(4) as u32, 1 + random.below(6) as u32);
+            let (route, hop) = (route(at, number), hop(number));
+            let update = match random.below(6) {
+                0 => Update::Insert { table: hops, entry: hop },
+                1 => Update::Delete(key(hops, &hop)),
+                2 => Update::Delete(key(routes, &route)),
+                3 => Update::Modify { table: routes, entry: route },
+                _ => Update::Insert { table: routes, entry: route },
+            };
+            let [one, two] = [plain.write(&update), engine.write(&update)].map(|done| done.map_err(|it| it.kind));
+            assert_eq!(one, two, "turn {turn}: {update:?}");
+        }
+        let next = if turn % 3 == 0 { random.below(4) as usize } else { turn % 2 };
+        let (pipeline, compiled) = &pipelines[next];
+        engine.exchange(compiled, pipeline.clone()).expect("a pipeline can take the place of another");
+        let frame = |at: u8| Frame { port: 0, bytes: [&[20 + at][..], &[0; 63]].concat() };
+        let frames: Vec<Frame> = (0..5).map(frame).collect();
+        for plane in [&mut plain as &mut dyn DataPlane, &mut engine] {
+            plane.process(&frames).expect("it runs");
+        }
+        assert_eq!(engine.read_counter(torn, &Cell::Index(0)).expect("it has a cell").packets, 0, "turn {turn}");
+        for table in [routes, hops] {
+            let [one, two] = [plain.table_counts(table), engine.table_counts(table)];
+            assert_eq!(one, two, "turn {turn}, pipeline {next}");
+        }
+    }
 }
