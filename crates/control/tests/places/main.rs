@@ -118,20 +118,18 @@ impl Switch {
         let (write, changes) = self.joins.before(update);
         self.make(changes);
         let routes = self.id("routes");
-        match update {
-            Update::Insert { table, entry } | Update::Modify { table, entry } if *table == routes => {
-                let before = self.routes.insert(number(&entry.matches[0]), 0);
-                self.stale.extend(before.filter(|place| *place > 0));
-            }
-            Update::Delete(key) if key.table == routes => {
-                let before = self.routes.remove(&number(&key.matches[0]));
-                self.stale.extend(before.filter(|place| *place > 0));
-            }
-            Update::SetDefault { .. } => {
-                self.stale.extend(Some(std::mem::take(&mut self.default)).filter(|place| *place > 0))
-            }
-            _ => {}
+        let (mut old, mut new) = (None, None);
+        if let Update::Insert { table, entry } | Update::Modify { table, entry } = update {
+            new = Some(number(&entry.matches[0])).filter(|_| *table == routes);
+            old = new;
+        } else if let Update::Delete(key) = update {
+            old = Some(number(&key.matches[0])).filter(|_| key.table == routes);
+        } else if let Update::SetDefault { table, .. } = update {
+            assert_eq!(*table, routes);
+            self.stale.push(std::mem::take(&mut self.default));
         }
+        self.stale.extend(old.and_then(|route| self.routes.remove(&route)));
+        self.routes.extend(new.map(|route| (route, 0)));
         let changes = self.joins.behind(write, true, cell);
         self.make(changes);
     }
