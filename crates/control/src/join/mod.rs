@@ -194,6 +194,8 @@ impl Joins {
                 self.suspend(*table, key, new.as_ref(), &mut changes);
             }
             Write::Default { table, .. } => {
+                let second = self.places.iter().find(|places| places.second == *table);
+                second.into_iter().for_each(|places| places.withdraw_missed(&mut changes));
                 let Some((at, _)) = self.side_of(*table).filter(|(at, _)| !self.tables[*at].is_full) else {
                     return (write, changes);
                 };
@@ -217,8 +219,7 @@ impl Joins {
                 self.settle(table, key, entry.map(|call| (call, cell)), &mut changes);
             }
             Write::Default { table, new } => {
-                let first = self.places.iter_mut().find(|places| places.first == table && is_done);
-                first.into_iter().for_each(|places| places.set_default(&new, &mut changes));
+                self.settle_default_of_places(table, Some(&new).filter(|_| is_done), &mut changes);
                 self.settle_default(table, Some(new).filter(|_| is_done), &mut changes);
             }
         }
@@ -243,7 +244,7 @@ impl Joins {
             Update::SetDefault { table, call } => {
                 let is_missed = |sources: &Sources| sources.second == *table && sources.has_misses();
                 let new = || packed_call(&self.program, *table, call);
-                let is_placed = self.places.iter().any(|places| places.first == *table);
+                let is_placed = self.places.iter().any(|places| [places.first, places.second].contains(table));
                 let is_part = is_placed || self.tables.iter().any(is_missed);
                 return if is_part { Write::Default { table: *table, new: new() } } else { Write::Other };
             }

@@ -1,7 +1,7 @@
 //! The places of one value join: a number for each key of the second table that entries of the first give.
 //!
 //! Each key has one place for all entries that give it, and keeps it as long as there is one. The table of the join has
-//! at this place what the second table's entry does; nothing, if it has none. A place is given to another key only
+//! at this place what the second table does: of its entry, or its default action, if it has none. A place is given to another key only
 //! behind a grace period, since packets may have read it before.
 
 use super::layout::{Call, Common, Keys, Layout, joined_data, packed_call};
@@ -24,9 +24,6 @@ struct Place {
     users: u64,
 }
 
-/// An entry of the second table: its hidden action, and the data of that.
-type Second = Call;
-
 /// The sources of a value join.
 #[derive(Clone, Debug)]
 pub struct Places {
@@ -42,7 +39,10 @@ pub struct Places {
     /// The keys that entries of the first table give, if these have a place.
     firsts: HashMap<Key, Common, KeyHash>,
     default: Option<Common>,
-    seconds: HashMap<Common, Second, KeyHash>,
+    /// The second table's entries: the hidden action, and the data of that. None for one that packets look up there.
+    seconds: HashMap<Common, Option<Call>, KeyHash>,
+    /// The hidden action of the second table's default action; none if it has no part in the join.
+    missed: Option<Call>,
     has_cells: bool,
     /// Cells above this number have no room for the time of a hit.
     times: u64,
@@ -77,6 +77,7 @@ impl Places {
             firsts: keyed(),
             default: None,
             seconds: HashMap::with_hasher(KeyHash::new()),
+            missed: None,
             has_cells: program.has_own_records(join.second),
             times: join.objects.timers[1].map_or(u64::MAX, |times| program.registers[times].size),
             used: 0,
@@ -148,10 +149,10 @@ impl Places {
     pub fn set_second(&mut self, key: &Key, written: Option<Option<(Call, Option<u32>)>>, changes: &mut Vec<Change>) {
         let common = self.layout.of_second(key);
         match written {
-            Some(Some((call, cell))) => match self.second(&call, cell) {
-                Some(second) => drop(self.seconds.insert(common.clone(), second)),
-                None => drop(self.seconds.remove(&common)),
-            },
+            Some(Some((call, cell))) => {
+                let second = self.hit(&call, cell);
+                self.seconds.insert(common.clone(), second);
+            }
             Some(None) => drop(self.seconds.remove(&common)),
             None => {}
         }
@@ -160,8 +161,35 @@ impl Places {
         }
     }
 
+    /// Before the second table's default action is written: packets that miss there miss there.
+    pub fn withdraw_missed(&self, changes: &mut Vec<Change>) {
+        let missed = self.places_of_missed().into_iter().map(|place| Change::Delete(self.table, self.place_key(place)));
+        changes.extend(missed);
+    }
+
+    /// Behind the write, which was refused if there is no new one.
+    pub fn set_missed(&mut self, new: Option<&Call>, changes: &mut Vec<Change>) {
+        if let Some(call) = new {
+            let number = self.join.missed.iter().position(|action| *action == call.action);
+            let action = number.map(|number| self.join.placed_miss(number));
+            self.missed = action.map(|action| Call { action, data: call.data.clone() });
+        }
+        let Some(missed) = self.missed.clone() else { return };
+        let insert = |place: u32| Change::Insert(self.table, self.place_key(place), missed.clone());
+        changes.extend(self.places_of_missed().into_iter().map(insert));
+    }
+
+    /// The places of keys that the second table has no entry for, where its default action stands.
+    fn places_of_missed(&self) -> Vec<u32> {
+        if self.is_lost || self.missed.is_none() {
+            return Vec::new();
+        }
+        let alone = self.places.iter().filter(|(common, _)| !self.seconds.contains_key(*common));
+        alone.map(|(_, place)| place.number).collect()
+    }
+
     /// The hidden action of an entry of the second table, and its data. None for one that its own table runs.
-    fn second(&self, call: &Call, cell: Option<u32>) -> Option<Second> {
+    fn hit(&self, call: &Call, cell: Option<u32>) -> Option<Call> {
         let part = self.join.seconds.iter().position(|action| *action == call.action)?;
         let has_room = |cell: u32| u64::from(cell) < self.times;
         if self.has_cells && !cell.is_some_and(has_room) {
@@ -171,17 +199,20 @@ impl Places {
         Some(Call { action: Join::placed_action(part), data })
     }
 
+    /// What stands at the place of a key.
+    fn at_place(&self, common: &Common) -> Option<&Call> {
+        self.seconds.get(common).map_or(self.missed.as_ref(), Option::as_ref)
+    }
+
     /// The place at which the table has an entry for this key.
     fn place_in_use(&self, common: &Common) -> Option<u32> {
-        if self.is_lost || !self.seconds.contains_key(common) {
-            return None;
-        }
-        self.places.get(common).map(|place| place.number)
+        let place = self.places.get(common).filter(|_| !self.is_lost)?;
+        self.at_place(common).map(|_| place.number)
     }
 
     fn show(&self, common: &Common, place: u32, changes: &mut Vec<Change>) {
-        if let Some(second) = self.seconds.get(common) {
-            changes.push(Change::Insert(self.table, self.place_key(place), second.clone()));
+        if let Some(call) = self.at_place(common) {
+            changes.push(Change::Insert(self.table, self.place_key(place), call.clone()));
         }
     }
 
@@ -287,6 +318,8 @@ impl Joins {
                 let cell = self.cell(second, &key, cell);
                 self.places[at].set_second(&key, Some(Some((call, cell))), changes);
             }
+            let missed = packed_call(&program, second, store.default_action(second));
+            self.places[at].set_missed(Some(&missed), changes);
         }
         self.note_places();
     }
@@ -304,6 +337,17 @@ impl Joins {
                 places.set_first(key, new, changes);
             } else if places.second == table {
                 places.set_second(key, is_done.then(|| new.map(|call| (call.clone(), cell))), changes);
+            }
+        }
+    }
+
+    /// Behind the write of a source's default action, which was refused if there is no new one.
+    pub(super) fn settle_default_of_places(&mut self, table: TableId, new: Option<&Call>, changes: &mut Vec<Change>) {
+        for places in &mut self.places {
+            if places.first == table {
+                new.into_iter().for_each(|call| places.set_default(call, changes));
+            } else if places.second == table {
+                places.set_missed(new, changes);
             }
         }
     }

@@ -17,6 +17,9 @@ const SET_HOP: u32 = 0;
 const FIXED: u32 = 1;
 const KEEP: u32 = 2;
 
+/// The port of the default action of `hops`, whose entries have data.
+const MISSED: u32 = 511;
+
 /// A data plane: the places that its routes have, and the entries by place.
 struct Switch {
     program: Arc<Program>,
@@ -56,7 +59,10 @@ impl Switch {
         let (routes, placed) = (BTreeMap::new(), BTreeMap::new());
         let program = Arc::new(program);
         let (stale, refuses) = (Vec::new(), accepts as fn(&Change) -> Option<RefusalKind>);
-        Switch { program, store, joins, routes, default: 0, placed, stale, graces: 0, refuses }
+        let mut switch = Switch { program, store, joins, routes, default: 0, placed, stale, graces: 0, refuses };
+        let changes = switch.joins.fill(&switch.store, cell);
+        switch.make(changes);
+        switch
     }
 
     fn id(&self, name: &str) -> TableId {
@@ -80,7 +86,7 @@ impl Switch {
         assert!([routes, placed].contains(&change.table()));
         let argument = |entry: &Entry, at: usize| -> u32 {
             let EntryAction::Call(call) = &entry.action else { panic!("entries have actions") };
-            (&call.arguments[at]).try_into().unwrap()
+            call.arguments.get(at).map_or(MISSED, |argument| argument.try_into().unwrap())
         };
         match change {
             Change::Modify(_, key, call) => {
@@ -125,8 +131,8 @@ impl Switch {
         } else if let Update::Delete(key) = update {
             old = Some(number(&key.matches[0])).filter(|_| key.table == routes);
         } else if let Update::SetDefault { table, .. } = update {
-            assert_eq!(*table, routes);
-            self.stale.push(std::mem::take(&mut self.default));
+            let is_first = *table == routes;
+            self.stale.extend(is_first.then(|| std::mem::take(&mut self.default)));
         }
         self.stale.extend(old.and_then(|route| self.routes.remove(&route)));
         self.routes.extend(new.map(|route| (route, 0)));
@@ -174,16 +180,16 @@ fn routes_to_one_next_hop_have_its_place() {
     switch.insert("routes", 4, FIXED, &[]);
     switch.insert("routes", 5, KEEP, &[]);
     assert_eq!(switch.routes, BTreeMap::from([(1, 1), (2, 1), (3, 2), (4, 2), (5, 0)]));
-    assert_eq!((switch.places(), switch.placed.len()), (2, 0), "no next hop is there");
+    assert_eq!(switch.placed, BTreeMap::from([(1, MISSED), (2, MISSED)]), "no next hop is there");
     switch.insert("hops", 10, 0, &[100]);
     switch.insert("hops", 99, 0, &[101]);
-    assert_eq!((switch.port(1), switch.port(2), switch.port(3)), (Some(100), Some(100), None));
+    assert_eq!((switch.port(1), switch.port(2), switch.port(3)), (Some(100), Some(100), Some(MISSED)));
     switch.insert("hops", 7, 1, &[]);
     assert_eq!(switch.port(4), Some(1007), "an action without data has the cell of its entry alone");
     switch.modify("hops", 10, 0, &[102]);
     assert_eq!((switch.port(1), switch.placed.len()), (Some(102), 2), "one write for both routes");
     switch.delete("hops", 10);
-    assert_eq!(switch.port(1), None);
+    assert_eq!(switch.port(1), Some(MISSED));
     switch.modify("routes", 2, SET_HOP, &[99]);
     assert_eq!((switch.port(2), switch.places()), (Some(101), 3));
 }
@@ -279,4 +285,25 @@ fn an_entry_that_stays_where_none_may_be_ends_the_join() {
     switch.refuses = accepts;
     switch.insert("routes", 3, SET_HOP, &[10]);
     assert_eq!((switch.placed.len(), switch.routes[&3]), (0, 0), "all packets take the second lookup");
+}
+
+#[test]
+fn keys_without_an_entry_have_the_default_action() {
+    let mut switch = Switch::new();
+    switch.insert("hops", 10, 0, &[100]);
+    switch.insert("routes", 1, SET_HOP, &[10]);
+    switch.insert("routes", 2, SET_HOP, &[11]);
+    let table = switch.id("hops");
+    let set = |switch: &mut Switch, action, data: &[u32]| {
+        let arguments = data.iter().map(|value| (*value).into()).collect();
+        switch.write(&Update::SetDefault { table, call: ActionCall { action, arguments } });
+        (switch.port(1), switch.port(2))
+    };
+    assert_eq!(set(&mut switch, 0, &[77]), (Some(100), Some(77)));
+    switch.insert("routes", 3, SET_HOP, &[12]);
+    switch.delete("hops", 10);
+    assert_eq!([1, 2, 3].map(|route| switch.port(route)), [Some(77); 3]);
+    assert_eq!(set(&mut switch, 1, &[]), (Some(MISSED), Some(MISSED)));
+    switch.delete("routes", 2);
+    assert_eq!((switch.places(), switch.placed.len()), (2, 2), "its key has no place any more");
 }

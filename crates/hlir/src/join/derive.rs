@@ -44,7 +44,7 @@ pub fn target(next: &Next, action: u32) -> NodeId {
 }
 
 /// Where a packet goes on that hit no entry, with this default action.
-fn missed_target(next: &Next, action: u32) -> NodeId {
+pub(super) fn missed_target(next: &Next, action: u32) -> NodeId {
     if let Next::Hit { miss, .. } = next { *miss } else { target(next, action) }
 }
 
@@ -85,7 +85,7 @@ pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
 }
 
 /// The objects of a program's next joint table, which stand behind those that it has.
-fn next_objects(program: &Program, sources: [TableId; 2]) -> Objects {
+pub(super) fn next_objects(program: &Program, sources: [TableId; 2]) -> Objects {
     let mut registers = (program.registers.len() as u32..).map(|number| RegisterId::from_raw(number.into()));
     let is_aged = |source: TableId| program.tables[source].idle_timeout.is_some();
     Objects {
@@ -189,7 +189,7 @@ pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32], objects: Optio
 }
 
 /// The actions that hidden actions can run for a miss of the second table.
-fn defaults(program: &Program, second: TableId) -> Vec<u32> {
+pub(super) fn defaults(program: &Program, second: TableId) -> Vec<u32> {
     let table = &program.tables[second];
     // A joint table has no misses of its own: its packets take its sources. Others are handed to the control plane.
     if program.join_of(second).is_some() || table.punt_on_miss {
@@ -363,7 +363,7 @@ fn hidden_action(
 
 /// What a miss that runs a default action does: it is counted. The action has no entry whose cells it could count or
 /// measure at.
-fn missed_body(program: &Program, table: TableId, action: u32, objects: &Objects) -> Vec<Statement> {
+pub(super) fn missed_body(program: &Program, table: TableId, action: u32, objects: &Objects) -> Vec<Statement> {
     let mut body = program.tables[table].actions[action as usize].body.clone();
     leave_entry(&mut body);
     let index = Some(Expression::Constant { value: BigUint::ZERO, width: Join::CELL_BITS });

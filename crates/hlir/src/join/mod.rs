@@ -116,9 +116,14 @@ impl Join {
         self.action(first, self.seconds.len() + missed)
     }
 
-    /// The hidden action of a value join that runs `seconds[second]`.
+    /// The hidden action of a value join that runs `seconds[second]`; that of `missed[missed]` is behind all of these.
     pub fn placed_action(second: usize) -> u32 {
         1 + second as u32
+    }
+
+    /// The hidden action of a value join that runs `missed[missed]`.
+    pub fn placed_miss(&self, missed: usize) -> u32 {
+        Join::placed_action(self.seconds.len() + missed)
     }
 
     /// Whether each entry of the first table has one of the joint table: where not all keys are exact.

@@ -2,11 +2,14 @@
 //! that key, and the second lookup is one access to an array.
 //!
 //! Each key that an entry of the first table gives has a place of its own. The table of the join has at this place what
-//! a hit of the second table does. Where it has nothing, the packet goes on at the second table, as if there were no
-//! join. So a place may be missing at any time, in a record or in the table, and only a stale one would be wrong.
+//! the second table does with the key: of its entry, or of its default action. Where it has nothing, the packet goes on
+//! at the second table, as if there were no join. So a place may be missing at any time, in a record or in the table,
+//! and only a stale one would be wrong.
 
-use super::derive::{body_of, count_at, is_exact, is_runnable, name_of, restart};
-use super::{Accesses, FirstAction, Join, Known, node_of, refusal, target};
+use super::derive::{
+    body_of, count_at, defaults, is_exact, is_runnable, missed_body, missed_target, name_of, next_objects, restart,
+};
+use super::{Accesses, FirstAction, Join, Known, Objects, node_of, refusal, target};
 use crate::{
     Action, ActionCall, Effect, Expression, Key, MatchKind, Next, Node, NodeId, NodeKind, Notes, Parameter, Place,
     Program, RegisterId, Scope, Statement, Table, TableId, VariableId,
@@ -22,14 +25,15 @@ pub struct Placed {
     /// Actions of the first table that give the second's key. Behind others, packets take the second lookup.
     pub firsts: Vec<FirstAction>,
     pub seconds: Vec<u32>,
-    /// The times of the last hits of the second table's entries, where these have idle timeouts.
-    pub timer: Option<RegisterId>,
-    /// The hidden actions, in the order of `seconds`, and where the packet goes on behind each.
+    /// Actions that may be the second table's default.
+    pub missed: Vec<u32>,
+    pub objects: Objects,
+    /// The hidden actions, in the order of `seconds` and `missed`, and where the packet goes on behind each.
     pub actions: Vec<(Action, NodeId)>,
 }
 
 /// The value join of two tables. `entered` is the node by which packets come to the second lookup: its own, or that of
-/// the join, which stands before it. No `timer` stands for the register that the program gets next.
+/// the join, which stands before it. No objects stand for those that the program gets next.
 ///
 /// # Errors
 /// Why there is none.
@@ -37,7 +41,7 @@ pub fn derive_places(
     program: &Program,
     [first, second]: [TableId; 2],
     entered: NodeId,
-    timer: Option<Option<RegisterId>>,
+    objects: Option<Objects>,
 ) -> Result<Placed, String> {
     let name = |table: TableId| &program.tables[table].name;
     for (id, which) in [(first, "first"), (second, "second")] {
@@ -72,12 +76,19 @@ pub fn derive_places(
     if seconds.is_empty() {
         return Err(format!("no action of `{}` runs without its entry", name(second)));
     }
-    let next_register = || RegisterId::from_raw((program.registers.len() as u32).into());
-    let is_aged = program.tables[second].idle_timeout.is_some();
-    let timer = timer.unwrap_or_else(|| is_aged.then(next_register));
-    let hidden = |other: &u32| (hidden_action(program, second, *other, timer), target(next, *other));
-    let actions = seconds.iter().map(hidden).collect();
-    Ok(Placed { first, second, second_node, firsts, seconds, timer, actions })
+    let missed = defaults(program, second);
+    let mut objects = objects.unwrap_or_else(|| Objects {
+        // The first table's entries are hit as always.
+        timers: [None, next_objects(program, [second; 2]).timers[0]],
+        ..next_objects(program, [first, second])
+    });
+    if missed.is_empty() {
+        objects.misses = None;
+    }
+    let hit = |other: &u32| (hit_action(program, second, *other, objects.timers[1]), target(next, *other));
+    let miss = |other: &u32| (missed_action(program, second, *other, &objects), missed_target(next, *other));
+    let actions = seconds.iter().map(hit).chain(missed.iter().map(miss)).collect();
+    Ok(Placed { first, second, second_node, firsts, seconds, missed, objects, actions })
 }
 
 /// The actions of the first table behind which all keys of the second follow from the entry.
@@ -170,7 +181,7 @@ fn writes(program: &Program, node: &Node) -> Accesses {
 }
 
 /// What a hit in the second table does, and with a cell as data what belongs to its entry.
-fn hidden_action(program: &Program, table: TableId, action: u32, timer: Option<RegisterId>) -> Action {
+fn hit_action(program: &Program, table: TableId, action: u32, timer: Option<RegisterId>) -> Action {
     let mut body = body_of(program, table, action);
     let has_cell = program.has_own_records(table);
     let cell = has_cell.then_some(Join::CELL_BITS);
@@ -180,15 +191,21 @@ fn hidden_action(program: &Program, table: TableId, action: u32, timer: Option<R
         count_at(&mut body, last);
     }
     body.splice(0..0, timer.map(|timer| restart(timer, last)));
+    hidden_action(program.tables[table].actions[action as usize].name.clone(), &widths, body)
+}
+
+/// What a miss of the second table does: its default action, with the data of that.
+fn missed_action(program: &Program, table: TableId, action: u32, objects: &Objects) -> Action {
+    let name = format!("default:{}", program.tables[table].actions[action as usize].name);
+    let widths = program.tables[table].parameter_widths(action as usize);
+    hidden_action(name, &widths, missed_body(program, table, action, objects))
+}
+
+fn hidden_action(name: String, widths: &[u32], body: Vec<Statement>) -> Action {
     let parameter =
         |(at, width): (usize, &u32)| Parameter { name: format!("second{at}"), width: *width, notes: Notes::default() };
-    Action {
-        name: program.tables[table].actions[action as usize].name.clone(),
-        parameters: widths.iter().enumerate().map(parameter).collect(),
-        body,
-        scope: Scope::TableOnly,
-        notes: Notes::default(),
-    }
+    let (scope, notes) = (Scope::TableOnly, Notes::default());
+    Action { name, parameters: widths.iter().enumerate().map(parameter).collect(), body, scope, notes }
 }
 
 /// What each action of the first table begins with: its place is this parameter, or there is none.

@@ -13,13 +13,16 @@ impl Verifier<'_> {
             return Err(format!("`{name}` is not looked up at exactly one node"));
         };
         let width = self.place_width(join, place)?;
-        if !join.missed.is_empty() || join.objects.misses.is_some() || join.objects.timers[0].is_some() {
-            return Err("misses of the second table, and hits of the first, are those of the tables".to_string());
+        if join.objects.timers[0].is_some() {
+            return Err("hits of its first table are those of the table itself".to_string());
         }
-        let derived = derive_places(program, [join.first, join.second], node, Some(join.objects.timers[1]))?;
+        let derived = derive_places(program, [join.first, join.second], node, Some(join.objects))?;
         let is_determined = join.keys.iter().all(|key| *key == SecondKey::Determined);
         let keys = program.tables[join.second].keys.len();
-        if !is_determined || join.keys.len() != keys || derived.seconds != join.seconds {
+        if !is_determined
+            || join.keys.len() != keys
+            || (&derived.seconds, &derived.missed) != (&join.seconds, &join.missed)
+        {
             return Err("its keys or actions are not those that the program makes of it".to_string());
         }
         // The first table's actions have a place as data now, which is none of their own.

@@ -160,13 +160,19 @@ impl Estimator<'_, '_> {
         Runs { hits, miss }
     }
 
-    /// What packets do at the table of a value join: as at the second table, but for misses.
+    /// What packets do at the table of a value join: as at the second table, but for misses whose default action has no
+    /// part in it.
     fn placed(&self, join: &Join, facts: &Facts) -> Runs {
         let mut hits = vec![0.0; self.program.tables[join.table].actions.len()];
         let second = node_of(self.program, join.second).and_then(|node| Lookup::at(self.program, node));
-        let second = second.map_or(Vec::new(), |lookup| self.runs(lookup, facts).hits);
-        for (at, action) in join.seconds.iter().enumerate() {
-            hits[Join::placed_action(at) as usize] = second.get(*action as usize).copied().unwrap_or_default();
+        if let Some(second) = second.map(|lookup| self.runs(lookup, facts)) {
+            for (at, action) in join.seconds.iter().enumerate() {
+                hits[Join::placed_action(at) as usize] = second.hits[*action as usize];
+            }
+            let default = self.default_of(join.second) as u32;
+            if let Some(missed) = join.missed.iter().position(|action| *action == default) {
+                hits[join.placed_miss(missed) as usize] = second.miss;
+            }
         }
         let miss = (1.0 - hits.iter().sum::<f64>()).max(0.0);
         Runs { hits, miss }

@@ -204,7 +204,7 @@ fn joined(pair: &Pair) -> Program {
     let node = Node { name: graph::unique(names, &nodes), kind, notes: Notes::default() };
     let joint = program.nodes.alloc(node);
     graph::lead_to(&mut program, *first_node, joint);
-    make_objects(&mut program, (table, limit), derived);
+    make_objects(&mut program, table, [derived.first, derived.second], (&derived.objects, limit));
     program.joins.push(Join {
         table,
         first: derived.first,
@@ -221,19 +221,13 @@ fn joined(pair: &Pair) -> Program {
 }
 
 /// The objects that a joint table uses for its sources.
-fn make_objects(program: &mut Program, (joint, limit): (TableId, u64), derived: &Derived) {
+fn make_objects(program: &mut Program, joint: TableId, sources: [TableId; 2], (objects, limit): (&Objects, u64)) {
     let notes = Notes::default;
-    if derived.objects.misses.is_some() {
+    if objects.misses.is_some() {
         let name = state_name(program, format!("{}.misses", program.tables[joint].name));
         let (table, unit) = (None, CounterUnit::Packets);
         program.counters.alloc(Counter { name, size: 1, table, unit, automatic: false, notes: notes() });
     }
-    make_timers(program, [derived.first, derived.second], &derived.objects, limit);
-}
-
-/// The times of the last hits of the sources' entries.
-fn make_timers(program: &mut Program, sources: [TableId; 2], objects: &Objects, limit: u64) {
-    let notes = Notes::default;
     let sources = sources.into_iter().zip(objects.timers);
     for (source, _) in sources.filter(|(_, timer)| timer.is_some()) {
         let source = &program.tables[source];

@@ -2,7 +2,7 @@
 //! stands before the second lookup.
 
 use super::graph::{lead_to, unique};
-use super::{free_lookups, make_timers};
+use super::{free_lookups, make_objects};
 use crate::inputs::Inputs;
 use hlir::entry::EntryAction;
 use hlir::join::{Placed, SecondKey, derive_places, node_of, set_place};
@@ -57,8 +57,7 @@ pub(super) fn placed(program: &Program, PlacedPair { placed, limit }: &PlacedPai
     let node = program.nodes.alloc(Node { name: unique(node_name, &nodes), kind, notes: Notes::default() });
     lead_to(&mut program, second_node, node);
     give_places(&mut program, placed, (place, width));
-    let objects = hlir::join::Objects { misses: None, timers: [None, placed.timer] };
-    make_timers(&mut program, [first, second], &objects, *limit);
+    make_objects(&mut program, table, [first, second], (&placed.objects, *limit));
     program.joins.push(Join {
         table,
         first,
@@ -67,8 +66,8 @@ pub(super) fn placed(program: &Program, PlacedPair { placed, limit }: &PlacedPai
         keys: vec![SecondKey::Determined; program.tables[second].keys.len()],
         firsts: placed.firsts.clone(),
         seconds: placed.seconds.clone(),
-        missed: Vec::new(),
-        objects,
+        missed: placed.missed.clone(),
+        objects: placed.objects,
         place: Some(place),
     });
     program
