@@ -1,11 +1,11 @@
 //! Runs the blocks of docs/passes: the examples of a page are executed.
 //!
-//! Inputs: `hlir` is the program of the following blocks, `profile` their traffic, `vector` the packets per
-//! vector and cycles per vector operation. Outputs: `traffic` and `plan PASS…`; `plan-error PASS…` is a plan
-//! with its errors. `UPDATE_EXPECT=1 cargo test -p opt --test docs` rewrites the outputs; read the difference
+//! Inputs: `hlir` is the program of the following blocks, `profile` their traffic, `pins` decisions of the user,
+//! `vector` the packets per vector and cycles per vector operation. Outputs: `traffic` and `plan PASS…`;
+//! `plan-error PASS…` is a plan with its errors. `UPDATE_EXPECT=1 cargo test -p opt --test docs` rewrites the outputs; read the difference
 //! before you commit it.
 
-use hlir::text::{parse_file, print_plan, print_program};
+use hlir::text::{parse_file, parse_plan, print_plan, print_program};
 use hlir::{Plan, Program, verify};
 use opt::analyze::Traffic;
 use opt::inputs::Profile;
@@ -51,6 +51,10 @@ impl Page {
             }
             "entries" => {
                 self.entries(text);
+                text.to_string()
+            }
+            "pins" => {
+                self.inputs.constraints = parse_plan(text).unwrap_or_else(|errors| panic!("{errors:#?}"));
                 text.to_string()
             }
             "vector" => {
