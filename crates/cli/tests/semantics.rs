@@ -92,6 +92,7 @@ points! {
     widths_are_those_of_the_file_that_is_included: "semantics/widths_are_those_of_the_file",
     a_compound_assignment_reads_its_target_first: "semantics/compound_assignment_reads_first",
     psa_drops_by_default_and_parses_again_in_egress: "architectures/psa_paths",
+    a_checksum_begins_anew_with_each_application: "architectures/checksums_begin_with_each_application",
     pna_takes_the_last_call_and_sends_to_port_0_without_one: "architectures/pna_paths",
     pna_learns_an_entry_for_the_next_packet: "architectures/pna_learning",
 }

@@ -253,9 +253,15 @@ impl<'a> Lowering<'a> {
         result
     }
 
-    /// Gives the local variables of a parser or control their values: they have them each time it is applied.
+    /// Gives the local variables of a parser or control their values: they have them each time it is applied. Checksums begin anew, too.
     pub fn initialise(&mut self, locals: &'a [Declaration]) {
         for declaration in locals {
+            if let (true, Some(Binding::Value(Value::Object(object)))) =
+                (self.repeated, self.scope.lookup(declaration.id))
+                && let Object::Extern(instance) = self.object(object)
+            {
+                self.clear_checksum(&instance);
+            }
             let DeclarationKind::Variable(variable) = &declaration.kind else { continue };
             let Some(Binding::Target(Target::Storage(storage))) = self.scope.lookup(declaration.id) else { continue };
             match &variable.value {

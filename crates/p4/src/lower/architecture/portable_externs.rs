@@ -299,13 +299,21 @@ impl<'a> Lowering<'a> {
         Ok(Value::Void)
     }
 
+    /// Takes all data out of a checksum. PSA does so whenever the parser or control that has it is applied.
+    pub fn clear_checksum(&mut self, instance: &ExternInstance) {
+        if let ("Checksum" | "InternetChecksum", Handle::Storage(sum)) = (&*instance.of_type.name, &instance.handle) {
+            self.assign(sum, Value::constant(0, 16));
+        }
+        for header in self.architecture.strings.get(&instance.name).cloned().unwrap_or_default() {
+            self.emit(Statement::SetInvalid(header));
+        }
+    }
+
     /// A checksum over a string that grows: each `update` has headers of its own for its data, valid once it has run.
     fn string_checksum(&mut self, instance: &ExternInstance, name: &str, call: &Call, data: Option<Value>) -> Value {
         match (name, data) {
             ("clear", _) => {
-                for header in self.architecture.strings.get(&instance.name).cloned().unwrap_or_default() {
-                    self.emit(Statement::SetInvalid(header));
-                }
+                self.clear_checksum(instance);
                 Value::Void
             }
             ("update", Some(data)) => {
