@@ -194,7 +194,11 @@ fn configured(program: &hlir::Program, line: &str, engine: &mut Switch<'_>) -> R
     let configured = stf::parse(line).and_then(|commands| stf::configure(program, &commands, engine));
     match configured.map_err(|mistakes| mistakes.first().map(ToString::to_string).unwrap_or_default()) {
         Ok(_) => Ok(true),
-        Err(first) if first.contains("there is no table") || first.contains("there is no value set") => Ok(false),
+        Err(first)
+            if ["table", "value set", "register"].iter().any(|of| first.contains(&format!("there is no {of}"))) =>
+        {
+            Ok(false)
+        }
         Err(first) => Err(first),
     }
 }

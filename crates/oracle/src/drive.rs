@@ -6,9 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::architecture::{Architecture, Architectures};
 use crate::compare::{Difference, Kind, Outcome, expected, judge, present, with_expectations};
 use crate::generate::{Case, generate};
-use crate::preprocess::{joined, standalone};
+use crate::preprocess::joined;
 use crate::reduce::{Reduced, reduce, signature};
 
 /// How long a program may be reduced. Another one with the same sentence is not reduced again.
@@ -41,7 +42,7 @@ pub struct Summary {
 }
 
 /// Runs programs from a seed on. `tell` hears of each one that differs as it is found.
-pub fn drive(architecture: &str, settings: &Settings, tell: &(dyn Fn(&str) + Sync)) -> Summary {
+pub fn drive(architectures: &Architectures, settings: &Settings, tell: &(dyn Fn(&str) + Sync)) -> Summary {
     let start = Instant::now();
     let next = AtomicU64::new(settings.seed);
     let summary = Mutex::new(Summary::default());
@@ -57,7 +58,7 @@ pub fn drive(architecture: &str, settings: &Settings, tell: &(dyn Fn(&str) + Syn
                     if !goes_on(seed) {
                         break;
                     }
-                    one(architecture, seed, settings, &summary, tell);
+                    one(architectures, seed, settings, &summary, tell);
                 }
             });
         }
@@ -67,15 +68,22 @@ pub fn drive(architecture: &str, settings: &Settings, tell: &(dyn Fn(&str) + Syn
     summary
 }
 
-fn one(architecture: &str, seed: u64, settings: &Settings, summary: &Mutex<Summary>, tell: &(dyn Fn(&str) + Sync)) {
+fn one(
+    architectures: &Architectures,
+    seed: u64,
+    settings: &Settings,
+    summary: &Mutex<Summary>,
+    tell: &(dyn Fn(&str) + Sync),
+) {
     let case = generate(seed);
-    let mut outcome = judge(&joined(architecture, &case.program), &case.lines);
+    let mut outcome = judge(&joined(architectures.text(case.architecture), &case.program), &case.lines);
     let mut on_native = false;
     if let (Outcome::Same { .. }, Some((bacus, every))) = (&outcome, &settings.native)
         && seed.is_multiple_of((*every).max(1))
     {
         on_native = true;
-        outcome = native(architecture, bacus, &case.program, &case.lines, &scratch(seed));
+        let texts = (case.architecture, architectures);
+        outcome = native(texts, bacus, &case.program, &case.lines, &scratch(seed));
     }
     let Ok(mut sums) = summary.lock() else { return };
     sums.programs += 1;
@@ -93,7 +101,7 @@ fn one(architecture: &str, seed: u64, settings: &Settings, summary: &Mutex<Summa
             let line = difference.message.lines().next().unwrap_or("").to_string();
             tell(&format!("seed {seed}: {}: {line}", difference.kind.name()));
             if let (Some(out), false) = (&settings.out, is_known) {
-                write_reduced(architecture, case, difference, (out, settings), tell);
+                write_reduced(architectures, case, difference, (out, settings), tell);
             }
         }
     }
@@ -108,9 +116,15 @@ fn scratch(seed: u64) -> PathBuf {
 }
 
 /// Runs a program as native code, packet by packet and in bursts, against what the evaluator expects.
-fn native(architecture: &str, bacus: &Path, program: &str, lines: &[String], base: &Path) -> Outcome {
+fn native(
+    (architecture, architectures): (Architecture, &Architectures),
+    bacus: &Path,
+    program: &str,
+    lines: &[String],
+    base: &Path,
+) -> Outcome {
     let failed = |kind: Kind, message: String| Outcome::Different(Difference { kind, message });
-    let text = joined(architecture, program);
+    let text = joined(architectures.text(architecture), program);
     // What the interpreter does not run either is no fault of native code.
     match judge(&text, lines) {
         Outcome::Same { .. } => {}
@@ -122,7 +136,7 @@ fn native(architecture: &str, bacus: &Path, program: &str, lines: &[String], bas
         Err(stop) => return failed(Kind::Unknown, format!("{stop:?}")),
     };
     let files = [base.with_extension("p4"), base.with_extension("stf")];
-    let texts = [standalone(program), with_expectations(&present(&parsed, lines), &sent)];
+    let texts = [architecture.standalone(program), with_expectations(&present(&parsed, lines), &sent)];
     for (file, text) in files.iter().zip(texts) {
         if let Err(error) = std::fs::write(file, text) {
             return failed(Kind::NotRun, format!("{}: {error}", file.display()));
@@ -148,27 +162,30 @@ fn native(architecture: &str, bacus: &Path, program: &str, lines: &[String], bas
 }
 
 fn write_reduced(
-    architecture: &str,
+    architectures: &Architectures,
     case: Case,
     difference: Difference,
     (out, settings): (&Path, &Settings),
     tell: &(dyn Fn(&str) + Sync),
 ) {
     let seed = case.seed;
-    let kind = difference.kind;
+    let (kind, architecture) = (difference.kind, case.architecture);
+    let declared = architectures.text(architecture);
     let found = Reduced { program: case.program, lines: case.lines, difference };
     let base = scratch(seed);
     let on_both = |program: &str, lines: &[String]| match (kind, &settings.native) {
-        (Kind::Native | Kind::NotCompiled, Some((bacus, _))) => native(architecture, bacus, program, lines, &base),
-        _ => judge(&joined(architecture, program), lines),
+        (Kind::Native | Kind::NotCompiled, Some((bacus, _))) => {
+            native((architecture, architectures), bacus, program, lines, &base)
+        }
+        _ => judge(&joined(declared, program), lines),
     };
-    let reduced = reduce(architecture, found, REDUCTION, &on_both);
-    let parsed = p4::parse("program.p4", &joined(architecture, &reduced.program));
+    let reduced = reduce(declared, found, REDUCTION, &on_both);
+    let parsed = p4::parse("program.p4", &joined(declared, &reduced.program));
     let sent = expected(&parsed, &reduced.lines).map_or_else(|_| Vec::new(), |(sent, _)| sent);
     let told: String = reduced.difference.message.lines().map(|line| format!("# {line}\n")).collect();
     let stf = format!("# seed {seed}: {}\n{told}{}", kind.name(), with_expectations(&reduced.lines, &sent));
     let written = std::fs::create_dir_all(out)
-        .and_then(|()| std::fs::write(out.join(format!("{seed}.p4")), standalone(&reduced.program)))
+        .and_then(|()| std::fs::write(out.join(format!("{seed}.p4")), architecture.standalone(&reduced.program)))
         .and_then(|()| std::fs::write(out.join(format!("{seed}.stf")), stf));
     match written {
         Ok(()) => tell(&format!("seed {seed}: reduced to {}", out.join(format!("{seed}.p4")).display())),

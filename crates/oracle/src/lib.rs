@@ -3,6 +3,7 @@
 //! The interpreter of HLIR and native code both stand behind the same lowering, so what lowering gets wrong they get wrong alike. The evaluator
 //! here stands behind the parser only. See docs/oracle.md.
 
+pub mod architecture;
 pub mod compare;
 pub mod drive;
 pub mod evaluate;

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use oracle::architecture::Architectures;
 use oracle::drive::{Limit, Settings, Summary, drive};
 use oracle::generate::generate;
-use oracle::preprocess::{architecture, preprocess, standalone};
+use oracle::preprocess::preprocess;
 use oracle::stf::{self, Verdict};
 
 const USAGE: &str = "\
@@ -71,8 +72,8 @@ fn settings(options: &[String]) -> Option<Settings> {
 }
 
 fn random(settings: &Settings) -> ExitCode {
-    let architecture = match architecture() {
-        Ok(architecture) => architecture,
+    let architectures = match Architectures::read() {
+        Ok(architectures) => architectures,
         Err(message) => {
             eprintln!("{message}");
             return ExitCode::from(3);
@@ -81,7 +82,7 @@ fn random(settings: &Settings) -> ExitCode {
     // A panic is a difference, and told as one.
     std::panic::set_hook(Box::new(|_| {}));
     let Summary { programs, packets, undefined, native, failures } =
-        drive(&architecture, settings, &|line| println!("{line}"));
+        drive(&architectures, settings, &|line| println!("{line}"));
     println!(
         "{programs} programs from seed {}: {packets} packets as expected, {native} programs as native code, too; {} left out, {} differ",
         settings.seed,
@@ -93,7 +94,7 @@ fn random(settings: &Settings) -> ExitCode {
 
 fn show(seed: u64) -> ExitCode {
     let case = generate(seed);
-    println!("{}\n/*\n{}\n*/", standalone(&case.program), case.lines.join("\n"));
+    println!("{}\n/*\n{}\n*/", case.architecture.standalone(&case.program), case.lines.join("\n"));
     ExitCode::SUCCESS
 }
 

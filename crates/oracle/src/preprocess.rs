@@ -15,18 +15,13 @@ pub fn preprocess(program: &Path, directories: &[&Path]) -> Result<String, Strin
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What `#include <v1model.p4>` stands for, with the marks that say so.
-pub fn architecture() -> Result<String, String> {
+/// What `#include <FILE>` stands for, with the marks that say so.
+pub fn include(file: &str) -> Result<String, String> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
-    preprocess(&directory.join("v1model.p4"), &[&directory])
+    preprocess(&directory.join(file), &[&directory])
 }
 
 /// A program's text behind its architecture.
 pub fn joined(architecture: &str, program: &str) -> String {
     format!("{architecture}\n# 1 \"program.p4\"\n{program}")
-}
-
-/// A program as it is written to a file.
-pub fn standalone(program: &str) -> String {
-    format!("#include <core.p4>\n#include <v1model.p4>\n\n{program}")
 }

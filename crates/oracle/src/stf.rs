@@ -8,7 +8,7 @@ use num_bigint::BigInt;
 use p4::ast::Program;
 
 use crate::evaluate::{Field, Machine, Run, Sent, Stop, unsupported};
-use crate::evaluate::{Keys, Table, Value};
+use crate::evaluate::{Keys, Table, Target, Value};
 
 /// A line that does something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +74,8 @@ fn run_lines(program: &Program, text: &str) -> Run<(Vec<String>, Vec<String>)> {
                 mentioned.push(port);
                 expected.entry(port).or_default().push((line.number, pattern.to_string()));
             }
+            // Whatever has left is expected.
+            "no_packet" => mentioned.extend(left.keys()),
             _ => control(&mut machine, &line.text)?,
         }
     }
@@ -145,12 +147,48 @@ pub fn control(machine: &mut Machine<'_>, text: &str) -> Run<()> {
             }
             machine.fill_value_set(&name, members)
         }
+        "register_write" if scan.rest.trim_start().starts_with("direction ") => {
+            scan.word();
+            let (port, value) = (small(&scan.word())?, small(&scan.word())?);
+            machine.set_direction(port, value == 1)
+        }
+        // What counters hold no packet shows.
+        "mc_mgrp_create" | "wait" | "check_counter" => Ok(()),
+        "member" | "group" => profile(machine, &command, &mut scan),
+        other => buffer(machine, other, &mut scan),
+    }
+}
+
+/// Members and groups of an action profile.
+fn profile(machine: &mut Machine<'_>, command: &str, scan: &mut Scan<'_>) -> Run<()> {
+    let (profile, number) = (scan.word(), small(&scan.word())?);
+    if command == "member" {
+        let (action, data) = scan.action()?;
+        machine.add_member(&profile, number, action, data);
+        return Ok(());
+    }
+    let mut members = Vec::new();
+    while !scan.at_end() {
+        members.push(small(&scan.word())?);
+    }
+    machine.add_group(&profile, number, members);
+    Ok(())
+}
+
+/// Sessions and groups behind a pipeline.
+fn buffer(machine: &mut Machine<'_>, command: &str, scan: &mut Scan<'_>) -> Run<()> {
+    match command {
         "mirroring_add" => {
             let (session, port) = (number(&scan.word())?, small(&scan.word())?);
             if !scan.at_end() {
                 return unsupported("a session that truncates");
             }
-            machine.add_session(session, port);
+            machine.buffer.add_session(session, port);
+            Ok(())
+        }
+        "mirroring_add_mc" => {
+            let (session, group) = (number(&scan.word())?, small(&scan.word())?);
+            machine.buffer.add_session_of_group(session, group);
             Ok(())
         }
         "mc_node_create" => {
@@ -159,15 +197,13 @@ pub fn control(machine: &mut Machine<'_>, text: &str) -> Run<()> {
             while !scan.at_end() {
                 ports.push(small(&scan.word())?);
             }
-            machine.add_node(replica, ports);
+            machine.buffer.add_node(replica, ports);
             Ok(())
         }
         "mc_node_associate" => {
             let (group, node) = (small(&scan.word())?, small(&scan.word())?);
-            machine.add_to_group(group, node as usize)
+            machine.buffer.add_to_group(group, node as usize)
         }
-        // What counters hold no packet shows.
-        "mc_mgrp_create" | "wait" | "check_counter" => Ok(()),
         other => unsupported(format!("command {other}")),
     }
 }
@@ -176,6 +212,16 @@ fn add(machine: &mut Machine<'_>, scan: &mut Scan<'_>) -> Run<()> {
     let name = scan.word();
     let table = machine.table_named(&name)?;
     let (keys, priority) = keys(table, scan)?;
+    let rest = scan.rest.trim();
+    let target = match rest.split_once('=') {
+        Some(("member", member)) => Some(Target::Member(small(member)?)),
+        Some(("group", group)) => Some(Target::Group(small(group)?)),
+        _ => None,
+    };
+    if let Some(target) = target {
+        table.insert_target(keys, priority, target);
+        return Ok(());
+    }
     let (action, data) = scan.action()?;
     table.insert(keys, priority, &action, &data)
 }

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use oracle::architecture::Architectures;
 use oracle::compare::{Difference, Kind, Outcome};
 use oracle::drive::{Limit, Settings, drive};
-use oracle::preprocess::{architecture, preprocess};
+use oracle::preprocess::preprocess;
 use oracle::reduce::{Reduced, reduce};
 use oracle::stf::{Verdict, run_text};
 
@@ -23,8 +24,8 @@ fn read(file: &Path) -> String {
 #[test]
 fn a_thousand_random_programs_mean_the_same_twice() {
     let settings = Settings { seed: 1, limit: Limit::Programs(1000), threads: 2, out: None, native: None };
-    let architecture = architecture().expect("cpp reads the architecture");
-    let summary = drive(&architecture, &settings, &|_| {});
+    let architectures = Architectures::read().expect("cpp reads the architectures");
+    let summary = drive(&architectures, &settings, &|_| {});
     assert_eq!(summary.programs, 1000);
     assert!(summary.undefined.len() <= 20, "too many programs use undefined values: {:?}", summary.undefined);
     assert!(summary.packets > 4000, "only {} packets", summary.packets);
@@ -33,9 +34,9 @@ fn a_thousand_random_programs_mean_the_same_twice() {
 }
 
 #[test]
-fn the_evaluator_passes_the_tests_of_the_language() {
-    let directory = path("../cli/tests/semantics");
-    let files = fs::read_dir(&directory).expect("the tests of the language are there");
+fn the_evaluator_passes_the_tests_of_the_language_and_the_architectures() {
+    let directories = [path("../cli/tests/semantics"), path("../cli/tests/architectures")];
+    let files = directories.iter().flat_map(|directory| fs::read_dir(directory).expect("the tests are there"));
     let files = files.map(|file| file.expect("a file").path());
     let (mut passed, mut failed) = (0, Vec::new());
     for test in files.filter(|file| file.extension().is_some_and(|ending| ending == "stf")) {
@@ -45,7 +46,7 @@ fn the_evaluator_passes_the_tests_of_the_language() {
             Verdict::Passed => passed += 1,
             Verdict::Failed(_) if LIMITS.iter().any(|limited| test.ends_with(limited)) => {}
             Verdict::Failed(why) => failed.push(format!("{}: {}", test.display(), why.join("\n  "))),
-            // Clones, resubmission and the like: the evaluator has none.
+            // Rates of meters, time, and the like.
             Verdict::Skipped(_) => {}
         }
     }

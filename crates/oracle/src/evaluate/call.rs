@@ -202,6 +202,7 @@ impl<'a> Machine<'a> {
         let inner = instance.env.clone();
         self.invoke(arguments, &inner, |machine, env| {
             machine.running.push(instance.clone());
+            machine.clear_checksums(instance);
             let result = match &instance.declaration.kind {
                 DeclarationKind::Control(control) => machine.run_control(control, env),
                 DeclarationKind::Parser(parser) => machine.run_parser(parser, env),

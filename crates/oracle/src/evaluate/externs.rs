@@ -1,4 +1,4 @@
-//! Functions and objects of core.p4 and v1model.
+//! Functions and objects of core.p4 and v1model; those of PSA and PNA are in `portable`.
 
 use std::collections::HashMap;
 
@@ -11,6 +11,7 @@ use super::convert::convert;
 use super::environment::{Env, Instance};
 use super::machine::Machine;
 use super::place::Step;
+use super::portable::Portable;
 use super::value::{Type, Value, size_in_bits};
 use super::{Run, Stop, unsupported};
 
@@ -30,6 +31,8 @@ pub enum Object {
     Counter,
     /// Without rates, which tests do not give it: all packets are green.
     Meter,
+    /// Of PSA and PNA.
+    Portable(Portable),
     Other(String),
 }
 
@@ -43,7 +46,10 @@ impl Object {
             },
             "counter" | "direct_counter" => Object::Counter,
             "meter" | "direct_meter" => Object::Meter,
-            other => Object::Other(other.to_string()),
+            other => match Portable::new(other, types, &arguments) {
+                Some(known) => Object::Portable(known),
+                None => Object::Other(other.to_string()),
+            },
         }
     }
 }
@@ -116,7 +122,7 @@ impl<'a> Machine<'a> {
             }
             "static_assert" => Ok(Value::Bool(true)),
             "assert" | "assume" if *value(&passed, 0)? == Value::Bool(true) => Ok(Value::Void),
-            other => unsupported(format!("extern function {other}")),
+            other => self.portable_function(other, &passed),
         }
     }
 
@@ -181,6 +187,9 @@ impl<'a> Machine<'a> {
         let Some(declared) = declared.methods.iter().find(fits) else {
             return unsupported(format!("method {method}"));
         };
+        if let Object::Portable(_) = &self.objects[object] {
+            return self.portable_method(object, instance, declared, arguments, env);
+        }
         let passed = self.arguments(&declared.parameters, arguments, env)?;
         let indexed = |name: &str| passed.iter().find(|(parameter, _)| parameter.name.as_str() == name);
         let index = match indexed("index") {
@@ -209,6 +218,7 @@ impl<'a> Machine<'a> {
                 Ok(Value::Void)
             }
             (Object::Register { .. } | Object::Counter | Object::Meter, _) => unsupported(format!("method {method}")),
+            (Object::Portable(_), _) => unsupported(method),
             (Object::Other(class), _) => unsupported(format!("{class}.{method}")),
         }
     }

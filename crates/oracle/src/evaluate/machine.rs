@@ -6,11 +6,13 @@ use std::rc::Rc;
 use num_bigint::BigInt;
 use p4::ast::{Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, Path, Program};
 
+use super::buffer::Buffer;
 use super::environment::{Binding, Env, Instance, find};
 use super::externs::Object;
+use super::packages::Package;
+use super::profile::Profile;
 use super::reentry::Cloned;
 use super::table::Table;
-use super::v1model::Switch;
 use super::value::{StructureType, Type, Value};
 use super::{Run, unsupported};
 
@@ -28,10 +30,15 @@ pub struct Machine<'a> {
     pub(super) cells: Vec<Value>,
     pub(super) tables: Vec<Table<'a>>,
     pub(super) value_sets: Vec<(String, Vec<Value>)>,
+    /// The table whose default action runs, if it may add an entry, and the key that missed.
+    pub(super) missed: Option<(usize, Vec<Value>)>,
+    /// Contents of action profiles by their control-plane names.
+    pub(super) profiles: HashMap<String, Profile>,
     pub(super) objects: Vec<Object>,
     /// The parsers and controls that are running, the innermost last.
     pub(super) running: Vec<Rc<Instance<'a>>>,
-    pub(super) switch: Option<Switch<'a>>,
+    pub(super) package: Package<'a>,
+    pub buffer: Buffer,
     /// The packet as it came in, and how many bits of it were taken.
     pub(super) packet: Vec<bool>,
     pub(super) cursor: usize,
@@ -53,7 +60,7 @@ pub struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// Makes all objects of a v1model program.
+    /// Makes all objects of a program.
     pub fn new(program: &'a Program) -> Run<Machine<'a>> {
         let mut machine = Machine {
             globals: HashMap::new(),
@@ -65,9 +72,12 @@ impl<'a> Machine<'a> {
             cells: Vec::new(),
             tables: Vec::new(),
             value_sets: Vec::new(),
+            missed: None,
+            profiles: HashMap::new(),
             objects: Vec::new(),
             running: Vec::new(),
-            switch: None,
+            package: Package::None,
+            buffer: Buffer::default(),
             packet: Vec::new(),
             cursor: 0,
             output: Vec::new(),
@@ -87,7 +97,7 @@ impl<'a> Machine<'a> {
                 machine.errors.extend(members.iter().map(|member| Rc::from(member.name.as_str())));
             }
         }
-        machine.make_switch()?;
+        machine.make_package()?;
         Ok(machine)
     }
 

@@ -7,6 +7,7 @@
 // Values, bindings and syntax have many variants, and most questions concern one or two of them.
 #![allow(clippy::wildcard_enum_match_arm)]
 
+mod buffer;
 mod builtins;
 mod call;
 mod checksum;
@@ -17,8 +18,13 @@ mod externs;
 mod instance;
 mod machine;
 mod operators;
+mod packages;
 mod parser;
 mod place;
+mod pna;
+mod portable;
+mod profile;
+mod psa;
 mod reentry;
 mod statement;
 mod table;
@@ -27,8 +33,9 @@ mod v1model;
 mod value;
 
 pub use machine::Machine;
+pub use packages::Sent;
+pub use profile::Target;
 pub use table::{Field, Keys, Table};
-pub use v1model::Sent;
 pub use value::Value;
 
 use std::rc::Rc;

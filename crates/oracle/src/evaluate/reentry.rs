@@ -6,8 +6,9 @@ use num_bigint::BigInt;
 use p4::ast::DeclarationKind;
 
 use super::machine::Machine;
+use super::packages::{Package, Sent};
 use super::place::{Place, Step};
-use super::v1model::{Sent, State, Switch};
+use super::v1model::{State, Switch};
 use super::value::{Type, Value};
 use super::{Run, unsupported};
 
@@ -45,19 +46,19 @@ impl<'a> Machine<'a> {
     }
 
     /// A session that does not exist makes no clone.
-    fn clone_port(&self, cloned: &Cloned) -> Option<u32> {
-        self.switch.as_ref().and_then(|switch| switch.sessions.get(&cloned.session).copied())
+    fn clone_port(&self, cloned: &Cloned) -> Run<Option<u32>> {
+        self.buffer.session_port(&cloned.session)
     }
 
     pub(super) fn clone_received(&mut self, cloned: &Cloned, state: State) -> Run<()> {
-        let Some(port) = self.clone_port(cloned) else { return Ok(()) };
+        let Some(port) = self.clone_port(cloned)? else { return Ok(()) };
         let kept = self.kept(cloned.list.as_ref(), state)?;
         self.wait(Waiting::Received { packet: self.packet.clone(), kept, port });
         Ok(())
     }
 
     pub(super) fn clone_sent(&mut self, cloned: &Cloned, state: State) -> Run<()> {
-        let Some(port) = self.clone_port(cloned) else { return Ok(()) };
+        let Some(port) = self.clone_port(cloned)? else { return Ok(()) };
         if self.truncated.is_some() {
             self.note_undefined("a clone of a packet that is truncated");
         }
@@ -87,19 +88,19 @@ impl<'a> Machine<'a> {
     }
 
     fn wait(&mut self, waiting: Waiting) {
-        if let Some(switch) = &mut self.switch {
+        if let Package::V1Switch(switch) = &mut self.package {
             switch.waiting.push_back(waiting);
             switch.entered += 1;
         }
     }
 
     pub(super) fn next_waiting(&mut self) -> Run<Option<Waiting>> {
-        let Some(switch) = &mut self.switch else { return Ok(None) };
+        let Package::V1Switch(switch) = &mut self.package else { return Ok(None) };
         if switch.entered > RE_ENTRIES {
             switch.waiting.clear();
             self.note_undefined("a packet re-enters often");
         }
-        let Some(switch) = &mut self.switch else { return Ok(None) };
+        let Package::V1Switch(switch) = &mut self.package else { return Ok(None) };
         let next = switch.waiting.pop_front();
         if next.is_none() {
             switch.entered = 0;
@@ -121,7 +122,7 @@ impl<'a> Machine<'a> {
             // writes, nor of its error.
             Waiting::Received { packet, kept, port } => {
                 self.take(packet);
-                let arrived = self.switch.as_ref().map_or(0, |switch| switch.arrived);
+                let arrived = if let Package::V1Switch(switch) = &self.package { switch.arrived } else { 0 };
                 let parsed = self.fresh_state(arrived)?;
                 self.parse(parsed)?;
                 let state = State { headers: parsed.headers, ..self.fresh_state(0)? };
@@ -152,7 +153,9 @@ impl<'a> Machine<'a> {
     fn kept(&mut self, list: Option<&BigInt>, state: State) -> Run<Kept> {
         let Some(list) = list else { return Ok(Vec::new()) };
         let Value::Structure(held) = self.cells[state.metadata].clone() else { return unsupported("no metadata") };
-        let Some(Switch { metadata: Type::Structure(of), .. }) = &self.switch else { return Ok(Vec::new()) };
+        let Package::V1Switch(Switch { metadata: Type::Structure(of), .. }) = &self.package else {
+            return Ok(Vec::new());
+        };
         let declared = self.globals.get(&*of.name).and_then(|all| all.first().copied());
         let Some(DeclarationKind::Structure(structure)) = declared.map(|declared| &declared.kind) else {
             return Ok(Vec::new());

@@ -8,6 +8,7 @@ use super::convert::{cast, convert};
 use super::environment::{Binding, Env};
 use super::machine::Machine;
 use super::parser::{is_between, is_masked};
+use super::profile::Target;
 use super::value::{Type, Value};
 use super::{Run, unsupported};
 
@@ -29,12 +30,12 @@ struct Entry {
     keys: Keys,
     /// Larger wins, where priorities count.
     priority: BigInt,
-    call: ActionCall,
+    target: Target,
 }
 
 /// An action of the table by its place in the list, with its data by name.
 #[derive(Clone)]
-struct ActionCall {
+pub struct ActionCall {
     action: usize,
     data: Vec<(String, Value)>,
 }
@@ -62,11 +63,27 @@ pub struct Table<'a> {
     actions: Vec<TableAction<'a>>,
     entries: Vec<Entry>,
     default: Option<ActionCall>,
+    /// The action profile or selector: its name and its object.
+    pub(super) implementation: Option<(String, usize)>,
+    /// What an entry with a group without members runs.
+    pub(super) empty_group: Option<ActionCall>,
+    /// PNA: whether the default action may add an entry for the key that missed.
+    adds_on_miss: bool,
 }
 
 impl<'a> Machine<'a> {
     pub(super) fn make_table(&mut self, table: &'a ast::Table, name: String, env: &Env<'a>) -> Run<usize> {
-        let mut made = Table { name, keys: Vec::new(), actions: Vec::new(), entries: Vec::new(), default: None };
+        let implementation = self.implementation(table, env)?;
+        let mut made = Table {
+            name,
+            keys: Vec::new(),
+            actions: Vec::new(),
+            entries: Vec::new(),
+            default: None,
+            implementation,
+            empty_group: None,
+            adds_on_miss: false,
+        };
         for property in &table.properties {
             match &property.value {
                 PropertyValue::Keys(keys) => made.keys.extend(keys.iter().map(key)),
@@ -86,6 +103,12 @@ impl<'a> Machine<'a> {
                 }
                 PropertyValue::Expression(value) if property.name.as_str() == "default_action" => {
                     made.default = Some(self.action_call(&made, value, env)?);
+                }
+                PropertyValue::Expression(value) if property.name.as_str() == "add_on_miss" => {
+                    made.adds_on_miss = self.truth(value, env)?;
+                }
+                PropertyValue::Expression(value) if property.name.as_str().ends_with("_empty_group_action") => {
+                    made.empty_group = Some(self.action_call(&made, value, env)?);
                 }
                 _ => {}
             }
@@ -184,7 +207,7 @@ impl<'a> Machine<'a> {
             };
             let keys = entry.keys.iter().map(|set| self.field(set, env)).collect::<Run<Keys>>()?;
             let keys = if keys.len() == 1 { vec![keys[0].clone(); table.keys.len()] } else { keys };
-            made.push(Entry { keys, priority, call: self.action_call(table, &entry.action, env)? });
+            made.push(Entry { keys, priority, target: Target::Call(self.action_call(table, &entry.action, env)?) });
         }
         Ok(made)
     }
@@ -217,7 +240,11 @@ impl<'a> Machine<'a> {
         let table = &self.tables[index];
         let found = table.choose(&values);
         let hit = found.is_some();
-        let call = found.or(table.default.clone());
+        let call = match &found {
+            Some(target) => self.called(table, target, &values)?,
+            None => table.default.clone(),
+        };
+        self.missed = (!hit && table.adds_on_miss).then(|| (index, values.clone()));
         let Some(call) = call else { return Ok(Value::Applied { hit, action: "NoAction".into() }) };
         let action = &table.actions[call.action];
         let (name, reference, parameters, bound) = (action.name, action.reference, action.parameters, action.bound);
@@ -233,6 +260,25 @@ impl<'a> Machine<'a> {
         }
         self.invoke(passed, &inner, |machine, env| machine.returned(body, env))?;
         Ok(Value::Applied { hit, action: name.into() })
+    }
+}
+
+impl<'a> Machine<'a> {
+    /// PNA 0.7, `add_entry`: an entry for the key that has just missed, with an action of the table and its data in order.
+    pub(super) fn add_missed(&mut self, action: &str, data: &Value) -> Run<bool> {
+        let Some((index, keys)) = self.missed.take() else { return Ok(false) };
+        let table = &mut self.tables[index];
+        let Some(at) = table.actions.iter().position(|known| known.name == action) else { return Ok(false) };
+        let names = table.actions[at].parameters.iter().filter(|parameter| parameter.direction == Direction::None);
+        let values = match data {
+            Value::Structure(structure) => structure.fields.clone(),
+            Value::Tuple(elements) => elements.clone(),
+            _ => Vec::new(),
+        };
+        let data = names.map(|parameter| parameter.name.to_string()).zip(values).collect();
+        let target = Target::Call(ActionCall { action: at, data });
+        table.insert_target(keys.into_iter().map(Field::Exactly).collect(), BigInt::ZERO, target);
+        Ok(true)
     }
 }
 
@@ -256,7 +302,7 @@ fn parameter_name(parameter: &ast::Parameter) -> String {
 
 impl Table<'_> {
     /// 14.2.2: by priority where a key is neither `exact` nor `lpm`, else by the length of the prefix.
-    fn choose(&self, values: &[Value]) -> Option<ActionCall> {
+    fn choose(&self, values: &[Value]) -> Option<Target> {
         if self.keys.is_empty() {
             return None;
         }
@@ -274,7 +320,7 @@ impl Table<'_> {
                 best = Some((entry, rank));
             }
         }
-        best.map(|(entry, _)| entry.call.clone())
+        best.map(|(entry, _)| entry.target.clone())
     }
 
     pub fn key_names(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -283,9 +329,14 @@ impl Table<'_> {
 
     /// Adds an entry as the control plane does: the action by name, its data as numbers.
     pub fn insert(&mut self, keys: Keys, priority: BigInt, action: &str, data: &[(String, BigInt)]) -> Run<()> {
-        let call = self.named_call(action, data)?;
-        self.entries.push(Entry { keys, priority, call });
+        let target = Target::Call(self.named_call(action, data)?);
+        self.insert_target(keys, priority, target);
         Ok(())
+    }
+
+    /// Adds an entry that refers to a member or a group.
+    pub fn insert_target(&mut self, keys: Keys, priority: BigInt, target: Target) {
+        self.entries.push(Entry { keys, priority, target });
     }
 
     /// Takes away the entry that was added with these keys.
@@ -310,7 +361,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    fn named_call(&self, action: &str, data: &[(String, BigInt)]) -> Run<ActionCall> {
+    pub(super) fn named_call(&self, action: &str, data: &[(String, BigInt)]) -> Run<ActionCall> {
         let exact = self.actions.iter().position(|known| known.path == action || known.path == format!(".{action}"));
         let suffix =
             || self.actions.iter().position(|known| known.path.ends_with(action) || action.ends_with(known.name));

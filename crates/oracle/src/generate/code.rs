@@ -52,6 +52,8 @@ pub enum Place {
     Action,
     Control,
     Parser,
+    /// The deparsers of PSA: no tables, and nothing ends them early.
+    Deparser,
 }
 
 #[derive(Clone, Debug)]

@@ -13,9 +13,11 @@ pub struct InControl {
     pub before: &'static str,
     pub locals: &'static str,
     pub statements: &'static str,
+    /// What the control plane adds: lines of STF, in which `#c` is the control.
+    pub lines: &'static str,
 }
 
-const ANY: InControl = InControl { place: Place::Any, before: "", locals: "", statements: "" };
+pub const ANY: InControl = InControl { place: Place::Any, before: "", locals: "", statements: "", lines: "" };
 
 pub const CONTROLS: &[InControl] = &[
     InControl {
@@ -204,50 +206,6 @@ pub const CONTROLS: &[InControl] = &[
         ..ANY
     },
     InControl {
-        statements: "        hash(meta.m1, HashAlgorithm.crc16, 16w#s, { meta.m0, hdr.base.k, 4w3 ++ meta.m0[3:0], meta.m2 }, 32w#d);
-        hash(meta.m0, HashAlgorithm.crc32, 8w0, { hdr.base, hdr.base.k }, 16w251);
-",
-        ..ANY
-    },
-    InControl {
-        statements: "        hash(meta.m1, HashAlgorithm.csum16, 16w0, { hdr.base.k, meta.m0, hdr.base.l, meta.flag, 7w#d }, 32w0x10000);
-        hash(meta.array[2], HashAlgorithm.xor16, 8w#s, { hdr.base.l, meta.m1 }, 16w100);
-",
-        ..ANY
-    },
-    InControl {
-        locals: "    counter(8, CounterType.packets_and_bytes) n#n;
-    counter(8, CounterType.bytes) o#n;
-    direct_counter(CounterType.bytes) d#n;
-    action c#n(bit<8> v) {
-        d#n.count();
-        meta.m0 = v;
-    }
-    table t#n {
-        key = {
-            hdr.base.l : exact;
-        }
-        actions = {
-            c#n;
-            @defaultonly NoAction;
-        }
-        const entries = {
-            #s : c#n(#d);
-        }
-        default_action = NoAction;
-        counters = d#n;
-    }
-",
-        statements: "        n#n.count((bit<32>) hdr.base.k[2:0]);
-        o#n.count(#s);
-        log_msg(\"m0 is {}\", { meta.m0 });
-        log_msg(\"applied\");
-        assert(true);
-        t#n.apply();
-",
-        ..ANY
-    },
-    InControl {
         before: "control Direct#n(inout bit<8> v, in bit<8> w) {
     const bit<8> by = #s;
     apply {
@@ -294,28 +252,6 @@ control Leaves#n(inout bit<8> alone, inout headers_t all) {
         Counts#n.apply(meta.m0, #d);
         leaves#n.apply(hdr.base.k, hdr);
         Counts#n.apply(hdr.base.l, #s);
-",
-        ..ANY
-    },
-    InControl {
-        before: "control User#n(inout bit<8> v)(register<bit<8>> cells, bit<8> by = #s) {
-    apply {
-        bit<8> old;
-        cells.read(old, 1);
-        cells.write(1, old + by);
-        v = v ^ old;
-    }
-}
-",
-        locals: "    register<bit<8>>(2) cells#n;
-    User#n(cells#n) one#n;
-    User#n(cells = cells#n, by = #d) two#n;
-    register<bool>(4) flags#n;
-",
-        statements: "        one#n.apply(meta.m0);
-        two#n.apply(v = hdr.base.l);
-        flags#n.write((bit<32>) hdr.base.k[1:0], meta.flag);
-        flags#n.read(meta.flag, 2);
 ",
         ..ANY
     },
@@ -422,174 +358,4 @@ control Around#n(inout bit<8> v, out bit<8> w) {
 ",
         ..ANY
     },
-    InControl {
-        before: "type bit<8> mark#n;
-@p4runtime_translation(\"marks\", string) type bit<8> named#n;
-struct record#n {
-    mark#n m;
-    named#n n;
-    bit<16> w;
-    bool b;
-    error e;
-    level_t l;
-    part_t p;
-}
-",
-        statements: "        if (hdr.base.k < #d) {
-            digest<record#n>(1, { (mark#n) meta.m0, (named#n) hdr.base.k, meta.m1, meta.flag, meta.err, level_t.Low, { 1, meta.m2 } });
-            digest(2, { meta.m0, hdr.base.k });
-        }
-",
-        ..ANY
-    },
-    InControl {
-        locals: "    meter(4, MeterType.packets) m#n;
-    direct_meter<bit<8>>(MeterType.bytes) d#n;
-    action c#n() {
-        d#n.read(meta.m0);
-    }
-    table t#n {
-        key = {
-            hdr.base.l : exact;
-        }
-        actions = {
-            c#n;
-            NoAction;
-        }
-        const entries = {
-            #s : c#n();
-        }
-        meters = d#n;
-    }
-",
-        statements: "        m#n.execute_meter<bit<8>>((bit<32>) hdr.base.k[1:0], meta.array[1]);
-        t#n.apply();
-        random(meta.m1, 16w5, 16w5);
-",
-        ..ANY
-    },
-    InControl {
-        locals: "    action set#n(bit<8> v) {
-        meta.m0 = v;
-    }
-    table t#n {
-        key = {
-            hdr.base.k : exact;
-        }
-        actions = {
-            set#n;
-            NoAction;
-        }
-        default_action = NoAction;
-        implementation = action_profile(8);
-    }
-    table s#n {
-        key = {
-            hdr.base.k : exact;
-            hdr.base.l : selector;
-        }
-        actions = {
-            set#n;
-            NoAction;
-        }
-        implementation = action_selector(HashAlgorithm.crc16, 8, 14);
-    }
-",
-        statements: "        t#n.apply();
-        if (s#n.apply().miss) {
-            meta.m0 = meta.m0 + #s;
-        }
-",
-        ..ANY
-    },
-    InControl {
-        place: Place::Egress,
-        statements: "        meta.m1 = meta.m1 + (bit<16>) std.packet_length + (bit<16>) std.egress_port;
-        meta.m0 = meta.m0 ^ (bit<8>) std.instance_type;
-        if (std.checksum_error == 1) {
-            meta.m0 = #d;
-        }
-        hdr.seen.s0 = meta.m0;
-        hdr.seen.s1 = meta.m1;
-",
-        ..ANY
-    },
-    InControl {
-        place: Place::Ingress,
-        statements: "        if (std.instance_type == 0 && hdr.base.k == #s) {
-            meta.m0 = #d;
-            resubmit_preserving_field_list(1);
-        }
-        if (std.instance_type == 0 && hdr.base.l == #s) {
-            resubmit_preserving_field_list(2);
-        }
-        meta.m1 = meta.m1 + (bit<16>) std.instance_type;
-",
-        ..ANY
-    },
-    InControl {
-        place: Place::Ingress,
-        statements: "        if (hdr.base.k < 4) {
-            clone(CloneType.I2E, #s);
-        } else if (hdr.base.k == #s) {
-            clone_preserving_field_list(CloneType.I2E, 5, 1);
-        }
-        meta.m1 = meta.m1 + 1;
-",
-        ..ANY
-    },
-    InControl {
-        place: Place::Egress,
-        statements: "        if (hdr.base.k < 4 && std.instance_type != 2) {
-            clone_preserving_field_list(CloneType.E2E, 6, 2);
-        } else if (hdr.base.l == 5) {
-            hdr.base.l = 201;
-            recirculate_preserving_field_list(1);
-        }
-        meta.m1 = meta.m1 + (bit<16>) std.egress_rid;
-        if (std.instance_type == 2) {
-            meta.m0 = 0;
-        }
-",
-        ..ANY
-    },
-    InControl {
-        place: Place::Egress,
-        statements: "        if (hdr.base.k == #s) {
-            mark_to_drop(std);
-        }
-        if (hdr.base.l == #s) {
-            truncate(32w20);
-        }
-",
-        ..ANY
-    },
-    InControl {
-        place: Place::Ingress,
-        statements: "        if (std.parser_error != error.NoError || std.checksum_error == 1) {
-            meta.m0 = meta.m0 + #s;
-        }
-        if (hdr.base.l == #s) {
-            std.mcast_grp = 1;
-        }
-        meta.m1 = meta.m1 + (bit<16>) std.packet_length;
-",
-        ..ANY
-    },
-];
-
-/// Calls in the controls that verify and compute checksums. `hdr.seen.s1` shows `meta.m1`, a `bit<16>`.
-pub const CHECKSUMS: &[&str] = &[
-    "        verify_checksum(hdr.base.isValid(), { hdr.base.k, hdr.base.l, 16w#d }, meta.m1, HashAlgorithm.csum16);
-",
-    "        verify_checksum(meta.flag, { hdr.base, hdr.one }, meta.m1, HashAlgorithm.crc16);
-",
-    "        verify_checksum_with_payload(true, { hdr.base.k, hdr.base.l }, meta.m1, HashAlgorithm.csum16);
-",
-    "        update_checksum(hdr.base.isValid(), { hdr.base.k, hdr.base.l, hdr.seen.s0, hdr.one }, hdr.seen.s1, HashAlgorithm.csum16);
-",
-    "        update_checksum_with_payload(hdr.base.k > #d, { hdr.base.k, hdr.seen.s0 }, hdr.seen.s1, HashAlgorithm.csum16);
-",
-    "        update_checksum(true, { hdr.base.l, meta.m0 }, hdr.seen.s1, HashAlgorithm.xor16);
-",
 ];

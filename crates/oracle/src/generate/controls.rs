@@ -6,6 +6,7 @@ use super::forms::Inserted;
 use super::random::hex;
 use super::statements::indented;
 use super::types::{Part, Ty, Variable};
+use crate::architecture::Architecture;
 
 /// A key of a table, as its entries need it.
 pub struct Key {
@@ -273,7 +274,11 @@ impl Generator {
         let mut code = self.code(Place::Control, variables, 16);
         let mut filled = Vec::new();
         let mut children = Vec::new();
-        let mut text = String::new();
+        let mut text = match (name, self.architecture) {
+            ("I" | "E", Architecture::Psa) => self.psa_locals(name),
+            ("I", Architecture::Pna) => self.pna_locals(),
+            _ => String::new(),
+        };
         for applied in self.subcontrols.clone().into_iter().take(depth) {
             for _ in 0..self.random.between(1, 2) {
                 let instance = self.fresh("c");
@@ -285,7 +290,12 @@ impl Generator {
         }
         if self.random.chance(35) {
             let (register, ty) = (self.fresh("r"), self.random.pick(&self.numbers.clone()).clone());
-            text.push_str(&indented(1, &format!("register<{}>(4) {register};", self.types.text(&ty))));
+            let of = self.types.text(&ty);
+            let declared = match self.architecture {
+                Architecture::V1model => format!("register<{of}>(4) {register};"),
+                Architecture::Psa | Architecture::Pna => format!("Register<{of}, bit<32>>(8) {register};"),
+            };
+            text.push_str(&indented(1, &declared));
             code.registers.push((register, ty));
         }
         for _ in 0..self.random.between(1, 3) {

@@ -4,10 +4,13 @@
 
 use super::Generator;
 use super::code::{Function, Mode, Parameter};
-use super::control_texts::{CHECKSUMS, CONTROLS, InControl, Place};
+use super::control_texts::{CONTROLS, InControl, Place};
 use super::function_texts::FUNCTIONS;
 use super::statements::indented;
 use super::types::Ty;
+use super::v1model_texts::CHECKSUMS;
+use super::{pna_texts, psa_texts, v1model_texts};
+use crate::architecture::Architecture;
 
 /// What a control gets of its forms.
 #[derive(Default)]
@@ -89,15 +92,21 @@ impl Generator {
             Place::Ingress => control == "I",
             Place::Egress => control == "E",
         };
-        let known: Vec<&InControl> = CONTROLS.iter().filter(fits).collect();
+        let own = match self.architecture {
+            Architecture::V1model => v1model_texts::CONTROLS,
+            Architecture::Psa => psa_texts::CONTROLS,
+            Architecture::Pna => pna_texts::CONTROLS,
+        };
+        let known: Vec<&InControl> = CONTROLS.iter().chain(own).filter(fits).collect();
         for _ in 0..2 {
             let form = *self.random.pick(&known);
-            let text = self.filled(&[form.before, form.locals, form.statements].join("\u{1}"));
+            let text = self.filled(&[form.before, form.locals, form.statements, form.lines].join("\u{1}"));
             let mut parts = text.split('\u{1}').map(str::to_string);
             let mut next = || parts.next().unwrap_or_default();
             inserted.before.push_str(&next());
             inserted.locals.push_str(&next());
             inserted.statements.push_str(&next());
+            self.form_lines.extend(next().lines().map(|line| line.replace("#c", control)));
         }
         if control == "I" {
             inserted.statements.push_str(&self.form_calls());

@@ -1,4 +1,4 @@
-//! Random v1model programs with entries and packets, the same for the same seed.
+//! Random programs with entries and packets, the same for the same seed.
 //!
 //! Programs are valid by construction, and read nothing that neither the specification nor docs/language.md defines: reads of headers that may
 //! be invalid stand behind `isValid()`. What slips through the evaluator notes, and the driver leaves out.
@@ -15,11 +15,17 @@ mod forms;
 mod function_texts;
 mod parser_forms;
 mod parsers;
+mod pna;
+mod pna_texts;
+mod psa;
+mod psa_texts;
 mod random;
 mod statements;
 mod tests;
 mod types;
+mod v1model_texts;
 
+use crate::architecture::Architecture;
 use code::{Applied, Function, Mode, Parameter};
 use controls::Filled;
 use random::Random;
@@ -29,6 +35,7 @@ use types::{Kind, Ty, Types, Variable};
 /// A program and what runs on it.
 pub struct Case {
     pub seed: u64,
+    pub architecture: Architecture,
     pub program: String,
     /// Lines of STF, without expectations.
     pub lines: Vec<String>,
@@ -43,6 +50,7 @@ struct Contents {
 }
 
 pub struct Generator {
+    architecture: Architecture,
     random: Random,
     types: Types,
     /// Types of numbers in use: few, so that arguments fit parameters.
@@ -56,11 +64,17 @@ pub struct Generator {
     forms: Vec<(String, &'static [(&'static str, &'static str)])>,
     /// Declarations of forms that come before the control being made.
     before: String,
+    /// Lines of STF that forms bring along.
+    form_lines: Vec<String>,
+    /// What the parser being made selects by to tell a packet's paths apart.
+    path_subject: (&'static str, [&'static str; 2]),
     names: usize,
 }
 
 pub fn generate(seed: u64) -> Case {
+    let architecture = Architecture::of_seed(seed);
     let mut generator = Generator {
+        architecture,
         random: Random::new(seed),
         types: Types { declared: Vec::new() },
         numbers: Vec::new(),
@@ -70,13 +84,15 @@ pub fn generate(seed: u64) -> Case {
         value_sets: Vec::new(),
         forms: Vec::new(),
         before: String::new(),
+        form_lines: Vec::new(),
+        path_subject: ("", ["", ""]),
         names: 0,
     };
     let program = generator.program();
     let mut lines = generator.lines();
     let first = lines.iter().position(|line| line.starts_with("packet ")).unwrap_or(0);
-    lines.splice(first..first, tests::sessions(seed));
-    Case { seed, program, lines }
+    lines.splice(first..first, tests::sessions(architecture, seed));
+    Case { seed, architecture, program, lines }
 }
 
 impl Generator {
@@ -236,7 +252,15 @@ impl Generator {
         for _ in 0..self.random.between(3, 6) {
             text.push_str(&self.function());
         }
-        text.push_str(&self.parsers());
+        text + &match self.architecture {
+            Architecture::V1model => self.v1model_program(),
+            Architecture::Psa => self.psa_program(),
+            Architecture::Pna => self.pna_program(),
+        }
+    }
+
+    fn v1model_program(&mut self) -> String {
+        let mut text = self.parsers(parsers::Head::of_v1model());
         for depth in 0..self.random.below(3) {
             text.push_str(&self.subcontrol(depth));
         }
@@ -278,6 +302,8 @@ impl Generator {
     /// What the apply block of a control begins with: ingress chooses a port, egress shows the metadata.
     fn prologue(&mut self, control: &str) -> String {
         match control {
+            "I" if self.architecture == Architecture::Psa => self.psa_ingress_prologue(),
+            "I" if self.architecture == Architecture::Pna => self.pna_prologue(),
             "I" => {
                 let port = self.random.between(1, 7);
                 let mut text = indented(2, &format!("std.egress_spec = {port};"));
@@ -291,14 +317,22 @@ impl Generator {
                 for (name, _, value) in self.seen(&self.types.named("meta_t")) {
                     text.push_str(&indented(2, &format!("hdr.seen.{name} = {value};")));
                 }
+                if self.architecture == Architecture::Psa {
+                    text.push_str(&self.psa_egress_prologue());
+                }
                 text
             }
             _ => String::new(),
         }
     }
 
-    /// Emits headers in some order, some in a branch or a loop.
     fn deparser(&mut self) -> String {
+        let lines = self.emissions();
+        format!("control D(packet_out pkt, in headers_t hdr) {{\n    apply {{\n{lines}    }}\n}}\n")
+    }
+
+    /// Emits headers in some order, some in a branch or a loop.
+    fn emissions(&mut self) -> String {
         let mut lines: Vec<String> = ["base", "one", "two", "either", "long", "seen"]
             .iter()
             .map(|name| format!("pkt.emit(hdr.{name});"))
@@ -315,7 +349,6 @@ impl Generator {
         if self.random.chance(25) {
             lines = vec!["pkt.emit(hdr);".into()];
         }
-        let lines: String = lines.iter().map(|line| indented(2, line)).collect();
-        format!("control D(packet_out pkt, in headers_t hdr) {{\n    apply {{\n{lines}    }}\n}}\n")
+        lines.iter().map(|line| indented(2, line)).collect()
     }
 }

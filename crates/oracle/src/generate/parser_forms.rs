@@ -2,6 +2,7 @@
 
 use super::Generator;
 use super::statements::indented;
+use crate::architecture::Architecture;
 
 /// Types of which these forms make use.
 pub const DECLARED: &str = "struct look_t {
@@ -28,6 +29,13 @@ const STATEMENTS: [&str; 6] = [
     "pkt.extract(hdr.items.next);\n        local = (bit<8>) hdr.items.lastIndex;",
 ];
 
+/// Of parsers that have an `InternetChecksum`, which begins anew each time the parser is applied.
+const SUMS: [&str; 3] = [
+    "sum.add({ hdr.base.k, local });\n        local = sum.get()[7:0];",
+    "sum.add(16w#d);\n        sum.subtract({ hdr.base.l, hdr.base.k });\n        meta.m1 = sum.get_state();",
+    "sum.clear();\n        sum.set_state(meta.m1);\n        sum.add({ local, 8w#s, meta.m1 });\n        meta.m0 = sum.get()[15:8];",
+];
+
 /// A subject and some of its sets.
 const SELECTS: [(&str, &[&str]); 5] = [
     ("(int<8>) hdr.base.k", &["-3 .. #s", "8s7", "(int<8>) hdr.base.l .. 8s100", "-8s20 &&& 8s15"]),
@@ -39,7 +47,9 @@ const SELECTS: [(&str, &[&str]); 5] = [
 
 impl Generator {
     pub fn statement_form(&mut self) -> String {
-        let text = *self.random.pick(&STATEMENTS);
+        let has_sum = self.architecture != Architecture::V1model;
+        let known = if has_sum && self.random.chance(40) { &SUMS[..] } else { &STATEMENTS[..] };
+        let text = *self.random.pick(known);
         let text = self.filled(text);
         indented(2, &text)
     }

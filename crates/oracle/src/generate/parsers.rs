@@ -5,28 +5,58 @@ use super::code::{Mode, Parameter, Place};
 use super::random::hex;
 use super::statements::indented;
 use super::types::{Ty, Variable};
+use crate::architecture::Architecture;
+
+/// What is particular to a parser of an architecture.
+pub struct Head {
+    pub name: &'static str,
+    /// Behind the packet, the headers and the metadata, without the direction of the first.
+    pub parameters: String,
+    pub locals: &'static str,
+    /// What a packet says of its way here, which another pass through the parser may see otherwise.
+    pub variables: Vec<(&'static str, Ty)>,
+    /// States before `begin`; if there are none, the first one is `start`.
+    pub start: String,
+    /// A subject that tells these ways apart, and its sets.
+    pub path: (&'static str, [&'static str; 2]),
+}
+
+impl Head {
+    pub fn of_v1model() -> Head {
+        Head {
+            name: "P",
+            parameters: "standard_metadata_t std".into(),
+            locals: "",
+            variables: vec![("std.ingress_port", Ty::Bits(9)), ("std.instance_type", Ty::Bits(32))],
+            start: String::new(),
+            path: ("std.instance_type, meta.m1", ["(1 .. 4, _)", "(_, 0)"]),
+        }
+    }
+}
 
 impl Generator {
-    pub fn parsers(&mut self) -> String {
+    pub fn parsers(&mut self, head: Head) -> String {
         let nested = self.random.chance(60);
         let mut text = String::new();
         let mut extra = None;
         if nested {
-            let (declared, parameter) = self.inner_parser();
+            let (declared, parameter) = self.inner_parser(head.name);
             text.push_str(&declared);
             extra = Some(parameter);
         }
-        text.push_str(
-            "parser P(packet_in pkt, out headers_t hdr, inout meta_t meta, inout standard_metadata_t std) {\n",
-        );
+        let direction = if self.architecture == Architecture::V1model { "inout" } else { "in" };
+        text.push_str(&format!(
+            "parser {}(packet_in pkt, out headers_t hdr, inout meta_t meta, {direction} {}) {{\n{}",
+            head.name, head.parameters, head.locals
+        ));
         if nested {
-            text.push_str("    Inner() inner;\n");
+            text.push_str(&format!("    {}Inner() inner;\n", head.name));
         }
         let has_set = self.random.chance(50);
         if has_set {
             text.push_str("    value_set<bit<8>>(4) chosen;\n    value_set<set_t>(4) pairs;\n");
-            self.value_sets.push(("P.chosen".into(), vec![8]));
-            self.value_sets.push(("P.pairs".into(), vec![8, 4]));
+            self.value_sets.push((format!("{}.chosen", head.name), vec![8]));
+            self.value_sets.push((format!("{}.pairs", head.name), vec![8, 4]));
         }
         let local = Ty::Bits(8);
         text.push_str("    bit<8> local = 1;\n");
@@ -34,20 +64,22 @@ impl Generator {
         let meta = self.types.named("meta_t");
         variables.push(Variable { text: "meta".into(), ty: meta, writable: true, solid: false });
         variables.push(Variable { text: "local".into(), ty: local, writable: true, solid: false });
-        // What a packet says of its way here, which another pass through the parser may see otherwise.
-        for (text, width) in [("std.ingress_port", 9), ("std.instance_type", 32)] {
-            variables.push(Variable { text: text.into(), ty: Ty::Bits(width), writable: false, solid: false });
+        for (text, ty) in head.variables {
+            variables.push(Variable { text: text.into(), ty, writable: false, solid: false });
         }
+        self.path_subject = head.path;
         let states = self.random.between(2, 5);
-        text.push_str(&self.start(&variables, states, has_set));
+        text.push_str(&head.start);
+        let first = if head.start.is_empty() { "start" } else { "begin" };
+        text.push_str(&self.start(first, &variables, states, has_set));
         for at in 0..states {
             text.push_str(&self.state(at, states, &variables, (has_set, extra.as_ref())));
         }
         text + "}\n"
     }
 
-    fn start(&mut self, variables: &[Variable], states: usize, has_set: bool) -> String {
-        let mut text = indented(1, "state start {") + &indented(2, "pkt.extract(hdr.base);");
+    fn start(&mut self, name: &str, variables: &[Variable], states: usize, has_set: bool) -> String {
+        let mut text = indented(1, &format!("state {name} {{")) + &indented(2, "pkt.extract(hdr.base);");
         for at in 0..4 {
             text.push_str(&indented(2, &format!("hdr.steady[{at}].setValid();")));
         }
@@ -182,7 +214,7 @@ impl Generator {
     /// A select on a boolean, an enumeration or an error.
     fn by_value(&mut self, from: usize, states: usize) -> String {
         let (subject, sets) = match self.random.below(4) {
-            3 => ("std.instance_type, meta.m1", ["(1 .. 4, _)", "(_, 0)"]),
+            3 => self.path_subject,
             0 => ("meta.flag", ["true", "false"]),
             1 => ("meta.colour", ["colour_t.Red", "colour_t.Blue"]),
             _ => ("hdr.base.k == hdr.base.l, meta.flag", ["(true, _)", "(_, true)"]),
@@ -196,13 +228,13 @@ impl Generator {
     }
 
     /// A parser that another one applies: it extracts a header of its own and changes an argument.
-    fn inner_parser(&mut self) -> (String, Parameter) {
+    fn inner_parser(&mut self, of: &str) -> (String, Parameter) {
         let parameter = Parameter { mode: Mode::InOut, ty: Ty::Bits(8), name: "seen".into() };
         let one = self.types.named("one_t");
         let mut variables = self.variables(std::slice::from_ref(&parameter));
         variables.push(Variable { text: "found".into(), ty: one, writable: true, solid: false });
         let mut text =
-            String::from("parser Inner(packet_in pkt, out one_t found, inout bit<8> seen) {\n    state start {\n");
+            format!("parser {of}Inner(packet_in pkt, out one_t found, inout bit<8> seen) {{\n    state start {{\n");
         text.push_str(&self.parser_statements(&variables, 2));
         text.push_str(&indented(2, "transition select(pkt.lookahead<bit<8>>()) {"));
         text.push_str(&indented(3, &format!("{} &&& 3 : more;", self.random.below(4))));

@@ -3,6 +3,7 @@
 use super::Generator;
 use super::code::{Applied, Code, Function, Place, Table};
 use super::types::{Kind, MEMBERS, Part, Ty, Variable};
+use crate::architecture::Architecture;
 
 const COMPOUND: [&str; 10] = ["+=", "-=", "*=", "&=", "|=", "^=", "|+|=", "|-|=", "<<=", ">>="];
 
@@ -141,7 +142,7 @@ impl Generator {
         if outer.is_empty() || self.random.chance(75) { None } else { Some(self.random.pick(&outer).to_string()) }
     }
 
-    /// Reads or writes a register, at an index that may be beyond its end.
+    /// Reads or writes a register, at an index that may be beyond its end in v1model.
     fn register(&mut self, code: &mut Code) -> Option<String> {
         if code.registers.is_empty() {
             return None;
@@ -150,7 +151,10 @@ impl Generator {
         let index = format!("(bit<32>) {}", self.expression(code, &Ty::Bits(3), 1));
         if self.random.chance(50) {
             let target = self.l_value(code, &ty, true)?;
-            return Some(format!("{name}.read({target}, {index});"));
+            return Some(match self.architecture {
+                Architecture::V1model => format!("{name}.read({target}, {index});"),
+                Architecture::Psa | Architecture::Pna => format!("{target} = {name}.read({index});"),
+            });
         }
         Some(format!("{name}.write({index}, {});", self.expression(code, &ty, 2)))
     }
@@ -347,6 +351,8 @@ impl Generator {
                 let error = self.literal(&Ty::Error);
                 indented(depth, &format!("verify({condition}, {error});"))
             }
+            // What is emitted must begin with the headers that are always there.
+            Place::Deparser => String::new(),
             Place::Function => {
                 let value = match code.returns.clone() {
                     Some(ty) => format!(" {}", self.expression(code, &ty, 2)),

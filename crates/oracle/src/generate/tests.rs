@@ -3,18 +3,34 @@
 use super::Generator;
 use super::controls::{Filled, Key};
 use super::random::{Random, hex};
+use crate::architecture::Architecture;
+
+/// The port that leads back to ingress in PSA.
+const RECIRCULATE: usize = 0xffff_fffa;
 
 /// Sessions to which packets are cloned, and a group of replicas: for one half of the programs. Each has its ports, above 7.
-pub fn sessions(seed: u64) -> Vec<String> {
+pub fn sessions(architecture: Architecture, seed: u64) -> Vec<String> {
     // Numbers of its own, so that the rest of a program does not depend on them.
     let mut random = Random::new(!seed);
     if random.chance(50) {
         return Vec::new();
     }
     let mut lines: Vec<String> = Vec::new();
+    if architecture == Architecture::Pna {
+        // Some ports belong to a host.
+        lines.extend((0..8).filter(|_| random.chance(40)).map(|port| format!("register_write direction {port} 1")));
+    }
+    if architecture == Architecture::Psa && random.chance(30) {
+        // One that goes to the group.
+        lines.push(format!("mirroring_add_mc {} 1", random.between(1, 7)));
+    }
     for session in 1..8 {
         if random.chance(70) {
-            lines.push(format!("mirroring_add {session} {}", 7 + session));
+            let port = match architecture {
+                Architecture::Psa if random.chance(10) => RECIRCULATE,
+                Architecture::V1model | Architecture::Psa | Architecture::Pna => 7 + session,
+            };
+            lines.push(format!("mirroring_add {session} {port}"));
         }
     }
     if random.chance(70) {
@@ -48,6 +64,7 @@ impl Generator {
                 waiting.extend(content.children.iter().map(|(child, of)| (format!("{path}.{child}"), of.clone())));
             }
         }
+        lines.append(&mut self.form_lines);
         self.packets(&mut lines);
         lines
     }
