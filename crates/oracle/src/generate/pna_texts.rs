@@ -127,8 +127,8 @@ pub const CONTROLS: &[InControl] = &[
             meta.flag : exact;
         }
         actions = {
-            @tableonly known#n;
             @defaultonly missed#n;
+            @tableonly known#n;
         }
         default_action = missed#n;
         add_on_miss = true;
