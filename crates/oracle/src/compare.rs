@@ -9,6 +9,7 @@ use hlir::diagnostic::Diagnostic;
 use interp::{PORTS, Switch};
 use p4::Parsed;
 
+use crate::custom::Custom;
 use crate::evaluate::{Machine, Run, Sent, Stop};
 use crate::stf::{control, hex, packet};
 
@@ -150,6 +151,7 @@ fn run(parsed: &Parsed, lines: &[String], sent: &[Vec<Sent>]) -> Outcome {
         }
     };
     let mut engine = Switch::new(&program, 0, PORTS);
+    engine.bind(Some(Box::new(Custom::new(&program))));
     let (packets, control): (Vec<&String>, Vec<&String>) = lines.iter().partition(|line| line.starts_with("packet "));
     // Nodes of groups are numbered within one text.
     let (groups, control): (Vec<&String>, Vec<&String>) = control.into_iter().partition(|line| is_of_group(line));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::architecture::{Architecture, Architectures};
 use crate::compare::{Difference, Kind, Outcome, expected, judge, present, with_expectations};
+use crate::custom;
 use crate::generate::{Case, generate};
 use crate::preprocess::joined;
 use crate::reduce::{Reduced, reduce, signature};
@@ -142,10 +143,18 @@ fn native(
             return failed(Kind::NotRun, format!("{}: {error}", file.display()));
         }
     }
+    let code = base.with_extension("c");
+    let source = custom::source(program);
+    if let Some(Err(error)) = source.as_ref().map(|source| std::fs::write(&code, source)) {
+        return failed(Kind::NotRun, format!("{}: {error}", code.display()));
+    }
     let mut outcome = Outcome::Same { packets: sent.len() };
     for burst in ["1", "64"] {
         let mut command = Command::new(bacus);
         command.args(["stf", "--engine", "native", "--burst", burst, "--Wdisable"]).args(&files);
+        if source.is_some() {
+            command.arg("--extern").arg(&code);
+        }
         match command.output() {
             Ok(ran) if ran.status.success() => {}
             Ok(ran) => {
@@ -157,7 +166,7 @@ fn native(
             Err(error) => return failed(Kind::NotRun, format!("{}: {error}", bacus.display())),
         }
     }
-    files.iter().for_each(|file| drop(std::fs::remove_file(file)));
+    files.iter().chain([&code]).for_each(|file| drop(std::fs::remove_file(file)));
     outcome
 }
 

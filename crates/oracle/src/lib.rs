@@ -5,6 +5,7 @@
 
 pub mod architecture;
 pub mod compare;
+pub mod custom;
 pub mod drive;
 pub mod evaluate;
 pub mod generate;

@@ -8,6 +8,7 @@ use p4::ast::{self, Argument, DeclarationKind, Function};
 use super::call::{Arguments, Passed};
 use super::checksum::digest;
 use super::convert::convert;
+use super::custom::base_name;
 use super::environment::{Env, Instance};
 use super::machine::Machine;
 use super::place::Step;
@@ -31,6 +32,10 @@ pub enum Object {
     Counter,
     /// Without rates, which tests do not give it: all packets are green.
     Meter,
+    /// Of the program itself.
+    Mixer {
+        state: BigInt,
+    },
     /// Of PSA and PNA.
     Portable(Portable),
     Other(String),
@@ -46,6 +51,9 @@ impl Object {
             },
             "counter" | "direct_counter" => Object::Counter,
             "meter" | "direct_meter" => Object::Meter,
+            own if base_name(own) == "Mixer" => {
+                Object::Mixer { state: arguments.first().and_then(Value::number).unwrap_or(BigInt::ZERO) }
+            }
             other => match Portable::new(other, types, &arguments) {
                 Some(known) => Object::Portable(known),
                 None => Object::Other(other.to_string()),
@@ -122,7 +130,13 @@ impl<'a> Machine<'a> {
             }
             "static_assert" => Ok(Value::Bool(true)),
             "assert" | "assume" if *value(&passed, 0)? == Value::Bool(true) => Ok(Value::Void),
-            other => self.portable_function(other, &passed),
+            other => {
+                let of = self.resolve(&function.return_type, &None).unwrap_or(Type::Any);
+                match self.own_function(other, &passed, &of) {
+                    Some(value) => Ok(value),
+                    None => self.portable_function(other, &passed),
+                }
+            }
         }
     }
 
@@ -184,13 +198,21 @@ impl<'a> Machine<'a> {
         let fits = |known: &&'a ast::Method| {
             known.name.as_str() == method && known.parameters.len() >= arguments.len() && !known.is_constructor
         };
-        let Some(declared) = declared.methods.iter().find(fits) else {
+        let fits_exactly = |known: &&'a ast::Method| fits(known) && known.parameters.len() == arguments.len();
+        let Some(declared) = declared.methods.iter().find(fits_exactly).or(declared.methods.iter().find(fits)) else {
             return unsupported(format!("method {method}"));
         };
         if let Object::Portable(_) = &self.objects[object] {
             return self.portable_method(object, instance, declared, arguments, env);
         }
         let passed = self.arguments(&declared.parameters, arguments, env)?;
+        if let Object::Mixer { .. } = &self.objects[object] {
+            let of = match &declared.return_type {
+                Some(of) => self.resolve(of, &instance.env)?,
+                None => Type::Void,
+            };
+            return self.mixer_method(object, method, &passed, &of);
+        }
         let indexed = |name: &str| passed.iter().find(|(parameter, _)| parameter.name.as_str() == name);
         let index = match indexed("index") {
             Some((_, Passed::Value(index))) => index.number().unwrap_or(BigInt::ZERO),
@@ -218,7 +240,7 @@ impl<'a> Machine<'a> {
                 Ok(Value::Void)
             }
             (Object::Register { .. } | Object::Counter | Object::Meter, _) => unsupported(format!("method {method}")),
-            (Object::Portable(_), _) => unsupported(method),
+            (Object::Portable(_) | Object::Mixer { .. }, _) => unsupported(method),
             (Object::Other(class), _) => unsupported(format!("{class}.{method}")),
         }
     }

@@ -12,6 +12,7 @@ mod builtins;
 mod call;
 mod checksum;
 mod convert;
+mod custom;
 mod environment;
 mod expression;
 mod externs;

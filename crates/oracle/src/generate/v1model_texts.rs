@@ -222,6 +222,64 @@ struct record#n {
 ",
         ..ANY
     },
+    // Externs of the program's own: `custom.rs` and the evaluator know what they do.
+    InControl {
+        before: "struct pair#n_t {
+    bit<8> x;
+    bit<16> y;
+}
+header head#n_t {
+    bit<8> p;
+    bit<8> q;
+}
+extern Mixer#n {
+    Mixer#n(bit<32> start);
+    bit<16> mix(in bit<8> a, inout bit<16> b, out bit<8> c);
+    bit<8> mix(in bit<8> a);
+    bool odd();
+    void mark(out head#n_t h);
+}
+extern bit<8> fold#n(in pair#n_t pair, in bit<100> wide);
+extern void widen#n(inout bit<100> wide, in bool flip);
+extern pair#n_t pair#n(in bit<8> a);
+extern bit<8> number#n(in error e, in colour_t colour);
+",
+        locals: "    Mixer#n(#d) mixer#n;
+    Mixer#n(32w#s) other#n;
+    action mixes#n(bit<8> v) {
+        meta.m1 = mixer#n.mix(v, meta.m1, meta.array[1]);
+    }
+    table t#n {
+        key = {
+            hdr.base.l : exact;
+        }
+        actions = {
+            mixes#n;
+            NoAction;
+        }
+        default_action = mixes#n(#d);
+        const entries = {
+            #s : mixes#n(#s);
+            #d : NoAction();
+        }
+    }
+",
+        statements: "        t#n.apply();
+        meta.m0 = other#n.mix(meta.m0);
+        bit<100> wide#n = meta.m1 ++ 76w#d ++ hdr.base.k;
+        widen#n(wide#n, mixer#n.odd());
+        meta.array[0] = fold#n({ meta.m0, meta.m1 }, wide#n);
+        pair#n_t made#n = pair#n(hdr.base.k);
+        if (other#n.odd() && made#n.x != #d) {
+            head#n_t head#n;
+            other#n.mark(head#n);
+            meta.m0 = head#n.p ^ head#n.q;
+            meta.m1 = other#n.mix(made#n.x, made#n.y, meta.m0) + made#n.y;
+        }
+        meta.array[2] = number#n(meta.err, meta.colour);
+",
+        ..ANY
+    },
 ];
 
 /// Calls in the controls that verify and compute checksums. `hdr.seen.s1` shows `meta.m1`, a `bit<16>`.
