@@ -31,6 +31,11 @@ impl<'a> Machine<'a> {
             Some(Binding::PacketIn) => return self.packet_in(method, types, arguments, env),
             Some(Binding::PacketOut) => return self.packet_out(method, arguments, env),
             Some(Binding::Instance(instance)) => {
+                if let Some((methods, inner)) = &instance.methods
+                    && let Some(own) = methods.iter().find(|own| own.name.as_str() == method)
+                {
+                    return self.call_code(own, inner, types, arguments, env);
+                }
                 return match instance.object {
                     Some(object) => self.object_method(object, &instance, method, arguments, env),
                     None => self.apply_instance(&instance, arguments, env),

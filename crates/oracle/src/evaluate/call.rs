@@ -51,7 +51,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn call_code(
+    pub(super) fn call_code(
         &mut self,
         declaration: &'a Declaration,
         inner: &Env<'a>,

@@ -62,4 +62,6 @@ pub struct Instance<'a> {
     pub value_sets: HashMap<DeclarationId, usize>,
     /// The state of an extern object.
     pub object: Option<usize>,
+    /// Abstract methods that the instance implements, and what they see.
+    pub methods: Option<(&'a [Declaration], Env<'a>)>,
 }

@@ -232,6 +232,11 @@ impl<'a> Machine<'a> {
                 }
                 Ok(Value::Void)
             }
+            (Object::Other(class), "get") if class == "Checksum16" => {
+                let mut bits = Vec::new();
+                value(&passed, 0)?.append_bits(&mut bits);
+                Ok(Value::bits(digest("csum16", &bits)?, 16))
+            }
             (Object::Counter, "count") => Ok(Value::Void),
             (Object::Meter, "execute_meter" | "read") => {
                 if let Some((_, Passed::Out(place))) = indexed("result") {

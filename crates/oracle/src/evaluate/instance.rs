@@ -173,7 +173,10 @@ impl<'a> Machine<'a> {
         let path = control_plane_name(&instance.path, local);
         let binding = match &local.kind {
             DeclarationKind::Instance(made) => {
-                let child = self.instantiate(&made.of_type, &made.arguments, env, path)?;
+                let mut child = self.instantiate(&made.of_type, &made.arguments, env, path)?;
+                if let (Some(body), Some(child)) = (&made.body, Rc::get_mut(&mut child)) {
+                    child.methods = Some((body, env.clone()));
+                }
                 instance.children.insert(local.id, child.clone());
                 Binding::Instance(child)
             }
@@ -264,6 +267,7 @@ fn empty<'a>(declaration: &'a Declaration, path: String, env: Env<'a>) -> Instan
         tables: HashMap::new(),
         value_sets: HashMap::new(),
         object: None,
+        methods: None,
     }
 }
 

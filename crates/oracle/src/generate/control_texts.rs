@@ -358,4 +358,29 @@ control Around#n(inout bit<8> v, out bit<8> w) {
 ",
         ..ANY
     },
+    // Nothing says what a miss runs: NoAction, which the table does not list.
+    InControl {
+        locals: "    action set#n(bit<8> v) {
+        meta.m0 = v;
+    }
+    table t#n {
+        key = {
+            hdr.steady[0b1].k : exact;
+            hdr.base.l[2:0] : ternary @name(\"low#n\");
+        }
+        actions = {
+            set#n;
+        }
+        const entries = {
+            (#s, _) : set#n(#d);
+            (#d, 0 &&& 1) : set#n(#s);
+        }
+    }
+",
+        statements: "        if (t#n.apply().miss) {
+            meta.m1 = meta.m1 + #d;
+        }
+",
+        ..ANY
+    },
 ];

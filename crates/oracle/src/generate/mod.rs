@@ -41,6 +41,12 @@ pub struct Case {
     pub lines: Vec<String>,
 }
 
+/// Headers of the controller's packets: no other packet has them.
+const CONTROLLER: &str = "struct way_t { bit<9> port; bit<5> queue; }
+@controller_header(\"packet_in\") header packet_in_t { bit<9> port; bit<7> reason; }
+@controller_header(\"packet_out\") header packet_out_t { way_t way; bit<2> pad; }
+";
+
 /// What a control holds that the control plane fills.
 struct Contents {
     control: String,
@@ -292,7 +298,8 @@ impl Generator {
 
     /// Constants of the program, one without a width.
     fn constants(&mut self) -> String {
-        let mut text = format!("const int COUNT = {};\n", self.random.between(3, 40));
+        let mut text = CONTROLLER.to_string();
+        text.push_str(&format!("const int COUNT = {};\n", self.random.between(3, 40)));
         for (at, ty) in self.numbers.clone().iter().enumerate().take(4) {
             text.push_str(&format!("const {} FIXED{at} = {};\n", self.types.text(ty), self.literal(ty)));
         }

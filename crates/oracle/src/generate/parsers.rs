@@ -164,6 +164,10 @@ impl Generator {
     }
 
     fn transition(&mut self, from: usize, states: usize, has_set: bool, subject: &str) -> String {
+        // A state that goes nowhere rejects.
+        if from > 1 && self.random.chance(2) {
+            return String::new();
+        }
         if self.random.chance(30) {
             return indented(2, &format!("transition {};", self.target(from, states)));
         }

@@ -11,6 +11,7 @@ pub const CONTROLS: &[InControl] = &[
         statements: "        meta.m1 = crc#n.get_hash({ meta.m0, hdr.base.k, meta.m1 });
         meta.array[1] = (bit<8>) long#n.get_hash(32w#d, { hdr.base, meta.m0 }, 32w#d);
         meta.m0 = same#n.get_hash({ hdr.base.l, meta.m0 });
+        meta.array[3] = meta.array[3] ^ crc#n.get_hash({ arrived, 8w#s, 16w#d })[7:0];
 ",
         ..ANY
     },
@@ -116,6 +117,9 @@ pub const CONTROLS: &[InControl] = &[
         meta.m0 = v;
         meta.m1 = meta.m1 + w;
         restart_expire_timer();
+        set_entry_expire_time((ExpireTimeProfileId_t) #s);
+        set_entry_expire_time_if(meta.flag, (ExpireTimeProfileId_t) 1);
+        update_expire_info(true, meta.flag, (ExpireTimeProfileId_t) 2);
     }
     action missed#n() {
         bool done = add_entry(\"known#n\", (learnt#n_t) { hdr.base.k, meta.m1 }, (ExpireTimeProfileId_t) #s);

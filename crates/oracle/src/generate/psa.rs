@@ -44,12 +44,20 @@ struct carry_t {
 const SUMMING: &str = "control Summing(in bit<16> from, inout bit<8> into) {
     InternetChecksum() sum;
     Checksum<bit<16>>(PSA_HashAlgorithm_t.CRC16) crc;
+    Checksum<bit<16>>(PSA_HashAlgorithm_t.ONES_COMPLEMENT16) ones;
     apply {
+        ones.update({ from, into, 8w#s });
+        into = into ^ ones.get()[7:0];
         sum.add(from);
         sum.subtract({ into, 8w#d });
         crc.update(into);
         crc.update({ from, 8w#s });
         into = into + sum.get()[7:0] ^ crc.get()[7:0];
+        if (from == #d) {
+            crc.clear();
+        }
+        crc.update(8w#d);
+        into = into ^ crc.get()[15:8];
         bit<16> state = sum.get_state();
         sum.clear();
         sum.set_state(state);
@@ -187,6 +195,7 @@ PSA_Switch(ip, PacketReplicationEngine(), ep, BufferingQueueingEngine()) main;
             if self.random.chance(25) {
                 let call = format!("summing.apply(meta.m1, {target});");
                 text.push_str(&indented(2, &call));
+                text.push_str(&indented(2, &format!("whole.update(hdr.base); {target} = whole.get()[7:0];")));
             }
         }
         text
@@ -206,6 +215,7 @@ PSA_Switch(ip, PacketReplicationEngine(), ep, BufferingQueueingEngine()) main;
             "control ID(packet_out pkt, out {one} clone_i2e_meta, out {two} resubmit_meta, out {three} normal_meta,
         inout headers_t hdr, in meta_t meta, in psa_ingress_output_metadata_t std) {{
     Summing() summing;
+    Checksum<bit<32>>(PSA_HashAlgorithm_t.CRC32) whole;
     Digest<bit<8>>() told;
     apply {{
 {}{digest}{}    }}
@@ -229,6 +239,7 @@ PSA_Switch(ip, PacketReplicationEngine(), ep, BufferingQueueingEngine()) main;
         inout headers_t hdr, in meta_t meta, in psa_egress_output_metadata_t std,
         in psa_egress_deparser_input_metadata_t edstd) {{
     Summing() summing;
+    Checksum<bit<32>>(PSA_HashAlgorithm_t.CRC32) whole;
     apply {{
 {}{}    }}
 }}

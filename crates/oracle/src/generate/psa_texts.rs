@@ -15,6 +15,22 @@ pub const CONTROLS: &[InControl] = &[
         ..ANY
     },
     InControl {
+        before: "struct hashed#n_t {
+    bit<8> x;
+    bit<16> y;
+}
+",
+        locals: "    Hash<bit<16>>(PSA_HashAlgorithm_t.CRC16) crc#n;
+    Hash<bit<32>>(PSA_HashAlgorithm_t.CRC32) long#n;
+",
+        statements: "        bit<16> local#n = meta.m1 ^ #d;
+        meta.m1 = crc#n.get_hash({ local#n, 8w#s, hdr.base.k, 16w#d });
+        meta.m0 = long#n.get_hash((hashed#n_t) { y = meta.m1, x = hdr.base.l })[7:0];
+        meta.array[1] = long#n.get_hash((hashed#n_t) { hdr.base.k, local#n })[15:8];
+",
+        ..ANY
+    },
+    InControl {
         locals: "    Hash<bit<16>>(PSA_HashAlgorithm_t.ONES_COMPLEMENT16) sum#n;
     Hash<bit<8>>(PSA_HashAlgorithm_t.IDENTITY) same#n;
 ",
@@ -36,6 +52,27 @@ pub const CONTROLS: &[InControl] = &[
         }
         cells#n.write((bit<32>) hdr.base.k[2:0], cells#n.read((bit<32>) hdr.base.l[2:0]) + #s);
         meta.array[0] = cells#n.read(#s);
+",
+        ..ANY
+    },
+    InControl {
+        before: "struct cell#n_t {
+    bit<8> a;
+    bool b;
+    int<5> c;
+    inner_t inner;
+}
+",
+        locals: "    Register<cell#n_t, bit<1>>(2) cells#n;
+",
+        statements: "        cell#n_t cell#n = cells#n.read(hdr.base.k[0:0]);
+        if (!cell#n.b || cell#n.c < 0) {
+            cell#n = { meta.m0, hdr.base.k > #d, -#s, meta.inner };
+            cells#n.write(hdr.base.l[0:0], cell#n);
+        } else {
+            meta.other = cell#n.inner;
+        }
+        meta.m0 = meta.m0 + cell#n.a;
 ",
         ..ANY
     },

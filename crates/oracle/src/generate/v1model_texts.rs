@@ -79,10 +79,14 @@ struct record#n {
     error e;
     level_t l;
     part_t p;
+    base_t h;
+    item_t[3] s;
+    either_t u;
+    tuple<bit<8>, bool> t;
 }
 ",
         statements: "        if (hdr.base.k < #d) {
-            digest<record#n>(1, { (mark#n) meta.m0, (named#n) hdr.base.k, meta.m1, meta.flag, meta.err, level_t.Low, { 1, meta.m2 } });
+            digest<record#n>(1, { (mark#n) meta.m0, (named#n) hdr.base.k, meta.m1, meta.flag, meta.err, level_t.Low, { 1, meta.m2 }, hdr.base, hdr.items, hdr.either, { 3, false } });
             digest(2, { meta.m0, hdr.base.k });
         }
 ",
@@ -219,6 +223,37 @@ struct record#n {
             std.mcast_grp = 1;
         }
         meta.m1 = meta.m1 + (bit<16>) std.packet_length;
+",
+        ..ANY
+    },
+    InControl {
+        locals: "    Checksum16() sum#n;
+",
+        statements: "        meta.m1 = sum#n.get({ hdr.base.k, hdr.base.l, meta.m1 });
+        hash(meta.array[1], HashAlgorithm.identity, 8w#s, { meta.m0, hdr.base.k }, 16w#d);
+        hash(meta.m1, HashAlgorithm.crc16_custom, 16w0, { meta.m0, hdr.base.k }, 32w0x10000);
+        hash(meta.m0, HashAlgorithm.crc32_custom, 8w0, { meta.m1, hdr.base.l }, 16w256);
+",
+        ..ANY
+    },
+    InControl {
+        before: "extern Virtual#n {
+    Virtual#n();
+    abstract bit<8> turned(in bit<8> v, inout bit<16> w);
+}
+",
+        locals: "    Virtual#n() virtual#n = {
+        bit<8> turned(in bit<8> v, inout bit<16> w) {
+            w = w + (bit<16>) v;
+            if (v == #d) {
+                return v ^ #s;
+            }
+            return v + #d;
+        }
+    };
+",
+        statements: "        meta.m0 = virtual#n.turned(meta.m0, meta.m1);
+        hdr.base.l = virtual#n.turned(hdr.base.k, meta.m1);
 ",
         ..ANY
     },
