@@ -33,6 +33,8 @@ uint64_t fold#n(uint64_t x, uint64_t y, const uint64_t *wide) { return x + y + w
 void widen#n(uint64_t *wide, uint64_t flip) { wide[0] += flip; wide[1] ^= 5; }
 void pair#n(uint64_t a, uint64_t *x, uint64_t *y) { *x = (a + 1) & 0xff; *y = (a * 257) & 0xffff; }
 uint64_t number#n(uint64_t error, uint64_t colour) { return error * 16 + colour; }
+uint64_t sum#n(uint64_t p, uint64_t q) { return p + 2 * q; }
+void heads#n(uint64_t a, uint64_t *p, uint64_t *q) { *p = a; *q = (a + 1) & 0xff; }
 ";
 
 /// The C code that a program needs, if it has externs of its own.
@@ -90,6 +92,8 @@ impl Externs for Custom {
             }
             ("widen", "", [low, high, flip]) => (*low, *high) = (low.wrapping_add(*flip), *high ^ 5),
             ("pair", "", [a, x, y]) => (*x, *y) = ((*a + 1) & 0xff, (*a * 257) & 0xffff),
+            ("sum", "", [p, q, result]) => *result = *p + 2 * *q,
+            ("heads", "", [a, p, q]) => (*p, *q) = (*a, (*a + 1) & 0xff),
             ("number", "", [error, colour, result]) => *result = *error * 16 + *colour,
             _ => return false,
         }

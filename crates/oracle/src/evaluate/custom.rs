@@ -95,6 +95,8 @@ impl<'a> Machine<'a> {
                 let parts = [a + 1, a * 257].map(Value::Integer);
                 Some(convert(Value::Tuple(parts.to_vec()), of))
             }
+            ("sum", [p, q]) => Some(convert(Value::Integer(p + q * 2), of)),
+            ("heads", [a]) => Some(convert(Value::Tuple([a.clone(), a + 1].map(Value::Integer).to_vec()), of)),
             ("number", [error, colour]) => Some(convert(Value::Integer(error * 16 + colour), of)),
             _ => None,
         }

@@ -161,6 +161,13 @@ PSA_Switch(ip, PacketReplicationEngine(), ep, BufferingQueueingEngine()) main;
         if self.random.chance(50) {
             text.push_str(&indented(2, "if (meta.kept.isValid()) { hdr.one = meta.kept; }"));
         }
+        if self.random.chance(50) {
+            text.push_str(&indented(
+                2,
+                "meta.m1 = meta.m1 + ((bit<16>) (bit<8>) std.class_of_service ^ (bit<16>) std.instance);",
+            ));
+            text.push_str(&indented(2, "hdr.seen.s1 = meta.m1;"));
+        }
         if self.random.chance(40) {
             let (value, session) = (self.random.between(0, 7), self.random.between(1, 7));
             let clone = format!("ostd.clone = true; ostd.clone_session_id = (CloneSessionId_t) {session};");

@@ -255,6 +255,9 @@ add #c.s#n low:1 group=2
         } else if (std.packet_path == PSA_PacketPath_t.RECIRCULATE) {
             meta.m0 = meta.m0 ^ #d;
         }
+        if ((bit<64>) std.ingress_timestamp > 1000) {
+            meta.m0 = #d;
+        }
         if (ostd.drop || ostd.multicast_group == (MulticastGroup_t) 1) {
             meta.m1 = meta.m1 + (bit<16>) (bit<8>) ostd.class_of_service;
         }
@@ -264,7 +267,7 @@ add #c.s#n low:1 group=2
     InControl {
         place: Place::Egress,
         statements: "        meta.m1 = meta.m1 + (bit<16>) std.instance;
-        meta.m0 = meta.m0 ^ (bit<8>) std.class_of_service;
+        meta.m0 = meta.m0 ^ (bit<8>) std.class_of_service + (bit<8>) (bit<64>) std.egress_timestamp;
         switch (std.packet_path) {
             PSA_PacketPath_t.NORMAL_UNICAST: { meta.m0 = meta.m0 + 1; }
             PSA_PacketPath_t.NORMAL_MULTICAST: { meta.m0 = meta.m0 + 2; }

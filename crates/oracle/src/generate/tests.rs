@@ -8,11 +8,12 @@ use crate::architecture::Architecture;
 /// The port that leads back to ingress in PSA.
 const RECIRCULATE: usize = 0xffff_fffa;
 
-/// Sessions to which packets are cloned, and a group of replicas: for one half of the programs. Each has its ports, above 7.
+/// Sessions to which packets are cloned, and a group of replicas: for one half of the programs of v1model, and most others. Each has its ports, above 7.
 pub fn sessions(architecture: Architecture, seed: u64) -> Vec<String> {
     // Numbers of its own, so that the rest of a program does not depend on them.
     let mut random = Random::new(!seed);
-    if random.chance(50) {
+    let none = if architecture == Architecture::V1model { 50 } else { 20 };
+    if random.chance(none) {
         return Vec::new();
     }
     let mut lines: Vec<String> = Vec::new();

@@ -236,6 +236,17 @@ struct record#n {
 ",
         ..ANY
     },
+    // No time passes in a test.
+    InControl {
+        place: Place::Egress,
+        statements: "        if ((bit<32>) std.ingress_global_timestamp != std.enq_timestamp || std.egress_global_timestamp > 1000) {
+            hdr.seen.s0 = #d;
+        }
+        meta.m1 = meta.m1 + (bit<16>) std.deq_timedelta;
+        hdr.seen.s1 = meta.m1;
+",
+        ..ANY
+    },
     InControl {
         before: "extern Virtual#n {
     Virtual#n();
@@ -278,6 +289,8 @@ extern bit<8> fold#n(in pair#n_t pair, in bit<100> wide);
 extern void widen#n(inout bit<100> wide, in bool flip);
 extern pair#n_t pair#n(in bit<8> a);
 extern bit<8> number#n(in error e, in colour_t colour);
+extern bit<8> sum#n(in head#n_t h);
+extern head#n_t heads#n(in bit<8> a);
 ",
         locals: "    Mixer#n(#d) mixer#n;
     Mixer#n(32w#s) other#n;
@@ -308,6 +321,7 @@ extern bit<8> number#n(in error e, in colour_t colour);
         if (other#n.odd() && made#n.x != #d) {
             head#n_t head#n;
             other#n.mark(head#n);
+            meta.array[3] = sum#n(heads#n(hdr.base.k)) ^ sum#n(head#n);
             meta.m0 = head#n.p ^ head#n.q;
             meta.m1 = other#n.mix(made#n.x, made#n.y, meta.m0) + made#n.y;
         }
