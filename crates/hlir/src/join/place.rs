@@ -15,6 +15,7 @@ use crate::{
     Program, RegisterId, Scope, Statement, Table, TableId, VariableId,
 };
 use num_bigint::BigUint;
+use std::collections::HashMap;
 
 /// What a value join of two lookups is.
 #[derive(Clone, Debug)]
@@ -44,6 +45,11 @@ pub fn derive_places(
     objects: Option<Objects>,
 ) -> Result<Placed, String> {
     let name = |table: TableId| &program.tables[table].name;
+    if !is_exact(program, second) {
+        return Err(format!("the second table `{}`: not all of its keys are exact", name(second)));
+    }
+    // Of all pairs of tables, few pass this.
+    let firsts = firsts(program, first, second)?;
     for (id, which) in [(first, "first"), (second, "second")] {
         if let Some(why) = refusal(program, id) {
             return Err(format!("the {which} table `{}`: {why}", name(id)));
@@ -51,9 +57,6 @@ pub fn derive_places(
         if program.join_of(id).is_some() {
             return Err(format!("the {which} table `{}` is a joint table", name(id)));
         }
-    }
-    if !is_exact(program, second) {
-        return Err(format!("the second table `{}`: not all of its keys are exact", name(second)));
     }
     let [Some(first_node), Some(second_node)] = [first, second].map(|table| node_of(program, table)) else {
         return Err("a table is not looked up at exactly one node".to_string());
@@ -70,7 +73,6 @@ pub fn derive_places(
         let (node, first) = (&program.nodes[*node].name, name(first));
         return Err(format!("RAW: `{node}` writes the key of `{}` behind `{first}`", name(second)));
     }
-    let firsts = firsts(program, first, second)?;
     let all = 0..program.tables[second].actions.len() as u32;
     let seconds: Vec<u32> = all.filter(|action| is_runnable(program, second, *action)).collect();
     if seconds.is_empty() {
@@ -130,24 +132,26 @@ pub fn between(
 ) -> Result<Vec<NodeId>, String> {
     let [first, second] = [first, second].map(|table| &program.tables[table].name);
     let (mut between, mut waiting, mut is_behind) = (Vec::new(), vec![entered], false);
-    let mut enters_elsewhere = None;
+    let mut before: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+    for (id, node) in program.nodes.iter() {
+        node.own_successors().into_iter().for_each(|to| before.entry(to).or_default().push(id));
+    }
+    let mut enters_elsewhere = false;
     while let Some(at) = waiting.pop() {
-        if enters(program, at, entered) {
-            enters_elsewhere.get_or_insert(at);
-        }
-        for (id, _) in program.nodes.iter().filter(|(_, node)| node.own_successors().contains(&at)) {
-            if id == first_node {
+        enters_elsewhere |= enters(program, at, entered);
+        for id in before.get(&at).into_iter().flatten() {
+            if *id == first_node {
                 is_behind = true;
-            } else if !between.contains(&id) {
-                between.push(id);
-                waiting.push(id);
+            } else if !between.contains(id) {
+                between.push(*id);
+                waiting.push(*id);
             }
         }
     }
     if !is_behind {
         return Err(format!("`{second}` does not follow `{first}`"));
     }
-    if enters_elsewhere.is_some() {
+    if enters_elsewhere {
         return Err(format!("packets come to `{second}` without a lookup in `{first}`"));
     }
     Ok(between)

@@ -77,12 +77,12 @@ pub fn join_tables(program: &mut Program, inputs: &Inputs) {
 /// Makes the value joins that are given. They come first: a joint table has no places.
 fn join_by_value(program: &mut Program, inputs: &Inputs) {
     loop {
-        let is_made = |pair: &PlacedPair| {
-            let names = [pair.placed.first, pair.placed.second].map(|table| &program.tables[table].name);
+        let is_made = |first: TableId, second: TableId| {
+            let names = [first, second].map(|table| &program.tables[table].name);
             given((names[0], names[1]), JoinKind::Value, inputs).is_some_and(|choice| choice.made)
         };
-        let pairs = placed_pairs(program, &with_joint_contents(program, inputs));
-        let Some(pair) = pairs.into_iter().find(is_made) else { break };
+        let pairs = placed_pairs(program, &with_joint_contents(program, inputs), is_made);
+        let Some(pair) = pairs.into_iter().next() else { break };
         *program = placed(program, &pair);
     }
 }
@@ -100,7 +100,7 @@ pub fn candidates(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
         is_determined: true,
         joined: placed(program, &pair),
     };
-    candidates.extend(placed_pairs(program, &inputs).into_iter().map(by_value));
+    candidates.extend(placed_pairs(program, &inputs, |_, _| true).into_iter().map(by_value));
     candidates
 }
 

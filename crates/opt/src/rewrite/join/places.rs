@@ -27,8 +27,12 @@ pub(super) fn expected_places(program: &Program, [first, second]: [TableId; 2], 
     first.records.min(first.entries).min(second.entries).max(1)
 }
 
-/// All pairs that can be joined by value, in the order of the graph.
-pub(super) fn placed_pairs(program: &Program, inputs: &Inputs) -> Vec<PlacedPair> {
+/// The wanted pairs that can be joined by value, in the order of the graph.
+pub(super) fn placed_pairs(
+    program: &Program,
+    inputs: &Inputs,
+    is_wanted: impl Fn(TableId, TableId) -> bool,
+) -> Vec<PlacedPair> {
     let free = free_lookups(program);
     let pair = |first: TableId, second: TableId| {
         let placed = derive_places(program, [first, second], node_of(program, second)?, None).ok()?;
@@ -37,7 +41,8 @@ pub(super) fn placed_pairs(program: &Program, inputs: &Inputs) -> Vec<PlacedPair
         Some(PlacedPair { placed, limit: (1 << bits) - 1 })
     };
     let pairs = free.iter().flat_map(|(_, first)| free.iter().map(move |(_, second)| (*first, *second)));
-    pairs.filter(|(first, second)| first != second).filter_map(|(first, second)| pair(first, second)).collect()
+    let wanted = pairs.filter(|(first, second)| first != second && is_wanted(*first, *second));
+    wanted.filter_map(|(first, second)| pair(first, second)).collect()
 }
 
 /// The program with a value join.
