@@ -59,7 +59,7 @@ impl<'a> Machine<'a> {
         let result = match (method, &given[..]) {
             ("mix", [a, b]) => {
                 *state = (&*state + a) % modulus;
-                let (state, next) = (state.clone(), BigInt::from(a ^ b));
+                let (state, next) = (state.clone(), a ^ b);
                 let result = b + &state;
                 self.give(passed, 1, Value::Integer(next));
                 self.give(passed, 2, Value::Integer(state));

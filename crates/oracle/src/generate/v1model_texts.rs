@@ -86,7 +86,8 @@ struct record#n {
 }
 ",
         statements: "        if (hdr.base.k < #d) {
-            digest<record#n>(1, { (mark#n) meta.m0, (named#n) hdr.base.k, meta.m1, meta.flag, meta.err, level_t.Low, { 1, meta.m2 }, hdr.base, hdr.items, hdr.either, { 3, false } });
+            digest<record#n>(1, { (mark#n) meta.m0, (named#n) hdr.base.k, meta.m1, meta.flag, meta.err, level_t.Low,
+                { 1, meta.m2 }, hdr.base, hdr.items, hdr.either, { 3, false } });
             digest(2, { meta.m0, hdr.base.k });
         }
 ",
