@@ -80,7 +80,7 @@ fn one(
     let mut outcome = judge(&joined(architectures.text(case.architecture), &case.program), &case.lines);
     let mut on_native = false;
     if let (Outcome::Same { .. }, Some((bacus, every))) = (&outcome, &settings.native)
-        && seed.is_multiple_of((*every).max(1))
+        && is_native(seed, (*every).max(1))
     {
         on_native = true;
         let texts = (case.architecture, architectures);
@@ -106,6 +106,11 @@ fn one(
             }
         }
     }
+}
+
+/// Whether a program of a seed runs as native code, too: one in `every`, of each architecture.
+fn is_native(seed: u64, every: u64) -> bool {
+    (seed + seed / every).is_multiple_of(every)
 }
 
 /// The exit status of `bacus stf` where a test fails; others say that it was not run.
