@@ -323,7 +323,9 @@ extern head#n_t heads#n(in bit<8> a);
             head#n_t head#n;
             other#n.mark(head#n);
             meta.array[3] = sum#n(heads#n(hdr.base.k)) ^ sum#n(head#n);
-            meta.m0 = head#n.p ^ head#n.q;
+            if (head#n.isValid()) {
+                meta.m0 = head#n.p ^ head#n.q;
+            }
             meta.m1 = other#n.mix(made#n.x, made#n.y, meta.m0) + made#n.y;
         }
         meta.array[2] = number#n(meta.err, meta.colour);
