@@ -191,16 +191,33 @@ fn copies_beyond_the_budget_are_those_that_the_interpreter_drops() {
     }
 }
 
-/// As planned for this machine, without a plan, and for a machine with slow memory, where every lookup that can have a stage has one.
-#[test]
-fn applications_send_what_the_interpreter_sends_under_every_plan() {
-    let machine = path("tests/machines/slow-memory.toml").display().to_string();
+const SLOW_MEMORY: &str = "tests/machines/slow-memory.toml";
+
+fn all_agree(plan: &[&str]) {
     for app in APPS {
-        agrees(app, &[]);
-        agrees(app, &["--passes", ""]);
-        agrees(app, &["--machine", &machine]);
-        agrees(app, &["--machine", &machine, "--without", "prefetch"]);
+        agrees(app, plan);
     }
+}
+
+#[test]
+fn applications_planned_for_this_machine_send_what_the_interpreter_sends() {
+    all_agree(&[]);
+}
+
+#[test]
+fn applications_without_a_plan_send_what_the_interpreter_sends() {
+    all_agree(&["--passes", ""]);
+}
+
+/// Every lookup that can have a stage has one.
+#[test]
+fn applications_planned_for_slow_memory_send_what_the_interpreter_sends() {
+    all_agree(&["--machine", &path(SLOW_MEMORY).display().to_string()]);
+}
+
+#[test]
+fn applications_in_stages_without_prefetches_send_what_the_interpreter_sends() {
+    all_agree(&["--machine", &path(SLOW_MEMORY).display().to_string(), "--without", "prefetch"]);
 }
 
 /// A packet that is a `struct rte_mbuf`, in stages. Its buffer is DPDK's, which the sanitizers do not track.
@@ -209,7 +226,7 @@ fn mbufs_are_sent_as_the_interpreter_sends_packets() {
     if !has_dpdk() {
         return;
     }
-    let machine = path("tests/machines/slow-memory.toml").display().to_string();
+    let machine = path(SLOW_MEMORY).display().to_string();
     for app in APPS {
         let plan = ["--machine", &machine, "--descriptor", "mbuf"];
         tested(app, &plan, &["--engine", "native", "--burst", "7"]);
@@ -222,7 +239,7 @@ fn mbufs_are_sent_as_the_interpreter_sends_packets() {
 fn side_effects_of_tables_without_keys_are_deferred() {
     let file = |name: &str| path(name).display().to_string();
     let (program, test) = (file("crates/cli/tests/plans/keyless.p4"), file("crates/cli/tests/plans/keyless.stf"));
-    let machine = file("tests/machines/slow-memory.toml");
+    let machine = file(SLOW_MEMORY);
     for plan in [&["--engine", "interp"][..], &["--engine", "native"], &["--engine", "native", "--machine", &machine]] {
         for burst in ["1", "64"] {
             let output = bacus().args(["stf", &program, &test, "--burst", burst]).args(plan).output();
@@ -270,7 +287,7 @@ fn constant_entries_in_code_are_those_of_the_interpreter() {
         file.display().to_string()
     };
     let (alone, lists) = (written("alone.plan", &tables), written("lists.plan", &(lists + &tables)));
-    let machine = path("tests/machines/slow-memory.toml").display().to_string();
+    let machine = path(SLOW_MEMORY).display().to_string();
     let planned: [&[&str]; 4] =
         [&["--plan", &alone], &["--plan", &lists], &["--pin", &alone, "--machine", &machine], &[]];
     for plan in planned {
@@ -423,7 +440,7 @@ fn truncated_packets_re_enter_as_received() {
     let file = |name: &str| path(name).display().to_string();
     let (program, packets) =
         (file("crates/cli/tests/plans/truncated.hlir"), file("crates/cli/tests/plans/truncated.stf"));
-    let machine = file("tests/machines/slow-memory.toml");
+    let machine = file(SLOW_MEMORY);
     let ran = ["stf", &program, &packets, "--trace", &packets, "--count", "1000", "--random-entries", "5"];
     let behind = plan_file("truncated_pipelined");
     let planned = [&["--machine", machine.as_str(), "--sanitize"][..], &["--plan", &behind, "--sanitize"]];
