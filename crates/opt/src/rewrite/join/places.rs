@@ -5,9 +5,11 @@ use super::graph::{lead_to, unique};
 use super::{free_lookups, make_objects};
 use crate::inputs::Inputs;
 use hlir::entry::EntryAction;
-use hlir::join::{Placed, SecondKey, derive_places, node_of, set_place};
+use hlir::join::{Accesses, Placed, SecondKey, derive_places, node_of, set_place};
 use hlir::table::action_bit;
-use hlir::{ActionCall, Join, Node, NodeKind, Notes, Parameter, Program, TableId, Type, Variable, VariableId};
+use hlir::{
+    ActionCall, Join, MatchKind, Node, NodeKind, Notes, Parameter, Program, TableId, Type, Variable, VariableId,
+};
 use num_bigint::BigUint;
 
 /// Room: this many times the places that are expected, within limits.
@@ -121,11 +123,19 @@ pub(super) fn placed_actions(join: &Join, actions: u64) -> u64 {
     seconds.fold(0, |all, (at, _)| all | action_bit(Join::placed_action(at) as usize))
 }
 
-/// Pairs of lookups in tables of which the second follows the first that cannot be joined by value, and why.
+/// The pairs of which the first table writes keys of the second, all of them exact, that cannot be joined by value, and
+/// why. Nothing suggests such a join of other pairs.
 pub(super) fn refused_places(program: &Program, pairs: &[(TableId, TableId)]) -> Vec<(TableId, TableId, String)> {
+    let is_expected = |&(first, second): &(TableId, TableId)| {
+        let mut read = Accesses::default();
+        program.tables[second].keys.iter().for_each(|key| read.add(&Accesses::of_expression(&key.value)));
+        let kinds = program.key_kinds(second);
+        kinds.iter().all(|(kind, _)| *kind == MatchKind::Exact)
+            && Accesses::of_table(program, first).writes_what_is_read_by(&read)
+    };
     let why = |&(first, second): &(TableId, TableId)| {
         let derived = derive_places(program, [first, second], node_of(program, second)?, None);
         Some((first, second, derived.err()?))
     };
-    pairs.iter().filter_map(why).collect()
+    pairs.iter().filter(|pair| is_expected(pair)).filter_map(why).collect()
 }
