@@ -41,6 +41,41 @@ impl Progress {
     }
 }
 
+/// What the worker has done in several stretches of time.
+#[derive(Default)]
+pub struct Stretches {
+    packets: u64,
+    processor: Duration,
+    elapsed: Duration,
+}
+
+impl Stretches {
+    /// Adds what the worker does while `work` runs.
+    pub fn add<T>(&mut self, rig: &Rig, work: impl FnOnce() -> T) -> T {
+        let before = rig.progress();
+        let result = work();
+        let after = rig.progress();
+        self.packets += after.packets - before.packets;
+        self.processor += after.processor - before.processor;
+        self.elapsed += after.at - before.at;
+        result
+    }
+
+    /// Packets a second, by the clock.
+    pub fn rate(&self) -> f64 {
+        self.packets as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// Packets a second of the worker's own time.
+    pub fn own_rate(&self) -> f64 {
+        self.packets as f64 / self.processor.as_secs_f64()
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.elapsed.as_secs_f64()
+    }
+}
+
 pub struct Rig {
     pub switch: Shared<MemoryPort>,
     server: Option<Server>,
