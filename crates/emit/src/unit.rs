@@ -260,7 +260,7 @@ impl Facts {
         for value in effect.expressions() {
             self.expression(value);
         }
-        for (place, _) in effect_assignments(effect) {
+        for (place, _) in effect.assignments() {
             self.place(*place);
         }
         self.multiplies |= effect.multiplies();
@@ -279,17 +279,6 @@ impl Facts {
             }
             Effect::Drop { .. } | Effect::Send { .. } | Effect::Unicast { .. } => {}
         }
-    }
-}
-
-fn effect_assignments(effect: &Effect) -> &[(Place, Expression)] {
-    match effect {
-        Effect::Unicast { set, .. } => set,
-        Effect::Replicate { copy, .. }
-        | Effect::Clone { copy, .. }
-        | Effect::Resubmit { copy }
-        | Effect::Recirculate { copy } => &copy.set,
-        Effect::Drop { .. } | Effect::Send { .. } | Effect::Punt { .. } => &[],
     }
 }
 

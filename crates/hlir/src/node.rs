@@ -179,6 +179,18 @@ pub enum Keep {
 }
 
 impl Effect {
+    /// What is assigned to the packet that goes on, or to a copy of it.
+    pub fn assignments(&self) -> &[(Place, Expression)] {
+        match self {
+            Effect::Unicast { set, .. } => set,
+            Effect::Replicate { copy, .. }
+            | Effect::Clone { copy, .. }
+            | Effect::Resubmit { copy }
+            | Effect::Recirculate { copy } => &copy.set,
+            Effect::Drop { .. } | Effect::Send { .. } | Effect::Punt { .. } => &[],
+        }
+    }
+
     /// Whether the packet's stay at the buffering manager ends here.
     pub fn is_last(&self) -> bool {
         match self {

@@ -452,31 +452,9 @@ fn move_parameters(expression: &mut Expression, by: u32) {
 impl Derived {
     /// The joint table, with room for `limit` entries.
     pub fn table(&self, program: &Program, limit: u64) -> Table {
-        let slow = Action {
-            name: "slow".to_string(),
-            parameters: Vec::new(),
-            body: Vec::new(),
-            scope: if self.is_complete() { Scope::Everywhere } else { Scope::DefaultOnly },
-            notes: Notes::default(),
-        };
+        let scope = if self.is_complete() { Scope::Everywhere } else { Scope::DefaultOnly };
         let names = [self.first, self.second].map(|id| program.tables[id].name.as_str());
-        Table {
-            name: names.join("+"),
-            keys: self.joint_keys.clone(),
-            actions: std::iter::once(slow).chain(self.actions.iter().map(|(action, _)| action.clone())).collect(),
-            default: ActionCall { action: Join::SLOW, arguments: Vec::new() },
-            default_constant: true,
-            size: Some(limit),
-            entries: Vec::new(),
-            entries_constant: false,
-            profile: None,
-            selector: Vec::new(),
-            empty_group: None,
-            idle_timeout: None,
-            add_on_miss: false,
-            punt_on_miss: false,
-            notes: Notes::default(),
-        }
+        hidden_table(names.join("+"), self.joint_keys.clone(), (scope, &self.actions), limit)
     }
 
     /// Whether each entry of the first table has one of the joint table.
@@ -492,5 +470,39 @@ impl Derived {
         }
         let cases = self.actions.iter().zip(Join::SLOW + 1..).map(|((_, to), action)| (action, *to)).collect();
         Next::Actions { cases, otherwise: slow }
+    }
+}
+
+/// A table that only joins have: its hidden actions behind `slow`, which leaves the packet to the sources and is its
+/// default.
+pub(super) fn hidden_table(
+    name: String,
+    keys: Vec<Key>,
+    (slow, actions): (Scope, &[(Action, NodeId)]),
+    limit: u64,
+) -> Table {
+    let slow = Action {
+        name: "slow".to_string(),
+        parameters: Vec::new(),
+        body: Vec::new(),
+        scope: slow,
+        notes: Notes::default(),
+    };
+    Table {
+        name,
+        keys,
+        actions: std::iter::once(slow).chain(actions.iter().map(|(action, _)| action.clone())).collect(),
+        default: ActionCall { action: Join::SLOW, arguments: Vec::new() },
+        default_constant: true,
+        size: Some(limit),
+        entries: Vec::new(),
+        entries_constant: false,
+        profile: None,
+        selector: Vec::new(),
+        empty_group: None,
+        idle_timeout: None,
+        add_on_miss: false,
+        punt_on_miss: false,
+        notes: Notes::default(),
     }
 }

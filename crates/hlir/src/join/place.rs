@@ -7,12 +7,13 @@
 //! and only a stale one would be wrong.
 
 use super::derive::{
-    body_of, count_at, defaults, is_exact, is_runnable, missed_body, missed_target, name_of, next_objects, restart,
+    body_of, count_at, defaults, hidden_table, is_exact, is_runnable, missed_body, missed_target, name_of,
+    next_objects, restart,
 };
 use super::{Accesses, FirstAction, Join, Known, Objects, node_of, refusal, target};
 use crate::{
-    Action, ActionCall, Effect, Expression, Key, MatchKind, Next, Node, NodeId, NodeKind, Notes, Parameter, Place,
-    Program, RegisterId, Scope, Statement, Table, TableId, VariableId,
+    Action, Effect, Expression, Key, MatchKind, Next, Node, NodeId, NodeKind, Notes, Parameter, Place, Program,
+    RegisterId, Scope, Statement, Table, TableId, VariableId,
 };
 use num_bigint::BigUint;
 use std::collections::HashMap;
@@ -222,13 +223,6 @@ pub fn set_place(place: VariableId, width: u32, parameter: Option<u32>) -> State
 impl Placed {
     /// The table of the join, with so many places.
     pub fn table(&self, program: &Program, place: VariableId, limit: u64) -> Table {
-        let slow = Action {
-            name: "slow".to_string(),
-            parameters: Vec::new(),
-            body: Vec::new(),
-            scope: Scope::DefaultOnly,
-            notes: Notes::default(),
-        };
         let names = [self.first, self.second].map(|id| program.tables[id].name.as_str());
         let key = Key {
             value: Expression::Variable(place),
@@ -236,23 +230,7 @@ impl Placed {
             name: program.variables[place].name.clone(),
             notes: Notes::default(),
         };
-        Table {
-            name: names.join(">"),
-            keys: vec![key],
-            actions: std::iter::once(slow).chain(self.actions.iter().map(|(action, _)| action.clone())).collect(),
-            default: ActionCall { action: Join::SLOW, arguments: Vec::new() },
-            default_constant: true,
-            size: Some(limit),
-            entries: Vec::new(),
-            entries_constant: false,
-            profile: None,
-            selector: Vec::new(),
-            empty_group: None,
-            idle_timeout: None,
-            add_on_miss: false,
-            punt_on_miss: false,
-            notes: Notes::default(),
-        }
+        hidden_table(names.join(">"), vec![key], (Scope::DefaultOnly, &self.actions), limit)
     }
 
     /// The edges of its node: where it has nothing, the packet goes on at the second table.

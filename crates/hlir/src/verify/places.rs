@@ -114,7 +114,8 @@ impl Verifier<'_> {
             }
             NodeKind::Branch { condition, .. } => uses(&Accesses::of_expression(condition)),
             NodeKind::Buffer { rules, .. } => {
-                let sets = |effect: &Effect| sets(effect).iter().any(|(target, _)| *target == Place::Variable(place));
+                let sets =
+                    |effect: &Effect| effect.assignments().iter().any(|(target, _)| *target == Place::Variable(place));
                 let reads = |rule: &Rule| {
                     let mut all = rule.effect.expressions().into_iter().chain([&rule.condition]);
                     all.any(|value| uses(&Accesses::of_expression(value)))
@@ -128,17 +129,5 @@ impl Verifier<'_> {
             return Err(format!("`{name}` is used otherwise than as the place of a value join"));
         }
         Ok(())
-    }
-}
-
-/// What is assigned to a packet that goes on, or to a copy of it.
-fn sets(effect: &Effect) -> &[(Place, Expression)] {
-    match effect {
-        Effect::Unicast { set, .. } => set,
-        Effect::Replicate { copy, .. }
-        | Effect::Clone { copy, .. }
-        | Effect::Resubmit { copy }
-        | Effect::Recirculate { copy } => &copy.set,
-        Effect::Drop { .. } | Effect::Send { .. } | Effect::Punt { .. } => &[],
     }
 }
