@@ -192,7 +192,8 @@ impl<'a> Lowering<'a> {
         let mut index = Value::Scalar(index);
         let passed = self.pass(call, arguments)?;
         self.settle(&mut index, mark);
-        let Value::Scalar(index) = self.atom(index, "index") else { return Ok(Value::Void) };
+        // Saved: an `out` argument may be what it reads, and objects that follow would compare with that.
+        let Value::Scalar(index) = self.save(index, "index") else { return Ok(Value::Void) };
         let width = self.width(&index);
         let call = self.specialised(call);
         let result = self.substituted(&call.result);
