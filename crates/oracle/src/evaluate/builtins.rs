@@ -20,6 +20,7 @@ impl<'a> Machine<'a> {
     ) -> Run<Value> {
         let binding = match &base.kind {
             ExpressionKind::Path(path) => Some(self.lookup(path, env)?),
+            ExpressionKind::Index { base, index } => self.object_of_array(base, index, env)?,
             ExpressionKind::Type(of) if method == "apply" => match &of.kind {
                 ast::TypeKind::Specialized { base, .. } => Some(self.lookup(base, env)?),
                 _ => None,
@@ -60,6 +61,21 @@ impl<'a> Machine<'a> {
                 Ok(Self::size_method(&of, method))
             }
             _ => unsupported(format!("method {base}.{method}")),
+        }
+    }
+
+    /// The object that an index chooses, if the base is an array of objects.
+    fn object_of_array(
+        &mut self,
+        base: &'a Expression,
+        index: &'a Expression,
+        env: &Env<'a>,
+    ) -> Run<Option<Binding<'a>>> {
+        let ExpressionKind::Path(path) = &base.kind else { return Ok(None) };
+        let Binding::Instance(array) = self.lookup(path, env)? else { return Ok(None) };
+        match array.elements.get(self.size(index, env)?) {
+            Some(object) => Ok(Some(Binding::Instance(object.clone()))),
+            None => unsupported(format!("an object beyond the end of {base}")),
         }
     }
 

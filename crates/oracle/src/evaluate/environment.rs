@@ -62,6 +62,8 @@ pub struct Instance<'a> {
     pub value_sets: HashMap<DeclarationId, usize>,
     /// The state of an extern object.
     pub object: Option<usize>,
+    /// The objects of an array of externs, `Counter(64) counters[4];`. Such an instance is nothing else.
+    pub elements: Vec<Rc<Instance<'a>>>,
     /// Abstract methods that the instance implements, and what they see.
     pub methods: Option<(&'a [Declaration], Env<'a>)>,
 }

@@ -13,6 +13,7 @@ use super::environment::{Env, Instance};
 use super::machine::Machine;
 use super::place::Step;
 use super::portable::Portable;
+use super::reentry::List;
 use super::value::{Type, Value, size_in_bits};
 use super::{Run, Stop, unsupported};
 
@@ -109,17 +110,30 @@ impl<'a> Machine<'a> {
                 Ok(Value::Void)
             }
             "digest" | "log_msg" => Ok(Value::Void),
-            "clone" | "clone_preserving_field_list" => {
-                let list = if passed.len() > 2 { Some(number(&passed, 2)?) } else { None };
+            "clone" | "clone_preserving_field_list" | "clone3" => {
+                let list = match arguments {
+                    [_, _, named] if name == "clone3" => Some(self.named_fields(&named.value, env)?),
+                    [_, _, _] => Some(List::Numbered(number(&passed, 2)?)),
+                    _ => None,
+                };
                 self.request_clone(&algorithm(0)?, &number(&passed, 1)?, list);
                 Ok(Value::Void)
             }
             "resubmit_preserving_field_list" => {
-                self.resubmitted = Some(number(&passed, 0)?);
+                self.resubmitted = Some(List::Numbered(number(&passed, 0)?));
                 Ok(Value::Void)
             }
             "recirculate_preserving_field_list" => {
-                self.recirculated = Some(number(&passed, 0)?);
+                self.recirculated = Some(List::Numbered(number(&passed, 0)?));
+                Ok(Value::Void)
+            }
+            "resubmit" => {
+                self.resubmitted = Some(self.named_fields(&arguments[0].value, env)?);
+                Ok(Value::Void)
+            }
+            // PNA's has no argument.
+            "recirculate" if !arguments.is_empty() => {
+                self.recirculated = Some(self.named_fields(&arguments[0].value, env)?);
                 Ok(Value::Void)
             }
             "random" if number(&passed, 1)? == number(&passed, 2)? => {

@@ -54,6 +54,13 @@ impl<'a> Machine<'a> {
         env: &Env<'a>,
         path: String,
     ) -> Run<Rc<Instance<'a>>> {
+        if let TypeKind::Array { element, size } = &of.kind {
+            let (declaration, _) = self.class(element, env)?;
+            let elements = (0..self.size(size, env)?)
+                .map(|at| self.instantiate(element, arguments, env, format!("{path}[{at}]")))
+                .collect::<Run<_>>()?;
+            return Ok(Rc::new(Instance { elements, ..empty(declaration, path, None) }));
+        }
         let (declaration, types) = self.class(of, env)?;
         self.make(declaration, &types, arguments, env, path)
     }
@@ -267,6 +274,7 @@ fn empty<'a>(declaration: &'a Declaration, path: String, env: Env<'a>) -> Instan
         tables: HashMap::new(),
         value_sets: HashMap::new(),
         object: None,
+        elements: Vec::new(),
         methods: None,
     }
 }

@@ -11,7 +11,7 @@ use super::environment::{Binding, Env, Instance, find};
 use super::externs::Object;
 use super::packages::Package;
 use super::profile::Profile;
-use super::reentry::Cloned;
+use super::reentry::{Cloned, List};
 use super::table::Table;
 use super::value::{StructureType, Type, Value};
 use super::{Run, unsupported};
@@ -46,8 +46,8 @@ pub struct Machine<'a> {
     pub(super) output: Vec<bool>,
     pub(super) truncated: Option<usize>,
     /// What the control that runs has requested: the field list of a resubmission or a recirculation, and a clone.
-    pub(super) resubmitted: Option<BigInt>,
-    pub(super) recirculated: Option<BigInt>,
+    pub(super) resubmitted: Option<List>,
+    pub(super) recirculated: Option<List>,
     pub(super) cloned: Option<Cloned>,
     /// Whether egress is what runs.
     pub(super) in_egress: bool,

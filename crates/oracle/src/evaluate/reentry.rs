@@ -2,14 +2,17 @@
 //!
 //! They begin with metadata of zero, but for the fields of a list, which keep what they hold at the end of the control.
 
-use num_bigint::BigInt;
-use p4::ast::DeclarationKind;
+use std::rc::Rc;
 
+use num_bigint::BigInt;
+use p4::ast::{DeclarationKind, Expression, ExpressionKind, walk};
+
+use super::environment::Env;
 use super::machine::Machine;
 use super::packages::{Package, Sent};
 use super::place::{Place, Step};
 use super::v1model::{State, Switch};
-use super::value::{Type, Value};
+use super::value::{StructureType, Type, Value};
 use super::{Run, unsupported};
 
 /// Re-entries after which a packet is left out of the comparison; docs/language.md allows 64.
@@ -22,7 +25,15 @@ const RESUBMITTED: u32 = 6;
 /// A clone that a control has requested: of its calls the last one counts.
 pub struct Cloned {
     session: BigInt,
-    list: Option<BigInt>,
+    list: Option<List>,
+}
+
+/// What a call keeps of the metadata.
+pub enum List {
+    /// The fields to which `@field_list` gives this number.
+    Numbered(BigInt),
+    /// The fields that an argument names, by their positions.
+    Named(Vec<usize>),
 }
 
 /// Fields of the metadata and what they keep.
@@ -39,7 +50,7 @@ pub enum Waiting {
 
 impl<'a> Machine<'a> {
     /// A call of another kind than fits the control has no effect.
-    pub(super) fn request_clone(&mut self, kind: &str, session: &BigInt, list: Option<BigInt>) {
+    pub(super) fn request_clone(&mut self, kind: &str, session: &BigInt, list: Option<List>) {
         if (kind == "E2E") == self.in_egress {
             self.cloned = Some(Cloned { session: session.clone(), list });
         }
@@ -71,14 +82,14 @@ impl<'a> Machine<'a> {
     }
 
     /// The bytes that came in are parsed again.
-    pub(super) fn resubmit(&mut self, list: &BigInt, state: State) -> Run<()> {
+    pub(super) fn resubmit(&mut self, list: &List, state: State) -> Run<()> {
         let kept = self.kept(Some(list), state)?;
         self.wait(Waiting::Again { packet: self.packet.clone(), kept, instance_type: RESUBMITTED });
         Ok(())
     }
 
     /// The bytes that the deparser wrote are parsed.
-    pub(super) fn recirculate(&mut self, list: &BigInt, state: State, packet: Vec<bool>) -> Run<()> {
+    pub(super) fn recirculate(&mut self, list: &List, state: State, packet: Vec<bool>) -> Run<()> {
         if self.truncated.is_some() {
             self.note_undefined("a recirculated packet that is truncated");
         }
@@ -149,13 +160,48 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The fields of the metadata that `@field_list` gives to a list, and what they hold.
-    fn kept(&mut self, list: Option<&BigInt>, state: State) -> Run<Kept> {
-        let Some(list) = list else { return Ok(Vec::new()) };
+    /// The older calls name the fields to keep: `clone3(type, session, { meta.a, meta.b })`, `resubmit(meta)`.
+    pub(super) fn named_fields(&mut self, argument: &'a Expression, env: &Env<'a>) -> Run<List> {
+        let Some(of) = self.metadata_type() else { return unsupported("no metadata") };
+        let mut parts = Vec::new();
+        walk::expressions(argument, &mut |part| parts.push(part));
+        let mut fields = Vec::new();
+        for part in parts {
+            match &part.kind {
+                ExpressionKind::Member { base, member } if self.is_of(base, &of, env)? => {
+                    fields.extend(of.position(member.as_str()));
+                }
+                ExpressionKind::Path(_) if std::ptr::eq(part, argument) && self.is_of(part, &of, env)? => {
+                    fields.extend(0..of.fields.len());
+                }
+                _ => {}
+            }
+        }
+        Ok(List::Named(fields))
+    }
+
+    fn is_of(&mut self, expression: &'a Expression, of: &StructureType, env: &Env<'a>) -> Run<bool> {
+        Ok(matches!(self.type_of(expression, env)?, Type::Structure(found) if found.name == of.name))
+    }
+
+    fn metadata_type(&self) -> Option<Rc<StructureType>> {
+        match &self.package {
+            Package::V1Switch(Switch { metadata: Type::Structure(of), .. }) => Some(of.clone()),
+            _ => None,
+        }
+    }
+
+    /// The fields of a list, and what they hold.
+    fn kept(&mut self, list: Option<&List>, state: State) -> Run<Kept> {
         let Value::Structure(held) = self.cells[state.metadata].clone() else { return unsupported("no metadata") };
-        let Package::V1Switch(Switch { metadata: Type::Structure(of), .. }) = &self.package else {
-            return Ok(Vec::new());
+        let list = match list {
+            None => return Ok(Vec::new()),
+            Some(List::Named(fields)) => {
+                return Ok(fields.iter().map(|at| (*at, held.fields[*at].clone())).collect());
+            }
+            Some(List::Numbered(list)) => list,
         };
+        let Some(of) = self.metadata_type() else { return Ok(Vec::new()) };
         let declared = self.globals.get(&*of.name).and_then(|all| all.first().copied());
         let Some(DeclarationKind::Structure(structure)) = declared.map(|declared| &declared.kind) else {
             return Ok(Vec::new());

@@ -204,6 +204,61 @@ struct record#n {
 ",
         ..ANY
     },
+    // The older calls name the fields to keep.
+    InControl {
+        place: Place::Ingress,
+        locals: "    action clone#n(bit<8> v) {
+        meta.m0 = v;
+        clone3(CloneType.I2E, 5, { meta.m0, meta.m2 });
+    }
+",
+        statements: "        if (hdr.base.k == #s) {
+            clone#n(#d);
+        } else if (hdr.base.k[0:0] == 1) {
+            clone3(CloneType.I2E, 6, meta.m1);
+        } else if (hdr.base.k < 4) {
+            clone3(CloneType.I2E, 5, meta);
+        }
+        if (std.instance_type == 0 && hdr.base.l == #s) {
+            resubmit({ meta.m0, { meta.m1, std.packet_length } });
+        } else if (std.instance_type == 0 && hdr.base.l[1:0] == 3) {
+            resubmit(meta);
+        }
+        meta.m1 = meta.m1 + 3;
+",
+        ..ANY
+    },
+    InControl {
+        place: Place::Egress,
+        statements: "        if (hdr.base.l[0:0] == 1 && std.instance_type == 0) {
+            clone3(CloneType.E2E, 6, { meta.m1 });
+        } else if (hdr.base.k == #s) {
+            clone3(CloneType.E2E, 5, { hdr.base.k });
+        }
+        if (hdr.base.l == #d) {
+            hdr.base.l = #s;
+            recirculate({ meta.m2, meta.m0 });
+        } else if (hdr.base.l == 6) {
+            hdr.base.l = 201;
+            recirculate(meta);
+        }
+        meta.m0 = meta.m0 ^ (bit<8>) std.instance_type;
+",
+        ..ANY
+    },
+    // Arrays of objects, whose index is read before the arguments.
+    InControl {
+        locals: "    register<bit<8>>(2) cells#n[4];
+    counter(4, CounterType.packets) counts#n[2];
+",
+        statements: "        cells#n[hdr.base.k[1:0]].read(meta.m0, (bit<32>) hdr.base.l[0:0]);
+        cells#n[meta.m0[1:0]].write(0, meta.m0 + #s);
+        cells#n[meta.m0[1:0]].read(meta.m0, 0);
+        cells#n[3].write((bit<32>) meta.m0[0:0], hdr.base.k);
+        counts#n[hdr.base.l[0:0]].count(#s);
+",
+        ..ANY
+    },
     InControl {
         place: Place::Egress,
         statements: "        if (hdr.base.k == #s) {
@@ -295,6 +350,7 @@ extern head#n_t heads#n(in bit<8> a);
 ",
         locals: "    Mixer#n(#d) mixer#n;
     Mixer#n(32w#s) other#n;
+    Mixer#n(#s) many#n[4];
     action mixes#n(bit<8> v) {
         meta.m1 = mixer#n.mix(v, meta.m1, meta.array[1]);
     }
@@ -329,6 +385,8 @@ extern head#n_t heads#n(in bit<8> a);
             meta.m1 = other#n.mix(made#n.x, made#n.y, meta.m0) + made#n.y;
         }
         meta.array[2] = number#n(meta.err, meta.colour);
+        meta.m1 = many#n[meta.m0[1:0]].mix(meta.m0, meta.m1, meta.m0);
+        meta.array[3] = many#n[hdr.base.k[1:0]].mix(many#n[hdr.base.l[1:0]].mix(meta.m0)) ^ many#n[2].mix(1);
 ",
         ..ANY
     },
