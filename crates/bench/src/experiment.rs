@@ -160,6 +160,15 @@ pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
             cases.extend(chosen.map(|size| case(name, *size, Experiment::Join)));
         }
     }
+    if cases.is_empty() {
+        let named = options.applications.join(", ");
+        let kind = match (options.sweep, &options.experiment[..]) {
+            (true, _) => "--sweep".to_string(),
+            (false, asked) => format!("--experiment {}", asked.join(",")),
+        };
+        let hint = "hint: docs/bench.md says which applications an experiment has; without it, any one is measured";
+        return Err(Failure::input(format!("{kind} has no case with {named}\n{hint}")));
+    }
     Ok(cases)
 }
 
@@ -183,6 +192,10 @@ fn sizes(application: &Application, options: &Options) -> Vec<u64> {
     }
     match (&options.sizes[..], options.quick) {
         ([], false) => application.sizes.to_vec(),
+        // One that is named is measured, though a quick run of all leaves it out.
+        ([], true) if application.quick.is_empty() && !options.applications.is_empty() => {
+            application.sizes[..1].to_vec()
+        }
         ([], true) => application.quick.to_vec(),
         (sizes, _) => sizes.to_vec(),
     }
@@ -201,6 +214,21 @@ mod tests {
             }
         }
         assert!("ipv4fwd:4".parse::<Case>().is_err() && "ipv4fwd:4:drops-".parse::<Case>().is_err());
+    }
+
+    #[test]
+    fn what_is_named_is_measured_or_refused() {
+        for application in APPLICATIONS {
+            let quick = Options { applications: vec![application.name.into()], quick: true, ..Options::default() };
+            assert!(cases(&quick).is_ok_and(|cases| !cases.is_empty()), "{}", application.name);
+        }
+        let of_none = Options {
+            applications: vec!["mpls".into()],
+            experiment: vec!["drops".into(), "gains".into()],
+            ..Options::default()
+        };
+        let Err(Failure::Input(refusal)) = cases(&of_none) else { panic!("cases of mpls that there are not") };
+        assert!(refusal.starts_with("error: --experiment drops,gains has no case with mpls"), "{refusal}");
     }
 
     #[test]

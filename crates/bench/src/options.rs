@@ -6,7 +6,7 @@ use driver::options::{Native, Warnings};
 use std::path::PathBuf;
 
 /// What is asked of the bench.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Options {
     /// Applications to measure, and programs of users
     pub applications: Vec<String>,

@@ -74,7 +74,7 @@ pub struct Arguments {
     /// Processes for each case [default: 3, or 2 from four million entries on]
     #[arg(long, value_name = "N")]
     processes: Option<u32>,
-    /// A few cases, one process each
+    /// A few cases, one process each; of an application that is named at least the smallest
     #[arg(long)]
     quick: bool,
     /// Only these variants, beside the plain program
