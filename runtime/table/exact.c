@@ -24,7 +24,7 @@ static enum table_status
 exact_items_grow(struct exact_writer *writer)
 {
 	struct memory *memory = writer->layout.memory;
-	const uint64_t item_bytes = 8 + 8 * (uint64_t)writer->layout.limbs;
+	const uint64_t item_bytes = exact_item_bytes(writer->layout.limbs);
 	const uint32_t old_capacity = writer->items.capacity, capacity = old_capacity == 0 ? 32 : 2 * old_capacity;
 	uint8_t *old = writer->exact->items, *new = memory_allocate(memory, capacity * item_bytes);
 
@@ -227,7 +227,7 @@ exact_destroy(struct layout *layout)
 	if (writer->exact != NULL && writer->exact->array != NULL)
 		memory_release(memory, writer->exact->array, writer->exact->array->bytes);
 	if (writer->exact != NULL && writer->exact->items != NULL)
-		memory_release(memory, writer->exact->items, writer->items.capacity * (8 + 8 * (uint64_t)layout->limbs));
+		memory_release(memory, writer->exact->items, writer->items.capacity * exact_item_bytes(layout->limbs));
 	numbers_destroy(&writer->items, memory);
 	memory_release(memory, writer->retired, EXACT_RETIRED_MOST * sizeof(*writer->retired));
 	memory_release(memory, writer->exact, sizeof(*writer->exact));

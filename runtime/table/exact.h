@@ -49,7 +49,7 @@ struct exact_array {
 struct exact {
 	struct table table;
 	struct exact_array *array;
-	uint8_t *items;		/* of keys wider than two limbs: uint32_t record, uint32_t unused, the key */
+	uint8_t *items;		/* of keys wider than two limbs, in lines: uint32_t record, uint32_t unused, the key */
 };
 
 /* Limbs of a key in a bucket, and slots per bucket. */
@@ -262,12 +262,22 @@ exact_numbers(__m128i first, __m128i second, __m128i third, __m128i fourth)
 }
 #endif
 
+/* Bytes from one item to the next. An item that fits into a line lies in one: half of those of 40 bytes would lie in
+ * two, and each lookup of a large table waits for both. */
+static inline size_t
+exact_item_bytes(uint32_t limbs)
+{
+	const size_t bytes = 8 + 8 * (size_t)limbs;
+
+	return bytes > 32 && bytes < 64 ? 64 : bytes;
+}
+
 /* `items` is loaded after the slot's number (acquire), so it is an array that has this item. Record first, then
  * the key: the record's word is the one that `modify` stores. */
 static inline uint8_t *
 exact_item(const struct exact *table, uint32_t item, uint32_t limbs)
 {
-	return __atomic_load_n(&table->items, __ATOMIC_ACQUIRE) + (size_t)item * (8 + 8 * (size_t)limbs);
+	return __atomic_load_n(&table->items, __ATOMIC_ACQUIRE) + item * exact_item_bytes(limbs);
 }
 
 /* Whether an item's key differs from `key`. */
@@ -370,7 +380,7 @@ TABLE_GROUP_LINES(exact)
 
 #ifdef TABLE_AVX2
 /* Prefetches the items of a group's wide keys, whose buckets have come: read one by one, each would be a miss that
- * nothing hides. An item may lie in two lines. A number that is out of date prefetches what is not needed. */
+ * nothing hides. A number that is out of date prefetches what is not needed. */
 static inline __attribute__((always_inline)) void
 exact_prefetch_items(const struct exact *table, const struct exact_array *array, const struct table_group *group)
 {
@@ -381,7 +391,8 @@ exact_prefetch_items(const struct exact *table, const struct exact_array *array,
 		const uint8_t *item = exact_item(table, bucket->words[EXACT_FLAGS - 5 + slot], group->limbs);
 
 		__builtin_prefetch(item, 0, 3);
-		__builtin_prefetch(item + 8 * (size_t)group->limbs, 0, 3);
+		if (exact_item_bytes(group->limbs) > 64)
+			__builtin_prefetch(item + 8 * (size_t)group->limbs, 0, 3);
 	}
 }
 #endif

@@ -76,9 +76,11 @@ impl Keyed {
 
     pub(super) fn exact(&self) -> (f64, Vec<Line>) {
         let mut lines = self.hashed(f64::from(self.slots()), LOAD_EXACT);
-        // Wider keys are in items: one line more, that of the whole key.
+        // Wider keys are in items: one line more, that of the whole key. Items of 40 to 64 bytes have a line each.
         if self.words > 2.0 {
-            lines.push(Line::single(self.entries * (8 + 8 * self.words as u64), 1.0));
+            let bytes = 8 + 8 * self.words as u64;
+            let apart = if (33..LINE_BYTES).contains(&bytes) { LINE_BYTES } else { bytes };
+            lines.push(Line::single(self.entries * apart, 1.0));
         }
         (36.0 + 5.0 * self.words, lines)
     }
