@@ -178,6 +178,7 @@ fn constant_entries_are_joined_with_a_table_that_names_them() {
     let (program, _, explained) = chosen_of(&text, [None; 3], "");
     assert_eq!(names(&program), Vec::<&str>::new(), "{explained}");
     assert!(explained.contains("would pay, but its entries are assumed"), "{explained}");
+    assert!(explained.contains("not compared in code: expected a default action that is constant"), "{explained}");
     let sized = text.replace("  default set_b(0)\n", "  default set_b(0)\n  size 64\n");
     let (program, _, explained) = chosen_of(&sized, [None; 3], "");
     assert_eq!(names(&program), ["hops+ports"], "{explained}");

@@ -223,6 +223,12 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
         let chosen = written_structure(table.structure).to_string();
         decisions.push(decision(format!("structure of {}", table.table), chosen, &table.reason));
     }
+    for (id, table) in program.tables.iter().filter(|(_, table)| table.entries_constant && !table.entries.is_empty()) {
+        if let Some(expected) = hlir::constant_entries::refusal(program, id, &program.key_kinds(id)) {
+            let what = format!("constant entries of {}", table.name);
+            decisions.push(decision(what, format!("not compared in code: expected {expected}"), &None));
+        }
+    }
     for share in &plan.joints {
         let JointTables { secondary: table, primary: owner, bits, .. } = share;
         decisions.push(decision(
