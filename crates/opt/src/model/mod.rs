@@ -101,6 +101,14 @@ impl Prediction {
     }
 }
 
+/// How lookups are assumed to run while no stages are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Execution {
+    PacketByPacket,
+    /// In a stage, or packet by packet where that is cheaper.
+    MaybeStaged,
+}
+
 /// A lookup of the program, with its table's shape under a plan.
 pub struct Lookup {
     pub node: NodeId,
@@ -311,15 +319,19 @@ impl<'a> Model<'a> {
         profile.all_keys(&self.program.tables[table].name, lookups)
     }
 
-    /// Cycles of lookups per packet, by table: operations and stalls, staged or not, whichever is cheaper.
-    pub fn lookup_cycles(&self, plan: &Plan) -> BTreeMap<TableId, f64> {
+    /// Cycles of lookups per packet, by table: operations and stalls.
+    pub fn lookup_cycles(&self, plan: &Plan, execution: Execution) -> BTreeMap<TableId, f64> {
         let lookups = self.lookups(plan);
         let window = self.rob_window(&lookups);
         let mut cycles = BTreeMap::new();
         for lookup in &*lookups {
             let issue = lookup.shape.operations * self.operation();
             let sum: &mut f64 = cycles.entry(lookup.table).or_default();
-            *sum += lookup.share * (issue + self.best_stalls(lookup, &window));
+            let stalls = match execution {
+                Execution::PacketByPacket => self.unstaged_stalls(lookup, &window),
+                Execution::MaybeStaged => self.best_stalls(lookup, &window),
+            };
+            *sum += lookup.share * (issue + stalls);
         }
         cycles
     }

@@ -25,6 +25,8 @@ const STEP_OF_TREE: f64 = 12.0;
 const NODES_PER_MISPREDICTION: f64 = 2.0;
 /// Largest number of rules that are compared linearly, without buckets.
 const SCAN_TOGETHER: u64 = 48;
+/// 32-bit words of a key up to which a scan compares single rules (`SCAN_RULE_WORDS`).
+const WORDS_OF_RULE: f64 = 4.0;
 /// With so few distinct masks, some chunk of the key usually tells most rules apart. (Prefixes shorter than a
 /// chunk do not, and are not counted.)
 const FEW_MASKS: u64 = 2;
@@ -350,7 +352,10 @@ impl Keyed {
         let vectors = (4.0 / self.limbs_per_vector).max(1.0);
         let operations = 50.0 + way + compared * (block + vectors * (3.0 * self.halves() + self.ranges()));
         let block_lines = self.halves();
-        (operations, self.streamed(blocks * block_lines, compared * block_lines))
+        // A bucket of a key with more words than single rules may have is a block, though it has one rule.
+        let is_block_of_one = matches!(self.buckets(), Buckets::OfOne) && self.halves() > WORDS_OF_RULE;
+        let held = if is_block_of_one { self.entries as f64 } else { blocks };
+        (operations, self.streamed(held * block_lines, compared * block_lines))
     }
 
     /// Blocks of rules that a scan compares with a key.

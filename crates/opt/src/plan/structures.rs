@@ -3,7 +3,7 @@
 
 use super::{constraints, reason, with_model};
 use crate::model::structures::{Shape, candidates};
-use crate::model::{Lookup, Model};
+use crate::model::{Execution, Lookup, Model};
 use crate::{Inputs, Run};
 use hlir::plan::{Reason, Structure, TablePlan};
 use hlir::text::written_structure;
@@ -21,20 +21,33 @@ const MOST_NEAR_OPTIMAL: usize = 4;
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     plan.joints.clone_from(&inputs.constraints.joints);
-    choose_by_lookups(program, plan, inputs);
-    let near_optimal = near_optimal(program, plan, inputs);
-    if near_optimal.is_empty() {
+    let [staged, single] = [Execution::MaybeStaged, Execution::PacketByPacket]
+        .map(|execution| choose_by_lookups(program, plan.clone(), inputs, execution));
+    let is_single_another = structures(&single) != structures(&staged);
+    *plan = staged;
+    if !is_single_another && near_optimal(program, plan, inputs).is_empty() {
         return;
     }
     let mut least = whole_plan_cycles(program, "structures", plan, inputs);
-    for candidate in near_optimal {
-        let mut other = plan.clone();
-        replace(&mut other, candidate);
+    let mut compare = |plan: &mut Plan, other: Plan| {
         let cycles = whole_plan_cycles(program, "structures", &other, inputs);
         if cycles * SAME < least {
             (*plan, least) = (other, cycles);
         }
+    };
+    // No stage may be cut in the end: some structures are good in groups only.
+    if is_single_another {
+        compare(plan, single);
     }
+    for candidate in near_optimal(program, plan, inputs) {
+        let mut other = plan.clone();
+        replace(&mut other, candidate);
+        compare(plan, other);
+    }
+}
+
+fn structures(plan: &Plan) -> Vec<(&str, Structure)> {
+    plan.tables.iter().map(|planned| (planned.table.as_str(), planned.structure)).collect()
 }
 
 fn replace(plan: &mut Plan, chosen: TablePlan) {
@@ -89,23 +102,24 @@ pub(crate) fn whole_plan_cycles(program: &Program, pass: &str, plan: &Plan, inpu
     with_model(program, inputs, |model| model.predict(&plan).cycles())
 }
 
-/// Tables that are empty now are chosen last, for what they may come to hold.
-fn choose_by_lookups(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+/// The plan with a structure for each table. Tables that are empty now are chosen last, for what they may come to hold.
+fn choose_by_lookups(program: &Program, mut plan: Plan, inputs: &Inputs, execution: Execution) -> Plan {
     let is_empty = |table: TableId| inputs.occupancy.of(&program.tables[table]).is_empty();
-    with_model(program, inputs, |model| choose_tables(model, plan, |table| !is_empty(table)));
+    with_model(program, inputs, |model| choose_tables(model, &mut plan, execution, |table| !is_empty(table)));
     if program.tables.iter().any(|(id, _)| is_empty(id)) {
         let to_come = Inputs { occupancy: inputs.occupancy.to_come(), ..inputs.clone() };
-        with_model(program, &to_come, |model| choose_tables(model, plan, is_empty));
+        with_model(program, &to_come, |model| choose_tables(model, &mut plan, execution, is_empty));
     }
+    plan
 }
 
 /// Gives these tables their structures, among those that all others have so far.
-fn choose_tables(model: &Model, plan: &mut Plan, is_wanted: impl Fn(TableId) -> bool) {
+fn choose_tables(model: &Model, plan: &mut Plan, execution: Execution, is_wanted: impl Fn(TableId) -> bool) {
     for _ in 0..ROUNDS {
         for table in looked_up(model, plan).into_iter().filter(|table| is_wanted(*table)) {
             let name = &model.program.tables[table].name;
             let pinned = model.inputs.constraints.tables.iter().find(|pinned| pinned.table == *name).cloned();
-            let chosen = pinned.unwrap_or_else(|| minimum_cost(model, plan, table));
+            let chosen = pinned.unwrap_or_else(|| minimum_cost(model, plan, execution, table));
             replace(plan, chosen);
         }
     }
@@ -125,17 +139,21 @@ fn looked_up(model: &Model, plan: &Plan) -> Vec<TableId> {
     tables
 }
 
-fn minimum_cost(model: &Model, plan: &Plan, id: TableId) -> TablePlan {
+fn minimum_cost(model: &Model, plan: &Plan, execution: Execution, id: TableId) -> TablePlan {
     let table = &model.program.tables[id];
     let content = model.inputs.occupancy.of(table);
     let shapes = candidates(model.program, id, &content, model.inputs.machine.vector_bytes());
-    let costs: Vec<(Structure, f64)> =
-        shapes.iter().map(|shape| (shape.structure, cost(model, plan, id, shape.structure))).collect();
+    // Of all tables, and of this one: a structure takes cache from the others.
+    let cost = |structure: Structure| {
+        let cycles = model.lookup_cycles(&with(model, plan, id, structure), execution);
+        (cycles.values().sum::<f64>(), cycles.get(&id).copied().unwrap_or(0.0))
+    };
+    let costs: Vec<(Structure, f64)> = shapes.iter().map(|shape| (shape.structure, cost(shape.structure).0)).collect();
     let best = least(&costs, &shapes);
     let usual = Structure::usual(&model.program.key_kinds(id));
-    let (structure, cycles) = best.unwrap_or_else(|| (usual, cost(model, plan, id, usual)));
+    let (structure, cycles) = best.unwrap_or_else(|| (usual, cost(usual).0));
     // The reason leaves out the cost of other tables, but not its change.
-    let other_tables = cycles - own_cost(model, plan, id, structure);
+    let other_tables = cycles - cost(structure).1;
     let others = costs.iter().filter(|(other, _)| *other != structure);
     let others = others.map(|(other, cycles)| (written_structure(*other).to_string(), *cycles - other_tables));
     TablePlan { table: table.name.clone(), structure, reason: reason(cycles - other_tables, others) }
@@ -158,14 +176,4 @@ fn with(model: &Model, plan: &Plan, id: TableId, structure: Structure) -> Plan {
     other.tables.retain(|planned| planned.table != *name);
     other.tables.push(TablePlan { table: name.clone(), structure, reason: None });
     other
-}
-
-/// Cycles per packet of lookups in all tables: a structure takes cache from the others.
-fn cost(model: &Model, plan: &Plan, id: TableId, structure: Structure) -> f64 {
-    model.lookup_cycles(&with(model, plan, id, structure)).values().sum()
-}
-
-/// Cycles per packet of lookups in this table alone.
-fn own_cost(model: &Model, plan: &Plan, id: TableId, structure: Structure) -> f64 {
-    model.lookup_cycles(&with(model, plan, id, structure)).get(&id).copied().unwrap_or(0.0)
 }
