@@ -302,3 +302,82 @@ fn objects_of_a_recipe_are_verified() {
     let no_part = said(&|program| program.joins[0].missed.clear());
     assert!(no_part.contains("its keys or actions are not those"), "{no_part}");
 }
+
+/// An entry of `hops` with two different values matches no packet; the joint table would have one key for both.
+#[test]
+fn keys_with_the_same_value_are_not_joined() {
+    let both = "  key in.port: exact as one\n  key in.port: exact as two\n";
+    let (made, said) = of_routes("  key h.dst: exact\n", both, "hop: 16) { h.hop = hop");
+    assert_eq!(made.len(), 0);
+    assert!(said[0].contains("key `two` has the value of another key"), "{said:?}");
+    let determined = "  key h.hop: exact as one\n  key h.hop: exact as two\n";
+    let (made, _) = of_routes("  key h.dst: exact\n", determined, "hop: 16) { h.hop = hop");
+    assert_eq!(made, ["routes+hops"], "the data of an entry are compared with each value");
+}
+
+/// No entry of `hops` can be a part of a joint entry, nor can a miss.
+#[test]
+fn a_table_without_actions_for_entries_is_not_joined() {
+    let only = |key: &str| format!("  key {key}: exact\n  default_only action none() {{}}\n");
+    let text = |key: &str| {
+        CROSS_OF_NONE.replace("TABLE", &format!("table hops {{\n{}  const default none()\n}}\n", only(key)))
+    };
+    for (key, joins) in [("in.port", 0), ("h.hop", 1)] {
+        let mut program = parse_program(&text(key)).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let inputs = Inputs { joins: Joins::All, ..Inputs::default() };
+        opt::optimize(&mut program, &mut Plan::default(), &inputs, &Selection::All, None);
+        assert_eq!(program.joins.len(), joins, "{key}");
+        assert_eq!(verify::verify(&program), [], "{key}");
+    }
+}
+
+const CROSS_OF_NONE: &str = "program none for none
+header h: h_t { dst: 32, hop: 16 }
+variable error: 32
+table routes {
+  key h.dst: exact
+  action set(hop: 16) { h.hop = hop }
+  default set(0)
+}
+TABLEparser parser { start start, accept routes, reject routes, error error }
+entry start
+node start: state of parser { extract h } -> routes
+node routes: apply routes -> hops
+node hops: apply hops -> out
+node out: buffer { send 32w1 }
+";
+
+/// Data planes find actions by name: those of the program may have names of hidden ones.
+#[test]
+fn hidden_actions_have_names_of_their_own() {
+    let action = "a: 16) { h.hop = a }\n  action `set+to`(b: 16) { h.hop = b";
+    let hop = "  key h.hop: exact\n  action `to+to`(hop: 16) { h.hop = hop }\n  action slow() {}\n";
+    let (made, said) = of_routes("  key h.dst: exact\n", hop, action);
+    assert_eq!((made, said), (vec!["routes+hops".to_string()], Vec::new()));
+}
+
+/// Each join multiplies hidden actions: a long series of tables with several actions would have more than there is
+/// memory for.
+#[test]
+fn joint_tables_have_a_bounded_number_of_actions() {
+    let mut text = "program series for none\nheader h: h_t { key: 16 }\nvariable error: 32\n".to_string();
+    for table in 0..8 {
+        let action = |at| format!("  action a{at}(key: 16) {{ h.key = key + {at} }}\n");
+        let actions: String = (0..8).map(action).collect();
+        text.push_str(&format!("table t{table} {{\n  key h.key: exact\n{actions}  default a0(0)\n}}\n"));
+    }
+    text.push_str("parser parser { start start, accept t0, reject t0, error error }\nentry start\n");
+    text.push_str("node start: state of parser { extract h } -> t0\n");
+    (0..8).for_each(|at| text.push_str(&format!("node t{at}: apply t{at} -> t{}\n", at + 1)));
+    text.push_str("node t8: buffer { send 32w1 }\n");
+    let mut program = parse_program(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let inputs = Inputs { joins: Joins::All, ..Inputs::default() };
+    opt::optimize(&mut program, &mut Plan::default(), &inputs, &Selection::All, Some("join"));
+    let actions = program.joins.iter().map(|join| program.tables[join.table].actions.len());
+    assert!(
+        program.joins.len() > 2 && actions.clone().all(|count| count <= 1 + 1024),
+        "{:?}",
+        actions.collect::<Vec<_>>()
+    );
+    assert_eq!(verify::verify(&program), []);
+}

@@ -7,6 +7,7 @@ use crate::{
     NodeId, NodeKind, Notes, Parameter, Program, RegisterId, Scope, Statement, Table, TableId, visit,
 };
 use num_bigint::BigUint;
+use std::collections::HashSet;
 
 /// What a joint table over some actions of the first lookup is.
 #[derive(Clone, Debug)]
@@ -153,7 +154,9 @@ pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32], objects: Optio
         }
     }
     let (keys, joint_keys) = keys(program, (*first, firsts, &ways), *second);
-    if let Some(why) = refused_kinds(program, (*first, *second), &keys) {
+    let refused =
+        refused_kinds(program, (*first, *second), &keys).or_else(|| refused_equal_keys(program, *second, &keys));
+    if let Some(why) = refused {
         return Err(why);
     }
     let firsts = determined(program, *first, firsts, &ways, (*second, &keys))?;
@@ -161,6 +164,13 @@ pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32], objects: Optio
     let seconds: Vec<u32> = all.filter(|action| is_runnable(program, *second, *action)).collect();
     let is_decided = keys.iter().all(|key| is_fixed(&program.tables[*first].keys, key));
     let missed = if is_decided { defaults(program, *second) } else { Vec::new() };
+    if seconds.is_empty() && missed.is_empty() {
+        return Err(no_action(program, *second));
+    }
+    let hidden = firsts.len() * (seconds.len() + missed.len());
+    if hidden > Join::MOST_ACTIONS {
+        return Err(format!("it would have {hidden} hidden actions, of which {} are possible", Join::MOST_ACTIONS));
+    }
     let mut objects = objects.unwrap_or_else(|| next_objects(program, [*first, *second]));
     if missed.is_empty() {
         objects.misses = None;
@@ -219,6 +229,20 @@ fn refused_kinds(program: &Program, (first, second): (TableId, TableId), keys: &
     Some(format!(
         "the first table `{first}`: not all of its keys are exact, and its entries do not determine key `{key}` of `{second}`"
     ))
+}
+
+/// Why two keys of the second table with the same value forbid a join: an entry that has different values for them
+/// matches no packet, but the joint table has the value as one key.
+fn refused_equal_keys(program: &Program, second: TableId, keys: &[SecondKey]) -> Option<String> {
+    let is_equal = |at: &usize| matches!(keys[*at], SecondKey::Joint(_)) && keys[..*at].contains(&keys[*at]);
+    let equal = (0..keys.len()).find(is_equal)?;
+    let table = &program.tables[second];
+    Some(format!("the second table `{}`: key `{}` has the value of another key", table.name, table.keys[equal].name))
+}
+
+/// Why a second table has no part in joint entries.
+pub(super) fn no_action(program: &Program, second: TableId) -> String {
+    format!("no action of `{}` runs without its entry", program.tables[second].name)
 }
 
 /// Whether all keys of a table are exact.
@@ -491,7 +515,7 @@ pub(super) fn hidden_table(
     Table {
         name,
         keys,
-        actions: std::iter::once(slow).chain(actions.iter().map(|(action, _)| action.clone())).collect(),
+        actions: distinct(std::iter::once(&slow).chain(actions.iter().map(|(action, _)| action))),
         default: ActionCall { action: Join::SLOW, arguments: Vec::new() },
         default_constant: true,
         size: Some(limit),
@@ -505,4 +529,18 @@ pub(super) fn hidden_table(
         punt_on_miss: false,
         notes: Notes::default(),
     }
+}
+
+/// The actions with a name of its own each: an action of the program may be called `slow`, and `a+b` then `c` is no
+/// other name than `a` then `b+c`. Data planes find actions by name.
+fn distinct<'a>(actions: impl Iterator<Item = &'a Action>) -> Vec<Action> {
+    let mut names: HashSet<String> = HashSet::new();
+    let named = |action: &Action| {
+        let mut name = action.name.clone();
+        while !names.insert(name.clone()) {
+            name.push('+');
+        }
+        Action { name, ..action.clone() }
+    };
+    actions.map(named).collect()
 }

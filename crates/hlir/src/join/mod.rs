@@ -93,6 +93,9 @@ impl Join {
     /// Bits of the number of an entry's cells in hidden action data.
     pub const CELL_BITS: u32 = 32;
 
+    /// Hidden actions of a joint table at most: each join of a joint table multiplies them.
+    pub const MOST_ACTIONS: usize = 1024;
+
     /// Bits of a place at most: those of an array that is indexed by it.
     pub const MOST_PLACE_BITS: u32 = 20;
 

@@ -8,7 +8,7 @@
 
 use super::derive::{
     body_of, count_at, defaults, hidden_table, is_exact, is_runnable, missed_body, missed_target, name_of,
-    next_objects, restart,
+    next_objects, no_action, restart,
 };
 use super::{Accesses, FirstAction, Join, Known, Objects, node_of, refusal, target};
 use crate::{
@@ -77,7 +77,7 @@ pub fn derive_places(
     let all = 0..program.tables[second].actions.len() as u32;
     let seconds: Vec<u32> = all.filter(|action| is_runnable(program, second, *action)).collect();
     if seconds.is_empty() {
-        return Err(format!("no action of `{}` runs without its entry", name(second)));
+        return Err(no_action(program, second));
     }
     let missed = defaults(program, second);
     let mut objects = objects.unwrap_or_else(|| Objects {
