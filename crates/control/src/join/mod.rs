@@ -148,19 +148,34 @@ impl Joins {
                 }
             }
         }
+        let is_joint = |table: TableId| program.join_of(table).is_some();
+        let made_of = |sources: &Sources| [sources.first, sources.second].map(is_joint);
+        // Entries over another joint table come with those of that one: as products. In a complete joint table these
+        // take the place of entries that do nothing, which come before.
         for at in 0..self.tables.len() {
-            let is_over_another =
-                [self.tables[at].first, self.tables[at].second].map(|it| program.join_of(it).is_some());
-            if is_over_another.contains(&true) {
-                // Its entries come with those of the joint table below.
-            } else if self.tables[at].is_too_large() {
-                self.give_up(at);
-            } else {
-                self.inserted(at, &mut changes);
+            if self.tables[at].is_complete && made_of(&self.tables[at]) == [false, true] {
+                self.begin(at, &mut changes);
+            }
+        }
+        for at in 0..self.tables.len() {
+            if made_of(&self.tables[at]) == [false, false] {
+                self.begin(at, &mut changes);
             }
         }
         self.show(&mut changes);
         changes
+    }
+
+    /// Inserts the entries that a joint table has of what its sources have now, if they are not too many.
+    fn begin(&mut self, at: usize, changes: &mut Vec<Change>) {
+        if self.tables[at].is_too_large() { self.give_up(at) } else { self.inserted(at, changes) }
+    }
+
+    /// Forgets what the joint tables have, which the data plane has emptied: writes make no changes until they are
+    /// filled.
+    pub fn forget_all(&mut self) {
+        self.tables.clear();
+        self.places.clear();
     }
 
     /// Makes changes in the data plane, by `change`. A joint table that one cannot be made in is emptied.

@@ -37,9 +37,14 @@ impl Switch {
         let program = Arc::new(program);
         let (store, joins) = (Store::new(program.clone()), Joins::new(program.clone()));
         let mut switch = Switch { program, store, joins, joint: BTreeMap::new(), cell };
-        let changes = switch.joins.fill(&switch.store, cell);
-        switch.change(changes);
+        switch.fill();
         switch
+    }
+
+    /// Fills the joint tables anew, as behind an exchange of pipelines.
+    fn fill(&mut self) {
+        let changes = self.joins.fill(&self.store, self.cell);
+        self.change(changes);
     }
 
     fn table(&self, name: &str) -> TableId {
@@ -183,6 +188,33 @@ fn a_complete_joint_table_that_overflows_leaves_the_one_below_alone() {
     (4..=6).for_each(|number| switch.delete("hops", exact(number)));
     let product = |number: u32| row("set_hop+set_b+default:set_c", &[2, number, 10, 0]);
     assert_eq!(switch.seen(UPPER), Some(vec![product(4), product(5)]));
+}
+
+/// Each route has an entry in the upper joint table, whatever the lower one has: or a shorter prefix would match.
+#[test]
+fn a_complete_joint_table_over_another_one_is_filled_with_what_is_there() {
+    let mut switch = Switch::new(cell);
+    (1..=3).for_each(|number| switch.insert("routes", prefix(number), number));
+    switch.fill();
+    assert_eq!(switch.seen(UPPER), Some(vec![row("slow", &[]); 3]));
+    switch.insert("hops", exact(2), 12);
+    let missed = |hop: u32, cell: u32, port: u32| row("set_hop+set_b+default:set_c", &[hop, cell, port, 0]);
+    let expected = vec![row("slow", &[]), missed(2, 2, 12), row("slow", &[])];
+    assert_eq!(switch.seen(UPPER), Some(expected.clone()));
+    switch.fill();
+    assert_eq!((switch.seen(LOWER).map(|rows| rows.len()), switch.seen(UPPER)), (Some(1), Some(expected)));
+    // More routes than it has room for, and fewer again.
+    (4..=5).for_each(|number| switch.insert("routes", prefix(number), number));
+    switch.fill();
+    assert_eq!((switch.seen(LOWER).map(|rows| rows.len()), switch.seen(UPPER)), (Some(1), None));
+    (3..=5).for_each(|number| switch.delete("routes", prefix(number)));
+    assert_eq!(switch.seen(UPPER), Some(vec![row("slow", &[]), missed(2, 2, 12)]));
+    // More hops than the lower one has room for.
+    (3..=6).for_each(|number| switch.insert("hops", exact(number), 12));
+    switch.fill();
+    assert_eq!((switch.seen(LOWER), switch.seen(UPPER)), (None, None));
+    (3..=6).for_each(|number| switch.delete("hops", exact(number)));
+    assert_eq!(switch.seen(UPPER), Some(vec![row("slow", &[]), missed(2, 2, 12)]));
 }
 
 /// The register of times has room for 1,024 cells.
