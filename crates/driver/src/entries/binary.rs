@@ -156,12 +156,11 @@ fn section<L: Replay>(
     let Some(mut loader) = Loader::new(engine, id) else {
         return Err(wrong(format!("table `{table}` has no effect: nothing uses it")));
     };
-    let number = loader.set_action(&action).map_err(|refusal| wrong(refusal.sentence))?;
+    let parameters = loader.set_action(&action).map_err(|refusal| wrong(refusal.sentence))?;
     // An entry has at least a byte: a wrong count asks for no more than the file has.
     let room = count.min(input.left() as u64);
     loader.reserve(room).map_err(|error| wrong(format!("table `{table}`: {error}")))?;
     let fields = loader.description().fields.clone();
-    let parameters = loader.description().actions[number].parameters.clone();
     let has_priorities =
         fields.iter().any(|field| matches!(field.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
     let bar = bar(count, format!("entries of {table}"));

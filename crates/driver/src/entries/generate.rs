@@ -11,7 +11,7 @@ use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
 use native::{NativeEngine, Replay};
 use runtime::TableError;
-use runtime::pipeline::MatchKind;
+use runtime::pipeline::{MatchKind, Parameter};
 
 /// Attempts for each entry before the key space counts as exhausted.
 const ATTEMPTS: u64 = 50;
@@ -59,7 +59,7 @@ pub fn load<L: Replay>(
     let action = entry_action(&engine.program(), table)
         .ok_or_else(|| Failure::input(format!("gen:{name}: no action of the table may stand in an entry")))?;
     let Some(mut loader) = Loader::new(engine, table) else { return Ok(0) };
-    loader.set_action(&action).map_err(|refusal| refused(format!("gen:{name}"), &refusal))?;
+    let parameters = loader.set_action(&action).map_err(|refusal| refused(format!("gen:{name}"), &refusal))?;
     let failed = |error: TableError, at: u64| {
         refused(format!("gen:{name}:{count}:{seed}"), &Refusal::wrong(format!("{error} after {at} entries")))
     };
@@ -72,7 +72,7 @@ pub fn load<L: Replay>(
         if attempts > count * ATTEMPTS {
             return Err(failed(TableError::Exists, made));
         }
-        draw(&mut loader, &mut draws, &action, ports);
+        draw(&mut loader, &mut draws, &parameters, ports);
         match loader.insert() {
             Ok(()) => made += 1,
             Err(TableError::Exists) => continue,
@@ -94,7 +94,7 @@ fn entry_action(program: &Program, table: TableId) -> Option<String> {
     with_data.or_else(|| usable.next()).map(|action| action.name.clone())
 }
 
-fn draw(loader: &mut Loader<'_>, draws: &mut Draws, action: &str, ports: u32) {
+fn draw(loader: &mut Loader<'_>, draws: &mut Draws, parameters: &[Parameter], ports: u32) {
     loader.clear();
     let fields: Vec<(u32, MatchKind)> =
         loader.description().fields.iter().map(|field| (field.width, field.kind)).collect();
@@ -122,9 +122,7 @@ fn draw(loader: &mut Loader<'_>, draws: &mut Draws, action: &str, ports: u32) {
     if has_priorities {
         loader.set_priority(1 + draws.below(1 << 16) as u32);
     }
-    let found = loader.description().actions.iter().find(|other| other.name == action);
-    let parameters = found.map(|action| action.parameters.clone()).unwrap_or_default();
-    for parameter in &parameters {
+    for parameter in parameters {
         let bytes = if parameter.name.contains("port") {
             draws.below(u64::from(ports)).to_le_bytes().to_vec()
         } else {

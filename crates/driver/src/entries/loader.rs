@@ -119,18 +119,22 @@ impl<'e> Loader<'e> {
         }
     }
 
-    /// The action that entries have from now on.
-    pub fn set_action(&mut self, name: &str) -> Result<usize, Refusal> {
+    /// The action that entries have from now on. Gives its parameters, as controllers know them: where records have a
+    /// place of a value join behind these, entries come without one.
+    pub fn set_action(&mut self, name: &str) -> Result<Vec<pipeline::Parameter>, Refusal> {
         let table = self.table.description();
         let number = table.actions.iter().position(|action| action.name == name);
-        let number = number.ok_or_else(|| Refusal::wrong(format!("table `{}` has no action `{name}`", table.name)))?;
-        let mut declared = self.store.program().tables[self.id].actions.iter();
-        self.action = declared.position(|action| action.name == name).unwrap_or_default() as u32;
+        let unknown = || Refusal::wrong(format!("table `{}` has no action `{name}`", table.name));
+        let declared = &self.store.program().tables[self.id].actions;
+        let action = declared.iter().position(|action| action.name == name);
+        let (number, action) = number.zip(action).ok_or_else(unknown)?;
+        let count = declared[action].parameters.len();
+        self.action = action as u32;
         self.records.fill(0);
         for record in self.records.chunks_exact_mut(table.record_bytes as usize) {
             record[..4].copy_from_slice(&(number as u32).to_le_bytes());
         }
-        Ok(number)
+        Ok(table.actions[number].parameters.iter().take(count).cloned().collect())
     }
 
     /// A parameter of the action, lowest byte first.
