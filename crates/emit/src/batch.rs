@@ -260,7 +260,7 @@ impl Unit<'_> {
         code.extend([Stmt::Blank, self.count_look_ups(table, name("size")), keys]);
         // If packets of the group may insert entries, each must find those inserted before it.
         if group > GROUP_MOST || !self.structure(table).is_grouped() || self.learns(table) {
-            return (code, found);
+            return (code, self.unless_hidden(table, found));
         }
         code.insert(0, Stmt::Declare { of: "uint32_t".to_string(), name: format!("found[{group}]"), value: None });
         let grouped = Grouped {
@@ -279,6 +279,12 @@ impl Unit<'_> {
         };
         code.extend(self.find_group(table, grouped));
         (code, name("found[i]"))
+    }
+
+    /// What a packet finds in a table: nothing in a complete joint table while the host hides its entries.
+    fn unless_hidden(&self, table: TableId, found: Expr) -> Expr {
+        let is_complete = self.program.join_of(table).is_some_and(|join| join.is_complete(self.program));
+        if is_complete { Expr::conditional(self.is_empty(table), Expr::word(0), found) } else { found }
     }
 
     fn key_table(&self, node: NodeId) -> Option<TableId> {

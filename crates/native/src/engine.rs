@@ -91,7 +91,7 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
     }
 
     fn apply(&mut self, update: &Update) -> Result<(), Refusal> {
-        if self.joins.is_empty() {
+        if self.compiled.joins.is_empty() {
             return self.apply_update(update);
         }
         let (write, changes) = self.joins.before(update);

@@ -15,7 +15,7 @@ impl<L: Lane> NativeEngine<'_, L> {
     /// Fills the joint tables from the store; what they have is removed first. To be called after entries were
     /// written past the engine.
     pub fn fill_joins(&mut self) {
-        if self.joins.is_empty() {
+        if self.compiled.joins.is_empty() {
             return;
         }
         let mut joins = std::mem::take(&mut self.joins);
@@ -85,12 +85,13 @@ impl<L: Lane> NativeEngine<'_, L> {
         joints.filter_map(|joint| self.joint_number(joint))
     }
 
-    /// Empties the joint tables, which packets do not see then. One that lacks the memory for it is emptied again
-    /// before it is filled.
-    pub fn clear_joins(&self) {
+    /// Empties the joint tables, which packets do not see until they are filled. One that lacks the memory for it is
+    /// emptied again before that.
+    pub fn clear_joins(&mut self) {
         for number in self.compiled.joins.iter().filter_map(|join| self.joint_number(join.table)) {
             let (Ok(()) | Err(_)) = self.switch.tables()[number].withdraw();
         }
+        self.joins.forget_all();
     }
 
     pub(super) fn change_joins(&mut self, changes: Vec<Change>) {

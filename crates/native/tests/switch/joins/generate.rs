@@ -1,7 +1,8 @@
 //! Random programs of lookups in series.
 
 use driver::random::Random;
-use hlir::{ActionCall, Match, MatchKind, Table};
+use hlir::entry::EntryAction;
+use hlir::{ActionCall, Entry, Match, MatchKind, Program, Table};
 use num_bigint::BigUint;
 
 /// Bytes of the header: four fields for keys, and three that show what the program computed.
@@ -60,12 +61,14 @@ fn table(random: &mut Random, number: usize, kinds: &Kinds, text: &mut String) -
     let mut keys: Vec<&str> = Vec::new();
     let mut has_prefix = false;
     for _ in 0..=random.below(2) {
-        let key = match random.below(8) {
+        let key = match random.below(9) {
             _ if kinds.is_behind_loose && random.below(4) > 0 => HANDED_ON,
             0 => "in.port[7:0]",
+            1 => one_of(random, &["hdr.h.f0 & 1", "hdr.h.f2 & 2", "meta.v1 & 1"]),
             _ => one_of(random, &PLACES),
         };
-        if keys.contains(&key) {
+        // Two keys may have the same value.
+        if keys.contains(&key) && random.below(3) > 0 {
             continue;
         }
         keys.push(key);
@@ -191,6 +194,22 @@ impl Stage {
         };
         let exit = if exits { " exit drop" } else { "" };
         text.push_str(&format!("node t{number}: apply t{number} -> {edges}{exit}\n"));
+    }
+}
+
+/// Gives some tables entries of the program, which are there before the first packet.
+pub fn add_own_entries(random: &mut Random, program: &mut Program) {
+    for (_, table) in program.tables.iter_mut() {
+        let count = if random.below(2) == 0 { random.below(4) } else { 0 };
+        for _ in 0..count {
+            let priority = if table.has_priorities() { 1 + random.below(3) as u32 } else { 0 };
+            let (matches, call) = (matches(random, table), action_call(random, table));
+            let entry = Entry { matches, priority, action: EntryAction::Call(call), constant: false };
+            let is_there = |own: &Entry| (own.priority, &own.matches) == (entry.priority, &entry.matches);
+            if !table.entries.iter().any(is_there) {
+                table.entries.push(entry);
+            }
+        }
     }
 }
 

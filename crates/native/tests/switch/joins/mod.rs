@@ -3,6 +3,7 @@
 
 mod exchange;
 mod generate;
+mod hidden;
 mod threads;
 mod values;
 
@@ -11,7 +12,7 @@ use control::{DataPlane, Update};
 use driver::frontend::{self, Loaded};
 use driver::options::{Native, Passes};
 use driver::{compile, random::Random};
-use generate::{action_call, matches, program_text};
+use generate::{action_call, add_own_entries, matches, program_text};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Join, Match, MeterId, Program, TableId};
 use native::NativeEngine;
@@ -25,7 +26,8 @@ const MICROSECOND: u64 = 1000;
 
 fn loaded(seed: u64) -> Loaded {
     let text = program_text(&mut Random::new(seed));
-    let program = hlir::text::parse_program(&text).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
+    let mut program = hlir::text::parse_program(&text).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
+    add_own_entries(&mut Random::new(seed), &mut program);
     let complaints = hlir::verify::verify(&program);
     assert!(complaints.is_empty(), "{complaints:#?}\n{text}");
     Loaded { program, plan: None }
@@ -82,7 +84,7 @@ fn write(random: &mut Random, program: &Program) -> Update {
 }
 
 /// What can be seen of a switch beside its packets.
-fn seen(plane: &mut dyn DataPlane, program: &Program) -> (Vec<TableCounts>, Vec<u64>, Vec<u64>) {
+fn seen<P: DataPlane + ?Sized>(plane: &mut P, program: &Program) -> (Vec<TableCounts>, Vec<u64>, Vec<u64>) {
     let tables = program.tables.iter().map(|(table, _)| plane.table_counts(table)).collect();
     let mut cells = Vec::new();
     for (counter, declared) in program.counters.iter() {
@@ -98,7 +100,7 @@ fn seen(plane: &mut dyn DataPlane, program: &Program) -> (Vec<TableCounts>, Vec<
 }
 
 /// Entries whose time has passed.
-fn idle(plane: &mut dyn DataPlane, clock_ns: u64) -> Vec<String> {
+fn idle<P: DataPlane + ?Sized>(plane: &mut P, clock_ns: u64) -> Vec<String> {
     plane.set_clock(clock_ns);
     let mut idle: Vec<String> = plane.take_idle().iter().map(|key| format!("{key:?}")).collect();
     idle.sort();
@@ -107,10 +109,22 @@ fn idle(plane: &mut dyn DataPlane, clock_ns: u64) -> Vec<String> {
 
 /// Writes to both switches, and sends packets after each write. Gives how many entries became idle.
 fn compare(seed: u64, program: &Program, other: &mut dyn DataPlane, writes: usize) -> usize {
+    compare_between(seed, program, other, writes, |_, _| {})
+}
+
+/// The same, and what is done to the other switch before each write, by the write's number.
+fn compare_between<P: DataPlane + ?Sized>(
+    seed: u64,
+    program: &Program,
+    other: &mut P,
+    writes: usize,
+    mut before: impl FnMut(&mut P, usize),
+) -> usize {
     let mut plain = interp::Switch::new(program, 0, PORTS);
     let mut random = Random::new(seed ^ 0x5eed);
     let (mut clock_ns, mut told) = (0, 0);
     for step in 0..writes {
+        before(other, step);
         clock_ns += random.below(3) * MICROSECOND;
         let [one, two] = [idle(&mut plain, clock_ns), idle(other, clock_ns)];
         assert_eq!(one, two, "seed {seed}, before write {step}");
