@@ -111,3 +111,33 @@ fn explain_lists_value_joins_with_their_costs_or_reasons() {
     let (_, said) = ran(&["explain", &file("p4"), "--pin", &file("plan")]);
     assert!(said.contains("made: ingress.routes>ingress.hops, at most 1023 places"), "{said}");
 }
+
+/// Joins that need care: of a joint table that is there when entries of the program come to it, of tables with actions
+/// that are named as hidden ones, and of a table that has a value twice among its keys.
+#[test]
+fn packets_see_no_join_that_is_made() {
+    let folder = |name: &str| path(&format!("crates/cli/tests/plans/{name}")).display().to_string();
+    for (name, joined) in [
+        ("join_over_join", &["--pin", ".plan"][..]),
+        ("join_names", &["--pin", ".plan"]),
+        ("join_names", &[]),
+        ("join_equal_keys", &[]),
+    ] {
+        let [program, test, plan] = [".p4", ".stf", ".plan"].map(|ending| folder(&format!("{name}{ending}")));
+        let joined: Vec<&str> = joined.iter().map(|word| if *word == ".plan" { &plan } else { *word }).collect();
+        for engine in ["interp", "native"] {
+            let passes = ["--passes", "join,structures", "--engine", engine];
+            let arguments = [&["stf", &program, &test][..], &passes, &joined].concat();
+            let (passed, said) = ran(&arguments);
+            assert!(passed, "{arguments:?}: {said}");
+        }
+    }
+}
+
+/// A packet may wait in one queue behind the other with its place.
+#[test]
+fn grace_periods_cover_the_queues_between_the_lookups() {
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/value_join_queues{ending}")).display().to_string();
+    let (is_compiled, code) = ran(&["compile", &file(".hlir"), "--emit", "c", "--plan", &file(".plan")]);
+    assert!(is_compiled && code.contains(".held_bursts = 9u,"), "{code}");
+}

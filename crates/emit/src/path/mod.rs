@@ -195,11 +195,11 @@ impl<'u> HotPath<'u> {
     }
 
     /// Ends of bursts that a packet may be kept over with what it has found in tables: a pipelined group waits for the next one. Queued packets hold
-    /// no record numbers, but places of value joins.
+    /// no record numbers, but places of value joins, and may wait in one queue behind the other.
     pub fn held_bursts(&self) -> u32 {
         let has_places = self.unit.program.joins.iter().any(|join| join.place.is_some());
         let timeouts = self.queues.iter().map(|queue| queue.plan.timeout).filter(|_| has_places);
-        u32::from(self.is_pipelined()) + timeouts.max().unwrap_or_default()
+        timeouts.fold(u32::from(self.is_pipelined()), u32::saturating_add)
     }
 
     pub fn items(&self, nodes: &Nodes, entry: NodeId, used: &Words) -> Vec<Item> {
