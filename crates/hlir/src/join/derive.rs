@@ -160,17 +160,7 @@ pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32], objects: Optio
         return Err(why);
     }
     let firsts = determined(program, *first, firsts, &ways, (*second, &keys))?;
-    let all = 0..program.tables[*second].actions.len() as u32;
-    let seconds: Vec<u32> = all.filter(|action| is_runnable(program, *second, *action)).collect();
-    let is_decided = keys.iter().all(|key| is_fixed(&program.tables[*first].keys, key));
-    let missed = if is_decided { defaults(program, *second) } else { Vec::new() };
-    if seconds.is_empty() && missed.is_empty() {
-        return Err(no_action(program, *second));
-    }
-    let hidden = firsts.len() * (seconds.len() + missed.len());
-    if hidden > Join::MOST_ACTIONS {
-        return Err(format!("it would have {hidden} hidden actions, of which {} are possible", Join::MOST_ACTIONS));
-    }
+    let [seconds, missed] = other_halves(program, (*first, firsts.len()), *second, &keys)?;
     let mut objects = objects.unwrap_or_else(|| next_objects(program, [*first, *second]));
     if missed.is_empty() {
         objects.misses = None;
@@ -196,6 +186,28 @@ pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32], objects: Optio
         objects,
         actions,
     })
+}
+
+/// The actions that hidden actions run behind those of the first table, which are so many: for a hit in the second
+/// table, and for a miss.
+fn other_halves(
+    program: &Program,
+    (first, count): (TableId, usize),
+    second: TableId,
+    keys: &[SecondKey],
+) -> Result<[Vec<u32>; 2], String> {
+    let all = 0..program.tables[second].actions.len() as u32;
+    let seconds: Vec<u32> = all.filter(|action| is_runnable(program, second, *action)).collect();
+    let is_decided = keys.iter().all(|key| is_fixed(&program.tables[first].keys, key));
+    let missed = if is_decided { defaults(program, second) } else { Vec::new() };
+    let hidden = count * (seconds.len() + missed.len());
+    if hidden == 0 {
+        return Err(no_action(program, second));
+    }
+    if hidden > Join::MOST_ACTIONS {
+        return Err(format!("it would have {hidden} hidden actions, of which {} are possible", Join::MOST_ACTIONS));
+    }
+    Ok([seconds, missed])
 }
 
 /// The actions that hidden actions can run for a miss of the second table.
