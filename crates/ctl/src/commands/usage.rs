@@ -18,7 +18,7 @@ pub const COMMANDS: &[Usage] = &[
     usage(
         "add",
         &["add TABLE KEY:VALUE ... ACTION(PARAMETER:VALUE, ...) [priority N] [timeout SECONDS]"],
-        "inserts an entry; its action may be member=ID, group=ID or a set: ACTION(...)[*WEIGHT] [watch PORT], ...",
+        "inserts an entry; its action may be member=ID, group=ID or: one of ACTION(...)[*WEIGHT] [watch PORT], ...",
     ),
     usage(
         "modify",
@@ -59,7 +59,7 @@ pub const COMMANDS: &[Usage] = &[
             "groups add|modify PROFILE ID MEMBER[*WEIGHT] [watch PORT] ... [size N]",
             "groups delete PROFILE ID",
         ],
-        "prints or changes groups of action selectors; a member is left out while its watched port is down",
+        "prints or changes groups of action selectors; a member is left out while the port that it watches is down",
     ),
     usage(
         "multicast",
@@ -90,14 +90,14 @@ pub const COMMANDS: &[Usage] = &[
     usage(
         "pipeline",
         &["pipeline show", "pipeline push PROGRAM [keep]"],
-        "prints or replaces the running program; `keep`: with all entries",
+        "prints or replaces the running program; `keep` keeps what was written: entries and other state",
     ),
     usage(
         "batch",
         &["batch [rollback|atomic]"],
-        "writes the lines up to `end` at once: all or none (rollback), for packets, too (atomic)",
+        "sends the writes up to `end` as one batch; rollback: all or none; atomic: packets see all or none, too",
     ),
-    usage("end", &["end"], "writes the batch"),
+    usage("end", &["end"], "sends the batch"),
 ];
 
 /// The forms of a command, for a message.
