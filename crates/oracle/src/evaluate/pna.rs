@@ -18,7 +18,7 @@ const PASSES: u32 = 7;
 /// The blocks of the package: main parser, pre-control, main control, deparser.
 pub struct Nic<'a> {
     parts: [Rc<Instance<'a>>; 4],
-    /// What the main control has asked for so far.
+    /// Where the main control sends the packet, as far as it has run.
     pub(super) fate: Fate,
     /// The session named last for each slot.
     pub(super) mirrored: BTreeMap<BigInt, BigInt>,
