@@ -15,16 +15,16 @@ Examples:
   bacus bench l2fwd ipv4fwd --out out/bench   two of them; records, table and picture into out/bench
   bacus bench router.p4 --entries routes.stf --packets in.pcap
                                               any program, plain and planned; the packets are compared with the interpreter's
-  bacus bench ipv4fwd --packets in.pcap       an application with a user's packets
-  bacus bench --sweep --out out/sweep         is the model's pick the best plan?
+  bacus bench ipv4fwd --packets in.pcap       an application with your packets
+  bacus bench --sweep --out out/sweep         compares the model's pick with other plans
   bacus bench --sweep --again out/sweep/sweep.json
-                                              measures nothing: how good are the model and its pick now, on those plans?
-  bacus bench --experiment gains              what batches and prefetches gain, beside what the papers gained
+                                              measures nothing: predicts the plans of that sweep again
+  bacus bench --experiment gains              gain of batching and prefetching, compared with the papers
   bacus bench --experiment join --out out/join
-                                              what joins of tables gain, and up to how many entries
+                                              gain of table joins, and up to how many entries
   bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
 An interrupted run continues when it is started again with the same arguments and the same --out.
-Applications are measured where their sources are: below the project's directory.";
+Run it in the project's directory, where apps/ is. docs/bench.md explains the output.";
 
 #[derive(clap::Subcommand)]
 enum Other {
@@ -47,7 +47,7 @@ pub struct Arguments {
     /// Packets to measure with, STF or a capture [default: an application's are drawn from its entries, a program's are those of its test beside it]
     #[arg(long, value_name = "FILE")]
     packets: Option<PathBuf>,
-    /// Look for a program's included files here, before the architectures that bacus brings
+    /// Search included files here, before the bundled architectures
     #[arg(short = 'I', value_name = "DIR", help_heading = "Preprocessing")]
     include: Vec<PathBuf>,
     /// Define a macro
@@ -61,13 +61,13 @@ pub struct Arguments {
     /// Also write records (JSON), table and picture (SVG) into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Packets to a burst; plans take the burst that they have chosen
+    /// Packets of a burst; plans use the burst that they name
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [32, 64])]
     bursts: Vec<u32>,
-    /// Entries of the tables that scale [default: the application's]
+    /// Numbers of entries of the application's large tables [default: the application's]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     sizes: Vec<u64>,
-    /// How packets are drawn from an application's entries; imix is uniform, with frames of 64, 594 and 1518 bytes
+    /// Distribution of packets over an application's entries; imix is uniform, with frames of 64, 594 and 1518 bytes
     #[arg(long, value_name = "KIND", value_delimiter = ',', default_values = ["uniform", "zipf"],
           value_parser = ["uniform", "zipf", "imix"])]
     traffic: Vec<String>,
@@ -83,32 +83,32 @@ pub struct Arguments {
     /// Also measure this plan, under the file's name; may be repeated
     #[arg(long, value_name = "FILE")]
     plan: Vec<PathBuf>,
-    /// Plan for the machine of this file of `bacus calibrate`; where it has narrower vectors than this one, code and peers have no wider ones
-    /// [default: machines/HOST.toml, else it is calibrated first]
+    /// Plan for the machine of this machine file; code and peers have no wider vectors than it
+    /// [default: machines/HOST.toml, else the machine is calibrated first]
     #[arg(long, value_name = "FILE")]
     machine: Option<PathBuf>,
-    /// IPv4 routes, `ADDRESS/LENGTH NEXTHOP` a line; may be compressed by gzip [default: made, with the lengths of a real table]
+    /// IPv4 routes, `ADDRESS/LENGTH NEXTHOP` a line; may be compressed by gzip [default: random routes, with the prefix lengths of a real table]
     #[arg(long, value_name = "FILE")]
     rib: Option<PathBuf>,
-    /// DPDK's source tree, of the version that is installed: SWX programs run as the C that DPDK writes for them
+    /// DPDK's source tree, of the installed version: SWX programs are compiled to C by DPDK, not interpreted
     #[arg(long, value_name = "DIR")]
     dpdk: Option<PathBuf>,
     /// What to measure [default: all but join; with --quick, --sizes or --sweep: programs]
     #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', value_parser = ["programs", "drops", "gains", "join"])]
     experiment: Vec<String>,
-    /// Begin no further process of a case after so many minutes; the first of each is always measured
+    /// Start no further process after this many minutes; the first of each case is always measured
     #[arg(long, value_name = "N", default_value_t = 40)]
     minutes: u32,
-    /// Measure a grid of plans around the one that the model picks, instead of peers, and say how far the pick is from the best
+    /// Measure a grid of plans around the one that the model picks, instead of peers, and print how far the pick is from the best
     #[arg(long)]
     sweep: bool,
-    /// Measure nothing: predict the plans of this sweep.json anew and compare
+    /// Measure nothing: predict the plans of this sweep.json with the present model, and compare
     #[arg(long, value_name = "FILE", requires = "sweep")]
     again: Option<PathBuf>,
-    /// Measure the programs of this list that are below the directories of --in, each with few entries and with many
+    /// Measure the programs of this list that are in the directories of --in, each with few entries and with many
     #[arg(long, value_name = "FILE", conflicts_with_all = ["applications", "entries", "packets", "sweep"])]
     scoreboard: Option<PathBuf>,
-    /// Where the scoreboard's programs are: a checkout; repeatable
+    /// Directory with programs of the scoreboard, such as a checkout of p4c; repeatable
     #[arg(long = "in", value_name = "DIR", requires = "scoreboard", value_parser = flags::checkout)]
     directories: Vec<PathBuf>,
     /// Measure one case, in this process

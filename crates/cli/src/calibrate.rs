@@ -1,4 +1,4 @@
-//! `bacus calibrate`: its flags, and what it tells of a machine.
+//! `bacus calibrate`: its flags, and the summary that it prints of a machine.
 
 use driver::failure::Failure;
 use driver::files;
@@ -14,15 +14,15 @@ pub const EXAMPLES: &str = "\
 Examples:
   bacus calibrate                             write machines/HOST.toml
   bacus calibrate -o lab.toml --svg           and draw the curves, into lab.svg
-  bacus calibrate --port 0=veth0              what saturates an echo on that port, for `bacus run`
+  bacus calibrate --port 0=veth0              measures an echo on that port: which batch and ring it needs
   bacus calibrate --port 0=veth0 --port 1=veth1
                                               the same on two ports that are wired to each other
   bacus calibrate --compare lab.toml lab2.toml
-                                              measures nothing: which points of two files differ by more than 10 %
+                                              measures nothing: points of two files that differ by more than 10 %
 
-Packets come from a sender on the wire, from the port itself (net_null0), or back (wired ports, net_ring0).
-Where fewer than 20,000 a second come, the calibration sends its own, as many as the ring holds.
-To begin with, it sends one each 100 ms, for at most 3 seconds, until one returns.";
+With --port, packets come from a sender on the wire, from the port itself (net_null0), or return on a
+loop (wired ports, net_ring0). If fewer than 20,000 a second arrive, the calibration sends packets of its
+own: one every 100 ms until one returns, for at most 3 seconds, then as many as the ring holds.";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -35,10 +35,10 @@ pub struct Arguments {
     /// Measure an echo on this port (as for `bacus run`); with a machine file, measure nothing else; repeatable
     #[arg(long = "port", value_name = "N=DEVICE")]
     ports: Vec<ports::Port>,
-    /// Memory to measure at most, in MB
+    /// Largest working set to measure, in MB
     #[arg(long, value_name = "MB", default_value_t = MEMORY, value_parser = clap::value_parser!(u32).range(64..=65536))]
     memory: u32,
-    /// Measure nothing, and say which points of two machine files differ by more than two runs on an idle machine
+    /// Measure nothing, and print the points of two machine files that differ by more than two runs on an idle machine
     #[arg(long, value_names = ["FILE", "FILE"], num_args = 2, conflicts_with_all = ["output", "svg", "cc", "ports"])]
     compare: Vec<PathBuf>,
     /// C compiler for the kernels
@@ -92,9 +92,10 @@ fn port(arguments: &Arguments, output: &Path) -> Result<Result<String, String>, 
 fn summary(measured: &Measured) -> String {
     let machine = &measured.machine;
     let mut text = format!(
-        "{}\n{:.0} ticks a microsecond, {:.2} core cycles a tick, pages of {} KB, spread {:.1} %\n\
-         reorder window {} instructions, {} misses at a time, {} lines in flight are enough, bursts of {}, {:.0} cycles for a mispredicted branch\n\
-         {:.2} cycles an operation, {:.2} in stages, {}, {:.1} for each request there, {:.0} for each loop; \
+        "{}\n{:.0} ticks per microsecond, {:.2} core cycles per tick, pages of {} KB, spread {:.1} %\n\
+         reorder buffer of {} instructions, {} outstanding misses, {} lines in flight are enough, bursts of {}, \
+         {:.0} cycles for a mispredicted branch\n\
+         {:.2} cycles per instruction, {:.2} in stages, {}, {:.1} per prefetch, {:.0} per loop of a stage; \
          a packet costs the port {}\n{}\n\n\
          cycles a line    latency  4 in flight  16 in flight  64 in flight  prefetched\n",
         machine.cpu,
@@ -111,7 +112,7 @@ fn summary(measured: &Measured) -> String {
         machine.stages().operation_cycles,
         machine
             .vector
-            .map_or("no lanes".to_string(), |it| format!("{:.2} in {} lanes", it.operation_cycles, it.packets)),
+            .map_or("no vectors".to_string(), |it| format!("{:.2} in {} SIMD lanes", it.operation_cycles, it.packets)),
         machine.stages().prefetch_cycles,
         machine.stages().loop_cycles,
         floors(machine),
@@ -145,7 +146,7 @@ fn floors(machine: &Machine) -> String {
     format!("{}\nan mbuf ({how}) {}", by_burst(&machine.port.own), by_burst(&machine.port.mbuf))
 }
 
-/// What saturates an echo on the port, and whether a packet may have work for nothing then.
+/// What saturates an echo on the port, and how much work does not lower its rate then.
 fn on_port(port: &Port) -> String {
     let device = port.device.as_deref().unwrap_or("the in-memory port");
     let batch = port.batch.map_or("?".to_string(), |batch| batch.to_string());
@@ -155,9 +156,9 @@ fn on_port(port: &Port) -> String {
         (None, _) => "a ring whose size cannot be chosen".to_string(),
     };
     let free = match port.free_cycles {
-        Some(cycles) if cycles > 0.0 => format!("a packet may have {cycles:.1} cycles of work for nothing"),
-        Some(_) => "no work is for nothing, since the core never waits for packets".to_string(),
-        None => "how much work is for nothing cannot be told, since packets come too slowly".to_string(),
+        Some(cycles) if cycles > 0.0 => format!("{cycles:.1} cycles of work for each packet do not lower its rate"),
+        Some(_) => "any work lowers its rate, since the core never waits for packets".to_string(),
+        None => "the work that does not lower its rate is unknown, since packets arrive too slowly".to_string(),
     };
     format!("on {device}, batches of {batch} and {ring} are enough for an echo; {free}")
 }
@@ -172,13 +173,13 @@ mod tests {
         assert_eq!(
             on_port(&in_memory),
             "on the in-memory port, batches of 64 and 64 buffers are enough for an echo; \
-             no work is for nothing, since the core never waits for packets"
+             any work lowers its rate, since the core never waits for packets"
         );
         let device = Some("net_null".to_string());
         let fixed = on_port(&Port { device, ring: None, free_cycles: Some(31.25), ..in_memory.clone() });
         assert!(fixed.contains("on net_null, batches of 64 and a ring whose size cannot be chosen"), "{fixed}");
         assert!(fixed.contains("31.2 cycles"), "{fixed}");
         let slow = on_port(&Port { free_cycles: None, ..in_memory });
-        assert!(slow.contains("cannot be told"), "{slow}");
+        assert!(slow.contains("is unknown"), "{slow}");
     }
 }

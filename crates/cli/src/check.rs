@@ -9,13 +9,12 @@ pub const EXAMPLES: &str = "\
 Examples:
   bacus check router.p4
   bacus check -I p4include -D WITH_IPV6 router.p4
-  bacus check router.hlir
-
   bacus check --Werror --Wdisable=unused router.p4
   bacus check router.hlir
 
-Mistakes go to standard error, the first line of each as `router.p4(12): [--Werror=type-error] error: ...`.
-Exit code 1 if there is any; warnings alone are no failure, unless --Werror makes them errors.";
+All errors and warnings go to standard error. The first line of each is as in
+`router.p4(12): [--Werror=type-error] error: ...`. Without errors, nothing is printed.
+The exit code is 1 if there is any error. Warnings change it only with --Werror.";
 
 #[derive(Args)]
 pub struct Arguments {

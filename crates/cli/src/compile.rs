@@ -16,14 +16,14 @@ pub const EXAMPLES: &str = "\
 Examples:
   bacus compile router.p4                        writes router.so here
   bacus compile router.p4 -o out/                writes out/router.so
-  bacus compile router.p4 --emit c | less        the C that it is made of
+  bacus compile router.p4 --emit c | less        the emitted C
   bacus compile router.p4 --cc clang-19 --plan whole.plan
-  bacus compile router.p4 --pin part.plan        these decisions stand, the others are planned
+  bacus compile router.p4 --pin part.plan        fixes these decisions, plans the others
   bacus compile router.p4 --p4runtime-files router.p4info.txtpb
-                                                 only what a P4Runtime controller reads
+                                                 P4Info only, for P4Runtime controllers
 
-The object is for this machine (-march=native) and this version of bacus. With --machine FILE of a machine
-whose vectors are narrower, it has no wider ones; with a file of wider ones it has those of this machine.";
+The shared object is for this machine (-march=native) and this version of bacus. Its vectors are at most
+as wide as those of this machine, and of the machine file of --machine.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Emit {

@@ -29,11 +29,13 @@ Examples:
   bacus ctl completion bash > ~/.local/share/bash-completion/completions/bacus";
 
 const VALUES: &str = "\
-Names may be written by their ends. Values: 7, 0x1f, 10.0.0.0/8, 00:11:22:33:44:55, 2001:db8::/32, VALUE&&&MASK, LOW..HIGH, *.
+Names may be shortened to a suffix: routes for Router.routes. Values:
+  7, 0x1f, 10.0.0.0/8, 00:11:22:33:44:55, 2001:db8::/32, VALUE&&&MASK, LOW..HIGH, *
+Shells need quotes around parentheses and &&&.
 
 Exit codes:
-  0  it worked
-  1  the switch refused it
+  0  success
+  1  the switch has refused the command
   2  the command cannot be understood
   3  no switch answers";
 
@@ -42,46 +44,46 @@ pub struct Arguments {
     /// The switch [default: the one that you run on this machine]
     #[arg(long, value_name = "ADDRESS:PORT|SOCKET")]
     connect: Option<String>,
-    /// The device of the switch [default: the one that it has]
+    /// P4Runtime device id [default: the one that the switch reports]
     #[arg(long, value_name = "N")]
     device_id: Option<u64>,
-    /// Talk TLS with a switch whose certificate this authority signed (PEM)
+    /// Use TLS; this authority has signed the switch's certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "connect")]
     tls_ca: Option<PathBuf>,
-    /// Our certificate (PEM), for switches that ask for one
+    /// Client certificate (PEM), for mutual TLS
     #[arg(long, value_name = "FILE", requires_all = ["tls_ca", "tls_key"])]
     tls_cert: Option<PathBuf>,
-    /// The key of our certificate (PEM)
+    /// Key of the client certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
     /// P4Runtime role [default: none]
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     role: String,
-    /// Become primary although another controller is
+    /// Replace the primary controller, if there is one
     #[arg(long)]
     force: bool,
     /// Execute the commands of a file, one a line; `-` is standard input
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "command")]
     file: Option<PathBuf>,
-    /// Go on behind a command of the file that fails
+    /// Continue after a command of the file that fails
     #[arg(long, requires = "file")]
     keep_going: bool,
-    /// Print columns between tabs
+    /// Print columns separated by tabs
     #[arg(long, conflicts_with = "json")]
     tsv: bool,
     /// Print a JSON object a line
     #[arg(long)]
     json: bool,
-    /// With `pipeline push`: keep what was written
+    /// With `pipeline push`: keep entries and other written state
     #[arg(long, requires = "command")]
     keep: bool,
-    /// With `pipeline push`: look for included files here
+    /// With `pipeline push`: search included files here
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
     /// With `pipeline push`: define a macro
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = driver::flags::definition)]
     define: Vec<String>,
-    /// What to do
+    /// A command of the list below
     #[arg(value_name = "COMMAND", required_unless_present = "file", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(COMMANDS.iter().map(|usage| usage.name).chain([COMPLETION])))]
     command: Option<String>,
@@ -90,14 +92,14 @@ pub struct Arguments {
     words: Vec<String>,
 }
 
-/// The commands, what they take, and examples.
+/// The commands with their forms, and examples.
 pub fn help() -> String {
     let mut text = "Commands:\n".to_string();
     for usage in COMMANDS {
         usage.forms.iter().for_each(|form| text.push_str(&format!("  {form}\n")));
         text.push_str(&format!("      {}\n", usage.about));
     }
-    text.push_str("  completion bash|zsh|fish\n      what the shell needs to complete `bacus`\n");
+    text.push_str("  completion bash|zsh|fish\n      prints a completion script for the shell\n");
     format!("{text}\n{EXAMPLES}\n\n{VALUES}")
 }
 

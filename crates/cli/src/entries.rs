@@ -11,12 +11,13 @@ use std::path::PathBuf;
 
 pub const EXAMPLES: &str = "\
 Examples:
-  bacus entries router.p4 s1-runtime.json            are they right, and how many for each table?
+  bacus entries router.p4 s1-runtime.json            checks the file, counts entries by table
   bacus entries router.p4 routes.stf -o routes.bin   the compact form, for tables of millions
   bacus entries router.p4 commands.txt.gz acl.stf -o all.bin
 
-Files are STF, scripts of simple_switch_CLI, the p4lang tutorials' runtime JSON, or P4Runtime's WriteRequest (text, JSON, bytes),
-as `bacus run --entries` reads them, too. The compact form has entries with actions and nothing else; docs/run.md describes it.";
+FILE is STF, a script of simple_switch_CLI, the p4lang tutorials' runtime JSON, or P4Runtime's WriteRequest
+(text, JSON, binary), as for `bacus run --entries`. The compact form only has entries with actions;
+docs/run.md describes it.";
 
 #[derive(Args)]
 pub struct Arguments {

@@ -25,9 +25,12 @@ Examples:
   bacus explain router.p4 --json | jq .decisions
   bacus explain router.p4 --measure --html -o router.html    predicted against measured, with a drawing
 
---measure runs the program on an in-memory port, with the packets of --packets or else of the STF file beside the program (router.stf), and with
-the entries of --entries or else of entries.stf there. Without --profile, the traffic is then what was counted. A machine that is not calibrated is
-calibrated first, for some seconds; the result is kept in the cache. On a terminal, --html writes PROGRAM.html into the current directory.";
+--measure runs the program on an in-memory port:
+  packets  of --packets, else of the STF file beside the program (router.stf)
+  entries  of --entries, else of entries.stf beside the program
+  traffic  of --profile, else as counted in this run
+  machine  of --machine or of a machine file, else calibrated first, for some seconds, into the cache
+On a terminal, --html writes PROGRAM.html into the current directory.";
 
 #[derive(Args)]
 pub struct Arguments {
@@ -45,7 +48,7 @@ pub struct Arguments {
     /// Write here instead of to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Run the program, and show what each node costs beside what was predicted
+    /// Run the program, and print measured next to predicted cycles of each node
     #[arg(long)]
     measure: bool,
     /// Packets to measure with: an STF file or a capture
@@ -54,7 +57,7 @@ pub struct Arguments {
     /// Packet descriptor [default: mbuf, as for `bacus run`; own with --measure; --descriptor mbuf measures on DPDK's in-memory port]
     #[arg(long, value_enum)]
     descriptor: Option<DescriptorKind>,
-    /// Packets of a burst, at most [default: 32, or what the file of --plan or --pin says, as for `bacus run`]
+    /// Largest burst, in packets [default: 32, or the burst of --plan or --pin, as for `bacus run`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
     burst: Option<u32>,
     #[command(flatten)]

@@ -18,22 +18,22 @@ mod stf;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-const ABOUT: &str = "Turns P4_16 programs into software switches, and runs them";
+const ABOUT: &str = "Compiles P4_16 programs to software switches, and runs them";
 
 const EXAMPLES: &str = "\
 Examples:
-  bacus check router.p4                          find mistakes
-  bacus show router.p4 | less                    the program as the optimizer sees it
+  bacus check router.p4                          find errors
+  bacus show router.p4 | less                    the program in the intermediate representation (HLIR)
   bacus compile router.p4 -o router.so           native code for this machine
-  bacus explain router.p4                        what was planned, and why
-  bacus stf router.p4 tests/*.stf                do packets come out as expected?
-  bacus entries router.p4 routes.json            are these entries right?
+  bacus explain router.p4                        the plan, and the reasons for it
+  bacus stf router.p4 tests/*.stf                test the program with packets
+  bacus entries router.p4 routes.json            check files of entries
   bacus run router.p4 --entries routes.stf --port 0=veth0 --port 1=veth1
-  bacus ctl show routes                          what does the running switch hold?
+  bacus ctl show routes                          entries of the running switch
 
 Exit codes:
-  0  it worked
-  1  an input is wrong: a program, an entry, a file; or a test failed
+  0  success
+  1  an input is wrong (a program, an entry, a file), or a test failed
   2  the command line cannot be understood
   3  the machine lacks something: a compiler, DPDK, a device, room on the disk";
 
@@ -46,16 +46,16 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Find mistakes in a program
+    /// Find the errors in a program
     #[command(after_help = check::EXAMPLES)]
     Check(check::Arguments),
     /// Compile a program to native code, or to C
     #[command(after_help = compile::EXAMPLES)]
     Compile(compile::Arguments),
-    /// Print a program as HLIR
+    /// Print a program as HLIR, the intermediate representation
     #[command(after_help = show::EXAMPLES)]
     Show(show::Arguments),
-    /// Say where packets go, what was planned and why, and what it costs
+    /// Print the plan, the reasons for it, the traffic and the predicted cost
     #[command(after_help = explain::EXAMPLES)]
     Explain(explain::Arguments),
     /// Check files of entries, and write them in the compact form
@@ -64,7 +64,7 @@ enum Command {
     /// Run a program as a switch: on NICs, interfaces, captures
     #[command(after_help = run::EXAMPLES)]
     Run(run::Arguments),
-    /// Drive a running switch: entries, counters, meters, registers, packets, its program
+    /// Control a running switch: entries, counters, meters, registers, packets, its program
     #[command(after_help = ctl::help())]
     Ctl(ctl::Arguments),
     /// Test a program with packets: STF files, or random ones on both engines
@@ -73,7 +73,7 @@ enum Command {
     /// Measure this machine for the performance model: cache lines, overlapping misses, ports
     #[command(after_help = calibrate::EXAMPLES)]
     Calibrate(calibrate::Arguments),
-    /// Measure the applications, beside programs written by hand
+    /// Measure applications, and compare them with programs written by hand
     #[command(after_help = bench::EXAMPLES)]
     Bench(bench::Arguments),
 }

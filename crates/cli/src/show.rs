@@ -15,10 +15,10 @@ Examples:
   bacus show router.p4                           as lowered from P4
   bacus show router.p4 --after constants         after this pass and those before it
   bacus show router.p4 --after all               as it is compiled, with its plan
-  bacus show router.p4 > router.hlir             bacus reads what it prints
+  bacus show router.p4 > router.hlir             all commands also accept HLIR
   bacus show router.hlir
 
-Steps: lower, then the passes that `bacus show --after ?` lists.";
+Steps: `lower`, then the passes. `bacus show router.p4 --after ?` lists them.";
 
 #[derive(Args)]
 pub struct Arguments {

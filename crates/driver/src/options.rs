@@ -80,11 +80,11 @@ pub struct Passes {
     /// Fix the decisions of this plan file and plan the rest; one that is impossible is refused
     #[arg(long, value_name = "FILE", conflicts_with = "plan", help_heading = "Optimizing")]
     pub pin: Option<PathBuf>,
-    /// Plan for the machine of this file of `bacus calibrate`; vectors are at most as wide as its own [default: machines/HOST.toml, else
-    /// the last measurement in any directory, else the default model]
+    /// Plan for the machine of this machine file (of `bacus calibrate`); vectors are at most as wide as its own [default:
+    /// machines/HOST.toml, else the last calibration in any directory, else a default model]
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub machine: Option<PathBuf>,
-    /// Plan for the traffic of this profile (of --profile-out), instead of an estimate
+    /// Plan for the traffic of this profile (written by --profile-out), instead of an estimate
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub profile: Option<PathBuf>,
     /// What the files of --plan and --pin say, where the command has read them already: what comes by a pipe can be read once.
@@ -129,8 +129,8 @@ pub struct Native {
     /// The C compiler [default: gcc, else clang]
     #[arg(long, value_name = "CC", help_heading = "Native code")]
     pub cc: Option<String>,
-    /// C code of the program's own externs: sources and headers (.c, .h) to include, objects and libraries (.o, .a, .so) to link, or a package's
-    /// libraries by its name for pkg-config; repeatable
+    /// C code of user externs: sources and headers (.c, .h) to include, objects and libraries (.o, .a, .so) to link, or the libraries of a
+    /// package that pkg-config knows; repeatable
     #[arg(long = "extern", value_name = "FILE|pkg:NAME", help_heading = "Native code")]
     pub externs: Vec<PathBuf>,
     /// Compile with the address and undefined-behaviour sanitizers
@@ -176,7 +176,7 @@ fn checked(file: &Path) -> Result<PathBuf, Failure> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EngineKind {
-    /// The interpreter of HLIR: what the program means
+    /// The interpreter of HLIR, the reference
     Interp,
     /// Compiled C on in-memory ports
     Native,

@@ -30,14 +30,14 @@ pub const PROGRAM: &str = include_str!("program.p4");
 
 pub const EXAMPLES: &str = "\
 Examples:
-  bacus bench control                                 all numbers, in about two minutes
+  bacus bench control                                 all measurements, in about two minutes
   bacus bench control --only writes,packet-in         two of them
   bacus bench control --only replacements --seconds 300 --out out/control
 The data plane takes a core for itself. Rows without a goal break down the row above.";
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Only these measures
+    /// Only these measurements
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = PossibleValuesParser::new(NAMES))]
     only: Vec<String>,
     /// Duration of open-ended measurements

@@ -55,15 +55,20 @@ Examples:
   bacus run router.p4 --entries gen:ingress.fib:900000:1 --port 0=0000:01:00.0 --workers 4
   bacus run l2.p4 --port 1=net_tap0,iface=tap0 --port 2=net_memif0,role=client
 
-Ports: N=pcap:IN,OUT (captures; either may be left out; IN may be an STF file, whose packets for port N come),
-       N=INTERFACE (of the kernel), N=DEVARGS (any DPDK device).
-Entries: STF, simple_switch_CLI scripts, runtime JSON, P4Runtime or the compact form (docs/run.md), or gen:TABLE:COUNT:SEED.
-The switch ends at Ctrl-C, SIGTERM, SIGHUP, --duration or --until-idle; with captures alone, after their last packet.
-SIGUSR1 prints all counts. `ready: …` on standard error says that the switch forwards.";
+Ports:
+  N=pcap:IN,OUT  captures; either may be left out; IN may be an STF file: its packets for port N
+  N=INTERFACE    a network interface of the kernel, such as veth0 (needs root or CAP_NET_RAW)
+  N=DEVARGS      any DPDK device: the PCI address of a NIC, or devargs such as net_tap0,iface=tap0
+Entries:
+  FILE           STF, a script of simple_switch_CLI, runtime JSON, P4Runtime, or the compact form
+  gen:TABLE:COUNT:SEED  random entries
+The switch forwards when it prints `ready: …` on standard error. It ends at Ctrl-C, SIGTERM, SIGHUP,
+--duration or --until-idle; with captures alone, after their last packet. SIGUSR1 prints all counts.
+docs/run.md describes ports, entries and counts.";
 
 #[derive(Args)]
 #[command(mut_arg("program", |program| program.required(false).default_value("-").hide_default_value(true)
-    .help("The program: P4_16 (.p4) or HLIR (.hlir); without it, the switch waits for a controller's")))]
+    .help("The program: P4_16 (.p4) or HLIR (.hlir); without it, the switch waits for a controller to set a pipeline")))]
 pub struct Arguments {
     #[command(flatten)]
     source: Source,
@@ -78,7 +83,7 @@ pub struct Arguments {
     /// Worker threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), help_heading = WORKERS)]
     workers: u32,
-    /// Packets of a burst, at most [default: 32, or what the file of --plan or --pin says]
+    /// Largest burst, in packets [default: 32, or the burst of --plan or --pin]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512), help_heading = WORKERS)]
     burst: Option<u32>,
     /// End after this time
@@ -111,7 +116,7 @@ pub struct Arguments {
     /// Seed of `random`
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = WORKERS)]
     seed: u64,
-    /// Write a profile for --profile: packets on each edge, keys of each table. The switch then runs packet by packet
+    /// Write a profile for --profile: packets on each edge, hits, misses and keys of each table. The switch then runs packet by packet
     #[arg(long, value_name = "FILE", help_heading = END)]
     profile_out: Option<PathBuf>,
     #[command(flatten)]

@@ -31,28 +31,29 @@ Examples:
   bacus stf router.p4 tests/*.stf --engine native --burst 1
   bacus stf router.p4 router.stf --engine native --sanitize
   bacus stf router.p4 router.stf --trace in.pcap --count 100000 --seed 7
-                                 random and mutated packets of a capture (or of an STF file), both engines compared
+                                 compares both engines on random packets, and on mutations of a
+                                 capture's packets (or of an STF file's)
 
-For each file one line: `PATH: passed`, or `PATH: failed: REASON` with what differed below it.
-All `packet` lines between two other commands go in as one burst; --burst 1 is one by one.";
+Prints a line for each file: `PATH: passed`, or `PATH: failed: REASON` with the differences below.
+All `packet` lines between two other commands are one burst; with --burst 1, each is one.";
 
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     source: Source,
-    /// Tests; with --trace, what configures the switch
+    /// Test files; with --trace, files that configure both switches
     #[arg(value_name = "FILE.stf", required_unless_present = "trace")]
     files: Vec<PathBuf>,
     /// Engine of the tests
     #[arg(long, value_enum, default_value_t = EngineKind::Interp)]
     engine: EngineKind,
-    /// Packets of a burst, at most
+    /// Largest burst, in packets
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=512))]
     burst: u32,
     /// Packet descriptor of native code
     #[arg(long, value_enum, default_value_t = DescriptorKind::Own, help_heading = "Native code")]
     descriptor: DescriptorKind,
-    /// Write a profile of native code for --profile: packets on each edge, keys of each table
+    /// Write a profile for --profile, of native code: packets on each edge, hits, misses and keys of each table
     #[arg(long, value_name = "FILE")]
     profile_out: Option<PathBuf>,
     #[command(flatten)]

@@ -31,7 +31,7 @@ pub struct Options {
     /// Seed of the packets
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Comparing engines")]
     seed: u64,
-    /// Also give each table up to this many random entries, with keys that packets bring
+    /// Also insert up to this many random entries into each table, with keys that the packets look up
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Comparing engines")]
     random_entries: u64,
     /// Random packets come in on ports 0 to N-1
