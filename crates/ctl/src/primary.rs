@@ -151,7 +151,7 @@ pub fn of_stream(error: &StreamError) -> Failure {
 
 fn occupied() -> Failure {
     Failure::refused(format!(
-        "{}: another controller is primary: --force takes its place, --role NAME writes beside it",
+        "{}: another controller is primary: --force takes its place, --role NAME writes in another role",
         code_name(Code::PermissionDenied)
     ))
 }

@@ -83,7 +83,7 @@ impl PlanFile {
         self.check_alone(program)?;
         let places = self.places_in(plan);
         let wrong = wrong(program, plan, &places).into_iter().map(|error| match error.span().is_none() {
-            true => error.label(self.culprit(program, plan), "this does not suit what is planned beside it"),
+            true => error.label(self.culprit(program, plan), "this does not fit the planned rest"),
             false => error,
         });
         self.stop_at(wrong.collect())

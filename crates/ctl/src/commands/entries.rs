@@ -135,7 +135,7 @@ impl Session {
             stf::names::find_key(&name, &names)?
         };
         if found[at].is_some() {
-            return Err(Mistake::new(place, format!("key `{}` stands twice", fields[at].name)));
+            return Err(Mistake::new(place, format!("key `{}` is given twice", fields[at].name)));
         }
         let given = field::given(line)?;
         if matches!(given, Given::Any) && fields[at].kind == MatchKind::Exact {

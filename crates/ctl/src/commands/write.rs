@@ -107,7 +107,7 @@ pub fn action(names: &Names, table: &Table, name: &Word, line: &mut Line) -> Res
             return Err(Mistake::new(word.place, message));
         };
         if values[at].is_some() {
-            return Err(Mistake::new(word.place, format!("parameter `{}` stands twice", parameter.name)));
+            return Err(Mistake::new(word.place, format!("parameter `{}` is given twice", parameter.name)));
         }
         values[at] = Some(parameter.encode(&word)?);
     }

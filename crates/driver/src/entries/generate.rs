@@ -57,7 +57,7 @@ pub fn load<L: Replay>(
     let table = find_table(&engine.program(), name)?;
     let name = engine.program().tables[table].name.clone();
     let action = entry_action(&engine.program(), table)
-        .ok_or_else(|| Failure::input(format!("gen:{name}: no action of the table may stand in an entry")))?;
+        .ok_or_else(|| Failure::input(format!("gen:{name}: no action of the table is allowed in entries")))?;
     let Some(mut loader) = Loader::new(engine, table) else { return Ok(0) };
     let parameters = loader.set_action(&action).map_err(|refusal| refused(format!("gen:{name}"), &refusal))?;
     let failed = |error: TableError, at: u64| {

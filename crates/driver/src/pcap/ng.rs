@@ -25,7 +25,7 @@ pub fn is_one(bytes: &[u8]) -> bool {
 pub fn records(bytes: &[u8]) -> Result<Vec<Record<'_>>, String> {
     let (mut order, mut interfaces, mut records, mut at) = (Order::LowestFirst, Vec::new(), Vec::new(), 0);
     while at < bytes.len() {
-        let truncated = || format!("a truncated capture: the block at byte {at} ends behind the file");
+        let truncated = || format!("a truncated capture: the block at byte {at} ends after the end of the file");
         if order.word(bytes, at).ok_or_else(truncated)? == SECTION {
             order = byte_order(bytes, at)?;
             interfaces.clear();
@@ -53,7 +53,7 @@ pub fn records(bytes: &[u8]) -> Result<Vec<Record<'_>>, String> {
 fn byte_order(bytes: &[u8], at: usize) -> Result<Order, String> {
     let orders = [Order::LowestFirst, Order::HighestFirst];
     let found = orders.into_iter().find(|order| order.word(bytes, at + 8) == Some(BYTE_ORDER));
-    found.ok_or_else(|| format!("a damaged capture: the section at byte {at} says nothing of its byte order"))
+    found.ok_or_else(|| format!("a damaged capture: the section at byte {at} has no valid byte-order mark"))
 }
 
 fn interface(inside: &[u8], order: Order) -> Option<Interface> {

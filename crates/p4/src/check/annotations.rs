@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
     fn check_place(&mut self, annotation: &'a Annotation, before: Before) {
         let name = annotation.name.as_str();
         if let Some((_, _, place)) = PLACED.iter().find(|(known, place, _)| *known == name && *place != before) {
-            let message = format!("`@{name}` says nothing here: it belongs to {place}");
+            let message = format!("`@{name}` has no effect here: it belongs to {place}");
             self.warn("mismatch", annotation.span, message, "");
         }
         let Some((_, keys)) = KEYS.iter().find(|(known, _)| *known == name) else { return };
@@ -99,7 +99,7 @@ impl<'a> Checker<'a> {
             self.report(
                 Diagnostic::warning(message)
                     .kind("unknown")
-                    .label(pair.key.span, "this says nothing")
+                    .label(pair.key.span, "unknown key")
                     .hint(format!("its keys are {}", keys.join(", "))),
             );
         }
@@ -114,7 +114,7 @@ impl<'a> Checker<'a> {
             {
                 let message = format!("`@noWarn` names no kind of warnings: `{kind}`");
                 let report =
-                    Diagnostic::warning(message).kind("unknown").label(expression.span, "this silences nothing");
+                    Diagnostic::warning(message).kind("unknown").label(expression.span, "unknown kind of warnings");
                 self.report(report.hint(format!("kinds are {}", WARNINGS.join(", "))));
             }
         }
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
             AnnotationBody::Empty | AnnotationBody::Expressions(_) | AnnotationBody::Pairs(_) => false,
         };
         for annotation in annotations.iter().filter(|one| one.name.as_str() == "traffic" && !says(one)) {
-            self.warn("invalid", annotation.span, "`@traffic` takes one number from 0 to 1", "this says nothing");
+            self.warn("invalid", annotation.span, "`@traffic` takes one number from 0 to 1", "this has no effect");
         }
         let last = |name: &str| annotations.iter().rev().find(|annotation| annotation.name.as_str() == name);
         if let (Some(likely), Some(unlikely)) = (last("likely"), last("unlikely")) {

@@ -246,7 +246,7 @@ impl<'a> Checker<'a> {
         if READ.contains(&name) {
             return;
         }
-        let report = Diagnostic::warning(format!("table property `{name}` says nothing here"))
+        let report = Diagnostic::warning(format!("table property `{name}` has no effect here"))
             .kind("ignore-prop")
             .label(property.name.span, "nothing reads it");
         let known: Vec<std::sync::Arc<str>> = READ.iter().chain(WRITTEN).map(|known| (*known).into()).collect();

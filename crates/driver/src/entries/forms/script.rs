@@ -465,7 +465,7 @@ impl Words {
         let mut keys = Vec::new();
         while self.peek().is_none_or(|word| word.text != "=>") {
             if self.peek().is_none() {
-                return Err(Mistake::new(self.end, "expected `=>` behind the keys, the line ends"));
+                return Err(Mistake::new(self.end, "expected `=>` after the keys, but the line ends"));
             }
             keys.push(Key { name: None, value: self.value()? });
         }

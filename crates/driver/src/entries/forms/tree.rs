@@ -148,7 +148,7 @@ impl<'t> Reader<'t> {
         if depth < DEEPEST {
             Ok(depth + 1)
         } else {
-            Err(Mistake::new(self.place, "values stand too deep in one another"))
+            Err(Mistake::new(self.place, "values are nested too deeply"))
         }
     }
 

@@ -80,16 +80,16 @@ fn an_annotation_that_is_read_elsewhere_is_told_of() {
     warns(
         "match_kind { ternary }\n@field_list(1) header h { @field_list(1) bit<8> x; }\n@controller_header(\"in\") struct s { @match(ternary) bit<8> x; }\n",
         expect![[r#"
-            t.p4(2): [--Wwarn=mismatch] warning: `@field_list` says nothing here: it belongs to a field of a struct
-            t.p4(2): [--Wwarn=mismatch] warning: `@field_list` says nothing here: it belongs to a field of a struct
-            t.p4(3): [--Wwarn=mismatch] warning: `@controller_header` says nothing here: it belongs to a header
+            t.p4(2): [--Wwarn=mismatch] warning: `@field_list` has no effect here: it belongs to a field of a struct
+            t.p4(2): [--Wwarn=mismatch] warning: `@field_list` has no effect here: it belongs to a field of a struct
+            t.p4(3): [--Wwarn=mismatch] warning: `@controller_header` has no effect here: it belongs to a header
         "#]],
     );
     warns(
         "@pkginfo(name = \"router\", versoin = \"1\") @p4runtime_translation(\"u\", string) typedef bit<8> t;\n",
         expect![[r#"
             t.p4(1): [--Wwarn=unknown] warning: `@pkginfo` has no key `versoin`
-            t.p4(1): [--Wwarn=mismatch] warning: `@p4runtime_translation` says nothing here: it belongs to a declaration with `type`
+            t.p4(1): [--Wwarn=mismatch] warning: `@p4runtime_translation` has no effect here: it belongs to a declaration with `type`
             t.p4(1): [--Wwarn=unused] warning: 't' is unused
         "#]],
     );

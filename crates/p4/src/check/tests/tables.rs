@@ -65,8 +65,8 @@ apply {{ t.apply(); }} }}\n{package}(c()) main;\n"
         &program("V1Switch"),
         expect![[r#"
             t.p4(8): [--Wwarn=unknown] warning: nothing says how the parts of the package `V1Switch` work together
-            t.p4(6): [--Wwarn=ignore-prop] warning: table property `sise` says nothing here
-            t.p4(6): [--Wwarn=ignore-prop] warning: table property `offload` says nothing here
+            t.p4(6): [--Wwarn=ignore-prop] warning: table property `sise` has no effect here
+            t.p4(6): [--Wwarn=ignore-prop] warning: table property `offload` has no effect here
         "#]],
     );
     warns(
