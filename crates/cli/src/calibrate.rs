@@ -14,15 +14,16 @@ pub const EXAMPLES: &str = "\
 Examples:
   bacus calibrate                             write machines/HOST.toml
   bacus calibrate -o lab.toml --svg           and draw the curves, into lab.svg
-  bacus calibrate --port 0=veth0              measures an echo on that port: which batch and ring it needs
+  bacus calibrate --port 0=veth0              measures which batch and ring that port needs
   bacus calibrate --port 0=veth0 --port 1=veth1
                                               the same on two ports that are wired to each other
   bacus calibrate --compare lab.toml lab2.toml
-                                              measures nothing: points of two files that differ by more than 10 %
+                                              compares two files: points that differ by over 10 %
 
-With --port, packets come from a sender on the wire, from the port itself (net_null0), or return on a
-loop (wired ports, net_ring0). If fewer than 20,000 a second arrive, the calibration sends packets of its
-own: one every 100 ms until one returns, for at most 3 seconds, then as many as the ring holds.";
+With --port, packets come from a sender on the wire, from the port itself (net_null0), or return
+on a loop (wired ports, net_ring0). If fewer than 20,000 a second arrive, the calibration sends
+packets of its own: one every 100 ms until one returns, for at most 3 seconds, then as many as the
+ring holds.";
 
 #[derive(clap::Args)]
 pub struct Arguments {

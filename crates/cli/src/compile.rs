@@ -22,8 +22,8 @@ Examples:
   bacus compile router.p4 --p4runtime-files router.p4info.txtpb
                                                  P4Info only, for P4Runtime controllers
 
-The shared object is for this machine (-march=native) and this version of bacus. Its vectors are at most
-as wide as those of this machine, and of the machine file of --machine.";
+The shared object is for this machine (-march=native) and this version of bacus. Its vectors are
+at most as wide as those of this machine, and of the machine file of --machine.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Emit {

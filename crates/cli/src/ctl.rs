@@ -20,9 +20,9 @@ const COMPLETION: &str = "completion";
 const EXAMPLES: &str = "\
 Examples:
   bacus ctl tables
-  bacus ctl add routes hdr.ipv4.dst:10.0.0.0/8 'forward(port:1, dst:00:00:00:00:00:02, src:00:00:00:00:00:01)'
+  bacus ctl add routes 10.0.0.0/8 'forward(port:1, dst:00:00:00:00:00:02, src:00:00:00:00:00:01)'
   bacus ctl show routes
-  bacus ctl delete routes 10.0.0.0/8
+  bacus ctl delete routes hdr.ipv4.dst:10.0.0.0/8
   bacus ctl packets send 001122334455 66778899aabb 0800 egress_port:1
   bacus ctl -f routes.ctl --keep-going          commands of a file, a line each
   bacus ctl --connect 192.0.2.1:9559 --json counters | jq .packets

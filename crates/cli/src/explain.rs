@@ -20,16 +20,16 @@ use std::path::{Path, PathBuf};
 
 pub const EXAMPLES: &str = "\
 Examples:
-  bacus explain router.p4                                    with estimated traffic and table contents
+  bacus explain router.p4                                    estimated traffic and entries
   bacus explain router.p4 --entries routes.stf --profile router.profile
   bacus explain router.p4 --json | jq .decisions
-  bacus explain router.p4 --measure --html -o router.html    predicted against measured, with a drawing
+  bacus explain router.p4 --measure --html -o router.html    predicted and measured, as a page
 
 --measure runs the program on an in-memory port:
   packets  of --packets, else of the STF file beside the program (router.stf)
   entries  of --entries, else of entries.stf beside the program
   traffic  of --profile, else as counted in this run
-  machine  of --machine or of a machine file, else calibrated first, for some seconds, into the cache
+  machine  of --machine or a machine file, else calibrated first (some seconds), into the cache
 On a terminal, --html writes PROGRAM.html into the current directory.";
 
 #[derive(Args)]

@@ -23,7 +23,7 @@ const ABOUT: &str = "Compiles P4_16 programs to software switches, and runs them
 const EXAMPLES: &str = "\
 Examples:
   bacus check router.p4                          find errors
-  bacus show router.p4 | less                    the program in the intermediate representation (HLIR)
+  bacus show router.p4 | less                    the intermediate representation (HLIR)
   bacus compile router.p4 -o router.so           native code for this machine
   bacus explain router.p4                        the plan, and the reasons for it
   bacus stf router.p4 tests/*.stf                test the program with packets

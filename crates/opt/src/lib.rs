@@ -41,7 +41,7 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "dead",       about: "remove dead assignments and unreachable nodes",      run: Run::Rewrite(dead::remove) },
     Pass { name: "join",       about: "join tables in series into one lookup",              run: Run::Join(join_tables) },
     Pass { name: "structures", about: "choose each table's data structure by lookup cost",  run: Run::Plan(structures::choose) },
-    Pass { name: "joint",      about: "join tables with common keys in one array",          run: Run::Plan(joint::choose) },
+    Pass { name: "joint",      about: "put two tables with common keys into one array",     run: Run::Plan(joint::choose) },
     Pass { name: "descriptor", about: "choose the packet descriptor of the ports",          run: Run::Plan(descriptor::choose) },
     Pass { name: "hot_path",   about: "find the hot path",                                  run: Run::Plan(hot_path::find) },
     Pass { name: "batches",    about: "choose the burst, and cut the hot path into stages", run: Run::Plan(batches::allocate) },

@@ -145,11 +145,7 @@ impl<'t> Reader<'t> {
     }
 
     fn deeper(&mut self, depth: u32) -> Read<u32> {
-        if depth < DEEPEST {
-            Ok(depth + 1)
-        } else {
-            Err(Mistake::new(self.place, "values are nested too deeply"))
-        }
+        if depth < DEEPEST { Ok(depth + 1) } else { Err(Mistake::new(self.place, "values are nested too deeply")) }
     }
 
     fn json(&mut self, depth: u32) -> Read<Node> {
