@@ -14,12 +14,12 @@ Examples:
   bacus bench --quick                         a few cases, in a few minutes
   bacus bench l2fwd ipv4fwd --out out/bench   two of them; records, table and picture into out/bench
   bacus bench router.p4 --entries routes.stf --packets in.pcap
-                                              any program, plain and planned; the packets are compared with the interpreter's
+                                              any program; its packets are checked first
   bacus bench ipv4fwd --packets in.pcap       an application with your packets
   bacus bench --sweep --out out/sweep         compares the model's pick with other plans
   bacus bench --sweep --again out/sweep/sweep.json
-                                              measures nothing: predicts the plans of that sweep again
-  bacus bench --experiment gains              gain of batching and prefetching, compared with the papers
+                                              predicts the plans of that sweep again
+  bacus bench --experiment gains              gains of batching and prefetching
   bacus bench --experiment join --out out/join
                                               gain of table joins, and up to how many entries
   bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
