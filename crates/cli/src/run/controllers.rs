@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[command(next_help_heading = "Controllers")]
 pub struct Controllers {
     /// Serve P4Runtime there, as 0.0.0.0:9559; repeatable
-    #[arg(long = "p4runtime", value_name = "ADDRESS:PORT")]
+    #[arg(long = "p4runtime", value_name = "ADDRESS:PORT", value_parser = address)]
     addresses: Vec<SocketAddr>,
     /// Device id of P4Runtime
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -37,6 +37,11 @@ pub struct Controllers {
     /// Accept only controllers with a certificate of this authority (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_ca: Option<PathBuf>,
+}
+
+/// Names of hosts are not resolved: which of their addresses the server should use would be a guess.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:9559 or [::]:9559".to_string())
 }
 
 /// Where `bacus ctl` finds the switches of a user: each has a socket there with its process's number.
@@ -101,4 +106,17 @@ fn local_socket() -> Option<PathBuf> {
     // Only the user may reach into the switch.
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
     Some(folder.join(format!("{}.sock", std::process::id())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_numbers_and_a_port() {
+        assert!(address("127.0.0.1:9559").is_ok() && address("[::1]:9559").is_ok());
+        for text in ["9559", ":9559", "localhost:9559", "127.0.0.1"] {
+            assert!(address(text).is_err_and(|said| said.contains("127.0.0.1:9559")), "{text}");
+        }
+    }
 }
