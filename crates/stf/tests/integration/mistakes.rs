@@ -6,7 +6,7 @@ use interp::random::Draws;
 use interp::{PORTS, Switch};
 
 fn program() -> Program {
-    hlir::text::parse_program(include_str!("stf/tables.hlir")).expect("the program is well formed")
+    hlir::text::parse_program(include_str!("../stf/tables.hlir")).expect("the program is well formed")
 }
 
 /// Everything that is told about a text: mistakes in it, or failures in running it.
@@ -192,7 +192,8 @@ fn entries_files_have_no_packets() {
 #[test]
 fn no_text_makes_the_reader_fail() {
     let program = program();
-    let texts = [include_str!("stf/tables.stf"), include_str!("stf/packets.stf"), include_str!("stf/state.stf")];
+    let texts =
+        [include_str!("../stf/tables.stf"), include_str!("../stf/packets.stf"), include_str!("../stf/state.stf")];
     let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
     let mut draws = Draws::new(11, 0);
     let mut told = 0;

@@ -1,6 +1,6 @@
 //! The examples of docs/stf.md are STF, and its list of commands is complete.
 
-const PAGE: &str = include_str!("../../../docs/stf.md");
+const PAGE: &str = include_str!("../../../../docs/stf.md");
 
 #[test]
 fn the_examples_are_stf() {
