@@ -126,7 +126,7 @@ impl Target for Process {
 
 #[test]
 fn the_process_is_told_of_each_link_that_is_not_followed() {
-    let text = include_str!("../../../control/tests/store/program.hlir");
+    let text = include_str!("../../../control/tests/integration/store/program.hlir");
     let program: Arc<Program> = Arc::new(hlir::text::parse_program(text).expect("it is a program"));
     let plane = Full { store: Store::new(program.clone()) };
     let process = Arc::new(Process(Mutex::new(Behind { plane, told: Vec::new() })));

@@ -1,6 +1,5 @@
 //! Places of a value join, as a data plane would have them behind each write: which records have which place, and what
 //! the table has there.
-#![allow(clippy::unwrap_used)]
 
 use control::join::{self, Change, Joins};
 use control::plane::EntryKey;

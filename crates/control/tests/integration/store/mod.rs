@@ -1,5 +1,4 @@
 //! The store of what a controller writes: it keeps, refuses, takes back, and derives what the data plane gets.
-#![allow(clippy::unwrap_used)]
 
 mod carrying;
 mod groups;

@@ -1,6 +1,6 @@
 //! Groups of a selector, with weights and watched ports.
 
-use crate::{apply, program, refused, set_port, store};
+use super::{apply, program, refused, set_port, store};
 use control::plane::{Group, GroupMember};
 use control::store::Derived;
 use control::{RefusalKind, Store, Update};

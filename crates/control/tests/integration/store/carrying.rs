@@ -85,7 +85,7 @@ fn written(program: Arc<Program>, updates: &[fn(&Store) -> Update]) -> Store {
     let mut store = Store::new(program);
     for update in updates {
         let update = update(&store);
-        crate::apply(&mut store, &update);
+        super::apply(&mut store, &update);
     }
     store
 }
@@ -115,7 +115,7 @@ fn an_entry_that_replaces_one_of_the_program_is_carried() {
     let replaced = |call: fn() -> ActionCall| {
         let mut store = Store::new(program(THREE, DROP, ""));
         let (delete, insert) = (Update::Delete(key(&store, 1)), insert(&store, 1, call()));
-        [delete, insert].iter().for_each(|update| drop(crate::apply(&mut store, update)));
+        [delete, insert].iter().for_each(|update| drop(super::apply(&mut store, update)));
         store.carried_to(program(THREE, DROP, "")).unwrap_or_else(|refusal| panic!("{refusal}"))
     };
     assert_eq!(action(&replaced(|| to(7, 7)), 1), Some(to(7, 7)));
@@ -158,7 +158,7 @@ fn a_default_action_is_carried_if_it_was_changed() {
         written(program(THREE, DROP, ""), &[|store| Update::SetDefault { table: table(store), call: to(7, 7) }]);
     let mut reset = changed.clone();
     let back = ActionCall { action: 1, arguments: Vec::new() };
-    crate::apply(&mut reset, &Update::SetDefault { table: table(&changed), call: back });
+    super::apply(&mut reset, &Update::SetDefault { table: table(&changed), call: back });
     let other = program(THREE, "default to(1, 2)", "");
     let default = |store: &Store| store.default_action(table(store)).clone();
     assert_eq!(default(&changed.carried_to(other.clone()).unwrap()), to(7, 7));
@@ -174,9 +174,9 @@ fn timeouts_and_metadata_of_the_programs_entries_and_times_of_profiles_are_carri
     let aging = || program(THREE, DROP, "idle_timeout");
     let mut store = Store::new(aging());
     let (first, second) = (key(&store, 1), key(&store, 2));
-    crate::apply(&mut store, &Update::SetIdleTimeout { key: first.clone(), nanoseconds: 77 });
+    super::apply(&mut store, &Update::SetIdleTimeout { key: first.clone(), nanoseconds: 77 });
     let times = Update::SetExpiry { table: table(&store), profile: 2, nanoseconds: 99 };
-    crate::apply(&mut store, &times);
+    super::apply(&mut store, &times);
     store.set_metadata(&second, b"mine");
     let carried = store.carried_to(aging()).unwrap();
     assert_eq!(carried.find(&first).unwrap().idle_timeout_ns, 77);

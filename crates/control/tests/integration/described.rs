@@ -1,5 +1,4 @@
 //! An interface with something of every kind, and what controllers read of it. `UPDATE_EXPECT=1` writes it anew.
-#![allow(clippy::unwrap_used)]
 
 use control::format::{self, Format, Kind};
 use expect_test::expect_file;

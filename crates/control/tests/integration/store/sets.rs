@@ -1,7 +1,7 @@
 //! Action sets of entries.
 
-use crate::groups::to;
-use crate::{apply, program, refused, set_port, store};
+use super::groups::to;
+use super::{apply, program, refused, set_port, store};
 use control::plane::EntryKey;
 use control::store::{Derived, FIRST_SET};
 use control::{RefusalKind, Store, Update};
@@ -58,7 +58,7 @@ fn sets_are_kept_as_written() {
     apply(&mut store, &update);
     set_port(&mut store, 10, false);
     assert_eq!(action(&store, 5), Some(EntryAction::Set(written)));
-    let profile = crate::groups::profile(&store);
+    let profile = super::groups::profile(&store);
     assert_eq!((store.members(profile).count(), store.groups(profile).count()), (0, 0), "they are the entry's own");
 }
 
@@ -106,7 +106,7 @@ fn each_update_is_taken_back_by_its_inverse() {
     let (written, routes) = (set(&[(10, 1, Some(10)), (20, 2, None)]), table(&store, "routes"));
     let first = insert(&store, 5, written.clone());
     let to_nothing = apply(&mut store, &first);
-    let profile = crate::groups::profile(&store);
+    let profile = super::groups::profile(&store);
     apply(&mut store, &Update::SetMember { profile, member: 1, call: to(1) });
     let second = modify(&store, 5, EntryAction::Member(1));
     let to_first = apply(&mut store, &second);
@@ -160,7 +160,7 @@ fn sets_that_do_not_suit_are_refused() {
 #[test]
 fn groups_have_other_numbers_than_sets() {
     let mut store = store();
-    let profile = crate::groups::profile(&store);
+    let profile = super::groups::profile(&store);
     let update = Update::SetGroup { profile, group: FIRST_SET, value: Default::default() };
     let sentence = "ids of a group end below 0xc0000000: the switch uses the others".to_string();
     assert_eq!(refused(&mut store, &update), (RefusalKind::Wrong, sentence));

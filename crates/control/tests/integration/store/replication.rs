@@ -1,6 +1,6 @@
 //! Multicast groups and clone sessions, with backups.
 
-use crate::{apply, program, refused, set_port, store};
+use super::{apply, program, refused, set_port, store};
 use control::plane::{BackedReplica, Multicast, Replica, Session, SessionTarget};
 use control::store::Derived;
 use control::{RefusalKind, Store, Update};

@@ -1,7 +1,7 @@
 //! A data plane that refuses: what the store has goes back, and so does what follows from it.
 
-use crate::groups::{profile, to};
-use crate::{program, store};
+use super::groups::{profile, to};
+use super::{program, store};
 use control::plane::*;
 use control::store::Derived;
 use control::{Refusal, Store, Update};

@@ -1,6 +1,5 @@
 //! Entries of joint tables, as a data plane would have them behind each write: those of a complete joint table over
 //! another one that overflows and fits again.
-#![allow(clippy::unwrap_used)]
 
 use control::join::{self, Change, Joins, Write};
 use control::plane::EntryKey;

@@ -1,0 +1,9 @@
+//! The control plane without a switch: its messages, the store of what controllers write, and joint tables behind each write.
+#![allow(clippy::unwrap_used)]
+
+mod described;
+mod joins;
+mod places;
+mod protocol;
+mod published;
+mod store;
