@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn a_hundred_thousand_packets_take_seconds() {
-    let program = hlir::text::parse_program(include_str!("../../hlir/tests/programs/l2fwd.hlir"));
+    let program = hlir::text::parse_program(include_str!("../../../hlir/tests/programs/l2fwd.hlir"));
     let program = program.expect("the program is well formed");
     let mut switch = Switch::new(&program, 0, PORTS);
     let frame = |number: u32| Frame {
