@@ -8,7 +8,7 @@ use opt::{Inputs, Selection};
 
 /// The program of the pass's own test: `vlans`, `sources`, `classes` and `destinations` in series.
 fn program() -> Program {
-    let text = include_str!("passes/join.hlir");
+    let text = include_str!("../passes/join.hlir");
     let (before, _) = text.split_once("// ----").expect("it has two halves");
     parse_program(before).expect("it is a program")
 }
@@ -73,7 +73,7 @@ fn a_join_that_cannot_be_made_is_refused() {
     assert!(found[1].contains("`vlans` and `hosts` are not joined"), "{found:?}");
 }
 
-const CHAIN: &str = include_str!("join/chain.hlir");
+const CHAIN: &str = include_str!("../join/chain.hlir");
 
 /// Three tables, each of which names the entry of the next, planned for so many entries. `None`: they are not known.
 fn chosen(entries: [Option<u64>; 3], pins: &str) -> (Program, Plan, String) {

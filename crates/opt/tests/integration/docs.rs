@@ -2,7 +2,7 @@
 //!
 //! Inputs: `hlir` is the program of the following blocks, `profile` their traffic, `pins` decisions of the user,
 //! `vector` the packets per vector and cycles per vector operation. Outputs: `traffic` and `plan PASS…`;
-//! `plan-error PASS…` is a plan with its errors. `UPDATE_EXPECT=1 cargo test -p opt --test docs` rewrites the outputs; read the difference
+//! `plan-error PASS…` is a plan with its errors. `UPDATE_EXPECT=1 cargo test -p opt --test integration docs::` rewrites the outputs; read the difference
 //! before you commit it.
 
 use hlir::text::{parse_file, parse_plan, print_plan, print_program};

@@ -1,0 +1,11 @@
+//! Passes and the model as the driver uses them: what programs and plans they make, on which inputs.
+
+mod constraints;
+mod docs;
+mod join;
+mod joint;
+mod lookups;
+mod passes;
+mod records;
+mod stages;
+mod value_joins;
