@@ -1,6 +1,6 @@
 //! Parsers: states, selects, stacks, parsers within parsers.
 
-use crate::lowered;
+use super::lowered;
 use expect_test::expect;
 
 fn parser(text: &str) -> String {

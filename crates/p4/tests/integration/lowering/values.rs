@@ -1,6 +1,6 @@
 //! Assignments, evaluation order and headers.
 
-use crate::control;
+use super::control;
 use expect_test::expect;
 
 #[test]

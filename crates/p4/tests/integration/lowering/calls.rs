@@ -1,6 +1,6 @@
 //! Functions, actions and controls called within others: copies in and out, `return` and `exit`.
 
-use crate::control;
+use super::control;
 use expect_test::expect;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Branches, switches and loops.
 
-use crate::control;
+use super::control;
 use expect_test::expect;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tables: keys, actions, entries, and what follows a lookup.
 
-use crate::control;
+use super::control;
 use expect_test::expect;
 
 #[test]
@@ -184,9 +184,9 @@ fn an_id_is_of_one_table() {
         @id(0x02000007) table u { key = { m.y : exact; } actions = { a; } default_action = a(); }";
     let text = format!(
         "{}\ncontrol c(inout hs_t hdr, inout m_t m) {{ {locals} apply {{ t.apply(); u.apply(); }} }}",
-        crate::ACCEPT
+        super::ACCEPT
     );
-    let text = crate::lowered(&text);
+    let text = super::lowered(&text);
     let head = text.lines().next().unwrap_or_default();
     assert!(head.ends_with("error: `c.t` and `c.u` have the same id: 0x02000007"), "{text}");
     assert!(text.contains("given to `c.u` here") && text.contains("and to `c.t` here"), "{text}");
