@@ -1,4 +1,4 @@
-//! DPDK as it is started.
+//! DPDK as it is started. Alone in its process: DPDK starts once in a process, and `integration` starts it with the vectors that the machine has.
 #![allow(unsafe_code, clippy::unwrap_used)]
 
 use runtime::{Cache, Compiler, Dpdk, DpdkSettings, compile};

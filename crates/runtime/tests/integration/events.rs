@@ -1,9 +1,6 @@
 //! What a pipeline tells the control plane, and packets that go there and come back.
-#![allow(clippy::unwrap_used)]
 
-mod echo;
-
-use echo::{SETTINGS, echo, pipeline, port, trace};
+use crate::echo::{SETTINGS, echo, pipeline, port, trace};
 use runtime::{Event, Lost, MemoryPort, Packet, Punted, ResumeError, Switch};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

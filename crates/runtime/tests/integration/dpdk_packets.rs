@@ -1,9 +1,6 @@
 //! Packets of the control plane, in mbufs: on the in-memory port and on a device.
-#![allow(clippy::unwrap_used)]
 
-mod echo;
-
-use echo::{SETTINGS, pipeline_for_mbufs};
+use crate::echo::{SETTINGS, pipeline_for_mbufs};
 use runtime::{Cache, Compiler, Dpdk, DpdkMemoryPort, DpdkSettings, Event, Lane, Packet, Switch, Trace};
 use std::time::{Duration, Instant};
 

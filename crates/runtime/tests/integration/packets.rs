@@ -1,9 +1,6 @@
 //! Packets that the control plane hands to a worker, and packets that the program sends to the control plane's port.
-#![allow(clippy::unwrap_used)]
 
-mod echo;
-
-use echo::{SETTINGS, echo, frames, port, trace};
+use crate::echo::{SETTINGS, echo, frames, port, trace};
 use runtime::{InjectError, Packet, Switch};
 use std::time::{Duration, Instant};
 

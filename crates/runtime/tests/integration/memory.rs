@@ -1,9 +1,6 @@
 //! A pipeline written by hand on the in-memory port: packets, counts, two workers, and another pipeline in its place.
-#![allow(clippy::unwrap_used)]
 
-mod echo;
-
-use echo::{SETTINGS, echo, frames, pipeline, port, trace};
+use crate::echo::{SETTINGS, echo, frames, pipeline, port, trace};
 use runtime::{Packet, Pipeline, Switch, Trace};
 
 #[test]

@@ -1,9 +1,6 @@
 //! A pipeline that takes the place of another while both workers are at full load.
-#![allow(clippy::unwrap_used)]
 
-mod echo;
-
-use echo::{SETTINGS, echo, frames, object, pipeline, port, trace};
+use crate::echo::{SETTINGS, echo, frames, object, pipeline, port, trace};
 use runtime::tables::Match;
 use runtime::{MemoryPort, Pipeline, Switch, SwitchError};
 use std::path::Path;

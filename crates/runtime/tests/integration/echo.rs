@@ -1,5 +1,4 @@
 //! The echo pipeline, a port for it, and packets.
-#![allow(clippy::unwrap_used, dead_code)]
 
 use runtime::{Buffers, Cache, Compiler, Descriptor, MemoryPort, Pipeline, Settings, Trace, compile};
 use std::path::PathBuf;
