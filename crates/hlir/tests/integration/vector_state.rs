@@ -1,9 +1,7 @@
 //! Registers, checksums in steps and deferred writes as vector code.
 
-mod router;
-
+use crate::router::{action_of, cell_of, found_by, part_of, record_of, steps, with_first_stage};
 use hlir::vector::VectorStage;
-use router::{action_of, cell_of, found_by, part_of, record_of, steps, with_first_stage};
 
 /// The first stage of a program with these declarations, whose block `set` has this body, and which looks up `v`.
 fn stage(declared: &str, body: &str) -> Result<VectorStage, String> {

@@ -2,9 +2,7 @@
 //!
 //! A compiler that is not installed is skipped with a line that says so; without any the test fails.
 
-mod compilers;
-
-use compilers::{COMPILERS, plans, repository};
+use crate::compilers::{COMPILERS, plans, repository};
 use hlir::plan::{Access, Descriptor, Placement, Plan};
 use std::path::PathBuf;
 
@@ -28,7 +26,7 @@ fn examples() -> Vec<PathBuf> {
 fn router(lanes: u32, request: &str) -> hlir::text::Parsed {
     let path = "v1model.begin, RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, \
                 Router.if_109, Router.if_112, Router.if_114, Router.routes";
-    let program = include_str!("golden/ipv4fwd.hlir");
+    let program = include_str!("../golden/ipv4fwd.hlir");
     let text = format!(
         "{program}
 plan {{

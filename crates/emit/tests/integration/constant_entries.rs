@@ -1,8 +1,6 @@
 //! Constant entries that stand in the code.
 
-mod compilers;
-
-use compilers::{COMPILERS, plans};
+use crate::compilers::{COMPILERS, plans};
 use hlir::plan::Plan;
 use hlir::text::{Parsed, parse_file};
 use hlir::verify;

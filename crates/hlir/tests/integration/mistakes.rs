@@ -5,7 +5,7 @@ use hlir::source::SourceMap;
 use hlir::text::{parse_file, parse_program};
 use hlir::verify::{verify, verify_plan};
 
-const IPV4: &str = include_str!("programs/ipv4.hlir");
+const IPV4: &str = include_str!("../programs/ipv4.hlir");
 
 /// Errors of the router after replacing `from`, which it contains once.
 fn after(from: &str, to: &str) -> Vec<String> {

@@ -14,8 +14,8 @@ fn emitted(text: &str, descriptor: Descriptor) -> String {
 
 #[test]
 fn l2fwd_own() {
-    let text = include_str!("../../hlir/tests/programs/l2fwd.hlir");
-    expect_file!["golden/l2fwd_own.c.golden"].assert_eq(&emitted(text, Descriptor::Own));
+    let text = include_str!("../../../hlir/tests/programs/l2fwd.hlir");
+    expect_file!["../golden/l2fwd_own.c.golden"].assert_eq(&emitted(text, Descriptor::Own));
 }
 
 /// Two tables that share an array: each lookup takes its own part of the number that it finds.
@@ -32,15 +32,15 @@ fn l2fwd_joint_own() {
   table ingress.dmac: exact48
   joint ingress.smac with ingress.dmac bits 2
 }";
-    let text = format!("{}\n{plan}", include_str!("../../hlir/tests/programs/l2fwd.hlir"));
-    expect_file!["golden/l2fwd_joint_own.c.golden"].assert_eq(&emitted(&text, Descriptor::Own));
+    let text = format!("{}\n{plan}", include_str!("../../../hlir/tests/programs/l2fwd.hlir"));
+    expect_file!["../golden/l2fwd_joint_own.c.golden"].assert_eq(&emitted(&text, Descriptor::Own));
 }
 
 /// Headers rewritten in place, a checksum summed where it lies, a prefix table.
 #[test]
 fn ipv4fwd_own() {
-    expect_file!["golden/ipv4fwd_own.c.golden"]
-        .assert_eq(&emitted(include_str!("golden/ipv4fwd.hlir"), Descriptor::Own));
+    expect_file!["../golden/ipv4fwd_own.c.golden"]
+        .assert_eq(&emitted(include_str!("../golden/ipv4fwd.hlir"), Descriptor::Own));
 }
 
 /// The same in stages, its lines requested in this way.
@@ -57,13 +57,13 @@ fn ipv4fwd_staged(descriptor: Descriptor, lanes: &str, request: &str) -> String 
   table Router.routes: dir24_8_u8
 }}"
     );
-    emitted(&format!("{}\n{plan}", include_str!("golden/ipv4fwd.hlir")), descriptor)
+    emitted(&format!("{}\n{plan}", include_str!("../golden/ipv4fwd.hlir")), descriptor)
 }
 
 /// A group is sent at once, after those of it that have left the path.
 #[test]
 fn ipv4fwd_staged_own() {
-    expect_file!["golden/ipv4fwd_staged_own.c.golden"].assert_eq(&ipv4fwd_staged(
+    expect_file!["../golden/ipv4fwd_staged_own.c.golden"].assert_eq(&ipv4fwd_staged(
         Descriptor::Own,
         "",
         "ahead 64 in own_loop",
@@ -73,7 +73,7 @@ fn ipv4fwd_staged_own() {
 /// A group waits until the next one has come, and each of its lookups pays for a request of that.
 #[test]
 fn ipv4fwd_interleaved_lookup_own() {
-    expect_file!["golden/ipv4fwd_interleaved_lookup_own.c.golden"].assert_eq(&ipv4fwd_staged(
+    expect_file!["../golden/ipv4fwd_interleaved_lookup_own.c.golden"].assert_eq(&ipv4fwd_staged(
         Descriptor::Own,
         "",
         "ahead 1 interleaved lookup",
@@ -84,13 +84,13 @@ fn ipv4fwd_interleaved_lookup_own() {
 #[test]
 fn ipv4fwd_interleaved_commit_mbuf() {
     let emitted = ipv4fwd_staged(Descriptor::Mbuf, "vector 8 ", "ahead 1 interleaved commit");
-    expect_file!["golden/ipv4fwd_interleaved_commit_mbuf.c.golden"].assert_eq(&emitted);
+    expect_file!["../golden/ipv4fwd_interleaved_commit_mbuf.c.golden"].assert_eq(&emitted);
 }
 
 /// What comes before the lookup for eight packets at once.
 #[test]
 fn ipv4fwd_vector_own() {
-    expect_file!["golden/ipv4fwd_vector_own.c.golden"].assert_eq(&ipv4fwd_staged(
+    expect_file!["../golden/ipv4fwd_vector_own.c.golden"].assert_eq(&ipv4fwd_staged(
         Descriptor::Own,
         "vector 8 ",
         "ahead 64 in own_loop",
@@ -101,42 +101,43 @@ fn ipv4fwd_vector_own() {
 #[test]
 fn ipv4fwd_vector_mbuf() {
     let emitted = ipv4fwd_staged(Descriptor::Mbuf, "vector 8 ", "ahead 1 interleaved lookup");
-    expect_file!["golden/ipv4fwd_vector_mbuf.c.golden"].assert_eq(&emitted);
+    expect_file!["../golden/ipv4fwd_vector_mbuf.c.golden"].assert_eq(&emitted);
 }
 
 /// Headers pushed and popped, so that a new front is put before the payload.
 #[test]
 fn mpls_mbuf() {
-    expect_file!["golden/mpls_mbuf.c.golden"].assert_eq(&emitted(include_str!("golden/mpls.hlir"), Descriptor::Mbuf));
+    expect_file!["../golden/mpls_mbuf.c.golden"]
+        .assert_eq(&emitted(include_str!("../golden/mpls.hlir"), Descriptor::Mbuf));
 }
 
 /// Packets beside the path wait in two queues, one of which looks up for a group.
 #[test]
 fn queues_own() {
-    let program = include_str!("../../cli/tests/plans/queues.hlir");
-    let plan = include_str!("../../cli/tests/plans/queues.plan");
-    expect_file!["golden/queues_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
+    let program = include_str!("../../../cli/tests/plans/queues.hlir");
+    let plan = include_str!("../../../cli/tests/plans/queues.plan");
+    expect_file!["../golden/queues_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
 }
 
 /// Without a path: a list of packets before each loop, and `wait` where they part.
 #[test]
 fn lists_own() {
-    let program = include_str!("../../cli/tests/plans/queues.hlir");
-    let plan = include_str!("../../cli/tests/plans/queues_lists.plan");
-    expect_file!["golden/lists_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
+    let program = include_str!("../../../cli/tests/plans/queues.hlir");
+    let plan = include_str!("../../../cli/tests/plans/queues_lists.plan");
+    expect_file!["../golden/lists_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
 }
 
 #[test]
 fn emitting_twice_gives_equal_bytes() {
-    let text = include_str!("../../hlir/tests/programs/l2fwd.hlir");
+    let text = include_str!("../../../hlir/tests/programs/l2fwd.hlir");
     assert_eq!(emitted(text, Descriptor::Mbuf), emitted(text, Descriptor::Mbuf));
 }
 
 /// What is looked up on the way to a stage in lanes: the number of a record, its action, and what is read of it.
 #[test]
 fn lookup_before_cut_own() {
-    let program = include_str!("../../cli/tests/plans/lookup_before_cut.hlir");
-    let plan = include_str!("../../cli/tests/plans/lookup_before_cut.plan");
-    expect_file!["golden/lookup_before_cut_own.c.golden"]
+    let program = include_str!("../../../cli/tests/plans/lookup_before_cut.hlir");
+    let plan = include_str!("../../../cli/tests/plans/lookup_before_cut.plan");
+    expect_file!["../golden/lookup_before_cut_own.c.golden"]
         .assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
 }

@@ -1,15 +1,13 @@
 //! Malformed texts: the reader answers with errors, never with a panic, a stack overflow or a hang.
 
-mod generate;
-
-use generate::{Generator, Manners};
+use crate::generate::{Generator, Manners};
 use hlir::text::{parse_file, parse_plan, print_file, print_plan, print_program};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
-const L2FWD: &str = include_str!("programs/l2fwd.hlir");
-const IPV4: &str = include_str!("programs/ipv4.hlir");
+const L2FWD: &str = include_str!("../programs/l2fwd.hlir");
+const IPV4: &str = include_str!("../programs/ipv4.hlir");
 
 const PIECES: [&str; 40] = [
     "{",

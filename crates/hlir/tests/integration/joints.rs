@@ -2,7 +2,7 @@
 
 use hlir::text::{parse_file, print_file};
 
-const L2FWD: &str = include_str!("programs/l2fwd.hlir");
+const L2FWD: &str = include_str!("../programs/l2fwd.hlir");
 
 /// A declaration that makes a table's records its own.
 const COUNTED: &str = "counter ingress.hits: packets_and_bytes of ingress.dmac automatic\n";

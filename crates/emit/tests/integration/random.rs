@@ -1,11 +1,7 @@
 //! Random programs: the emitter refuses them by name or writes C that compiles without a warning.
 
-#[path = "../../hlir/tests/generate/mod.rs"]
-#[allow(dead_code)]
-mod generate;
-mod installed;
-
-use generate::{Generator, Manners};
+use crate::generate::{Generator, Manners};
+use crate::installed;
 use hlir::plan::{Descriptor, Plan};
 use std::path::{Path, PathBuf};
 use std::process::Command;

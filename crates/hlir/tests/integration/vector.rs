@@ -1,9 +1,7 @@
 //! The first stage as vector code: which packets stay, and with which keys.
 
-mod router;
-
+use crate::router::{FRONT, ROUTER, action_of, found_by, part_of, record_of, routed, seal, steps, with_first_stage};
 use hlir::vector::VectorStage;
-use router::{FRONT, ROUTER, action_of, found_by, part_of, record_of, routed, seal, steps, with_first_stage};
 
 /// The vector code of a program's path through these nodes, cut at the last one.
 fn lanes_of(program: &str, path: &str) -> Result<VectorStage, String> {
@@ -75,7 +73,7 @@ fn checksums() {
 /// A key of several words.
 #[test]
 fn an_address_of_48_bits() {
-    let program = include_str!("programs/l2fwd.hlir");
+    let program = include_str!("../programs/l2fwd.hlir");
     let parsed = hlir::text::parse_file(program).expect("the program is HLIR");
     let names: Vec<&str> = parsed.program.nodes.values().map(|node| node.name.as_str()).collect();
     let lanes = lanes_of(

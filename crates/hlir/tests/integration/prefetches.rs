@@ -2,7 +2,7 @@
 
 use hlir::text::parse_file;
 
-const L2FWD: &str = include_str!("programs/l2fwd.hlir");
+const L2FWD: &str = include_str!("../programs/l2fwd.hlir");
 
 fn request(table: &str, placement: &str) -> String {
     let ahead = if placement == "in own_loop" { 8 } else { 1 };

@@ -1,9 +1,7 @@
 //! The outcome of side exits from the first stage.
 
-mod router;
-
+use crate::router::{FRONT, ROUTER, routed, seal, steps, with_first_stage};
 use hlir::vector::{SideExits, VectorStage};
-use router::{FRONT, ROUTER, routed, seal, steps, with_first_stage};
 
 fn leavers_of(program: &str, path: &str) -> Option<(SideExits, VectorStage)> {
     with_first_stage(program, path, |program, nodes, first| {

@@ -1,9 +1,7 @@
 //! The text is the IR: every printed program or plan reads back as an equal value, and prints as the same
 //! bytes.
 
-mod generate;
-
-use generate::{Generator, Manners};
+use crate::generate::{Generator, Manners};
 use hlir::source::SourceMap;
 use hlir::text::{parse_file, parse_plan, parse_program, print_file, print_plan, print_program};
 use hlir::verify::verify;

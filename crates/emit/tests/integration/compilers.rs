@@ -1,8 +1,6 @@
 //! The C compilers of this machine, which say whether generated C is legal.
 
-#[path = "../installed/mod.rs"]
-mod installed;
-
+use crate::installed;
 use hlir::plan::{Access, Descriptor, Hint, Loop, Placement, Plan, Prefetch};
 use hlir::{NodeKind, Program};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,6 @@
 //! Names of a program that are others with something behind them, as the emitter makes names: the C compiles, whatever stands beside what.
 
-mod compilers;
-
-use compilers::{COMPILERS, plans};
+use crate::compilers::{COMPILERS, plans};
 use hlir::plan::Plan;
 use hlir::{Program, text::Parsed};
 
@@ -143,14 +141,16 @@ fn names_may_be_other_names_with_derived_suffixes() {
 #[test]
 fn nodes_may_have_the_names_derived_from_other_nodes() {
     let before_cut = concat!(
-        include_str!("../../cli/tests/plans/lookup_before_cut.hlir"),
-        include_str!("../../cli/tests/plans/lookup_before_cut.plan")
+        include_str!("../../../cli/tests/plans/lookup_before_cut.hlir"),
+        include_str!("../../../cli/tests/plans/lookup_before_cut.plan")
     );
     let (first, more) = blocks("kinds", "deparser");
     let before_cut = before_cut
         .replace("node hosts: apply hosts -> deparser", &format!("node hosts: apply hosts -> {first}\n{more}"));
-    let queued =
-        concat!(include_str!("../../cli/tests/plans/queues.hlir"), include_str!("../../cli/tests/plans/queues.plan"));
+    let queued = concat!(
+        include_str!("../../../cli/tests/plans/queues.hlir"),
+        include_str!("../../../cli/tests/plans/queues.plan")
+    );
     let queued = ["table ", "apply "].iter().fold(queued.to_string(), |queued, before| {
         queued.replace(&format!("{before}hosts"), &format!("{before}queue_slow"))
     });

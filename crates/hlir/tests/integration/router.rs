@@ -1,5 +1,4 @@
 //! The first stage of a router, and an evaluator of vector steps for one SIMD lane.
-#![allow(dead_code)]
 
 use hlir::hot_path::{Stage, nodes, stages};
 use hlir::vector::{Operator, Step, TableRead, row_of};

@@ -1,0 +1,16 @@
+//! HLIR as other crates use it: its text, the verifier, and what it says of effects, vector code and queues.
+
+mod deferral;
+mod docs;
+mod generate;
+mod hostile;
+mod joints;
+mod mistakes;
+mod prefetches;
+mod programs;
+mod queues;
+mod round_trip;
+mod router;
+mod side_exits;
+mod vector;
+mod vector_state;
