@@ -1,0 +1,4 @@
+//! The oracle as `make oracle` and `make mutations` use it.
+
+mod mutations;
+mod seeds;
