@@ -1,19 +1,9 @@
 //! What users get wrong: each case one clear message with place and way out, an exit code, and nothing half written.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-
-use command::{bacus, path, scratch};
+use crate::command::{bacus, path, ran, scratch};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-
-/// Runs with these arguments; its exit code and what it said on standard error.
-fn ran(arguments: &[&str]) -> (Option<i32>, String) {
-    let output = bacus().args(arguments).output().unwrap();
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    (output.status.code(), text)
-}
 
 fn file(directory: &Path, name: &str, text: &str) -> String {
     let path = directory.join(name);

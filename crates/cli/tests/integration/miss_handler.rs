@@ -1,8 +1,6 @@
 //! `bacus run --miss-handler`: code of the user answers packets that miss, within the switch.
 
-mod command;
-
-use command::{bacus, capture, has_dpdk, path, scratch};
+use crate::command::{bacus, capture, has_dpdk, path, scratch};
 use std::fs;
 use std::process::Command;
 

@@ -1,11 +1,7 @@
 //! Every packet that comes is accounted for, and how a switch starts, tells and stops.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-mod namespaces;
-
-use command::{bacus, has_dpdk, path, scratch};
-use namespaces::{Account, Network, Switch, mac};
+use crate::command::{bacus, capture, has_dpdk, path, scratch};
+use crate::namespaces::{Account, Network, Switch, mac};
 use opt::inputs::Machine;
 use std::fs;
 use std::path::Path;
@@ -263,7 +259,7 @@ fn captures_that_could_not_be_written_whole_are_said() {
     };
     let whole = ran(&words);
     assert!(whole.status.success(), "{}", text(&whole.stderr));
-    assert_eq!(command::capture(&out).len(), 800);
+    assert_eq!(capture(&out).len(), 800);
     fs::remove_file(&out).unwrap();
     // A file may have 300 kB.
     let cut = ran(&format!("ulimit -f 300; {words}"));

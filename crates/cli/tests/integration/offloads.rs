@@ -1,12 +1,8 @@
 //! Frames whose checksum or segmentation a host leaves to hardware leave the switch as they would a wire: each is worked out here once more, byte by byte.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-mod namespaces;
-
-use namespaces::{Network, Switch, ip, mac};
+use crate::command::scratch;
+use crate::namespaces::{Network, Switch, ip, mac};
 use std::fs;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -148,9 +144,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 
 /// A switch that knows both hosts.
 fn switch(network: &Network) -> Switch {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("offloads{}", COUNT.fetch_add(1, Ordering::Relaxed));
-    let entries = command::scratch(&name).join("entries.stf");
+    let entries = scratch("offloads").join("entries.stf");
     let entry =
         |host: usize| format!("add dmac hdr.ethernet.dst:0x{} forward(port:{host})\n", mac(host).replace(':', ""));
     fs::write(&entries, entry(1) + &entry(2)).unwrap();

@@ -1,10 +1,8 @@
 //! Random plans. Each legal one must compile, and send what the interpreter sends.
 //!
-//! `DRAWN_PLANS=100 DRAWN_SEED=7 cargo test -p cli --test drawn` draws so many for each program, and others.
+//! `DRAWN_PLANS=100 DRAWN_SEED=7 cargo test -p cli --test integration drawn::` draws so many for each program, and others.
 
-mod command;
-
-use command::{bacus, has_dpdk, path, scratch};
+use crate::command::{has_dpdk, path, ran, scratch};
 use hlir::hot_path::table_of;
 use hlir::plan::{
     Access, Descriptor, Hint, HotPath, JointTables, Loop, Placement, Prefetch, Queue, Structure, TablePlan,
@@ -185,13 +183,6 @@ fn request(draw: &mut Draw, program: &Program, table: Option<TableId>, placement
     Prefetch { access, placement, distance, hint, reason: None }
 }
 
-/// What `bacus` says, and whether it succeeds.
-fn ran(arguments: &[&str]) -> (bool, String) {
-    let output = bacus().args(arguments).output().expect("bacus runs");
-    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    (output.status.success(), said)
-}
-
 fn number(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
 }
@@ -200,8 +191,8 @@ fn number(variable: &str, usual: u64) -> u64 {
 fn agrees(program: &str, configuration: &[&str], capture: &str) {
     let file = |name: &str| path(name).display().to_string();
     let (source, capture) = (file(program), file(capture));
-    let (is_read, text) = ran(&["show", &source, "--after", "lower", "--Wdisable"]);
-    assert!(is_read, "{text}");
+    let (code, text) = ran(&["show", &source, "--after", "lower", "--Wdisable"]);
+    assert_eq!(code, Some(0), "{text}");
     let lowered = parse_program(&text).unwrap_or_else(|mistakes| panic!("{program}: {mistakes:?}"));
     let seed = number("DRAWN_SEED", 1);
     let mut draw = Draw(program.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31) + u64::from(byte)));
@@ -215,9 +206,12 @@ fn agrees(program: &str, configuration: &[&str], capture: &str) {
         let configuration: Vec<String> = configuration.iter().map(|name| file(name)).collect();
         let mut arguments = vec!["stf", &source, "--descriptor", descriptor];
         arguments.extend(configuration.iter().map(String::as_str));
-        let (agree, said) = ran(&[&arguments[..], &both].concat());
+        let (code, said) = ran(&[&arguments[..], &both].concat());
         let plan = fs::read_to_string(&planned).expect("the plan was written");
-        assert!(agree && said.contains("both engines agree"), "{program} with {entries} entries:\n{plan}\n{said}");
+        assert!(
+            code == Some(0) && said.contains("both engines agree"),
+            "{program} with {entries} entries:\n{plan}\n{said}"
+        );
     }
     drop(fs::remove_dir_all(directory));
 }
@@ -234,8 +228,8 @@ fn legal((program, source): (&Program, &str), draw: &mut Draw, has_dpdk: bool, f
         let text = print_plan(&plan);
         fs::write(file, &text).expect("there is room for a plan");
         let descriptor = hlir::text::written_descriptor(plan.descriptor);
-        let (is_written, said) = ran(&["compile", source, "--emit", "c", "--descriptor", descriptor, "--plan", file]);
-        if is_written {
+        let (code, said) = ran(&["compile", source, "--emit", "c", "--descriptor", descriptor, "--plan", file]);
+        if code == Some(0) {
             return descriptor;
         }
         assert!(said.contains("the plan"), "{source}: neither compiled nor refused for its plan\n{text}\n{said}");

@@ -1,14 +1,7 @@
 //! `bacus bench` measures programs of users, and applications with a user's packets.
 
-mod command;
-
-use command::{bacus, path, scratch};
+use crate::command::{bacus, path, said, scratch};
 use std::fs;
-use std::process::Output;
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
-}
 
 /// One process, plain and best, as short as can be.
 fn ran(arguments: &[&str]) -> (Option<i32>, String) {

@@ -1,8 +1,6 @@
 //! What is planned by default: explained, correct, and robust against machine files that are none.
 
-mod command;
-
-use command::{bacus, path};
+use crate::command::{bacus, path};
 use std::fs;
 
 fn app(name: &str, ending: &str) -> String {
@@ -240,20 +238,27 @@ fn a_pinned_decision_stands_and_a_wrong_one_is_shown_where_it_is() {
 }
 
 /// On a machine with memory as slow as that, every application is planned in stages as far as that is legal.
-#[test]
-fn planned_stages_send_what_the_interpreter_sends() {
+fn sends_what_the_interpreter_sends(name: &str) {
     let slow = path("crates/cli/tests/plans/slow.toml").display().to_string();
-    for name in ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl", "mpls", "firewall", "l2switch"] {
-        let (program, test) = (app(name, "p4"), app(name, "stf"));
-        for burst in ["7", "64"] {
-            let run = run(&["stf", &program, &test, "--engine", "native", "--burst", burst, "--machine", &slow]);
-            assert!(run.0, "{name}, burst {burst}: {}{}", run.1, run.2);
-        }
-        let (is_good, said, errors) =
-            run(&["stf", &program, &test, "--trace", &test, "--count", "1000", "--machine", &slow]);
-        assert!(is_good && said.contains("both engines agree"), "{name}: {said}{errors}");
+    let (program, test) = (app(name, "p4"), app(name, "stf"));
+    for burst in ["7", "64"] {
+        let run = run(&["stf", &program, &test, "--engine", "native", "--burst", burst, "--machine", &slow]);
+        assert!(run.0, "{name}, burst {burst}: {}{}", run.1, run.2);
     }
+    let (is_good, said, errors) =
+        run(&["stf", &program, &test, "--trace", &test, "--count", "1000", "--machine", &slow]);
+    assert!(is_good && said.contains("both engines agree"), "{name}: {said}{errors}");
 }
+
+macro_rules! applications {
+    ($($name:ident)*) => {
+        mod planned_stages_send_what_the_interpreter_sends {
+            $(#[test] fn $name() { super::sends_what_the_interpreter_sends(stringify!($name)); })*
+        }
+    };
+}
+
+applications! { l2fwd ipv4fwd ipv6fwd l2l3acl mpls firewall l2switch }
 
 /// The drawing has every node, and on every edge its share; what an `if` decides has its line. It is planned for what `bacus run` does.
 #[test]

@@ -1,20 +1,10 @@
 //! What the user asks for and cannot have is refused with the flag or file, what was expected, and the way out: nothing is passed over in silence.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-
-use command::{bacus, path, scratch};
+use crate::command::{bacus, path, ran, said, scratch};
 use std::fs;
-use std::process::Command;
-
-fn said(command: &mut Command) -> (Option<i32>, String) {
-    let ran = command.output().unwrap();
-    let text = String::from_utf8_lossy(&[ran.stdout.as_slice(), &ran.stderr].concat()).into_owned();
-    (ran.status.code(), text)
-}
 
 fn refused(arguments: &[&str], code: i32, expected: &[&str]) {
-    let (ended, text) = said(bacus().args(arguments));
+    let (ended, text) = ran(arguments);
     assert_eq!(ended, Some(code), "{arguments:?}: {text}");
     for part in expected {
         assert!(text.contains(part), "{arguments:?} does not say {part}: {text}");
@@ -65,14 +55,15 @@ fn files_and_directories_that_flags_name_are_there() {
         let arguments: Vec<&str> = [&command[..1], &[program.as_str()], &command[1..], &["--extern", &none]].concat();
         refused(&arguments, 1, &[&format!("{none}: no such file or directory")]);
     }
-    let (code, text) = said(bacus().args(["stf", &program, &packets, "--extern", &program]));
+    let (code, text) = ran(&["stf", &program, &packets, "--extern", &program]);
     assert!(
         code == Some(0) && text.contains(&format!("warning: --extern {program}: the program calls no functions in C")),
         "{text}"
     );
-    let (code, text) = said(bacus().arg("bench").current_dir(&directory));
+    let elsewhere = bacus().arg("bench").current_dir(&directory).output().unwrap();
+    let text = said(&elsewhere);
     assert!(
-        code == Some(1)
+        elsewhere.status.code() == Some(1)
             && text.contains("apps: there is no such directory")
             && text.contains("hint: run it in the project's"),
         "{text}"

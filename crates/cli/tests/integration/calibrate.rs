@@ -1,9 +1,6 @@
 //! `bacus calibrate --port` as a user runs it: on devices that give packets by themselves, that return them, and that have none.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-
-use command::{bacus, has_dpdk, path, scratch};
+use crate::command::{bacus, has_dpdk, path, scratch};
 use opt::inputs::Machine;
 use opt::inputs::machine::METHOD;
 use std::fs;

@@ -2,9 +2,7 @@
 //!
 //! A test is named by what it says, and so is its program in `semantics/`, beside its packets. Those of PSA and PNA are in `architectures/`.
 
-mod command;
-
-use command::{bacus, has_dpdk, path, scratch};
+use crate::command::{bacus, has_dpdk, path, said, scratch};
 use std::fs;
 
 fn holds(name: &str) {
@@ -13,7 +11,7 @@ fn holds(name: &str) {
         let mut command = bacus();
         command.arg("stf").args(["--engine", engine, "--burst", burst]);
         let ran = command.arg(&program).arg(program.with_extension("stf")).output().expect("bacus can be run");
-        let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        let said = said(&ran);
         assert!(ran.status.success(), "{name} on {engine}, burst {burst}:\n{said}");
     }
 }

@@ -1,9 +1,6 @@
 //! What `--profile-out` writes, and that `--profile` reads it.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-
-use command::{bacus, path, scratch};
+use crate::command::{bacus, path, scratch};
 use std::fs;
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! The command under test, and files for it.
-#![allow(dead_code, clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub fn bacus() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bacus"));
@@ -11,14 +11,27 @@ pub fn bacus() -> Command {
     command
 }
 
+/// The exit code of `bacus` with these arguments, and what it says.
+pub fn ran(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = bacus().args(arguments).output().unwrap();
+    (output.status.code(), said(&output))
+}
+
+/// Standard output, and standard error after it.
+pub fn said(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat()
+}
+
 /// A file of the project.
 pub fn path(below: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(below)
 }
 
-/// An empty directory of the test's own.
+/// An empty directory, another one with each call: tests of this process may choose the same name.
 pub fn scratch(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let unique = format!("{name}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(unique);
     drop(fs::remove_dir_all(&directory));
     fs::create_dir_all(&directory).unwrap();
     directory

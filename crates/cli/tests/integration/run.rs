@@ -1,9 +1,6 @@
 //! `bacus run` as a user runs it: real DPDK ports over captures, without root, huge pages or a NIC.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-
-use command::{bacus, capture, has_dpdk, path, scratch};
+use crate::command::{bacus, capture, has_dpdk, path, said, scratch};
 use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -260,7 +257,7 @@ fn ports_have_any_number_of_16_bits() {
     let ran =
         command.args([1, 511, 40000, 65535].iter().flat_map(|number| ["--port".to_string(), port(*number)])).output();
     let ran = ran.unwrap();
-    let text = String::from_utf8_lossy(&[ran.stdout.as_slice(), &ran.stderr].concat()).into_owned();
+    let text = said(&ran);
     assert!(ran.status.success(), "{text}");
     let sent = [1, 511, 40000, 65535].map(|number| capture(&out(number)).concat());
     assert_eq!(sent, [vec![0, 0, 0, 9, 0xdd], vec![0, 0, 0, 1, 0xaa], vec![], vec![0, 0, 0, 2, 0xbb]], "{text}");

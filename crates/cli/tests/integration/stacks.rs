@@ -1,8 +1,6 @@
 //! Programs with many long stacks of headers: their C does not grow with the stacks, and both engines send the same.
 
-mod command;
-
-use command::{bacus, scratch};
+use crate::command::{bacus, said, scratch};
 use std::path::Path;
 
 /// The state that takes items of a stack off the packet.
@@ -153,7 +151,7 @@ fn both_engines_send_the_same() {
         let mut command = bacus();
         command.arg("stf").args([&program, &test]).arg("--trace").arg(&test).args(["--count", "500", "--sanitize"]);
         let output = command.output().expect("bacus runs");
-        let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        let said = said(&output);
         assert!(output.status.success() && said.contains("both engines agree"), "{stacks}, {elements}: {said}");
     }
 }

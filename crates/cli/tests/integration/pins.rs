@@ -1,9 +1,6 @@
 //! `--pin` and `--plan`: each decision of a file stands in the plan, or is refused where the file has it.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-
-use command::{bacus, path, scratch};
+use crate::command::{bacus, path, said, scratch};
 use std::fs;
 use std::path::PathBuf;
 
@@ -25,8 +22,7 @@ fn file(test: &str, text: &str) -> PathBuf {
 /// Runs with these arguments, where the applications are; its exit code, and what it said.
 fn ran(arguments: &[&str]) -> (Option<i32>, String) {
     let output = bacus().current_dir(path("")).args(arguments).output().unwrap();
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    (output.status.code(), text)
+    (output.status.code(), said(&output))
 }
 
 /// The plan of an application under pins, on a slow machine.

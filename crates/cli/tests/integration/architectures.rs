@@ -1,8 +1,6 @@
 //! PSA and PNA as a user meets them: each program beside its STF file, on the interpreter and as native code, packet by packet and in bursts.
 
-mod command;
-
-use command::{bacus, path};
+use crate::command::{bacus, path, said};
 use std::fs;
 
 #[test]
@@ -19,7 +17,7 @@ fn programs_do_what_the_architectures_promise() {
             let stf = program.with_extension("stf");
             let ran = bacus().arg("stf").args(["--engine", engine, "--burst", burst]).arg(&program).arg(stf).output();
             let ran = ran.unwrap();
-            let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            let said = said(&ran);
             assert!(ran.status.success(), "{name} on {engine}, burst {burst}:\n{said}");
         }
     }

@@ -1,13 +1,11 @@
 //! Plans: under every plan, an application sends the same packets.
 
-mod command;
-
-use command::{bacus, has_dpdk, path, scratch};
+use crate::command::{bacus, has_dpdk, path, said, scratch};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs;
 
-const APPS: [&str; 6] = ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl", "mpls", "firewall"];
+pub const APPS: [&str; 6] = ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl", "mpls", "firewall"];
 
 fn app(name: &str, ending: &str) -> String {
     path(&format!("apps/{name}/{name}.{ending}")).display().to_string()
@@ -21,7 +19,7 @@ fn plan_file(name: &str) -> String {
 fn tested(name: &str, plan: &[&str], arguments: &[&str]) -> String {
     let output = bacus().args(["stf", &app(name, "p4"), &app(name, "stf")]).args(arguments).args(plan).output();
     let output = output.expect("bacus runs");
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = said(&output);
     assert!(output.status.success(), "{name} {plan:?} {arguments:?}: {said}");
     said
 }
@@ -107,8 +105,7 @@ fn bulk_drops_are_those_of_the_interpreter() {
             for arguments in engines {
                 let stf = ["stf", &program, &test, "--plan", &plan, "--sanitize"];
                 let output = bacus().args(stf).args(arguments).output().expect("bacus runs");
-                let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-                assert!(output.status.success(), "{plan} {test} {arguments:?}: {}", said.concat());
+                assert!(output.status.success(), "{plan} {test} {arguments:?}: {}", said(&output));
             }
         }
     }
@@ -149,7 +146,7 @@ fn queued_packets_are_those_that_the_interpreter_sends() {
     let trace = path("apps/l2l3acl/port1.pcap").display().to_string();
     let both = ["stf", &file("hlir"), "--trace", &trace, "--count", "2000", "--plan", &file("plan"), "--sanitize"];
     let output = bacus().args(both).output().expect("bacus runs");
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = said(&output);
     assert!(output.status.success() && said.contains("both engines agree"), "{said}");
 }
 
@@ -161,7 +158,7 @@ fn copies_may_overtake_a_queued_packet() {
     for plan in [&["--plan", plan.as_str()][..], &[]] {
         let both = ["stf", &file(".hlir"), &test, "--trace", &test, "--count", "1000", "--sanitize"];
         let output = bacus().args(both).args(plan).output().expect("bacus runs");
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said = said(&output);
         assert!(output.status.success() && said.contains("both engines agree"), "{plan:?}: {said}");
     }
     let alone = ["stf", &file(".hlir"), &test, "--engine", "native", "--burst", "1"];
@@ -181,7 +178,7 @@ fn copies_beyond_the_budget_are_those_that_the_interpreter_drops() {
         let stf = |arguments: &[&str]| {
             let output = bacus().args(["stf", &file(".hlir"), &test, "--sanitize"]).args(plan).args(arguments).output();
             let output = output.expect("bacus runs");
-            let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            let said = said(&output);
             assert!(output.status.success(), "{plan:?} {arguments:?}: {said}");
             said
         };
@@ -244,8 +241,7 @@ fn side_effects_of_tables_without_keys_are_deferred() {
         for burst in ["1", "64"] {
             let output = bacus().args(["stf", &program, &test, "--burst", burst]).args(plan).output();
             let output = output.expect("bacus runs");
-            let said =
-                format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            let said = said(&output);
             assert!(output.status.success(), "{plan:?} burst {burst}: {said}");
         }
     }
@@ -264,7 +260,7 @@ fn tables_that_are_looked_up_twice_find_what_the_interpreter_finds() {
         for engine in [&native[..], &both] {
             let output = bacus().args(["stf", &file(".p4"), &test]).args(engine).args(plan).output();
             let output = output.expect("bacus runs");
-            let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            let said = said(&output);
             assert!(output.status.success(), "{plan:?} {engine:?}: {said}");
         }
     }
@@ -295,12 +291,12 @@ fn constant_entries_in_code_are_those_of_the_interpreter() {
         assert!(String::from_utf8_lossy(&code).contains("rules_code_find("), "{plan:?}");
         for engine in [&["--engine", "interp"][..], &["--engine", "native", "--burst", "64", "--sanitize"]] {
             let output = bacus().args(["stf", &program, &test]).args(engine).args(plan).output().expect("bacus runs");
-            let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            let said = said(&output);
             assert!(output.status.success(), "{plan:?} {engine:?}: {said}");
         }
         let both = ["--trace", &test, "--count", "2000", "--random-entries", "10"];
         let output = bacus().args(["stf", &program, &test]).args(both).args(plan).output().expect("bacus runs");
-        let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        let said = said(&output);
         assert!(output.status.success() && said.contains("both engines agree"), "{plan:?}: {said}");
     }
 }
@@ -326,12 +322,8 @@ fn every_structure_finds_what_the_interpreter_finds() {
             "--sanitize",
         ];
         let output = bacus().args(both).output().expect("bacus runs");
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            output.status.success() && said.contains("both engines agree"),
-            "structures_{number}: {said}{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        let said = said(&output);
+        assert!(output.status.success() && said.contains("both engines agree"), "structures_{number}: {said}");
     }
 }
 
@@ -345,7 +337,7 @@ fn a_table_that_is_full_gets_no_more_random_entries() {
     let plan = plan.display().to_string();
     let both = ["stf", &program, "--trace", &trace, "--count", "200", "--random-entries", "1000", "--plan", &plan];
     let output = bacus().args(both).output().expect("bacus runs");
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = said(&output);
     assert!(output.status.success() && said.contains("both engines agree"), "{said}");
     assert!(said.contains("note: table `Bridge.dmac` is full with 32 random entries"), "{said}");
     assert_eq!(said.matches("is full").count(), 1, "{said}");
@@ -403,7 +395,7 @@ fn agree_on_entries(program: &str, plan: &str, entries: &str) {
     let both = ["stf", &file(program), "--trace", &file("apps/l2l3acl/port1.pcap"), "--count", "500"];
     let output = bacus().args(both).args(["--random-entries", entries, "--plan", &file(plan), "--sanitize"]).output();
     let output = output.expect("bacus runs");
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = said(&output);
     assert!(output.status.success() && said.contains("both engines agree"), "{program}: {said}");
 }
 
@@ -446,7 +438,7 @@ fn truncated_packets_re_enter_as_received() {
     let planned = [&["--machine", machine.as_str(), "--sanitize"][..], &["--plan", &behind, "--sanitize"]];
     for plan in [&["--sanitize"][..], &["--passes", ""]].into_iter().chain(planned) {
         let output = bacus().args(ran).args(plan).output().expect("bacus runs");
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said = said(&output);
         assert!(output.status.success() && said.contains("both engines agree"), "{plan:?}: {said}");
     }
 }
@@ -478,7 +470,7 @@ fn ports_of_more_than_16_bits_are_no_ports() {
     for (engine, burst) in [("interp", "1"), ("interp", "64"), ("native", "1"), ("native", "7"), ("native", "64")] {
         let arguments = ["--engine", engine, "--burst", burst, "--plan", &file("plan"), "--sanitize"];
         let output = bacus().args(["stf", &file("hlir"), &file("stf")]).args(arguments).output().expect("bacus runs");
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said = said(&output);
         assert!(output.status.success(), "{engine}, burst {burst}: {said}");
     }
 }

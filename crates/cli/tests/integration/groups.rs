@@ -1,8 +1,6 @@
 //! Groups of a hot path: misses, other actions and side exits change the code that runs, and no result.
 
-mod command;
-
-use command::{bacus, capture, has_dpdk, path, scratch};
+use crate::command::{bacus, capture, has_dpdk, path, said, scratch};
 use std::fs;
 
 const GROUP: usize = 64;
@@ -77,7 +75,7 @@ fn passes_in_stages_of_l2fwd(name: &str, test: &str) {
         let mut command = bacus();
         command.arg("stf").arg(&program).arg(&file).arg("--plan").arg(&plan).args(["--engine", "native"]);
         let output = command.output().expect("bacus runs");
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said = said(&output);
         assert!(output.status.success(), "{}: {said}", plan.display());
     }
 }
@@ -171,7 +169,7 @@ fn leave_as_they_came(kinds: &[Kind], plan: &str) {
     command.args(["--port", &format!("0=pcap:{},", packets.display())]);
     command.args(["--port", &format!("7=pcap:,{}", out.display())]);
     let output = command.output().expect("bacus runs");
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = said(&output);
     assert!(output.status.success(), "{plan}{said}");
 
     let hex = |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -185,4 +183,5 @@ fn leave_as_they_came(kinds: &[Kind], plan: &str) {
     let (hits, misses) = (count(&[Kind::Hit, Kind::Refused]), count(&[Kind::Missed, Kind::Left]));
     assert_eq!(figures("hosts "), [1 + usize::from(refused != 0), hits, misses], "{plan}{said}");
     assert_eq!(figures("dropped "), [refused], "{plan}{said}");
+    fs::remove_dir_all(directory).expect("it is ours");
 }

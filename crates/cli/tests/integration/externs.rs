@@ -1,19 +1,10 @@
 //! Externs of the user's own, as a user meets them: the example of the manual on both engines, code that is linked, and what is said where code is missing
 //! or does not fit.
 
-#![allow(clippy::unwrap_used)]
-
-mod command;
-
-use command::{bacus, path};
+use crate::command::{bacus, path, said, scratch};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
-
-fn said(output: &Output) -> String {
-    let texts = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
-    texts.concat()
-}
 
 fn example(name: &str) -> PathBuf {
     path("docs/examples").join(name)
@@ -25,12 +16,6 @@ fn stf(code: &[PathBuf], more: &[&str]) -> Output {
     command.arg("stf").arg(example("sealer.p4")).arg(example("sealer.stf")).args(more);
     command.args(code.iter().flat_map(|file| [PathBuf::from("--extern"), file.clone()]));
     command.output().unwrap()
-}
-
-fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("bacus-externs-{name}-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 #[test]
@@ -54,7 +39,7 @@ fn values_with_parts_come_part_by_part_and_equal_names_are_told_apart() {
 
 #[test]
 fn both_engines_agree_on_mutated_packets() {
-    let folder = folder("trace");
+    let folder = scratch("trace");
     let entries = folder.join("entries.stf");
     fs::write(&entries, "add hosts hdr.ethernet.dst:1 seal(port:1)\nadd hosts hdr.ethernet.dst:2 forward(port:2)\n")
         .unwrap();
@@ -67,7 +52,7 @@ fn both_engines_agree_on_mutated_packets() {
 
 #[test]
 fn a_library_that_was_not_named_is_asked_for() {
-    let folder = folder("library");
+    let folder = scratch("library");
     let code = folder.join("sealer.c");
     let calls = "int elsewhere(void);\nint calls(void);\nint calls(void) { return elsewhere(); }\n";
     fs::write(&code, fs::read_to_string(example("sealer.c")).unwrap() + calls).unwrap();
@@ -82,7 +67,7 @@ fn a_library_that_was_not_named_is_asked_for() {
 
 #[test]
 fn objects_are_linked() {
-    let folder = folder("linked");
+    let folder = scratch("linked");
     let object = folder.join("sealer.o");
     let mut compiler = Command::new("cc");
     compiler.args(["-c", "-fPIC", "-I"]).arg(path("runtime")).arg(example("sealer.c")).arg("-o").arg(&object);
@@ -97,7 +82,7 @@ fn objects_are_linked() {
 /// A package of this folder, whose library has what is linked; and the package's mistakes.
 #[test]
 fn libraries_are_found_by_the_name_of_their_package() {
-    let folder = folder("package");
+    let folder = scratch("package");
     let package = |name: &str, library: &str| {
         let text = format!(
             "libdir={}\nName: {name}\nDescription: of a test\nVersion: 1\nLibs: -L${{libdir}} {library}\n",
@@ -163,7 +148,7 @@ fn missing_functions_are_told_of_where_the_program_declares_them() {
 
 #[test]
 fn code_that_does_not_fit_is_the_users_mistake() {
-    let folder = folder("misfit");
+    let folder = scratch("misfit");
     let code = folder.join("misfit.c");
     let text = fs::read_to_string(example("sealer.c")).unwrap();
     fs::write(
@@ -182,7 +167,7 @@ fn code_that_does_not_fit_is_the_users_mistake() {
 
 #[test]
 fn an_object_that_cannot_be_made_keeps_the_switch_from_starting() {
-    let folder = folder("refused");
+    let folder = scratch("refused");
     let code = folder.join("refused.c");
     let text = fs::read_to_string(example("sealer.c")).unwrap();
     fs::write(&code, text.replace("calloc(1, sizeof(*sealer))", "NULL")).unwrap();

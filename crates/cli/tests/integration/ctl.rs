@@ -1,9 +1,6 @@
 //! `bacus ctl` as a user types it, on a switch that runs without root: what its port sends comes back.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-
-use command::{bacus, has_dpdk, path};
+use crate::command::{bacus, has_dpdk, path};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};

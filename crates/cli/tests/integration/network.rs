@@ -1,12 +1,8 @@
 //! Real networks: hosts in namespaces of their own, joined by veth as the kernel makes it through `bacus run`, ping each other and send data. Nothing of their
 //! offloads is turned off: checksums and segmentation are left to hardware that is not there.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-mod namespaces;
-
-use command::scratch;
-use namespaces::{Network, Switch, ip, mac, run, said};
+use crate::command::scratch;
+use crate::namespaces::{Network, Switch, ip, mac, run, said};
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;

@@ -1,5 +1,4 @@
 //! Hosts and a switch in network namespaces of their own, joined by veth with the kernel's defaults, and `bacus run` between them.
-#![allow(dead_code, clippy::unwrap_used)]
 
 use crate::command::{bacus, has_dpdk, path};
 use serde_json::Value;
@@ -202,10 +201,6 @@ impl Switch {
 
     pub fn signal(&self, name: &str) {
         run(Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()])).unwrap();
-    }
-
-    pub fn id(&self) -> u32 {
-        self.child.id()
     }
 
     /// Ends it by a signal, or waits until it ends by itself.

@@ -1,9 +1,6 @@
 //! Captures as people have them, in every command that reads one: nothing is left out without a word.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-
-use command::{bacus, has_dpdk, path, scratch};
+use crate::command::{bacus, has_dpdk, path, said, scratch};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -74,7 +71,7 @@ fn compared(capture: &Path) -> (bool, String) {
         .args(["--count", "50"])
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&[ran.stdout.as_slice(), &ran.stderr].concat()).into_owned();
+    let said = said(&ran);
     (ran.status.success(), said)
 }
 
@@ -138,7 +135,7 @@ fn packets_longer_than_usual_buffers_are_measured() {
         let mut command = bacus();
         command.arg("explain").arg(path("apps/ipv4fwd/ipv4fwd.p4")).args(["--measure", "--packets"]).arg(&capture);
         let ran = command.arg("--machine").arg(&machine).args(["--descriptor", descriptor]).output().unwrap();
-        let said = String::from_utf8_lossy(&[ran.stdout.as_slice(), &ran.stderr].concat()).into_owned();
+        let said = said(&ran);
         assert!(ran.status.success(), "{said}");
         for expected in ["measured with 3 packets of ", "(1 longer than 15232 bytes left out)", port] {
             assert!(said.contains(expected), "{expected}: {said}");

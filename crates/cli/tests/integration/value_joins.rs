@@ -1,27 +1,18 @@
 //! Value joins that a plan forces: the same packets and counters on both engines, and reasons where they are not legal.
 
-mod command;
-
-use command::{bacus, path, scratch};
+use crate::command::{path, ran, scratch};
 use std::fs;
 
 fn file(ending: &str) -> String {
     path(&format!("crates/cli/tests/plans/value_joins.{ending}")).display().to_string()
 }
 
-/// What `bacus` says, and whether it succeeds.
-fn ran(arguments: &[&str]) -> (bool, String) {
-    let output = bacus().args(arguments).output().expect("bacus runs");
-    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    (output.status.success(), said)
-}
-
 /// Writes between packets: next hops that come, change and go, and routes and default actions that change to others.
 #[test]
 fn writes_between_packets_are_seen_as_without_the_join() {
     let (program, test, plan) = (file("p4"), file("stf"), file("plan"));
-    let (is_shown, text) = ran(&["show", &program, "--after", "join", "--pin", &plan]);
-    assert!(is_shown && text.contains("\n  place ingress.routes.place\n"), "{text}");
+    let (code, text) = ran(&["show", &program, "--after", "join", "--pin", &plan]);
+    assert!(code == Some(0) && text.contains("\n  place ingress.routes.place\n"), "{text}");
     let pinned = ["--pin", &plan];
     let passes = ["--passes", "join,structures", "--pin", &plan];
     let engines: [&[&str]; 3] =
@@ -30,8 +21,8 @@ fn writes_between_packets_are_seen_as_without_the_join() {
         for burst in ["1", "64"] {
             for joined in [&[][..], &pinned, &passes] {
                 let arguments = [&["stf", &program, &test, "--burst", burst][..], engine, joined].concat();
-                let (passed, said) = ran(&arguments);
-                assert!(passed, "{arguments:?}: {said}");
+                let (code, said) = ran(&arguments);
+                assert_eq!(code, Some(0), "{arguments:?}: {said}");
             }
         }
     }
@@ -43,8 +34,8 @@ fn both_engines_agree_on_random_packets_and_entries() {
     let trace = ["--trace", &test, "--count", "2000", "--random-entries", "40"];
     for seed in ["1", "2"] {
         let arguments = [&["stf", &program, "--pin", &plan, "--seed", seed][..], &trace].concat();
-        let (agree, said) = ran(&arguments);
-        assert!(agree && said.contains("both engines agree"), "{said}");
+        let (code, said) = ran(&arguments);
+        assert!(code == Some(0) && said.contains("both engines agree"), "{said}");
     }
 }
 
@@ -74,8 +65,8 @@ fn a_join_that_is_not_legal_is_refused_with_its_reason() {
         let program = directory.join(format!("refused-{number}.p4"));
         fs::write(&program, text.replace(old, new)).expect("there is room for a test");
         let program = program.display().to_string();
-        let (is_compiled, said) = ran(&["compile", &program, "--emit", "c", "--pin", &file("plan")]);
-        assert!(!is_compiled && said.contains("are not joined") && said.contains(why), "{new}: {said}");
+        let (code, said) = ran(&["compile", &program, "--emit", "c", "--pin", &file("plan")]);
+        assert!(code == Some(1) && said.contains("are not joined") && said.contains(why), "{new}: {said}");
     }
 }
 

@@ -1,8 +1,6 @@
 //! `bacus bench control`, with small tables and short times: what it counts must be right; how fast a switch is, no test says.
 
-mod command;
-
-use command::bacus;
+use crate::command::bacus;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

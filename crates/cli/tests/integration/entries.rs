@@ -1,19 +1,11 @@
 //! Entries in the forms that people have them in: whatever the form, the switch gets the same ones.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-
-use command::{bacus, capture, has_dpdk, path, scratch};
+use crate::command::{bacus, capture, has_dpdk, path, said, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
 fn file(name: &str) -> PathBuf {
     path(&format!("crates/cli/tests/entries/{name}"))
-}
-
-fn said(ran: &Output) -> String {
-    String::from_utf8_lossy(&[ran.stdout.as_slice(), &ran.stderr].concat()).into_owned()
 }
 
 /// What `bacus entries` says of the files, and whether it takes them.

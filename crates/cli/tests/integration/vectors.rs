@@ -1,9 +1,6 @@
 //! Machines with narrower vectors than this one: every command compiles what they could run.
-#![allow(clippy::unwrap_used)]
 
-mod command;
-
-use command::{bacus, has_dpdk, path, scratch};
+use crate::command::{bacus, has_dpdk, path, said, scratch};
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -102,7 +99,7 @@ fn code_with_narrow_vectors_sends_the_same_packets() {
         let machine = machine(&directory, Some(16));
         let arguments = ["stf", &program, &test, "--trace", &test, "--count", "1000", "--machine", &machine];
         let output = bacus().args(arguments).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let said = said(&output);
         assert!(output.status.success(), "{name}: {said}");
         assert!(said.contains("code does without the") || !is_x86_feature_detected!("avx2"), "{name}: {said}");
         fs::remove_dir_all(directory).unwrap();

@@ -1,0 +1,34 @@
+//! The command `bacus` as users run it. All of its tests are one program: it is linked once, and all cores are busy until the last tests.
+//!
+//! Tests start in the order of their names. From `semantics` on they are short, so that no core waits for a long one at the end.
+#![allow(clippy::unwrap_used)]
+
+mod accounts;
+mod applications;
+mod architectures;
+mod bench;
+mod calibrate;
+mod captures;
+mod command;
+mod control_bench;
+mod ctl;
+mod documented;
+mod drawn;
+mod entries;
+mod explain;
+mod externs;
+mod groups;
+mod miss_handler;
+mod mistakes;
+mod namespaces;
+mod network;
+mod offloads;
+mod pins;
+mod plans;
+mod profile;
+mod run;
+mod semantics;
+mod silence;
+mod stacks;
+mod value_joins;
+mod vectors;
