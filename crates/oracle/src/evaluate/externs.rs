@@ -13,7 +13,6 @@ use super::environment::{Env, Instance};
 use super::machine::Machine;
 use super::place::Step;
 use super::portable::Portable;
-use super::reentry::List;
 use super::value::{Type, Value, size_in_bits};
 use super::{Run, Stop, unsupported};
 
@@ -110,30 +109,21 @@ impl<'a> Machine<'a> {
                 Ok(Value::Void)
             }
             "digest" | "log_msg" => Ok(Value::Void),
-            "clone" | "clone_preserving_field_list" | "clone3" => {
+            "clone" | "clone3" | "clone_preserving_field_list" => {
                 let list = match arguments {
-                    [_, _, named] if name == "clone3" => Some(self.named_fields(&named.value, env)?),
-                    [_, _, _] => Some(List::Numbered(number(&passed, 2)?)),
+                    [_, _, kept] => Some(self.kept_by(name, &kept.value, env)?),
                     _ => None,
                 };
                 self.request_clone(&algorithm(0)?, &number(&passed, 1)?, list);
                 Ok(Value::Void)
             }
-            "resubmit_preserving_field_list" => {
-                self.resubmitted = Some(List::Numbered(number(&passed, 0)?));
+            "resubmit" | "resubmit_preserving_field_list" => {
+                self.resubmitted = Some(self.kept_by(name, &arguments[0].value, env)?);
                 Ok(Value::Void)
             }
-            "recirculate_preserving_field_list" => {
-                self.recirculated = Some(List::Numbered(number(&passed, 0)?));
-                Ok(Value::Void)
-            }
-            "resubmit" => {
-                self.resubmitted = Some(self.named_fields(&arguments[0].value, env)?);
-                Ok(Value::Void)
-            }
-            // PNA's has no argument.
-            "recirculate" if !arguments.is_empty() => {
-                self.recirculated = Some(self.named_fields(&arguments[0].value, env)?);
+            // PNA's `recirculate` has no argument.
+            "recirculate" | "recirculate_preserving_field_list" if !arguments.is_empty() => {
+                self.recirculated = Some(self.kept_by(name, &arguments[0].value, env)?);
                 Ok(Value::Void)
             }
             "random" if number(&passed, 1)? == number(&passed, 2)? => {

@@ -160,8 +160,16 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// What the last argument of a call keeps: a number, or fields in the older calls.
+    pub(super) fn kept_by(&mut self, call: &str, argument: &'a Expression, env: &Env<'a>) -> Run<List> {
+        if call.contains("preserving") {
+            return Ok(List::Numbered(self.number(argument, env)?));
+        }
+        self.named_fields(argument, env)
+    }
+
     /// The older calls name the fields to keep: `clone3(type, session, { meta.a, meta.b })`, `resubmit(meta)`.
-    pub(super) fn named_fields(&mut self, argument: &'a Expression, env: &Env<'a>) -> Run<List> {
+    fn named_fields(&mut self, argument: &'a Expression, env: &Env<'a>) -> Run<List> {
         let Some(of) = self.metadata_type() else { return unsupported("no metadata") };
         let mut parts = Vec::new();
         walk::expressions(argument, &mut |part| parts.push(part));
