@@ -12,7 +12,7 @@ use super::machine::Machine;
 use super::packages::{Package, Sent};
 use super::place::{Place, Step};
 use super::v1model::{State, Switch};
-use super::value::{StructureType, Type, Value};
+use super::value::{Shape, StructureType, Type, Value};
 use super::{Run, unsupported};
 
 /// Re-entries after which a packet is left out of the comparison; docs/language.md allows 64.
@@ -204,8 +204,11 @@ impl<'a> Machine<'a> {
         let Value::Structure(held) = self.cells[state.metadata].clone() else { return unsupported("no metadata") };
         let list = match list {
             None => return Ok(Vec::new()),
+            // A packet has the headers that its parser finds, also in its metadata (docs/language.md).
             Some(List::Named(fields)) => {
-                return Ok(fields.iter().map(|at| (*at, held.fields[*at].clone())).collect());
+                let is_kept =
+                    |at: &&usize| !matches!(&held.fields[**at], Value::Structure(of) if of.of.shape != Shape::Struct);
+                return Ok(fields.iter().filter(is_kept).map(|at| (*at, held.fields[*at].clone())).collect());
             }
             Some(List::Numbered(list)) => list,
         };

@@ -46,6 +46,17 @@ impl<'a> Checked<'a> {
         self.fields(nominal.declaration).iter().map(field_of).collect()
     }
 
+    /// Whether values of a type have headers in them, or are headers.
+    pub fn has_headers(&self, of_type: &Type) -> bool {
+        match of_type {
+            Type::Tuple(parts) => parts.iter().any(|part| self.has_headers(part)),
+            Type::List(element) | Type::Stack { element, .. } => self.has_headers(element),
+            other => {
+                other.is_header_like() || self.fields_of(other).iter().any(|field| self.has_headers(&field.of_type))
+            }
+        }
+    }
+
     /// The fields as declared.
     pub fn fields(&self, structure: DeclarationId) -> &'a [Field] {
         match self.kind(structure) {

@@ -352,3 +352,23 @@ fn a_program_that_cannot_run_is_told_of() {
     "#]]
     .assert_eq(&said(&program("Mine"), "missing"));
 }
+
+#[test]
+fn calls_that_keep_metadata_say_that_headers_are_none() {
+    warns(
+        &format!(
+            "{HEADERS}extern void resubmit<T>(in T data);
+struct plain {{ bit<8> n; }} struct mixed {{ bit<8> n; E[2] e; }}
+control c(in plain p, in mixed m) {{ apply {{
+    resubmit(p); resubmit({{ p, m.n }});
+    resubmit(m);
+    resubmit({{ m.n, m.e[0] }});
+}} }}\n"
+        ),
+        expect![[r#"
+            t.p4(7): [--Wwarn=mismatch] warning: the packet does not keep the headers in this argument
+            t.p4(8): [--Wwarn=mismatch] warning: the packet does not keep the headers in this argument
+            t.p4(5): [--Wwarn=unused] warning: control 'c' is unused
+        "#]],
+    );
+}
