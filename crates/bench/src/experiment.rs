@@ -178,11 +178,19 @@ fn programs(options: &Options) -> Result<Vec<Case>, Failure> {
     if programs.len() != 1 && !options.entries.is_empty() {
         return Err(Failure::input("--entries: expected one program, whose entries these are"));
     }
+    if programs.is_empty() && options.scoreboard.is_none() && has_preprocessing(options) {
+        let hint = "hint: name the file, as in apps/router/router.p4, to measure it with macros of your own";
+        return Err(Failure::input(format!("-I, -D and -U are for programs that are named by their files\n{hint}")));
+    }
     let case = |name: &String| {
         let size = workload::entries_of(name, options)?;
         Ok(Case { application: name.clone(), size, experiment: Experiment::Programs })
     };
     programs.into_iter().map(case).collect()
+}
+
+fn has_preprocessing(options: &Options) -> bool {
+    [&options.define, &options.undefine].iter().any(|names| !names.is_empty()) || !options.include.is_empty()
 }
 
 fn sizes(application: &Application, options: &Options) -> Vec<u64> {
@@ -229,6 +237,10 @@ mod tests {
         };
         let Err(Failure::Input(refusal)) = cases(&of_none) else { panic!("cases of mpls that there are not") };
         assert!(refusal.starts_with("error: --experiment drops,gains has no case with mpls"), "{refusal}");
+        let with_macro =
+            Options { applications: vec!["nat".into()], define: vec!["MAPPINGS=4".into()], ..Options::default() };
+        let Err(Failure::Input(refusal)) = cases(&with_macro) else { panic!("a macro of which nobody hears") };
+        assert!(refusal.starts_with("error: -I, -D and -U are for programs"), "{refusal}");
     }
 
     #[test]
