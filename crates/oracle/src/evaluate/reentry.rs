@@ -11,7 +11,7 @@ use super::environment::Env;
 use super::machine::Machine;
 use super::packages::{Package, Sent};
 use super::place::{Place, Step};
-use super::v1model::{State, Switch};
+use super::v1model::State;
 use super::value::{Shape, StructureType, Type, Value};
 use super::{Run, unsupported};
 
@@ -33,11 +33,27 @@ pub enum List {
     /// The fields to which `@field_list` gives this number.
     Numbered(BigInt),
     /// The fields that an argument names, by their positions.
-    Named(Vec<usize>),
+    Named(Vec<(Holder, usize)>),
+}
+
+/// The structures whose fields can be kept.
+#[derive(Clone, Copy)]
+pub enum Holder {
+    Metadata,
+    Standard,
+}
+
+impl Holder {
+    fn cell(self, state: State) -> usize {
+        match self {
+            Holder::Metadata => state.metadata,
+            Holder::Standard => state.standard,
+        }
+    }
 }
 
 /// Fields of the metadata and what they keep.
-type Kept = Vec<(usize, Value)>;
+type Kept = Vec<(Holder, usize, Value)>;
 
 pub enum Waiting {
     /// Through parser and ingress again.
@@ -155,8 +171,8 @@ impl<'a> Machine<'a> {
     }
 
     fn keep(&mut self, kept: Kept, state: State) {
-        for (at, value) in kept {
-            self.write(&Place { cell: state.metadata, steps: vec![Step::Field(at)] }, value);
+        for (holder, at, value) in kept {
+            self.write(&Place { cell: holder.cell(state), steps: vec![Step::Field(at)] }, value);
         }
     }
 
@@ -170,19 +186,20 @@ impl<'a> Machine<'a> {
 
     /// The older calls name the fields to keep: `clone3(type, session, { meta.a, meta.b })`, `resubmit(meta)`.
     fn named_fields(&mut self, argument: &'a Expression, env: &Env<'a>) -> Run<List> {
-        let Some(of) = self.metadata_type() else { return unsupported("no metadata") };
         let mut parts = Vec::new();
         walk::expressions(argument, &mut |part| parts.push(part));
         let mut fields = Vec::new();
-        for part in parts {
-            match &part.kind {
-                ExpressionKind::Member { base, member } if self.is_of(base, &of, env)? => {
-                    fields.extend(of.position(member.as_str()));
+        for (holder, of) in self.holders() {
+            for part in &parts {
+                match &part.kind {
+                    ExpressionKind::Member { base, member } if self.is_of(base, &of, env)? => {
+                        fields.extend(of.position(member.as_str()).map(|at| (holder, at)));
+                    }
+                    ExpressionKind::Path(_) if std::ptr::eq(*part, argument) && self.is_of(part, &of, env)? => {
+                        fields.extend((0..of.fields.len()).map(|at| (holder, at)));
+                    }
+                    _ => {}
                 }
-                ExpressionKind::Path(_) if std::ptr::eq(part, argument) && self.is_of(part, &of, env)? => {
-                    fields.extend(0..of.fields.len());
-                }
-                _ => {}
             }
         }
         Ok(List::Named(fields))
@@ -192,27 +209,39 @@ impl<'a> Machine<'a> {
         Ok(matches!(self.type_of(expression, env)?, Type::Structure(found) if found.name == of.name))
     }
 
-    fn metadata_type(&self) -> Option<Rc<StructureType>> {
-        match &self.package {
-            Package::V1Switch(Switch { metadata: Type::Structure(of), .. }) => Some(of.clone()),
+    /// User metadata and standard metadata.
+    fn holders(&self) -> Vec<(Holder, Rc<StructureType>)> {
+        let Package::V1Switch(switch) = &self.package else { return Vec::new() };
+        let held = [(Holder::Metadata, &switch.metadata), (Holder::Standard, &switch.standard)];
+        let structure = |(holder, of): (Holder, &Type)| match of {
+            Type::Structure(of) => Some((holder, of.clone())),
             _ => None,
-        }
+        };
+        held.into_iter().filter_map(structure).collect()
     }
 
     /// The fields of a list, and what they hold.
     fn kept(&mut self, list: Option<&List>, state: State) -> Run<Kept> {
-        let Value::Structure(held) = self.cells[state.metadata].clone() else { return unsupported("no metadata") };
-        let list = match list {
-            None => return Ok(Vec::new()),
-            // A packet has the headers that its parser finds, also in its metadata (docs/language.md).
-            Some(List::Named(fields)) => {
-                let is_kept =
-                    |at: &&usize| !matches!(&held.fields[**at], Value::Structure(of) if of.of.shape != Shape::Struct);
-                return Ok(fields.iter().filter(is_kept).map(|at| (*at, held.fields[*at].clone())).collect());
-            }
-            Some(List::Numbered(list)) => list,
+        match list {
+            None => Ok(Vec::new()),
+            Some(List::Named(fields)) => Ok(self.kept_named(fields, state)),
+            Some(List::Numbered(list)) => self.kept_numbered(list, state),
+        }
+    }
+
+    /// A packet has the headers that its parser finds, also in its metadata (docs/language.md).
+    fn kept_named(&self, fields: &[(Holder, usize)], state: State) -> Kept {
+        let kept = |(holder, at): &(Holder, usize)| {
+            let Value::Structure(held) = &self.cells[holder.cell(state)] else { return None };
+            let is_header = matches!(&held.fields[*at], Value::Structure(of) if of.of.shape != Shape::Struct);
+            (!is_header).then(|| (*holder, *at, held.fields[*at].clone()))
         };
-        let Some(of) = self.metadata_type() else { return Ok(Vec::new()) };
+        fields.iter().filter_map(kept).collect()
+    }
+
+    fn kept_numbered(&mut self, list: &BigInt, state: State) -> Run<Kept> {
+        let Value::Structure(held) = self.cells[state.metadata].clone() else { return unsupported("no metadata") };
+        let of = held.of.clone();
         let declared = self.globals.get(&*of.name).and_then(|all| all.first().copied());
         let Some(DeclarationKind::Structure(structure)) = declared.map(|declared| &declared.kind) else {
             return Ok(Vec::new());
@@ -222,7 +251,7 @@ impl<'a> Machine<'a> {
             let lists = field.attributes.annotations.iter().filter(|one| one.name.as_str() == "field_list");
             for number in lists.flat_map(|one| one.expressions()) {
                 if self.number(number, &None)? == *list {
-                    kept.push((at, held.fields[at].clone()));
+                    kept.push((Holder::Metadata, at, held.fields[at].clone()));
                 }
             }
         }

@@ -23,7 +23,7 @@ pub struct Switch<'a> {
     parts: Vec<Rc<Instance<'a>>>,
     headers: Type,
     pub(super) metadata: Type,
-    standard: Type,
+    pub(super) standard: Type,
     /// Packets that re-enter.
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) entered: usize,
