@@ -235,11 +235,11 @@ mod tests {
             experiment: vec!["drops".into(), "gains".into()],
             ..Options::default()
         };
-        let Err(Failure::Input(refusal)) = cases(&of_none) else { panic!("cases of mpls that there are not") };
+        let Err(Failure::Input(refusal)) = cases(&of_none) else { panic!("mpls has neither experiment") };
         assert!(refusal.starts_with("error: --experiment drops,gains has no case with mpls"), "{refusal}");
         let with_macro =
             Options { applications: vec!["nat".into()], define: vec!["MAPPINGS=4".into()], ..Options::default() };
-        let Err(Failure::Input(refusal)) = cases(&with_macro) else { panic!("a macro of which nobody hears") };
+        let Err(Failure::Input(refusal)) = cases(&with_macro) else { panic!("a macro without effect is refused") };
         assert!(refusal.starts_with("error: -I, -D and -U are for programs"), "{refusal}");
     }
 
