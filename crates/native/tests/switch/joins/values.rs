@@ -15,10 +15,13 @@ use native::NativeEngine;
 use runtime::{Buffers, MemoryPort, Settings, Trace};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// A plan with value joins of as many tables as possible, each in one at most.
-fn pins(program: &Program, name: &str) -> Option<PathBuf> {
+/// A plan with value joins of as many tables as possible, each in one at most, in a file of its own: tests that run
+/// beside one another ask for the same seeds.
+fn pins(program: &Program) -> Option<PathBuf> {
+    static FILES: AtomicUsize = AtomicUsize::new(0);
     let ids: Vec<TableId> = program.tables.iter().map(|(table, _)| table).collect();
     let (mut used, mut lines) = (Vec::new(), String::new());
     for (first, second) in ids.iter().flat_map(|first| ids.iter().map(move |second| (*first, *second))) {
@@ -30,16 +33,18 @@ fn pins(program: &Program, name: &str) -> Option<PathBuf> {
             lines.push_str(&format!("  join {first} with {second} by value\n"));
         }
     }
-    let file = std::env::temp_dir().join(format!("bacus-values-{}-{name}.plan", std::process::id()));
+    if lines.is_empty() {
+        return None;
+    }
+    let number = FILES.fetch_add(1, Ordering::Relaxed);
+    let file = std::env::temp_dir().join(format!("bacus-values-{}-{number}.plan", std::process::id()));
     fs::write(&file, format!("plan {{\n{lines}}}\n")).expect("a temporary file can be written");
-    (!lines.is_empty()).then_some(file)
+    Some(file)
 }
 
 /// The passes, with all value joins made.
 pub fn by_value(seed: u64, names: &[&str]) -> Option<Passes> {
-    let program = loaded(seed).program;
-    let name = format!("{seed}-{}", names.len());
-    Some(Passes { pin: Some(pins(&program, &name)?), ..passes(names) })
+    Some(Passes { pin: Some(pins(&loaded(seed).program)?), ..passes(names) })
 }
 
 fn joined(seed: u64) -> Option<Program> {
@@ -163,7 +168,7 @@ fn program_of_routes() -> Program {
 /// `routes` and `hops` joined by value, with so few places that each is used again all the time.
 fn joined_routes(limit: u64) -> Program {
     let program = program_of_routes();
-    let passes = Passes { pin: pins(&program, &format!("routes-{limit}")), ..passes(&["join"]) };
+    let passes = Passes { pin: pins(&program), ..passes(&["join"]) };
     let loaded = Loaded { program, plan: None };
     let (mut joined, _) = frontend::optimize(loaded, &passes, Some("join")).expect("it is legal");
     let table = joined.joins[0].table;
