@@ -8,4 +8,5 @@ mod lookups;
 mod passes;
 mod records;
 mod stages;
+mod structures;
 mod value_joins;

@@ -5,6 +5,7 @@
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
+use super::bindings::Bound;
 use super::checker::{Checker, Place};
 use super::limits::Limits;
 use super::results::Reference;
@@ -77,6 +78,18 @@ impl<'a> Checker<'a> {
         });
         let around = self.action_around();
         self.uses.learned.push((around, learned, span));
+    }
+
+    /// v1model's older calls name what a packet keeps of its metadata. Its headers are those that its parser finds.
+    pub fn warn_kept_headers(&mut self, span: Span, name: &str, bound: &Bound) {
+        if !matches!(name, "clone3" | "resubmit" | "recirculate") {
+            return;
+        }
+        if bound.bindings.last().is_some_and(|kept| self.out.has_headers(&kept.of_type)) {
+            let message = "the packet does not keep the headers in this argument";
+            let report = Diagnostic::warning(message).kind("mismatch").label(span, "");
+            self.report(report.hint("copy their fields to a struct of the metadata, and name that"));
+        }
     }
 
     /// `counters = ...;`, `psa_direct_meter = ...;`, `implementation = ...;`

@@ -206,8 +206,8 @@ impl<'a> Checker<'a> {
         let bound = self.bind(expression.span, &signature, explicit, arguments, expected, Mode::Run)?;
         self.check_result_exists(expression.span, id, &bound);
         self.warn_deprecated(expression.span, id);
-        if matches!(name.as_ref(), "clone3" | "resubmit" | "recirculate") && self.is_core_function(id) {
-            self.warn_kept_headers(expression.span, &bound);
+        if self.is_core_function(id) {
+            self.warn_kept_headers(expression.span, &name, &bound);
         }
         self.note_function(expression.span, &name, arguments);
         self.note_values_lent(id, &bound.bindings, arguments);
@@ -215,16 +215,6 @@ impl<'a> Checker<'a> {
             self.evaluate_assertion(expression, arguments);
         }
         Some(finish(Callee::Function(id), bound))
-    }
-
-    /// v1model's older calls name what a packet keeps of its metadata. Its headers are those that its parser finds.
-    fn warn_kept_headers(&mut self, span: Span, bound: &Bound) {
-        let kept = bound.bindings.last().map(|binding| self.out.has_headers(&binding.of_type));
-        if kept == Some(true) {
-            let message = "the packet does not keep the headers in this argument";
-            let report = Diagnostic::warning(message).kind("mismatch").label(span, "");
-            self.report(report.hint("copy their fields to a struct of the metadata, and name that"));
-        }
     }
 
     /// A function of the program runs when packets do, and an `int` exists at compile time only.

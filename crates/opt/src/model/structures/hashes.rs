@@ -76,12 +76,27 @@ impl Keyed {
 
     pub(super) fn exact(&self) -> (f64, Vec<Line>) {
         let mut lines = self.hashed(f64::from(self.slots()), LOAD_EXACT);
-        // Wider keys are in items: one line more, that of the whole key. Items of 40 to 64 bytes have a line each.
+        // Wider keys are in items: one line more, that of the whole key.
         if self.words > 2.0 {
-            let bytes = 8 + 8 * self.words as u64;
-            let apart = if (33..LINE_BYTES).contains(&bytes) { LINE_BYTES } else { bytes };
-            lines.push(Line::single(self.entries * apart, 1.0));
+            lines.push(Line::single(self.entries * item_bytes(self.words as u64), 1.0));
         }
         (36.0 + 5.0 * self.words, lines)
+    }
+}
+
+/// Bytes from one item to the next, as `exact_item_bytes` of the runtime: an item that fits into a line lies in one.
+fn item_bytes(words: u64) -> u64 {
+    let bytes = 8 + 8 * words;
+    if (33..LINE_BYTES).contains(&bytes) { LINE_BYTES } else { bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::item_bytes;
+
+    #[test]
+    fn items_that_fit_into_a_line_lie_in_one() {
+        let bytes: Vec<u64> = (3..=8).map(item_bytes).collect();
+        assert_eq!(bytes, [32, 64, 64, 64, 64, 72]);
     }
 }
