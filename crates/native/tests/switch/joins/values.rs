@@ -14,6 +14,7 @@ use hlir::{ActionCall, Entry, Match, Program, TableId};
 use native::NativeEngine;
 use runtime::{Buffers, MemoryPort, Settings, Trace};
 use std::fs;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -42,16 +43,32 @@ fn pins(program: &Program) -> Option<PathBuf> {
     Some(file)
 }
 
+/// Passes with a plan of [`pins`], whose file goes with them.
+pub struct Pinned(Passes);
+
+impl Deref for Pinned {
+    type Target = Passes;
+
+    fn deref(&self) -> &Passes {
+        &self.0
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.0.pin.iter().for_each(|file| drop(fs::remove_file(file)));
+    }
+}
+
 /// The passes, with all value joins made.
-pub fn by_value(seed: u64, names: &[&str]) -> Option<Passes> {
-    Some(Passes { pin: Some(pins(&loaded(seed).program)?), ..passes(names) })
+pub fn by_value(seed: u64, names: &[&str]) -> Option<Pinned> {
+    Some(Pinned(Passes { pin: Some(pins(&loaded(seed).program)?), ..passes(names) }))
 }
 
 fn joined(seed: u64) -> Option<Program> {
     let passes = by_value(seed, &["join"])?;
     let done = frontend::optimize(loaded(seed), &passes, Some("join"));
     let (program, _) = done.unwrap_or_else(|failure| panic!("seed {seed}: {failure:?}"));
-    drop(fs::remove_file(passes.pin?));
     let complaints = hlir::verify::verify(&program);
     assert!(complaints.is_empty(), "seed {seed}: {complaints:#?}\n{}", hlir::text::print_program(&program));
     let text = hlir::text::print_program(&program);
@@ -168,7 +185,7 @@ fn program_of_routes() -> Program {
 /// `routes` and `hops` joined by value, with so few places that each is used again all the time.
 fn joined_routes(limit: u64) -> Program {
     let program = program_of_routes();
-    let passes = Passes { pin: pins(&program), ..passes(&["join"]) };
+    let passes = Pinned(Passes { pin: pins(&program), ..passes(&["join"]) });
     let loaded = Loaded { program, plan: None };
     let (mut joined, _) = frontend::optimize(loaded, &passes, Some("join")).expect("it is legal");
     let table = joined.joins[0].table;
