@@ -1,32 +1,30 @@
 //! Which files of a crate use each other in a circle: a reader of one of them has to read all.
 //!
-//! A file uses another if it names a module or an item by a path from the crate's root (`crate::a::Item`, or `super::Item` in a file beside the root), or
-//! declares that it uses what a module below it has (`use child::Item`).
-//! What a module re-exports is the file's that has it. Modules of tests do not count.
+//! A file uses another if a path in its code leads to an item of that file: from the crate's root (`crate::a::Item`),
+//! from a parent (`super::Item`), or through a module below (`child::Item`). A re-exported item belongs to the file
+//! that defines it. Modules of tests do not count, and neither do macros' arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use syn::visit::{Visit, visit_item_mod, visit_path};
 
 /// The path of a module from the crate's root, which is the empty one.
 type Module = Vec<String>;
 
+/// What one file names. Paths begin at the crate's root.
+#[derive(Default)]
 struct Source {
-    code: String,
-    /// Names that it re-exports, with their paths from the root.
+    /// Re-exported names, with the paths of what they mean.
     exports: BTreeMap<String, Vec<String>>,
+    /// Paths that the code uses.
+    used: Vec<Vec<String>>,
 }
 
 /// The circles among the files of a crate's `src`, each in the order of the alphabet. Files are named from there.
 pub fn circles(files: &[(&Path, &str)]) -> Vec<Vec<String>> {
     let modules: BTreeSet<Module> = files.iter().map(|(file, _)| module(file)).collect();
-    let sources: BTreeMap<Module, Source> = files
-        .iter()
-        .map(|(file, text)| {
-            let (module, code) = (module(file), code(text));
-            let exports = exports(&module, &modules, &code);
-            (module, Source { code, exports })
-        })
-        .collect();
+    let sources: BTreeMap<Module, Source> =
+        files.iter().map(|(file, text)| (module(file), source(file, text, &modules))).collect();
     let uses: BTreeMap<&Module, BTreeSet<&Module>> =
         sources.iter().map(|(module, source)| (module, used(module, source, &sources))).collect();
     let reached: BTreeMap<&Module, BTreeSet<&Module>> =
@@ -48,87 +46,106 @@ fn module(file: &Path) -> Module {
     parts
 }
 
-/// A text without comments and without its module of tests.
-fn code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<&str>>().join("\n")
+fn source(file: &Path, text: &str, modules: &BTreeSet<Module>) -> Source {
+    let syntax = syn::parse_file(text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let mut reader = Reader { modules, at: module(file), source: Source::default() };
+    reader.visit_file(&syntax);
+    reader.source
 }
 
-/// The declarations of a text that bring names: whether each re-exports them, and its paths.
-fn declarations(code: &str) -> Vec<(bool, Vec<Vec<String>>)> {
-    let mut found = Vec::new();
-    let mut rest = code;
-    while let Some(at) = rest.find("use ") {
-        let line = rest[..at].rsplit('\n').next().unwrap_or_default().trim();
-        let (tree, behind) = rest[at + 4..].split_once(';').unwrap_or((&rest[at + 4..], ""));
-        if line.is_empty() || line.starts_with("pub") {
-            let mut paths = Vec::new();
-            expand(&[], tree, &mut paths);
-            found.push((!line.is_empty(), paths));
-            rest = behind;
-        } else {
-            rest = &rest[at + 4..];
-        }
-    }
-    found
+/// Reads the paths of a file. A module in braces belongs to the file, but `super` means another module there.
+struct Reader<'m> {
+    modules: &'m BTreeSet<Module>,
+    at: Module,
+    source: Source,
 }
 
-/// The paths of a tree as in `a::{b, c::{self, d as e}}`.
-fn expand(before: &[String], tree: &str, paths: &mut Vec<Vec<String>>) {
-    let (head, branches) = tree.split_once('{').unwrap_or((tree, ""));
-    let head = head.split(" as ").next().unwrap_or_default();
-    let words = head.split("::").map(str::trim).filter(|word| !word.is_empty() && *word != "self");
-    let path: Vec<String> = before.iter().cloned().chain(words.map(str::to_string)).collect();
-    if branches.is_empty() {
-        paths.push(path);
-        return;
-    }
-    let (mut depth, mut from) = (0, 0);
-    for (at, letter) in branches.char_indices() {
-        match letter {
-            '{' => depth += 1,
-            '}' | ',' if depth == 0 => {
-                if !branches[from..at].trim().is_empty() {
-                    expand(&path, &branches[from..at], paths);
-                }
-                from = at + 1;
+impl Reader<'_> {
+    /// A path from the root; none if it does not begin with a module of this crate.
+    fn from_root(&self, path: &[String]) -> Option<Vec<String>> {
+        let (mut base, mut rest) = (self.at.clone(), path);
+        match path.first()?.as_str() {
+            "crate" => return Some(path[1..].to_vec()),
+            "self" => rest = &path[1..],
+            "super" => {}
+            child => {
+                base.push(child.to_string());
+                return self.modules.contains(&base).then(|| [&base[..], &path[1..]].concat());
             }
-            '}' => depth -= 1,
-            _ => {}
+        }
+        while let Some(("super", behind)) = rest.split_first().map(|(word, behind)| (word.as_str(), behind)) {
+            base.pop()?;
+            rest = behind;
+        }
+        Some([&base[..], rest].concat())
+    }
+
+    fn declare(&mut self, path: Vec<String>, name: Option<&syn::Ident>, is_export: bool) {
+        let Some(from) = self.from_root(&path) else { return };
+        match name.filter(|_| is_export) {
+            Some(name) => drop(self.source.exports.insert(name.to_string(), from)),
+            None => self.source.used.push(from),
+        }
+    }
+
+    /// The declarations of a tree as in `a::{b, c::{self, d as e}}`.
+    fn expand(&mut self, before: &[String], tree: &syn::UseTree, is_export: bool) {
+        match tree {
+            syn::UseTree::Path(path) => {
+                let before = [before, &[path.ident.to_string()]].concat();
+                self.expand(&before, &path.tree, is_export);
+            }
+            syn::UseTree::Group(group) => {
+                for branch in &group.items {
+                    self.expand(before, branch, is_export);
+                }
+            }
+            syn::UseTree::Glob(_) => self.declare(before.to_vec(), None, is_export),
+            syn::UseTree::Name(syn::UseName { ident }) if ident == "self" => {
+                self.declare(before.to_vec(), None, is_export);
+            }
+            syn::UseTree::Name(syn::UseName { ident }) => {
+                self.declare([before, &[ident.to_string()]].concat(), Some(ident), is_export);
+            }
+            syn::UseTree::Rename(syn::UseRename { ident, rename, .. }) => {
+                self.declare([before, &[ident.to_string()]].concat(), Some(rename), is_export);
+            }
         }
     }
 }
 
-/// A path from the root, if it is one of this crate that counts.
-fn from_root(module: &[String], path: &[String], is_module: impl Fn(&[String]) -> bool) -> Option<Vec<String>> {
-    let first = path.first()?;
-    let below = [module, path].concat();
-    match first.as_str() {
-        "crate" => Some(path[1..].to_vec()),
-        "super" if module.len() == 1 => Some(path[1..].to_vec()),
-        _ => is_module(&below[..module.len() + 1]).then_some(below),
+impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_item_use(&mut self, declaration: &'ast syn::ItemUse) {
+        let is_export = !matches!(declaration.vis, syn::Visibility::Inherited);
+        self.expand(&[], &declaration.tree, is_export);
     }
-}
 
-fn exports(module: &[String], modules: &BTreeSet<Module>, code: &str) -> BTreeMap<String, Vec<String>> {
-    let paths = declarations(code).into_iter().filter(|(is_export, _)| *is_export).flat_map(|(_, paths)| paths);
-    let exported =
-        |path: Vec<String>| Some((path.last().cloned()?, from_root(module, &path, |other| modules.contains(other))?));
-    paths.filter_map(exported).collect()
+    fn visit_item_mod(&mut self, inner: &'ast syn::ItemMod) {
+        let is_test = inner.attrs.iter().any(|attribute| {
+            attribute.path().is_ident("cfg") && attribute.parse_args::<syn::Ident>().is_ok_and(|word| word == "test")
+        });
+        if is_test || inner.content.is_none() {
+            return;
+        }
+        self.at.push(inner.ident.to_string());
+        visit_item_mod(self, inner);
+        self.at.pop();
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let words: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if words.len() > 1
+            && let Some(from) = self.from_root(&words)
+        {
+            self.source.used.push(from);
+        }
+        visit_path(self, path);
+    }
 }
 
 /// The files that a file uses.
 fn used<'s>(module: &Module, source: &Source, sources: &'s BTreeMap<Module, Source>) -> BTreeSet<&'s Module> {
-    let declared = declarations(&source.code).into_iter().filter(|(is_export, _)| !is_export);
-    let named = source.code.match_indices("crate::").map(|(at, _)| {
-        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
-        let path = source.code[at..].split(|letter| !is_part(letter)).next().unwrap_or_default();
-        path.split("::").filter(|word| !word.is_empty()).map(str::to_string).collect()
-    });
-    let is_declared = |path: &Vec<String>| path.len() > 1;
-    let paths = declared.flat_map(|(_, paths)| paths).chain(named.filter(is_declared));
-    let is_module = |path: &[String]| sources.contains_key(path);
-    let files = paths.filter_map(|path| Some(file_of(&from_root(module, &path, is_module)?, sources)));
+    let files = source.used.iter().map(|path| file_of(path, sources));
     files.filter(|file| *file != module).collect()
 }
 
@@ -136,8 +153,9 @@ fn used<'s>(module: &Module, source: &Source, sources: &'s BTreeMap<Module, Sour
 fn file_of<'s>(path: &[String], sources: &'s BTreeMap<Module, Source>) -> &'s Module {
     let longest = (0..=path.len()).rev().find_map(|length| sources.get_key_value(&path[..length]));
     let (module, source) = longest.expect("every crate has a root");
-    match path.get(module.len()).and_then(|name| source.exports.get(name)) {
-        Some(from) if from[..] != *path => file_of(&[&from[..], &path[module.len() + 1..]].concat(), sources),
+    let rest = &path[module.len()..];
+    match rest.first().and_then(|name| source.exports.get(name)) {
+        Some(from) if from[..] != *path => file_of(&[&from[..], &rest[1..]].concat(), sources),
         Some(_) | None => module,
     }
 }
@@ -173,12 +191,28 @@ mod tests {
     }
 
     #[test]
-    fn what_is_exported_is_used_where_it_stands() {
+    fn what_is_exported_is_used_where_it_is_defined() {
         let root = ("lib.rs", "mod node;\nmod table;\npub use node::{Kind, Node};\npub use table::Table;\n");
         let inner = ("table/key.rs", "use crate::{Node, Other};\n");
         let table = ("table/mod.rs", "mod key;\npub use key::Key;\nuse crate::node::Kind;\n");
         assert_eq!(circles_of(&[root, ("node.rs", "use crate::Table;\n"), table, inner]), ["node table"]);
         let node = ("node.rs", "use crate::{\n    table::{Key as Field},\n};\n");
         assert_eq!(circles_of(&[root, node, table, inner]), ["node table::key"]);
+    }
+
+    #[test]
+    fn paths_of_nested_modules_lead_to_their_parents() {
+        let root = ("lib.rs", "mod plan;\n");
+        let plan = ("plan/mod.rs", "mod cost;\nmod cut;\nfn plan() { cost::of(1); }\n");
+        let cut = ("plan/cut.rs", "fn cut() { super::plan(); }\n");
+        assert_eq!(
+            circles_of(&[root, plan, cut, ("plan/cost.rs", "use super::cut::cut;\n")]),
+            ["plan plan::cost plan::cut"]
+        );
+        assert_eq!(circles_of(&[root, plan, cut, ("plan/cost.rs", "use super::super::other;\n")]), [""; 0]);
+        let braces = ("plan/cost.rs", "mod inner {\n    fn of() { super::super::cut::cut() }\n}\n");
+        assert_eq!(circles_of(&[root, plan, cut, braces]), ["plan plan::cost plan::cut"]);
+        let beside = ("plan/cost.rs", "mod inner {\n    fn of() { super::cut::cut() }\n}\n");
+        assert_eq!(circles_of(&[root, plan, cut, beside]), [""; 0]);
     }
 }
