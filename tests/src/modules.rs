@@ -62,7 +62,7 @@ struct Reader<'m> {
 
 impl Reader<'_> {
     /// A path from the root; none if it does not begin with a module of this crate.
-    fn from_root(&self, path: &[String]) -> Option<Vec<String>> {
+    fn rooted(&self, path: &[String]) -> Option<Vec<String>> {
         let (mut base, mut rest) = (self.at.clone(), path);
         match path.first()?.as_str() {
             "crate" => return Some(path[1..].to_vec()),
@@ -81,7 +81,7 @@ impl Reader<'_> {
     }
 
     fn declare(&mut self, path: Vec<String>, name: Option<&syn::Ident>, is_export: bool) {
-        let Some(from) = self.from_root(&path) else { return };
+        let Some(from) = self.rooted(&path) else { return };
         match name.filter(|_| is_export) {
             Some(name) => drop(self.source.exports.insert(name.to_string(), from)),
             None => self.source.used.push(from),
@@ -135,7 +135,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let words: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         if words.len() > 1
-            && let Some(from) = self.from_root(&words)
+            && let Some(from) = self.rooted(&words)
         {
             self.source.used.push(from);
         }
