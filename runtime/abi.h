@@ -144,7 +144,7 @@ struct worker {
 	uint32_t port_count;	/* packets to other ports are dropped */
 	uint64_t clock_ns;	/* set by the host before each burst */
 	uint64_t seed;
-	uint64_t packet_number;	/* of the next packet to arrive; grows by one a packet */
+	uint64_t packet_number;	/* of the next packet to arrive; grows by one per packet */
 	const struct shared *shared;
 	/* The pipeline's own: `worker_bytes`, zero at attach, 64-byte aligned; then, from the next multiple of 64 on, `copy_bytes` for each buffer of the pool. */
 	void *memory;

@@ -3,7 +3,7 @@
  *
  * A port sends IPv4 packets drawn from the routes of a file (lines of `Raddress/length port`, as DPDK's l3fwd has them), and does what a NIC would: it
  * takes mbufs from the queue's pool, copies bytes into them and fills their descriptors; what is transmitted is freed and counted. The first port's
- * receive function keeps the time: after `warm` milliseconds cycles a packet are taken in windows of 10 ms, and after `secs` seconds their median is
+ * receive function keeps the time: after `warm` milliseconds cycles per packet are taken in windows of 10 ms, and after `secs` seconds their median is
  * printed and the process ends. The first `check` packets that leave, and as many after `warm`, are checked: port, time to live, checksum.
  * What is received and sent counts from `warm` on: a program may open its ports one after the other, and has nowhere to send to until then.
  *

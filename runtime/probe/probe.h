@@ -33,7 +33,7 @@ void probe_free(struct probe_memory *memory);
 /* Reads the first `bytes` of the memory, a power of two, through once, and then in the order of chance: what the caches keep of them is there. */
 void probe_touch(const struct probe_memory *memory, size_t bytes);
 
-/* Cycles a line, times 1000, with `in_flight` lines (1 to 128) outstanding at a time within `bytes`; negative where the CPU cannot do it. */
+/* Cycles per line, times 1000, with `in_flight` lines (1 to 128) outstanding at a time within `bytes`; negative where the CPU cannot do it. */
 int64_t probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, uint32_t in_flight);
 
 /* Cycles, times 1000, of two independent misses with `fillers` instructions that do nothing between them (a multiple of 16, up to 1008). They

@@ -1,4 +1,4 @@
-//! The records as a picture: cycles a packet as bars, grouped by the number of entries; a panel for each program, experiment and traffic.
+//! The records as a picture: cycles per packet as bars, grouped by the number of entries; a panel for each program, experiment and traffic.
 //!
 //! `best` has one strong colour everywhere, other plans of ours are paler, programs by others are grey. The ratio to the best of these stands on `best`.
 
@@ -37,7 +37,7 @@ pub fn overview(records: &[Record]) -> String {
         }
     }
     let groups: Vec<Group> = largest.into_iter().filter_map(|record| beside_peers(records, record)).collect();
-    let title = "Cycles a packet with the largest tables, uniform traffic".to_string();
+    let title = "Cycles per packet with the largest tables, uniform traffic".to_string();
     let notes = vec!["above the blue bars: their share of the cycles of the better of the others".to_string()];
     super::bars::picture(&[Panel { title, groups, notes, cut: f64::MAX }], 1, &KEY_OF_OVERVIEW)
 }
@@ -115,7 +115,7 @@ fn panel(records: &[Record], title: &str, rows: &[&Record]) -> Panel {
     if !others.is_empty() {
         notes.push(format!("then, in grey: {}", others.join(", ")));
     }
-    Panel { title: format!("{title}: cycles a packet over entries"), groups, notes, cut: cut * CUT }
+    Panel { title: format!("{title}: cycles per packet over entries"), groups, notes, cut: cut * CUT }
 }
 
 fn look(record: &Record, best_peer: Option<&Record>) -> Look {

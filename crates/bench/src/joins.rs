@@ -341,7 +341,7 @@ fn drawn(records: &[Record], sizes: std::ops::Range<f64>) -> Result<String, Box<
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         root.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&root)
-            .caption("l2fwd: cycles a packet, two tables and their join", ("sans-serif", 20))
+            .caption("l2fwd: cycles per packet, two tables and their join", ("sans-serif", 20))
             .margin(14)
             .margin_right(36)
             .x_label_area_size(44)
@@ -350,7 +350,7 @@ fn drawn(records: &[Record], sizes: std::ops::Range<f64>) -> Result<String, Box<
         chart
             .configure_mesh()
             .x_desc("entries of each table; joined as long as the joint table's limit allows")
-            .y_desc("cycles a packet; dashes: predicted")
+            .y_desc("cycles per packet; dashes: predicted")
             .x_label_formatter(&|entries| shortened(*entries))
             .y_label_formatter(&|cycles| format!("{cycles:.0}"))
             .bold_line_style(RGBColor(218, 220, 224))

@@ -34,7 +34,7 @@ pub struct Predictor {
 }
 
 impl Predictor {
-    /// Cycles a packet on this machine.
+    /// Cycles per packet on this machine.
     pub fn cycles(&self, machine: &Machine) -> f64 {
         let inputs = Inputs { machine: machine.clone(), ..self.inputs.clone() };
         let traffic = Traffic::estimate(&self.program, &inputs);
@@ -44,7 +44,7 @@ impl Predictor {
 
 /// One reading of memory and core.
 struct Reading {
-    /// Cycles a line, by access, size and lines in flight.
+    /// Cycles per line, by access, size and lines in flight.
     lines: [[[f64; IN_FLIGHT.len()]; SIZES_KB.len()]; Access::ALL.len()],
     core_per_tick: f64,
     mispredict_cycles: f64,

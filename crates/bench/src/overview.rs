@@ -45,7 +45,7 @@ pub fn table(records: &[Record]) -> String {
         );
     }
     if !text.is_empty() {
-        text.insert_str(0, "cycles a packet, each variant at its best burst; `ratio` is `best` of `best peer`\n\n");
+        text.insert_str(0, "cycles per packet, each variant at its best burst; `ratio` is `best` of `best peer`\n\n");
         text.push_str("\nDetails: a block for each of these lines.\n");
     }
     text

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 const SAMPLE: u64 = 8192;
 /// What the clock of the in-memory port moves by from sample to sample, so that hits restart idle timers.
 const SAMPLE_NS: u64 = 100_000;
-/// A variant that takes longer for a round than this gets by with fewer samples: one of a thousand cycles a packet is as steady in five.
+/// A variant that takes longer for a round than this gets by with fewer samples: one of a thousand cycles per packet is as steady in five.
 const ENOUGH: Duration = Duration::from_millis(60);
 const FEWEST: usize = 5;
 /// Packets that warm a variant's tables before its round: eight times as many as the tables have entries, so that but one in three thousand of the lines that a
@@ -124,7 +124,7 @@ impl<R: Replay + Lane> Carrier for NativeEngine<'static, R> {
 /// What a case cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// Median cycles a packet.
+    /// Median cycles per packet.
     pub cycles: f64,
     /// Lookups a packet; unknown of programs by hand.
     pub lookups: Option<f64>,

@@ -322,7 +322,7 @@ pub fn svg(records: &[Record]) -> Result<String, String> {
         let failed = |error: &dyn std::fmt::Display| format!("the sweep cannot be drawn: {error}");
         root.fill(&WHITE).map_err(|error| failed(&error))?;
         let mut chart = ChartBuilder::on(&root)
-            .caption("cycles a packet: measured over predicted, picks filled", ("sans-serif", 18))
+            .caption("cycles per packet: measured over predicted, picks filled", ("sans-serif", 18))
             .margin(12)
             .x_label_area_size(40)
             .y_label_area_size(52)

@@ -98,7 +98,7 @@ fn summary(measured: &Measured) -> String {
          {:.0} cycles for a mispredicted branch\n\
          {:.2} cycles per instruction, {:.2} in stages, {}, {:.1} per prefetch, {:.0} per loop of a stage; \
          a packet costs the port {}\n{}\n\n\
-         cycles a line    latency  4 in flight  16 in flight  64 in flight  prefetched\n",
+         cycles per line    latency  4 in flight  16 in flight  64 in flight  prefetched\n",
         machine.cpu,
         machine.ticks_per_us,
         machine.core_per_tick,
@@ -125,7 +125,7 @@ fn summary(measured: &Measured) -> String {
         let prefetched =
             machine.line_cycles(Access::PrefetchT0, bytes, 64).min(machine.line_cycles(Access::PrefetchT1, bytes, 64));
         text.push_str(&format!(
-            "{:>13} {:>10.1} {:>12.2} {:>13.2} {:>13.2} {:>11.2}\n",
+            "{:>15} {:>10.1} {:>12.2} {:>13.2} {:>13.2} {:>11.2}\n",
             size_name(*kb),
             load(1),
             load(4),

@@ -62,7 +62,7 @@ pub struct Arguments {
     /// Replace the primary controller, if there is one
     #[arg(long)]
     force: bool,
-    /// Execute the commands of a file, one a line; `-` is standard input
+    /// Execute the commands of a file, one per line; `-` is standard input
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "command")]
     file: Option<PathBuf>,
     /// Continue after a command of the file that fails

@@ -231,7 +231,7 @@ impl Body<'_, '_> {
     }
 
     /// A header's bytes, in pieces that are read without waiting for stores: a load of four bytes must wait until a
-    /// narrower store before it is in the cache (12 cycles a router's packet on Zen 5). So a word of 16 bits with
+    /// narrower store before it is in the cache (12 cycles per packet of a router, on Zen 5). So a word of 16 bits with
     /// fields that the program writes is a piece of its own, which its stores fill ([`Unit::stores_words`]).
     fn pieces(&self, header: HeaderId, first: u32, count: u32) -> Vec<(u32, u32)> {
         const NARROW: u32 = 32;

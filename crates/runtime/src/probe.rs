@@ -110,7 +110,7 @@ impl Probe {
         unsafe { (self.kernels.touch)(&self.memory, bytes) }
     }
 
-    /// Cycles a line; `None` where the processor cannot do it. `in_flight` is 1 to 128.
+    /// Cycles per line; `None` where the processor cannot do it. `in_flight` is 1 to 128.
     pub fn lines(&self, bytes: usize, access: Access, in_flight: u32) -> Option<f64> {
         self.assert_inside(bytes);
         assert!((1..=128).contains(&in_flight), "the kernels have room for 128 lines");

@@ -19,10 +19,10 @@ pub struct Arguments {
     /// A checkout of p4c (the directory that holds p4include and testdata)
     #[arg(long)]
     p4c: PathBuf,
-    /// STF files to run, one a line, relative to p4c's testdata
+    /// STF files to run, one per line, relative to p4c's testdata
     #[arg(long)]
     stf: Option<PathBuf>,
-    /// Programs that must be rejected, one a line, relative to p4c's testdata
+    /// Programs that must be rejected, one per line, relative to p4c's testdata
     #[arg(long)]
     errors: Option<PathBuf>,
     /// A directory of generated test vectors

@@ -63,7 +63,7 @@ impl Switch {
         (ran.status.code().unwrap(), error(&ran))
     }
 
-    /// The commands of a text, one a line.
+    /// The commands of a text, one per line.
     fn script(&self, text: &str, flags: &[&str]) -> Output {
         let mut command = self.ctl();
         command.args(["-f", "-"]).args(flags).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -19,7 +19,7 @@ fn explanations_have_traffic_decisions_and_costs_in_every_form() {
     let (is_good, text, errors) = run(&["explain", &program, "--entries", "gen:routes:100000:1"]);
     assert!(is_good, "{errors}");
     for part in
-        ["cycles a packet: ", "structure of Switch.routes  ", "(against ", "Switch.routes ", " -> Switch.if_293"]
+        ["cycles per packet: ", "structure of Switch.routes  ", "(against ", "Switch.routes ", " -> Switch.if_293"]
     {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }

@@ -1,4 +1,4 @@
-/* An echo that is given work: each packet leaves by the port it came by, after the core was kept busy for so many ticks a packet.
+/* An echo that is given work: each packet leaves by the port it came by, after the core was kept busy for so many ticks per packet.
  *
  * The clock ends the work, so a core is kept as long on every machine, and nothing else can be done meanwhile. A burst has it in one piece, since
  * reading the clock costs more than an echo's packet; what the work came to is counted, as it takes a little longer than it was meant to. Work that

@@ -64,7 +64,7 @@ pub fn compare(one: &Machine, other: &Machine) -> (String, bool) {
 fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     let mut points = vec![
         Point::new("ticks a microsecond".to_string(), one.ticks_per_us, other.ticks_per_us),
-        Point::new("core cycles a tick".to_string(), one.core_per_tick, other.core_per_tick),
+        Point::new("core cycles per tick".to_string(), one.core_per_tick, other.core_per_tick),
         Point::new("cycles of a mispredicted branch".to_string(), one.mispredict_cycles, other.mispredict_cycles),
         // A hundred operations are a packet's.
         Point::new("a hundred operations".to_string(), one.operation_cycles * 100.0, other.operation_cycles * 100.0),

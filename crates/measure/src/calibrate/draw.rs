@@ -218,7 +218,7 @@ where
     Ok(())
 }
 
-/// Cycles a line over the working set, a curve for each count in flight.
+/// Cycles per line over the working set, a curve for each count in flight.
 fn over_sizes(
     panel: &Area<'_>,
     machine: &Machine,
@@ -235,7 +235,7 @@ fn over_sizes(
     // Sixteen times as much to a mark: 16 KB, 256 KB and so on.
     let x = (sizes[0] as f64..last as f64).log_scale().base(16.0);
     let axis = Axis { about: "working set", number: SIZES };
-    let mut chart = chart(&room, x, (least..most).log_scale(), &axis, "cycles a cache line")?;
+    let mut chart = chart(&room, x, (least..most).log_scale(), &axis, "cycles per cache line")?;
     for (number, kb) in levels_kb(machine).into_iter().enumerate() {
         mark(&mut chart, kb as f64, &format!("L{} ≤ {}", number + 1, size_name(kb)), (least, most))?;
     }
@@ -262,7 +262,7 @@ fn levels_kb(machine: &Machine) -> Vec<u64> {
     levels
 }
 
-/// Cycles a line over the lines in flight, a curve for some sizes: from the latency to where more lines save nothing.
+/// Cycles per line over the lines in flight, a curve for some sizes: from the latency to where more lines save nothing.
 fn over_lines(panel: &Area<'_>, machine: &Machine, (least, most): (f64, f64)) -> Result<(), String> {
     let lines = &machine.lines;
     let counts = &lines.in_flight;
@@ -277,7 +277,7 @@ fn over_lines(panel: &Area<'_>, machine: &Machine, (least, most): (f64, f64)) ->
     let room = headed(panel, &title, "working set", &curves)?;
     let x = (f64::from(counts[0])..f64::from(last)).log_scale().base(2.0);
     let axis = Axis { about: "outstanding misses", number: COUNTS };
-    let mut chart = chart(&room, x, (least..most).log_scale(), &axis, "cycles a cache line")?;
+    let mut chart = chart(&room, x, (least..most).log_scale(), &axis, "cycles per cache line")?;
     mark(&mut chart, f64::from(machine.parallelism), &machine.parallelism.to_string(), (least, most))?;
     draw(&mut chart, &curves)
 }
@@ -293,7 +293,7 @@ fn over_spans(panel: &Area<'_>, tlb: &Tlb) -> Result<(), String> {
     let room = headed(panel, "TLB miss cost: one line on each 4 KB page", "", &curves)?;
     let x = (first as f64..last as f64).log_scale().base(4.0);
     let axis = Axis { about: "memory that the pages span", number: SIZES };
-    draw(&mut chart(&room, x, 0.0..top, &axis, "more cycles a cache line")?, &curves)
+    draw(&mut chart(&room, x, 0.0..top, &axis, "more cycles per cache line")?, &curves)
 }
 
 /// Cycles of two misses over the instructions between them. The step is a small part of two latencies, so the axis does not begin at zero.
@@ -354,7 +354,7 @@ fn name(seen: &Saturation) -> &str {
     seen.device.as_deref().unwrap_or("the in-memory port")
 }
 
-/// Cycles a packet over counts of which each is twice the one before; the one that suffices is marked.
+/// Cycles per packet over counts of which each is twice the one before; the one that suffices is marked.
 fn doubling(panel: &Area<'_>, curves: &[Curve], title: &str, (about, enough): (&str, u32)) -> Result<(), String> {
     let all = || curves.iter().flat_map(|(_, points)| points);
     let first = all().map(|(x, _)| *x).fold(f64::INFINITY, f64::min).min(1024.0);
@@ -362,7 +362,7 @@ fn doubling(panel: &Area<'_>, curves: &[Curve], title: &str, (about, enough): (&
     let room = headed(panel, title, "", curves)?;
     let x: LogCoord<f64> = (first..last).log_scale().base(2.0).into();
     let y: RangedCoordf64 = (0.0..top * 1.15).into();
-    let mut chart = chart(&room, x, y, &Axis { about, number: COUNTS }, "cycles a packet")?;
+    let mut chart = chart(&room, x, y, &Axis { about, number: COUNTS }, "cycles per packet")?;
     if enough > 0 {
         mark(&mut chart, f64::from(enough), &enough.to_string(), (0.0, top * 1.15))?;
     }

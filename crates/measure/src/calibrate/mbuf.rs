@@ -58,7 +58,7 @@ impl Mbufs {
         }
     }
 
-    /// Cycles a packet, by burst.
+    /// Cycles per packet, by burst.
     pub fn costs(&self) -> [f64; BURSTS.len()] {
         self.runs.each_ref().map(|runs| median(runs.iter().map(|run| &run.samples)))
     }

@@ -155,7 +155,7 @@ pub fn several<R>(one: impl Fn() -> Result<R, Failure>) -> Result<[R; SWITCHES],
     Ok(runs.try_into().unwrap_or_else(|_| unreachable!("there are as many as requested")))
 }
 
-/// Cycles a packet, of the switch in the middle; those that have not had their turn do not count.
+/// Cycles per packet, of the switch in the middle; those that have not had their turn do not count.
 pub fn median<'a>(switches: impl Iterator<Item = &'a Samples>) -> f64 {
     let mut costs: Vec<f64> = switches.map(Samples::median).filter(|cost| cost.is_finite()).collect();
     costs.sort_by(f64::total_cmp);

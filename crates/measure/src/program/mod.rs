@@ -218,7 +218,7 @@ fn forget<L: Player>(engine: &mut NativeEngine<'_, L>) {
     let _ = engine.switch().take_events(usize::MAX);
 }
 
-/// Median cycles a packet.
+/// Median cycles per packet.
 fn samples<L: Player>(engine: &mut NativeEngine<'_, L>) -> f64 {
     run(engine, SAMPLE);
     forget(engine);

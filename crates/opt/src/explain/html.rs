@@ -41,7 +41,7 @@ pub fn html(explained: &Explanation) -> String {
     nodes(&mut page, explained);
     let _ = writeln!(
         page,
-        "<h2>Where packets go</h2><p class=\"note\">A box has its node's share of packets and cycles a packet, an edge the share of packets that take \
+        "<h2>Where packets go</h2><p class=\"note\">A box has its node's share of packets and cycles per packet, an edge the share of packets that take \
          it.</p><div class=\"graph\">{}</div>",
         graph(explained)
     );
@@ -65,7 +65,7 @@ fn cards(page: &mut String, explained: &Explanation) {
         }
         None => card(about, format!("{:.1}", total.predicted), "predicted".to_string()),
     };
-    cycles("cycles a packet, this plan", &explained.planned);
+    cycles("cycles per packet, this plan", &explained.planned);
     cycles("the plain program", &explained.plain);
     let gain = |of: fn(&Total) -> Option<f64>| Some(of(&explained.plain)? / of(&explained.planned)?);
     let predicted = gain(|total| Some(total.predicted)).unwrap_or(1.0);

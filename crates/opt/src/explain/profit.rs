@@ -15,7 +15,7 @@ pub struct Profit {
     /// Expected joint entries, and whether those of both tables are known.
     pub entries: u64,
     pub is_known: bool,
-    /// Predicted cycles a packet with both lookups, and with the joint table.
+    /// Predicted cycles per packet with both lookups, and with the joint table.
     pub separate: f64,
     pub joined: f64,
     /// Bytes of all tables, without and with the join.

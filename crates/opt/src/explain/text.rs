@@ -35,7 +35,7 @@ fn totals(explained: &Explanation) -> String {
         None => format!("{:.1} predicted", total.predicted),
     };
     format!(
-        "cycles a packet: {}; the plain program {}\nof these the port {}, stages {}; {:.1} us in the switch{}",
+        "cycles per packet: {}; the plain program {}\nof these the port {}, stages {}; {:.1} us in the switch{}",
         one(&explained.planned),
         one(&explained.plain),
         one(&explained.floor),

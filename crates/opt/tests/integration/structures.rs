@@ -24,7 +24,7 @@ node rules: apply rules -> out
 node out: buffer { send 32w1 }
 ";
 
-/// The plan, and its predicted cycles a packet.
+/// The plan, and its predicted cycles per packet.
 fn planned(inputs: &Inputs) -> (Plan, f64) {
     let mut program = parse_program(PROGRAM).unwrap_or_else(|errors| panic!("{errors:?}"));
     let mut plan = Plan::default();
