@@ -280,7 +280,7 @@ bits_subtract_saturating(uint64_t a, uint64_t b)
 	return a < b ? 0 : a - b;
 }
 
-/* Saturates the signed sum `sum`, whose first operand is negative if `negative`; `overflow` says that it does
+/* Saturates the signed sum `sum`, whose first operand is negative if `negative`; `overflow` means that it does
  * not fit 64 bits. */
 BITS_INLINE uint64_t
 bits_saturate_signed(int64_t sum, int overflow, int negative, uint32_t width)

@@ -1,7 +1,7 @@
 /* SIMD lanes: a vector has one 32-bit number of each of LANES packets. Generated code defines LANES as 8 or
  * 16 before it includes this file, after one of packet/.
  *
- * The first stage of the hot path is such code where the plan says so (crates/emit/src/path/vector.rs).
+ * The first stage of the hot path is such code where the plan has `vector` (crates/emit/src/path/vector.rs).
  * Comparisons yield masks, all ones or zero in each lane.
  *
  *    memory            packet 0: bytes ..   packet 1: bytes ..   packet 2: ..       16 bytes of each, one load
@@ -140,9 +140,9 @@ LANES_INLINE lanes
 lanes_swapped(__m512i words)
 {
 	/* Bytes 3 2 1 0 7 6 5 4 .. (the arguments are from the highest down): each 32-bit word is byte-swapped. */
-	const __m128i turn = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+	const __m128i swap = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
 
-	return (lanes)_mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(turn));
+	return (lanes)_mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(swap));
 }
 
 /* Two 64-bit numbers of every fourth packet. A quarter is one packet's two limbs, and packets are two numbers
@@ -182,9 +182,9 @@ lanes_quarter(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
 LANES_INLINE lanes
 lanes_swapped(__m256i words)
 {
-	const __m128i turn = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+	const __m128i swap = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
 
-	return (lanes)_mm256_shuffle_epi8(words, _mm256_broadcastsi128_si256(turn));
+	return (lanes)_mm256_shuffle_epi8(words, _mm256_broadcastsi128_si256(swap));
 }
 
 LANES_INLINE void
@@ -378,7 +378,7 @@ lanes_take_batch(struct lanes_deferred *waiting, uint32_t count)
  *    high      a2 b2 a3 b3   next_high  c2 d2 c3 d3
  *    rows'     a0 b0 c0 d0   a1 b1 c1 d1   a2 ..   a3 ..        one word per row
  *
- * The transposition is its own inverse: `lanes_store_two` uses it the other way. */
+ * The transposition is its own inverse: `lanes_store_two` uses it in the other direction. */
 LANES_INLINE void
 lanes_transpose(LANES_VECTOR *rows)
 {

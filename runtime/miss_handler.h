@@ -20,7 +20,7 @@ struct miss {
 	const uint8_t *packet;	/* as it was received, whatever the program has changed of it */
 	uint32_t length;
 	void *context;	/* for `write` */
-	/* Does what a line of STF says (docs/stf.md). 0: done; else the switch has refused it, as an entry that is there already. */
+	/* Executes a line of STF (docs/stf.md). 0: done; else the switch has refused it, as an entry that is there already. */
 	int (*write)(void *context, const char *command);
 };
 

@@ -1,6 +1,6 @@
 /* Numbers of any width, in limbs of 64 bits, low limb first; bits above the width are zero, in operands and
  * results. There are `wide_limbs(width)` limbs, at least one. `width` is a literal in generated code, so
- * loops unroll. A result may be the same memory as an operand, unless a function says otherwise. */
+ * loops unroll. A result may be the same memory as an operand, unless a function's comment excludes it. */
 #ifndef BACUS_WIDE_H
 #define BACUS_WIDE_H
 

@@ -7,7 +7,7 @@
 
 #include "abi.h"
 
-_Static_assert(KEY_SKETCH_WORDS == 1024, "a key's bit is told by 16 bits of its hash");
+_Static_assert(KEY_SKETCH_WORDS == 1024, "a key's bit is chosen by 16 bits of its hash");
 
 static inline void
 sketch_add_key(const struct worker *worker, uint32_t table, const uint64_t *key, uint32_t limbs)

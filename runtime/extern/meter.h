@@ -104,7 +104,7 @@ meter_configure(struct meter_cell *cell, uint64_t committed_rate, uint64_t commi
 }
 
 /* For the control thread: always green. `configured` is read without the lock first, so that a meter without
- * rates costs a load; what it says is asked again under the lock. */
+ * rates costs a load; it is read again under the lock. */
 static inline void
 meter_reset(struct meter_cell *cell)
 {

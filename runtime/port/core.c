@@ -51,9 +51,9 @@ core_spread(void)
 int
 core_hold(uint32_t held)
 {
-	const struct sched_param fifo = { .sched_priority = CORE_PRIORITY }, usual = { .sched_priority = 0 };
+	const struct sched_param fifo = { .sched_priority = CORE_PRIORITY }, ordinary = { .sched_priority = 0 };
 
-	return held ? sched_setscheduler(0, SCHED_FIFO, &fifo) == 0 : sched_setscheduler(0, SCHED_OTHER, &usual) == 0;
+	return held ? sched_setscheduler(0, SCHED_FIFO, &fifo) == 0 : sched_setscheduler(0, SCHED_OTHER, &ordinary) == 0;
 }
 
 static uint64_t shortest = UINT64_MAX;

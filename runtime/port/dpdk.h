@@ -1,7 +1,7 @@
 /* The DPDK port layer: a shared object of its own, loaded once by the host, so that everything else works without DPDK.
  *
  * A port is any ethdev: a NIC by its PCI address, or a virtual device by its devargs. A lane is what one worker serves: a receive queue of some
- * ports, and a way out by all of them. */
+ * ports, and a queue to send by for each of them. */
 #ifndef BACUS_DPDK_H
 #define BACUS_DPDK_H
 
@@ -42,7 +42,7 @@ struct dpdk_counts {
 	uint64_t sent_bytes;
 	uint64_t missed;	/* came while no buffer was free, or the ring was full */
 	uint64_t errors;	/* came damaged, or in a form that cannot be taken */
-	uint64_t unsent;	/* the device did not take them, or said later that it could not send them */
+	uint64_t unsent;	/* the device did not take them, or reported later that it could not send them */
 	uint64_t waiting;	/* came, and nothing has taken them from the ring yet */
 	uint32_t link;		/* enum link_state */
 	uint32_t unused;
@@ -123,8 +123,8 @@ struct dpdk_layer {
 	uint32_t version;
 	uint32_t unused;
 	int (*start)(const struct dpdk_settings *settings, char *error);
-	int (*open)(uint16_t number, const char *device, uint32_t descriptors, char *error);	/* 0 descriptors: the usual number */
-	int (*open_interface)(uint16_t number, const char *name, uint32_t slots, char *error);	/* of the kernel; 0 slots: the usual number */
+	int (*open)(uint16_t number, const char *device, uint32_t descriptors, char *error);	/* 0 descriptors: the default number */
+	int (*open_interface)(uint16_t number, const char *name, uint32_t slots, char *error);	/* of the kernel; 0 slots: the default number */
 	int (*ring)(uint16_t number, struct dpdk_ring *ring);	/* of an open port; not 0 if the device does not let it be chosen */
 	int (*begin)(uint32_t workers, char *error);	/* when all ports are open */
 	struct dpdk_lane *(*lane)(uint32_t worker);

@@ -9,7 +9,7 @@
 #include "port/dpdk_interface.h"
 
 #define UDP_SEGMENTS 5u	/* VIRTIO_NET_HDR_GSO_UDP_L4, which headers of before Linux 6.2 lack */
-#define ADDRESSES 12u		/* bytes of the addresses of Ethernet, behind which tags stand */
+#define ADDRESSES 12u		/* bytes of the addresses of Ethernet, after which tags follow */
 #define TCP_CHECKSUM 16u	/* offset of the checksum */
 #define UDP_CHECKSUM 6u
 #define SCTP_CHECKSUM 8u	/* offset of the checksum in SCTP, whose sum is a CRC; no other protocol has one there */
@@ -50,7 +50,7 @@ store32(uint8_t *at, uint32_t value)
 	store16(at + 2, value);
 }
 
-/* Stores the complement of a sum of 16-bit words, folded. `rte_raw_cksum` adds words as they lie in memory. `zero` stands in the place of 0. */
+/* Stores the complement of a sum of 16-bit words, folded. `rte_raw_cksum` adds words as they lie in memory. `zero` replaces 0. */
 static inline void
 store_checksum(uint8_t *at, uint64_t sum, uint16_t zero)
 {
@@ -94,7 +94,7 @@ packet_put_bytes(struct rte_mbuf *first, struct rte_mbuf **last, const uint8_t *
 	return 1;
 }
 
-/* A packet of headers, the tag that belongs into them, and what stands behind them. */
+/* A packet of headers, the tag that belongs into them, and what follows them. */
 static struct rte_mbuf *
 packet_of(const struct raw_frame *frame, const uint8_t *headers, uint32_t header_bytes, const uint8_t *rest, uint32_t rest_bytes)
 {
@@ -200,7 +200,7 @@ static int
 super_frame_headers(struct super_frame *super, uint32_t protocol)
 {
 	const struct raw_frame *frame = &super->frame;
-	const uint32_t told = frame->offload.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM ? frame->offload.csum_start : 0;
+	const uint32_t start = frame->offload.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM ? frame->offload.csum_start : 0;
 	const uint32_t first = frame_network(frame);
 	uint32_t found, next = first == 0 ? 0 : header_after(frame, first, &found);
 
@@ -208,15 +208,15 @@ super_frame_headers(struct super_frame *super, uint32_t protocol)
 	super->transport = next;
 	if (next == 0 || next + IPV4_BYTES > frame->length)
 		return 0;
-	if (found == protocol && (told == 0 || told == next))
+	if (found == protocol && (start == 0 || start == next))
 		return 1;
-	if (told <= next || told + IPV4_BYTES > frame->length)
+	if (start <= next || start + IPV4_BYTES > frame->length)
 		return 0;
-	super->transport = told;
+	super->transport = start;
 	/* What follows IPv6 may be its own further headers. */
 	if (super_frame_tunnel(super, next, found)) {
 		super->outer = first;
-		super->network = inner_network(frame, next, told, protocol);
+		super->network = inner_network(frame, next, start, protocol);
 		return super->network != 0;
 	}
 	return frame->data[first] >> 4 == 6;
@@ -252,7 +252,7 @@ segment_network(const struct super_frame *super, uint8_t *ip, uint32_t bytes)
 	return rte_raw_cksum(ip + 12, 8);
 }
 
-/* Writes the TCP or UDP header of a segment, but for its checksum. What stands at its end and its beginning only is taken off the others. */
+/* Writes the TCP or UDP header of a segment, but for its checksum. Flags that belong only to the first or the last segment are cleared in the others. */
 static uint32_t
 segment_transport(const struct super_frame *super, uint8_t *transport, uint32_t payload)
 {

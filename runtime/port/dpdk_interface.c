@@ -43,7 +43,7 @@ ring_close(struct interface_ring *ring)
 	*ring = (struct interface_ring){ .socket = -1 };
 }
 
-/* Takes frames of `least` to `most` bytes only. Longer ones than any slot are for the ring of large slots, which tells of them. */
+/* Takes frames of `least` to `most` bytes only. Longer ones than any slot are for the ring of large slots, which counts them. */
 static int
 ring_filter(int socket, uint32_t least, uint32_t most)
 {
@@ -133,7 +133,7 @@ sender_open(int index)
 	return -1;
 }
 
-/* What the kernel says of the interface by its name. 0: there is none. */
+/* The kernel's attributes of the interface of that name. 0: there is none. */
 static int
 interface_ask(const struct interface *interface, unsigned long question, struct ifreq *answer)
 {
@@ -162,7 +162,7 @@ interface_detach(struct interface *interface)
 	interface->sender = -1;
 }
 
-/* 0, or what stands in the way, as `errno` has it. */
+/* 0, or the reason of the failure, a value of `errno`. */
 static int
 interface_attach(struct interface *interface, int index)
 {

@@ -98,7 +98,7 @@ uint16_t interface_receive(struct interface *interface, struct rte_mbuf **packet
 /* Sends as many as the kernel takes, in order: the first so many, which are freed. What can never be sent is among them, and counted in `*refused`. */
 uint16_t interface_send(struct interface *interface, struct rte_mbuf **packets, uint16_t count, uint64_t *refused);
 
-/* Makes a packet of the frame, with its checksum completed. NULL: no memory, or (`*wrong` 1) it is not what its description says. */
+/* Makes a packet of the frame, with its checksum completed. NULL: no memory, or (`*wrong` 1) it does not match its description. */
 struct rte_mbuf *frame_packet(struct raw_frame *frame, uint32_t *wrong);
 
 /* 0: the frame's description is wrong, or of a protocol that is not known here. */

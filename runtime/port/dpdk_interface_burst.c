@@ -6,7 +6,7 @@
 #include "port/dpdk.h"
 #include "port/dpdk_interface.h"
 
-/* The slot whose turn it is, if the kernel has filled it. Acquire: the frame is read after its status. Pairs
+/* The next slot of the ring, if the kernel has filled it. Acquire: the frame is read after its status. Pairs
  * with the kernel's store; `slot_give_back` pairs with its load. */
 static inline struct tpacket2_hdr *
 ring_peek(const struct interface_ring *ring)
@@ -27,17 +27,17 @@ slot_is_older(const struct tpacket2_hdr *one, const struct tpacket2_hdr *other)
 static struct tpacket2_hdr *
 interface_next(struct interface *interface)
 {
-	struct interface_ring *const usual = &interface->rings[0], *const large = &interface->rings[1], *taken;
-	struct tpacket2_hdr *first = ring_peek(usual), *const other = ring_peek(large);
+	struct interface_ring *const small = &interface->rings[0], *const large = &interface->rings[1], *taken;
+	struct tpacket2_hdr *first = ring_peek(small), *const other = ring_peek(large);
 
 	if (other != NULL && first == NULL)
-		first = ring_peek(usual);
-	taken = other == NULL || (first != NULL && !slot_is_older(other, first)) ? usual : large;
-	if (taken == usual && first == NULL)
+		first = ring_peek(small);
+	taken = other == NULL || (first != NULL && !slot_is_older(other, first)) ? small : large;
+	if (taken == small && first == NULL)
 		return NULL;
 	taken->next = taken->next + 1 == taken->count ? 0 : taken->next + 1;
 	dpdk_count(&interface->taken, 1);
-	return taken == usual ? first : other;
+	return taken == small ? first : other;
 }
 
 /* Release: all reads of the frame are done. The kernel may write the slot from here on. */
@@ -159,7 +159,7 @@ interface_gather(struct interface *interface, struct rte_mbuf **packets, uint32_
 	return messages;
 }
 
-/* What the kernel says when it has no room at the moment: the packet may go later. With ENOBUFS it has dropped it. */
+/* The kernel's errors when it has no room at the moment: the packet may be sent later. With ENOBUFS it has dropped it. */
 static inline int
 is_full(int failure)
 {

@@ -92,7 +92,7 @@ dpdk_memory_begin(struct rte_mbuf *packet, half_line description)
 	return (uint8_t *)packet->buf_addr + RTE_PKTMBUF_HEADROOM;
 }
 
-/* The slow way, for frames of any length: a burst is filled by it when its trace has one that no buffer holds. */
+/* The slow path, for frames of any length: a burst is filled by it when its trace has one that no buffer holds. */
 static uint32_t
 dpdk_memory_fill_any(struct dpdk_memory *port, uint32_t wanted)
 {
@@ -258,7 +258,7 @@ dpdk_memory_all_have(const struct dpdk_memory_shared *shared, uint64_t number)
 	return shared->some == number && shared->all == number;
 }
 
-/* Holders and segments of an mbuf, which stand in it side by side. */
+/* Holders and segments of an mbuf, which are adjacent in it. */
 static inline uint32_t
 dpdk_memory_holders(const struct rte_mbuf *packet)
 {

@@ -34,7 +34,7 @@ dpdk_port_new(uint16_t number, char *error)
 }
 struct dpdk_lane *dpdk_lanes[DPDK_WORKERS];
 
-/* A device's name: what stands before the first comma. */
+/* A device's name: the part before the first comma. */
 static void
 dpdk_name(const char *device, char *name, size_t bytes)
 {
@@ -104,7 +104,7 @@ dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, char *err
 	return 0;
 }
 
-/* A device with a ring of descriptors says how many there may be, or how many it likes. What says neither has another ring, or none. */
+/* A device with a ring of descriptors reports how many there may be, or a default. A device that reports neither has another ring, or none. */
 int
 dpdk_ring(uint16_t number, struct dpdk_ring *ring)
 {
@@ -172,7 +172,7 @@ dpdk_configure(struct dpdk_port *port, uint32_t workers, char *error)
 	int failure = rte_eth_dev_info_get(port->device, &info);
 
 	if (failure != 0)
-		return dpdk_fail(error, "port %u says nothing about itself: %s", port->number, rte_strerror(-failure));
+		return dpdk_fail(error, "port %u does not describe its device: %s", port->number, rte_strerror(-failure));
 	port->queues = dpdk_smaller(workers, dpdk_smaller(info.max_rx_queues, info.max_tx_queues));
 	if (port->queues == 0)
 		return dpdk_fail(error, "port %u has %u queues to receive and %u to send; it needs one of each", port->number, info.max_rx_queues,

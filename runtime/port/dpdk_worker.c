@@ -10,7 +10,7 @@
 #include <rte_lcore.h>
 
 #define DPDK_TRIES 64u		/* how often a full transmit queue is asked again */
-#define DPDK_SPINS 256u		/* empty polls before other threads of this core get their turn */
+#define DPDK_SPINS 256u		/* empty polls before other threads of this core run */
 
 /* Cycles to nanoseconds, in fixed point. */
 struct clock {
@@ -23,7 +23,7 @@ clock_begin(uint64_t now_ns)
 {
 	const uint64_t scale = (uint64_t)(((__uint128_t)1000000000u << 32) / rte_get_tsc_hz());
 
-	/* Begins where the worker's clock stands: it never goes back when a pipeline is exchanged. */
+	/* Begins at the worker's clock: it never goes back when a pipeline is exchanged. */
 	return (struct clock){ rte_rdtsc() - (uint64_t)(((__uint128_t)now_ns << 32) / scale), scale };
 }
 
@@ -120,7 +120,7 @@ dpdk_step(struct worker *worker, const struct pipeline *pipeline, struct burst *
 }
 
 /* Keeps the frames that cannot have been truncated, in their order. A whole frame that fills its slot is dropped with the truncated ones: the driver does not
- * tell them apart. */
+ * distinguish them. */
 static uint16_t
 dpdk_drop_truncated(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t count)
 {

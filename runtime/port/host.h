@@ -35,7 +35,7 @@ struct host {
 	_Atomic uint64_t not_taken;	/* packets of `injected` and `resumed` that were lost: no buffer, or saved by another pipeline */
 };
 
-/* The front of a punted packet's message, on its way to the control plane and back. What was saved follows, rounded up to 8 bytes, then the packet. */
+/* The front of a punted packet's message, sent to the control plane and back. What was saved follows, rounded up to 8 bytes, then the packet. */
 struct host_saved {
 	uint32_t saved_bytes;
 	uint32_t generation;

@@ -17,7 +17,7 @@ region_round(size_t bytes, size_t to)
 	return (bytes + to - 1) & ~(to - 1);
 }
 
-/* The kernel aligns to small pages: map a large page more, and give back what stands over. */
+/* The kernel aligns to small pages: map a large page more, and give back the excess. */
 static void *
 region_map(size_t bytes)
 {

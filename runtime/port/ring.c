@@ -1,5 +1,5 @@
 /* A bounded queue of messages between two threads: its memory, and its functions for the part of the host that is not C.
- * Which thread is which is the caller's to know: `Ring` of crates/runtime/src/ring.rs says it in its contracts. */
+ * The caller keeps to one thread at each end: `Ring` of crates/runtime/src/ring.rs has this in its contracts. */
 #include "port/ring.h"
 #include "port/region.h"
 

@@ -94,7 +94,7 @@ load(const uint8_t *address)
 }
 
 /* The lines that a sample will use, worked out before the clock runs: read in order they cost next to nothing. They are drawn, so that of a working set that
- * a cache has no room for, it holds a part: gone through in turns, none of it would be there when its turn comes. */
+ * a cache has no room for, it holds a part: read cyclically, no line would still be cached at its next use. */
 static uint32_t planned[SAMPLE_LINES + 128];
 
 static void

@@ -1,4 +1,4 @@
-/* What `bacus calibrate` measures: kernels that touch memory in one known way and return cycles of the time stamp counter.
+/* What `bacus calibrate` measures: kernels that touch memory in one known pattern and return cycles of the time stamp counter.
  *
  * A kernel returns one short sample (some 0.1 ms); the caller takes many and their median, for these machines are shared. Compiled on the
  * machine it measures, so that gathers are there where the CPU has them. */
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory of `bytes`, a power of two, touched, in the largest pages that could be had: which those are, the system's books say. */
+/* Memory of `bytes`, a power of two, touched, in the largest pages that could be had; the system reports which those are. */
 struct probe_memory {
 	uint8_t *lines;
 	size_t bytes;

@@ -21,7 +21,7 @@ void actions_destroy(struct actions *actions);
 void actions_add(struct actions *actions, const void *record);
 /* They can no longer find an entry with this record, though they may have found it. */
 void actions_remove(struct actions *actions, const void *record);
-/* Tells them of one action as soon as may be: waits for a grace period, if it has to. */
+/* Announces a single action to readers as soon as possible: waits for a grace period, if it has to. */
 void actions_settle(struct actions *actions);
 
 #endif

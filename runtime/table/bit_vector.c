@@ -8,7 +8,7 @@
  * No key finds a rule behind one that allows every key. Where that saves words, readers have a copy of the sets that ends there: the first thousand rules of
  * a table may be two hundred to them.
  *
- * Readers see a chunk's classes in one of two places, in turn: between two changes of the same chunk a grace period passes, for the sets' sake.
+ * Readers see a chunk's classes in one of two places, alternately: between two changes of the same chunk a grace period passes, for the sets' sake.
  *
  *    insertion          sets' = sets + bit of the rule, and sets of new classes
  *                       GRACE                     readers: sets', old classes: the rule is not found
@@ -25,7 +25,7 @@
 
 #define BIT_VECTOR_UNITE_LEAST 64u	/* classes more than there need be, before any are united */
 
-/* The writer's view of a chunk. Classes are numbers of sets, reused; `sizes` 0 says that no value has the
+/* The writer's view of a chunk. Classes are numbers of sets, reused; `sizes` 0 means that no value has the
  * number. */
 struct bit_vector_side {
 	uint32_t class_count;	/* numbers below it may have values */

@@ -1,8 +1,8 @@
 /* A group of packets in the sets of bit_vector_sets.h: first the classes of all, chunk by chunk, then their sets, a line of each at a time. So what is of a
  * chunk stays in registers, and packets that found their rule in the first lines read no more.
  *
- * Most of it is where the classes stand. Where bytes can be looked up in registers, that is found for 32 packets at once. Where sets have only four words as
- * well, those of eight packets meet in registers, chunk by chunk: neither where sets stand nor what is left of them goes through memory. Sets of more words
+ * Most of the work is to locate the classes. Where bytes can be looked up in registers, that is found for 32 packets at once. Where sets have only four words as
+ * well, those of eight packets meet in registers, chunk by chunk: neither the sets' positions nor what is left of them goes through memory. Sets of more words
  * gain nothing by that: what they wait for is their lines, and which packets are left (1,000 rules: 38.8 cycles for 34.7, Zen 4). */
 #ifndef BACUS_TABLE_BIT_VECTOR_GROUP_H
 #define BACUS_TABLE_BIT_VECTOR_GROUP_H
@@ -14,7 +14,7 @@
 #define BIT_VECTOR_EIGHT 8u
 #define BIT_VECTOR_EIGHTS (BIT_VECTOR_PACKETS / BIT_VECTOR_EIGHT)
 
-/* Where each packet's sets stand, in words from the first chunk's first set on: one register leads to all of them. */
+/* The positions of each packet's sets, in words from the first chunk's first set on: one register leads to all of them. */
 struct bit_vector_search {
 	uint32_t count;
 	uint32_t sets[BIT_VECTOR_CHUNKS_MOST][BIT_VECTOR_PACKETS];
@@ -71,7 +71,7 @@ bit_vector_values(const struct bit_vector_limb *limbs, uint32_t limb_count, cons
 	return _mm512_and_si512(_mm512_inserti64x4(front, _mm512_castsi512_si256(back), 1), _mm512_set1_epi16((short)chunk->mask));
 }
 
-/* Where the numbers of all values stand. `chunk_number` for 32 values, as far as the index of the number; the
+/* The positions of the numbers of all values. `chunk_number` for 32 values, as far as the index of the number; the
  * numbers themselves are loaded later.
  *
  *    upper   the page: 8 bits
@@ -89,13 +89,13 @@ bit_vector_places(const struct chunk_index *index, __m512i values)
 	const __m512i above = _mm512_permutex2var_epi8(_mm512_loadu_si512((const void *)(bytes + 128)), upper, _mm512_loadu_si512((const void *)(bytes + 192)));
 	const __m512i page = _mm512_and_si512(_mm512_mask_mov_epi16(below, _mm512_movepi16_mask(values), above), byte);
 	const __m512i among = _mm512_or_si512(_mm512_slli_epi16(page, 8), _mm512_and_si512(values, byte));
-	/* A page that is one number stands behind the whole ones. */
+	/* A page that is one number is stored after the whole ones. */
 	const __m512i alone = _mm512_add_epi16(page, _mm512_set1_epi16((short)(index->whole * (CHUNK_PAGE - 1))));
 
 	return _mm512_mask_mov_epi16(among, _mm512_cmpge_epu16_mask(page, whole), alone);
 }
 
-/* Where the numbers of all classes stand, chunk by chunk, and in which index. */
+/* The positions of the numbers of all classes, chunk by chunk, and in which index. */
 struct bit_vector_places {
 	const struct chunk_index *indexes[BIT_VECTOR_CHUNKS_MOST];
 	_Alignas(64) uint16_t places[BIT_VECTOR_CHUNKS_MOST][BIT_VECTOR_PACKETS];

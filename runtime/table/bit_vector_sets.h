@@ -33,7 +33,7 @@ struct bit_vector {
 };
 
 /* Of some words of an intersection: a bit for each that is not empty, and the first of those. `first` is the
- * first word with a bit, `any` says which word that is: both are needed for the rule's place. */
+ * first word with a bit, `any` is the index of that word: both are needed for the rule's place. */
 struct bit_vector_meeting {
 	uint32_t any;
 	uint64_t first;

@@ -134,9 +134,9 @@ btree_windows_above(const uint32_t *windows, uint32_t window)
 }
 #endif
 
-/* The number of a node's windows below a key's; a literal says of how many: 14, or the seven of a leaf. The
+/* The number of a node's windows below a key's; of how many is a literal: 14, or the seven of a leaf. The
  * address is that of a whole vector: for a leaf, seven separators and the shift, which the mask leaves out. AVX2
- * has no unsigned comparison: max(w, key) == w says "not below". */
+ * has no unsigned comparison: max(w, key) == w means "not below". */
 static inline uint32_t
 btree_windows_below(const uint32_t *windows, uint32_t window, uint32_t count)
 {

@@ -143,8 +143,8 @@ btree_level_release(const struct btree_tree *tree, struct btree_level *level)
 	memory_release(tree->memory, level->drafts, level->room * sizeof(*level->drafts));
 }
 
-/* 0: no memory. Both forms are counted first: whether windows pay depends on the keys, and only a whole tree can
- * tell. */
+/* 0: no memory. Both forms are counted first: whether windows pay depends on the keys, and only a whole tree
+ * shows it. */
 static int
 btree_pack_leaves(struct btree_tree *tree, const struct btree_list *list, struct btree_level *leaves)
 {
@@ -195,7 +195,7 @@ btree_pack_parents(struct btree_tree *tree, struct btree_level *level, uint64_t 
 
 	for (uint64_t i = 0; good && i < level->count; i++)
 		firsts[i] = level->drafts[i].first;
-	/* Only above leaves with windows, so that a tree has none, one or two such levels: one number says all
+	/* Only above leaves with windows, so that a tree has none, one or two such levels: one number describes them
 	 * to readers. */
 	if (good && number == 1 && tree->windows == 1 &&
 	    btree_gains(btree_count(BTREE_WINDOW_INNER, firsts, level->count, tree->most), btree_count(BTREE_INNER, firsts, level->count, tree->most)))

@@ -277,7 +277,7 @@ btree_tree_cut(struct btree_tree *tree, uint64_t key)
 		return TABLE_OK;
 	btree_read_row(tree, &path, &row);
 	fresh = path.piece + 1;
-	/* The piece stands twice in the row then, from its own first key and from `key` on. */
+	/* The piece is in the row twice then, from its own first key and from `key` on. */
 	memmove(row.firsts + fresh + 1, row.firsts + fresh, (row.count - fresh) * sizeof(*row.firsts));
 	memmove(row.values + fresh, row.values + path.piece, (row.count - path.piece) * sizeof(*row.values));
 	memmove(row.owners + fresh, row.owners + path.piece, (row.count - path.piece) * sizeof(*row.owners));

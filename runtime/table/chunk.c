@@ -1,4 +1,4 @@
-/* Where the numbers of chunks' values stand, and cuts of keys into chunks, so that no chunk has bits of two wide fields: their values would have as many
+/* The positions of the numbers of chunks' values, and cuts of keys into chunks, so that no chunk has bits of two wide fields: their values would have as many
  * classes as those of both together. */
 #include "table/chunk.h"
 

@@ -16,8 +16,8 @@ struct chunk {
 	uint16_t mask;
 };
 
-/* Values that differ in their lower eight bits are a page; where the lower bits tell nothing apart, as below most prefixes, the page is one number. So what
- * most keys touch stays in the first-level cache. Pages with all of their numbers stand first: then a byte for each page says where it is, and registers have
+/* Values that differ in their lower eight bits are a page; where the lower bits distinguish nothing, as below most prefixes, the page is one number. So what
+ * most keys touch stays in L1. Pages with all of their numbers come first: then a byte for each page is its position, and registers have
  * room for these bytes. A lookup of one value reads `firsts` and `masks` instead, in fewer steps.
  *
  *    value  | page 8 bits | 8 bits |
@@ -27,9 +27,9 @@ struct chunk {
  *
  * `masks` is 255 or 0: the same load for both kinds of pages, without a branch. */
 struct chunk_index {
-	uint8_t pages[CHUNK_PAGES];	/* in the order in which they stand */
+	uint8_t pages[CHUNK_PAGES];	/* in the order in which they are stored */
 	uint16_t firsts[CHUNK_PAGES];	/* where a page's numbers begin */
-	uint8_t masks[CHUNK_PAGES];	/* bits of a value that tell its page's numbers apart */
+	uint8_t masks[CHUNK_PAGES];	/* bits of a value that distinguish its page's numbers */
 	uint32_t whole;			/* pages with all of their numbers */
 	uint16_t numbers[];
 };
@@ -63,7 +63,7 @@ struct layout_request;
 struct chunk_cut {
 	uint32_t position;
 	uint32_t width;
-	uint32_t range;		/* 1: a range field, else bits of which a rule says which ones matter */
+	uint32_t range;		/* 1: a range field, else bits under a rule's mask */
 };
 
 /* All of a key's chunks: range fields whole, wide fields from their upper ends on, narrow ones that lie side by side together; where these would be too many,

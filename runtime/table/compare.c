@@ -34,7 +34,7 @@ compare_rebuild(struct compare_writer *writer, uint32_t without)
 
 	if (new == NULL)
 		return TABLE_NO_MEMORY;
-	/* Key 0 has the first free place as well as its own, so entries stand in front. */
+	/* Key 0 has the first free place as well as its own, so entries come first. */
 	for (uint32_t number = rules_next(rules, 0); number != 0; number = rules_next(rules, number)) {
 		const struct rule *rule = rules_at(rules, number);
 

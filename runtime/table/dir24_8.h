@@ -15,7 +15,7 @@
  *    first[index] ─┬─▶ record                                  most keys: one access
  *                  └─▶ group ─▶ pieces[group] ─▶ record        one line more
  *                                   └─▶ groups[group << 8 | rest]    where it has too many pieces
- *    u8: the entry says that there is a group, links[index] which one
+ *    u8: the entry marks a group, links[index] is its number
  *
  * Publication is by the entry of the first array: a group's line and array are complete before a release store
  * puts its number there, and are free a grace period after another store has taken it out. */
@@ -156,7 +156,7 @@ dir24_8_u8_group(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
  *
  *    ends     15 | 127 | 128 | 255 | 255 ...      rest 128: first end >= 128 is number 2
  *    records  a  | b   | c   | d
- *    max(end, rest) == end says "not below", for unsigned bytes, which AVX2 cannot compare
+ *    max(end, rest) == end means "not below", for unsigned bytes, which AVX2 cannot compare
  */
 static inline uint32_t
 dir24_8_piece(const uint8_t *ends, uint32_t count, uint8_t rest)
@@ -179,7 +179,7 @@ dir24_8_piece(const uint8_t *ends, uint32_t count, uint8_t rest)
 #endif
 }
 
-/* A group's line, and the number of the record in it for a key. `ends` of pieces that are not there are as high as they can be; where the entries stand in an
+/* A group's line, and the number of the record in it for a key. `ends` of pieces that are not there are as high as they can be; where the entries are in an
  * array, all are 0, and the first record is the first entry. */
 #define DIR24_8_SECOND(NAME, ENTRY, ENDS, PIECES)                                                                                            \
 	struct NAME##_pieces {                                                                                                               \

@@ -175,7 +175,7 @@ dir24_8_publish(struct dir24_8_writer *writer, uint64_t at, uint32_t group, cons
 	dir24_8_set_group(writer, at, group);
 }
 
-/* The group is complete before the entry leads to it: readers see the record or the group, which says the same
+/* The group is complete before the entry leads to it: readers see the record or the group, which gives the same
  * outside the new prefix. */
 void
 dir24_8_split(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change)

@@ -83,7 +83,7 @@ void dir24_8_change_span(const struct dir24_8_writer *writer, struct dir24_8_spa
 /* Ensures room for one more group, so that `dir24_8_split` succeeds. `dir24_8_replace` always does. */
 enum table_status dir24_8_groups_ready(struct dir24_8_writer *writer);
 
-/* Turns an entry of the first array from a record into a group with that record everywhere, before the first
+/* Changes an entry of the first array from a record to a group with that record everywhere, before the first
  * long prefix is added to it. */
 void dir24_8_split(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change);
 

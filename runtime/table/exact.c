@@ -103,7 +103,7 @@ exact_insert(struct layout *layout, const struct layout_match *match, uint32_t r
 }
 
 /* The entry's position; `bucket` is NULL if there is none. Unlike readers, the writer looks into both buckets
- * whatever the flags say, and compares whole keys. */
+ * whatever the flags are, and compares whole keys. */
 static struct exact_place
 exact_locate_key(const struct exact_writer *writer, const uint64_t *key)
 {

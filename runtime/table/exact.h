@@ -216,7 +216,7 @@ exact_matched_one(const struct exact_bucket *bucket, uint64_t key)
 /* The same for a key of two limbs: three words for the slots, after one of zeros.
  *
  *    records  0  r0 r1 r2          words 12..15 of the bucket moved up by one, so that the flags fall out
- *    front    lo0 hi0 | lo1 hi1    limbs that are equal; ANDed with their swap (0x4e), both halves say "key i"
+ *    front    lo0 hi0 | lo1 hi1    limbs that are equal; ANDed with their swap (0x4e), both halves mean "key i"
  *    matched  m0 m0 m1 m2          blended from front's low lane, its high lane (bit 2) and `third` (bit 3)
  */
 static inline __m128i

@@ -90,7 +90,7 @@ exact48_address_second(const struct exact48 *table, uint64_t hash, const uint64_
 
 /* Whether a key that is not in this bucket may be in its second one. Read after the slots. The last slot of a
  * full bucket is an entry, so keys were displaced only from buckets whose last slot is not zero. Where an entry
- * stands there though none was displaced, the second line is read in vain. */
+ * is there though none was displaced, the second line is read in vain. */
 static inline uint32_t
 exact48_overflowed(const void *address)
 {
@@ -148,11 +148,11 @@ exact48_rest(__m512i words, uint64_t key)
 static inline __m128i
 exact48_number(const struct exact48_bucket *bucket, uint64_t key)
 {
-	const __m512i turned = _mm512_rol_epi64(exact48_rest(exact48_words(bucket, EXACT48_FIRST_CACHE), key), 64 - EXACT48_KEY_BITS);
-	const __m512i below = _mm512_add_epi64(turned, _mm512_set1_epi64(-1));
+	const __m512i rotated = _mm512_rol_epi64(exact48_rest(exact48_words(bucket, EXACT48_FIRST_CACHE), key), 64 - EXACT48_KEY_BITS);
+	const __m512i below = _mm512_add_epi64(rotated, _mm512_set1_epi64(-1));
 	const __mmask8 match = _mm512_cmple_epu64_mask(below, _mm512_set1_epi64(0xfffe));
 
-	return _mm512_castsi512_si128(_mm512_maskz_compress_epi64(match, turned));
+	return _mm512_castsi512_si128(_mm512_maskz_compress_epi64(match, rotated));
 }
 
 /* The first word with the key, as a difference: its record number above 48 zeros. Two operations less than

@@ -146,7 +146,7 @@ exact48_return(const struct exact48_target *target, struct exact48_bucket *first
 {
 	uint32_t *left = &target->left[exact48_index(target->array, first)];
 
-	/* An entry in the last slot says "not zero" by itself; only the marker is taken away. */
+	/* An entry in the last slot is not zero by itself; only the marker is taken away. */
 	if (--*left == 0 && exact48_is_free(first->slots[EXACT48_SLOTS - 1]))
 		exact48_store(first, EXACT48_SLOTS - 1, 0);
 }
@@ -198,7 +198,7 @@ exact48_search(const struct exact48_target *target, struct exact48_search *searc
 }
 
 /* Moves an entry to a free slot of its other bucket. The word is made for the bucket that it goes to: in
- * exact60.h it says whether that is the key's first one. */
+ * exact60.h it contains whether that is the key's first one. */
 static void
 exact48_move(const struct exact48_target *target, struct exact48_bucket *from, uint32_t slot, struct exact48_bucket *to)
 {
@@ -210,7 +210,7 @@ exact48_move(const struct exact48_target *target, struct exact48_bucket *from, u
 	exact48_store_entry(to, free_slot, exact48_word(words, key, leaves_first ? 1 : 0), exact48_numbers(from, slot));
 	exact48_note(target, to, free_slot);
 	if (leaves_first)
-		target->left[exact48_index(target->array, from)]++;	/* the bucket is full, so its last slot says so already */
+		target->left[exact48_index(target->array, from)]++;	/* the bucket is full, so its last slot is not zero already */
 	/* A reader that has missed in the first bucket before the copy still looks into the second one. */
 	else if (target->seen)
 		memory_grace(words->memory);
@@ -247,7 +247,7 @@ exact48_make_room(const struct exact48_target *target, uint64_t key)
 	return search.steps[last].bucket;
 }
 
-/* 0: too full. In order: the first bucket says that keys are displaced, then the key is in the second one. */
+/* 0: too full. In order: the first bucket marks that keys are displaced, then the key is in the second one. */
 static int
 exact48_put(const struct exact48_target *target, uint64_t key, uint32_t numbers)
 {
@@ -427,7 +427,7 @@ exact48_words_add(struct exact48_words *words, uint64_t key, uint32_t numbers)
 	return TABLE_OK;
 }
 
-/* In a bucket, a word of exact60.h says which of its key's buckets this is: each choice has a word of its own. */
+/* In a bucket, a word of exact60.h contains which of its key's buckets this is: each choice has a word of its own. */
 struct exact48_place
 exact48_words_find(const struct exact48_words *words, uint64_t key)
 {
@@ -495,7 +495,7 @@ exact48_words_join(struct exact48_words *words, const struct exact48_part *secon
 	secondary->exact->array = words->array;
 }
 
-/* The primary's readers may continue: their part of a word does not change, and words are removed as usual. The
+/* The primary's readers may continue: their part of a word does not change, and words are removed as in other tables. The
  * whole array is searched, but a secondary is rarely destroyed alone. No grace period: its readers are gone. */
 void
 exact48_words_leave(struct exact48_words *words)

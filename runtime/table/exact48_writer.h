@@ -5,7 +5,7 @@
  * need half the memory. Each has a part of a word's 16 bits for its record numbers. A word exists as long as
  * one of the parts has a number.
  *
- *    word   | secondary's number | primary's number | key |     or the parts the other way round
+ *    word   | secondary's number | primary's number | key |     or the parts in the other order
  *            \______ 16 bits together ______/  48 bits
  *
  * A table grows, shrinks or removes words as if it had the array alone; it only never touches the other part. */

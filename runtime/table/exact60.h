@@ -1,9 +1,9 @@
 /* Exact match on keys of up to 60 bits in the buckets of exact48.h, eight entries per line. A word has room
  * for 48 bits of the key; the position of the word determines the rest.
  *
- * An invertible hash turns a key into another number of 60 bits. The upper 32 bits of the hash choose the
+ * An invertible hash maps a key to another number of 60 bits. The upper 32 bits of the hash choose the
  * bucket. With 2^13 buckets or more, all hashes of one bucket are distinguished by their lower 47 bits, which
- * the word holds. Bit 47 of the word says that the bucket is the key's first one. The second bucket is at a
+ * the word holds. Bit 47 of the word means that the bucket is the key's first one. The second bucket is at a
  * distance from the first that the 47 bits determine, so the first one follows from it. Only words are
  * compared, and no two keys have the same word in the same bucket.
  *

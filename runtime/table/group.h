@@ -108,7 +108,7 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 #endif
 
 /* A bit for each packet of the group whose number is at least `least`. AVX2 has no unsigned comparison:
- * max(found, bound) == found says the same. */
+ * max(found, bound) == found is the same. */
 static inline __attribute__((always_inline)) uint64_t
 table_group_from(const struct table_group *group, uint32_t least)
 {

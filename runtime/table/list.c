@@ -85,7 +85,7 @@ list_before(const struct list_writer *writer, uint32_t number, const struct rule
 }
 
 /* The place of the rule: the last block that begins before it, and there the first lane that is not before it.
- * Blocks are searched by their first rules, which say nothing of a rule that is new: it may go in front of all. */
+ * Blocks are searched by their first rules, which do not bound a new rule: it may precede all. */
 static struct list_place
 list_place(const struct list_writer *writer, const struct rule *rule)
 {

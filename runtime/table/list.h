@@ -1,4 +1,4 @@
-/* Rules in order of priority, compared one by one: any mixture of match kinds. Eight rules stand side by side in a block, each limb of their values and
+/* Rules in order of priority, compared one by one: any mixture of match kinds. Eight rules are adjacent in a block, each limb of their values and
  * masks in one vector, so that a compiler with wide registers compares eight at once. Blocks are never changed while readers may see them, but for the
  * numbers of records; the writer replaces a block and the list of blocks.
  *

@@ -176,7 +176,7 @@ lpm_trie_branch(struct memory *memory, const struct lpm_trie_prefix *prefix, uin
 	struct lpm_trie_node *node;
 	struct lpm_trie_draft draft = { .children = 0 };
 
-	/* A node holds 54 + 6 bits: a longer way to the prefix is a chain of nodes with one child each. */
+	/* A node holds 54 + 6 bits: a longer path to the prefix is a chain of nodes with one child each. */
 	while (rest - links * chain >= chain)
 		links++;
 	at = depth + links * chain;

@@ -1,5 +1,5 @@
 /* Longest prefix match on keys of any width, with exact fields before the prefix allowed: a path-compressed
- * trie of six bits per node. Bitmaps say which children and prefixes a node has, so it is as small as its
+ * trie of six bits per node. Bitmaps mark which children and prefixes a node has, so it is as small as its
  * content: a lookup in a router's IPv6 table takes some six nodes. Nodes never change except for pointers to
  * children and record numbers; the writer replaces them.
  *

@@ -24,7 +24,7 @@ struct memory_retired;
 struct memory {
 	struct table_host host;
 	uint64_t bytes;	/* bytes from the host */
-	/* Never decreases, so comparing two values tells whether a grace period lies between. */
+	/* Never decreases, so comparing two values shows whether a grace period lies between. */
 	uint64_t graces;	/* grace periods so far: what was retired before one is free after it */
 	struct memory_piece *pieces[MEMORY_CLASSES];
 	struct memory_block *blocks;

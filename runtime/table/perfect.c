@@ -57,7 +57,7 @@ perfect_array_bytes(uint32_t slot_bits, uint32_t pilot_bits)
 	return front + (sizeof(uint64_t) << slot_bits);
 }
 
-/* One allocation, so that pilots and slots are retired together: a pilot of one array says nothing of another. */
+/* One allocation, so that pilots and slots are retired together: a pilot of one array is meaningless for another. */
 static struct perfect_array *
 perfect_array_create(struct memory *memory, uint32_t slot_bits, uint32_t pilot_bits, uint32_t hash_shift)
 {

@@ -85,7 +85,7 @@ perfect_find(const struct perfect *table, const void *address, uint64_t hash, co
 }
 
 /* The slot of a key of a group, all in one array. Relaxed: the address depends on the pilot, and the word that
- * is found says its key. */
+ * is found has its key. */
 static inline __attribute__((always_inline)) const uint64_t *
 perfect_group_slot(const struct perfect_array *array, const struct table_group *group, uint32_t i)
 {

@@ -107,7 +107,7 @@ records_cell(const struct records *records, uint32_t number)
 	return records->own ? records_head(records, number)->cell : 0;
 }
 
-/* Before record 0, so that heads stand in front of records and `records` points to a record. */
+/* Before record 0, so that heads precede records and `records` points to a record. */
 static uint64_t
 records_front(const struct records *records)
 {

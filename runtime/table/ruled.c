@@ -1,6 +1,6 @@
 /* Entries kept as rules.
  *
- * The layout's functions for structures whose readers see something that cannot be read back: rules say what the
+ * The layout's functions for structures whose readers see something that cannot be read back: rules hold what the
  * controller wrote, `publish` and `withdraw` bring the readers' form into line with them. */
 #include "table/ruled.h"
 

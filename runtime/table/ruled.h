@@ -1,5 +1,5 @@
 /* What structures share that keep their entries as rules (rules.h) and make from them what readers see: the functions of a layout but `lookup` and
- * `destroy`. A structure says how one more rule, one rule less, and another record are published, and how large it is.
+ * `destroy`. A structure defines how one more rule, one rule less, and another record are published, and how large it is.
  *
  *    rule's limbs   value | mask | high        the first `parts` of them, `limbs` each
  *    insert         rules_add, then publish;   on failure rules_remove
@@ -28,7 +28,7 @@ struct ruled_structure {
 struct ruled {
 	struct layout layout;
 	const struct ruled_structure *structure;
-	struct rules rules;	/* a rule's limbs: value, then, as `parts` says, mask and upper ends */
+	struct rules rules;	/* a rule's limbs: value, then, given by `parts`, mask and upper ends */
 	uint32_t parts;
 	uint32_t prefixes;	/* 1: a rule's priority is its prefix's length */
 	uint64_t *scratch;	/* a rule's limbs */

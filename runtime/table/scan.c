@@ -1,7 +1,7 @@
 /* Writes the rules of scan.h: every insertion and deletion makes all of it anew.
  *
- * Buckets go by the chunk that takes most rules from the others' way: those that say all of its bits, less those that then are compared with each other; what
- * is left may have another chunk. Which chunks these are is asked again when the number of rules has changed by an eighth. */
+ * Buckets go by the chunk that takes most rules out of the rest: those that fix all of its bits, less those that then are compared with each other; what
+ * is left may have another chunk. The chunks are chosen again when the number of rules has changed by an eighth. */
 #include "table/scan.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@
 #define SCAN_TOGETHER 48u		/* rules: so few are compared with sixteen packets or more at a time, without buckets */
 #define SCAN_CUTS_MOST 64u		/* 40 chunks of the longest key, and as many between them as there is room for */
 #define SCAN_STEP 4u			/* bits from one chunk of a field to the next that may have buckets; twice as many in one of more than 32 bits */
-#define SCAN_SINGLE 3u			/* rules: where buckets have no more, they stand one by one */
-#define SCAN_REST SCAN_WAYS_MOST	/* the way of rules without bucket */
+#define SCAN_SINGLE 3u			/* rules: where buckets have no more, they are stored one by one */
+#define SCAN_REST SCAN_PARTITIONS_MOST	/* the partition of rules without bucket */
 #define SCAN_RULES (SCAN_MOST + 1)	/* one that is refused is among them for a while */
 #define SCAN_VALUES ((size_t)1 << CHUNK_BITS)
 
@@ -23,27 +23,27 @@ struct scan_writer {
 	struct chunk_cut cuts[SCAN_CUTS_MOST];
 	struct chunk chunks[SCAN_CUTS_MOST];
 	uint32_t cut_count;
-	uint32_t chosen[SCAN_WAYS_MOST];	/* cuts */
+	uint32_t chosen[SCAN_PARTITIONS_MOST];	/* cuts */
 	uint32_t chosen_count;
 	uint32_t chosen_at;			/* rules, then */
 	uint16_t *numbers;			/* by a chunk's value: 0 but while one chunk is looked at */
 	uint16_t *buckets;			/* by place: the rule's bucket, from 1 on */
-	uint16_t *counts;			/* by bucket, way after way: its rules */
-	uint8_t *ways;				/* by place */
+	uint16_t *counts;			/* by bucket, partition after partition: its rules */
+	uint8_t *partitions;				/* by place */
 };
 
 /* How large an array will be. */
 struct scan_room {
 	uint64_t blocks;
 	uint64_t rest;				/* of them, without bucket */
-	uint64_t rules;				/* that stand one by one */
-	uint32_t is_single[SCAN_WAYS_MOST];
+	uint64_t rules;				/* that are stored one by one */
+	uint32_t is_single[SCAN_PARTITIONS_MOST];
 	uint32_t single_count;
-	uint32_t slots[SCAN_WAYS_MOST];		/* of ways among the array's, single rules first */
-	uint32_t bucket_counts[SCAN_WAYS_MOST];
-	uint32_t earlier_buckets[SCAN_WAYS_MOST];	/* of ways before */
-	uint32_t page_counts[SCAN_WAYS_MOST];
-	uint8_t is_paged[SCAN_WAYS_MOST][CHUNK_PAGES];	/* 1: some of a page's values have a bucket */
+	uint32_t slots[SCAN_PARTITIONS_MOST];		/* of partitions among the array's, single rules first */
+	uint32_t bucket_counts[SCAN_PARTITIONS_MOST];
+	uint32_t earlier_buckets[SCAN_PARTITIONS_MOST];	/* of partitions before */
+	uint32_t page_counts[SCAN_PARTITIONS_MOST];
+	uint8_t is_paged[SCAN_PARTITIONS_MOST][CHUNK_PAGES];	/* 1: some of a page's values have a bucket */
 };
 
 static struct scan_writer *
@@ -64,10 +64,10 @@ scan_rule_at(const struct scan_writer *writer, uint32_t place)
 	return rules_at(&writer->ruled.rules, writer->ranking.numbers[place]);
 }
 
-/* Whether a rule says all bits of a chunk, and which. A rule that leaves bits open would be in several buckets;
+/* Whether a rule fixes all bits of a chunk, and to which value. A rule that leaves bits open would be in several buckets;
  * it is in none. */
 static int
-scan_says(const struct scan_writer *writer, uint32_t place, uint32_t cut, uint32_t *value)
+scan_fixes(const struct scan_writer *writer, uint32_t place, uint32_t cut, uint32_t *value)
 {
 	const struct rule *rule = scan_rule_at(writer, place);
 	const struct chunk *chunk = &writer->chunks[cut];
@@ -87,26 +87,26 @@ scan_score(const struct scan_writer *writer, uint32_t cut)
 	uint32_t value;
 
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
-		if (writer->ways[place] == SCAN_REST && scan_says(writer, place, cut, &value)) {
+		if (writer->partitions[place] == SCAN_REST && scan_fixes(writer, place, cut, &value)) {
 			/* Adds up s * s: (s + 1)^2 = s^2 + 2 s + 1 when a bucket of s gets one more. */
 			squares += 2 * (uint64_t)writer->numbers[value]++ + 1;
 			count++;
 		}
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
-		if (writer->ways[place] == SCAN_REST && scan_says(writer, place, cut, &value))
+		if (writer->partitions[place] == SCAN_REST && scan_fixes(writer, place, cut, &value))
 			writer->numbers[value] = 0;
 	return count == 0 ? 0 : count - squares / count;
 }
 
-/* Gives the rules that say all of a chunk to a way. */
+/* Gives the rules that fix all of a chunk to a partition. */
 static void
-scan_assign(struct scan_writer *writer, uint32_t cut, uint32_t way)
+scan_assign(struct scan_writer *writer, uint32_t cut, uint32_t partition)
 {
 	uint32_t value;
 
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
-		if (writer->ways[place] == SCAN_REST && scan_says(writer, place, cut, &value))
-			writer->ways[place] = (uint8_t)way;
+		if (writer->partitions[place] == SCAN_REST && scan_fixes(writer, place, cut, &value))
+			writer->partitions[place] = (uint8_t)partition;
 }
 
 static void
@@ -116,8 +116,8 @@ scan_choose(struct scan_writer *writer)
 
 	writer->chosen_count = 0;
 	writer->chosen_at = count;
-	while (count > SCAN_TOGETHER && writer->chosen_count < SCAN_WAYS_MOST) {
-		/* A way costs as much as two blocks: it has to save more. */
+	while (count > SCAN_TOGETHER && writer->chosen_count < SCAN_PARTITIONS_MOST) {
+		/* A partition costs as much as two blocks: it has to save more. */
 		uint64_t most = 2 * SCAN_LANES;
 		uint32_t best = SCAN_CUTS_MOST;
 
@@ -134,25 +134,25 @@ scan_choose(struct scan_writer *writer)
 	}
 }
 
-/* Each rule's way. An insertion keeps the chunks of before, unless the number of rules has changed by an eighth
+/* Each rule's partition. An insertion keeps the chunks of before, unless the number of rules has changed by an eighth
  * since. */
 static void
 scan_divide_rules(struct scan_writer *writer)
 {
 	const uint32_t count = writer->ranking.count, at = writer->chosen_at;
 
-	memset(writer->ways, SCAN_REST, count);
+	memset(writer->partitions, SCAN_REST, count);
 	if (count <= SCAN_TOGETHER || count > at + at / 8 || count < at - at / 8) {
 		scan_choose(writer);
 		return;
 	}
-	for (uint32_t way = 0; way < writer->chosen_count; way++)
-		scan_assign(writer, writer->chosen[way], way);
+	for (uint32_t partition = 0; partition < writer->chosen_count; partition++)
+		scan_assign(writer, writer->chosen[partition], partition);
 }
 
 /* The number of units, of so many rules each, in which seven of eight rules' buckets have room. */
 static uint32_t
-scan_usual(const uint16_t *counts, uint32_t bucket_count, uint32_t unit)
+scan_expected(const uint16_t *counts, uint32_t bucket_count, uint32_t unit)
 {
 	uint32_t all = 0, within = 0, units = 0;
 
@@ -167,46 +167,46 @@ scan_usual(const uint16_t *counts, uint32_t bucket_count, uint32_t unit)
 	return units;
 }
 
-/* The rules of a way's buckets, which are numbered from 1 on. */
+/* The rules of a partition's buckets, which are numbered from 1 on. */
 static uint16_t *
-scan_counts(const struct scan_writer *writer, const struct scan_room *room, uint32_t way)
+scan_counts(const struct scan_writer *writer, const struct scan_room *room, uint32_t partition)
 {
-	return writer->counts + room->earlier_buckets[way];
+	return writer->counts + room->earlier_buckets[partition];
 }
 
-/* Each rule's bucket and each bucket's rules, and how much room the way takes. */
+/* Each rule's bucket and each bucket's rules, and how much room the partition takes. */
 static void
-scan_measure(struct scan_writer *writer, uint32_t way, struct scan_room *room)
+scan_measure(struct scan_writer *writer, uint32_t partition, struct scan_room *room)
 {
-	const uint32_t cut = writer->chosen[way];
-	uint8_t *is_paged = room->is_paged[way];
+	const uint32_t cut = writer->chosen[partition];
+	uint8_t *is_paged = room->is_paged[partition];
 	const struct scan *scan = writer->scan;
-	uint16_t *counts = scan_counts(writer, room, way);
+	uint16_t *counts = scan_counts(writer, room, partition);
 	uint32_t rules = 0, value;
 
 	for (uint32_t place = 0; place < writer->ranking.count; place++) {
-		if (writer->ways[place] != way || !scan_says(writer, place, cut, &value))
+		if (writer->partitions[place] != partition || !scan_fixes(writer, place, cut, &value))
 			continue;
 		if (writer->numbers[value] == 0) {
-			writer->numbers[value] = (uint16_t)++room->bucket_counts[way];
-			counts[room->bucket_counts[way]] = 0;
+			writer->numbers[value] = (uint16_t)++room->bucket_counts[partition];
+			counts[room->bucket_counts[partition]] = 0;
 		}
-		room->page_counts[way] += is_paged[value / CHUNK_PAGE] == 0;
+		room->page_counts[partition] += is_paged[value / CHUNK_PAGE] == 0;
 		is_paged[value / CHUNK_PAGE] = 1;
 		writer->buckets[place] = writer->numbers[value];
 		counts[writer->numbers[value]]++;
 		rules++;
 	}
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
-		if (writer->ways[place] == way && scan_says(writer, place, cut, &value))
+		if (writer->partitions[place] == partition && scan_fixes(writer, place, cut, &value))
 			writer->numbers[value] = 0;
 	if (scan_fits_rule(scan->word_count, scan->pair_count, scan->wide_count) &&
-	    scan_usual(counts, room->bucket_counts[way], 1) <= SCAN_SINGLE) {
-		room->is_single[way] = 1;
+	    scan_expected(counts, room->bucket_counts[partition], 1) <= SCAN_SINGLE) {
+		room->is_single[partition] = 1;
 		room->single_count++;
 		room->rules += rules + 1;
 	} else {
-		room->blocks += room->bucket_counts[way] + 1 + rules / SCAN_LANES;
+		room->blocks += room->bucket_counts[partition] + 1 + rules / SCAN_LANES;
 	}
 }
 
@@ -217,25 +217,25 @@ scan_room(struct scan_writer *writer)
 	struct scan_room room = { .blocks = 0 };
 	uint64_t rest = 0;
 
-	for (uint32_t way = 0; way < writer->chosen_count; way++) {
-		room.earlier_buckets[way] = way == 0 ? 0 : room.earlier_buckets[way - 1] + room.bucket_counts[way - 1];
-		scan_measure(writer, way, &room);
+	for (uint32_t partition = 0; partition < writer->chosen_count; partition++) {
+		room.earlier_buckets[partition] = partition == 0 ? 0 : room.earlier_buckets[partition - 1] + room.bucket_counts[partition - 1];
+		scan_measure(writer, partition, &room);
 	}
-	/* Readers run through ways with single rules first, then those with blocks: two loops without a test per
-	 * way. */
-	for (uint32_t way = 0, single = 0, other = room.single_count; way < writer->chosen_count; way++)
-		room.slots[way] = room.is_single[way] ? single++ : other++;
+	/* Readers run through partitions with single rules first, then those with blocks: two loops without a test per
+	 * partition. */
+	for (uint32_t partition = 0, single = 0, other = room.single_count; partition < writer->chosen_count; partition++)
+		room.slots[partition] = room.is_single[partition] ? single++ : other++;
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
-		rest += writer->ways[place] == SCAN_REST;
+		rest += writer->partitions[place] == SCAN_REST;
 	room.rest = (rest + SCAN_LANES - 1) / SCAN_LANES;
 	room.blocks += room.rest;
 	return room;
 }
 
 static uint64_t
-scan_index_bytes(const struct scan_room *room, uint32_t way)
+scan_index_bytes(const struct scan_room *room, uint32_t partition)
 {
-	return chunk_index_bytes(room->page_counts[way], CHUNK_PAGES - room->page_counts[way]);
+	return chunk_index_bytes(room->page_counts[partition], CHUNK_PAGES - room->page_counts[partition]);
 }
 
 static uint64_t
@@ -246,7 +246,7 @@ scan_up(uint64_t bytes)
 
 /* An array with so much room, or NULL.
  *
- *    head, ways | rows of blocks | single rules | places | places of rules | records | buckets and index per way
+ *    head, partitions | rows of blocks | single rules | places | places of rules | records | buckets and index per partition
  */
 static struct scan_array *
 scan_array_create(const struct scan_writer *writer, const struct scan_room *room)
@@ -258,8 +258,8 @@ scan_array_create(const struct scan_writer *writer, const struct scan_room *room
 	uint64_t bytes = scan_up(numbers + (places + room->rules + records) * sizeof(uint32_t)), at = bytes;
 	struct scan_array *array;
 
-	for (uint32_t way = 0; way < writer->chosen_count; way++)
-		bytes += scan_up((room->bucket_counts[way] + 1) * sizeof(struct scan_bucket)) + scan_up(scan_index_bytes(room, way));
+	for (uint32_t partition = 0; partition < writer->chosen_count; partition++)
+		bytes += scan_up((room->bucket_counts[partition] + 1) * sizeof(struct scan_bucket)) + scan_up(scan_index_bytes(room, partition));
 	array = memory_allocate(writer->ruled.layout.memory, bytes);
 	if (array == NULL)
 		return NULL;
@@ -270,17 +270,17 @@ scan_array_create(const struct scan_writer *writer, const struct scan_room *room
 	array->rule_places = array->places + places;
 	array->records = array->rule_places + room->rules;
 	array->rule_count = writer->ranking.count;
-	array->way_count = writer->chosen_count;
+	array->partition_count = writer->chosen_count;
 	memset(array->places, 0xff, (places + room->rules) * sizeof(*array->places));
 	array->single_count = room->single_count;
 	array->has_blocks = room->rest != 0 || room->single_count != writer->chosen_count;
 	for (uint32_t number = 0; number < writer->chosen_count; number++) {
-		struct scan_way *way = &array->ways[room->slots[number]];
+		struct scan_partition *partition = &array->partitions[room->slots[number]];
 
-		way->chunk = writer->chunks[writer->chosen[number]];
-		way->buckets = (void *)((uint8_t *)array + at);
+		partition->chunk = writer->chunks[writer->chosen[number]];
+		partition->buckets = (void *)((uint8_t *)array + at);
 		at += scan_up((room->bucket_counts[number] + 1) * sizeof(struct scan_bucket));
-		way->index = (void *)((uint8_t *)array + at);
+		partition->index = (void *)((uint8_t *)array + at);
 		at += scan_up(scan_index_bytes(room, number));
 	}
 	return array;
@@ -351,45 +351,45 @@ struct scan_next {
 	uint64_t rule;
 };
 
-/* Allocates a way's buckets. From here on, counts are of rules that are in their buckets. Bucket 0 is one unit
+/* Allocates a partition's buckets. From here on, counts are of rules that are in their buckets. Bucket 0 is one unit
  * with no rule, so a key without a bucket compares as many as others do. */
 static void
-scan_open_buckets(struct scan_way *way, uint32_t is_single, uint16_t *counts, uint32_t bucket_count, struct scan_next *next)
+scan_open_buckets(struct scan_partition *partition, uint32_t is_single, uint16_t *counts, uint32_t bucket_count, struct scan_next *next)
 {
 	const uint32_t unit = is_single ? 1 : SCAN_LANES;
 	uint64_t *free = is_single ? &next->rule : &next->block;
 
-	way->usual = scan_usual(counts, bucket_count, unit);
-	way->buckets[0].first = (uint32_t)(*free)++;
+	partition->expected = scan_expected(counts, bucket_count, unit);
+	partition->buckets[0].first = (uint32_t)(*free)++;
 	for (uint32_t i = 1; i <= bucket_count; i++) {
-		way->buckets[i].first = (uint32_t)*free;
-		way->buckets[i].last = (counts[i] + unit - 1) / unit - 1;
-		*free += way->buckets[i].last + 1;
+		partition->buckets[i].first = (uint32_t)*free;
+		partition->buckets[i].last = (counts[i] + unit - 1) / unit - 1;
+		*free += partition->buckets[i].last + 1;
 		counts[i] = 0;
 	}
 }
 
 static void
-scan_fill_way(const struct scan_writer *writer, struct scan_array *array, uint32_t number, const struct scan_room *room, struct scan_next *next)
+scan_fill_partition(const struct scan_writer *writer, struct scan_array *array, uint32_t number, const struct scan_room *room, struct scan_next *next)
 {
-	struct scan_way *way = &array->ways[room->slots[number]];
+	struct scan_partition *partition = &array->partitions[room->slots[number]];
 	uint16_t *counts = scan_counts(writer, room, number);
 	uint32_t value;
 
-	chunk_index_divide(way->index, room->is_paged[number], CHUNK_PAGES);
-	scan_open_buckets(way, room->is_single[number], counts, room->bucket_counts[number], next);
+	chunk_index_divide(partition->index, room->is_paged[number], CHUNK_PAGES);
+	scan_open_buckets(partition, room->is_single[number], counts, room->bucket_counts[number], next);
 	for (uint32_t place = 0; place < writer->ranking.count; place++) {
 		uint32_t bucket, at;
 
-		if (writer->ways[place] != number || !scan_says(writer, place, writer->chosen[number], &value))
+		if (writer->partitions[place] != number || !scan_fixes(writer, place, writer->chosen[number], &value))
 			continue;
 		bucket = writer->buckets[place];
 		at = counts[bucket]++;
 		if (room->is_single[number])
-			scan_fill_rule(writer, array, way->buckets[bucket].first + at, place);
+			scan_fill_rule(writer, array, partition->buckets[bucket].first + at, place);
 		else
-			scan_fill(writer, array, way->buckets[bucket].first + at / SCAN_LANES, at % SCAN_LANES, place);
-		way->index->numbers[way->index->firsts[value / CHUNK_PAGE] + value % CHUNK_PAGE] = (uint16_t)bucket;
+			scan_fill(writer, array, partition->buckets[bucket].first + at / SCAN_LANES, at % SCAN_LANES, place);
+		partition->index->numbers[partition->index->firsts[value / CHUNK_PAGE] + value % CHUNK_PAGE] = (uint16_t)bucket;
 	}
 }
 
@@ -410,13 +410,13 @@ scan_rebuild(struct scan_writer *writer)
 	if (new == NULL)
 		return TABLE_NO_MEMORY;
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
-		if (writer->ways[place] == SCAN_REST) {
+		if (writer->partitions[place] == SCAN_REST) {
 			scan_fill(writer, new, rest / SCAN_LANES, rest % SCAN_LANES, place);
 			rest++;
 		}
 	next.block = room.rest;
-	for (uint32_t way = 0; way < writer->chosen_count; way++)
-		scan_fill_way(writer, new, way, &room, &next);
+	for (uint32_t partition = 0; partition < writer->chosen_count; partition++)
+		scan_fill_partition(writer, new, partition, &room, &next);
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
 		new->records[place] = scan_rule_at(writer, place)->record;
 	__atomic_store_n(&writer->scan->array, new, __ATOMIC_RELEASE);
@@ -483,7 +483,7 @@ scan_destroy(struct layout *layout)
 	memory_release(memory, writer->numbers, SCAN_VALUES * sizeof(*writer->numbers));
 	memory_release(memory, writer->buckets, SCAN_RULES * sizeof(*writer->buckets));
 	memory_release(memory, writer->counts, SCAN_RULES * sizeof(*writer->counts));
-	memory_release(memory, writer->ways, SCAN_RULES * sizeof(*writer->ways));
+	memory_release(memory, writer->partitions, SCAN_RULES * sizeof(*writer->partitions));
 	ranking_destroy(&writer->ranking, memory);
 	ruled_destroy(&writer->ruled);
 }
@@ -517,7 +517,7 @@ scan_divide(struct scan *scan, const struct layout_request *request)
 		scan->pair_chunks[i] = chunk_at(scan->pairs[i].shift, scan->pairs[i].width, descriptor->key_limbs);
 	for (uint32_t i = 0; i < scan->pair_count; i++) {
 		const struct chunk *first = &scan->pair_chunks[2 * i], *second = first + 1;
-		/* Two ranges of 16 bits, side by side and on a byte: they are a word of the key as they stand. */
+		/* Two ranges of 16 bits, side by side and on a byte: they are a word of the key unchanged. */
 		const int apart = first->shift != 0 || first->mask != 0xffff || second->mask != 0xffff;
 
 		if (!apart && 8 * first->offset + 16 == scan->pairs[2 * i + 1].shift)
@@ -535,7 +535,7 @@ scan_divide(struct scan *scan, const struct layout_request *request)
 	return 1;
 }
 
-/* Chunks of wide fields that lie between those of the key: where many prefixes are of one length, it is the bits before its end that tell them apart. */
+/* Chunks of wide fields that lie between those of the key: where many prefixes are of one length, it is the bits before its end that distinguish them. */
 static void
 scan_cut_between(struct scan_writer *writer, const struct layout_request *request)
 {
@@ -566,8 +566,8 @@ scan_cut(struct scan_writer *writer, const struct layout_request *request)
 	writer->numbers = memory_allocate(request->memory, SCAN_VALUES * sizeof(*writer->numbers));
 	writer->buckets = memory_allocate(request->memory, SCAN_RULES * sizeof(*writer->buckets));
 	writer->counts = memory_allocate(request->memory, SCAN_RULES * sizeof(*writer->counts));
-	writer->ways = memory_allocate(request->memory, SCAN_RULES * sizeof(*writer->ways));
-	return writer->numbers != NULL && writer->buckets != NULL && writer->counts != NULL && writer->ways != NULL;
+	writer->partitions = memory_allocate(request->memory, SCAN_RULES * sizeof(*writer->partitions));
+	return writer->numbers != NULL && writer->buckets != NULL && writer->counts != NULL && writer->partitions != NULL;
 }
 
 struct layout *

@@ -10,8 +10,8 @@
  *
  * What readers see never changes except for record numbers; the writer replaces it as a whole.
  *
- *    key ─▶ chunk of way 0 ─▶ bucket ─▶ 1 .. `usual` blocks or rules, always compared; rarely more
- *        ─▶ chunk of way 1 ─▶ ..
+ *    key ─▶ chunk of partition 0 ─▶ bucket ─▶ 1 .. `expected` blocks or rules, always compared; rarely more
+ *        ─▶ chunk of partition 1 ─▶ ..
  *        ─▶ blocks of the rest, in order of rank, until one matches
  *    best = least rank of all matches ─▶ records[best]
  *
@@ -38,43 +38,43 @@ scan_address(const struct scan *table, uint64_t hash)
 }
 
 static inline __attribute__((always_inline)) struct scan_bucket
-scan_bucket_of(const struct scan_way *way, const uint64_t *key)
+scan_bucket_of(const struct scan_partition *partition, const uint64_t *key)
 {
-	return way->buckets[chunk_number(way->index, chunk_value(&way->chunk, key))];
+	return partition->buckets[chunk_number(partition->index, chunk_value(&partition->chunk, key))];
 }
 
-/* As `scan_best`, for a key's bucket of single rules. A bucket with few compares its last one again. `usual`
- * comparisons without asking how many there are: the number is unpredictable, a comparison is cheap. */
+/* As `scan_best`, for a key's bucket of single rules. A bucket with few compares its last one again. `expected`
+ * comparisons are made without reading how many there are: the number is unpredictable, a comparison is cheap. */
 static inline __attribute__((always_inline)) uint32_t
-scan_single_best(const struct scan *table, const struct scan_array *array, const struct scan_way *way, const uint64_t *key, uint32_t limbs, uint32_t best,
-		 uint32_t words, uint32_t pairs)
+scan_single_best(const struct scan *table, const struct scan_array *array, const struct scan_partition *partition, const uint64_t *key, uint32_t limbs,
+		 uint32_t best, uint32_t words, uint32_t pairs)
 {
-	const struct scan_bucket bucket = scan_bucket_of(way, key);
+	const struct scan_bucket bucket = scan_bucket_of(partition, key);
 	struct scan_key prepared;
 
 	prepared.words[0] = prepared.pairs[0] = 0;
 	if (pairs != 0 || !SCAN_KEY_IS_FORM)
 		scan_prepare(table, key, &prepared, words, pairs, 0);
 	best = scan_rule_best(array, bucket.first, key, limbs, &prepared, best, words, pairs);
-	if (__builtin_expect(way->usual == 1 && bucket.last == 0, 1))
+	if (__builtin_expect(partition->expected == 1 && bucket.last == 0, 1))
 		return best;
-	for (uint32_t i = 1; i < way->usual; i++)
+	for (uint32_t i = 1; i < partition->expected; i++)
 		best = scan_rule_best(array, bucket.first + scan_earlier(i, bucket.last), key, limbs, &prepared, best, words, pairs);
-	for (uint32_t i = way->usual; i <= bucket.last; i++)
+	for (uint32_t i = partition->expected; i <= bucket.last; i++)
 		best = scan_rule_best(array, bucket.first + i, key, limbs, &prepared, best, words, pairs);
 	return best;
 }
 
 /* The same for a bucket of blocks. */
 static inline __attribute__((always_inline)) uint32_t
-scan_way_best(const struct scan_array *array, const struct scan_way *way, const uint64_t *key, const struct scan_key *prepared, uint32_t best, uint32_t words,
-	      uint32_t pairs, uint32_t wides)
+scan_partition_best(const struct scan_array *array, const struct scan_partition *partition, const uint64_t *key, const struct scan_key *prepared,
+		    uint32_t best, uint32_t words, uint32_t pairs, uint32_t wides)
 {
-	const struct scan_bucket bucket = scan_bucket_of(way, key);
+	const struct scan_bucket bucket = scan_bucket_of(partition, key);
 
-	for (uint32_t i = 0; i < way->usual; i++)
+	for (uint32_t i = 0; i < partition->expected; i++)
 		best = scan_best(array, bucket.first + scan_earlier(i, bucket.last), prepared, best, words, pairs, wides);
-	for (uint32_t i = way->usual; i <= bucket.last; i++)
+	for (uint32_t i = partition->expected; i <= bucket.last; i++)
 		best = scan_best(array, bucket.first + i, prepared, best, words, pairs, wides);
 	return best;
 }
@@ -88,7 +88,7 @@ scan_rest_best(const struct scan_array *array, const struct scan_key *prepared, 
 	const uint32_t stride = 2 * (words + pairs + wides);
 	const uint64_t rest_count = array->rest_count;
 
-	if (array->way_count != 0 && rest_count <= SCAN_BLOCKS) {
+	if (array->partition_count != 0 && rest_count <= SCAN_BLOCKS) {
 		for (uint32_t i = 0; i < rest_count; i++)
 			best = scan_best(array, i, prepared, best, words, pairs, wides);
 		return best;
@@ -116,8 +116,8 @@ scan_blocks_best(const struct scan *table, const struct scan_array *array, const
 	/* For compilers that see a loop over none read the first one. */
 	prepared.words[0] = prepared.pairs[0] = prepared.wides[0] = 0;
 	scan_prepare(table, key, &prepared, words, pairs, wides);
-	for (uint32_t i = array->single_count; i < array->way_count; i++)
-		best = scan_way_best(array, &array->ways[i], key, &prepared, best, words, pairs, wides);
+	for (uint32_t i = array->single_count; i < array->partition_count; i++)
+		best = scan_partition_best(array, &array->partitions[i], key, &prepared, best, words, pairs, wides);
 	return scan_rest_best(array, &prepared, best, words, pairs, wides);
 }
 
@@ -136,13 +136,13 @@ scan_all(const struct scan *table, const struct scan_array *array, const uint64_
 	uint32_t best = array->rule_count;
 
 	for (uint32_t i = 0; scan_fits_rule(words, pairs, wides) && i < array->single_count; i++)
-		best = scan_single_best(table, array, &array->ways[i], key, limbs, best, words, pairs);
+		best = scan_single_best(table, array, &array->partitions[i], key, limbs, best, words, pairs);
 	if (array->has_blocks)
 		best = scan_blocks_best(table, array, key, best, words, pairs, wides);
 	return __atomic_load_n(&array->records[best], __ATOMIC_ACQUIRE);
 }
 
-/* What is compared of a key, where the program says it: in the place of `limbs`, so that loops have literal ends.
+/* What is compared of a key, where the program gives it: in the place of `limbs`, so that loops have literal ends.
  *
  *    bits 0..7 limbs | 8..15 words | 16..23 pairs | 24..31 wides
  */
@@ -168,20 +168,20 @@ scan_find(const struct scan *table, const void *address, uint64_t hash, const ui
 	return scan_all(table, address, key, form & UINT8_MAX, form >> 8 & UINT8_MAX, form >> 16 & UINT8_MAX, form >> 24);
 }
 
-/* Rules with buckets: way by way, so that a way's parameters stay in registers; then the blocks. Single rules of
- * all ways first: `best` of a packet then excludes most blocks of the rest. */
+/* Rules with buckets: partition by partition, so that a partition's parameters stay in registers; then the blocks. Single rules of
+ * all partitions first: `best` of a packet then excludes most blocks of the rest. */
 static inline __attribute__((always_inline)) void
-scan_ways_group(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
+scan_partitions_group(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
 {
 	uint32_t best[TABLE_GROUP_MOST];
 
 	for (uint32_t i = 0; i < group->count; i++)
 		best[i] = array->rule_count;
 	for (uint32_t number = 0; scan_fits_rule(words, pairs, wides) && number < array->single_count; number++) {
-		const struct scan_way way = array->ways[number];
+		const struct scan_partition partition = array->partitions[number];
 
 		for (uint32_t i = 0; i < group->count; i++)
-			best[i] = scan_single_best(table, array, &way, group->keys + (size_t)i * group->limbs, group->limbs, best[i], words, pairs);
+			best[i] = scan_single_best(table, array, &partition, group->keys + (size_t)i * group->limbs, group->limbs, best[i], words, pairs);
 	}
 	for (uint32_t i = 0; array->has_blocks && i < group->count; i++)
 		best[i] = scan_blocks_best(table, array, group->keys + (size_t)i * group->limbs, best[i], words, pairs, wides);
@@ -197,8 +197,8 @@ scan_all_group(const struct scan *table, const struct table_group *group, uint32
 	const struct scan_array *array = scan_address(table, 0);
 	uint32_t from;
 
-	if (array->way_count != 0) {
-		scan_ways_group(table, array, group, words, pairs, wides);
+	if (array->partition_count != 0) {
+		scan_partitions_group(table, array, group, words, pairs, wides);
 		return;
 	}
 	from = scan_few_group(table, array, group, words, pairs, wides);

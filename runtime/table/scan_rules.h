@@ -9,7 +9,7 @@
 #define SCAN_MOST 4096u			/* rules */
 #define SCAN_LANES 8u
 #define SCAN_BLOCKS 8u			/* between two branches */
-#define SCAN_WAYS_MOST 4u
+#define SCAN_PARTITIONS_MOST 4u
 #define SCAN_KEY_BITS 640u
 #define SCAN_WORDS_MOST (SCAN_KEY_BITS / 32)
 #define SCAN_RANGES_MOST 8u
@@ -34,11 +34,11 @@ struct scan_bucket {
 	uint32_t last;		/* how many there are beyond the first */
 };
 
-/* A chunk, and its values' buckets; number 0 is an empty one. A rule is in the bucket of one way, or in none. A
- * key looks into one bucket of each way, and into the rest. */
-struct scan_way {
+/* A chunk, and its values' buckets; number 0 is an empty one. A rule is in the bucket of one partition, or in none. A
+ * key looks into one bucket of each partition, and into the rest. */
+struct scan_partition {
 	struct chunk chunk;
-	uint32_t usual;		/* blocks or rules that are compared without asking how many there are: no more are in all but few buckets */
+	uint32_t expected;		/* blocks or rules that are compared without reading how many there are: no more are in all but few buckets */
 	struct chunk_index *index;
 	struct scan_bucket *buckets;
 };
@@ -50,22 +50,22 @@ struct scan_way {
  *             row 1   mask of word 0 of rules 0..7
  *             row 2   value of word 1 ..
  *             ..      pairs of ranges: lower ends (two of 16 bits), then widths; then wide ranges: the same in 32
- *    a rule matches if no row says miss:   (value ^ key) & mask        for words
+ *    a rule matches if no row has a miss:   (value ^ key) & mask        for words
  *                                          key - low > width, unsigned  for ranges: below `low` it wraps around
  */
 struct scan_array {
 	uint64_t rest_count;	/* blocks */
 	uint64_t bytes;
 	uint32_t *records;	/* by place; 0 behind the last rule */
-	/* Ranks in place of records: the least one that matches wins, in whatever bucket it stands. */
+	/* Ranks in place of records: the least one that matches wins, whatever its bucket. */
 	uint32_t *places;	/* by block and lane; UINT32_MAX for none */
-	struct scan_rule *rules;	/* those that stand one by one */
+	struct scan_rule *rules;	/* those that are stored one by one */
 	uint32_t *rule_places;	/* as `places`, for them */
 	uint32_t rule_count;
-	uint32_t single_count;	/* ways with single rules */
-	uint32_t way_count;	/* these, and those with blocks after them */
+	uint32_t single_count;	/* partitions with single rules */
+	uint32_t partition_count;	/* these, and those with blocks after them */
 	uint32_t has_blocks;	/* 1: there are rules in blocks */
-	struct scan_way ways[SCAN_WAYS_MOST];
+	struct scan_partition partitions[SCAN_PARTITIONS_MOST];
 	_Alignas(64) uint32_t rows[][SCAN_LANES];
 };
 

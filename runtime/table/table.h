@@ -1,6 +1,6 @@
 /* The common part of all table structures: the records that lookups find.
  *
- * A lookup returns a record number, 0 for a miss. `table_record` turns it into the record: the action's
+ * A lookup returns a record number, 0 for a miss. `table_record` maps it to the record: the action's
  * number (uint32_t), then the parameters; for a miss, the default action's. A record never changes while
  * readers may use it: the writer makes a new one and puts its number into the entry. So `modify` changes an
  * entry's record number, but not its cell (`record_cell`), the index of its direct counters and meters.
@@ -54,7 +54,7 @@ struct table {
 	uint8_t *records;	/* address of record 0, which is unused */
 };
 
-/* Precedes each record of a table with own records (`records_own`). It stands in front, so that a record looks
+/* Precedes each record of a table with own records (`records_own`). It precedes the record, so that a record looks
  * the same with and without it. `last_hit_ns` is the only word of a table that its readers write; `timer` and
  * `cell` are the writer's. */
 struct record_head {
@@ -79,7 +79,7 @@ table_stride(uint32_t record_bytes, uint32_t records_own)
 }
 
 /* The record array, for all numbers found before this. Called after the lookups: a number that was found belongs
- * to this array or to an older one, and an array keeps the numbers of all older ones. The other way round, a new
+ * to this array or to an older one, and an array keeps the numbers of all older ones. In the other direction, a new
  * number could be looked for in an array without it. */
 static inline const uint8_t *
 table_records(const struct table *table)

@@ -23,8 +23,8 @@ tuple_space_of(const struct ruled *ruled)
 	return (struct tuple_space_writer *)(uintptr_t)ruled;
 }
 
-/* Bits of ranges are taken out of the masks; the ranges are in lanes, as low end and width. `says` is what a
- * tuple may ask for: a range only where it is one value. */
+/* Bits of ranges are taken out of the masks; the ranges are in lanes, as low end and width. `fixed` has the bits that a
+ * tuple's mask may have: a range only where it is one value. */
 void
 tuple_space_row(const struct tuple_space_writer *writer, uint32_t number, struct tuple_space_row *row)
 {
@@ -38,7 +38,7 @@ tuple_space_row(const struct tuple_space_writer *writer, uint32_t number, struct
 	for (uint32_t limb = 0; limb < limbs; limb++) {
 		row->mask[limb] = mask[limb] & ~writer->ranges[limb];
 		row->value[limb] = low[limb] & row->mask[limb];
-		row->says[limb] = row->mask[limb];
+		row->fixed[limb] = row->mask[limb];
 	}
 	for (uint32_t i = 0; i < space->range_count; i++) {
 		const struct chunk *bits = &space->lanes[i];
@@ -46,7 +46,7 @@ tuple_space_row(const struct tuple_space_writer *writer, uint32_t number, struct
 
 		row->value[lane / 4] |= (uint64_t)from << lane % 4 * 16;
 		row->mask[lane / 4] |= (uint64_t)(to - from) << lane % 4 * 16;
-		row->says[lane / 4] |= from == to ? (uint64_t)0xffff << lane % 4 * 16 : 0;
+		row->fixed[lane / 4] |= from == to ? (uint64_t)0xffff << lane % 4 * 16 : 0;
 	}
 }
 
@@ -118,7 +118,7 @@ tuple_space_take(struct tuple_space_array *array, uint32_t rules)
 	return first;
 }
 
-/* As `tuple_space_head` computes it of a key: the rule says all bits of the mask, so its keys have its values
+/* As `tuple_space_head` computes it of a key: the rule fixes all bits of the mask, so its keys have its values
  * there. */
 static uint32_t *
 tuple_space_place(const struct tuple_space_writer *writer, const struct tuple_space_tuple *tuple, const struct tuple_space_row *row)
@@ -151,7 +151,7 @@ tuple_space_put(struct tuple_space_writer *writer, struct tuple_space_array *arr
 		uint32_t pairs;
 
 		tuple = &array->tuples[i];
-		if (!tuple_space_says(row.says, tuple->mask, limbs) || (best != UINT32_MAX && i + 1 == array->tuple_count))
+		if (!tuple_space_fixes(row.fixed, tuple->mask, limbs) || (best != UINT32_MAX && i + 1 == array->tuple_count))
 			continue;
 		/* Two rules fill a pair, and a key compares pairs: the first two of a bucket count alike. */
 		pairs = tuple_space_count(array, *tuple_space_place(writer, tuple, &row)) / 2;
@@ -211,7 +211,7 @@ tuple_space_array_create(struct tuple_space_writer *writer)
 
 		tuple_space_row(writer, writer->ranking.numbers[i], &row);
 		/* Mostly it goes into the first that it can: heads must stay in the first-level cache. */
-		for (tuple = 0; !tuple_space_says(row.says, writer->chosen[tuple].mask, limbs); tuple++)
+		for (tuple = 0; !tuple_space_fixes(row.fixed, writer->chosen[tuple].mask, limbs); tuple++)
 			;
 		rules[tuple]++;
 	}
@@ -242,7 +242,7 @@ tuple_space_array_create(struct tuple_space_writer *writer)
  *
  *    LABEL_FIRST | quarter: before all | two quarters: the rules of now | quarter: behind all | LABEL_END
  *
- * Most insertions are at an end or evenly in between: either way a label is free for long. */
+ * Most insertions are at an end or evenly in between: in both cases a label is free for long. */
 static void
 tuple_space_label(struct tuple_space_writer *writer)
 {
@@ -268,7 +268,7 @@ tuple_space_settle(struct tuple_space_writer *writer, struct tuple_space_array *
 		struct tuple_space_tuple *tuple = &array->tuples[i];
 		uint32_t at;
 
-		if (!tuple_space_says(row.says, tuple->mask, limbs) || (least != UINT32_MAX && i + 1 == array->tuple_count))
+		if (!tuple_space_fixes(row.fixed, tuple->mask, limbs) || (least != UINT32_MAX && i + 1 == array->tuple_count))
 			continue;
 		at = (uint32_t)(tuple_space_place(writer, tuple, &row) - array->tuples[0].heads);
 		if (counts[at] / 2 >= least)

@@ -1,8 +1,8 @@
-/* Ternary match by tuples, for up to some ten thousand rules: rules that say the same parts of a key stand in one hash table by these parts, a tuple, and a key
- * is looked up in each. Few tuples hold most rules, for a rule may stand in any that asks for less than it says; those that say too little are in a tuple of
- * nothing, where each key meets them all.
+/* Ternary match by tuples, for up to some ten thousand rules: rules that fix the same parts of a key are in one hash table by these parts, a tuple, and a key
+ * is looked up in each. Few tuples hold most rules, for a rule may be in any tuple whose mask it fixes; rules that fix too few bits are in a tuple with an
+ * empty mask, where each key is compared with all of them.
  *
- * A tuple's heads are small and mostly empty, so in most tuples a key reads one word of the first-level cache. What it finds are pairs of rules, a line each
+ * A tuple's heads are small and mostly empty, so in most tuples a key reads one word in L1. What it finds are pairs of rules, a line each
  * for keys of 128 bits, compared as lanes of 16 bits: a ternary lane by its mask, a lane of a range by its ends. The best rank wins, the rule's label above
  * its record's number.
  *
@@ -38,17 +38,17 @@ static const uint64_t tuple_space_multipliers[TUPLE_SPACE_LIMBS_MOST] = {
 };
 
 struct tuple_space_tuple {
-	uint64_t mask[TUPLE_SPACE_LIMBS_MOST];	/* what its rules say all of */
+	uint64_t mask[TUPLE_SPACE_LIMBS_MOST];	/* bits that all of its rules fix */
 	uint32_t *heads;
 	uint32_t shift;		/* 64 less the bits of a head's number */
 	uint32_t first;		/* no rule of it has a lower label */
 };
 
-/* `pairs`: for each two limbs the first and the second rule's lower limbs, their upper ones, and the masks alike. In a lane of a range stand its lower end, and
- * how far the upper one is. `ranks`: two for each pair.
+/* `pairs`: for each two limbs the first and the second rule's lower limbs, their upper ones, and the masks alike. A lane of a range has its lower end, and
+ * the distance to the upper one. `ranks`: two for each pair.
  *
  *    unit    lo1 lo2 hi1 hi2 | mlo1 mlo2 mhi1 mhi2        two limbs (128 bits) of rules 1 and 2: one line
- *    a lane of 16 bits is ternary (value, mask) or a range (low, high - low), as `ternary` says
+ *    a lane of 16 bits is ternary (value, mask) or a range (low, high - low), given by `ternary`
  */
 struct tuple_space_array {
 	uint64_t bytes;
@@ -132,7 +132,7 @@ tuple_space_none(void)
  *    twice    k0 k1 | k0 k1   permuted by 0xc   limbs   k0 k0 | k1 k1      beside  lo1 lo2 | hi1 hi2
  *    differ   (limbs ^ value) & mask             of ternary lanes
  *    above    subs(limbs - value, mask | ternary): of ranges; saturated to 0 for ternary lanes, whose mask is all ones
- *    either   lower half | upper half: 64 bits per rule; 0 says that it matches
+ *    either   lower half | upper half: 64 bits per rule; 0 means that it matches
  *    result   min(rank where it matches, best)
  */
 static inline __attribute__((always_inline)) tuple_space_best

@@ -1,4 +1,4 @@
-/* Which tuples a table's rules should stand in.
+/* Chooses the tuples of a table's rules.
  *
  * Tuples are taken one after the other: always the one that costs packets least for each rule that it takes, of those that one gets by adding piece
  * to piece. A tuple costs its head, and the pairs that packets find, which packets under the rules are tried for: a tuple in which most find
@@ -23,7 +23,7 @@ choose_random(struct tuple_space_trial *trial)
 	return x ^ x >> 31;
 }
 
-/* A packet under a rule: what the rule does not say is drawn. */
+/* A packet under a rule: bits that the rule leaves open are drawn. */
 static void
 choose_probe(struct tuple_space_trial *trial, const struct tuple_space *space, const struct tuple_space_row *row, uint64_t *probe)
 {
@@ -57,7 +57,7 @@ choose_sample(struct tuple_space_writer *writer)
 		choose_probe(trial, writer->space, &trial->rows[choose_random(trial) % trial->row_count], trial->probes[i]);
 }
 
-/* Where a key's bucket is counted. Hashes stand for masked keys: two of them in one slot would only make a cost
+/* Where a key's bucket is counted. Hashes identify masked keys: two of them in one slot would only make a cost
  * a little wrong. */
 static uint32_t
 choose_slot(const struct tuple_space_trial *trial, const uint64_t *key, const uint64_t *mask, uint32_t limbs, uint64_t *hash)
@@ -87,7 +87,7 @@ choose_cost(struct tuple_space_trial *trial, const uint64_t *mask, uint32_t limb
 	for (uint32_t i = 0; i < trial->row_count; i++) {
 		uint32_t slot;
 
-		if (trial->taken[i] || !tuple_space_says(trial->rows[i].says, mask, limbs))
+		if (trial->taken[i] || !tuple_space_fixes(trial->rows[i].fixed, mask, limbs))
 			continue;
 		slot = choose_slot(trial, trial->rows[i].value, mask, limbs, &hash);
 		trial->sizes[slot] = trial->hashes[slot] == 0 ? 1 : trial->sizes[slot] + 1;
@@ -100,7 +100,7 @@ choose_cost(struct tuple_space_trial *trial, const uint64_t *mask, uint32_t limb
 		const uint32_t slot = choose_slot(trial, trial->probes[i], mask, limbs, &hash);
 
 		if (trial->hashes[slot] != 0)
-			/* The probe's own rule is one; the others of the sample stand for `scale` rules each.
+			/* The probe's own rule is one; the others of the sample represent `scale` rules each.
 			 * Two make a pair. */
 			pairs += ((uint64_t)(trial->sizes[slot] - 1) * trial->scale + 2) / 2;
 	}
@@ -166,7 +166,7 @@ tuple_space_choose(struct tuple_space_writer *writer)
 			break;
 		}
 		for (uint32_t i = 0; i < trial->row_count; i++)
-			trial->taken[i] |= (uint8_t)tuple_space_says(trial->rows[i].says, tuple.mask, limbs);
+			trial->taken[i] |= (uint8_t)tuple_space_fixes(trial->rows[i].fixed, tuple.mask, limbs);
 		for (; at != 0 && choose_bits(&writer->chosen[at - 1], limbs) < choose_bits(&tuple, limbs); at--)
 			writer->chosen[at] = writer->chosen[at - 1];
 		writer->chosen[at] = tuple;

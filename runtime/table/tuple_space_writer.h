@@ -14,15 +14,15 @@ struct tuple_space_piece {
 	uint64_t mask[TUPLE_SPACE_LIMBS_MOST];
 };
 
-/* A rule as it is compared, and what it says all of: ternary bits, and lanes of ranges of one value.
+/* A rule as it is compared, and the bits that it fixes: ternary bits, and lanes of ranges of one value.
  *
  *    value, mask   ternary lanes: bits and which of them matter; range lanes: low end and high - low
- *    says          ones where the rule leaves nothing open: a tuple's mask has to lie within
+ *    fixed         ones where the rule leaves nothing open: a tuple's mask has to lie within
  */
 struct tuple_space_row {
 	uint64_t value[TUPLE_SPACE_LIMBS_MOST];
 	uint64_t mask[TUPLE_SPACE_LIMBS_MOST];
-	uint64_t says[TUPLE_SPACE_LIMBS_MOST];
+	uint64_t fixed[TUPLE_SPACE_LIMBS_MOST];
 };
 
 /* Room to try tuples in. */
@@ -31,10 +31,10 @@ struct tuple_space_trial {
 	uint64_t probes[TUPLE_SPACE_PROBES][TUPLE_SPACE_LIMBS_MOST];
 	uint64_t hashes[4 * TUPLE_SPACE_SAMPLE];	/* open addressing; 0: free */
 	uint32_t sizes[4 * TUPLE_SPACE_SAMPLE];
-	/* A rule stands in one tuple: those chosen later are tried for what is left. */
+	/* A rule is in one tuple: those chosen later are tried for what is left. */
 	uint8_t taken[TUPLE_SPACE_SAMPLE];	/* rows that have a tuple */
 	uint32_t row_count;
-	uint32_t scale;				/* rules for which a row stands */
+	uint32_t scale;				/* rules that a row represents */
 	uint64_t random;
 };
 
@@ -64,12 +64,12 @@ struct tuple_space_writer {
 void tuple_space_row(const struct tuple_space_writer *writer, uint32_t number, struct tuple_space_row *row);
 
 static inline int
-tuple_space_says(const uint64_t *says, const uint64_t *mask, uint32_t limbs)
+tuple_space_fixes(const uint64_t *fixed, const uint64_t *mask, uint32_t limbs)
 {
 	uint64_t lacks = 0;
 
 	for (uint32_t limb = 0; limb < limbs; limb++)
-		lacks |= mask[limb] & ~says[limb];
+		lacks |= mask[limb] & ~fixed[limb];
 	return lacks == 0;
 }
 

@@ -165,7 +165,7 @@ writer_describe(struct writer *writer, uint32_t number, struct table_entry *entr
 	}
 }
 
-/* Tells readers whether there are entries: before the first one can be found, and after the last one. A reader
+/* Publishes whether there are entries: before the first one can be found, and after the last one. A reader
  * that finds an entry of another table, written later, thus also sees that this table is no longer empty. */
 static void
 writer_publish_occupied(struct writer *writer, uint32_t occupied)
@@ -328,7 +328,7 @@ writer_find_handle(struct writer *writer, uint32_t handle, struct table_entry *e
 
 	if (!writer->records.own || handle == 0 || handle >= cells->used)
 		return TABLE_MISSING;
-	/* A cell's link says where its entry was inserted. What is there now may be another entry. */
+	/* A cell's link is where its entry was inserted. What is there now may be another entry. */
 	if (!writer->layout->functions->locate(writer->layout, cells->links[handle], &writer->given, &number))
 		return TABLE_MISSING;
 	if (records_cell(&writer->records, number) != handle)

@@ -43,7 +43,7 @@ struct table_host {
 };
 
 /* What an entry matches, in limbs of 64 bits, low limb first, `key_limbs` each: packets with `key & mask == value & mask`. For a range field the lower
- * end stands in `value`, the upper end in `high`, both included; its bits of `mask` do not matter.
+ * end is in `value`, the upper end in `high`, both included; its bits of `mask` do not matter.
  *   exact: `mask` and `high` may be NULL.      lpm (dir24_8, lpm_trie): a mask of ones from the key's top bit down; `high` may be NULL.
  *   list: `mask` NULL means all ones; `high` may be NULL if the key has no range fields.
  * Among the list's entries that match, the one with the largest priority wins, among equals the one inserted first. Other structures ignore it. */

@@ -1,4 +1,4 @@
-/* What a packet must do, whatever stands for it: included behind packet/own.h or packet/mbuf.h by a test that gives `cases_worker` a pool, and says how
+/* What each packet descriptor must do: included behind packet/own.h or packet/mbuf.h by a test that gives `cases_worker` a pool, and defines how
  * many buffers are free. */
 #ifndef BACUS_TEST_PACKET_CASES_H
 #define BACUS_TEST_PACKET_CASES_H

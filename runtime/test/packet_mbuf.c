@@ -14,7 +14,7 @@
 
 #define MBUF_BEFORE 3u	/* packets of the burst before those in hand */
 #define MBUF_BURST (MBUF_BEFORE + LANES)
-#define MBUF_USUAL 48u	/* bytes of a first segment */
+#define MBUF_FIRST 48u	/* bytes of a first segment */
 
 unsigned test_failures;
 
@@ -116,7 +116,7 @@ mbuf_load(const struct packet *packets, const struct lanes_packets *taken, uint3
 	}
 }
 
-/* A packet taken again with where its bytes are is the packet that its mbuf tells of. */
+/* A packet taken again with where its bytes are is the packet of its mbuf. */
 static void
 mbuf_known(const struct burst *burst, uint32_t i, void *data)
 {
@@ -131,14 +131,14 @@ mbuf_known(const struct burst *burst, uint32_t i, void *data)
 static void
 mbuf_lanes(struct cases *cases, uint32_t odd, uint32_t bytes)
 {
-	const uint32_t least = odd >= MBUF_BEFORE && bytes < MBUF_USUAL ? bytes : MBUF_USUAL;
+	const uint32_t least = odd >= MBUF_BEFORE && bytes < MBUF_FIRST ? bytes : MBUF_FIRST;
 	struct packet packets[MBUF_BURST];
 	void *handles[MBUF_BURST], *data[LANES];
 	const struct burst burst = { .count = MBUF_BURST, .packets = handles };
 	struct lanes_packets taken;
 
 	for (uint32_t i = 0; i < MBUF_BURST; i++) {
-		packets[i] = mbuf_chain(cases, i == odd ? bytes : MBUF_USUAL, 30 + i, 50);
+		packets[i] = mbuf_chain(cases, i == odd ? bytes : MBUF_FIRST, 30 + i, 50);
 		for (uint32_t at = 0; at < packet_contiguous(&packets[i]); at++)
 			packet_data(&packets[i])[at] = (uint8_t)(16 * i + at);
 		handles[i] = packet_store(&packets[i]);
@@ -146,12 +146,12 @@ mbuf_lanes(struct cases *cases, uint32_t odd, uint32_t bytes)
 	CHECK(!lanes_take(&burst, MBUF_BEFORE, least + 1, data, &taken));
 	CHECK(lanes_take(&burst, MBUF_BEFORE, least, data, &taken));
 	for (uint32_t i = 0; i < LANES; i++) {
-		const uint32_t first = MBUF_BEFORE + i == odd ? bytes : MBUF_USUAL;
+		const uint32_t first = MBUF_BEFORE + i == odd ? bytes : MBUF_FIRST;
 
 		CHECK(taken.data[i] == data[i] && taken.length[i] == first + 80 + MBUF_BEFORE + i);
 		mbuf_known(&burst, MBUF_BEFORE + i, data[i]);
 	}
-	for (uint32_t offset = 0; offset + 16 <= MBUF_USUAL; offset++)
+	for (uint32_t offset = 0; offset + 16 <= MBUF_FIRST; offset++)
 		mbuf_load(packets + MBUF_BEFORE, &taken, offset);
 	for (uint32_t i = 0; i < MBUF_BURST; i++)
 		packet_drop(&cases->worker, &packets[i]);
@@ -177,7 +177,7 @@ main(void)
 	available = mbuf_available(&cases);
 	mbuf_segments(&cases);
 	for (uint32_t odd = 0; odd < MBUF_BURST; odd++)
-		for (uint32_t bytes = 0; bytes <= MBUF_USUAL + 4; bytes += 4)
+		for (uint32_t bytes = 0; bytes <= MBUF_FIRST + 4; bytes += 4)
 			mbuf_lanes(&cases, odd, bytes);
 	CHECK(mbuf_available(&cases) == available);
 	printf("%-14s %s\n", "packet_mbuf", test_failures == 0 ? "ok" : "FAILED");

@@ -1,4 +1,4 @@
-/* When a table says that all entries run one action: not while an entry of another action exists, nor as long
+/* When a table is marked as having one action: not while an entry of another action exists, nor as long
  * as readers may still use one that they have found. */
 #include "table/table.h"
 #include "table_host.h"
@@ -44,7 +44,7 @@ actions_delete(struct actions_test *test, uint64_t key)
 	return writer_delete(test->writer, &(const struct table_match){ .value = &key });
 }
 
-/* Whether the table says this of one action, and nothing of the others; ACTIONS: nothing of any. */
+/* Whether the table marks this as its one action, and none of the others; ACTIONS: marks none. */
 static int
 actions_say(const struct actions_test *test, uint32_t only)
 {

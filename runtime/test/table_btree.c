@@ -219,7 +219,7 @@ tree_end(struct tree *tree)
 	free(tree);
 }
 
-/* Windows come when prefixes stand close, go when others come between them, and come back when these have gone. */
+/* Windows come when prefixes are close, go when others come between them, and come back when these have gone. */
 static void
 tree_lives(uint32_t key_bits)
 {
@@ -273,7 +273,7 @@ tree_is_narrow(uint32_t key_bits)
 	tree_end(tree);
 }
 
-/* Whatever allocation fails on the way to another tree, the old one stays, and nothing is lost. (All fail where pieces of memory are apart: `run-separate`.) */
+/* Whatever allocation fails while another tree is built, the old one stays, and nothing is lost. (All fail where pieces of memory are apart: `run-separate`.) */
 static void
 tree_runs_out(uint32_t key_bits)
 {

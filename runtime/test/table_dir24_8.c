@@ -1,4 +1,4 @@
-/* Groups of dir24_8.h, which prefixes longer than 24 bits end in: told in a line while they are few pieces, and in an array beyond; replaced while readers may
+/* Groups of dir24_8.h, which prefixes longer than 24 bits end in: stored in a line while they are few pieces, and in an array beyond; replaced while readers may
  * still be in them; and found from entries of one byte by links that outlive them. */
 #include <string.h>
 
@@ -119,7 +119,7 @@ routes_check(const struct routes *routes, uint64_t block)
 	}
 }
 
-/* How the group of a block is told: in a line, in an array, or there is none. */
+/* How the group of a block is stored: in a line, in an array, or there is none. */
 enum routes_form { ROUTES_NONE, ROUTES_LINE, ROUTES_ARRAY, ROUTES_FORMS };
 
 static const uint8_t *

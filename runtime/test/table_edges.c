@@ -76,7 +76,7 @@ edges_has_keys(uint32_t structure, uint32_t key_bits)
 	return writer != NULL;
 }
 
-/* Entries have room for so many records, the default's among them; then the table says that it is full, until one is gone. */
+/* Entries have room for so many records, the default's among them; then the table is full, until one is gone. */
 static void
 edges_records(uint32_t structure, uint32_t most)
 {
@@ -175,7 +175,7 @@ edges_empty_key(uint32_t structure)
 #define ALONE_MANY 5u		/* rules of port 7 and of port 90; other ports have one */
 #define ALONE_RULES (ALONE_PORTS + 2 * (ALONE_MANY - 1))
 
-/* Rule `number` of a list that says all of a port, some of an address above it, and a range between them where there is one. */
+/* Rule `number` of a list that fixes all of a port, some of an address above it, and a range between them where there is one. */
 static void
 edges_alone_rule(uint32_t number, uint32_t has_range, uint64_t *value, uint64_t *mask, uint64_t *high)
 {
@@ -379,7 +379,7 @@ EDGES_PLACES(dir24_8_u8, STRUCTURE_DIR24_8_U8)
 
 #define BETWEEN_RULES 200u
 
-/* Prefixes that only the bits before their common end tell apart: each has a bucket of its own. */
+/* Prefixes that only the bits before their common end distinguish: each has a bucket of its own. */
 static void
 edges_between(uint32_t width, uint32_t length)
 {
@@ -403,7 +403,7 @@ edges_between(uint32_t width, uint32_t length)
 	for (uint64_t number = 0; number < BETWEEN_RULES; number++)
 		CHECK(edges_insert(writer, (uint64_t)0x0a << width | number * (below + 1), mask, (uint32_t)number + 1) == TABLE_OK);
 	array = ((const struct scan *)(const void *)writer_table(writer))->array;
-	CHECK(array->rest_count == 0 && array->way_count == 1 && array->single_count == 1 && array->ways[0].usual == 1);
+	CHECK(array->rest_count == 0 && array->partition_count == 1 && array->single_count == 1 && array->partitions[0].expected == 1);
 	for (uint64_t number = 0; number < 2 * BETWEEN_RULES; number++) {
 		const uint64_t key = (uint64_t)0x0a << width | number * (below + 1) | (test_random(&random) & below);
 		const uint32_t found = test_find(writer_table(writer), &key, 1);

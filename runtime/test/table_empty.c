@@ -1,4 +1,4 @@
-/* When a table says that it is empty: before its first entry and after its last, in each structure; and never to a
+/* When a table is marked empty: before its first entry and after its last, in each structure; and never to a
  * reader that has found an entry which was written after one of this table's. */
 #include <pthread.h>
 #include <sched.h>

@@ -145,7 +145,7 @@ hash_seconds(uint32_t structure, uint32_t key_bits, const uint64_t *keys, uint32
 
 /* The same for random keys: the fewer slots a line has, the more. */
 static uint32_t
-hash_usual(uint32_t structure, uint32_t limbs)
+hash_expected(uint32_t structure, uint32_t limbs)
 {
 	return structure != STRUCTURE_EXACT ? 66 : limbs == 2 ? 219 : 135;
 }
@@ -157,7 +157,7 @@ hash_check(uint32_t structure, uint32_t key_bits, hash_kind kind, uint32_t param
 {
 	for (uint32_t i = 0; i < hash_count(structure); i++)
 		hash_keys[i] = kind(i, parameter);
-	CHECK(hash_seconds(structure, key_bits, hash_keys, 1) < hash_usual(structure, 1) * 5 / 4);
+	CHECK(hash_seconds(structure, key_bits, hash_keys, 1) < hash_expected(structure, 1) * 5 / 4);
 }
 
 static void
@@ -166,7 +166,7 @@ hash_spreads_limbs(uint32_t limbs)
 	for (uint32_t place = 0; place < limbs; place++) {
 		for (uint32_t i = 0; i < HASH_KEYS; i++)
 			hash_key_of_limbs(hash_keys + (size_t)i * limbs, i, limbs, place);
-		CHECK(hash_seconds(STRUCTURE_EXACT, 64 * limbs, hash_keys, limbs) < hash_usual(STRUCTURE_EXACT, limbs) * 5 / 4);
+		CHECK(hash_seconds(STRUCTURE_EXACT, 64 * limbs, hash_keys, limbs) < hash_expected(STRUCTURE_EXACT, limbs) * 5 / 4);
 	}
 }
 

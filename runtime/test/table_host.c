@@ -27,7 +27,7 @@ test_allocate(void *argument, size_t bytes)
 		return NULL;
 	if (host->allocations_left != UINT64_MAX)
 		host->allocations_left--;
-	/* calloc, since large arrays are mostly never touched. How far the piece was moved stands before it. */
+	/* calloc, since large arrays are mostly never touched. How far the piece was moved is stored before it. */
 	memory = calloc(1, bytes + 64);
 	if (memory == NULL)
 		return NULL;

@@ -28,13 +28,13 @@ struct shared_pair {
 };
 
 static struct table_descriptor
-shared_descriptor(uint32_t structure, uint32_t key_bits, uint32_t guest_bits, uint32_t which)
+shared_descriptor(uint32_t structure, uint32_t key_bits, uint32_t secondary_bits, uint32_t which)
 {
 	struct table_descriptor descriptor = test_descriptor(structure, key_bits, 0, 0);
 
 	descriptor.primary = which == SECONDARY ? 7 : 0;
-	descriptor.part_shift = which == SECONDARY ? 0 : guest_bits;
-	descriptor.part_bits = which == SECONDARY ? guest_bits : 16 - guest_bits;
+	descriptor.part_shift = which == SECONDARY ? 0 : secondary_bits;
+	descriptor.part_bits = which == SECONDARY ? secondary_bits : 16 - secondary_bits;
 	return descriptor;
 }
 
@@ -55,12 +55,12 @@ shared_begin_table(struct shared_pair *pair, uint32_t which)
 }
 
 static struct shared_pair *
-shared_begin(uint32_t structure, uint32_t key_bits, uint32_t guest_bits)
+shared_begin(uint32_t structure, uint32_t key_bits, uint32_t secondary_bits)
 {
 	struct shared_pair *pair = calloc(1, sizeof(*pair));
 
 	for (uint32_t which = PRIMARY; which <= SECONDARY; which++) {
-		pair->tables[which].descriptor = shared_descriptor(structure, key_bits, guest_bits, which);
+		pair->tables[which].descriptor = shared_descriptor(structure, key_bits, secondary_bits, which);
 		shared_begin_table(pair, which);
 	}
 	return pair;
@@ -322,9 +322,9 @@ shared_walk(struct shared_pair *pair)
 /* Clearing one table leaves the other's entries. When a secondary is destroyed, the primary's entries stay,
  * and a new secondary is empty. */
 static void
-shared_model(uint32_t structure, uint32_t key_bits, uint32_t guest_bits)
+shared_model(uint32_t structure, uint32_t key_bits, uint32_t secondary_bits)
 {
-	struct shared_pair *pair = shared_begin(structure, key_bits, guest_bits);
+	struct shared_pair *pair = shared_begin(structure, key_bits, secondary_bits);
 	struct shared_table *primary = &pair->tables[PRIMARY], *secondary = &pair->tables[SECONDARY];
 
 	shared_walk(pair);
@@ -351,9 +351,9 @@ shared_model(uint32_t structure, uint32_t key_bits, uint32_t guest_bits)
 /* Enough keys for several larger arrays: a third in both tables, a third in each one. Then fewer, and another
  * secondary. */
 static void
-shared_growth(uint32_t structure, uint32_t key_bits, uint32_t guest_bits)
+shared_growth(uint32_t structure, uint32_t key_bits, uint32_t secondary_bits)
 {
-	struct shared_pair *pair = shared_begin(structure, key_bits, guest_bits);
+	struct shared_pair *pair = shared_begin(structure, key_bits, secondary_bits);
 	const uint64_t least = shared_array(pair)->bucket_count;
 	uint64_t most, before = least, arrays = 1;
 
@@ -386,19 +386,19 @@ shared_growth(uint32_t structure, uint32_t key_bits, uint32_t guest_bits)
 
 /* The array may need room for all entries of both tables, and never for more. */
 static void
-shared_sizes(uint32_t guest_size, uint64_t buckets)
+shared_sizes(uint32_t secondary_size, uint64_t buckets)
 {
 	struct shared_pair *pair = calloc(1, sizeof(*pair));
 
 	for (uint32_t which = PRIMARY; which <= SECONDARY; which++) {
 		pair->tables[which].descriptor = shared_descriptor(STRUCTURE_EXACT48, 48, 8, which);
-		pair->tables[which].descriptor.size = which == PRIMARY ? 100 : guest_size;
+		pair->tables[which].descriptor.size = which == PRIMARY ? 100 : secondary_size;
 		shared_begin_table(pair, which);
 	}
 	for (uint32_t number = 0; number < 150; number++)
 		shared_insert(pair, number < 100 ? PRIMARY : SECONDARY, number, number % SHARED_VALUES);
 	CHECK(shared_try_insert(pair, PRIMARY, 100, 0) == TABLE_FULL);
-	CHECK(shared_try_insert(pair, SECONDARY, 0, 0) == (guest_size != 0 ? TABLE_FULL : TABLE_OK));
+	CHECK(shared_try_insert(pair, SECONDARY, 0, 0) == (secondary_size != 0 ? TABLE_FULL : TABLE_OK));
 	CHECK(shared_array(pair)->bucket_count == buckets);
 	shared_check_all(pair, 200);
 	shared_end(pair);
@@ -441,9 +441,9 @@ shared_without_memory(uint32_t structure, uint32_t key_bits)
 
 /* A table's numbers come to an end where its bits do, and begin again where records are given up. */
 static void
-shared_exhaustion(uint32_t structure, uint32_t guest_bits, uint32_t which)
+shared_exhaustion(uint32_t structure, uint32_t secondary_bits, uint32_t which)
 {
-	struct shared_pair *pair = shared_begin(structure, 48, guest_bits);
+	struct shared_pair *pair = shared_begin(structure, 48, secondary_bits);
 	const uint32_t bits = pair->tables[which].descriptor.part_bits, most = (1u << bits) - 1;
 	const struct test_record other = test_record(9999);
 	const uint64_t key = shared_key(pair, 1);

@@ -7,7 +7,7 @@
 #define REFUSALS_SECONDARY_BITS 6u
 
 static struct table_descriptor
-refusals_owner(uint32_t structure)
+refusals_primary(uint32_t structure)
 {
 	struct table_descriptor descriptor = test_descriptor(structure, REFUSALS_KEY_BITS, 0, 0);
 
@@ -17,7 +17,7 @@ refusals_owner(uint32_t structure)
 }
 
 static struct table_descriptor
-refusals_guest(uint32_t structure)
+refusals_secondary(uint32_t structure)
 {
 	struct table_descriptor descriptor = test_descriptor(structure, REFUSALS_KEY_BITS, 0, 0);
 
@@ -70,7 +70,7 @@ refusals_parts(struct table_descriptor right, struct writer *primary)
 static void
 refusals_joint(uint32_t structure, struct writer *primary)
 {
-	const struct table_descriptor right = refusals_guest(structure);
+	const struct table_descriptor right = refusals_secondary(structure);
 	struct table_descriptor wrong = right;
 
 	refusals_refuse(&wrong, NULL);
@@ -96,7 +96,7 @@ refusals_joint(uint32_t structure, struct writer *primary)
 static void
 refusals_memory(uint32_t structure, struct writer *primary)
 {
-	const struct table_descriptor descriptor = refusals_guest(structure);
+	const struct table_descriptor descriptor = refusals_secondary(structure);
 	struct writer *secondary = NULL;
 	uint64_t allocations = 0;
 
@@ -117,9 +117,9 @@ refusals_memory(uint32_t structure, struct writer *primary)
 /* Tables that cannot be primary: one without part, one with a secondary, a secondary, and one whose part is
  * everything. */
 static void
-refusals_owners(uint32_t structure, struct writer *primary)
+refusals_primaries(uint32_t structure, struct writer *primary)
 {
-	const struct table_descriptor alone = test_descriptor(structure, REFUSALS_KEY_BITS, 0, 0), right = refusals_guest(structure);
+	const struct table_descriptor alone = test_descriptor(structure, REFUSALS_KEY_BITS, 0, 0), right = refusals_secondary(structure);
 	struct table_descriptor whole = alone, behind = right;
 	struct test_host memory = { .allocations_left = UINT64_MAX };
 	const struct table_host host = test_table_host(&memory);
@@ -157,14 +157,14 @@ test_table_joint_refusals(void)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct test_host memory = { .allocations_left = UINT64_MAX };
 		const struct table_host host = test_table_host(&memory);
-		const struct table_descriptor descriptor = refusals_owner(structures[i]);
+		const struct table_descriptor descriptor = refusals_primary(structures[i]);
 		struct writer *primary = writer_create(&descriptor, &host, NULL);
 
 		CHECK(primary != NULL);
 		refusals_parts(descriptor, NULL);
-		refusals_parts(refusals_guest(structures[i]), primary);
+		refusals_parts(refusals_secondary(structures[i]), primary);
 		refusals_joint(structures[i], primary);
-		refusals_owners(structures[i], primary);
+		refusals_primaries(structures[i], primary);
 		refusals_memory(structures[i], primary);
 		writer_destroy(primary);
 		CHECK(memory.bytes == 0);

@@ -15,7 +15,7 @@
 #define BURST 20u
 #define PAUSE_MOST 50u	/* chances for the writer to go on */
 #define SECONDARY_BITS 8u
-#define KINDS 61u		/* of keys, as records tell them apart: with three versions of each, a part of eight bits has numbers for all */
+#define KINDS 61u		/* of keys, as records distinguish them: with three versions of each, a part of eight bits has numbers for all */
 #define VERSIONS 3u
 #define PRIMARY 0u
 #define SECONDARY 1u
@@ -220,7 +220,7 @@ shared_fill(struct shared_threads *threads)
 	}
 }
 
-/* As in table_threads.c: THREADS_SECONDS says how long. */
+/* As in table_threads.c: THREADS_SECONDS sets the time. */
 static double
 shared_seconds(void)
 {

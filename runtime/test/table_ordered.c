@@ -1,5 +1,5 @@
 /* Rules in order, looked up by groups of all sizes, while there come to be more of them, or fewer: what is compared side by side, what is left of a group,
- * and where one vector or one way of comparing ends. No rule says all of a chunk, so that none stands in a bucket. */
+ * and where one vector or one method of comparing ends. No rule fixes all of a chunk, so that none is in a bucket. */
 #include <string.h>
 
 #include "table_host.h"
@@ -8,7 +8,7 @@
 
 #define ORDERED_RULES 1100u
 #define ORDERED_LIMBS 3u
-#define ORDERED_BITS 0x1428142814281428ull	/* of a limb, which rules tell apart */
+#define ORDERED_BITS 0x1428142814281428ull	/* of a limb, which distinguish rules */
 
 struct ordered_rule {
 	uint64_t value[ORDERED_LIMBS];
@@ -43,7 +43,7 @@ ordered_set(uint64_t *limbs, const struct key_field *field, uint64_t value)
 	}
 }
 
-/* Few bits and ends of ranges are told apart, so that there are few classes, and no range is one value. */
+/* Few bits and ends of ranges differ, so that there are few classes, and no range is one value. */
 static struct ordered_rule
 ordered_rule(struct ordered *ordered)
 {
@@ -196,7 +196,7 @@ ordered_append(struct ordered *ordered)
 	}
 }
 
-/* The first of all go, and come again before all others: what is said of each rule moves to the next place. */
+/* The first of all go, and come again before all others: what is stored of each rule moves to the next place. */
 static void
 ordered_move(struct ordered *ordered)
 {

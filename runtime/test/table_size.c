@@ -153,22 +153,22 @@ size_array(const struct writer *writer)
 	return ((const struct exact48 *)(const void *)table)->array->bytes;	/* as those of exact60 begin, too */
 }
 
-/* Loaded and then made small, a table is as small as one that was told its size before, and has its entries. */
+/* Loaded and then made small, a table is as small as one whose size was reserved before, and has its entries. */
 static void
 size_compact(uint32_t structure, uint32_t key_bits, uint64_t count)
 {
 	struct test_host memory = { .allocations_left = UINT64_MAX };
 	const struct table_host host = test_table_host(&memory);
 	const struct table_descriptor descriptor = test_descriptor(structure, key_bits, 0, 0);
-	struct writer *grown = writer_create(&descriptor, &host, NULL), *told = writer_create(&descriptor, &host, NULL);
+	struct writer *grown = writer_create(&descriptor, &host, NULL), *reserved = writer_create(&descriptor, &host, NULL);
 	uint64_t wrong = 0, before;
 
-	CHECK(writer_reserve(told, count) == TABLE_OK);
-	CHECK(size_fill(grown, count) == 0 && size_fill(told, count) == 0);
+	CHECK(writer_reserve(reserved, count) == TABLE_OK);
+	CHECK(size_fill(grown, count) == 0 && size_fill(reserved, count) == 0);
 	before = size_array(grown);
 	writer_compact(grown);
 	CHECK(size_array(grown) < before * 9 / 10);
-	CHECK(size_array(grown) == size_array(told));
+	CHECK(size_array(grown) == size_array(reserved));
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t key[3] = { i * 4096, i, i };
 		const struct test_record *record = table_record(writer_table(grown), writer_lookup(grown, key));
@@ -177,11 +177,11 @@ size_compact(uint32_t structure, uint32_t key_bits, uint64_t count)
 	}
 	CHECK(wrong == 0);
 	writer_destroy(grown);
-	writer_destroy(told);
+	writer_destroy(reserved);
 	CHECK(memory.bytes == 0);
 }
 
-/* What a table was told of its size is the size of its array: it does not grow until so many entries are there. Then, without memory for a larger one, an
+/* A table's reserved size is the size of its array: it does not grow until so many entries are there. Then, without memory for a larger one, an
  * array that is as full as is good for lookups takes more. */
 static void
 size_reserved(uint32_t structure, uint32_t key_bits, uint64_t count)

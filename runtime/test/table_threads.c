@@ -68,10 +68,10 @@ struct threads {
 	struct threads_reader readers[READERS];
 };
 
-/* Groups that were looked up while a table said that all its entries run the same action. */
+/* Groups that were looked up while a table was marked as having one action. */
 static uint64_t threads_of_one_action;
 
-/* A record says which key it belongs to, and about which version. Only the first of those that come and go runs another action than the others. */
+/* A record has its key and its version. Only the first of those that come and go runs another action than the others. */
 static struct test_record
 threads_record(const struct threads *threads, uint32_t key, uint32_t version)
 {
