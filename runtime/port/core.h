@@ -10,7 +10,8 @@ void core_pin(void);
 /* The thread, and what it starts from now on, may run on every core again. */
 void core_spread(void);
 
-/* `held` 1: nothing of ordinary priority interrupts the calling thread from now on. `held` 0: the thread has ordinary priority again. 0 where the system does not allow it. */
+/* `held` 1: nothing of ordinary priority interrupts the calling thread from now on. `held` 0: the thread has ordinary priority again. 0 where the
+ * system does not allow it. */
 int core_hold(uint32_t held);
 
 /* Ticks of a piece of work that is always the same, a microsecond or two, and leaves no port of the core idle. Threads of one core slow each other down by up

@@ -75,9 +75,9 @@ dpdk_map(size_t bytes)
 /* A pool of mbufs in memory of that kind: of small pages, a burst of them takes twice the cycles to receive and send.
  *
  * Without large pages of its own DPDK lets no mbuf cross the border of a small page: the next one may lie anywhere. NICs need that, and so does AF_XDP, whose
- * packets go to one in place where its driver can: the kernel refuses those that cross. Mbufs of the default size then begin at such a border each, and the lines
- * of all of them meet in few sets of the first cache, which again is twice the cycles. Where the core copies every packet from and to its device, mbufs lie as
- * they come. */
+ * packets go to one in place where its driver can: the kernel refuses those that cross. Mbufs of the default size then begin at such a border each,
+ * and the lines of all of them meet in few sets of the first cache, which again is twice the cycles. Where the core copies every packet from and to
+ * its device, mbufs lie as they come. */
 static struct rte_mempool *
 dpdk_pool_mapped(const struct dpdk_settings *settings, uint16_t room)
 {

@@ -1,9 +1,10 @@
 /* A group of packets in the sets of bit_vector_sets.h: first the classes of all, chunk by chunk, then their sets, a line of each at a time. So what is of a
  * chunk stays in registers, and packets that found their rule in the first lines read no more.
  *
- * Most of the work is to locate the classes. Where bytes can be looked up in registers, that is found for 32 packets at once. Where sets have only four words as
- * well, those of eight packets meet in registers, chunk by chunk: neither the sets' positions nor what is left of them goes through memory. Sets of more words
- * gain nothing by that: what they wait for is their lines, and which packets are left (1,000 rules: 38.8 cycles for 34.7, Zen 4). */
+ * Most of the work is to locate the classes. Where bytes can be looked up in registers, that is found for 32 packets at once. Where sets have only
+ * four words as well, those of eight packets meet in registers, chunk by chunk: neither the sets' positions nor what is left of them goes through
+ * memory. Sets of more words gain nothing by that: what they wait for is their lines, and which packets are left (1,000 rules: 38.8 cycles for 34.7,
+ * Zen 4). */
 #ifndef BACUS_TABLE_BIT_VECTOR_GROUP_H
 #define BACUS_TABLE_BIT_VECTOR_GROUP_H
 

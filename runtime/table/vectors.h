@@ -1,6 +1,6 @@
-/* Which vectors the code of tables and packets may use: given by the compiler's flags for the machine. `-DTABLE_PORTABLE` leaves plain C, `-DTABLE_NO_AVX512` at
- * most AVX2: all three forms of each stage give the same answers, which the tests compare. Not under the thread sanitizer, which does not know that an
- * aligned vector is read word by word. */
+/* Which vectors the code of tables and packets may use: given by the compiler's flags for the machine. `-DTABLE_PORTABLE` leaves plain C,
+ * `-DTABLE_NO_AVX512` at most AVX2: all three forms of each stage give the same answers, which the tests compare. Not under the thread sanitizer,
+ * which does not know that an aligned vector is read word by word. */
 #ifndef BACUS_TABLE_VECTORS_H
 #define BACUS_TABLE_VECTORS_H
 

@@ -273,7 +273,8 @@ tree_is_narrow(uint32_t key_bits)
 	tree_end(tree);
 }
 
-/* Whatever allocation fails while another tree is built, the old one stays, and nothing is lost. (All fail where pieces of memory are apart: `run-separate`.) */
+/* Whatever allocation fails while another tree is built, the old one stays, and nothing is lost. (All fail where pieces of memory are apart:
+ * `run-separate`.) */
 static void
 tree_runs_out(uint32_t key_bits)
 {

@@ -1,5 +1,5 @@
-/* Groups of dir24_8.h, which prefixes longer than 24 bits end in: stored in a line while they are few pieces, and in an array beyond; replaced while readers may
- * still be in them; and found from entries of one byte by links that outlive them. */
+/* Groups of dir24_8.h, which prefixes longer than 24 bits end in: stored in a line while they are few pieces, and in an array beyond; replaced while
+ * readers may still be in them; and found from entries of one byte by links that outlive them. */
 #include <string.h>
 
 #include "table/dir24_8.h"
