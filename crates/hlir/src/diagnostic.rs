@@ -1,4 +1,4 @@
-//! What the compiler tells its user: a message, the places it is about, and a way out.
+//! Diagnostics: a message, the places that it concerns, and a hint how to mend it.
 //!
 //! A user's mistake is a value, not a panic, so that one run reports all of them. The first line has the shape P4 users
 //! grep for, `file.p4(12): [--Werror=type-error] error: message`; the column follows on the line below.
@@ -9,11 +9,11 @@ use crate::source::{SourceMap, Span};
 pub enum Severity {
     Error,
     Warning,
-    /// Worth knowing; what a user made of a warning that is to be said, but not as one.
+    /// Worth knowing; also a warning that the user has made one of these.
     Info,
 }
 
-/// A place and what is to be said about it.
+/// A place, with a text about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     pub span: Span,

@@ -30,7 +30,7 @@ pub enum EntryAction {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ActionSet {
     pub actions: Vec<WeightedCall>,
-    /// How its size is counted, if not as the selector says.
+    /// How its size is counted, if not as in the selector.
     pub semantics: Option<SizeSemantics>,
     /// What the controller attached to the set for itself; no part of the text.
     pub note: Vec<u8>,

@@ -17,7 +17,7 @@ pub enum Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     pub name: String,
-    /// The type of the object that stands in front of the arguments.
+    /// The type of the object that precedes the arguments.
     pub object: Option<String>,
     pub arguments: Vec<Shape>,
     /// Limbs of the result: one is returned, more go to an array behind the arguments.
@@ -27,7 +27,7 @@ pub struct Function {
 }
 
 impl Shape {
-    /// Limbs that the argument takes where all stand in one array; the payload takes none.
+    /// Limbs that the argument takes where all are in one array; the payload takes none.
     pub fn limbs(self) -> u32 {
         match self {
             Shape::Payload => 0,

@@ -1,6 +1,6 @@
 //! The controller's view of the program, frozen when it was lowered: what P4Info lists, with P4Runtime's ids.
 //!
-//! Rewrites may merge or split the tables of the program; these stay as the source has them, and [`Physical`] says where each has gone.
+//! Rewrites may merge or split the tables of the program; these stay as the source has them, and [`Physical`] maps each to what it has become.
 
 pub use crate::entry::SizeSemantics;
 use crate::{CounterUnit, MatchKind, MeterUnit, Notes, Scope, TableId};
@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Interface {
-    /// What the source says about the program as a whole: the annotations of `main`.
+    /// The program's own notes: the annotations of `main`.
     pub package: Notes,
     pub tables: Vec<SourceTable>,
     pub actions: Vec<SourceAction>,
@@ -18,7 +18,7 @@ pub struct Interface {
     pub types: Vec<SourceType>,
     /// Tables that the source declares and no control applies. P4Info does not list them; entries for them have no effect.
     pub unapplied: Vec<String>,
-    /// Whether the source makes objects of its architecture or calls its functions: P4Info then says that it lists their types, also if none has a name.
+    /// Whether the source makes objects of its architecture or calls its functions: P4Info then lists their types, also if none has a name.
     pub externs: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct SourceTable {
     /// The ids of its direct counters and meters.
     pub direct: Vec<u32>,
     pub size: Option<u64>,
-    /// Whether the controller is told of entries that are not hit for long.
+    /// Whether the controller is notified of entries that are not hit for long.
     pub idle_timeout: bool,
     pub entries_constant: bool,
     /// Whether the program itself gives it entries.
@@ -187,7 +187,7 @@ pub enum TypeSpec {
     Bool,
     Error,
     Tuple(Vec<TypeSpec>),
-    /// A declared type, which stands among [`Interface::types`].
+    /// A declared type, which is one of [`Interface::types`].
     Named(NamedKind, String),
     /// A stack of this many headers or unions.
     Stack(NamedKind, String, u32),
@@ -226,7 +226,7 @@ pub enum Definition {
     Serializable(u32, Vec<Member<BigUint>>),
     Errors(Vec<Member<()>>),
     New(TypeSpec),
-    /// A type whose values are others for the controller, as the document with this address says.
+    /// A type whose values are others for the controller, defined by the document with this address.
     Translated {
         uri: String,
         to: Translation,

@@ -23,7 +23,7 @@ pub enum NodeKind {
         body: Vec<Statement>,
         select: Select,
     },
-    /// Statements, run in order. `exit` stands if one of them is `Exit`.
+    /// Statements, run in order. There is an `exit` if one of them is `Exit`.
     Block {
         body: Vec<Statement>,
         next: NodeId,
@@ -34,7 +34,7 @@ pub enum NodeKind {
         then: NodeId,
         otherwise: NodeId,
     },
-    /// Looks a table up, counts, runs the action of the entry or the default action. `exit` stands if an action has `Exit`.
+    /// Looks a table up, counts, runs the action of the entry or the default action. There is an `exit` if an action has `Exit`.
     Apply {
         table: TableId,
         next: Next,
@@ -99,7 +99,7 @@ pub enum KeySet {
         low: BigUint,
         high: BigUint,
     },
-    /// The members that the control plane gave a value set. A set over several keys stands alone in its case and takes them all.
+    /// The members that the control plane gave a value set. A set over several keys is alone in its case and takes them all.
     Set(ValueSetId),
 }
 

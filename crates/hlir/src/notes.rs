@@ -1,8 +1,8 @@
-//! What the source says about an object beside its meaning: where it stands, its annotations, its documentation.
+//! What the source has about an object beside its meaning: its place, its annotations, its documentation.
 
 use num_bigint::BigInt;
 
-/// Where something stands in the source: 1-based lines and columns, `end` exclusive.
+/// A place in the source: 1-based lines and columns, `end` exclusive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     pub file: String,
@@ -12,7 +12,7 @@ pub struct Origin {
     pub end_column: u32,
 }
 
-/// What the source says about an object beside its meaning; kept for P4Info, explain and trace.
+/// What the source has about an object beside its meaning; kept for P4Info, explain and trace.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Notes {
     pub origin: Option<Origin>,
@@ -32,7 +32,7 @@ pub struct Annotation {
 pub enum AnnotationBody {
     #[default]
     None,
-    /// What stands between the parentheses, as it was written.
+    /// The text between the parentheses, as it was written.
     Text(String),
     Values(Vec<AnnotationValue>),
     Pairs(Vec<(String, AnnotationValue)>),

@@ -10,7 +10,7 @@ pub struct Counter {
     pub size: u64,
     pub table: Option<TableId>,
     pub unit: CounterUnit,
-    /// A direct counter that counts every hit by itself (v1model), rather than where an action says so (PSA).
+    /// A direct counter that counts every hit by itself (v1model), rather than by a call in an action (PSA).
     pub automatic: bool,
     pub notes: Notes,
 }

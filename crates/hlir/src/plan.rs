@@ -140,7 +140,7 @@ pub struct JoinChoice {
 /// How two tables are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub enum JoinKind {
-    /// A joint table stands in front of both.
+    /// A joint table precedes both.
     #[default]
     Table,
     /// The first table's record has the place of the second's entry.

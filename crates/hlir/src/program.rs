@@ -112,7 +112,7 @@ impl Program {
         self.entry.ok_or_else(|| match self.architecture.as_str() {
             "" | "none" => "the program has no main package, so there is nothing to run".to_string(),
             other => {
-                format!("nothing says how the parts of the package `{other}` work together, so there is nothing to run")
+                format!("it is not defined how the parts of the package `{other}` work together, so there is nothing to run")
             }
         })
     }
@@ -177,7 +177,7 @@ impl Program {
         is_counted || self.meters.values().any(|meter| meter.table == Some(table))
     }
 
-    /// The fields of a table's key as one number, in the order of the table. The first stands highest, but an lpm field below all others.
+    /// The fields of a table's key as one number, in the order of the table. The first has the highest bits, but an lpm field is below all others.
     pub fn key_fields(&self, table: TableId) -> Vec<KeyField> {
         let kinds = self.key_kinds(table);
         let mut order: Vec<usize> = (0..kinds.len()).collect();

@@ -1,4 +1,4 @@
-//! Places in a source text: a `Span` is a pair of offsets, a `SourceMap` says which file, line and column that is.
+//! Places in a source text: a `Span` is a pair of offsets, a `SourceMap` gives their file, line and column.
 //!
 //! A P4 program reaches the compiler as one preprocessed text made of many files. Spans are offsets into that text, so
 //! that they stay small and cheap to copy; the map knows the line marks of the preprocessor and translates back.
@@ -112,7 +112,7 @@ impl SourceMap {
         let line = self.line_index(offset) as u32;
         let around = self.marks.partition_point(|mark| mark.first_line <= line);
         let own = self.marks[..around].iter().rposition(|mark| mark.file == self.marks[0].file)?;
-        // The mark that leaves the program stands where the directive stood.
+        // The mark that leaves the program is where the directive was.
         let leaving = self.marks[..around].get(own + 1)?.first_line.checked_sub(1)?;
         let (start, written) = self.line_at(self.line_starts[leaving as usize]);
         Some(Span::new(start, start + written.len() as u32))

@@ -50,7 +50,7 @@ pub enum Statement {
     Exit,
 
     /// In parser states. Takes a header's bytes at the cursor and moves it behind them. `varbit` is the length in bits of the varbit field and
-    /// stands exactly if the header has one. Fails with PacketTooShort; with ParserInvalidArgument if `varbit` is not a multiple of 8, and with
+    /// exists exactly if the header has one. Fails with PacketTooShort; with ParserInvalidArgument if `varbit` is not a multiple of 8, and with
     /// HeaderTooShort if it exceeds the field (checked in this order: multiple of 8, packet length, field width).
     Extract {
         header: HeaderId,

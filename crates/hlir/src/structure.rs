@@ -8,7 +8,7 @@ pub enum Structure {
     Exact,
     /// The same for keys of at most 48 bits, eight entries to a line; at most 65,535 different records.
     Exact48,
-    /// The same for keys of 49 to 60 bits, of which the entry's place tells what its word has no room for; an array of 512 KB at least.
+    /// The same for keys of 49 to 60 bits, of which the entry's place encodes what its word has no room for; an array of 512 KB at least.
     Exact60,
     /// DIR-24-8: one or two accesses for keys of up to 32 bits.
     Dir24_8,
@@ -26,7 +26,7 @@ pub enum Structure {
     Scan,
     /// At most 4,096 rules: sets of rules by chunks of the key, and their intersection.
     BitVector,
-    /// At most 65,536 rules: a hash table for each set of parts of the key that rules say all of.
+    /// At most 65,536 rules: a hash table for each set of parts of the key that rules fix.
     TupleSpace,
     /// A tree of pieces of the key space: prefixes of at most 128 bits, or one range.
     Btree,
@@ -58,7 +58,7 @@ impl Structure {
         Structure::Code,
     ];
 
-    /// The one that these keys, kinds and widths, suggest: what a table has of which a plan says nothing.
+    /// The one that these keys, kinds and widths, suggest: the structure of a table without a line in the plan.
     pub fn usual(keys: &[(MatchKind, u32)]) -> Structure {
         let fits = |structure: Structure| structure.misses(keys).is_none();
         if fits(Structure::Exact) {
@@ -113,7 +113,7 @@ impl Structure {
         }
     }
 
-    /// Entries that end behind a key's first 24 bits for which there is room wherever they are, where numbers that say where are scarce.
+    /// Entries that end behind a key's first 24 bits for which there is room wherever they are, where the numbers of these places are scarce.
     pub fn most_long_prefixes(self) -> Option<u64> {
         (self == Structure::Dir24_8U16).then_some(32_262)
     }

@@ -7,7 +7,7 @@ pub struct Table {
     /// The control plane's name: `ingress.ipv4_lpm`.
     pub name: String,
     pub keys: Vec<Key>,
-    /// The bodies are this table's own: an action of P4 that several tables use stands in each.
+    /// The bodies are this table's own: an action of P4 that several tables use is in each.
     pub actions: Vec<Action>,
     /// What runs on a miss.
     pub default: ActionCall,
@@ -46,7 +46,7 @@ pub struct Key {
 /// What becomes of an entry whose time has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IdleTimeout {
-    /// The control plane, which set the time, is told once; every hit restarts the timer.
+    /// The control plane, which set the time, is notified once; every hit restarts the timer.
     Notify,
     /// The entry is deleted. Its time is that of a profile, and only `restart_timer` restarts it.
     Delete,

@@ -19,7 +19,7 @@ pub enum Access {
     Bytes,
 }
 
-/// What packets share, where the order of two uses can be told.
+/// What packets share, where the order of two uses can be observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Shared {
     Register(RegisterId),
@@ -192,7 +192,7 @@ impl Accesses {
                 self.writes.insert(Access::Bytes);
             }
             Statement::Call(call) => self.call(call),
-            // A loop may exceed its budget, which drops the packet. The others stand in no action.
+            // A loop may exceed its budget, which drops the packet. The others are in no action.
             Statement::Loop { .. }
             | Statement::Exit
             | Statement::Extract { .. }

@@ -85,7 +85,7 @@ pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
     }
 }
 
-/// The objects of a program's next joint table, which stand behind those that it has.
+/// The objects of a program's next joint table, which follow those that it has.
 pub(super) fn next_objects(program: &Program, sources: [TableId; 2]) -> Objects {
     let mut registers = (program.registers.len() as u32..).map(|number| RegisterId::from_raw(number.into()));
     let is_aged = |source: TableId| program.tables[source].idle_timeout.is_some();
@@ -124,7 +124,7 @@ pub fn derive(program: &Program, node: NodeId) -> Result<Derived, String> {
 }
 
 /// The joint table of the lookup at `node` and the one behind it, over these actions of the first. No objects
-/// stand for those that the program gets next.
+/// represent those that the program gets next.
 ///
 /// # Errors
 /// Why there is none.
@@ -359,7 +359,7 @@ struct Second {
     is_hit: bool,
 }
 
-/// The first table's action, what stands between, and the second table's action as one.
+/// The first table's action, what is between, and the second table's action as one.
 fn hidden_action(
     program: &Program,
     (first, one): (TableId, u32),

@@ -14,7 +14,7 @@ const LARGEST: usize = 64;
 pub struct Known(HashMap<Place, Expression>);
 
 impl Known {
-    /// What the branches say through which every packet comes to `node`.
+    /// The conditions of the branches through which every packet comes to `node`.
     pub fn at(program: &Program, node: NodeId) -> Known {
         let mut known = Known::default();
         let mut written = Accesses::default();

@@ -1,7 +1,7 @@
 //! Table joins: recipes of joint tables, and what makes them legal.
 //!
-//! A joint table stands in front of two tables that are looked up one after the other, and does the work of
-//! both with one lookup. A hit runs a hidden action: the first table's, what stands between, the second
+//! A joint table precedes two tables that are looked up one after the other, and does the work of
+//! both with one lookup. A hit runs a hidden action: the first table's, what is between, the second
 //! table's. On a miss the packet goes on at the first table, as if there were no joint table. So an entry may
 //! be missing at any time, and only a stale one would be wrong.
 //!
@@ -15,7 +15,7 @@
 //! A joint table may be a source of another one.
 //!
 //! A *value join* has no product of entries: its table has one entry of the second table at each *place*, and the
-//! first table's record says which place is that of the key that it gives ([`place`](derive_places)).
+//! first table's record has the place of the key that it gives ([`place`](derive_places)).
 
 mod accesses;
 mod closed;
@@ -34,7 +34,7 @@ use crate::{CounterId, Expression, MatchKind, Program, RegisterId, Table, TableI
 
 /// How the entries of a joint table are made. For each pair of entries that agree in their common keys there
 /// may be one: its key is the first entry's key and the rest of the second's, its action data the data of
-/// both. Behind the data of a source with direct counters or meters stands the number of its entry's cells.
+/// both. The data of a source with direct counters or meters are followed by its entry's counter index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
     /// The joint table. Its keys are those of `first`, then the second table's that are its own.
@@ -49,7 +49,7 @@ pub struct Join {
     pub firsts: Vec<FirstAction>,
     /// Likewise of the second.
     pub seconds: Vec<u32>,
-    /// Actions of the second table that may be its default, where entries of the first stand in joint entries with
+    /// Actions of the second table that may be its default, where entries of the first are in joint entries with
     /// that.
     pub missed: Vec<u32>,
     pub objects: Objects,
@@ -141,12 +141,12 @@ impl Program {
         self.joins.iter().find(|join| join.table == table)
     }
 
-    /// Counts hits of joint tables that stand for a miss in `table`.
+    /// Counts hits of joint tables that represent a miss in `table`.
     pub fn joint_misses(&self, table: TableId) -> Option<CounterId> {
         self.joins.iter().find(|join| join.second == table)?.objects.misses
     }
 
-    /// The times of the last hits of a table's entries that joint tables stand for.
+    /// The times of the last hits of a table's entries that joint tables represent.
     pub fn joint_timers(&self, table: TableId) -> Option<RegisterId> {
         let of_join = |join: &Join| {
             let sides = [join.first, join.second].into_iter().zip(join.objects.timers);
@@ -180,7 +180,7 @@ impl Program {
         program
     }
 
-    /// The joint tables a hit in which stands for a hit in `table`, or one that [`Program::joint_misses`] counts for a
+    /// The joint tables a hit in which represents a hit in `table`, or one that [`Program::joint_misses`] counts for a
     /// miss.
     pub fn joins_over(&self, table: TableId) -> Vec<TableId> {
         let mut over = vec![table];

@@ -35,7 +35,7 @@ pub struct Placed {
 }
 
 /// The value join of two tables. `entered` is the node by which packets come to the second lookup: its own, or that of
-/// the join, which stands before it. No objects stand for those that the program gets next.
+/// the join, which precedes it. No objects represent those that the program gets next.
 ///
 /// # Errors
 /// Why there is none.

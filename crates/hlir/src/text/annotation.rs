@@ -8,7 +8,7 @@ use num_bigint::BigInt;
 /// Digits of a number in an annotation.
 const LONGEST_NUMBER: usize = 100;
 
-/// The value before it is known whether it stands alone or behind a key.
+/// The value before it is known whether it is alone or follows a key.
 type Part = (Option<String>, AnnotationValue);
 
 impl Lexer<'_, '_> {
@@ -89,7 +89,7 @@ impl Lexer<'_, '_> {
         Some((Some(key), self.value()?))
     }
 
-    /// A value, if one stands here; otherwise nothing is taken.
+    /// A value, if one is here; otherwise nothing is taken.
     fn value(&mut self) -> Option<AnnotationValue> {
         if self.rest().starts_with('"') {
             return self.until_quote('"').map(AnnotationValue::Text);

@@ -33,7 +33,7 @@ pub(crate) enum TokenKind {
         /// Otherwise the file is the one that the text names first.
         has_file: bool,
     },
-    /// What follows a `#`: a number that stands for something which has no usable name.
+    /// What follows a `#`: the number of something which has no usable name.
     Ordinal(String),
     Symbol(&'static str),
     End,
@@ -62,7 +62,7 @@ pub(crate) struct Token {
     pub span: Span,
     /// Whether it is the first of its line; errors are recovered from there.
     pub first_of_line: bool,
-    /// Whether nothing stands before it on its line, not even a space.
+    /// Whether it is the first of its line, without a space before it.
     pub at_margin: bool,
 }
 
@@ -211,7 +211,7 @@ impl<'t> Lexer<'t, '_> {
         }
     }
 
-    /// What stands between this quote and the next one, escapes replaced. `None` if it does not end on its line.
+    /// The text between this quote and the next one, escapes replaced. `None` if it does not end on its line.
     pub(super) fn until_quote(&mut self, quote: char) -> Option<String> {
         let mut out = String::new();
         let start = self.at;
@@ -293,7 +293,7 @@ impl<'t> Lexer<'t, '_> {
     }
 }
 
-/// The character that an escape stands for; the backslash has been taken.
+/// The character of an escape; the backslash has been taken.
 fn escape(characters: &mut impl Iterator<Item = (usize, char)>) -> Option<char> {
     match characters.next()?.1 {
         'n' => Some('\n'),

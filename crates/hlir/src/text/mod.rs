@@ -1,7 +1,7 @@
 //! The text of HLIR and of plans. The text is the IR: what is printed reads back as an equal value, and prints again as the same bytes.
 //!
 //! `lex` makes tokens, `parse` makes programs and plans of them, `print` makes text; what they must agree on (words, symbols, which name
-//! means what) stands once, in `words` and `names`. `docs/hlir.md` describes the language.
+//! means what) is defined once, in `words` and `names`. `docs/hlir.md` describes the language.
 
 mod annotation;
 mod lex;

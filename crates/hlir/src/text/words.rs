@@ -33,7 +33,7 @@ pub(crate) const ITEMS: &[&str] = &[
     "plan",
 ];
 
-/// Words that mean something where a name could stand.
+/// Words that mean something where a name could be.
 const RESERVED: &[&str] =
     &["_", "true", "false", "action", "hit", "miss", "exit", "else", "otherwise", "when", "payload"];
 
@@ -259,7 +259,7 @@ pub fn written(name: &str) -> String {
     }
 }
 
-/// `text` between two of `quote`, with escapes for what may not stand there.
+/// `text` between two of `quote`, with escapes for what may not be there.
 pub(crate) fn between(text: &str, quote: char) -> String {
     let mut out = String::from(quote);
     for character in text.chars() {
@@ -280,7 +280,7 @@ pub(crate) fn between(text: &str, quote: char) -> String {
     out
 }
 
-/// The end of an annotation's body that begins at the front of `text`: where its closing parenthesis stands. Parentheses in strings do not
+/// The end of an annotation's body that begins at the front of `text`: the place of its closing parenthesis. Parentheses in strings do not
 /// count, and a body does not go beyond its line.
 pub(crate) fn body_end(text: &str) -> Option<usize> {
     let mut depth = 0;

@@ -3,7 +3,7 @@
 //!
 //! The result may be conservative. Where [`VectorStage::exits`] is set, a packet *may* exit the path; it then
 //! runs from its beginning, which is right for any packet. Where it is not set, the packet stays, with the
-//! keys in [`VectorStage::keys`]. An [`Obstacle`] says why a stage has no vector form; it then runs packet by
+//! keys in [`VectorStage::keys`]. An [`Obstacle`] is the reason why a stage has no vector form; it then runs packet by
 //! packet.
 
 mod bytes;
@@ -105,7 +105,7 @@ pub struct VectorStage {
     pub bytes: u32,
     /// A mask: the packet may exit the path.
     pub exits: Number,
-    /// A mask: it exits, and is only counted and dropped, as [`SideExits`] say.
+    /// A mask: it exits, and is only counted and dropped, given by [`SideExits`].
     pub drops: Number,
     /// By position on the path: the record number of each lookup before the cut.
     pub found: Vec<(usize, Number)>,

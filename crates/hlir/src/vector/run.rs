@@ -20,8 +20,8 @@ pub(super) const UNKNOWN: &str = "reads a result of the lookup";
 /// Symbolic state of a packet: uniform except for the values.
 #[derive(Clone, PartialEq)]
 pub(super) struct State {
-    /// Variables that were assigned; all others are zero. Booleans have one bit. None if only the lookup can
-    /// say.
+    /// Variables that were assigned; all others are zero. Booleans have one bit. None if only the lookup
+    /// decides.
     pub variables: BTreeMap<VariableId, Option<Bits>>,
     /// Fields that an action assigned; all others are as in the packet.
     pub fields: BTreeMap<FieldRef, Option<Bits>>,

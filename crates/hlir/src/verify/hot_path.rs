@@ -200,7 +200,7 @@ impl Verifier<'_> {
         profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some())
     }
 
-    /// A stage makes all lookups in a table that it prefetches, whatever later stages say.
+    /// A stage makes all lookups in a table that it prefetches, whatever the lines of later stages are.
     fn prefetched_once(&mut self, plan: &Plan, stages: &[hot_path::Stage]) {
         for (number, stage) in stages.iter().enumerate() {
             for (at, request) in plan.loops[stage.number].prefetches.iter().enumerate() {

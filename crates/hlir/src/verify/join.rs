@@ -1,4 +1,4 @@
-//! Checks of joint tables: their recipes are what the graph says, so that a hit does what both lookups would do.
+//! Checks of joint tables: their recipes are those of the graph, so that a hit does what both lookups would do.
 
 use super::{Site, Verifier};
 use crate::join::{Join, derive, derive_of, derive_places, node_of, refusal};

@@ -48,7 +48,7 @@ impl Verifier<'_> {
         };
         let Some(planned) = plan.tables.iter().find(|planned| planned.table == name) else {
             let hint = format!("write `table {name}: exact48`, or what else both tables have");
-            self.report(site, format!("the plan does not say which structure `{name}` has"), &hint);
+            self.report(site, format!("the plan has no structure for `{name}`"), &hint);
             return None;
         };
         if !matches!(planned.structure, Structure::Exact48 | Structure::Exact60) {

@@ -132,7 +132,7 @@ impl Verifier<'_> {
         let fits = set.fields.len() == widths.len()
             && set.fields.iter().zip(widths).all(|((_, width, _), key)| key.is_none_or(|key| key == *width));
         if !fits {
-            let hint = "a set over several keys stands alone in its case and takes them all";
+            let hint = "a set over several keys is alone in its case and takes them all";
             self.report(site, format!("value set `{}` does not have the widths of the keys", set.name), hint);
         }
     }

@@ -160,7 +160,7 @@ impl Verifier<'_> {
                 hint,
             );
         };
-        // An impossible queue is reported already; its capacity says nothing.
+        // An impossible queue is reported already; its capacity is not checked.
         if lp.batch != queue.capacity && (1..=LARGEST_QUEUE).contains(&queue.capacity) {
             let hint = format!("the batch of a queue's loop is its capacity: write `batch {}`", queue.capacity);
             self.report(site, format!("a batch of {} packets from a queue for {}", lp.batch, queue.capacity), &hint);

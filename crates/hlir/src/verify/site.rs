@@ -67,7 +67,7 @@ impl Places {
         self.0.insert(site, span);
     }
 
-    /// Where a part stands; one that has no place of its own, such as what a text leaves out, stands nowhere.
+    /// The place of a part; none for a part without a place of its own, such as what a text leaves out.
     pub fn get(&self, site: Site) -> Span {
         self.0.get(&site).copied().unwrap_or(Span::NONE)
     }
@@ -83,7 +83,7 @@ impl Places {
 }
 
 impl Site {
-    /// The part in words, as `node `ingress.x``; nothing where the message itself says it.
+    /// The part in words, as `node `ingress.x``; nothing where the message itself has it.
     pub(crate) fn describe(self, program: &Program) -> String {
         let table =
             |id: TableId| format!("table {}", name(get(&program.tables, id).map(|table| &table.name), number(id)));

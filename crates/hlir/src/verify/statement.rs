@@ -1,11 +1,11 @@
-//! Checks of statements: where each may stand, and the widths of what it works on.
+//! Checks of statements: where each is allowed, and the widths of what it works on.
 
 use super::kinds::shown;
 use super::{Body, Kinds, Site, Verifier};
 use crate::text::{get, number};
 use crate::{Argument, Call, Expression, FieldRef, HashInput, Header, ParserId, Statement, Table, TableId, Type};
 
-/// What a list of statements stands in.
+/// What contains a list of statements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Surroundings {
     State(ParserId),
@@ -67,7 +67,7 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
             }
             Statement::Scope { label, body } | Statement::Loop { label, body } => {
                 if self.labels.contains(&label.as_str()) {
-                    self.error(site, format!("label `{label}` stands for what encloses it already"));
+                    self.error(site, format!("label `{label}` names what encloses it already"));
                 }
                 self.labels.push(label);
                 self.list(body);
@@ -80,7 +80,7 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
             }
             Statement::Exit => {
                 if matches!(self.surroundings, Surroundings::State(_)) {
-                    self.error(site, "`exit` cannot stand in a parser state");
+                    self.error(site, "`exit` is not allowed in a parser state");
                 }
             }
             Statement::Extract { .. }
@@ -91,7 +91,7 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
             }
             Statement::Emit(header) => {
                 if self.surroundings != Surroundings::Deparse {
-                    self.error(site, "`emit` stands in deparser nodes only");
+                    self.error(site, "`emit` is allowed in deparser nodes only");
                 }
                 let header = self.judge(site, |kinds| kinds.header(*header));
                 self.whole_bytes(site, header);
@@ -103,7 +103,7 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
 
     fn parsing(&mut self, site: Site, statement: &Statement) {
         let Surroundings::State(parser) = self.surroundings else {
-            return self.error(site, "`extract`, `advance`, `lookahead` and `verify` stand in parser states only");
+            return self.error(site, "`extract`, `advance`, `lookahead` and `verify` are allowed in parser states only");
         };
         match statement {
             Statement::Extract { header, varbit } => {
@@ -190,7 +190,7 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
             Call::AddEntry { .. } => self.add_entry(site, call),
             Call::RestartTimer { expiry } => {
                 if !matches!(self.surroundings, Surroundings::Action { .. }) {
-                    self.error(site, "`restart_timer` stands in actions only: it is about the entry that was hit");
+                    self.error(site, "`restart_timer` is allowed in actions only: it is about the entry that was hit");
                 }
                 self.judge(site, |kinds| expiry.as_ref().and_then(|expiry| kinds.bits(expiry, "an expiry")));
             }
@@ -308,7 +308,7 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
         let default = Surroundings::Action { table: *table, action: found.default.action };
         if self.surroundings != default || !found.add_on_miss {
             let message =
-                format!("`insert` into `{}` stands in its default action only, and needs `add_on_miss`", found.name);
+                format!("`insert` into `{}` is allowed in its default action only, and needs `add_on_miss`", found.name);
             self.error(site, message);
         }
         let Some(action) = found.actions.get(*action as usize) else {

@@ -56,7 +56,7 @@ impl Verifier<'_> {
         }
         if let Some(call) = &table.empty_group {
             if !has_selector {
-                self.error(site, "it says what an empty group does, but has no profile with a selector");
+                self.error(site, "it has an action for empty groups, but no profile with a selector");
             }
             self.action_call(site, table, call);
         }

@@ -41,7 +41,7 @@ fn blocks() -> Vec<Block> {
     blocks
 }
 
-/// The program that a block stands for.
+/// The program of a block.
 fn whole(block: &Block, example: &str) -> String {
     let exit = if block.text.contains("exit\n") { " exit queue" } else { "" };
     let text = &block.text;

@@ -30,8 +30,8 @@ fn tables_of_one_structure_can_be_joint() {
 
 #[test]
 fn joint_tables_have_the_same_planned_structure() {
-    let unsaid = "the plan: the plan does not say which structure `ingress.dmac` has";
-    assert_eq!(found(&[], &[SMAC, SHARE]), [unsaid]);
+    let missing = "the plan: the plan has no structure for `ingress.dmac`";
+    assert_eq!(found(&[], &[SMAC, SHARE]), [missing]);
     let other = "the plan: `ingress.dmac` is `exact`";
     assert_eq!(found(&[], &[SMAC, "table ingress.dmac: exact", SHARE]), [other]);
 }

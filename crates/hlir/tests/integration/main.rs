@@ -1,4 +1,4 @@
-//! HLIR as other crates use it: its text, the verifier, and what it says of effects, vector code and queues.
+//! HLIR as other crates use it: its text, the verifier, and its analyses of effects, vector code and queues.
 
 mod deferral;
 mod docs;

@@ -9,7 +9,7 @@ const IPV4: &str = include_str!("../programs/ipv4.hlir");
 
 /// Errors of the router after replacing `from`, which it contains once.
 fn after(from: &str, to: &str) -> Vec<String> {
-    assert_eq!(IPV4.matches(from).count(), 1, "`{from}` stands once in the program");
+    assert_eq!(IPV4.matches(from).count(), 1, "`{from}` occurs once in the program");
     messages(&IPV4.replace(from, to))
 }
 
@@ -33,77 +33,77 @@ fn in_state(statement: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn says(found: Vec<String>, expected: &str) {
+fn assert_reports(found: Vec<String>, expected: &str) {
     assert_eq!(found, [expected]);
 }
 
 #[test]
 fn types_and_widths() {
-    says(statement("meta.colour = hdr.ipv4.src"), "node `n`: 32 bits cannot be assigned to 8 bits");
-    says(statement("meta.colour = meta.rejected"), "node `n`: a boolean cannot be assigned to 8 bits");
-    says(
+    assert_reports(statement("meta.colour = hdr.ipv4.src"), "node `n`: 32 bits cannot be assigned to 8 bits");
+    assert_reports(statement("meta.colour = meta.rejected"), "node `n`: a boolean cannot be assigned to 8 bits");
+    assert_reports(
         statement("meta.colour = meta.colour + hdr.ipv4.src"),
         "node `n`: the operands of `+` differ: 8 bits and 32 bits",
     );
-    says(
+    assert_reports(
         statement("meta.rejected = meta.colour && true"),
         "node `n`: an operand of `&&` must be a boolean, and has 8 bits",
     );
-    says(statement("meta.colour = !meta.colour"), "node `n`: the operand of `!` must be a boolean, and has 8 bits");
-    says(statement("meta.colour = ~meta.rejected"), "node `n`: the operand of `~` must be bits, and is a boolean");
-    says(
+    assert_reports(statement("meta.colour = !meta.colour"), "node `n`: the operand of `!` must be a boolean, and has 8 bits");
+    assert_reports(statement("meta.colour = ~meta.rejected"), "node `n`: the operand of `~` must be bits, and is a boolean");
+    assert_reports(
         statement("meta.colour = meta.colour << meta.rejected"),
         "node `n`: an operand of `<<` must be bits, and is a boolean",
     );
-    says(statement("meta.colour = 256"), "node `n`: constant 256 does not fit 8 bits, or these are more than 1048576");
-    says(statement("meta.colour = hdr.ipv4.src[32:25]"), "node `n`: slice [32:25] does not lie within 32 bits");
-    says(statement("meta.colour = u8(hdr.ipv4.src)"), "node `n`: 32 bits cannot be extended to 8");
-    says(
+    assert_reports(statement("meta.colour = 256"), "node `n`: constant 256 does not fit 8 bits, or these are more than 1048576");
+    assert_reports(statement("meta.colour = hdr.ipv4.src[32:25]"), "node `n`: slice [32:25] does not lie within 32 bits");
+    assert_reports(statement("meta.colour = u8(hdr.ipv4.src)"), "node `n`: 32 bits cannot be extended to 8");
+    assert_reports(
         statement("meta.colour = meta.rejected ? 8w1 : 9w1"),
         "node `n`: the two sides of a choice differ: 8 bits and 9 bits",
     );
-    says(
+    assert_reports(
         statement("meta.colour = copy.port[7:0]"),
         "node `n`: `copy.…` has a value only in the `set` list of a replicated or cloned packet",
     );
-    says(statement("meta.colour = hdr.ipv4_options.data"), "node `n`: varbit field `data` is used as a value");
-    says(
+    assert_reports(statement("meta.colour = hdr.ipv4_options.data"), "node `n`: varbit field `data` is used as a value");
+    assert_reports(
         statement("meta.rejected = same(hdr.ipv4.src, hdr.ipv4_options.data)"),
         "node `n`: field `src` is not a varbit",
     );
-    says(
+    assert_reports(
         statement("meta.colour = bit(meta.colour) ++ 7w0"),
         "node `n`: the operand of `bit` must be a boolean, and has 8 bits",
     );
-    says(statement("if meta.colour { truncate 32w1 }"), "node `n`: a condition must be a boolean, and has 8 bits");
+    assert_reports(statement("if meta.colour { truncate 32w1 }"), "node `n`: a condition must be a boolean, and has 8 bits");
 }
 
 #[test]
 fn statements_and_where_they_stand() {
-    says(statement("emit hdr.ipv4"), "node `n`: `emit` stands in deparser nodes only");
-    says(
+    assert_reports(statement("emit hdr.ipv4"), "node `n`: `emit` is allowed in deparser nodes only");
+    assert_reports(
         statement("advance 32w8"),
-        "node `n`: `extract`, `advance`, `lookahead` and `verify` stand in parser states only",
+        "node `n`: `extract`, `advance`, `lookahead` and `verify` are allowed in parser states only",
     );
-    says(statement("leave l"), "node `n`: no scope or loop around it is labelled `l`");
-    says(statement("scope l { loop l { leave l } }"), "node `n`: label `l` stands for what encloses it already");
-    says(statement("copy hdr.ipv4 = hdr.tcp"), "node `n`: the two headers have different fields");
-    says(statement("copy hdr.ipv4_options.data = hdr.ipv4.src"), "node `n`: field `src` is not a varbit");
-    says(statement("truncate 16w5"), "node `n`: the length must have 32 bits, and has 16 bits");
-    says(statement("exit"), "node `n`: it has an `exit` statement, but no `exit` edge");
-    says(
+    assert_reports(statement("leave l"), "node `n`: no scope or loop around it is labelled `l`");
+    assert_reports(statement("scope l { loop l { leave l } }"), "node `n`: label `l` names what encloses it already");
+    assert_reports(statement("copy hdr.ipv4 = hdr.tcp"), "node `n`: the two headers have different fields");
+    assert_reports(statement("copy hdr.ipv4_options.data = hdr.ipv4.src"), "node `n`: field `src` is not a varbit");
+    assert_reports(statement("truncate 16w5"), "node `n`: the length must have 32 bits, and has 16 bits");
+    assert_reports(statement("exit"), "node `n`: it has an `exit` statement, but no `exit` edge");
+    assert_reports(
         with("header h: t { a: 4 }\nnode x: deparse { emit h } -> departure\n"),
         "node `x`: the header has 4 bits, which are no whole bytes",
     );
-    says(in_state("exit"), "node `parser.tcp`: `exit` cannot stand in a parser state");
-    says(
+    assert_reports(in_state("exit"), "node `parser.tcp`: `exit` is not allowed in a parser state");
+    assert_reports(
         in_state("extract hdr.ipv4_options"),
         "node `parser.tcp`: the header has a varbit field: `varbit LENGTH` is missing",
     );
-    says(in_state("extract hdr.tcp varbit 32w8"), "node `parser.tcp`: the header has no varbit field");
-    says(in_state("advance 16w8"), "node `parser.tcp`: the number of bits must have 32 bits, and has 16 bits");
-    says(in_state("lookahead meta.rejected"), "node `parser.tcp`: what is looked at must be bits, and is a boolean");
-    says(
+    assert_reports(in_state("extract hdr.tcp varbit 32w8"), "node `parser.tcp`: the header has no varbit field");
+    assert_reports(in_state("advance 16w8"), "node `parser.tcp`: the number of bits must have 32 bits, and has 16 bits");
+    assert_reports(in_state("lookahead meta.rejected"), "node `parser.tcp`: what is looked at must be bits, and is a boolean");
+    assert_reports(
         in_state("verify true else 8w3"),
         "node `parser.tcp`: the error, as its parser's variable, must have 32 bits, and has 8 bits",
     );
@@ -111,71 +111,71 @@ fn statements_and_where_they_stand() {
 
 #[test]
 fn calls() {
-    says(statement("count ingress.acl_hits"), "node `n`: a direct counter is used in actions of its table only");
-    says(statement("count ingress.acl_hits at 8w1"), "node `n`: the counter is direct, and takes no index");
-    says(statement("count egress.ports"), "node `n`: the counter is not direct: `at INDEX` is missing");
-    says(
+    assert_reports(statement("count ingress.acl_hits"), "node `n`: a direct counter is used in actions of its table only");
+    assert_reports(statement("count ingress.acl_hits at 8w1"), "node `n`: the counter is direct, and takes no index");
+    assert_reports(statement("count egress.ports"), "node `n`: the counter is not direct: `at INDEX` is missing");
+    assert_reports(
         statement("meter ingress.acl_meter into meta.colour"),
         "node `n`: a direct meter is used in actions of its table only",
     );
-    says(
+    assert_reports(
         statement("read egress.packets at 8w1 into meta.colour"),
         "node `n`: a register of 32 bits is read into 8 bits",
     );
-    says(
+    assert_reports(
         statement("write egress.packets at 8w1 = 8w1"),
         "node `n`: what is written to the register must have 32 bits, and has 8 bits",
     );
-    says(statement("checksum add {} into meta.colour"), "node `n`: a checksum has 16 bits");
-    says(statement("hash crc16 {} into meta.rejected"), "node `n`: a hash must be bits, and is a boolean");
-    says(statement("random 9w1..8w2 into meta.colour"), "node `n`: the lowest number must have 8 bits, and has 9 bits");
-    says(statement("assert meta.colour else \"no\""), "node `n`: what is asserted must be a boolean, and has 8 bits");
-    says(
+    assert_reports(statement("checksum add {} into meta.colour"), "node `n`: a checksum has 16 bits");
+    assert_reports(statement("hash crc16 {} into meta.rejected"), "node `n`: a hash must be bits, and is a boolean");
+    assert_reports(statement("random 9w1..8w2 into meta.colour"), "node `n`: the lowest number must have 8 bits, and has 9 bits");
+    assert_reports(statement("assert meta.colour else \"no\""), "node `n`: what is asserted must be a boolean, and has 8 bits");
+    assert_reports(
         statement("restart_timer"),
-        "node `n`: `restart_timer` stands in actions only: it is about the entry that was hit",
+        "node `n`: `restart_timer` is allowed in actions only: it is about the entry that was hit",
     );
-    says(
+    assert_reports(
         statement("insert ingress.acl => ingress.permit()"),
-        "node `n`: `insert` into `ingress.acl` stands in its default action only, and needs `add_on_miss`",
+        "node `n`: `insert` into `ingress.acl` is allowed in its default action only, and needs `add_on_miss`",
     );
     let digest = "digest d { a: 8 }\nnode n: block { digest d(8w1, 8w2) } -> deparser\n";
-    says(with(digest), "node `n`: digest `d` has 1 fields, and is given 2");
+    assert_reports(with(digest), "node `n`: digest `d` has 1 fields, and is given 2");
     let digest = "digest d { a: 8 }\nnode n: block { digest d(9w1) } -> deparser\n";
-    says(with(digest), "node `n`: field `a` must have 8 bits, and has 9 bits");
+    assert_reports(with(digest), "node `n`: field `a` must have 8 bits, and has 9 bits");
 }
 
 #[test]
 fn names_and_storage() {
-    says(with("header hdr.ipv4: t { a: 8 }\n"), "two variables, headers or fields are named `hdr.ipv4`");
-    says(with("variable hdr.ipv4.src: 8\n"), "two variables, headers or fields are named `hdr.ipv4.src`");
-    says(with("node departure: block {} -> deparser\n"), "two nodes are named `departure`");
-    says(with("counter egress.packets: bytes [1]\n"), "two registers, counters or meters are named `egress.packets`");
-    says(with("header h: t { a: varbit 8, b: varbit 8 }\n"), "header `h`: a header has at most one varbit field");
-    says(with("variable v: 1048577\n"), "variable `v`: 1048577 bits are more than 1048576");
-    says(with("register r: 8 [4] = 256\n"), "register `r`: 256 does not fit 8 bits");
-    says(with("counter c: bytes [1] automatic\n"), "counter `c`: only a direct counter can be automatic");
-    says(
+    assert_reports(with("header hdr.ipv4: t { a: 8 }\n"), "two variables, headers or fields are named `hdr.ipv4`");
+    assert_reports(with("variable hdr.ipv4.src: 8\n"), "two variables, headers or fields are named `hdr.ipv4.src`");
+    assert_reports(with("node departure: block {} -> deparser\n"), "two nodes are named `departure`");
+    assert_reports(with("counter egress.packets: bytes [1]\n"), "two registers, counters or meters are named `egress.packets`");
+    assert_reports(with("header h: t { a: varbit 8, b: varbit 8 }\n"), "header `h`: a header has at most one varbit field");
+    assert_reports(with("variable v: 1048577\n"), "variable `v`: 1048577 bits are more than 1048576");
+    assert_reports(with("register r: 8 [4] = 256\n"), "register `r`: 256 does not fit 8 bits");
+    assert_reports(with("counter c: bytes [1] automatic\n"), "counter `c`: only a direct counter can be automatic");
+    assert_reports(
         with("counter c: bytes [1] of ingress.acl\n"),
         "counter `c`: a direct counter or meter has no size: it has a cell for each entry",
     );
-    says(
+    assert_reports(
         with("meter m: bytes of ingress.acl into meta.rejected\n"),
         "meter `m`: the colour must be bits, and is a boolean",
     );
-    says(after("program ipv4", "program `ipv 4`"), "the program's name `ipv 4` must be letters, digits and `_`");
-    says(after("errors {", "errors only {"), "the first seven errors must be those of core.p4");
+    assert_reports(after("program ipv4", "program `ipv 4`"), "the program's name `ipv 4` must be letters, digits and `_`");
+    assert_reports(after("errors {", "errors only {"), "the first seven errors must be those of core.p4");
 }
 
 #[test]
 fn tables() {
     let table = |members: &str| with(&format!("table t {{\n{members}\naction a() {{}}\naction b(x: 8) {{}}\n}}\n"));
-    says(table("key meta.rejected: exact\ndefault a()"), "key 1 of table `t`: a key must be bits, and is a boolean");
-    says(table("default b()"), "table `t`: action `b` takes 1 arguments, and is given 0");
-    says(table("default b(256)"), "table `t`: argument 0x100 does not fit the 8 bits of `x`");
-    says(table("default a()\naction a() {}"), "two actions of table `t` are named `a`");
-    says(table("default a()\naction c(x: 8, x: 8) {}"), "two parameters of action `c` are named `x`");
-    says(table("default c()\ntable_only action c() {}"), "table `t`: the default action is `table_only`");
-    says(
+    assert_reports(table("key meta.rejected: exact\ndefault a()"), "key 1 of table `t`: a key must be bits, and is a boolean");
+    assert_reports(table("default b()"), "table `t`: action `b` takes 1 arguments, and is given 0");
+    assert_reports(table("default b(256)"), "table `t`: argument 0x100 does not fit the 8 bits of `x`");
+    assert_reports(table("default a()\naction a() {}"), "two actions of table `t` are named `a`");
+    assert_reports(table("default a()\naction c(x: 8, x: 8) {}"), "two parameters of action `c` are named `x`");
+    assert_reports(table("default c()\ntable_only action c() {}"), "table `t`: the default action is `table_only`");
+    assert_reports(
         table("default a()\nselector meta.colour"),
         "table `t`: it has selector inputs, but no profile with a selector",
     );
@@ -186,7 +186,7 @@ fn tables() {
     for (kind, entry) in
         [("exact", "_"), ("exact", "1/8"), ("lpm", "1"), ("ternary", "1"), ("range", "1"), ("optional", "1 &&& 1")]
     {
-        says(keyed(kind, &format!("{entry} => a()")), form);
+        assert_reports(keyed(kind, &format!("{entry} => a()")), form);
     }
     let wrong = [
         ("exact", "256"),
@@ -197,7 +197,7 @@ fn tables() {
         ("optional", "256"),
     ];
     for (kind, entry) in wrong {
-        says(keyed(kind, &format!("{entry} => a()")), fit);
+        assert_reports(keyed(kind, &format!("{entry} => a()")), fit);
     }
     for (kind, entry) in
         [("exact", "255"), ("lpm", "2/7"), ("ternary", "256 &&& 1"), ("range", "1..1"), ("optional", "_")]
@@ -205,59 +205,59 @@ fn tables() {
         let expected: &[&str] = if entry == "256 &&& 1" { &[fit] } else { &[] };
         assert_eq!(keyed(kind, &format!("{entry} => a()")), expected);
     }
-    says(keyed("exact", "priority 1: 1 => a()"), "entry 1 of table `t`: the table has no priorities");
-    says(keyed("exact", "1, 2 => a()"), "entry 1 of table `t`: the table has 1 keys, and the entry 2 values");
-    says(keyed("exact", "1 => member 1"), "entry 1 of table `t`: the table has no action profile");
-    says(keyed("exact", "1 => group 1"), "entry 1 of table `t`: the table has no action selector");
+    assert_reports(keyed("exact", "priority 1: 1 => a()"), "entry 1 of table `t`: the table has no priorities");
+    assert_reports(keyed("exact", "1, 2 => a()"), "entry 1 of table `t`: the table has 1 keys, and the entry 2 values");
+    assert_reports(keyed("exact", "1 => member 1"), "entry 1 of table `t`: the table has no action profile");
+    assert_reports(keyed("exact", "1 => group 1"), "entry 1 of table `t`: the table has no action selector");
     for (selector, missing) in [("", "member 1"), (" selector crc16 width 14 largest_group 32", "group 7")] {
         let members =
             format!("key meta.colour: exact\naction a() {{}}\ndefault a()\nprofile p\nentries {{ 1 => {missing} }}");
         let found = with(&format!("profile p [4]{selector}\ntable t {{\n{members}\n}}\n"));
-        says(found, &format!("entry 1 of table `t`: there is no {missing} when the program starts"));
+        assert_reports(found, &format!("entry 1 of table `t`: there is no {missing} when the program starts"));
     }
     let lpm = "key meta.colour: lpm\ndefault a()\nadd_on_miss";
-    says(table(lpm), "table `t`: `add_on_miss` is for tables whose keys are all exact");
+    assert_reports(table(lpm), "table `t`: `add_on_miss` is for tables whose keys are all exact");
 }
 
 #[test]
 fn nodes_and_edges() {
-    says(
+    assert_reports(
         with("node n: block {} -> deparser exit deparser\n"),
         "node `n`: it has an `exit` edge, but no `exit` statement",
     );
-    says(
+    assert_reports(
         with("node n: branch meta.colour -> deparser else deparser\n"),
         "node `n`: a condition must be a boolean, and has 8 bits",
     );
     let twice =
         "node n: apply ingress.routes -> { ingress.via -> deparser, ingress.via -> deparser, otherwise -> deparser }\n";
-    says(with(twice), "node `n`: action `ingress.via` leads to two nodes");
-    says(after("exit ingress.end\n", "\n"), "node `ingress.acl`: it has an `exit` statement, but no `exit` edge");
-    says(with("node n: block {} -> #999\n"), "node `n`: there is no node number 999");
-    says(with("node n: apply #99 -> deparser\n"), "node `n`: there is no table number 99");
-    says(with("node a: block {} -> b\nnode b: block {} -> a\n"), "node `b`: its edge to `a` closes a cycle");
+    assert_reports(with(twice), "node `n`: action `ingress.via` leads to two nodes");
+    assert_reports(after("exit ingress.end\n", "\n"), "node `ingress.acl`: it has an `exit` statement, but no `exit` edge");
+    assert_reports(with("node n: block {} -> #999\n"), "node `n`: there is no node number 999");
+    assert_reports(with("node n: apply #99 -> deparser\n"), "node `n`: there is no table number 99");
+    assert_reports(with("node a: block {} -> b\nnode b: block {} -> a\n"), "node `b`: its edge to `a` closes a cycle");
     let buffers = "node a: buffer { otherwise -> b }\nnode b: buffer { unicast -> a }\n";
-    says(with(buffers), "node `b`: its edge to `a` closes a cycle");
-    says(after("0, 17 -> parser.tcp", "0, 17 -> departure"), &beyond("departure"));
-    says(after("0, 17 -> parser.tcp", "0 -> parser.tcp"), "node `parser.ipv4`: a case has 1 values for 2 keys");
-    says(
+    assert_reports(with(buffers), "node `b`: its edge to `a` closes a cycle");
+    assert_reports(after("0, 17 -> parser.tcp", "0, 17 -> departure"), &beyond("departure"));
+    assert_reports(after("0, 17 -> parser.tcp", "0 -> parser.tcp"), "node `parser.ipv4`: a case has 1 values for 2 keys");
+    assert_reports(
         after("0, 17 -> parser.tcp", "0, 256 -> parser.tcp"),
         "node `parser.ipv4`: a value does not fit its key of 8 bits",
     );
-    says(
+    assert_reports(
         after("0, 17 -> parser.tcp", "0, 2..1 -> parser.tcp"),
         "node `parser.ipv4`: a value does not fit its key of 8 bits",
     );
-    says(
+    assert_reports(
         after("start parser.start, accept", "start arrival, accept"),
         "parser `parser`: `start` is `arrival`, which is not a state of it",
     );
-    says(
+    assert_reports(
         with("node n: buffer { when meta.rejected: drop \"x\" }\n"),
         "node `n`: a packet that no rule takes has nowhere to go",
     );
-    says(with("node n: buffer { send 9w1 }\n"), "rule 1 of node `n`: the port must have 32 bits, and has 9 bits");
-    says(
+    assert_reports(with("node n: buffer { send 9w1 }\n"), "rule 1 of node `n`: the port must have 32 bits, and has 9 bits");
+    assert_reports(
         with("node n: buffer { resubmit original keep all set { meta.colour = copy.port[7:0] } -> arrival }\n"),
         "rule 1 of node `n`: `copy.…` has a value only in the `set` list of a replicated or cloned packet",
     );
@@ -274,12 +274,12 @@ fn budgets() {
     let groups = "replicate 32w1 current keep all -> end";
     let sessions = "clone 32w1 deparsed keep all -> n\n otherwise -> end";
     for copying in [groups, sessions] {
-        says(copies("0", copying), "the budget: no copies, and node `n` makes some");
+        assert_reports(copies("0", copying), "the budget: no copies, and node `n` makes some");
         assert_eq!(copies("1", copying), [""; 0]);
     }
     assert_eq!(copies("0", "recirculate deparsed keep all -> n"), [""; 0], "the packet itself comes again");
     assert_eq!(copies("1048576", groups), [""; 0]);
-    says(copies("1048577", groups), "the budget: 1048577 copies of one packet are no limit");
+    assert_reports(copies("1048577", groups), "the budget: 1048577 copies of one packet are no limit");
 }
 
 fn beyond(node: &str) -> String {
@@ -295,43 +295,43 @@ fn value_sets_have_the_widths_of_the_keys() {
     let wrong = "node `parser.ipv4`: value set `v` does not have the widths of the keys";
     assert_eq!(set("a: 13 exact, b: 8 exact", "in v"), [""; 0]);
     assert_eq!(set("b: 8 exact", "0, in v"), [""; 0]);
-    says(set("a: 13 exact, b: 9 exact", "in v"), wrong);
-    says(set("a: 13 exact, b: 8 exact", "0, in v"), wrong);
-    says(set("b: 8 exact", "in v"), wrong);
+    assert_reports(set("a: 13 exact, b: 9 exact", "in v"), wrong);
+    assert_reports(set("a: 13 exact, b: 8 exact", "0, in v"), wrong);
+    assert_reports(set("b: 8 exact", "in v"), wrong);
 }
 
 #[test]
 fn interfaces() {
-    says(
+    assert_reports(
         after("action 0x01d4e5f6\n", "action 0x01000000\n"),
         "interface table `ingress.routes`: no action has the id 0x01000000",
     );
-    says(after("counter 0x12c0ffee", "counter 0x02e8a3c1"), "the interface: two objects have the id 0x02e8a3c1");
+    assert_reports(after("counter 0x12c0ffee", "counter 0x02e8a3c1"), "the interface: two objects have the id 0x02e8a3c1");
 }
 
 #[test]
 fn plans() {
     let plan = |line: &str| after("  instrument edges\n", &format!("  {line}\n"));
-    says(plan("loop nowhere: batch 8 group 8"), "the plan: the program has no node `nowhere`");
-    says(
+    assert_reports(plan("loop nowhere: batch 8 group 8"), "the plan: the program has no node `nowhere`");
+    assert_reports(
         plan("loop deparser: batch 8 group 9"),
         "the plan: a group of 9 packets in a batch of 8: it must be at least 1, at most the batch",
     );
-    says(plan("loop deparser: batch 8 group 8 vector 0"), "the plan: a loop has at least 1 packet per vector");
-    says(plan("loop ingress.acl: batch 8 group 8"), "two loops are named `ingress.acl`");
-    says(
+    assert_reports(plan("loop deparser: batch 8 group 8 vector 0"), "the plan: a loop has at least 1 packet per vector");
+    assert_reports(plan("loop ingress.acl: batch 8 group 8"), "two loops are named `ingress.acl`");
+    assert_reports(
         plan("loop deparser: batch 8 group 8 { prefetch table x line 0 ahead 8 in own_loop to t0 }"),
         "the plan: the program has no table `x`",
     );
-    says(
+    assert_reports(
         plan("loop deparser: batch 8 group 8 { prefetch packet ahead 4 in own_loop to t0 }"),
         "the plan: prefetches `in own_loop` are one group ahead, not 4",
     );
-    says(plan("table x: list"), "the plan: the program has no table `x`");
-    says(plan("burst 16"), "expected no second `burst`, found `burst`");
-    says(plan("window x: 4 bytes at 0 write_back {}"), "the plan: the program has no node `x`");
-    says(plan("window deparser: 0 bytes at 0 write_back {}"), "the plan: 0 bytes at 0 are no window");
-    says(
+    assert_reports(plan("table x: list"), "the plan: the program has no table `x`");
+    assert_reports(plan("burst 16"), "expected no second `burst`, found `burst`");
+    assert_reports(plan("window x: 4 bytes at 0 write_back {}"), "the plan: the program has no node `x`");
+    assert_reports(plan("window deparser: 0 bytes at 0 write_back {}"), "the plan: 0 bytes at 0 are no window");
+    assert_reports(
         plan("queue deparser: capacity 0 timeout 1"),
         "the plan: the queue at `deparser`: the capacity must be at least 1 packet",
     );
@@ -399,7 +399,7 @@ fn hot_paths_do_not_expect_actions_of_members() {
     with_members = with_members.replace("  size 1024\n", "  size 1024\n  profile state.members\n");
     let expected =
         "the plan: the action of `ingress.neighbours` comes from members of an action profile, not from entries";
-    says(found(&with_members), expected);
+    assert_reports(found(&with_members), expected);
 }
 
 /// A group's member is chosen again at commit, and its members may have changed: keys computed from it cannot
@@ -422,7 +422,7 @@ fn packets_are_not_pipelined_after_a_selector() {
     let selects = "  profile state.members\n  selector hdr.ipv4.src\n}\n";
     let with_groups = format!("{first}\n{profile}\ntable ingress.routes{last}{selects}{behind}");
     assert_eq!(found(&with_groups, "8 in own_loop"), [""; 0]);
-    says(
+    assert_reports(
         found(&with_groups, "1 interleaved commit"),
         "the plan: packets cannot be pipelined after `ingress.routes`, which selects from a group",
     );
@@ -443,7 +443,7 @@ fn packets_are_not_pipelined_where_they_insert_entries() {
         messages(&format!("{head}\nplan {{\n  hot_path {{ {path} }}\n  {staged}\n}}\n"))
     };
     assert_eq!(found("8 in own_loop"), [""; 0]);
-    says(
+    assert_reports(
         found("1 interleaved commit"),
         "the plan: packets cannot be pipelined: others insert entries into the table of `ingress.neighbours`",
     );
@@ -469,12 +469,12 @@ fn batching_keeps_the_order_of_state() {
     assert_eq!(plan(&[("arrival", 32)]), [""; 0], "one loop for all");
     assert_eq!(plan(&[("arrival", 1), ("ingress.acl", 1)]), [""; 0], "packet by packet after all");
     let broken = plan(&[("arrival", 32), ("ingress.end", 32)]);
-    says(
+    assert_reports(
         broken,
         "the plan: register `egress.packets` is touched in the loop of `arrival`, and in the loop of `ingress.end`",
     );
     let before = plan(&[("ingress.end", 32)]);
-    says(
+    assert_reports(
         before,
         "the plan: register `egress.packets` is touched in what runs before the first loop, and in the loop of `ingress.end`",
     );
@@ -502,7 +502,7 @@ fn no_loop_begins_after_a_replication() {
     let loops = "  loop known: batch 8 group 8\n  loop number: batch 8 group 8\n";
     let copies = "node between: buffer {\n  when hdr.mark.last == 2: replicate 32w1 current keep all -> number\n  unicast -> number\n}\n";
     assert_eq!(numbered(ONE_MARK, "node between: block {} -> number\n", loops), [""; 0]);
-    says(
+    assert_reports(
         numbered(ONE_MARK, copies, loops),
         "the plan: register `turns` is touched in what runs before the first loop, and in the loop of `known`",
     );
@@ -516,7 +516,7 @@ fn no_state_is_used_after_a_loop_in_a_cycle() {
     let cyclic = "  loop start: batch 8 group 8\n  loop number: batch 8 group 8\n";
     assert_eq!(numbered(states, between, "  loop number: batch 8 group 8\n"), [""; 0]);
     assert_eq!(numbered(ONE_MARK, between, cyclic), [""; 0]);
-    says(
+    assert_reports(
         numbered(states, between, cyclic),
         "the plan: register `turns` is used where packets have visited the loop of `start` once or more",
     );

@@ -17,7 +17,7 @@ fn becomes((exits, lanes): &(SideExits, VectorStage), packet: &[u8]) -> Option<(
     let values = steps(&exits.steps, &exits.rows, packet);
     let kind = exits.kinds.iter().find(|kind| values[kind.mask as usize] != 0).expect("the packet leaves");
     let drops = if kind.end.is_some() { u32::MAX } else { 0 };
-    assert_eq!(side_by_side[lanes.drops as usize], drops, "the first stage says the same");
+    assert_eq!(side_by_side[lanes.drops as usize], drops, "the first stage has the same");
     let end = kind.end.as_ref()?;
     Some((end.counted.iter().map(|cell| cell.index).collect(), end.reason.clone()))
 }

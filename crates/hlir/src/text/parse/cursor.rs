@@ -246,7 +246,7 @@ impl Reader {
         notes
     }
 
-    /// The origin that may stand at the end of a part's head.
+    /// The origin that may be at the end of a part's head.
     pub fn origin(&mut self, notes: &mut Notes) {
         let TokenKind::Origin { origin, has_file } = &self.peek().kind else { return };
         let mut origin = origin.clone();

@@ -313,7 +313,7 @@ impl Reader {
             Some(Storage::Variable(variable)) => Ok(Place::Variable(variable)),
             Some(Storage::Field(field)) => Ok(Place::Field(field)),
             Some(Storage::Header(_)) => {
-                Err(self.complain(span, "a header stands where a field or variable is needed", ""))
+                Err(self.complain(span, "a header is used where a field or variable is needed", ""))
             }
             None => Ok(Place::Variable(id(0))),
         }

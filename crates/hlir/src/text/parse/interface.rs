@@ -151,7 +151,7 @@ impl Reader {
 
     /// ` type NAME`, where the program has declared the type.
     fn type_name(&mut self) -> Read<Option<String>> {
-        // A member that begins with the word stands on a line of its own.
+        // A member that begins with the word is on a line of its own.
         if self.peek().first_of_line || !self.eat_word("type") {
             return Ok(None);
         }

@@ -26,7 +26,7 @@ use std::collections::HashMap;
 /// Errors after which reading stops.
 const MOST_ERRORS: usize = 100;
 
-/// What a text contains, and where its parts stand.
+/// What a text contains, and the places of its parts.
 #[derive(Debug)]
 pub struct Parsed {
     /// An empty program if the text has none.
@@ -64,7 +64,7 @@ pub fn parse_plan(text: &str) -> Result<Plan, Vec<Diagnostic>> {
     let parsed = parse_file(text)?;
     match parsed.plan {
         Some(plan) if !parsed.has_program => Ok(plan),
-        Some(_) => Err(vec![Diagnostic::error("a program stands before the plan")]),
+        Some(_) => Err(vec![Diagnostic::error("the plan follows a program")]),
         None => Err(vec![Diagnostic::error("the text has no plan").hint("a plan is written `plan { … }`")]),
     }
 }

@@ -174,7 +174,7 @@ impl Reader {
         if !known.contains(&word.as_str()) {
             let expected =
                 "`drop`, `send`, `unicast`, `replicate`, `clone`, `resubmit`, `recirculate`, `punt` or `otherwise`";
-            return Err(self.fail_with_hint(expected, "a condition stands before: `when CONDITION: EFFECT`"));
+            return Err(self.fail_with_hint(expected, "write a condition before it: `when CONDITION: EFFECT`"));
         }
         self.advance();
         match word.as_str() {

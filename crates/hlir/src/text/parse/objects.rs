@@ -1,4 +1,4 @@
-//! Reads what stands before the tables: the program's own line, storage, stateful objects, parsers.
+//! Reads what precedes the tables: the program's own line, storage, stateful objects, parsers.
 
 use super::Reader;
 use super::cursor::Read;

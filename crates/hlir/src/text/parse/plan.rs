@@ -1,4 +1,4 @@
-//! Reads plans. Names are taken as they are; whether the program has them is for the verifier to say.
+//! Reads plans. Names are taken as they are; whether the program has them is checked by the verifier.
 
 use super::Reader;
 use super::cursor::Read;
@@ -89,7 +89,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What stands in a plan once: of two, one would be forgotten in silence.
+    /// What a plan has once: of two, one would be lost without a message.
     fn plan_single(&mut self, plan: &mut Plan, word: &str, site: Site) -> Read<()> {
         if self.places.has(site) {
             return Err(self.fail(&format!("no second `{word}`")));

@@ -250,7 +250,7 @@ impl Reader {
             "assert" => {
                 let condition = self.expression(None)?;
                 self.expect_word("else")?;
-                Ok(Call::Assert { condition, text: self.text("what to say before stopping")? })
+                Ok(Call::Assert { condition, text: self.text("a message for the stop")? })
             }
             "insert" => {
                 let table = self.reference("a table", |names| &names.tables)?;

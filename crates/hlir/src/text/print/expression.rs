@@ -1,6 +1,6 @@
 //! Prints expressions, with the parentheses that reading needs and no constant's width that the reader of the text would know anyway.
 //!
-//! A constant may stand without its width where the other operand, or the place it is assigned to, has one. What is wrong about widths
+//! A constant may be written without its width where the other operand, or the place it is assigned to, has one. What is wrong about widths
 //! has to be seen and read back too: an expression with a mistake is printed with every width.
 
 use super::{Printer, hexadecimal, number_text};
@@ -25,7 +25,7 @@ impl Printer<'_> {
         self.expression_as(expression, parameters, None)
     }
 
-    /// The same, where the text around it says how wide the value is.
+    /// The same, where the text around it gives the value's width.
     pub(super) fn expression_as(&self, value: &Expression, parameters: &[Parameter], width: Option<u32>) -> String {
         let widths: Vec<u32> = parameters.iter().map(|parameter| parameter.width).collect();
         let mut kinds = Kinds::new(self.program, &widths);

@@ -151,7 +151,7 @@ fn of_type(name: &Option<String>) -> String {
     name.as_ref().map_or_else(String::new, |name| format!(" type {}", written(name)))
 }
 
-/// An alias that is the last part of the name, as most are, goes without saying.
+/// An alias that is the last part of the name, as most are, is left out.
 fn name_and_alias(name: &str, alias: &str) -> String {
     if alias == usual_alias(name) { written(name) } else { format!("{} alias {}", written(name), written(alias)) }
 }

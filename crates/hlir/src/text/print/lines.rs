@@ -91,7 +91,7 @@ impl Lines {
         });
     }
 
-    /// What stands in front of a part: documentation and annotations.
+    /// What precedes a part: documentation and annotations.
     pub fn notes(&mut self, notes: &Notes) {
         for line in docs_lines(notes) {
             self.add(line);

@@ -1,5 +1,5 @@
-//! Prints where parts stand in the source. Files are named at the top; behind that their base names are enough, and the one that most parts
-//! are from goes without saying.
+//! Prints the places of parts in the source. Files are named at the top; behind that their base names are enough, and the one that most parts
+//! are from is left out.
 
 use super::Printer;
 use crate::interface::{Definition, Detail, Member};
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub(super) struct Sources(HashMap<String, String>);
 
 impl Sources {
-    /// Those of a program, and the lines that declare them. A base name that two files have stands for neither.
+    /// Those of a program, and the lines that declare them. A base name that two files have names neither.
     pub fn of(program: &Program) -> (Sources, Vec<String>) {
         let mut files: Vec<(&str, u32)> = Vec::new();
         let mut numbers: HashMap<&str, usize> = HashMap::new();

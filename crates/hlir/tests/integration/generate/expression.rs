@@ -32,7 +32,7 @@ const COMPARISONS: [Binary; 10] = [
     Binary::GreaterEqualSigned,
 ];
 
-/// Where an expression stands: the widths of the action's parameters, and whether it is in the `set` list of a copy.
+/// The place of an expression: the widths of the action's parameters, and whether it is in the `set` list of a copy.
 #[derive(Clone, Copy)]
 pub struct Around<'a> {
     pub parameters: &'a [u32],

@@ -1,4 +1,4 @@
-//! Random statements, each only where it may stand.
+//! Random statements, each only where it is allowed.
 
 use super::Generator;
 use super::expression::Around;
