@@ -67,7 +67,7 @@ impl Function {
     }
 }
 
-/// Every function that the program calls, in the order of the program; one name twice if it is called in two ways.
+/// Every function that the program calls, in the order of the program; one name twice if it has two signatures.
 pub fn functions(program: &Program) -> Vec<Function> {
     let mut found: Vec<Function> = Vec::new();
     calls(program, &mut |call, parameters| {

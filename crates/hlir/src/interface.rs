@@ -14,7 +14,7 @@ pub struct Interface {
     pub actions: Vec<SourceAction>,
     /// Everything else that has an id, in the order of the source.
     pub objects: Vec<SourceObject>,
-    /// The declared types that keys, parameters and cells are of, in the order of their names.
+    /// The declared types that keys, parameters and elements are of, in the order of their names.
     pub types: Vec<SourceType>,
     /// Tables that the source declares and no control applies. P4Info does not list them; entries for them have no effect.
     pub unapplied: Vec<String>,
@@ -113,7 +113,7 @@ pub struct SourceObject {
     pub notes: Notes,
 }
 
-/// What the controller knows about an object beside its name; `index` is the name of the type that counts its cells.
+/// What the controller knows about an object beside its name; `index` is the name of the type of its index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Detail {
     ValueSet {
@@ -178,7 +178,7 @@ pub enum ObjectKind {
     Digest,
 }
 
-/// The type of a cell or a record, as P4 has it: the flat storage of the program has forgotten it.
+/// The type of an element or a record, as P4 has it: the flat storage of the program has forgotten it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeSpec {
     Bits(u32),

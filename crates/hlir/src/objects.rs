@@ -2,11 +2,11 @@
 
 use crate::{Notes, Place, TableId};
 
-/// Counters, one a cell. A direct counter has a cell for each entry of its table.
+/// Counters, one for each index. A direct counter has one for each entry of its table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
     pub name: String,
-    /// Cells of an indirect counter; 0 for a direct one.
+    /// Indices of an indirect counter; 0 for a direct one.
     pub size: u64,
     pub table: Option<TableId>,
     pub unit: CounterUnit,
@@ -22,11 +22,11 @@ pub enum CounterUnit {
     Both,
 }
 
-/// Two-rate three-colour meters (RFC 2698), one a cell.
+/// Two-rate three-colour meters (RFC 2698), one for each index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meter {
     pub name: String,
-    /// Cells of an indirect meter; 0 for a direct one.
+    /// Indices of an indirect meter; 0 for a direct one.
     pub size: u64,
     pub table: Option<TableId>,
     pub unit: MeterUnit,
@@ -47,7 +47,7 @@ pub struct Register {
     pub name: String,
     pub size: u64,
     pub width: u32,
-    /// What the cells hold at the start.
+    /// The value of each element at the start.
     pub initial: num_bigint::BigUint,
     pub notes: Notes,
 }

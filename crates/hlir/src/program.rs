@@ -112,7 +112,9 @@ impl Program {
         self.entry.ok_or_else(|| match self.architecture.as_str() {
             "" | "none" => "the program has no main package, so there is nothing to run".to_string(),
             other => {
-                format!("it is not defined how the parts of the package `{other}` work together, so there is nothing to run")
+                format!(
+                    "it is not defined how the parts of the package `{other}` work together, so there is nothing to run"
+                )
             }
         })
     }
@@ -171,7 +173,7 @@ impl Program {
         self.tables[table].idle_timeout.is_some() || self.has_cells(table)
     }
 
-    /// Whether each entry of a table has cells of direct counters or meters.
+    /// Whether each entry of a table has direct counters or meters.
     pub fn has_cells(&self, table: TableId) -> bool {
         let is_counted = self.counters.values().any(|counter| counter.table == Some(table));
         is_counted || self.meters.values().any(|meter| meter.table == Some(table))

@@ -81,14 +81,14 @@ pub enum Statement {
 /// The operations of stateful and external objects, whatever an architecture calls them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Counts the packet and its bytes. Without index: the direct counter's cell of the entry that was hit.
+    /// Counts the packet and its bytes. Without index: the direct counter of the entry that was hit.
     Count { counter: CounterId, index: Option<Expression> },
     /// An index out of range leaves `into` as it is.
     ReadRegister { register: RegisterId, index: Expression, into: Place },
     /// An index out of range has no effect.
     WriteRegister { register: RegisterId, index: Expression, value: Expression },
     /// Marks the packet: 0 green, 1 yellow, 2 red (RFC 2698, colour-blind, or colour-aware from `colour`). Without index: the direct meter's
-    /// cell of the entry that was hit. A cell without rates is green; an index out of range leaves `into` as it is.
+    /// one of the entry that was hit. A meter without rates is green; an index out of range leaves `into` as it is.
     ExecuteMeter { meter: MeterId, index: Option<Expression>, colour: Option<Expression>, into: Place },
     /// `into` is as wide as the algorithm's result, or narrower (low bits), or wider (zeros above).
     Hash { algorithm: Algorithm, data: Vec<HashInput>, into: Place },

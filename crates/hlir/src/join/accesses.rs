@@ -40,7 +40,7 @@ pub struct Accesses {
     shared: HashSet<Shared>,
     /// Whether the packet may end or leave the node there.
     ends: bool,
-    /// Whether it needs the entry that was hit, or makes a new one: not for its cells, whose number is data.
+    /// Whether it needs the entry that was hit, or makes a new one: not for its counters, whose index is data.
     of_entry: bool,
 }
 

@@ -133,16 +133,16 @@ pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32], objects: Optio
         return Err("it is no lookup".to_string());
     };
     let known = Known::at(program, node);
-    let mut ways = Vec::new();
+    let mut paths = Vec::new();
     for action in firsts {
         if !is_joinable(program, *first, *action) {
             return Err(format!("action {} may end the packet", name_of(program, *first, *action)));
         }
-        let way = follow(program, node, *action, &known);
-        ways.push(way.ok_or_else(|| format!("{} leads to no lookup", name_of(program, *first, *action)))?);
+        let path = follow(program, node, *action, &known);
+        paths.push(path.ok_or_else(|| format!("{} leads to no lookup", name_of(program, *first, *action)))?);
     }
-    let Some(second_node) = ways.first().map(|way| way.node) else { return Err("no action is left".to_string()) };
-    if ways.iter().any(|way| way.node != second_node) {
+    let Some(second_node) = paths.first().map(|path| path.node) else { return Err("no action is left".to_string()) };
+    if paths.iter().any(|path| path.node != second_node) {
         return Err("its actions lead to several lookups".to_string());
     }
     let NodeKind::Apply { table: second, next, .. } = &program.nodes[second_node].kind else {
@@ -153,23 +153,23 @@ pub fn derive_of(program: &Program, node: NodeId, firsts: &[u32], objects: Optio
             return Err(format!("the {which} table `{}`: {why}", program.tables[id].name));
         }
     }
-    let (keys, joint_keys) = keys(program, (*first, firsts, &ways), *second);
+    let (keys, joint_keys) = keys(program, (*first, firsts, &paths), *second);
     let refused =
         refused_kinds(program, (*first, *second), &keys).or_else(|| refused_equal_keys(program, *second, &keys));
     if let Some(why) = refused {
         return Err(why);
     }
-    let firsts = determined(program, *first, firsts, &ways, (*second, &keys))?;
+    let firsts = determined(program, *first, firsts, &paths, (*second, &keys))?;
     let [seconds, missed] = other_halves(program, (*first, firsts.len()), *second, &keys)?;
     let mut objects = objects.unwrap_or_else(|| next_objects(program, [*first, *second]));
     if missed.is_empty() {
         objects.misses = None;
     }
     let mut actions = Vec::new();
-    for (one, way) in firsts.iter().zip(&ways) {
+    for (one, path) in firsts.iter().zip(&paths) {
         let hidden = |other: u32, is_hit: bool| {
             let of_second = Second { table: *second, action: other, is_hit };
-            hidden_action(program, (*first, one.action), &way.between, &of_second, &objects)
+            hidden_action(program, (*first, one.action), &path.between, &of_second, &objects)
         };
         actions.extend(seconds.iter().map(|other| (hidden(*other, true), target(next, *other))));
         actions.extend(missed.iter().map(|other| (hidden(*other, false), missed_target(next, *other))));
@@ -303,13 +303,13 @@ pub(super) fn body_of(program: &Program, table: TableId, action: u32) -> Vec<Sta
 /// Where the second table's keys come from, and the keys of the joint table.
 fn keys(
     program: &Program,
-    (first, actions, ways): (TableId, &[u32], &[Followed]),
+    (first, actions, paths): (TableId, &[u32], &[Followed]),
     second: TableId,
 ) -> (Vec<SecondKey>, Vec<Key>) {
     let mut written = Accesses::default();
-    for (action, way) in actions.iter().zip(ways) {
+    for (action, path) in actions.iter().zip(paths) {
         written.add(&Accesses::of_statements(program, &body_of(program, first, *action)));
-        written.add(&Accesses::of_statements(program, &way.between));
+        written.add(&Accesses::of_statements(program, &path.between));
     }
     let mut joint_keys = program.tables[first].keys.clone();
     let mut keys = Vec::new();
@@ -332,15 +332,15 @@ fn determined(
     program: &Program,
     first: TableId,
     actions: &[u32],
-    ways: &[Followed],
+    paths: &[Followed],
     (second, keys): (TableId, &[SecondKey]),
 ) -> Result<Vec<FirstAction>, String> {
     let table = &program.tables[second];
     let is_determined = |(_, key): &(&Key, &SecondKey)| **key == SecondKey::Determined;
     let values: Vec<&Key> = table.keys.iter().zip(keys).filter(is_determined).map(|(key, _)| key).collect();
-    let of_action = |(action, way): (&u32, &Followed)| {
+    let of_action = |(action, path): (&u32, &Followed)| {
         let value = |key: &&Key| -> Result<Expression, String> {
-            way.known.closed(program, &key.value).ok_or_else(|| {
+            path.known.closed(program, &key.value).ok_or_else(|| {
                 let action = name_of(program, first, *action);
                 format!("RAW: behind {action}, key `{}` of `{}` is no function of the entry", key.name, table.name)
             })
@@ -348,7 +348,7 @@ fn determined(
         let determined = values.iter().map(value).collect::<Result<Vec<_>, String>>()?;
         Ok(FirstAction { action: *action, determined })
     };
-    actions.iter().zip(ways).map(of_action).collect()
+    actions.iter().zip(paths).map(of_action).collect()
 }
 
 /// What a hidden action does of the second table.
@@ -370,18 +370,18 @@ fn hidden_action(
     let mut body = body_of(program, first, one);
     let mut moved = if is_hit { body_of(program, second, other) } else { missed_body(program, second, other, objects) };
     let widths = |table: TableId, action: u32, has_entry: bool| {
-        let cell = (program.has_own_records(table) && has_entry).then_some(Join::CELL_BITS);
-        program.tables[table].parameter_widths(action as usize).into_iter().chain(cell).collect::<Vec<u32>>()
+        let index = (program.has_own_records(table) && has_entry).then_some(Join::INDEX_BITS);
+        program.tables[table].parameter_widths(action as usize).into_iter().chain(index).collect::<Vec<u32>>()
     };
     let [firsts, seconds] = [widths(first, one, true), widths(second, other, is_hit)];
     let shift = firsts.len() as u32;
     visit::statements(&mut moved, &mut |expression| move_parameters(expression, shift));
-    let cells = [shift, shift + seconds.len() as u32].map(|end| end.saturating_sub(1));
-    count_at(&mut body, cells[0]);
-    count_at(&mut moved, cells[1]);
-    let restarted = |timer: Option<RegisterId>, cell: u32| Some(restart(timer?, cell));
-    body.splice(0..0, restarted(objects.timers[0], cells[0]));
-    moved.splice(0..0, restarted(objects.timers[1].filter(|_| is_hit), cells[1]));
+    let indices = [shift, shift + seconds.len() as u32].map(|end| end.saturating_sub(1));
+    count_at(&mut body, indices[0]);
+    count_at(&mut moved, indices[1]);
+    let restarted = |timer: Option<RegisterId>, index: u32| Some(restart(timer?, index));
+    body.splice(0..0, restarted(objects.timers[0], indices[0]));
+    moved.splice(0..0, restarted(objects.timers[1].filter(|_| is_hit), indices[1]));
     let parameter = |(at, width): (usize, &u32)| Parameter {
         name: format!("{}{at}", if at < shift as usize { "first" } else { "second" }),
         width: *width,
@@ -397,19 +397,19 @@ fn hidden_action(
     }
 }
 
-/// What a miss that runs a default action does: it is counted. The action has no entry whose cells it could count or
+/// What a miss that runs a default action does: it is counted. The action has no entry whose counters it could increase or
 /// measure at.
 pub(super) fn missed_body(program: &Program, table: TableId, action: u32, objects: &Objects) -> Vec<Statement> {
     let mut body = program.tables[table].actions[action as usize].body.clone();
     leave_entry(&mut body);
-    let index = Some(Expression::Constant { value: BigUint::ZERO, width: Join::CELL_BITS });
+    let index = Some(Expression::Constant { value: BigUint::ZERO, width: Join::INDEX_BITS });
     let counted = objects.misses.map(|counter| Statement::Call(Call::Count { counter, index }));
     counted.into_iter().chain(body).collect()
 }
 
-/// Restarts the timer of a source's entry, whose cells have the number in this parameter.
-pub(super) fn restart(register: RegisterId, cell: u32) -> Statement {
-    let (index, value) = (Expression::Parameter(cell), Expression::Intrinsic(Intrinsic::Clock));
+/// Restarts the timer of a source's entry, whose counter index is in this parameter.
+pub(super) fn restart(register: RegisterId, index: u32) -> Statement {
+    let (index, value) = (Expression::Parameter(index), Expression::Intrinsic(Intrinsic::Clock));
     Statement::Call(Call::WriteRegister { register, index, value })
 }
 
@@ -438,7 +438,7 @@ fn leave_entry(body: &mut Vec<Statement>) {
     });
 }
 
-/// Counts and measures at the cells whose number is this parameter, in place of those of the entry that was hit.
+/// Counts and measures at the counter index in this parameter, in place of that of the entry that was hit.
 pub(super) fn count_at(body: &mut [Statement], parameter: u32) {
     visit::calls(body, &mut |call| match call {
         Call::Count { index: index @ None, .. } | Call::ExecuteMeter { index: index @ None, .. } => {

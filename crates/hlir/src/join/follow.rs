@@ -156,7 +156,7 @@ impl Known {
         }
     }
 
-    /// What is known where one of two ways was taken.
+    /// What is known where one of two branches was taken.
     fn merge(&mut self, condition: Option<Expression>, other: &Known) {
         self.0.retain(|place, value| match other.0.get(place) {
             Some(otherwise) if otherwise == value => true,
@@ -184,7 +184,7 @@ fn leaves(body: &[Statement]) -> bool {
 
 /// Where a packet gets from a table's node behind one of its actions.
 pub(super) struct Followed {
-    /// Statements on the way.
+    /// Statements on the path.
     pub between: Vec<Statement>,
     /// What is known at the end.
     pub known: Known,

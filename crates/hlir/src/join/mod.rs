@@ -63,7 +63,7 @@ pub struct Join {
 pub struct Objects {
     /// Counts packets that miss the second table, if any can.
     pub misses: Option<CounterId>,
-    /// The times of the last hits of each source's entries, by the number of their cells, where these have idle
+    /// The times of the last hits of each source's entries, by their counter index, where these have idle
     /// timeouts.
     pub timers: [Option<RegisterId>; 2],
 }
@@ -90,8 +90,8 @@ impl Join {
     /// actions follow.
     pub const SLOW: u32 = 0;
 
-    /// Bits of the number of an entry's cells in hidden action data.
-    pub const CELL_BITS: u32 = 32;
+    /// Bits of an entry's counter index in hidden action data.
+    pub const INDEX_BITS: u32 = 32;
 
     /// Hidden actions of a joint table at most: each join of a joint table multiplies them.
     pub const MOST_ACTIONS: usize = 1024;
@@ -102,7 +102,7 @@ impl Join {
     /// Bits of the time of a hit.
     pub const TIME_BITS: u32 = 64;
 
-    /// Times of last hits of a source table's entries, for a joint table of so many entries. An entry whose cell has a
+    /// Times of last hits of a source table's entries, for a joint table of so many entries. An entry whose counter index is a
     /// higher number has no part in joint entries: that many entries do not fit anyway.
     pub fn times(source: &Table, limit: u64) -> u64 {
         let entries = source.capacity().map_or(limit, |capacity| capacity.min(limit));

@@ -185,14 +185,14 @@ fn writes(program: &Program, node: &Node) -> Accesses {
     }
 }
 
-/// What a hit in the second table does, and with a cell as data what belongs to its entry.
+/// What a hit in the second table does, and with a counter index as data what belongs to its entry.
 fn hit_action(program: &Program, table: TableId, action: u32, timer: Option<RegisterId>) -> Action {
     let mut body = body_of(program, table, action);
-    let has_cell = program.has_own_records(table);
-    let cell = has_cell.then_some(Join::CELL_BITS);
-    let widths: Vec<u32> = program.tables[table].parameter_widths(action as usize).into_iter().chain(cell).collect();
+    let has_index = program.has_own_records(table);
+    let index = has_index.then_some(Join::INDEX_BITS);
+    let widths: Vec<u32> = program.tables[table].parameter_widths(action as usize).into_iter().chain(index).collect();
     let last = widths.len().saturating_sub(1) as u32;
-    if has_cell {
+    if has_index {
         count_at(&mut body, last);
     }
     body.splice(0..0, timer.map(|timer| restart(timer, last)));

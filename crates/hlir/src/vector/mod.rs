@@ -34,7 +34,7 @@ pub enum Step {
     /// The ingress port.
     Port,
     Constant(u32),
-    /// A cell of a register that no packet writes, of at most 32 bits; 0 beyond its end.
+    /// An element of a register that no packet writes, of at most 32 bits; 0 beyond its end.
     Register {
         register: RegisterId,
         of: Number,
@@ -138,7 +138,7 @@ impl VectorStage {
             (0..4).map(|phase| run::run(program, path, first, phase)).collect();
         Ok(all?
             .into_iter()
-            .min_by_key(|lanes| 4 * lanes.rows.len() + lanes.steps.len())
+            .min_by_key(|vector| 4 * vector.rows.len() + vector.steps.len())
             .expect("there are four phases"))
     }
 }

@@ -215,7 +215,7 @@ impl Run<'_> {
                 Ok(())
             }
             NodeKind::Apply { table, next: outcomes, .. } => self.look_up(place, node, *table, outcomes, next),
-            NodeKind::Deparse { .. } | NodeKind::Buffer { .. } => Err("ends the packet's way through the program"),
+            NodeKind::Deparse { .. } | NodeKind::Buffer { .. } => Err("ends the packet's path through the program"),
         }
     }
 

@@ -1,5 +1,5 @@
 //! Side exits before the first cut, and their outcome. Most exits are drops: a router's checks end in a
-//! counter and a drop. If nothing else happens on the way, a set of packets is dropped in bulk: counters are
+//! counter and a drop. If nothing else happens on this path, a set of packets is dropped in bulk: counters are
 //! increased by the number of packets and bytes.
 
 use super::bytes::loaded;
@@ -124,9 +124,9 @@ impl Run<'_> {
     /// Defers a statement to the commit phase.
     pub fn defer(&mut self, statement: &Statement) {
         let all = self.steps.known(self.active) == Some(u32::MAX);
-        let cell = self.cell(statement).filter(|_| all);
-        match cell {
-            Some(cell) => self.exit_state.counted.extend(cell),
+        let index = self.counter_index(statement).filter(|_| all);
+        match index {
+            Some(index) => self.exit_state.counted.extend(index),
             None => self.give_up(),
         }
     }
@@ -137,7 +137,7 @@ impl Run<'_> {
     }
 
     /// The uniform counter index of a counting statement; Some(None) if the index is out of range.
-    fn cell(&mut self, statement: &Statement) -> Option<Option<CounterIndex>> {
+    fn counter_index(&mut self, statement: &Statement) -> Option<Option<CounterIndex>> {
         let Statement::Call(Call::Count { counter, index: Some(index) }) = statement else { return None };
         let index = self.bits(index).ok()?;
         let parts = index.parts.iter().map(|part| self.steps.known(*part)).collect::<Option<Vec<u32>>>()?;
@@ -184,7 +184,7 @@ impl Run<'_> {
         Some(BulkDrop { counted, reason: reason? })
     }
 
-    /// The reason why all packets at a node are dropped, and the counter indices on the way.
+    /// The reason why all packets at a node are dropped, and the counter indices on the path.
     fn follow(&mut self, from: NodeId, counted: &mut Vec<CounterIndex>) -> Option<String> {
         let program = self.program;
         let mut node = from;
@@ -244,7 +244,7 @@ impl Run<'_> {
                     self.all_through(body, counted)?;
                 }
                 Statement::Scope { body, .. } => self.all_through(body, counted)?,
-                Statement::Call(Call::Count { .. }) => counted.extend(self.cell(statement)?),
+                Statement::Call(Call::Count { .. }) => counted.extend(self.counter_index(statement)?),
                 Statement::Call(_)
                 | Statement::Loop { .. }
                 | Statement::Leave(_)

@@ -37,16 +37,16 @@ impl Verifier<'_> {
         let nodes = &self.program.nodes;
         let mut marks = vec![Mark::New; nodes.len()];
         for (root, _) in nodes.iter() {
-            let mut way: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+            let mut path: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
             if marks[number(root) as usize] == Mark::New {
                 marks[number(root) as usize] = Mark::Open;
-                way.push((root, self.forward(root)));
+                path.push((root, self.forward(root)));
             }
-            while let Some((node, rest)) = way.last_mut() {
+            while let Some((node, rest)) = path.last_mut() {
                 let node = *node;
                 let Some(next) = rest.pop() else {
                     marks[number(node) as usize] = Mark::Done;
-                    way.pop();
+                    path.pop();
                     continue;
                 };
                 match marks[number(next) as usize] {
@@ -55,7 +55,7 @@ impl Verifier<'_> {
                     Mark::New => {
                         marks[number(next) as usize] = Mark::Open;
                         let following = self.forward(next);
-                        way.push((next, following));
+                        path.push((next, following));
                     }
                 }
             }

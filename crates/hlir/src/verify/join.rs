@@ -131,7 +131,7 @@ impl Verifier<'_> {
             (true, None) | (false, Some((None, 1, CounterUnit::Packets))) => {}
             (true, Some(_)) => return Err("it has no misses to count".to_string()),
             (false, _) => {
-                return Err("its misses are not counted by a counter of packets with one cell".to_string());
+                return Err("its misses are not counted by a counter of packets with one index".to_string());
             }
         }
         let is_placed = join.place.is_some();

@@ -103,14 +103,14 @@ impl Verifier<'_> {
         }
         for (id, counter) in program.counters.iter() {
             let site = Site::Counter(number(id));
-            self.cells(site, counter.size, counter.table);
+            self.indices(site, counter.size, counter.table);
             if counter.automatic && counter.table.is_none() {
                 self.error(site, "only a direct counter can be automatic");
             }
         }
         for (id, meter) in program.meters.iter() {
             let site = Site::Meter(number(id));
-            self.cells(site, meter.size, meter.table);
+            self.indices(site, meter.size, meter.table);
             if let Some(place) = meter.automatic {
                 self.judge(site, &[], |kinds| kinds.bits_place(place, "the colour"));
                 if meter.table.is_none() {
@@ -145,10 +145,10 @@ impl Verifier<'_> {
         }
     }
 
-    fn cells(&mut self, site: Site, size: u64, table: Option<TableId>) {
+    fn indices(&mut self, site: Site, size: u64, table: Option<TableId>) {
         let Some(table) = table else { return };
         if size != 0 {
-            self.error(site, "a direct counter or meter has no size: it has a cell for each entry");
+            self.error(site, "a direct counter or meter has no size: it has an index for each entry");
         }
         if get(&self.program.tables, table).is_none() {
             self.error(site, format!("there is no table number {}", number(table)));

@@ -17,11 +17,11 @@ const LARGEST_QUEUE: u32 = 1024;
 
 impl Verifier<'_> {
     pub(super) fn queues(&mut self, plan: &Plan, named: &HashMap<&str, NodeId>) {
-        let way = plan.hot_path.as_ref().and_then(|path| hot_path::nodes(self.program, path));
+        let path = plan.hot_path.as_ref().and_then(|path| hot_path::nodes(self.program, path));
         for (index, queue) in plan.queues.iter().enumerate() {
             let site = Site::Queue(index as u32);
             let Some(node) = self.queue(site, queue, named) else { continue };
-            if self.queue_on_path(site, plan, way.as_deref(), node) {
+            if self.queue_on_path(site, plan, path.as_deref(), node) {
                 self.queue_place(site, node);
             }
         }
@@ -61,13 +61,13 @@ impl Verifier<'_> {
     }
 
     /// Whether there is a hot path beside the queue.
-    fn queue_on_path(&mut self, site: Site, plan: &Plan, way: Option<&[NodeId]>, node: NodeId) -> bool {
+    fn queue_on_path(&mut self, site: Site, plan: &Plan, path: Option<&[NodeId]>, node: NodeId) -> bool {
         let name = &self.program.nodes[node].name;
-        let stages = way.map_or(Vec::new(), |way| hot_path::stages(self.program, plan, way));
+        let stages = path.map_or(Vec::new(), |path| hot_path::stages(self.program, plan, path));
         let (message, hint) = if stages.is_empty() {
             let message = format!("the queue at `{name}`: the plan has no hot path");
             (message, "packets wait after a side exit: add a `hot_path` with stages")
-        } else if way.is_some_and(|way| way.contains(&node)) {
+        } else if path.is_some_and(|path| path.contains(&node)) {
             (format!("the queue at `{name}` is on the hot path"), "place it at a node that is not on the hot path")
         } else {
             return true;

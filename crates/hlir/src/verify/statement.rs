@@ -103,7 +103,8 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
 
     fn parsing(&mut self, site: Site, statement: &Statement) {
         let Surroundings::State(parser) = self.surroundings else {
-            return self.error(site, "`extract`, `advance`, `lookahead` and `verify` are allowed in parser states only");
+            return self
+                .error(site, "`extract`, `advance`, `lookahead` and `verify` are allowed in parser states only");
         };
         match statement {
             Statement::Extract { header, varbit } => {
@@ -162,7 +163,7 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
     fn call(&mut self, site: Site, call: &Call) {
         match call {
             Call::Count { .. } | Call::ReadRegister { .. } | Call::WriteRegister { .. } | Call::ExecuteMeter { .. } => {
-                self.cells(site, call);
+                self.indices(site, call);
             }
             Call::Hash { data, into, .. } => self.judge(site, |kinds| {
                 hash_inputs(kinds, data);
@@ -213,12 +214,12 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
         }
     }
 
-    /// Calls that work on one cell of an object.
-    fn cells(&mut self, site: Site, call: &Call) {
+    /// Calls that work on one index of an object.
+    fn indices(&mut self, site: Site, call: &Call) {
         match call {
             Call::Count { counter, index } => {
                 let found = get(&self.verifier.program.counters, *counter).map(|counter| counter.table);
-                self.cell(site, found, index.as_ref(), ("counter", number(*counter)));
+                self.index(site, found, index.as_ref(), ("counter", number(*counter)));
             }
             Call::ReadRegister { register, index, into } => {
                 self.judge(site, |kinds| kinds.bits(index, "an index"));
@@ -238,7 +239,7 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
             }
             Call::ExecuteMeter { meter, index, colour, into } => {
                 let found = get(&self.verifier.program.meters, *meter).map(|meter| meter.table);
-                self.cell(site, found, index.as_ref(), ("meter", number(*meter)));
+                self.index(site, found, index.as_ref(), ("meter", number(*meter)));
                 self.judge(site, |kinds| {
                     colour.as_ref().and_then(|colour| kinds.bits(colour, "a colour"));
                     kinds.bits_place(*into, "a colour")
@@ -257,7 +258,7 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
     }
 
     /// A counter or meter: with an index if it is indirect, else in an action of its table.
-    fn cell(&mut self, site: Site, table: Option<Option<TableId>>, index: Option<&Expression>, what: (&str, u32)) {
+    fn index(&mut self, site: Site, table: Option<Option<TableId>>, index: Option<&Expression>, what: (&str, u32)) {
         let (kind, id) = what;
         self.judge(site, |kinds| index.and_then(|index| kinds.bits(index, "an index")));
         let here = match self.surroundings {
@@ -267,7 +268,7 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
         match (table, index) {
             (None, _) => self.error(site, format!("there is no {kind} number {id}")),
             (Some(None), None) => self.error(site, format!("the {kind} is not direct: `at INDEX` is missing")),
-            // A hidden action of a joint table knows the cell of the source's entry.
+            // A hidden action of a joint table has the counter index of the source's entry.
             (Some(Some(table)), Some(_))
                 if here.is_some_and(|here| self.verifier.program.joins_over(table).contains(&here)) => {}
             (Some(Some(_)), Some(_)) => self.error(site, format!("the {kind} is direct, and takes no index")),
@@ -307,8 +308,10 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
         };
         let default = Surroundings::Action { table: *table, action: found.default.action };
         if self.surroundings != default || !found.add_on_miss {
-            let message =
-                format!("`insert` into `{}` is allowed in its default action only, and needs `add_on_miss`", found.name);
+            let message = format!(
+                "`insert` into `{}` is allowed in its default action only, and needs `add_on_miss`",
+                found.name
+            );
             self.error(site, message);
         }
         let Some(action) = found.actions.get(*action as usize) else {

@@ -33,77 +33,77 @@ fn in_state(statement: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn assert_reports(found: Vec<String>, expected: &str) {
+fn finds(found: Vec<String>, expected: &str) {
     assert_eq!(found, [expected]);
 }
 
 #[test]
 fn types_and_widths() {
-    assert_reports(statement("meta.colour = hdr.ipv4.src"), "node `n`: 32 bits cannot be assigned to 8 bits");
-    assert_reports(statement("meta.colour = meta.rejected"), "node `n`: a boolean cannot be assigned to 8 bits");
-    assert_reports(
+    finds(statement("meta.colour = hdr.ipv4.src"), "node `n`: 32 bits cannot be assigned to 8 bits");
+    finds(statement("meta.colour = meta.rejected"), "node `n`: a boolean cannot be assigned to 8 bits");
+    finds(
         statement("meta.colour = meta.colour + hdr.ipv4.src"),
         "node `n`: the operands of `+` differ: 8 bits and 32 bits",
     );
-    assert_reports(
+    finds(
         statement("meta.rejected = meta.colour && true"),
         "node `n`: an operand of `&&` must be a boolean, and has 8 bits",
     );
-    assert_reports(statement("meta.colour = !meta.colour"), "node `n`: the operand of `!` must be a boolean, and has 8 bits");
-    assert_reports(statement("meta.colour = ~meta.rejected"), "node `n`: the operand of `~` must be bits, and is a boolean");
-    assert_reports(
+    finds(statement("meta.colour = !meta.colour"), "node `n`: the operand of `!` must be a boolean, and has 8 bits");
+    finds(statement("meta.colour = ~meta.rejected"), "node `n`: the operand of `~` must be bits, and is a boolean");
+    finds(
         statement("meta.colour = meta.colour << meta.rejected"),
         "node `n`: an operand of `<<` must be bits, and is a boolean",
     );
-    assert_reports(statement("meta.colour = 256"), "node `n`: constant 256 does not fit 8 bits, or these are more than 1048576");
-    assert_reports(statement("meta.colour = hdr.ipv4.src[32:25]"), "node `n`: slice [32:25] does not lie within 32 bits");
-    assert_reports(statement("meta.colour = u8(hdr.ipv4.src)"), "node `n`: 32 bits cannot be extended to 8");
-    assert_reports(
+    finds(statement("meta.colour = 256"), "node `n`: constant 256 does not fit 8 bits, or these are more than 1048576");
+    finds(statement("meta.colour = hdr.ipv4.src[32:25]"), "node `n`: slice [32:25] does not lie within 32 bits");
+    finds(statement("meta.colour = u8(hdr.ipv4.src)"), "node `n`: 32 bits cannot be extended to 8");
+    finds(
         statement("meta.colour = meta.rejected ? 8w1 : 9w1"),
         "node `n`: the two sides of a choice differ: 8 bits and 9 bits",
     );
-    assert_reports(
+    finds(
         statement("meta.colour = copy.port[7:0]"),
         "node `n`: `copy.…` has a value only in the `set` list of a replicated or cloned packet",
     );
-    assert_reports(statement("meta.colour = hdr.ipv4_options.data"), "node `n`: varbit field `data` is used as a value");
-    assert_reports(
+    finds(statement("meta.colour = hdr.ipv4_options.data"), "node `n`: varbit field `data` is used as a value");
+    finds(
         statement("meta.rejected = same(hdr.ipv4.src, hdr.ipv4_options.data)"),
         "node `n`: field `src` is not a varbit",
     );
-    assert_reports(
+    finds(
         statement("meta.colour = bit(meta.colour) ++ 7w0"),
         "node `n`: the operand of `bit` must be a boolean, and has 8 bits",
     );
-    assert_reports(statement("if meta.colour { truncate 32w1 }"), "node `n`: a condition must be a boolean, and has 8 bits");
+    finds(statement("if meta.colour { truncate 32w1 }"), "node `n`: a condition must be a boolean, and has 8 bits");
 }
 
 #[test]
 fn statements_and_where_they_stand() {
-    assert_reports(statement("emit hdr.ipv4"), "node `n`: `emit` is allowed in deparser nodes only");
-    assert_reports(
+    finds(statement("emit hdr.ipv4"), "node `n`: `emit` is allowed in deparser nodes only");
+    finds(
         statement("advance 32w8"),
         "node `n`: `extract`, `advance`, `lookahead` and `verify` are allowed in parser states only",
     );
-    assert_reports(statement("leave l"), "node `n`: no scope or loop around it is labelled `l`");
-    assert_reports(statement("scope l { loop l { leave l } }"), "node `n`: label `l` names what encloses it already");
-    assert_reports(statement("copy hdr.ipv4 = hdr.tcp"), "node `n`: the two headers have different fields");
-    assert_reports(statement("copy hdr.ipv4_options.data = hdr.ipv4.src"), "node `n`: field `src` is not a varbit");
-    assert_reports(statement("truncate 16w5"), "node `n`: the length must have 32 bits, and has 16 bits");
-    assert_reports(statement("exit"), "node `n`: it has an `exit` statement, but no `exit` edge");
-    assert_reports(
+    finds(statement("leave l"), "node `n`: no scope or loop around it is labelled `l`");
+    finds(statement("scope l { loop l { leave l } }"), "node `n`: label `l` names what encloses it already");
+    finds(statement("copy hdr.ipv4 = hdr.tcp"), "node `n`: the two headers have different fields");
+    finds(statement("copy hdr.ipv4_options.data = hdr.ipv4.src"), "node `n`: field `src` is not a varbit");
+    finds(statement("truncate 16w5"), "node `n`: the length must have 32 bits, and has 16 bits");
+    finds(statement("exit"), "node `n`: it has an `exit` statement, but no `exit` edge");
+    finds(
         with("header h: t { a: 4 }\nnode x: deparse { emit h } -> departure\n"),
         "node `x`: the header has 4 bits, which are no whole bytes",
     );
-    assert_reports(in_state("exit"), "node `parser.tcp`: `exit` is not allowed in a parser state");
-    assert_reports(
+    finds(in_state("exit"), "node `parser.tcp`: `exit` is not allowed in a parser state");
+    finds(
         in_state("extract hdr.ipv4_options"),
         "node `parser.tcp`: the header has a varbit field: `varbit LENGTH` is missing",
     );
-    assert_reports(in_state("extract hdr.tcp varbit 32w8"), "node `parser.tcp`: the header has no varbit field");
-    assert_reports(in_state("advance 16w8"), "node `parser.tcp`: the number of bits must have 32 bits, and has 16 bits");
-    assert_reports(in_state("lookahead meta.rejected"), "node `parser.tcp`: what is looked at must be bits, and is a boolean");
-    assert_reports(
+    finds(in_state("extract hdr.tcp varbit 32w8"), "node `parser.tcp`: the header has no varbit field");
+    finds(in_state("advance 16w8"), "node `parser.tcp`: the number of bits must have 32 bits, and has 16 bits");
+    finds(in_state("lookahead meta.rejected"), "node `parser.tcp`: what is looked at must be bits, and is a boolean");
+    finds(
         in_state("verify true else 8w3"),
         "node `parser.tcp`: the error, as its parser's variable, must have 32 bits, and has 8 bits",
     );
@@ -111,71 +111,74 @@ fn statements_and_where_they_stand() {
 
 #[test]
 fn calls() {
-    assert_reports(statement("count ingress.acl_hits"), "node `n`: a direct counter is used in actions of its table only");
-    assert_reports(statement("count ingress.acl_hits at 8w1"), "node `n`: the counter is direct, and takes no index");
-    assert_reports(statement("count egress.ports"), "node `n`: the counter is not direct: `at INDEX` is missing");
-    assert_reports(
+    finds(statement("count ingress.acl_hits"), "node `n`: a direct counter is used in actions of its table only");
+    finds(statement("count ingress.acl_hits at 8w1"), "node `n`: the counter is direct, and takes no index");
+    finds(statement("count egress.ports"), "node `n`: the counter is not direct: `at INDEX` is missing");
+    finds(
         statement("meter ingress.acl_meter into meta.colour"),
         "node `n`: a direct meter is used in actions of its table only",
     );
-    assert_reports(
+    finds(
         statement("read egress.packets at 8w1 into meta.colour"),
         "node `n`: a register of 32 bits is read into 8 bits",
     );
-    assert_reports(
+    finds(
         statement("write egress.packets at 8w1 = 8w1"),
         "node `n`: what is written to the register must have 32 bits, and has 8 bits",
     );
-    assert_reports(statement("checksum add {} into meta.colour"), "node `n`: a checksum has 16 bits");
-    assert_reports(statement("hash crc16 {} into meta.rejected"), "node `n`: a hash must be bits, and is a boolean");
-    assert_reports(statement("random 9w1..8w2 into meta.colour"), "node `n`: the lowest number must have 8 bits, and has 9 bits");
-    assert_reports(statement("assert meta.colour else \"no\""), "node `n`: what is asserted must be a boolean, and has 8 bits");
-    assert_reports(
+    finds(statement("checksum add {} into meta.colour"), "node `n`: a checksum has 16 bits");
+    finds(statement("hash crc16 {} into meta.rejected"), "node `n`: a hash must be bits, and is a boolean");
+    finds(
+        statement("random 9w1..8w2 into meta.colour"),
+        "node `n`: the lowest number must have 8 bits, and has 9 bits",
+    );
+    finds(statement("assert meta.colour else \"no\""), "node `n`: what is asserted must be a boolean, and has 8 bits");
+    finds(
         statement("restart_timer"),
         "node `n`: `restart_timer` is allowed in actions only: it is about the entry that was hit",
     );
-    assert_reports(
+    finds(
         statement("insert ingress.acl => ingress.permit()"),
         "node `n`: `insert` into `ingress.acl` is allowed in its default action only, and needs `add_on_miss`",
     );
     let digest = "digest d { a: 8 }\nnode n: block { digest d(8w1, 8w2) } -> deparser\n";
-    assert_reports(with(digest), "node `n`: digest `d` has 1 fields, and is given 2");
+    finds(with(digest), "node `n`: digest `d` has 1 fields, and is given 2");
     let digest = "digest d { a: 8 }\nnode n: block { digest d(9w1) } -> deparser\n";
-    assert_reports(with(digest), "node `n`: field `a` must have 8 bits, and has 9 bits");
+    finds(with(digest), "node `n`: field `a` must have 8 bits, and has 9 bits");
 }
 
 #[test]
 fn names_and_storage() {
-    assert_reports(with("header hdr.ipv4: t { a: 8 }\n"), "two variables, headers or fields are named `hdr.ipv4`");
-    assert_reports(with("variable hdr.ipv4.src: 8\n"), "two variables, headers or fields are named `hdr.ipv4.src`");
-    assert_reports(with("node departure: block {} -> deparser\n"), "two nodes are named `departure`");
-    assert_reports(with("counter egress.packets: bytes [1]\n"), "two registers, counters or meters are named `egress.packets`");
-    assert_reports(with("header h: t { a: varbit 8, b: varbit 8 }\n"), "header `h`: a header has at most one varbit field");
-    assert_reports(with("variable v: 1048577\n"), "variable `v`: 1048577 bits are more than 1048576");
-    assert_reports(with("register r: 8 [4] = 256\n"), "register `r`: 256 does not fit 8 bits");
-    assert_reports(with("counter c: bytes [1] automatic\n"), "counter `c`: only a direct counter can be automatic");
-    assert_reports(
+    finds(with("header hdr.ipv4: t { a: 8 }\n"), "two variables, headers or fields are named `hdr.ipv4`");
+    finds(with("variable hdr.ipv4.src: 8\n"), "two variables, headers or fields are named `hdr.ipv4.src`");
+    finds(with("node departure: block {} -> deparser\n"), "two nodes are named `departure`");
+    finds(with("counter egress.packets: bytes [1]\n"), "two registers, counters or meters are named `egress.packets`");
+    finds(with("header h: t { a: varbit 8, b: varbit 8 }\n"), "header `h`: a header has at most one varbit field");
+    finds(with("variable v: 1048577\n"), "variable `v`: 1048577 bits are more than 1048576");
+    finds(with("register r: 8 [4] = 256\n"), "register `r`: 256 does not fit 8 bits");
+    finds(with("counter c: bytes [1] automatic\n"), "counter `c`: only a direct counter can be automatic");
+    finds(
         with("counter c: bytes [1] of ingress.acl\n"),
-        "counter `c`: a direct counter or meter has no size: it has a cell for each entry",
+        "counter `c`: a direct counter or meter has no size: it has an index for each entry",
     );
-    assert_reports(
+    finds(
         with("meter m: bytes of ingress.acl into meta.rejected\n"),
         "meter `m`: the colour must be bits, and is a boolean",
     );
-    assert_reports(after("program ipv4", "program `ipv 4`"), "the program's name `ipv 4` must be letters, digits and `_`");
-    assert_reports(after("errors {", "errors only {"), "the first seven errors must be those of core.p4");
+    finds(after("program ipv4", "program `ipv 4`"), "the program's name `ipv 4` must be letters, digits and `_`");
+    finds(after("errors {", "errors only {"), "the first seven errors must be those of core.p4");
 }
 
 #[test]
 fn tables() {
     let table = |members: &str| with(&format!("table t {{\n{members}\naction a() {{}}\naction b(x: 8) {{}}\n}}\n"));
-    assert_reports(table("key meta.rejected: exact\ndefault a()"), "key 1 of table `t`: a key must be bits, and is a boolean");
-    assert_reports(table("default b()"), "table `t`: action `b` takes 1 arguments, and is given 0");
-    assert_reports(table("default b(256)"), "table `t`: argument 0x100 does not fit the 8 bits of `x`");
-    assert_reports(table("default a()\naction a() {}"), "two actions of table `t` are named `a`");
-    assert_reports(table("default a()\naction c(x: 8, x: 8) {}"), "two parameters of action `c` are named `x`");
-    assert_reports(table("default c()\ntable_only action c() {}"), "table `t`: the default action is `table_only`");
-    assert_reports(
+    finds(table("key meta.rejected: exact\ndefault a()"), "key 1 of table `t`: a key must be bits, and is a boolean");
+    finds(table("default b()"), "table `t`: action `b` takes 1 arguments, and is given 0");
+    finds(table("default b(256)"), "table `t`: argument 0x100 does not fit the 8 bits of `x`");
+    finds(table("default a()\naction a() {}"), "two actions of table `t` are named `a`");
+    finds(table("default a()\naction c(x: 8, x: 8) {}"), "two parameters of action `c` are named `x`");
+    finds(table("default c()\ntable_only action c() {}"), "table `t`: the default action is `table_only`");
+    finds(
         table("default a()\nselector meta.colour"),
         "table `t`: it has selector inputs, but no profile with a selector",
     );
@@ -186,7 +189,7 @@ fn tables() {
     for (kind, entry) in
         [("exact", "_"), ("exact", "1/8"), ("lpm", "1"), ("ternary", "1"), ("range", "1"), ("optional", "1 &&& 1")]
     {
-        assert_reports(keyed(kind, &format!("{entry} => a()")), form);
+        finds(keyed(kind, &format!("{entry} => a()")), form);
     }
     let wrong = [
         ("exact", "256"),
@@ -197,7 +200,7 @@ fn tables() {
         ("optional", "256"),
     ];
     for (kind, entry) in wrong {
-        assert_reports(keyed(kind, &format!("{entry} => a()")), fit);
+        finds(keyed(kind, &format!("{entry} => a()")), fit);
     }
     for (kind, entry) in
         [("exact", "255"), ("lpm", "2/7"), ("ternary", "256 &&& 1"), ("range", "1..1"), ("optional", "_")]
@@ -205,59 +208,59 @@ fn tables() {
         let expected: &[&str] = if entry == "256 &&& 1" { &[fit] } else { &[] };
         assert_eq!(keyed(kind, &format!("{entry} => a()")), expected);
     }
-    assert_reports(keyed("exact", "priority 1: 1 => a()"), "entry 1 of table `t`: the table has no priorities");
-    assert_reports(keyed("exact", "1, 2 => a()"), "entry 1 of table `t`: the table has 1 keys, and the entry 2 values");
-    assert_reports(keyed("exact", "1 => member 1"), "entry 1 of table `t`: the table has no action profile");
-    assert_reports(keyed("exact", "1 => group 1"), "entry 1 of table `t`: the table has no action selector");
+    finds(keyed("exact", "priority 1: 1 => a()"), "entry 1 of table `t`: the table has no priorities");
+    finds(keyed("exact", "1, 2 => a()"), "entry 1 of table `t`: the table has 1 keys, and the entry 2 values");
+    finds(keyed("exact", "1 => member 1"), "entry 1 of table `t`: the table has no action profile");
+    finds(keyed("exact", "1 => group 1"), "entry 1 of table `t`: the table has no action selector");
     for (selector, missing) in [("", "member 1"), (" selector crc16 width 14 largest_group 32", "group 7")] {
         let members =
             format!("key meta.colour: exact\naction a() {{}}\ndefault a()\nprofile p\nentries {{ 1 => {missing} }}");
         let found = with(&format!("profile p [4]{selector}\ntable t {{\n{members}\n}}\n"));
-        assert_reports(found, &format!("entry 1 of table `t`: there is no {missing} when the program starts"));
+        finds(found, &format!("entry 1 of table `t`: there is no {missing} when the program starts"));
     }
     let lpm = "key meta.colour: lpm\ndefault a()\nadd_on_miss";
-    assert_reports(table(lpm), "table `t`: `add_on_miss` is for tables whose keys are all exact");
+    finds(table(lpm), "table `t`: `add_on_miss` is for tables whose keys are all exact");
 }
 
 #[test]
 fn nodes_and_edges() {
-    assert_reports(
+    finds(
         with("node n: block {} -> deparser exit deparser\n"),
         "node `n`: it has an `exit` edge, but no `exit` statement",
     );
-    assert_reports(
+    finds(
         with("node n: branch meta.colour -> deparser else deparser\n"),
         "node `n`: a condition must be a boolean, and has 8 bits",
     );
     let twice =
         "node n: apply ingress.routes -> { ingress.via -> deparser, ingress.via -> deparser, otherwise -> deparser }\n";
-    assert_reports(with(twice), "node `n`: action `ingress.via` leads to two nodes");
-    assert_reports(after("exit ingress.end\n", "\n"), "node `ingress.acl`: it has an `exit` statement, but no `exit` edge");
-    assert_reports(with("node n: block {} -> #999\n"), "node `n`: there is no node number 999");
-    assert_reports(with("node n: apply #99 -> deparser\n"), "node `n`: there is no table number 99");
-    assert_reports(with("node a: block {} -> b\nnode b: block {} -> a\n"), "node `b`: its edge to `a` closes a cycle");
+    finds(with(twice), "node `n`: action `ingress.via` leads to two nodes");
+    finds(after("exit ingress.end\n", "\n"), "node `ingress.acl`: it has an `exit` statement, but no `exit` edge");
+    finds(with("node n: block {} -> #999\n"), "node `n`: there is no node number 999");
+    finds(with("node n: apply #99 -> deparser\n"), "node `n`: there is no table number 99");
+    finds(with("node a: block {} -> b\nnode b: block {} -> a\n"), "node `b`: its edge to `a` closes a cycle");
     let buffers = "node a: buffer { otherwise -> b }\nnode b: buffer { unicast -> a }\n";
-    assert_reports(with(buffers), "node `b`: its edge to `a` closes a cycle");
-    assert_reports(after("0, 17 -> parser.tcp", "0, 17 -> departure"), &beyond("departure"));
-    assert_reports(after("0, 17 -> parser.tcp", "0 -> parser.tcp"), "node `parser.ipv4`: a case has 1 values for 2 keys");
-    assert_reports(
+    finds(with(buffers), "node `b`: its edge to `a` closes a cycle");
+    finds(after("0, 17 -> parser.tcp", "0, 17 -> departure"), &beyond("departure"));
+    finds(after("0, 17 -> parser.tcp", "0 -> parser.tcp"), "node `parser.ipv4`: a case has 1 values for 2 keys");
+    finds(
         after("0, 17 -> parser.tcp", "0, 256 -> parser.tcp"),
         "node `parser.ipv4`: a value does not fit its key of 8 bits",
     );
-    assert_reports(
+    finds(
         after("0, 17 -> parser.tcp", "0, 2..1 -> parser.tcp"),
         "node `parser.ipv4`: a value does not fit its key of 8 bits",
     );
-    assert_reports(
+    finds(
         after("start parser.start, accept", "start arrival, accept"),
         "parser `parser`: `start` is `arrival`, which is not a state of it",
     );
-    assert_reports(
+    finds(
         with("node n: buffer { when meta.rejected: drop \"x\" }\n"),
         "node `n`: a packet that no rule takes has nowhere to go",
     );
-    assert_reports(with("node n: buffer { send 9w1 }\n"), "rule 1 of node `n`: the port must have 32 bits, and has 9 bits");
-    assert_reports(
+    finds(with("node n: buffer { send 9w1 }\n"), "rule 1 of node `n`: the port must have 32 bits, and has 9 bits");
+    finds(
         with("node n: buffer { resubmit original keep all set { meta.colour = copy.port[7:0] } -> arrival }\n"),
         "rule 1 of node `n`: `copy.…` has a value only in the `set` list of a replicated or cloned packet",
     );
@@ -274,12 +277,12 @@ fn budgets() {
     let groups = "replicate 32w1 current keep all -> end";
     let sessions = "clone 32w1 deparsed keep all -> n\n otherwise -> end";
     for copying in [groups, sessions] {
-        assert_reports(copies("0", copying), "the budget: no copies, and node `n` makes some");
+        finds(copies("0", copying), "the budget: no copies, and node `n` makes some");
         assert_eq!(copies("1", copying), [""; 0]);
     }
     assert_eq!(copies("0", "recirculate deparsed keep all -> n"), [""; 0], "the packet itself comes again");
     assert_eq!(copies("1048576", groups), [""; 0]);
-    assert_reports(copies("1048577", groups), "the budget: 1048577 copies of one packet are no limit");
+    finds(copies("1048577", groups), "the budget: 1048577 copies of one packet are no limit");
 }
 
 fn beyond(node: &str) -> String {
@@ -295,43 +298,43 @@ fn value_sets_have_the_widths_of_the_keys() {
     let wrong = "node `parser.ipv4`: value set `v` does not have the widths of the keys";
     assert_eq!(set("a: 13 exact, b: 8 exact", "in v"), [""; 0]);
     assert_eq!(set("b: 8 exact", "0, in v"), [""; 0]);
-    assert_reports(set("a: 13 exact, b: 9 exact", "in v"), wrong);
-    assert_reports(set("a: 13 exact, b: 8 exact", "0, in v"), wrong);
-    assert_reports(set("b: 8 exact", "in v"), wrong);
+    finds(set("a: 13 exact, b: 9 exact", "in v"), wrong);
+    finds(set("a: 13 exact, b: 8 exact", "0, in v"), wrong);
+    finds(set("b: 8 exact", "in v"), wrong);
 }
 
 #[test]
 fn interfaces() {
-    assert_reports(
+    finds(
         after("action 0x01d4e5f6\n", "action 0x01000000\n"),
         "interface table `ingress.routes`: no action has the id 0x01000000",
     );
-    assert_reports(after("counter 0x12c0ffee", "counter 0x02e8a3c1"), "the interface: two objects have the id 0x02e8a3c1");
+    finds(after("counter 0x12c0ffee", "counter 0x02e8a3c1"), "the interface: two objects have the id 0x02e8a3c1");
 }
 
 #[test]
 fn plans() {
     let plan = |line: &str| after("  instrument edges\n", &format!("  {line}\n"));
-    assert_reports(plan("loop nowhere: batch 8 group 8"), "the plan: the program has no node `nowhere`");
-    assert_reports(
+    finds(plan("loop nowhere: batch 8 group 8"), "the plan: the program has no node `nowhere`");
+    finds(
         plan("loop deparser: batch 8 group 9"),
         "the plan: a group of 9 packets in a batch of 8: it must be at least 1, at most the batch",
     );
-    assert_reports(plan("loop deparser: batch 8 group 8 vector 0"), "the plan: a loop has at least 1 packet per vector");
-    assert_reports(plan("loop ingress.acl: batch 8 group 8"), "two loops are named `ingress.acl`");
-    assert_reports(
+    finds(plan("loop deparser: batch 8 group 8 vector 0"), "the plan: a loop has at least 1 packet per vector");
+    finds(plan("loop ingress.acl: batch 8 group 8"), "two loops are named `ingress.acl`");
+    finds(
         plan("loop deparser: batch 8 group 8 { prefetch table x line 0 ahead 8 in own_loop to t0 }"),
         "the plan: the program has no table `x`",
     );
-    assert_reports(
+    finds(
         plan("loop deparser: batch 8 group 8 { prefetch packet ahead 4 in own_loop to t0 }"),
         "the plan: prefetches `in own_loop` are one group ahead, not 4",
     );
-    assert_reports(plan("table x: list"), "the plan: the program has no table `x`");
-    assert_reports(plan("burst 16"), "expected no second `burst`, found `burst`");
-    assert_reports(plan("window x: 4 bytes at 0 write_back {}"), "the plan: the program has no node `x`");
-    assert_reports(plan("window deparser: 0 bytes at 0 write_back {}"), "the plan: 0 bytes at 0 are no window");
-    assert_reports(
+    finds(plan("table x: list"), "the plan: the program has no table `x`");
+    finds(plan("burst 16"), "expected no second `burst`, found `burst`");
+    finds(plan("window x: 4 bytes at 0 write_back {}"), "the plan: the program has no node `x`");
+    finds(plan("window deparser: 0 bytes at 0 write_back {}"), "the plan: 0 bytes at 0 are no window");
+    finds(
         plan("queue deparser: capacity 0 timeout 1"),
         "the plan: the queue at `deparser`: the capacity must be at least 1 packet",
     );
@@ -399,7 +402,7 @@ fn hot_paths_do_not_expect_actions_of_members() {
     with_members = with_members.replace("  size 1024\n", "  size 1024\n  profile state.members\n");
     let expected =
         "the plan: the action of `ingress.neighbours` comes from members of an action profile, not from entries";
-    assert_reports(found(&with_members), expected);
+    finds(found(&with_members), expected);
 }
 
 /// A group's member is chosen again at commit, and its members may have changed: keys computed from it cannot
@@ -422,7 +425,7 @@ fn packets_are_not_pipelined_after_a_selector() {
     let selects = "  profile state.members\n  selector hdr.ipv4.src\n}\n";
     let with_groups = format!("{first}\n{profile}\ntable ingress.routes{last}{selects}{behind}");
     assert_eq!(found(&with_groups, "8 in own_loop"), [""; 0]);
-    assert_reports(
+    finds(
         found(&with_groups, "1 interleaved commit"),
         "the plan: packets cannot be pipelined after `ingress.routes`, which selects from a group",
     );
@@ -443,7 +446,7 @@ fn packets_are_not_pipelined_where_they_insert_entries() {
         messages(&format!("{head}\nplan {{\n  hot_path {{ {path} }}\n  {staged}\n}}\n"))
     };
     assert_eq!(found("8 in own_loop"), [""; 0]);
-    assert_reports(
+    finds(
         found("1 interleaved commit"),
         "the plan: packets cannot be pipelined: others insert entries into the table of `ingress.neighbours`",
     );
@@ -469,12 +472,12 @@ fn batching_keeps_the_order_of_state() {
     assert_eq!(plan(&[("arrival", 32)]), [""; 0], "one loop for all");
     assert_eq!(plan(&[("arrival", 1), ("ingress.acl", 1)]), [""; 0], "packet by packet after all");
     let broken = plan(&[("arrival", 32), ("ingress.end", 32)]);
-    assert_reports(
+    finds(
         broken,
         "the plan: register `egress.packets` is touched in the loop of `arrival`, and in the loop of `ingress.end`",
     );
     let before = plan(&[("ingress.end", 32)]);
-    assert_reports(
+    finds(
         before,
         "the plan: register `egress.packets` is touched in what runs before the first loop, and in the loop of `ingress.end`",
     );
@@ -502,7 +505,7 @@ fn no_loop_begins_after_a_replication() {
     let loops = "  loop known: batch 8 group 8\n  loop number: batch 8 group 8\n";
     let copies = "node between: buffer {\n  when hdr.mark.last == 2: replicate 32w1 current keep all -> number\n  unicast -> number\n}\n";
     assert_eq!(numbered(ONE_MARK, "node between: block {} -> number\n", loops), [""; 0]);
-    assert_reports(
+    finds(
         numbered(ONE_MARK, copies, loops),
         "the plan: register `turns` is touched in what runs before the first loop, and in the loop of `known`",
     );
@@ -516,7 +519,7 @@ fn no_state_is_used_after_a_loop_in_a_cycle() {
     let cyclic = "  loop start: batch 8 group 8\n  loop number: batch 8 group 8\n";
     assert_eq!(numbered(states, between, "  loop number: batch 8 group 8\n"), [""; 0]);
     assert_eq!(numbered(ONE_MARK, between, cyclic), [""; 0]);
-    assert_reports(
+    finds(
         numbered(states, between, cyclic),
         "the plan: register `turns` is used where packets have visited the loop of `start` once or more",
     );

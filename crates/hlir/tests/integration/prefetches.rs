@@ -60,7 +60,7 @@ fn a_hot_path_prefetches_a_line_once() {
 #[test]
 fn only_the_first_loop_is_pipelined() {
     let behind = [request("dmac", "interleaved commit")];
-    assert_eq!(found(PATH, &[("dmac", &behind)]), [], "`ingress.smac` is looked up on the way");
+    assert_eq!(found(PATH, &[("dmac", &behind)]), [], "`ingress.smac` is looked up on the path");
     let message = "the plan: only prefetches of the first loop can be one burst ahead";
     let expected = [(message.to_string(), behind[0].trim().to_string())];
     assert_eq!(found(PATH, &[("smac", &[]), ("dmac", &behind)]), expected);

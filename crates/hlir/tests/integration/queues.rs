@@ -83,7 +83,7 @@ fn changed(changes: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[track_caller]
-fn assert_reports(found: Vec<String>, expected: &str) {
+fn finds(found: Vec<String>, expected: &str) {
     assert_eq!(found, [expected]);
 }
 
@@ -95,23 +95,23 @@ fn a_queue_is_not_on_the_hot_path() {
     assert_eq!(queue("queue slow: capacity 32 timeout 4"), [""; 0]);
     assert_eq!(queue("queue aside: capacity 1024 timeout 1"), [""; 0]);
     assert_eq!(queue("queue aside: capacity 8 timeout 2\n  queue behind: capacity 8 timeout 2"), [""; 0]);
-    assert_reports(queue("queue nowhere: capacity 8 timeout 2"), "the plan: the program has no node `nowhere`");
-    assert_reports(queue("queue leave: capacity 8 timeout 2"), "the plan: the queue at `leave` is on the hot path");
-    assert_reports(
+    finds(queue("queue nowhere: capacity 8 timeout 2"), "the plan: the program has no node `nowhere`");
+    finds(queue("queue leave: capacity 8 timeout 2"), "the plan: the queue at `leave` is on the hot path");
+    finds(
         queue("queue slow: capacity 0 timeout 2"),
         "the plan: the queue at `slow`: the capacity must be at least 1 packet",
     );
-    assert_reports(
+    finds(
         queue("queue slow: capacity 8 timeout 0"),
         "the plan: the queue at `slow`: the timeout must be at least 1 burst",
     );
-    assert_reports(
+    finds(
         queue("queue slow: capacity 2000 timeout 2"),
         "the plan: the queue at `slow`: the capacity is 2000 packets, at most 1024 are possible",
     );
     let alone = "the plan: the queue at `slow`: the plan has no hot path";
-    assert_reports(messages(PROGRAM, "  queue slow: capacity 8 timeout 2\n"), alone);
-    assert_reports(messages(PROGRAM, "  hot_path { start, kind, routes }\n  queue slow: capacity 8 timeout 2\n"), alone);
+    finds(messages(PROGRAM, "  queue slow: capacity 8 timeout 2\n"), alone);
+    finds(messages(PROGRAM, "  hot_path { start, kind, routes }\n  queue slow: capacity 8 timeout 2\n"), alone);
 }
 
 #[test]
@@ -125,10 +125,10 @@ fn queues_are_after_the_parser() {
     let branching = program
         .replace("ethernet } -> more", "ethernet } select hdr.ethernet.type {\n  1 -> more\n  otherwise -> kind\n}");
     let found = messages(&branching, &format!("{PATH}  queue more: capacity 8 timeout 2\n"));
-    assert_reports(found, "the plan: packets cannot wait at `more`, a parser state");
+    finds(found, "the plan: packets cannot wait at `more`, a parser state");
     let lost = PROGRAM.replace("node behind:", "node lost: block {} -> leave\n\nnode behind:");
     let found = messages(&lost, &format!("{PATH}  queue lost: capacity 8 timeout 2\n"));
-    assert_reports(found, "the plan: no packet from a port gets to `lost` to wait there");
+    finds(found, "the plan: no packet from a port gets to `lost` to wait there");
 }
 
 #[test]
@@ -142,12 +142,12 @@ fn state_is_used_only_after_the_queue_or_only_elsewhere() {
     let count = "count state.rare at 8w1";
     assert_eq!(changed(&[(at_behind, &behind(count)), (at_common, &common(count))]), [""; 0], "counters add up");
     let touched = "is used by packets that have waited at `slow`, and at `common` by others";
-    assert_reports(
+    finds(
         changed(&[(at_behind, &behind(READ)), (at_common, &common(WRITE))]),
         &format!("the plan: register `state.seen` {touched}"),
     );
     let police = "meter state.rate at 8w1 into meta.port";
-    assert_reports(
+    finds(
         changed(&[(at_behind, &behind(police)), (at_common, &common(police))]),
         &format!("the plan: meter `state.rate` {touched}"),
     );
@@ -155,11 +155,11 @@ fn state_is_used_only_after_the_queue_or_only_elsewhere() {
         ("node aside: block {}", "node aside: block { write state.seen at 8w1 = meta.seen }"),
         (at_behind, &behind(READ)),
     ];
-    assert_reports(
+    finds(
         changed(&before),
         "the plan: register `state.seen` is used by packets that have waited at `slow`, and at `aside` by others",
     );
-    assert_reports(
+    finds(
         changed(&[
             ("default unknown()", "default unknown()\n  idle_timeout"),
             ("node routes: apply routes", "node routes: apply slow"),
@@ -181,7 +181,7 @@ fn re_entering_packets_do_not_wait_again() {
     let touched = format!("node behind: block {{ {READ} {WRITE} }}");
     let touch = ("node behind: block {}", touched.as_str());
     assert_eq!(changed(&[again]), [""; 0]);
-    assert_reports(
+    finds(
         changed(&[again, touch]),
         "the plan: register `state.seen` is used by packets that have waited at `slow`, and at `behind` by others",
     );
@@ -203,9 +203,9 @@ fn packets_are_copied_before_or_after_the_queue() {
     assert_eq!(changed(&[before]), [""; 0]);
     assert_eq!(changed(&[behind]), [""; 0]);
     let both = "the plan: packets are copied at `aside` before they wait at `slow`, and at `leave` afterwards";
-    assert_reports(changed(&[before, behind]), both);
+    finds(changed(&[before, behind]), both);
     let group = ("otherwise -> deparser", "replicate 32w1 current keep all -> deparser");
-    assert_reports(changed(&[before, group]), both);
+    finds(changed(&[before, group]), both);
     let ends = "node aside: buffer { when meta.again: replicate 32w1 current keep all -> slow\n otherwise -> slow }";
     assert_eq!(changed(&[(before.0, ends), behind]), [""; 0], "a packet that becomes a group does not wait");
     let common = format!("node common: buffer {{ {clone}\n otherwise -> leave }}");
@@ -217,7 +217,7 @@ fn packets_are_copied_before_or_after_the_queue() {
 fn an_assertion_holds_in_its_burst() {
     let assert = "assert meta.port != 0 else \"a port\"";
     let touch = format!("node behind: block {{ {assert} }}");
-    assert_reports(
+    finds(
         changed(&[("node behind: block {}", &touch)]),
         "the plan: an assertion at `behind` is after the queue at `slow`",
     );
@@ -230,16 +230,16 @@ fn a_loop_at_a_queue_makes_its_lookups() {
     let with = |lp: &str| queue(&format!("queue slow: capacity 32 timeout 4\n  loop {lp}"));
     assert_eq!(with("slow: batch 32 group 16"), [""; 0]);
     assert_eq!(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 32 in own_loop to t0 }"), [""; 0]);
-    assert_reports(with("slow: batch 16 group 16"), "the plan: a batch of 16 packets from a queue for 32");
+    finds(with("slow: batch 16 group 16"), "the plan: a batch of 16 packets from a queue for 32");
     let refused = "the plan: packets of the queue at `slow` cannot prefetch this";
-    assert_reports(with("slow: batch 32 group 32 { prefetch table routes line 0 ahead 32 in own_loop to t0 }"), refused);
-    assert_reports(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 1 interleaved lookup to t0 }"), refused);
-    assert_reports(with("behind: batch 32 group 32"), "the plan: `behind` is not a lookup on the hot path");
-    assert_reports(
+    finds(with("slow: batch 32 group 32 { prefetch table routes line 0 ahead 32 in own_loop to t0 }"), refused);
+    finds(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 1 interleaved lookup to t0 }"), refused);
+    finds(with("behind: batch 32 group 32"), "the plan: `behind` is not a lookup on the hot path");
+    finds(
         queue("queue behind: capacity 32 timeout 4\n  loop behind: batch 32 group 32"),
         "the plan: `behind` has no lookup that a loop could make for its queue",
     );
-    assert_reports(
+    finds(
         queue("queue slow: capacity 128 timeout 4\n  loop slow: batch 128 group 128"),
         "the plan: a group has at most 64 packets, not 128",
     );
@@ -254,7 +254,7 @@ fn stages_share_groups_and_are_pipelined_together() {
     let path = "  hot_path { start, kind, routes, common, leave }\n";
     let with = |loops: &str| messages(&program, &format!("{path}{loops}"));
     assert_eq!(with("  loop routes: batch 64 group 16\n  loop common: batch 64 group 16\n"), [""; 0]);
-    assert_reports(
+    finds(
         with("  loop routes: batch 64 group 64\n  loop common: batch 64 group 16\n"),
         "the plan: groups of 16 packets at `common`, and of 64 at `routes`: a group goes through all stages of the hot path",
     );
@@ -266,17 +266,17 @@ fn stages_share_groups_and_are_pipelined_together() {
     assert_eq!(both("64 in own_loop", "64 in own_loop"), [""; 0]);
     assert_eq!(both("1 interleaved lookup", "1 in none"), [""; 0]);
     assert_eq!(both("1 interleaved commit", "1 interleaved keys"), [""; 0]);
-    assert_reports(
+    finds(
         both("1 interleaved keys", "64 in own_loop"),
         "the plan: lines of `second` are prefetched `in own_loop`, others `interleaved keys`",
     );
-    assert_reports(
+    finds(
         both("1 interleaved keys", "2 interleaved commit"),
         "the plan: pipelined prefetches are one burst ahead, not 2",
     );
-    assert_reports(both("2 interleaved commit", "1 in none"), "the plan: pipelined prefetches are one burst ahead, not 2");
-    assert_reports(both("64 in own_loop", "1 in own_loop"), "the plan: prefetches `in own_loop` are one group ahead, not 1");
-    assert_reports(
+    finds(both("2 interleaved commit", "1 in none"), "the plan: pipelined prefetches are one burst ahead, not 2");
+    finds(both("64 in own_loop", "1 in own_loop"), "the plan: prefetches `in own_loop` are one group ahead, not 1");
+    finds(
         both("1 interleaved lookup", "64 in own_loop"),
         "the plan: lines of `second` are prefetched `in own_loop`, others `interleaved lookup`",
     );

@@ -19,7 +19,7 @@ fn becomes((exits, lanes): &(SideExits, VectorStage), packet: &[u8]) -> Option<(
     let drops = if kind.end.is_some() { u32::MAX } else { 0 };
     assert_eq!(side_by_side[lanes.drops as usize], drops, "the first stage has the same");
     let end = kind.end.as_ref()?;
-    Some((end.counted.iter().map(|cell| cell.index).collect(), end.reason.clone()))
+    Some((end.counted.iter().map(|index| index.index).collect(), end.reason.clone()))
 }
 
 /// If several checks fail, the first match counts.
@@ -32,9 +32,9 @@ fn exits_of_a_router_are_bulk_drops() {
         if sealed {
             seal(&mut packet);
         }
-        becomes(&exits, &packet).map(|(cells, reason)| (cells, reason == "ingress drop"))
+        becomes(&exits, &packet).map(|(indices, reason)| (indices, reason == "ingress drop"))
     };
-    let counted = |cell: u64| Some((vec![cell], true));
+    let counted = |index: u64| Some((vec![index], true));
     assert_eq!(dropped(|packet| packet[13] = 6, true), counted(1), "no IPv4");
     assert_eq!(dropped(|packet| packet[14] = 0x46, true), counted(2), "options");
     assert_eq!(dropped(|packet| packet[25] ^= 1, false), counted(3), "another checksum");
@@ -69,7 +69,7 @@ fn a_default_action_may_drop() {
 table t {{
   key h.b: exact
   action none() {{ v = 7 }}
-  action seen(cell: 32) {{ count seen at cell  v = 7 }}
+  action seen(index: 32) {{ count seen at index  v = 7 }}
   action sent() {{ v = 3 }}
   default {default}
 }}
@@ -77,7 +77,7 @@ node before: block {{ count seen at 32w2 }} -> t
 node t: apply t -> {next}"
         );
         let (exits, _) = leavers_of(&program, "start, before, t")?;
-        exits.missed.map(|end| (end.counted.iter().map(|cell| cell.index).collect(), end.reason))
+        exits.missed.map(|end| (end.counted.iter().map(|index| index.index).collect(), end.reason))
     };
     let dropped = Some((vec![2], "bad".to_string()));
     assert_eq!(missed("none()", "queue"), dropped);
@@ -85,7 +85,7 @@ node t: apply t -> {next}"
     assert_eq!(missed("none()", "{ none -> queue, sent -> out, otherwise -> out }"), dropped);
     assert_eq!(missed("none()", "hit queue, miss out"), None, "it is sent");
     assert_eq!(missed("sent()", "queue"), None, "it is sent");
-    assert_eq!(missed("seen(1)", "queue"), None, "a controller may give it another cell");
+    assert_eq!(missed("seen(1)", "queue"), None, "a controller may give it another index");
 }
 
 /// Programs whose exits are more than a count and a drop.
@@ -107,15 +107,15 @@ node t: apply t -> queue"
     };
     let plain = "node before: block {} -> check";
     let bad = |body: &str| format!("node bad: block {{ {body} }} -> queue");
-    let dropped = |cells: &[u64]| Some(Some((cells.to_vec(), "bad".to_string())));
+    let dropped = |indices: &[u64]| Some(Some((indices.to_vec(), "bad".to_string())));
     assert_eq!(front(&bad("v = 7"), plain), dropped(&[]));
     assert_eq!(front(&bad("count seen at 32w3  v = 7"), plain), dropped(&[3]));
-    assert_eq!(front(&bad("count seen at 32w4  v = 7"), plain), dropped(&[]), "the counter has no such cell");
+    assert_eq!(front(&bad("count seen at 32w4  v = 7"), plain), dropped(&[]), "the counter has no such index");
     assert_eq!(front(&bad("v = 7"), "node before: block { count seen at 32w2 } -> check"), dropped(&[2]));
     assert_eq!(front(&bad("v = 20w3  if v == 3 { v = 7 } else {}"), plain), dropped(&[]));
     assert_eq!(front(&bad("v = 6"), plain), None, "it is sent");
     assert_eq!(front(&bad("v = h.c[19:0]"), plain), None, "some may be sent");
-    assert_eq!(front(&bad("count seen at h.c  v = 7"), plain), None, "the cell is each packet's own");
+    assert_eq!(front(&bad("count seen at h.c  v = 7"), plain), None, "the index is each packet's own");
     assert_eq!(front(&bad("write last at 32w1 = 32w7  v = 7"), plain), None, "state is written");
     let written = "node before: block { write last at 32w1 = 32w7 } -> check";
     assert_eq!(front(&bad("v = 7"), written), None, "state was written");
@@ -136,7 +136,7 @@ node t: apply t -> queue"
         let exits = leavers_of(&program, "start, before, t");
         exits.map(|exits| becomes(&exits, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]))
     };
-    let dropped = |cells: &[u64]| Some(Some((cells.to_vec(), "bad".to_string())));
+    let dropped = |indices: &[u64]| Some(Some((indices.to_vec(), "bad".to_string())));
     assert_eq!(front("v = 7  exit"), dropped(&[]));
     assert_eq!(front("count seen at 32w3  v = 7  exit"), dropped(&[3]));
     assert_eq!(front("v = 6  exit"), None, "it is sent");

@@ -108,10 +108,10 @@ impl Reader {
         Ok(SourceObject { id, name, alias, detail, notes })
     }
 
-    /// `[1024 type port_t]`: cells, and the type that counts them.
+    /// `[1024 type port_t]`: a size, and the type of the index.
     fn in_brackets(&mut self) -> Read<(u64, Option<String>)> {
         self.expect("[")?;
-        let size = self.number("a number of cells")?;
+        let size = self.number("a size")?;
         let index = self.type_name()?;
         self.expect("]")?;
         Ok((size, index))

@@ -147,7 +147,7 @@ impl Reader {
         self.expect(":")?;
         let width = self.number("a width in bits")?;
         let size = self.size()?;
-        let initial = if self.eat("=") { self.value("what the cells begin with")? } else { BigUint::ZERO };
+        let initial = if self.eat("=") { self.value("an initial value")? } else { BigUint::ZERO };
         self.origin(&mut notes);
         self.places.set(Site::Register(self.program.registers.len() as u32), self.head_since(start));
         self.program.registers.alloc(Register { name, size, width, initial, notes });
@@ -157,17 +157,17 @@ impl Reader {
     /// `[1024]`
     fn size(&mut self) -> Read<u64> {
         self.expect("[")?;
-        let size = self.number("a number of cells")?;
+        let size = self.number("a size")?;
         self.expect("]")?;
         Ok(size)
     }
 
     /// `[1024]` of an indirect counter or meter, or `of TABLE` of a direct one.
-    fn cells(&mut self) -> Read<(u64, Option<TableId>)> {
+    fn indices(&mut self) -> Read<(u64, Option<TableId>)> {
         let size = if self.is_symbol("[") { Some(self.size()?) } else { None };
         let table = if self.eat_word("of") { Some(self.reference("a table", |names| &names.tables)?) } else { None };
         if size.is_none() && table.is_none() {
-            return Err(self.fail("`[CELLS]` or `of TABLE`"));
+            return Err(self.fail("`[SIZE]` or `of TABLE`"));
         }
         Ok((size.unwrap_or(0), table))
     }
@@ -177,7 +177,7 @@ impl Reader {
         let (mut notes, name) = self.beginning("the counter's name")?;
         self.expect(":")?;
         let unit = self.one_of(COUNTER_UNITS)?;
-        let (size, table) = self.cells()?;
+        let (size, table) = self.indices()?;
         let automatic = self.eat_word("automatic");
         self.origin(&mut notes);
         self.places.set(Site::Counter(self.program.counters.len() as u32), self.head_since(start));
@@ -190,7 +190,7 @@ impl Reader {
         let (mut notes, name) = self.beginning("the meter's name")?;
         self.expect(":")?;
         let unit = self.one_of(METER_UNITS)?;
-        let (size, table) = self.cells()?;
+        let (size, table) = self.indices()?;
         let automatic = if self.eat_word("into") { Some(self.place()?) } else { None };
         self.origin(&mut notes);
         self.places.set(Site::Meter(self.program.meters.len() as u32), self.head_since(start));

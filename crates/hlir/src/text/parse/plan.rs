@@ -175,10 +175,10 @@ impl Reader {
     fn share(&mut self) -> Read<JointTables> {
         let table = self.name("a table")?;
         self.expect_word("with")?;
-        let owner = self.name("a table")?;
+        let primary = self.name("a table")?;
         self.expect_word("bits")?;
         let bits = self.number("a number of bits")?;
-        Ok(JointTables { secondary: table, primary: owner, bits, reason: self.reason()? })
+        Ok(JointTables { secondary: table, primary, bits, reason: self.reason()? })
     }
 
     /// What follows `join`, or `never`.

@@ -53,10 +53,10 @@ impl Printer<'_> {
     fn counter(&self, lines: &mut Lines, counter: &Counter) {
         lines.notes(&counter.notes);
         let unit = word_of(COUNTER_UNITS, &counter.unit).unwrap_or_default();
-        let cells = self.cells(counter.size, counter.table);
+        let indices = self.indices(counter.size, counter.table);
         let automatic = if counter.automatic { " automatic" } else { "" };
         lines.add(format!(
-            "counter {}: {unit}{cells}{automatic}{}",
+            "counter {}: {unit}{indices}{automatic}{}",
             written(&counter.name),
             self.origin(&counter.notes)
         ));
@@ -65,12 +65,12 @@ impl Printer<'_> {
     fn meter(&self, lines: &mut Lines, meter: &Meter) {
         lines.notes(&meter.notes);
         let unit = word_of(METER_UNITS, &meter.unit).unwrap_or_default();
-        let cells = self.cells(meter.size, meter.table);
+        let indices = self.indices(meter.size, meter.table);
         let automatic = meter.automatic.map_or(String::new(), |place| format!(" into {}", self.place(place, &[])));
-        lines.add(format!("meter {}: {unit}{cells}{automatic}{}", written(&meter.name), self.origin(&meter.notes)));
+        lines.add(format!("meter {}: {unit}{indices}{automatic}{}", written(&meter.name), self.origin(&meter.notes)));
     }
 
-    fn cells(&self, size: u64, table: Option<crate::TableId>) -> String {
+    fn indices(&self, size: u64, table: Option<crate::TableId>) -> String {
         let of = table.map_or(String::new(), |table| format!(" of {}", self.table_name(table)));
         if size == 0 && table.is_some() { of } else { format!(" [{size}]{of}") }
     }

@@ -11,8 +11,8 @@ pub(super) fn print(plan: &Plan) -> String {
     lines.block("plan", "", |lines| {
         header(lines, plan);
         for lp in &plan.loops {
-            let lanes = if lp.vector == 1 { String::new() } else { format!(" vector {}", lp.vector) };
-            let head = format!("loop {}: batch {} group {}{lanes}", written(&lp.node), lp.batch, lp.group);
+            let vector = if lp.vector == 1 { String::new() } else { format!(" vector {}", lp.vector) };
+            let head = format!("loop {}: batch {} group {}{vector}", written(&lp.node), lp.batch, lp.group);
             let head = format!("{head}{}", because(&lp.reason));
             if lp.prefetches.is_empty() {
                 lines.add(head);
@@ -33,9 +33,9 @@ pub(super) fn print(plan: &Plan) -> String {
             let structure = word_of(STRUCTURES, &table.structure).unwrap_or_default();
             lines.add(format!("table {}: {structure}{}", written(&table.table), because(&table.reason)));
         }
-        for share in &plan.joints {
-            let (table, owner, reason) = (written(&share.secondary), written(&share.primary), because(&share.reason));
-            lines.add(format!("joint {table} with {owner} bits {}{reason}", share.bits));
+        for joint in &plan.joints {
+            let (table, primary, reason) = (written(&joint.secondary), written(&joint.primary), because(&joint.reason));
+            lines.add(format!("joint {table} with {primary} bits {}{reason}", joint.bits));
         }
         for window in &plan.windows {
             let (node, back) = (written(&window.node), names(&window.write_back));

@@ -27,8 +27,8 @@ impl Generator<'_> {
                 reason: it.cost(),
             }),
             joints: self.several(2, |it| {
-                let (table, owner, bits) = (it.name(), it.name(), it.number());
-                JointTables { secondary: table, primary: owner, bits, reason: it.cost() }
+                let (table, primary, bits) = (it.name(), it.name(), it.number());
+                JointTables { secondary: table, primary, bits, reason: it.cost() }
             }),
             joins: self.several(2, |it| {
                 let (first, second, made) = (it.name(), it.name(), it.once_in(2));
