@@ -45,7 +45,7 @@ struct dpdk_counts {
 	uint64_t unsent;	/* the device did not take them, or reported later that it could not send them */
 	uint64_t waiting;	/* came, and nothing has taken them from the ring yet */
 	uint32_t link;		/* enum link_state */
-	uint32_t unused;
+	uint32_t speed_mbps;	/* 0: unknown */
 };
 
 enum link_state { LINK_DOWN, LINK_UP, LINK_GONE };

@@ -22,6 +22,16 @@ device_link(uint16_t device)
 	return rte_eth_link_get_nowait(device, &link) != 0 || link.link_status == RTE_ETH_LINK_UP ? LINK_UP : LINK_DOWN;
 }
 
+static uint32_t
+device_speed(uint16_t device)
+{
+	struct rte_eth_link link;
+
+	if (rte_eth_link_get_nowait(device, &link) != 0 || link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+		return 0;
+	return link.link_speed;
+}
+
 static void
 device_source_counts(const struct dpdk_source *source, const struct dpdk_port *port, struct dpdk_counts *counts)
 {
@@ -45,6 +55,7 @@ device_counts(struct dpdk_port *port, struct dpdk_counts *counts)
 		.errors = kept_count(&port->errors, stats.ierrors),
 		.unsent = kept_count(&port->refused, stats.oerrors),
 		.link = device_link(port->device),
+		.speed_mbps = device_speed(port->device),
 	};
 	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_lanes[worker] != NULL; worker++) {
 		const struct dpdk_lane *lane = dpdk_lanes[worker];
@@ -74,6 +85,7 @@ interface_counts(struct interface *interface, struct dpdk_counts *counts)
 		.errors = atomic_load_explicit(&interface->errors, memory_order_relaxed),
 		.waiting = interface->arrived - interface->dropped - taken,
 		.link = atomic_load_explicit(&interface->link, memory_order_relaxed),
+		.speed_mbps = interface_speed(interface),
 	};
 }
 

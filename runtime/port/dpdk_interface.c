@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include <arpa/inet.h>
+#include <linux/ethtool.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
+#include <linux/sockios.h>
 
 #include "port/dpdk.h"
 
@@ -246,6 +248,18 @@ interface_watch(struct interface *interface)
 
 	atomic_store_explicit(&interface->link, state, memory_order_relaxed);
 	return state;
+}
+
+uint32_t
+interface_speed(const struct interface *interface)
+{
+	struct ethtool_cmd command = { .cmd = ETHTOOL_GSET };
+	struct ifreq question = { .ifr_data = (void *)&command };
+
+	memcpy(question.ifr_name, interface->name, sizeof(interface->name));
+	if (ioctl(interface->questions, SIOCETHTOOL, &question) != 0 || ethtool_cmd_speed(&command) == (uint32_t)SPEED_UNKNOWN)
+		return 0;
+	return ethtool_cmd_speed(&command);
 }
 
 /* The kernel counts anew each time that it is asked. */

@@ -90,6 +90,9 @@ void interface_close(struct interface *interface);
 /* Looks whether the interface is there and up, and takes it again when it is back. The control thread calls this, and `interface_ask_drops`. */
 enum link_state interface_watch(struct interface *interface);
 
+/* Megabits per second; 0: unknown. */
+uint32_t interface_speed(const struct interface *interface);
+
 /* Brings `dropped` and `arrived` up to date. */
 void interface_ask_drops(struct interface *interface);
 

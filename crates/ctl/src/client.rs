@@ -7,7 +7,8 @@ use control::message::runtime::{
     SetForwardingPipelineConfigRequest, Update, WriteRequest, get_forwarding_pipeline_config_request::ResponseType,
     set_forwarding_pipeline_config_request::Action, write_request::Atomicity,
 };
-use p4runtime::{P4RuntimeClient, only_device};
+use control::message::switch::{ReportRequest, ReportResponse};
+use p4runtime::{P4RuntimeClient, SwitchClient, only_device};
 use std::io;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -42,6 +43,8 @@ pub struct Settings {
 pub struct Client {
     pub(crate) runtime: Runtime,
     pub(crate) service: P4RuntimeClient<Channel>,
+    /// What a switch of bacus offers beside P4Runtime.
+    switch: SwitchClient<Channel>,
     pub(crate) device: u64,
     pub(crate) role: String,
     pub(crate) force: bool,
@@ -60,9 +63,11 @@ impl Client {
         let runtime = runtime.map_err(|error: io::Error| unreachable(&error))?;
         let endpoint = endpoint(settings).map_err(|error| unreachable(&innermost(&error)))?;
         let channel = runtime.block_on(endpoint.connect()).map_err(|error| unreachable(&innermost(&error)))?;
+        let switch = SwitchClient::new(channel.clone()).max_decoding_message_size(usize::MAX);
         let service = P4RuntimeClient::new(channel).max_decoding_message_size(usize::MAX);
         let (role, force) = (settings.role.clone(), settings.force);
-        let mut client = Client { runtime, service, device: settings.device.unwrap_or(1), role, force, primary: None };
+        let device = settings.device.unwrap_or(1);
+        let mut client = Client { runtime, service, switch, device, role, force, primary: None };
         if let Some(device) = client.other_device().map_err(|status| {
             // Plain words to a switch that talks TLS end in a broken connection.
             let is_plain = settings.tls.is_none() && !settings.address.contains('/');
@@ -106,6 +111,16 @@ impl Client {
         match self.runtime.block_on(self.service.get_forwarding_pipeline_config(request)) {
             Ok(answer) => Ok(answer.into_inner().config),
             Err(status) if status.code() == Code::FailedPrecondition => Ok(None),
+            Err(status) => Err(Failure::of_call(&status)),
+        }
+    }
+
+    /// All counts of the switch; none if it is another than a switch of bacus.
+    pub fn report(&mut self) -> Result<Option<ReportResponse>, Failure> {
+        let request = ReportRequest { device_id: self.device };
+        match self.runtime.block_on(self.switch.report(request)) {
+            Ok(answer) => Ok(Some(answer.into_inner())),
+            Err(status) if status.code() == Code::Unimplemented => Ok(None),
             Err(status) => Err(Failure::of_call(&status)),
         }
     }

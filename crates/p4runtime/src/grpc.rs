@@ -3,12 +3,14 @@
 use crate::device::Device;
 use crate::encoded::Encoded;
 use crate::service::server::p4_runtime_server::P4Runtime;
+use crate::service::switch_server::switch_server::Switch;
 use crate::stream;
 use control::message::runtime::{
     CapabilitiesRequest, CapabilitiesResponse, GetForwardingPipelineConfigRequest, GetForwardingPipelineConfigResponse,
     ReadRequest, SetForwardingPipelineConfigRequest, SetForwardingPipelineConfigResponse, StreamMessageRequest,
     StreamMessageResponse, WriteRequest, WriteResponse,
 };
+use control::message::switch::{ReportRequest, ReportResponse};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
@@ -102,5 +104,14 @@ impl P4Runtime for Grpc {
             self.device.elections().check_device(device)?;
         }
         Ok(Response::new(CapabilitiesResponse { p4runtime_api_version: VERSION.to_string(), experimental: None }))
+    }
+}
+
+#[tonic::async_trait]
+impl Switch for Grpc {
+    async fn report(&self, request: Request<ReportRequest>) -> Result<Response<ReportResponse>, Status> {
+        self.device.elections().check_device(request.get_ref().device_id)?;
+        let report = block_in_place(|| self.device.target.report());
+        report.map(Response::new).ok_or_else(|| Status::unimplemented("the switch reports no counts"))
     }
 }

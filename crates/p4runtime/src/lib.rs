@@ -28,6 +28,10 @@ mod service {
     pub mod client;
     #[rustfmt::skip]
     pub mod server;
+    #[rustfmt::skip]
+    pub mod switch_client;
+    #[rustfmt::skip]
+    pub mod switch_server;
 }
 mod server;
 mod settings;
@@ -42,5 +46,6 @@ pub use failure::errors_of;
 pub use miss::Miss;
 pub use server::{Lost, Server};
 pub use service::client::p4_runtime_client::P4RuntimeClient;
+pub use service::switch_client::switch_client::SwitchClient;
 pub use settings::{Settings, Tls};
 pub use target::{DigestConfig, Prepared, State, Switch, Target};

@@ -5,6 +5,7 @@ use crate::device::{Device, Losses};
 use crate::events::{self, Events};
 use crate::grpc::Grpc;
 use crate::service::server::p4_runtime_server::P4RuntimeServer;
+use crate::service::switch_server::switch_server::SwitchServer;
 use crate::settings::Settings;
 use crate::target::Target;
 use control::message::runtime::ForwardingPipelineConfig;
@@ -164,7 +165,7 @@ fn serve_tcp(
     }
     let _inside = runtime.enter();
     let incoming = TcpIncoming::from(tokio::net::TcpListener::from_std(listener)?).with_nodelay(Some(true));
-    let router = builder.add_service(service(grpc, settings));
+    let router = builder.add_service(service(grpc, settings)).add_service(SwitchServer::new(grpc.clone()));
     runtime.spawn(router.serve_with_incoming_shutdown(incoming, stopped(stop)));
     Ok(())
 }
@@ -184,7 +185,7 @@ fn serve_socket(
     listener.set_nonblocking(true)?;
     let _inside = runtime.enter();
     let incoming = UnixListenerStream::new(tokio::net::UnixListener::from_std(listener)?);
-    let router = builder(settings).add_service(service(grpc, settings));
+    let router = builder(settings).add_service(service(grpc, settings)).add_service(SwitchServer::new(grpc.clone()));
     runtime.spawn(router.serve_with_incoming_shutdown(incoming, stopped(stop)));
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What the server needs of the process that it runs in: the switch, and a compiler for what controllers push.
 
 use control::message::runtime::ForwardingPipelineConfig;
+use control::message::switch::ReportResponse;
 use control::{DataPlane, Refusal, plane::EntryKey};
 use hlir::{DigestId, Program};
 use std::any::Any;
@@ -45,6 +46,11 @@ pub trait Target: Send + Sync + 'static {
     /// Calls `work` with the switch, and keeps all others from it meanwhile. One Write or Read is one call. Only called while a pipeline
     /// runs.
     fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch));
+
+    /// All counts at this moment, for `bacus.v1.Switch`. None: the process has none, or ends.
+    fn report(&self) -> Option<ReportResponse> {
+        None
+    }
 
     /// Whether another caller has the switch: then [`Target::with_switch`] waits.
     fn is_busy(&self) -> bool {

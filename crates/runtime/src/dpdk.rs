@@ -94,7 +94,8 @@ pub struct PortCounts {
     /// Came, and nothing has taken them yet.
     pub waiting: u64,
     link: u32,
-    unused: u32,
+    /// Megabits per second; 0: unknown.
+    pub speed_mbps: u32,
 }
 
 impl PortCounts {

@@ -104,7 +104,7 @@ pub fn resume(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
     }
     // The messages of the misses come meanwhile; a client has to read them.
     let mut told = 0u32;
-    let waiting = |rig: &super::rig::Rig| rig.told(crate::run::PUNTED) as u32;
+    let waiting = |rig: &super::rig::Rig| rig.told(crate::run::relay::PUNTED) as u32;
     while begin.elapsed() < 20 * TIMEOUT && (waiting(&rig) < packets || told < packets) {
         match client.next(Duration::from_millis(100))? {
             Some(Message::Other(_)) => told += 1,

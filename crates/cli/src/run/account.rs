@@ -2,6 +2,7 @@
 
 use super::Running;
 use super::live::Engine;
+use super::relay;
 use native::Replay;
 use runtime::{PortCounts, Totals};
 use std::collections::BTreeMap;
@@ -21,6 +22,13 @@ pub struct TableAccount {
     pub misses: u64,
 }
 
+/// Packets at one worker.
+pub struct WorkerAccount {
+    pub totals: Totals,
+    /// Polls without a packet, since the last one.
+    pub idle_polls: u64,
+}
+
 /// All counts of a switch at one moment.
 pub struct Account {
     pub ports: Vec<PortAccount>,
@@ -35,6 +43,7 @@ pub struct Account {
     /// For the control plane: punted, or sent to its port.
     pub punted: u64,
     pub tables: Vec<TableAccount>,
+    pub workers: Vec<WorkerAccount>,
     pub events: BTreeMap<String, u64>,
     pub entries: u64,
     pub load_time: Duration,
@@ -60,8 +69,8 @@ fn events(running: &Running) -> BTreeMap<String, u64> {
 impl Account {
     pub fn of(running: &Running) -> Account {
         let ports: Vec<PortAccount> = running.ports.iter().filter_map(|port| of_port(running, port)).collect();
-        let totals: Vec<Totals> = (0..running.workers).map(|worker| running.dpdk.totals(worker)).collect();
-        let all = |count: fn(&Totals) -> u64| totals.iter().map(count).sum::<u64>();
+        let workers: Vec<WorkerAccount> = (0..running.workers).map(|worker| of_worker(running, worker)).collect();
+        let all = |count: fn(&Totals) -> u64| workers.iter().map(|worker| count(&worker.totals)).sum::<u64>();
         let (received, nowhere, to_cpu) =
             (all(|totals| totals.received), all(|totals| totals.nowhere), all(|totals| totals.to_cpu));
         let sum = |count: fn(&PortCounts) -> u64| ports.iter().map(|port| count(&port.counts)).sum::<u64>();
@@ -76,12 +85,13 @@ impl Account {
             nowhere,
             tables,
             drops,
-            punted: event(super::PUNTED) + to_cpu,
+            punted: event(relay::PUNTED) + to_cpu,
             events: events(running),
             entries: running.entries,
             load_time: running.load_time,
             busy: running.busy,
             ports,
+            workers,
         }
     }
 
@@ -114,6 +124,10 @@ fn of_engine<L: Replay>(engine: &mut Engine<L>) -> (Vec<TableAccount>, Vec<(Stri
         TableAccount { name: table.description().name.clone(), entries: table.len(), hits, misses }
     });
     (tables.collect(), drops)
+}
+
+fn of_worker(running: &Running, worker: u32) -> WorkerAccount {
+    WorkerAccount { totals: running.dpdk.totals(worker), idle_polls: running.dpdk.idle_polls(worker) }
 }
 
 fn of_port(running: &Running, port: &super::Port) -> Option<PortAccount> {

@@ -1,11 +1,13 @@
 //! The control thread of a running switch: ports that come and go, entries that age, messages of the program, signals, the end.
 
 use super::account::Account;
-use super::{Arguments, LOOK, Port, Running, dump, summary};
+use super::{Arguments, LOOK, Port, Running, dump, report, summary};
+use control::message::switch::ReportResponse;
 use driver::failure::Failure;
 use driver::stdout::say;
 use runtime::{Link, interrupt};
 use std::collections::BTreeMap;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 /// How long nothing must come before a switch counts as idle.
@@ -72,6 +74,18 @@ fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut
     if interrupt::take_counts() {
         running.tell(arguments);
     }
+    answer(running, arguments.controllers.cpu_port);
+}
+
+/// Answers all requests that wait.
+fn answer(running: &Running, cpu_port: Option<u32>) {
+    let waiting: Vec<Sender<ReportResponse>> = running.requests.try_iter().collect();
+    if waiting.is_empty() {
+        return;
+    }
+    let report = report::message(&Account::of(running), cpu_port);
+    // A client that has left needs no answer.
+    waiting.into_iter().for_each(|client| drop(client.send(report.clone())));
 }
 
 /// Whether nothing comes any more, of what would end a switch. One that waits for others' packets is not over before the first has come.

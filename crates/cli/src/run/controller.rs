@@ -2,7 +2,9 @@
 
 use super::live::{Built, Live, Shared};
 use super::pushed::{self, Builder};
+use super::reports::Reports;
 use control::message::runtime::ForwardingPipelineConfig;
+use control::message::switch::ReportResponse;
 use control::plane::EntryKey;
 use control::{DataPlane, Refusal, RefusalKind};
 use hlir::DigestId;
@@ -14,6 +16,7 @@ pub struct Controller<L: Replay> {
     pub switch: Shared<L>,
     pub builder: Builder,
     pub cpu_port: Option<u32>,
+    pub reports: Reports,
 }
 
 impl<L: Replay> Target for Controller<L> {
@@ -37,6 +40,10 @@ impl<L: Replay> Target for Controller<L> {
         if live.engine().is_some() {
             work(&mut InHand { live: &mut live, cpu_port: self.cpu_port });
         }
+    }
+
+    fn report(&self) -> Option<ReportResponse> {
+        self.reports.ask()
     }
 
     fn is_busy(&self) -> bool {

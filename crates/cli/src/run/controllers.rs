@@ -4,6 +4,7 @@ use super::controller;
 use super::live::{Built, Shared};
 use super::miss_library::LibraryHandler;
 use super::pushed::Builder;
+use super::reports::Reports;
 use clap::Args;
 use driver::failure::Failure;
 use native::{MissHandler, Replay};
@@ -75,6 +76,7 @@ impl Controllers {
         switch: &Shared<L>,
         builder: Builder,
         built: Option<&Built>,
+        reports: Reports,
     ) -> Result<Server, Failure> {
         let settings = Settings {
             device_id: self.device_id,
@@ -84,7 +86,7 @@ impl Controllers {
             cpu_port: self.cpu_port,
             ..Settings::default()
         };
-        let target = controller::Controller { switch: switch.clone(), builder, cpu_port: self.cpu_port };
+        let target = controller::Controller { switch: switch.clone(), builder, cpu_port: self.cpu_port, reports };
         let running = built.map(|built| (built.program.clone(), controller::config_of(&built.program)));
         Server::start(settings, Arc::new(target), running)
             .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))

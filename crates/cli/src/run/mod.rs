@@ -10,6 +10,8 @@ mod miss_library;
 pub mod misses;
 pub mod pushed;
 pub mod relay;
+mod report;
+pub mod reports;
 mod summary;
 
 use clap::Args;
@@ -29,6 +31,7 @@ use misses::Misses;
 use p4runtime::Server;
 use pushed::Builder;
 use relay::Relay;
+use reports::Requests;
 use runtime::{Dpdk, DpdkLane, DpdkSettings, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -40,9 +43,6 @@ const NO_PROGRAM: &str = "-";
 
 /// How often the control thread looks.
 pub const LOOK: Duration = Duration::from_millis(2);
-
-/// What packets for the control plane are counted as.
-pub const PUNTED: &str = "packets for the control plane";
 
 /// Headings of the help.
 const WORKERS: &str = "Workers and packets";
@@ -130,6 +130,8 @@ pub struct Running {
     pub relay: Relay<DpdkLane>,
     /// Ends before the switch does.
     pub server: Server,
+    /// Of clients, for all counts.
+    pub requests: Requests,
     pub dpdk: Arc<Dpdk>,
     pub ports: Vec<Port>,
     pub huge_pages: bool,
@@ -249,10 +251,12 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     };
     let load_time = start.elapsed();
     let switch = Shared::new(live);
-    let server = arguments.controllers.serve(&switch, builder(arguments, built), built)?;
+    let (reports, requests) = reports::channel();
+    let server = arguments.controllers.serve(&switch, builder(arguments, built), built, reports)?;
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),
         server,
+        requests,
         dpdk,
         ports: arguments.ports.clone(),
         huge_pages: settings.has_huge_pages(),

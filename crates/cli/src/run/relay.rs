@@ -2,7 +2,6 @@
 //!
 //! The thread that owns it calls it now and then; the workers run on meanwhile.
 
-use super::PUNTED;
 use super::live::{Engine, Shared};
 use super::misses::Misses;
 use control::DataPlane as _;
@@ -11,6 +10,9 @@ use native::Replay;
 use p4runtime::Events;
 use runtime::Event;
 use std::collections::BTreeMap;
+
+/// What packets for the control plane are counted as.
+pub const PUNTED: &str = "packets for the control plane";
 
 /// Records of digests that are taken at once, of each worker: more than controllers take in the time. The others wait in the worker's queue.
 const DIGESTS: usize = 1024;

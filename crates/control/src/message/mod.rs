@@ -1,6 +1,6 @@
 //! The messages of P4Runtime 1.5.
 //!
-//! `config`, `runtime`, `status` and the descriptors are generated from the files in `proto/` and committed, so that building bacus needs no protocol
+//! `config`, `runtime`, `status`, `switch` and the descriptors are generated from the files in `proto/` and committed, so that building bacus needs no protocol
 //! compiler. `cargo test -p control` compares the two; with `UPDATE_EXPECT=1` it regenerates them.
 
 /// What a controller knows of a program.
@@ -49,5 +49,10 @@ pub mod runtime {
 #[rustfmt::skip]
 pub mod status;
 
-/// The same as descriptors, by which messages are printed and read.
+/// The counts of a switch of bacus.
+#[allow(clippy::all)]
+#[rustfmt::skip]
+pub mod switch;
+
+/// The messages of P4Runtime as descriptors, by which messages are printed and read.
 pub const DESCRIPTORS: &[u8] = include_bytes!("descriptors.bin");

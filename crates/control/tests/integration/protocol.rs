@@ -12,6 +12,9 @@ const FILES: [&str; 5] = [
     "p4/v1/p4runtime.proto",
 ];
 
+/// What a switch of bacus offers beside P4Runtime.
+const OWN: &str = "bacus/v1/switch.proto";
+
 /// Where a package is cut into files, so that each is short enough to read: a file, and the first struct of the next one.
 type Cuts<'a> = &'a [(&'a str, Option<&'a str>)];
 
@@ -56,7 +59,7 @@ fn expect_cut(cuts: Cuts<'_>, mut code: &str) {
 
 /// The code of some packages, which names those of `known` where they stand.
 fn generate<const N: usize>(compiler: &protox::Compiler, names: [&str; N], known: &[(&str, &str)]) -> [String; N] {
-    let out = std::env::temp_dir().join(format!("bacus-protocol-{}-{N}", std::process::id()));
+    let out = std::env::temp_dir().join(format!("bacus-protocol-{}-{}", std::process::id(), names[0]));
     fs::create_dir_all(&out).expect("the temporary directory can be written");
     let mut config = Config::new();
     // Maps keep their order, so that equal programs give equal bytes.
@@ -82,4 +85,12 @@ fn generated_messages_are_those_of_the_protocol() {
     expect_cut(DESCRIPTION, &description);
     expect_cut(RUNTIME, &runtime);
     expect_code("status.rs", "", &status);
+}
+
+#[test]
+fn generated_messages_of_the_switch_are_those_of_its_protocol() {
+    let mut compiler = protox::Compiler::new(["proto"]).expect("the protocol is there");
+    compiler.open_file(OWN).expect("the protocol is well formed");
+    let [switch] = generate(&compiler, ["bacus.v1.rs"], &[]);
+    expect_code("switch.rs", "", &switch);
 }

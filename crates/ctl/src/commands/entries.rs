@@ -22,7 +22,11 @@ impl Session {
     pub fn tables(&mut self, input: &Input) -> Result<(), Failure> {
         input.finish()?;
         let names = self.names()?;
-        let mut report = Report::new(&["table", "key", "actions", "size", "has"]);
+        // Other switches than those of bacus do not say how many entries they have.
+        let counts = self.client.report()?.unwrap_or_default().tables;
+        let used =
+            |table: &Table| counts.iter().find(|counts| counts.name == table.name()).map(|counts| counts.entries);
+        let mut report = Report::new(&["table", "key", "actions", "used", "size", "has"]);
         for table in &names.info.tables {
             let fields = names.keys(&table.match_fields);
             let key = fields.iter().map(|field| {
@@ -44,6 +48,7 @@ impl Session {
                 table.name().into(),
                 key.collect::<Vec<_>>().join(" ").into(),
                 actions.collect::<Vec<_>>().join(" ").into(),
+                used(table).into(),
                 table.size.into(),
                 (!has.is_empty()).then(|| has.join(", ")).into(),
             ]);

@@ -4,9 +4,11 @@ mod cells;
 mod entries;
 mod input;
 mod pipeline;
+mod ports;
 mod profiles;
 mod replication;
 mod sets;
+mod stats;
 mod stream;
 mod usage;
 mod write;
@@ -50,6 +52,8 @@ impl Session {
         let mut input = Input::new(text, number);
         let Some(command) = input.word() else { return Ok(()) };
         match command.text.as_str() {
+            "ports" => self.ports(&mut input),
+            "stats" => self.stats(&input),
             "tables" => self.tables(&input),
             "show" => self.show(&input),
             "add" | "modify" | "delete" => self.write_entry(&command.text, &input),
@@ -84,14 +88,16 @@ impl Session {
     }
 
     fn names(&mut self) -> Result<Rc<Names>, Failure> {
-        if let Some(names) = &self.names {
-            return Ok(names.clone());
+        self.names_if_any()?.ok_or_else(no_pipeline)
+    }
+
+    /// The names of the program; none if the switch has no pipeline yet.
+    fn names_if_any(&mut self) -> Result<Option<Rc<Names>>, Failure> {
+        if self.names.is_none() {
+            let config = self.client.config()?;
+            self.names = config.and_then(|config| config.p4info).map(|info| Rc::new(Names { info }));
         }
-        let config = self.client.config()?;
-        let info = config.and_then(|config| config.p4info).ok_or_else(no_pipeline)?;
-        let names = Rc::new(Names { info });
-        self.names = Some(names.clone());
-        Ok(names)
+        Ok(self.names.clone())
     }
 
     fn print(&mut self, report: &Report) {

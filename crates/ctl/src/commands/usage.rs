@@ -13,7 +13,13 @@ const fn usage(name: &'static str, forms: &'static [&'static str], about: &'stat
 }
 
 pub const COMMANDS: &[Usage] = &[
-    usage("tables", &["tables"], "prints the tables, their keys and actions"),
+    usage(
+        "ports",
+        &["ports [PORT ...]"],
+        "prints the ports with their links and counts; a port is a number or a device",
+    ),
+    usage("stats", &["stats"], "prints hits and misses of the tables, drops by reason, and what each worker has done"),
+    usage("tables", &["tables"], "prints the tables, their keys and actions, and how much of their size is used"),
     usage("show", &["show TABLE [KEY:VALUE ...]"], "prints the entries with their counts, and the default action"),
     usage(
         "add",

@@ -4,7 +4,8 @@ use crate::rig;
 use crate::rig::messages::*;
 use crate::rig::{Client, Rig};
 use control::message::runtime::*;
-use p4runtime::{Server, Settings, Tls};
+use control::message::switch::ReportRequest;
+use p4runtime::{Server, Settings, SwitchClient, Tls};
 use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
 use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
@@ -127,6 +128,20 @@ fn unknown_services_are_unimplemented() {
     assert_eq!(status.map_err(|status| status.code()), Err(Code::Unimplemented));
     // The channel goes on to serve.
     assert_eq!(client.read(table(entry("fixed", vec![], None))).len(), 2);
+}
+
+/// Counts are the process's; this one has none.
+#[test]
+fn a_process_without_counts_reports_none() {
+    let rig = Rig::new();
+    let client = rig.client();
+    let channel = Endpoint::from_shared(rig.address()).expect("it is an address");
+    let report = |device_id| {
+        let request = ReportRequest { device_id };
+        client.runtime.block_on(async { SwitchClient::new(channel.connect_lazy()).report(request).await })
+    };
+    assert_eq!(report(1).map_err(|status| status.code()).map(drop), Err(Code::Unimplemented));
+    assert_eq!(report(7).map_err(|status| status.code()).map(drop), Err(Code::NotFound));
 }
 
 #[test]

@@ -1,0 +1,105 @@
+//! A switch that runs without root, and `bacus ctl` for it: what its port 1 sends comes back.
+
+use crate::command::{bacus, path};
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A running switch, and where the sockets of its user are.
+pub struct Switch {
+    pub process: Child,
+    pub folder: PathBuf,
+}
+
+/// A folder for sockets: their paths have to be short.
+pub fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("bacus-{name}-{}", std::process::id()));
+    drop(fs::remove_dir_all(&folder));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+pub fn objects() -> String {
+    path("crates/cli/tests/ctl/objects.p4").display().to_string()
+}
+
+impl Switch {
+    pub fn start(folder: &Path, arguments: &[&str]) -> Switch {
+        let mut command = bacus();
+        command.arg("run").args(arguments).args(["--port", "1=net_ring0", "--cpu-port", "63"]);
+        command.env("XDG_RUNTIME_DIR", folder).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let mut said = String::new();
+        let mut lines = BufReader::new(process.stderr.take().unwrap());
+        while !said.lines().any(|line| line.starts_with("ready:")) {
+            assert!(lines.read_line(&mut said).unwrap() > 0, "{said}");
+        }
+        // What the switch says later needs a reader.
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+        Switch { process, folder: folder.to_path_buf() }
+    }
+
+    pub fn ctl(&self) -> Command {
+        ctl(&self.folder)
+    }
+
+    pub fn run(&self, words: &[&str]) -> Output {
+        self.ctl().args(words).output().unwrap()
+    }
+
+    /// What a command prints that works.
+    pub fn ok(&self, words: &[&str]) -> String {
+        let ran = self.run(words);
+        assert!(ran.status.success(), "{words:?}: {}", error(&ran));
+        String::from_utf8(ran.stdout).unwrap()
+    }
+
+    /// The exit code and the message of a command that fails.
+    pub fn fails(&self, words: &[&str]) -> (i32, String) {
+        let ran = self.run(words);
+        assert!(!ran.status.success(), "{words:?}");
+        (ran.status.code().unwrap(), error(&ran))
+    }
+
+    /// The commands of a text, one per line.
+    pub fn script(&self, text: &str, flags: &[&str]) -> Output {
+        let mut command = self.ctl();
+        command.args(["-f", "-"]).args(flags).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut ran = command.spawn().unwrap();
+        ran.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        ran.wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Switch {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+        drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+pub fn ctl(folder: &Path) -> Command {
+    let mut command = bacus();
+    command.arg("ctl").env("XDG_RUNTIME_DIR", folder);
+    command
+}
+
+pub fn error(ran: &Output) -> String {
+    String::from_utf8_lossy(&ran.stderr).into_owned()
+}
+
+/// Waits for something that happens within a minute, or not at all.
+pub fn until(happens: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !happens() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it does not happen");
+    }
+}
+
+/// The words of each line.
+pub fn words(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split_whitespace().collect()).collect()
+}

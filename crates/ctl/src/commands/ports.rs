@@ -1,0 +1,75 @@
+//! The ports of the switch: their links and counts, and which of them a word names.
+
+use super::Session;
+use super::input::Input;
+use crate::failure::Failure;
+use crate::output::{Cell, Report};
+use control::message::switch::{Port, ReportResponse, port::Link};
+
+const COLUMNS: [&str; 11] = [
+    "port",
+    "link",
+    "speed_mbps",
+    "packets_in",
+    "bytes_in",
+    "packets_out",
+    "bytes_out",
+    "missed",
+    "errors",
+    "not_sent",
+    "device",
+];
+
+impl Session {
+    pub fn ports(&mut self, input: &mut Input) -> Result<(), Failure> {
+        let ports = self.report()?.ports;
+        let mut wanted = Vec::new();
+        while let Some(word) = input.word() {
+            match ports.iter().position(|port| is_called(port, &word.text)) {
+                Some(at) => wanted.push(at),
+                None => return Err(Failure::refused(unknown(&word.text, &ports))),
+            }
+        }
+        let mut report = Report::new(&COLUMNS);
+        let is_wanted = |at: &usize| wanted.is_empty() || wanted.contains(at);
+        ports.iter().enumerate().filter(|(at, _)| is_wanted(at)).for_each(|(_, port)| report.row(row(port)));
+        self.print(&report);
+        Ok(())
+    }
+
+    /// All counts of the switch.
+    pub(super) fn report(&mut self) -> Result<ReportResponse, Failure> {
+        let message = "the switch reports no counts: `ports` and `stats` need a switch of bacus";
+        self.client.report()?.ok_or_else(|| Failure::refused(message))
+    }
+}
+
+fn is_called(port: &Port, word: &str) -> bool {
+    port.device == word || word.parse() == Ok(port.number)
+}
+
+fn unknown(word: &str, ports: &[Port]) -> String {
+    let known: Vec<String> = ports.iter().map(|port| format!("{} {}", port.number, port.device)).collect();
+    format!("the switch has no port `{word}`; its ports are {}", known.join(", "))
+}
+
+fn row(port: &Port) -> Vec<Cell> {
+    let link = match port.link() {
+        Link::Up => "up",
+        Link::Down => "down",
+        Link::Gone => "gone",
+    };
+    vec![
+        port.number.into(),
+        link.into(),
+        (port.speed_mbps != 0).then_some(port.speed_mbps).into(),
+        port.received.into(),
+        port.received_bytes.into(),
+        port.sent.into(),
+        port.sent_bytes.into(),
+        port.missed.into(),
+        port.errors.into(),
+        port.not_sent.into(),
+        port.device.as_str().into(),
+    ]
+}
