@@ -118,8 +118,8 @@ pub trait DataPlane {
     fn set_seed(&mut self, seed: u64);
 
     fn table_counts(&self, table: TableId) -> TableCounts;
-    /// The entries whose time has passed when the clock was set: each again after every further time without a hit. Entries that are deleted
-    /// then are not among them.
+    /// The entries whose time has passed when the clock was set: each again when a whole time has passed since then without a hit. Entries that are
+    /// deleted then are not among them.
     fn take_idle(&mut self) -> Vec<EntryKey>;
 
     fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal>;

@@ -22,8 +22,8 @@ pub enum Timer {
 pub struct Idle {
     pub timer: Option<Timer>,
     pub restarted_ns: u64,
-    /// The restart after which the control plane was told that the time has passed, and how often it had.
-    pub(crate) told: Option<(u64, u64)>,
+    /// When the control plane was last told that the time has passed.
+    pub(crate) told_ns: Option<u64>,
 }
 
 impl State<'_> {
@@ -56,30 +56,31 @@ impl State<'_> {
 }
 
 impl TableState<'_> {
-    /// The entries whose time has passed, once for each time. Those of tables that delete them are gone.
+    /// The entries whose time has passed since their last hit and their last notice. Those of tables that delete them are gone.
     fn age(&mut self, now_ns: u64) -> Vec<(Vec<Match>, u32)> {
         let Some(kind) = self.table.idle_timeout else { return Vec::new() };
         let mut told = Vec::new();
         for id in self.entry_ids() {
-            let Idle { timer, restarted_ns, told: was_told } = self.entry(id).idle;
+            let Idle { timer, restarted_ns, told_ns } = self.entry(id).idle;
             let time = match timer {
                 None => continue,
                 Some(Timer::Nanoseconds(time)) => time,
                 Some(Timer::Profile(profile)) => self.expiry_ns(profile),
             };
-            let idle_ns = now_ns.saturating_sub(restarted_ns);
-            if idle_ns < time {
+            if now_ns.saturating_sub(restarted_ns) < time {
                 continue;
             }
-            let now_told = Some((restarted_ns, idle_ns.checked_div(time).unwrap_or(1)));
+            // A notice restarts the timer, too (P4Runtime 1.5, 16.4); a time of 0 passes once for each hit.
+            let told_ns = told_ns.filter(|told| *told >= restarted_ns);
+            let is_due = told_ns.is_none_or(|told| time > 0 && now_ns.saturating_sub(told) >= time);
             match kind {
                 IdleTimeout::Delete => {
                     told.push(self.key_of(id));
                     self.remove(id);
                 }
-                IdleTimeout::Notify if was_told == now_told => {}
+                IdleTimeout::Notify if !is_due => {}
                 IdleTimeout::Notify => {
-                    self.entry_mut(id).idle.told = now_told;
+                    self.entry_mut(id).idle.told_ns = Some(now_ns);
                     told.push(self.key_of(id));
                 }
             }
@@ -91,7 +92,7 @@ impl TableState<'_> {
     pub fn set_timer(&mut self, key: &EntryKey, time_ns: u64, now_ns: u64) -> Result<(), Refusal> {
         let id = self.identify(key)?;
         let timer = (time_ns > 0).then_some(Timer::Nanoseconds(time_ns));
-        self.entry_mut(id).idle = Idle { timer, restarted_ns: now_ns, told: None };
+        self.entry_mut(id).idle = Idle { timer, restarted_ns: now_ns, told_ns: None };
         Ok(())
     }
 

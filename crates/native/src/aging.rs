@@ -24,9 +24,11 @@ impl<L: Lane> NativeEngine<'_, L> {
         self.program.tables.values().any(|table| table.idle_timeout.is_some())
     }
 
-    /// Lets entries age up to what the workers' clock shows now.
-    pub fn age(&mut self) {
-        self.age_until(self.switch.clock());
+    /// Lets entries age up to what the workers' clock shows now, which it gives.
+    pub fn age(&mut self) -> u64 {
+        let now_ns = self.switch.clock();
+        self.age_until(now_ns);
+        now_ns
     }
 
     pub(super) fn age_until(&mut self, now_ns: u64) {

@@ -3,16 +3,15 @@
 use crate::device::{Device, Pipeline, lock};
 use crate::election::role_name;
 use crate::failure::{Failure, Outcome};
+use crate::info::check_info;
 use crate::records::Records;
 use crate::schema::Schema;
 use crate::target::{Prepared, State, follow_link};
 use control::Refusal;
-use control::message::config::{MatchField, P4Info, Preamble};
 use control::message::runtime::{
     ForwardingPipelineConfig, GetForwardingPipelineConfigRequest, SetForwardingPipelineConfigRequest,
     get_forwarding_pipeline_config_request::ResponseType, set_forwarding_pipeline_config_request::Action,
 };
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tonic::Code;
 
@@ -117,54 +116,4 @@ pub fn running(program: Arc<hlir::Program>, mut config: ForwardingPipelineConfig
 
 fn cannot_run(refusal: Refusal) -> Failure {
     Failure::new(Code::InvalidArgument, refusal.sentence)
-}
-
-/// An object of P4Info: what it is, its name, and what of it has to agree.
-type Described = HashMap<u32, (&'static str, String, Vec<(u32, String)>)>;
-
-/// Whether everything that the controller knows is in the program, under the same id. What the controller does not know it cannot write.
-fn check_info(given: &P4Info, own: &P4Info) -> Outcome {
-    let own = described(own);
-    for (id, (kind, name, parts)) in described(given) {
-        let Some((_, _, own_parts)) =
-            own.get(&id).filter(|(own_kind, own_name, _)| *own_kind == kind && *own_name == name)
-        else {
-            return Err(Failure::invalid(format!("P4Info has {kind} `{name}` with id {id:#x}, the program does not")));
-        };
-        if let Some((part, what)) = parts.iter().find(|part| !own_parts.contains(part)) {
-            let sentence = format!("P4Info has part {part} of {kind} `{name}` as {what}, the program does not");
-            return Err(Failure::invalid(sentence));
-        }
-    }
-    Ok(())
-}
-
-fn described(info: &P4Info) -> Described {
-    let mut found = Described::new();
-    let mut add = |kind, preamble: &Option<Preamble>, parts| {
-        let preamble = preamble.clone().unwrap_or_default();
-        found.insert(preamble.id, (kind, preamble.name, parts));
-    };
-    let keys = |keys: &[MatchField]| {
-        let key = |key: &MatchField| (key.id, format!("{} bits matched {:?}", key.bitwidth, key.r#match));
-        keys.iter().map(key).collect()
-    };
-    info.tables.iter().for_each(|table| add("table", &table.preamble, keys(&table.match_fields)));
-    for action in &info.actions {
-        let parts = action.params.iter().map(|param| (param.id, format!("{} bits", param.bitwidth)));
-        add("action", &action.preamble, parts.collect());
-    }
-    for header in &info.controller_packet_metadata {
-        let parts = header.metadata.iter().map(|field| (field.id, format!("{} bits", field.bitwidth)));
-        add("header", &header.preamble, parts.collect());
-    }
-    info.value_sets.iter().for_each(|set| add("value set", &set.preamble, keys(&set.r#match)));
-    info.action_profiles.iter().for_each(|profile| add("action profile", &profile.preamble, Vec::new()));
-    info.counters.iter().for_each(|counter| add("counter", &counter.preamble, Vec::new()));
-    info.direct_counters.iter().for_each(|counter| add("direct counter", &counter.preamble, Vec::new()));
-    info.meters.iter().for_each(|meter| add("meter", &meter.preamble, Vec::new()));
-    info.direct_meters.iter().for_each(|meter| add("direct meter", &meter.preamble, Vec::new()));
-    info.registers.iter().for_each(|register| add("register", &register.preamble, Vec::new()));
-    info.digests.iter().for_each(|digest| add("digest", &digest.preamble, Vec::new()));
-    found
 }

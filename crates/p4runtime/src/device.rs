@@ -3,6 +3,7 @@
 use crate::digest::Digests;
 use crate::election::{Elections, role_name};
 use crate::encoded::Encoded;
+use crate::events::WallClock;
 use crate::failure::{Failure, Outcome, batch_status};
 use crate::read::Reader;
 use crate::records::Records;
@@ -44,6 +45,7 @@ pub struct Device {
     pub digests: Mutex<Digests>,
     /// Ports that have lost their link, whatever pipeline runs.
     pub ports_down: Mutex<HashSet<u32>>,
+    pub wall_clock: Mutex<WallClock>,
     /// Packets for controllers in the queues of the server.
     pub packets_waiting: AtomicUsize,
     pub losses: Losses,
@@ -66,6 +68,7 @@ impl Device {
             configuring: Mutex::new(()),
             digests: Mutex::default(),
             ports_down: Mutex::default(),
+            wall_clock: Mutex::default(),
             packets_waiting: AtomicUsize::new(0),
             losses: Losses::default(),
             next_stream: AtomicU64::new(0),

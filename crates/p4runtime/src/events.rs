@@ -24,9 +24,13 @@ const TOGETHER: usize = 64;
 pub enum Event {
     PacketsIn(Vec<Vec<u8>>),
     Digests(Vec<DigestRecord>),
-    Idle(Vec<EntryKey>),
+    /// With the time of the notice, in nanoseconds since 1970.
+    Idle(Vec<EntryKey>, i64),
     Misses(Vec<(TableId, Vec<u8>)>),
-    Port { port: u32, up: bool },
+    Port {
+        port: u32,
+        up: bool,
+    },
     Stop,
 }
 
@@ -87,9 +91,11 @@ impl Events {
         }
     }
 
-    /// No packet has hit these entries for their time. The process tells it again after each further time without one.
-    pub fn idle(&self, entries: Vec<EntryKey>) {
-        self.put(Event::Idle(entries), &self.device.losses.idle);
+    /// No packet has hit these entries for their time, when the switch's clock was `clock_ns`. The process tells it again when a whole time has passed
+    /// since then without one.
+    pub fn idle(&self, entries: Vec<EntryKey>, clock_ns: u64) {
+        let timestamp = lock(&self.device.wall_clock).at(clock_ns, now());
+        self.put(Event::Idle(entries, timestamp), &self.device.losses.idle);
     }
 
     /// Packets wait for an entry of these tables. Those beyond [`Events::packet_room`] are lost.
@@ -148,7 +154,7 @@ fn tell(device: &Device, events: Vec<Event>) {
     let packets = |event: &Event| match event {
         Event::PacketsIn(frames) => frames.len(),
         Event::Misses(packets) => packets.len(),
-        Event::Digests(_) | Event::Idle(_) | Event::Port { .. } | Event::Stop => 0,
+        Event::Digests(_) | Event::Idle(..) | Event::Port { .. } | Event::Stop => 0,
     };
     let packets: usize = events.iter().map(packets).sum();
     {
@@ -173,6 +179,26 @@ fn now() -> i64 {
     since.as_nanos().try_into().unwrap_or(i64::MAX)
 }
 
+/// The switch's clock as the time of day. Notices of an entry are a whole idle time apart by the switch's clock, and so are their timestamps, however
+/// long each of them takes to be made.
+#[derive(Default)]
+pub struct WallClock {
+    /// Nanoseconds from the start of the switch's clock back to 1970.
+    offset: Option<i64>,
+}
+
+impl WallClock {
+    /// Nanoseconds since 1970 when the switch's clock was `clock_ns`; it is `now` or a little earlier.
+    fn at(&mut self, clock_ns: u64, now: i64) -> i64 {
+        /// Beyond, the time of day was set, or the switch's clock has started again.
+        const DRIFT: u64 = 1_000_000_000;
+        let clock = i64::try_from(clock_ns).unwrap_or(i64::MAX);
+        let measured = now.saturating_sub(clock);
+        let kept = self.offset.filter(|offset| offset.abs_diff(measured) <= DRIFT);
+        clock.saturating_add(*self.offset.insert(kept.unwrap_or(measured)))
+    }
+}
+
 /// Makes messages while the pipeline and the controllers stay the same.
 struct Teller<'a> {
     device: &'a Device,
@@ -186,7 +212,7 @@ impl Teller<'_> {
             Event::PacketsIn(frames) => frames.into_iter().for_each(|frame| self.packet_in(frame)),
             Event::Digests(records) => self.digests(records),
             Event::Misses(packets) => packets.into_iter().for_each(|(table, packet)| self.miss(table, packet)),
-            Event::Idle(keys) => self.idle(&keys),
+            Event::Idle(keys, timestamp) => self.idle(&keys, timestamp),
             Event::Port { port, up } => self.port_changed(port, up),
             Event::Stop => {}
         }
@@ -234,19 +260,35 @@ impl Teller<'_> {
         self.send(Message::Digest(message), &losses.digests);
     }
 
-    fn idle(&self, keys: &[EntryKey]) {
+    fn idle(&self, keys: &[EntryKey], timestamp: i64) {
         let schema = &self.pipeline.schema;
         let table_entry = self.device.with_switch(|switch| {
             let store = switch.plane().store();
             keys.iter().filter_map(|key| idle_entry(schema, key, store.find(key))).collect::<Vec<_>>()
         });
         let Some(table_entry) = table_entry.filter(|entries| !entries.is_empty()) else { return };
-        let message = IdleTimeoutNotification { table_entry, timestamp: now() };
+        let message = IdleTimeoutNotification { table_entry, timestamp };
         self.send(Message::IdleTimeoutNotification(message), &self.device.losses.idle);
     }
 
     /// What depends on the port follows in the store.
     fn port_changed(&self, port: u32, up: bool) {
         self.device.with_switch(|switch| follow_link(switch, port, up));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_are_as_far_apart_as_the_switch_counts() {
+        let mut clock = WallClock::default();
+        assert_eq!(clock.at(1_000, 50_007_000), 50_007_000);
+        // The first one was late by some microseconds, this one is not.
+        assert_eq!(clock.at(201_000, 50_200_000), 50_207_000);
+        // The time of day was set.
+        assert_eq!(clock.at(401_000, 9_000_000_000), 9_000_000_000);
+        assert_eq!(clock.at(601_000, 9_000_100_000), 9_000_200_000);
     }
 }

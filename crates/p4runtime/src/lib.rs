@@ -15,6 +15,7 @@ mod encoded;
 mod events;
 mod failure;
 mod grpc;
+mod info;
 mod miss;
 mod note;
 mod packet;

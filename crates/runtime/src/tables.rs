@@ -335,7 +335,7 @@ impl Table {
         self.timers().set_profile(profile, time_ns);
     }
 
-    /// The entries whose time has passed: those that are deleted now, or those whose time has passed again since they were reported. `joint_hit_ns` is when
+    /// The entries whose time has passed: those that are deleted now, or those whose time has passed again since their last report. `joint_hit_ns` is when
     /// a joint table was last hit for the entry with a cell; the entry has that time from then on.
     pub fn age(&self, now_ns: u64, joint_hit_ns: impl Fn(u32) -> u64) -> Vec<Entry> {
         let Some(kind) = self.description.idle_timeout else { return Vec::new() };
@@ -355,15 +355,14 @@ impl Table {
                     unsafe { writer_restart(*writer, &raw.matches, raw.timer, joint_hit_ns) };
                     raw.last_hit_ns = joint_hit_ns;
                 }
-                let times = if is_there { timers.times_passed(raw.timer, raw.last_hit_ns, now_ns) } else { 0 };
-                if times == 0 {
+                if !is_there || !timers.has_passed(raw.timer, raw.last_hit_ns, now_ns) {
                     timers.forget(cell);
                     continue;
                 }
                 // SAFETY: the writer has filled it.
                 let entry = unsafe { self.entry(&raw) };
                 match kind {
-                    IdleTimeout::Notify if !timers.tell(cell, raw.last_hit_ns, times) => continue,
+                    IdleTimeout::Notify if !timers.tell(cell, raw.timer, raw.last_hit_ns, now_ns) => continue,
                     IdleTimeout::Notify => {}
                     IdleTimeout::Delete => {
                         let matches = self.raw(&entry.matches).expect("an entry's own key fits its table");

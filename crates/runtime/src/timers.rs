@@ -20,13 +20,13 @@ pub fn profile_timer(profile: u8) -> u32 {
 pub(crate) struct Timers {
     times_ns: Vec<u64>,
     numbers: HashMap<u64, u32>,
-    /// For each entry, by cell, what the control plane was last told: since which hit its time has passed, and how often.
-    told: HashMap<u32, (u64, u64)>,
+    /// For each entry whose time has passed, by cell, when the control plane was last told of it.
+    told_ns: HashMap<u32, u64>,
 }
 
 impl Timers {
     pub fn new() -> Timers {
-        Timers { times_ns: vec![u64::MAX; PROFILES + 1], numbers: HashMap::new(), told: HashMap::new() }
+        Timers { times_ns: vec![u64::MAX; PROFILES + 1], numbers: HashMap::new(), told_ns: HashMap::new() }
     }
 
     pub fn set_profile(&mut self, profile: u8, time_ns: u64) {
@@ -44,23 +44,27 @@ impl Timers {
         })
     }
 
-    /// How often the time has passed since the last hit.
-    pub fn times_passed(&self, timer: u32, last_hit_ns: u64, now_ns: u64) -> u64 {
-        match self.times_ns.get(timer as usize) {
-            None => 0,
-            Some(0) => u64::from(timer != 0),
-            Some(time) if timer != 0 => now_ns.saturating_sub(last_hit_ns) / time,
-            Some(_) => 0,
-        }
+    /// Whether the time has passed since the last hit.
+    pub fn has_passed(&self, timer: u32, last_hit_ns: u64, now_ns: u64) -> bool {
+        let time = self.times_ns.get(timer as usize).filter(|_| timer != 0);
+        time.is_some_and(|time| now_ns.saturating_sub(last_hit_ns) >= *time)
     }
 
-    /// Whether the control plane still has to be told that the entry's time has passed so often since a hit: once for each time.
-    pub fn tell(&mut self, cell: u32, last_hit_ns: u64, times: u64) -> bool {
-        self.told.insert(cell, (last_hit_ns, times)) != Some((last_hit_ns, times))
+    /// Whether the control plane is told now of an entry whose time has passed since its last hit: a notice restarts the timer, so the next one comes a
+    /// whole time later.
+    pub fn tell(&mut self, cell: u32, timer: u32, last_hit_ns: u64, now_ns: u64) -> bool {
+        let told_ns = self.told_ns.get(&cell).copied().filter(|told| *told >= last_hit_ns);
+        let time_ns = self.times_ns.get(timer as usize).copied().unwrap_or(u64::MAX);
+        // A time of 0 passes once for each hit.
+        let is_due = told_ns.is_none_or(|told| time_ns > 0 && now_ns.saturating_sub(told) >= time_ns);
+        if is_due {
+            self.told_ns.insert(cell, now_ns);
+        }
+        is_due
     }
 
     pub fn forget(&mut self, cell: u32) {
-        self.told.remove(&cell);
+        self.told_ns.remove(&cell);
     }
 }
 
@@ -74,17 +78,31 @@ mod tests {
         timers.set_profile(3, 500);
         let ten = timers.number(10);
         assert_eq!((timers.number(10), timers.number(0)), (ten, 0));
-        assert_eq!([80, 81, 90, 91].map(|hit| timers.times_passed(ten, hit, 100)), [2, 1, 1, 0]);
-        assert_eq!(timers.times_passed(profile_timer(3), 0, 500), 1);
-        assert_eq!(timers.times_passed(profile_timer(4), 0, u64::MAX - 1), 0);
-        assert_eq!((timers.times_passed(0, 0, u64::MAX - 1), timers.times_passed(12345, 0, 7)), (0, 0));
+        assert_eq!([80, 90, 91].map(|hit| timers.has_passed(ten, hit, 100)), [true, true, false]);
+        assert!(timers.has_passed(profile_timer(3), 0, 500) && !timers.has_passed(profile_timer(3), 1, 500));
+        assert!(!timers.has_passed(profile_timer(4), 0, u64::MAX - 1));
+        assert!(!timers.has_passed(0, 0, u64::MAX - 1) && !timers.has_passed(12345, 0, 7));
     }
 
     #[test]
-    fn each_time_without_a_hit_is_told_of_once() {
+    fn a_notice_comes_a_whole_time_after_the_one_before() {
         let mut timers = Timers::new();
-        assert!(timers.tell(1, 5, 1) && !timers.tell(1, 5, 1) && timers.tell(1, 5, 2) && timers.tell(1, 6, 1));
+        let ten = timers.number(10);
+        let mut tell = |hit, now| timers.tell(1, ten, hit, now);
+        // The first one is late by 4; the second is not earlier for that.
+        assert_eq!([14, 20, 23, 24, 34].map(|now| tell(0, now)), [true, false, false, true, true]);
+        // A hit restarts the timer, too.
+        assert!(tell(35, 45) && !tell(35, 54) && tell(35, 55));
         timers.forget(1);
-        assert!(timers.tell(1, 6, 1));
+        assert!(timers.tell(1, ten, 35, 56));
+    }
+
+    #[test]
+    fn a_time_of_0_passes_once_for_each_hit() {
+        let mut timers = Timers::new();
+        timers.set_profile(1, 0);
+        let timer = profile_timer(1);
+        assert!(timers.has_passed(timer, 7, 7));
+        assert!(timers.tell(1, timer, 7, 8) && !timers.tell(1, timer, 7, 9) && timers.tell(1, timer, 10, 10));
     }
 }

@@ -70,14 +70,14 @@ impl<L: Replay> Relay<L> {
         let notices = live.engine().map(|engine| engine.take_notices()).unwrap_or_default();
         notices.iter().for_each(|notice| eprintln!("note: {notice}"));
         let Some(engine) = live.engine().filter(|engine| engine.has_aging()) else { return };
-        engine.age();
+        let clock_ns = engine.age();
         let idle = engine.take_idle();
         for key in &idle {
             self.count(&format!("idle entries of {}", engine.program().tables[key.table].name), 1);
         }
         drop(live);
         if !idle.is_empty() {
-            self.controllers.idle(idle);
+            self.controllers.idle(idle, clock_ns);
         }
     }
 

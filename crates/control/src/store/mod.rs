@@ -138,6 +138,11 @@ impl Store {
         table.find(&self.program.tables[key.table], &table.key(&key.matches, key.priority))
     }
 
+    /// The entries with these matches, whatever their priorities, in no order.
+    pub fn of_each_priority(&self, table: TableId, matches: &[Match]) -> impl Iterator<Item = Stored> + '_ {
+        self.tables[index(table)].of_each_priority(&self.program.tables[table], matches)
+    }
+
     /// The keys of the entries that were added to the program's own.
     pub fn written(&self, table: TableId) -> Vec<EntryKey> {
         let written = self.tables[index(table)].written().into_iter();

@@ -2,7 +2,7 @@
 
 use super::check::check_call;
 use super::limits::Limits;
-use super::{FIRST_SET, Store, index};
+use super::{Store, index};
 use crate::plane::Group;
 use crate::{Refusal, RefusalKind, Update};
 use hlir::{ActionCall, ActionSet, ProfileId, Scope};
@@ -19,6 +19,7 @@ impl Store {
         if let Some((_, table)) = self.program.tables.iter().find(|(_, table)| table.profile == Some(profile)) {
             check_call(table, call, Scope::DefaultOnly)?;
         }
+        self.refuse_beside_sets(profile)?;
         let before = self.profiles[index(profile)].members.insert(member, call.clone());
         Ok(match before {
             Some(call) => Update::SetMember { profile, member, call },
@@ -39,10 +40,7 @@ impl Store {
 
     pub(super) fn set_group(&mut self, profile: ProfileId, group: u32, value: &Group) -> Result<Update, Refusal> {
         self.check_selector(profile)?;
-        if group >= FIRST_SET {
-            let sentence = format!("ids of a group end below {FIRST_SET:#x}: the switch uses the others");
-            return Err(Refusal::wrong(sentence));
-        }
+        self.refuse_beside_sets(profile)?;
         let known = &self.profiles[index(profile)];
         if let Some(before) = known.groups.get(&group).filter(|before| before.max_size != value.max_size) {
             let size = before.max_size;
@@ -64,10 +62,30 @@ impl Store {
 
     pub(super) fn check_set(&self, profile: ProfileId, set: &ActionSet) -> Result<(), Refusal> {
         self.check_selector(profile)?;
+        let known = &self.profiles[index(profile)];
+        if !known.members.is_empty() || !known.groups.is_empty() {
+            return Err(self.both_styles(profile));
+        }
         if set.actions.iter().any(|action| action.weight == 0) {
             return Err(Refusal::wrong("the weight of an action is not above 0"));
         }
         Limits::of(&self.program, profile).check_set(set)
+    }
+
+    /// Entries with sets and members or groups exclude each other in the tables of a selector (P4Runtime 1.5, 9.2.3). So the numbers of sets and
+    /// the ids of groups may be the same.
+    fn refuse_beside_sets(&self, profile: ProfileId) -> Result<(), Refusal> {
+        let mut tables = self.program.tables.iter().filter(|(_, table)| table.profile == Some(profile));
+        if tables.any(|(id, _)| self.tables[index(id)].sets.iter().next().is_some()) {
+            return Err(self.both_styles(profile));
+        }
+        Ok(())
+    }
+
+    fn both_styles(&self, profile: ProfileId) -> Refusal {
+        let name = &self.program.profiles[profile].name;
+        let sentence = "the tables of a selector have either one-shot sets, or members and groups";
+        Refusal::wrong(format!("{sentence}: those of `{name}` have the other already"))
     }
 
     fn check_selector(&self, profile: ProfileId) -> Result<(), Refusal> {

@@ -1,9 +1,9 @@
 //! Multicast groups and clone sessions.
 
 use super::Store;
-use crate::plane::{BackedReplica, Multicast, Session, SessionTarget};
+use crate::plane::{BackedReplica, Multicast, Session};
 use crate::{Refusal, Update};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 impl Store {
     pub fn multicast(&self, group: u32) -> Option<&Multicast> {
@@ -26,14 +26,11 @@ impl Store {
         if group == 0 {
             return Err(Refusal::wrong("multicast group 0 means no group"));
         }
-        value.map_or(Ok(()), |value| check_replicas(&value.replicas))?;
+        value.map_or(Ok(()), |value| check_backups(&value.replicas))?;
         Ok(Update::SetMulticast { group, value: put(&mut self.multicast, group, value) })
     }
 
     pub(super) fn set_session(&mut self, session: u32, value: Option<&Session>) -> Result<Update, Refusal> {
-        if let Some(Session { target: SessionTarget::Members(members), .. }) = value {
-            check_replicas(members)?;
-        }
         Ok(Update::SetSession { session, value: put(&mut self.sessions, session, value) })
     }
 }
@@ -45,13 +42,12 @@ fn put<T: Clone>(map: &mut BTreeMap<u32, T>, number: u32, value: Option<&T>) -> 
     }
 }
 
-/// A backup has a port of its own. A port may have several copies of one instance: P4Runtime forbids it, BMv2 does not.
-fn check_replicas(replicas: &[BackedReplica]) -> Result<(), Refusal> {
-    for replica in replicas {
-        let ports: HashSet<u32> = replica.candidates().map(|candidate| candidate.port).collect();
-        if ports.len() <= replica.backups.len() {
-            return Err(Refusal::wrong("a replica and its backups have ports of their own"));
-        }
+/// A replica of a multicast group has not the port of any of its backups (P4Runtime 1.5, 9.5.1); two backups may share a port, and clone sessions
+/// know no such rule (9.5.2). A port may have several copies of one instance: P4Runtime forbids it, BMv2 does not.
+fn check_backups(replicas: &[BackedReplica]) -> Result<(), Refusal> {
+    let shares = |of: &BackedReplica| of.backups.iter().any(|backup| backup.port == of.primary.port);
+    match replicas.iter().find(|of| shares(of)) {
+        Some(of) => Err(Refusal::wrong(format!("port {} is that of a replica and of its backup", of.primary.port))),
+        None => Ok(()),
     }
-    Ok(())
 }

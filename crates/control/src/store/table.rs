@@ -200,6 +200,18 @@ impl TableStore {
         Some(self.stored(table, key, packed))
     }
 
+    /// The entries with these matches, whatever their priorities, in no order.
+    pub fn of_each_priority<'s>(
+        &'s self,
+        table: &'s Table,
+        matches: &[Match],
+    ) -> impl Iterator<Item = Stored> + use<'s> {
+        let wanted = self.key(matches, 0);
+        let has = move |key: &Bytes| key[packed::PRIORITY_BYTES..] == wanted[packed::PRIORITY_BYTES..];
+        let found = self.entries.iter().filter(move |(key, _)| has(key));
+        found.map(|(key, packed)| self.stored(table, key, packed))
+    }
+
     /// The number of an entry's set.
     pub fn set_of(&self, key: &[u8]) -> Option<u32> {
         self.entries.get(key).and_then(Packed::set)

@@ -11,7 +11,7 @@ use crate::schema::Schema;
 use crate::target::Switch;
 use control::message::runtime::{self as message, entity::Entity};
 
-pub use table::idle_entry;
+pub use table::{check_default, idle_entry};
 
 pub struct Reader<'a> {
     pub schema: &'a Schema,

@@ -7,6 +7,7 @@ use crate::port::{PortWriter, Written};
 use crate::schema::{Schema, TableSchema};
 use crate::value::{int32, int64};
 use crate::write::entry_key;
+use control::Store;
 use control::message::runtime::{
     ActionProfileAction, ActionProfileActionSet, CounterData, MeterConfig, TableAction, TableEntry,
     action_profile_action, action_profile_action_set, entity::Entity, table_action, table_entry,
@@ -39,9 +40,8 @@ impl<'a> Reader<'a> {
                 if !one {
                     return Err(Failure::invalid("a match needs the id of its table"));
                 }
-                let key = entry_key(schema, table, filter)?;
-                let found = self.switch.plane().store().find(&key);
-                self.entries(table, found.into_iter().collect(), filter)?;
+                let found = matching(self.switch.plane().store(), schema, table, filter)?;
+                self.entries(table, found, filter)?;
             } else {
                 self.all_entries(table, filter)?;
             }
@@ -91,9 +91,7 @@ impl<'a> Reader<'a> {
     }
 
     fn default_action(&mut self, table: &TableSchema, filter: &TableEntry) -> Outcome {
-        if !filter.r#match.is_empty() || filter.priority != 0 {
-            return Err(Failure::invalid("a default action has neither matches nor a priority"));
-        }
+        check_default(filter)?;
         let schema = self.schema;
         let call = self.switch.plane().store().default_action(table.table);
         let action = table.actions.write(call, &schema.dictionaries).filter(|_| table.has_default);
@@ -103,6 +101,7 @@ impl<'a> Reader<'a> {
             table_id: table.id,
             action: action.map(|action| TableAction { r#type: Some(table_action::Type::Action(action)) }),
             is_default_action: true,
+            is_const: table.has_constant_default,
             controller_metadata,
             metadata,
             ..TableEntry::default()
@@ -112,6 +111,27 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
+}
+
+/// What the entry of a default action may not have, in a request of any kind (P4Runtime 1.5, 9.1.3 and 9.1.8).
+pub fn check_default(given: &TableEntry) -> Outcome {
+    if !given.r#match.is_empty() || given.priority != 0 {
+        return Err(Failure::invalid("a default action has neither matches nor a priority"));
+    }
+    if given.idle_timeout_ns != 0 || given.time_since_last_hit.is_some() {
+        return Err(Failure::invalid("a default action has no idle timeout"));
+    }
+    Ok(())
+}
+
+/// The entries with the key of a filter. Priority 0 is no filter: entries of each priority may have the key (P4Runtime 1.5, 9.1.6).
+pub fn matching(store: &Store, schema: &Schema, table: &TableSchema, filter: &TableEntry) -> Outcome<Vec<Stored>> {
+    if table.has_priorities && filter.priority == 0 {
+        let matches = table.keys.read(&filter.r#match, &schema.dictionaries)?;
+        return Ok(store.of_each_priority(table.table, &matches).collect());
+    }
+    let key = entry_key(schema, table, filter)?;
+    Ok(store.find(&key).into_iter().collect())
 }
 
 fn asks_switch(table: &TableSchema, filter: &TableEntry) -> bool {

@@ -46,6 +46,8 @@ pub struct TableSchema {
     pub constant: bool,
     /// Whether the controller may know the default action.
     pub has_default: bool,
+    /// Whether no controller may change the default action. That of a table with an action profile never changes.
+    pub has_constant_default: bool,
 }
 
 pub struct ProfileSchema {
@@ -265,5 +267,6 @@ fn table(program: &Program, source: &SourceTable, dictionaries: &Dictionaries) -
         idle_timeout: found.idle_timeout.is_some(),
         constant: found.entries_constant,
         has_default: source.default.is_some(),
+        has_constant_default: found.default_constant || found.profile.is_some(),
     })
 }

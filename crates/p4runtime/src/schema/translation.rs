@@ -1,8 +1,8 @@
 //! Values whose form in P4Runtime differs from that in the program: types with `@p4runtime_translation`.
 //!
-//! Numbers of another width stay the numbers that they are. For strings, the switch numbers each text when it first comes: a text that is
-//! a plain decimal number gets that number where it is free, all others the lowest that is free. The numbering lasts as long as the
-//! pipeline.
+//! Numbers of another width stay the numbers that they are. For strings, the switch numbers each text when it first comes (P4Runtime 1.5,
+//! 8.4.6): a text that is a plain decimal number gets that number where it is free, all others the lowest from 1 on that is free. 0 is what
+//! metadata holds that nothing has set, so no text stands for it but "0" itself.
 
 use crate::failure::{Failure, Outcome};
 use crate::value;
@@ -102,8 +102,14 @@ impl Dictionary {
     }
 
     fn lowest_free(&self, last: u64) -> Option<u64> {
-        let gap = self.texts.keys().zip(0..).find(|(taken, number)| **taken != *number).map(|(_, number)| number);
-        Some(gap.unwrap_or(self.texts.len() as u64)).filter(|number| *number <= last)
+        let mut free = 1;
+        for (taken, _) in self.texts.range(1..) {
+            if *taken != free {
+                break;
+            }
+            free = taken.checked_add(1)?;
+        }
+        Some(free).filter(|number| *number <= last)
     }
 }
 
@@ -114,11 +120,14 @@ mod tests {
     #[test]
     fn texts_get_numbers_of_their_own() {
         let mut texts = Dictionary::default();
-        assert_eq!(texts.number("2", 2, "x"), Ok(2));
-        assert_eq!(texts.number("vrf", 2, "x"), Ok(0));
-        assert_eq!(texts.number("vrf", 2, "x"), Ok(0));
-        assert_eq!(texts.number("02", 2, "x"), Ok(1));
-        assert_eq!(texts.number("7", 2, "x"), Ok(3));
-        assert_eq!(texts.number("more", 2, "x").map_err(|failure| failure.code), Err(Code::ResourceExhausted));
+        assert_eq!(texts.number("2", 3, "x"), Ok(2));
+        assert_eq!(texts.number("vrf", 3, "x"), Ok(1), "0 is the value of metadata that nothing has set");
+        assert_eq!(texts.number("vrf", 3, "x"), Ok(1));
+        assert_eq!(texts.number("02", 3, "x"), Ok(3));
+        assert_eq!(texts.number("5", 3, "x"), Ok(5));
+        assert_eq!(texts.number("70", 3, "x"), Ok(4));
+        assert_eq!([texts.number("a", 3, "x"), texts.number("b", 3, "x")], [Ok(6), Ok(7)]);
+        assert_eq!(texts.number("more", 3, "x").map_err(|failure| failure.code), Err(Code::ResourceExhausted));
+        assert_eq!(texts.number("0", 3, "x"), Ok(0));
     }
 }

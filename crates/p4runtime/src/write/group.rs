@@ -16,7 +16,7 @@ impl<'a> Writer<'a> {
             let sentence = format!("action profile `{}` has no selector, so it has no groups", profile.name);
             return Err(Failure::invalid(sentence));
         };
-        check_id(kind, "group", given.group_id)?;
+        check_id("group", given.group_id)?;
         let (group, id) = (given.group_id, profile.profile);
         let is_there = self.plane().store().group(id, group).is_some();
         check_presence(kind, is_there, "group", group)?;

@@ -5,7 +5,6 @@ use crate::failure::{Failure, Outcome};
 use crate::schema::ProfileSchema;
 use control::Update;
 use control::message::runtime::{self as message, update::Type};
-use control::store::FIRST_SET;
 use hlir::Scope;
 use tonic::Code;
 
@@ -13,7 +12,7 @@ impl<'a> Writer<'a> {
     pub(super) fn member(&mut self, kind: Type, given: &message::ActionProfileMember) -> Outcome {
         let schema = self.schema;
         let profile = schema.profile(given.action_profile_id)?;
-        check_id(kind, "member", given.member_id)?;
+        check_id("member", given.member_id)?;
         let (member, id) = (given.member_id, profile.profile);
         let is_there = self.plane().store().member(id, member).is_some();
         check_presence(kind, is_there, "member", member)?;
@@ -39,13 +38,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-pub fn check_id(kind: Type, what: &str, id: u32) -> Outcome {
-    match (id, kind) {
-        (0, _) => Err(Failure::invalid(format!("0 is no {what}"))),
-        (FIRST_SET.., Type::Insert) => {
-            Err(Failure::invalid(format!("ids of a {what} end below {FIRST_SET:#x}: the switch uses the others")))
-        }
-        (FIRST_SET.., _) => Err(Failure::missing(format!("there is no {what} {id}"))),
-        _ => Ok(()),
-    }
+/// Every number but 0 is an id (P4Runtime 1.5, 9.2.1 and 9.2.2).
+pub fn check_id(what: &str, id: u32) -> Outcome {
+    if id == 0 { Err(Failure::invalid(format!("0 is no {what}"))) } else { Ok(()) }
 }

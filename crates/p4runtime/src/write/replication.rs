@@ -32,6 +32,7 @@ impl<'a> Writer<'a> {
             Type::Insert | Type::Modify | Type::Unspecified => {
                 let mut ports = PortReader::new(self.cpu_port);
                 let replicas = replicas(&given.replicas, &mut ports)?;
+                check_pairs(&replicas)?;
                 Some(Multicast { replicas, note: ports.note(&given.metadata) })
             }
         };
@@ -62,17 +63,16 @@ impl<'a> Writer<'a> {
 }
 
 fn replicas(given: &[message::Replica], ports: &mut PortReader) -> Outcome<Vec<BackedReplica>> {
-    let replicas = given.iter().map(|replica| backed(replica, ports)).collect::<Outcome<Vec<_>>>()?;
-    check_pairs(&replicas)?;
-    Ok(replicas)
+    given.iter().map(|replica| backed(replica, ports)).collect()
 }
 
-/// A pair of port and instance stands in a group once, whichever candidates are live (P4Runtime 1.5, 9.5.1).
+/// A pair of port and instance is in a multicast group once, whichever candidates are live (P4Runtime 1.5, 9.5.1). Clone sessions have no such
+/// rule (9.5.2).
 fn check_pairs(replicas: &[BackedReplica]) -> Outcome {
     let mut seen: HashSet<&Replica> = HashSet::new();
     match replicas.iter().flat_map(BackedReplica::candidates).find(|candidate| !seen.insert(candidate)) {
         Some(Replica { port, instance }) => {
-            Err(Failure::invalid(format!("port {port} with instance {instance} stands twice")))
+            Err(Failure::invalid(format!("port {port} with instance {instance} is in the group twice")))
         }
         None => Ok(()),
     }

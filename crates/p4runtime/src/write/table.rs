@@ -3,6 +3,7 @@
 use super::{Undo, Writer};
 use crate::failure::{Failure, Outcome};
 use crate::note;
+use crate::read::check_default;
 use crate::records::Before;
 use crate::schema::TableSchema;
 use crate::value;
@@ -17,15 +18,16 @@ use tonic::Code;
 impl<'a> Writer<'a> {
     pub(super) fn table_entry(&mut self, kind: Type, given: &message::TableEntry) -> Outcome {
         let table = self.schema.table(given.table_id)?;
+        // For every kind of update (P4Runtime 1.5, 9.1).
+        if given.is_const {
+            return Err(Failure::invalid("`is_const` is only read: constant entries are those of the program"));
+        }
         if given.is_default_action {
             return self.default_entry(kind, table, given);
         }
         if kind == Type::Delete {
             let key = self.key(table, given)?;
             return self.delete_entry(table, &key);
-        }
-        if given.is_const {
-            return Err(Failure::invalid("only the program itself has constant entries"));
         }
         check_direct(table, given)?;
         let key = self.key(table, given)?;
@@ -177,12 +179,7 @@ impl<'a> Writer<'a> {
 
     fn default_entry(&mut self, kind: Type, table: &TableSchema, given: &message::TableEntry) -> Outcome {
         super::only_modify(kind, "a default action")?;
-        if !given.r#match.is_empty() || given.priority != 0 {
-            return Err(Failure::invalid("a default action has neither matches nor a priority"));
-        }
-        if given.idle_timeout_ns != 0 || given.time_since_last_hit.is_some() {
-            return Err(Failure::invalid("a default action has no idle timeout"));
-        }
+        check_default(given)?;
         if given.counter_data.is_some() || given.meter_config.is_some() || given.meter_counter_data.is_some() {
             return Err(Failure::unsupported("the switch neither counts nor meters default actions"));
         }

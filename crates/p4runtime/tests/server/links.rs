@@ -49,7 +49,7 @@ fn set_of(watch: &[action_profile_action::WatchKind]) -> TableEntry {
         size_semantics: action_profile_action_set::SizeSemantics::SumOfMembers.into(),
     };
     let does = TableAction { r#type: Some(table_action::Type::ActionProfileActionSet(set)) };
-    entry("paths", vec![exact(1, [8])], Some(does))
+    entry("spread", vec![exact(1, [8])], Some(does))
 }
 
 /// Two replicas, in the field that the protocol has given up and in that of today.
@@ -92,7 +92,7 @@ fn ports_are_read_in_the_form_in_which_they_were_written() {
     eventually(|| (3..9).all(|port| rig.behind().plane.store().is_down(port)));
     let sessions = engine(Engine::CloneSessionEntry(CloneSessionEntry::default()));
     assert_eq!(client.read(Entity::ActionProfileGroup(ActionProfileGroup::default())), [group]);
-    assert_eq!(client.read(table(entry("paths", vec![], None))), [set]);
+    assert_eq!(client.read(table(entry("spread", vec![], None))), [set]);
     assert_eq!(client.read(sessions), [session]);
     assert_eq!(client.read(multicast(0, vec![])), [many]);
     let live: Vec<u32> = rig.behind().plane.store().replicas(1).iter().map(|replica| replica.port).collect();
@@ -127,7 +127,7 @@ fn watching_groups_and_sets_outlive_a_pipeline_that_is_reconciled() {
     client.insert(set.clone()).expect("it suits");
     assert!(client.set_config(Set::ReconcileAndCommit, config()).is_ok());
     assert_eq!(client.read(Entity::ActionProfileGroup(ActionProfileGroup::default())), std::slice::from_ref(&group));
-    assert_eq!(client.read(table(entry("paths", vec![], None))), std::slice::from_ref(&set));
+    assert_eq!(client.read(table(entry("spread", vec![], None))), std::slice::from_ref(&set));
     assert_eq!(client.delete(set), Ok(()));
     assert_eq!(client.delete(group.clone()), Ok(()));
     assert_eq!(client.delete(group), Err(Code::NotFound));

@@ -81,7 +81,6 @@ fn malformed_members_and_groups_are_refused() {
     let nowhere = ActionProfileGroup { action_profile_id: 9, group_id: 1, ..Default::default() };
     for (what, given, code) in [
         ("no id", member("selector", 0, forward()), Code::InvalidArgument),
-        ("the switch's id", member("selector", 0xc000_0000, forward()), Code::InvalidArgument),
         ("no action", Entity::ActionProfileMember(unset), Code::InvalidArgument),
         ("another table's action", member("selector", 2, call("flood", &[&[1]])), Code::InvalidArgument),
         ("no group id", group(0, 4, &[]), Code::InvalidArgument),
@@ -106,6 +105,47 @@ fn malformed_members_and_groups_are_refused() {
     assert_eq!(client.insert(table(direct)), Err(Code::InvalidArgument));
     assert_eq!(client.insert(table(path(1, Does::ActionProfileMemberId(9)))), Err(Code::NotFound));
     assert_eq!(client.insert(table(path(1, Does::ActionProfileGroupId(9)))), Err(Code::NotFound));
+}
+
+#[test]
+fn every_number_but_0_is_an_id() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    with_ipv4(&mut client);
+    for (id, port) in [(0xc000_0000, 1), (0xffff_ffff, 2)] {
+        assert_eq!(client.insert(member("selector", id, call("forward", &[&[port]]))), Ok(()));
+        let group = group(id, 4, &[(id, 1)]);
+        assert_eq!(client.insert(group.clone()), Ok(()));
+        assert_eq!(client.insert(table(path(0x800, Does::ActionProfileGroupId(id)))), Ok(()));
+        assert_eq!(ports_used(&rig, 0x800), [u32::from(port)]);
+        assert_eq!(client.delete(table(path(0x800, Does::ActionProfileGroupId(id)))), Ok(()));
+        assert_eq!(client.delete(group), Ok(()));
+        assert_eq!(client.delete(member("selector", id, call("forward", &[&[port]]))), Ok(()));
+    }
+}
+
+/// P4Runtime 1.5, 9.2.3: the tables of a selector are programmed in one style.
+#[test]
+fn sets_and_members_of_one_selector_exclude_each_other() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    let (one, set) = (member("selector", 1, call("forward", &[&[1]])), one_shot(&[(2, 1, None)]));
+    assert_eq!(client.insert(one.clone()), Ok(()));
+    assert_eq!(client.insert(table(path(1, set.clone()))), Err(Code::InvalidArgument));
+    assert_eq!(client.insert(table(path(2, Does::ActionProfileMemberId(1)))), Ok(()));
+    assert_eq!(client.modify(table(path(2, set.clone()))), Err(Code::InvalidArgument));
+    assert_eq!(client.delete(table(path(2, set.clone()))), Ok(()));
+    assert_eq!(client.delete(one.clone()), Ok(()));
+    assert_eq!(client.insert(group(1, 4, &[])), Ok(()));
+    assert_eq!(client.insert(table(path(1, set.clone()))), Err(Code::InvalidArgument), "a group without members");
+    assert_eq!(client.delete(group(1, 4, &[])), Ok(()));
+    assert_eq!(client.insert(table(path(1, set.clone()))), Ok(()));
+    assert_eq!(client.insert(one.clone()), Err(Code::InvalidArgument));
+    assert_eq!(client.insert(group(1, 4, &[])), Err(Code::InvalidArgument));
+    // Another selector is free.
+    assert_eq!(client.insert(member("spreader", 1, call("forward", &[&[1]]))), Ok(()));
+    assert_eq!(client.delete(table(path(1, set))), Ok(()));
+    assert_eq!(client.insert(one), Ok(()));
 }
 
 fn forward_action() -> Option<TableAction> {
@@ -201,7 +241,7 @@ fn backup_replicas_stand_in() {
         ("group 0", multicast(0, vec![]), Code::InvalidArgument),
         ("there already", multicast(7, vec![]), Code::AlreadyExists),
         ("twice", multicast(8, vec![replica(4, 1), replica(4, 1)]), Code::InvalidArgument),
-        ("its own backup", multicast(8, vec![same_port]), Code::InvalidArgument),
+        ("its own backup", multicast(8, vec![same_port.clone()]), Code::InvalidArgument),
         ("backup of another", multicast(8, vec![with_backup, replica(5, 1)]), Code::InvalidArgument),
         ("no port", multicast(8, vec![portless]), Code::InvalidArgument),
         ("a wide port", multicast(8, vec![replica(1 << 32, 1)]), Code::OutOfRange),
@@ -211,6 +251,16 @@ fn backup_replicas_stand_in() {
         assert_eq!(client.insert(given), Err(code), "{what}");
     }
     assert_eq!(client.modify(multicast(8, vec![])), Err(Code::NotFound));
+    // The specification forbids no more: two backups may share a port, and clone sessions know no rule for pairs or backups.
+    let backups = [1, 2].map(|instance| BackupReplica { port: bytes(5), instance });
+    let two = multicast(8, vec![Replica { backup_replicas: backups.to_vec(), ..replica(4, 1) }]);
+    assert_eq!(client.insert(two.clone()), Ok(()));
+    assert_eq!(client.read(multicast(8, vec![])), [two]);
+    let replicas = vec![same_port, replica(4, 1)];
+    let session = CloneSessionEntry { session_id: 1, replicas, ..Default::default() };
+    let session = engine(packet_replication_engine_entry::Type::CloneSessionEntry(session));
+    assert_eq!(client.insert(session.clone()), Ok(()));
+    assert_eq!(client.read(session.clone()), [session]);
     assert_eq!(client.delete(multicast(7, vec![])), Ok(()));
     assert_eq!(client.delete(multicast(7, vec![])), Err(Code::NotFound));
     assert!(ports().is_empty());

@@ -2,6 +2,7 @@
 
 use crate::rig::messages::*;
 use crate::rig::{Client, EVERYTHING, PROGRAM, Rig};
+use control::message::config::{ActionRef, P4Info};
 use control::message::runtime::{
     forwarding_pipeline_config::Cookie, get_forwarding_pipeline_config_request::ResponseType,
     set_forwarding_pipeline_config_request::Action, *,
@@ -173,6 +174,44 @@ fn what_cannot_run_leaves_the_pipeline() {
     let given = ForwardingPipelineConfig { p4info: None, ..config(&unnamed, 1) };
     assert_eq!(set(&mut client, Action::ReconcileAndCommit, Some(given)), Err(Code::InvalidArgument));
     assert_eq!((cookie(&mut client), hosts(&mut client)), (None, 1));
+}
+
+/// P4Runtime 1.5, 14: a config that cannot be realized.
+#[test]
+fn a_p4info_that_refers_to_what_it_lacks_is_refused() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    let with = |change: &dyn Fn(&mut P4Info)| {
+        let mut given = config(EVERYTHING, 1);
+        change(given.p4info.as_mut().expect("it has one"));
+        given
+    };
+    let unknown = |id| ActionRef { id, ..Default::default() };
+    let own = control::p4info(&PROGRAM);
+    let elsewhere = own.actions.iter().find(|action| {
+        let id = action.preamble.as_ref().map_or(0, |preamble| preamble.id);
+        own.tables[0].action_refs.iter().all(|used| used.id != id)
+    });
+    let elsewhere = elsewhere.and_then(|action| action.preamble.as_ref()).expect("each table has some actions only").id;
+    let holes = [
+        ("an action", with(&|info| info.tables[0].action_refs.push(unknown(0x01ff_fffe)))),
+        ("an action that only others have", with(&|info| info.tables[0].action_refs.push(unknown(elsewhere)))),
+        ("an action that was left out", with(&|info| drop(info.actions.remove(0)))),
+        ("a default action", with(&|info| info.tables[0].const_default_action_id = 0x01ff_fffe)),
+        ("an action profile", with(&|info| info.tables[0].implementation_id = 0x11ff_fffe)),
+        ("a direct object", with(&|info| info.tables[0].direct_resource_ids.push(0x13ff_fffe))),
+        ("the table of a profile", with(&|info| info.action_profiles[0].table_ids.push(0x02ff_fffe))),
+        ("the table of a counter", with(&|info| info.direct_counters[0].direct_table_id = 0x02ff_fffe)),
+    ];
+    for (what, given) in &holes {
+        for action in [Action::Verify, Action::VerifyAndSave, Action::VerifyAndCommit, Action::ReconcileAndCommit] {
+            assert_eq!(set(&mut client, action, Some(given.clone())), Err(Code::InvalidArgument), "{what}");
+        }
+        assert_eq!(set(&mut client, Action::Commit, None), Err(Code::NotFound), "{what} was not saved");
+    }
+    // What nothing refers to may be left out.
+    let some = with(&|info| info.counters.clear());
+    assert_eq!(set(&mut client, Action::Verify, Some(some)), Ok(()));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Entries of tables and default actions (P4Runtime 1.5, section 9.1).
 
 use crate::rig::messages::*;
-use crate::rig::{Client, Rig};
+use crate::rig::{self, Client, Rig};
+use control::DataPlane as _;
 use control::message::runtime::{table_action::Type as Does, *};
 use tonic::Code;
 
@@ -59,7 +60,7 @@ fn entries_are_modified_and_deleted() {
     assert_eq!(client.modify(table(TableEntry { action: None, ..host(1, 0) })), Ok(()));
     assert_eq!(entries(&mut client, all_of("hosts")), [host(1, 2)]);
     // Only the key counts for a deletion.
-    let nonsense = TableEntry { action: action("punt", &[]), idle_timeout_ns: -1, is_const: true, ..host(1, 0) };
+    let nonsense = TableEntry { action: action("punt", &[]), idle_timeout_ns: -1, ..host(1, 0) };
     assert_eq!(client.delete(table(nonsense)), Ok(()));
     assert!(entries(&mut client, all_of("hosts")).is_empty());
 }
@@ -185,6 +186,13 @@ fn default_actions_are_only_modified() {
     assert_eq!(client.modify(table(constant)), Err(Code::PermissionDenied));
     let of_profile = TableEntry { is_default_action: true, ..entry("paths", vec![], forward(1)) };
     assert_eq!(client.modify(table(of_profile)), Err(Code::PermissionDenied));
+    for aging in [
+        TableEntry { time_since_last_hit: Some(Default::default()), ..default(None) },
+        TableEntry { idle_timeout_ns: 1, ..default(None) },
+        TableEntry { time_since_last_hit: Some(Default::default()), table_id: 0, ..default(None) },
+    ] {
+        assert_eq!(client.read_fails(table(aging)), Code::InvalidArgument);
+    }
     // A wildcard finds entries alone.
     assert!(entries(&mut client, all_of("hosts")).is_empty());
 }
@@ -200,8 +208,24 @@ fn constant_entries_stay() {
     assert_eq!(client.insert(table(entry("fixed", vec![exact(1, [9])], forward(1)))), Err(Code::PermissionDenied));
     assert_eq!(client.modify(table(seven.clone())), Err(Code::PermissionDenied));
     assert_eq!(client.delete(table(seven)), Err(Code::PermissionDenied));
-    let constant = TableEntry { is_const: true, ..host(1, 1) };
-    assert_eq!(client.insert(table(constant)), Err(Code::InvalidArgument));
+}
+
+#[test]
+fn is_const_is_only_read() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    client.insert(table(host(1, 1))).expect("it suits");
+    let default = |name: &str| TableEntry { is_default_action: true, ..all_of(name) };
+    for given in [host(1, 1), host(2, 1), TableEntry { action: forward(1), ..default("hosts") }] {
+        let constant = TableEntry { is_const: true, ..given };
+        for update in [Client::insert, Client::modify, Client::delete] {
+            assert_eq!(update(&mut client, table(constant.clone())), Err(Code::InvalidArgument), "{constant:?}");
+        }
+    }
+    // Default actions that no write may change: a constant one, and that of a table with an action profile.
+    for (name, expected) in [("acl", true), ("hosts", false), ("paths", true), ("shared", true), ("tenants", false)] {
+        assert_eq!(entries(&mut client, default(name))[0].is_const, expected, "{name}");
+    }
 }
 
 #[test]
@@ -218,7 +242,12 @@ fn filters_choose_entries() {
     assert_eq!(entries(&mut client, TableEntry { priority: 2, ..open.clone() }), std::slice::from_ref(&two));
     assert_eq!(entries(&mut client, TableEntry { metadata: b"t".to_vec(), ..open.clone() }), [tagged]);
     assert_eq!(entries(&mut client, TableEntry { action: action("forward", &[]), ..open.clone() }), [other]);
-    assert_eq!(entries(&mut client, TableEntry { action: None, ..two.clone() }), [two]);
+    assert_eq!(entries(&mut client, TableEntry { action: None, ..two.clone() }), std::slice::from_ref(&two));
+    // Priority 0 is no filter: a match finds its entries of each priority.
+    let mut found = entries(&mut client, TableEntry { priority: 0, ..two.clone() });
+    found.sort_by_key(|entry| entry.priority);
+    assert_eq!(found, [one, two]);
+    assert!(entries(&mut client, acl(0, vec![range(2, 0, 8)])).is_empty());
     assert!(entries(&mut client, acl(9, vec![range(2, 0, 9)])).is_empty());
     assert_eq!(client.read_fails(table(TableEntry { table_id: 1, ..open.clone() })), Code::InvalidArgument);
     assert_eq!(client.read_fails(table(acl(1, vec![exact(9, [1])]))), Code::InvalidArgument);
@@ -272,7 +301,7 @@ fn idle_timeouts_are_kept_and_told() {
     let elapsed = Some(table_entry::IdleTimeout { elapsed_ns: 17 });
     assert_eq!(entries(&mut client, asked), [TableEntry { time_since_last_hit: elapsed, ..aging.clone() }]);
     // Again after each further time without a hit.
-    for nanoseconds in [1_000, 2_000, 4_500] {
+    for nanoseconds in [1_000, 2_000, 4_500, 5_500] {
         rig.behind().wait_until(nanoseconds);
         match client.receive().expect("the stream is open") {
             Some(stream_message_response::Update::IdleTimeoutNotification(told)) => {
@@ -282,6 +311,9 @@ fn idle_timeouts_are_kept_and_told() {
             other => panic!("an entry is idle, not {other:?}"),
         }
     }
+    // A notice that was late makes the next one no earlier: it comes a whole time later.
+    rig.behind().wait_until(6_000);
+    assert!(client.hears_nothing());
     for given in [
         TableEntry { idle_timeout_ns: -1, ..host(2, 1) },
         TableEntry { time_since_last_hit: elapsed, ..host(2, 1) },
@@ -304,6 +336,15 @@ fn translated_values_are_the_controllers_own() {
     }
     assert_eq!(entries(&mut client, tenant("red", 1)), [tenant("red", 1)]);
     assert_eq!(client.insert(table(tenant("red", 0x1000))), Err(Code::OutOfRange), "a tag has 12 bits in the program");
+    // No packet has a name that nothing has set: the first text that is no number has number 1.
+    assert_eq!(client.insert(table(tenant("green", 0))), Ok(()));
+    let (tenants, _) =
+        rig::PROGRAM.tables.iter().find(|(_, table)| table.name.ends_with("tenants")).expect("it has it");
+    rig.behind().receive(9, frame(1, 2, 0));
+    assert_eq!(rig.behind().plane.table_counts(tenants).hits, 0);
+    assert_eq!(client.insert(table(tenant("0", 0))), Ok(()));
+    rig.behind().receive(9, frame(1, 2, 0));
+    assert_eq!(rig.behind().plane.table_counts(tenants).hits, 1, "the text 0 is the number 0");
     assert_eq!(
         client.insert(table(entry("tenants", vec![exact(1, [0xff]), exact(2, [1])], None))),
         Err(Code::InvalidArgument)

@@ -104,7 +104,7 @@ fn a_group_that_is_refused_is_written_again_as_it_was() {
 
 #[test]
 fn the_set_of_an_entry_that_is_refused_is_removed() {
-    let mut plane = refusing();
+    let mut plane = Refusing { store: store(), full: true, again: Vec::new() };
     let (table, _) = plane.store.program().tables.iter().find(|(_, table)| table.name == "routes").unwrap();
     let set = ActionSet { actions: vec![WeightedCall { call: to(1), weight: 1, watch: None }], ..ActionSet::default() };
     let action = EntryAction::Set(set);

@@ -138,7 +138,7 @@ fn replicas_that_do_not_suit_are_refused() {
         (
             "its own backup",
             group(1, vec![backup_of(4, 1, replica(4, 2))]),
-            "a replica and its backups have ports of their own",
+            "port 4 is that of a replica and of its backup",
         ),
     ] {
         assert_eq!(refused(&mut store, &update), (RefusalKind::Wrong, sentence.to_string()), "{what}");

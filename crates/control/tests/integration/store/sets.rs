@@ -106,13 +106,10 @@ fn each_update_is_taken_back_by_its_inverse() {
     let (written, routes) = (set(&[(10, 1, Some(10)), (20, 2, None)]), table(&store, "routes"));
     let first = insert(&store, 5, written.clone());
     let to_nothing = apply(&mut store, &first);
-    let profile = super::groups::profile(&store);
-    apply(&mut store, &Update::SetMember { profile, member: 1, call: to(1) });
-    let second = modify(&store, 5, EntryAction::Member(1));
+    let second = modify(&store, 5, EntryAction::Set(set(&[(30, 1, None)])));
     let to_first = apply(&mut store, &second);
     assert_eq!(to_first, modify(&store, 5, EntryAction::Set(written.clone())));
-    assert_eq!(store.derived(&second).len(), 1, "the set is released");
-    assert_eq!(store.sets(routes).count(), 0);
+    assert_eq!(store.derived(&second).len(), 1, "the number is for another set");
     store.restore(&to_first);
     assert_eq!(action(&store, 5), Some(EntryAction::Set(written.clone())));
     let gone = Update::Delete(key(&store, 5));
@@ -158,17 +155,28 @@ fn sets_that_do_not_suit_are_refused() {
 }
 
 #[test]
-fn groups_have_other_numbers_than_sets() {
+fn sets_and_groups_exclude_each_other() {
     let mut store = store();
     let profile = super::groups::profile(&store);
-    let update = Update::SetGroup { profile, group: FIRST_SET, value: Default::default() };
-    let sentence = "ids of a group end below 0xc0000000: the switch uses the others".to_string();
-    assert_eq!(refused(&mut store, &update), (RefusalKind::Wrong, sentence));
-    let update = insert(&store, 5, set(&[(10, 1, None)]));
-    apply(&mut store, &update);
+    let group = Update::SetGroup { profile, group: FIRST_SET, value: Default::default() };
+    let member = Update::SetMember { profile, member: u32::MAX, call: to(1) };
+    let first = insert(&store, 5, set(&[(10, 1, None)]));
+    let to_nothing = apply(&mut store, &first);
     let of_set = number(&store, 5).unwrap();
     let borrowed = modify(&store, 5, EntryAction::Group(of_set));
     assert_eq!(refused(&mut store, &borrowed).0, RefusalKind::Missing);
+    let sentence = "the tables of a selector have either one-shot sets, or members and groups: those of `paths` have the \
+                    other already";
+    for update in [&group, &member] {
+        assert_eq!(refused(&mut store, update), (RefusalKind::Wrong, sentence.to_string()));
+    }
+    store.restore(&to_nothing);
+    for update in [&group, &member] {
+        let gone = apply(&mut store, update);
+        assert_eq!(refused(&mut store, &first), (RefusalKind::Wrong, sentence.to_string()));
+        store.restore(&gone);
+    }
+    apply(&mut store, &first);
 }
 
 #[test]

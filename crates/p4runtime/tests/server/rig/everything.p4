@@ -41,6 +41,7 @@ control ingress(inout headers h, inout metadata m, inout standard_metadata_t s) 
     meter<bit<9>>(16, MeterType.packets) port_meter;
     register<bit<32>, bit<32>>(8) last;
     action_selector(HashAlgorithm.crc16, 32, 16) selector;
+    action_selector(HashAlgorithm.crc16, 32, 16) spreader;
     action_profile(4) profile;
 
     action drop() { mark_to_drop(s); }
@@ -80,6 +81,11 @@ control ingress(inout headers h, inout metadata m, inout standard_metadata_t s) 
         actions = { forward; drop; }
         implementation = selector;
     }
+    table spread {
+        key = { h.ethernet.type: exact; h.ipv4.src: selector; }
+        actions = { forward; drop; }
+        implementation = spreader;
+    }
     table shared {
         key = { h.ethernet.src: exact; }
         actions = { forward; drop; NoAction; }
@@ -103,6 +109,7 @@ control ingress(inout headers h, inout metadata m, inout standard_metadata_t s) 
             tenants.apply();
             hosts.apply();
             paths.apply();
+            spread.apply();
             if (h.ipv4.isValid()) {
                 routes.apply();
                 acl_meter.read(m.colour);

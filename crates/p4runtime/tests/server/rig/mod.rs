@@ -94,7 +94,7 @@ impl Behind {
         self.plane.set_clock(nanoseconds);
         let idle = self.plane.take_idle();
         if let (Some(events), false) = (&self.events, idle.is_empty()) {
-            events.idle(idle);
+            events.idle(idle, nanoseconds);
         }
     }
 }
