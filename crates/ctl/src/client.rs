@@ -18,6 +18,9 @@ use tonic::{Code, Status};
 /// A switch that does not answer by then is not there.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Bytes of metadata that are accepted: the errors of a batch with many updates.
+const LARGEST_METADATA: u32 = 64 << 20;
+
 /// Certificates in PEM.
 #[derive(Clone, Default)]
 pub struct Tls {
@@ -180,6 +183,10 @@ impl Client {
 }
 
 fn endpoint(settings: &Settings) -> Result<Endpoint, tonic::transport::Error> {
+    Ok(plain_or_tls(settings)?.http2_max_header_list_size(LARGEST_METADATA))
+}
+
+fn plain_or_tls(settings: &Settings) -> Result<Endpoint, tonic::transport::Error> {
     let address = &settings.address;
     if address.contains('/') {
         return Endpoint::from_shared(format!("unix:{address}"));

@@ -1,10 +1,11 @@
 //! The device that is served: its pipeline, its controllers, and what a Write or Read does with them.
 
+use crate::details::batch_status;
 use crate::digest::Digests;
 use crate::election::{Elections, role_name};
 use crate::encoded::Encoded;
 use crate::events::WallClock;
-use crate::failure::{Failure, Outcome, batch_status};
+use crate::failure::{Failure, Outcome};
 use crate::read::Reader;
 use crate::records::Records;
 use crate::schema::Schema;
@@ -107,7 +108,8 @@ impl Device {
         result
     }
 
-    pub fn write(&self, request: &WriteRequest) -> Result<(), Status> {
+    /// Of the failures, the client is told what fits into so many bytes of metadata.
+    pub fn write(&self, request: &WriteRequest, metadata_limit: usize) -> Result<(), Status> {
         let elections = self.elections();
         elections.check_device(request.device_id)?;
         let role = role_name(&request.role, request.role_id);
@@ -122,11 +124,11 @@ impl Device {
             writer.batch(&request.updates, atomicity)
         });
         let outcomes = outcomes.ok_or_else(no_pipeline)??;
-        if outcomes.iter().all(Result::is_ok) { Ok(()) } else { Err(batch_status(&outcomes)) }
+        if outcomes.iter().all(Result::is_ok) { Ok(()) } else { Err(batch_status(&outcomes, metadata_limit)) }
     }
 
-    /// The answers, and behind them what failed.
-    pub fn read(&self, request: &ReadRequest) -> Result<(Vec<Encoded>, Option<Status>), Status> {
+    /// The answers, and behind them what failed, in so many bytes of metadata.
+    pub fn read(&self, request: &ReadRequest, metadata_limit: usize) -> Result<(Vec<Encoded>, Option<Status>), Status> {
         self.elections().check_device(request.device_id)?;
         let pipeline = self.pipeline();
         let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
@@ -136,7 +138,7 @@ impl Device {
         });
         let (answers, outcomes): (Vec<Encoded>, Vec<Outcome>) = read.ok_or_else(no_pipeline)?;
         let failed = outcomes.iter().any(Result::is_err);
-        Ok((answers, failed.then(|| batch_status(&outcomes))))
+        Ok((answers, failed.then(|| batch_status(&outcomes, metadata_limit))))
     }
 }
 

@@ -1,7 +1,9 @@
 //! The service as gRPC calls it.
 
+use crate::details;
 use crate::device::Device;
 use crate::encoded::Encoded;
+use crate::incoming::Peer;
 use crate::service::server::p4_runtime_server::P4Runtime;
 use crate::service::switch_server::switch_server::Switch;
 use crate::stream;
@@ -39,24 +41,30 @@ impl Drop for Open {
     }
 }
 
+/// Bytes of metadata that the client of a request accepts.
+fn metadata_limit<T>(request: &Request<T>) -> usize {
+    let peer = request.extensions().get::<Peer>();
+    details::metadata_limit(peer.and_then(|peer| peer.largest_metadata))
+}
+
 #[tonic::async_trait]
 impl P4Runtime for Grpc {
     type ReadStream = tokio_stream::Iter<std::vec::IntoIter<Result<Encoded, Status>>>;
     type StreamChannelStream = ReceiverStream<Result<StreamMessageResponse, Status>>;
 
     async fn write(&self, request: Request<WriteRequest>) -> Result<Response<WriteResponse>, Status> {
-        let request = request.get_ref();
+        let (limit, request) = (metadata_limit(&request), request.get_ref());
         // Another thread for the server's other work costs more than a short Write that need not wait.
         if request.updates.len() <= SHORT && !self.device.target.is_busy() {
-            self.device.write(request)?;
+            self.device.write(request, limit)?;
         } else {
-            block_in_place(|| self.device.write(request))?;
+            block_in_place(|| self.device.write(request, limit))?;
         }
         Ok(Response::new(WriteResponse {}))
     }
 
     async fn read(&self, request: Request<ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
-        let (answers, failed) = block_in_place(|| self.device.read(request.get_ref()))?;
+        let (answers, failed) = block_in_place(|| self.device.read(request.get_ref(), metadata_limit(&request)))?;
         let answers: Vec<_> = answers.into_iter().map(Ok).chain(failed.map(Err)).collect();
         Ok(Response::new(tokio_stream::iter(answers)))
     }

@@ -8,6 +8,7 @@
 
 mod config;
 mod data;
+mod details;
 mod device;
 mod digest;
 mod election;
@@ -15,6 +16,7 @@ mod encoded;
 mod events;
 mod failure;
 mod grpc;
+mod incoming;
 mod info;
 mod miss;
 mod note;
@@ -38,15 +40,16 @@ mod server;
 mod settings;
 mod stream;
 mod target;
+mod tls;
 mod value;
 mod write;
 
+pub use details::errors_of;
 pub use election::only_device;
 pub use events::Events;
-pub use failure::errors_of;
 pub use miss::Miss;
 pub use server::{Lost, Server};
 pub use service::client::p4_runtime_client::P4RuntimeClient;
 pub use service::switch_client::switch_client::SwitchClient;
-pub use settings::{Settings, Tls};
+pub use settings::{Settings, Timeouts, Tls};
 pub use target::{DigestConfig, Prepared, State, Switch, Target};

@@ -4,10 +4,12 @@ use crate::config;
 use crate::device::{Device, Losses};
 use crate::events::{self, Events};
 use crate::grpc::Grpc;
+use crate::incoming::{Connections, Listener};
 use crate::service::server::p4_runtime_server::P4RuntimeServer;
 use crate::service::switch_server::switch_server::SwitchServer;
 use crate::settings::Settings;
 use crate::target::Target;
+use crate::tls;
 use control::message::runtime::ForwardingPipelineConfig;
 use hlir::Program;
 use std::io;
@@ -20,9 +22,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
-use tokio_stream::wrappers::UnixListenerStream;
-use tonic::transport::server::TcpIncoming;
-use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
 /// Events that may wait for the server's thread.
 const EVENTS: usize = 65_536;
@@ -35,12 +34,15 @@ pub struct Lost {
     pub idle: u64,
     /// Frames for the controller that were shorter than their header.
     pub malformed: u64,
+    /// Connections that were closed because there were too many.
+    pub connections: u64,
 }
 
 /// A running server. It stops when it is dropped.
 pub struct Server {
     device: Arc<Device>,
     events: Events,
+    connections: Connections,
     addresses: Vec<SocketAddr>,
     socket: Option<PathBuf>,
     stop: watch::Sender<bool>,
@@ -67,15 +69,21 @@ impl Server {
         let device = Arc::new(Device::new(settings.clone(), target, pipeline));
         let (stop, _) = watch::channel(false);
         let grpc = Grpc { device: device.clone(), streams: Arc::default() };
+        let connections = Connections::new(&settings);
+        let serve = |listener| serve(&runtime, &grpc, &connections, listener, &stop);
+        let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
         let mut addresses = Vec::new();
         for address in &settings.addresses {
             let listener = TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
             addresses.push(listener.local_addr()?);
-            serve_tcp(&runtime, &grpc, &settings, listener, stop.subscribe())?;
+            let _inside = runtime.enter();
+            serve(Listener::Tcp(tokio::net::TcpListener::from_std(listener)?, tls.clone()));
         }
         if let Some(path) = &settings.socket {
-            serve_socket(&runtime, &grpc, &settings, path, stop.subscribe())?;
+            let listener = local_listener(path)?;
+            let _inside = runtime.enter();
+            serve(Listener::Unix(tokio::net::UnixListener::from_std(listener)?));
         }
         let (queue, events) = mpsc::sync_channel(EVENTS);
         let of_thread = device.clone();
@@ -85,6 +93,7 @@ impl Server {
         Ok(Server {
             events: Events::new(queue, device.clone()),
             device,
+            connections,
             addresses,
             socket: settings.socket,
             stop,
@@ -107,7 +116,7 @@ impl Server {
         let Losses { packets_in, digests, idle, malformed } = &self.device.losses;
         let [packets_in, digests, idle, malformed] =
             [packets_in, digests, idle, malformed].map(|count| count.load(Ordering::Relaxed));
-        Lost { packets_in, digests, idle, malformed }
+        Lost { packets_in, digests, idle, malformed, connections: self.connections.refused() }
     }
 }
 
@@ -130,9 +139,10 @@ impl Drop for Server {
 
 fn builder(settings: &Settings) -> tonic::transport::Server {
     tonic::transport::Server::builder()
-        .tcp_nodelay(true)
-        .http2_keepalive_interval(Some(Duration::from_secs(30)))
-        .http2_keepalive_timeout(Some(Duration::from_secs(20)))
+        // Of handlers, only waiting for the request counts: what they do with it holds the thread.
+        .timeout(settings.timeouts.request)
+        .http2_keepalive_interval(Some(settings.timeouts.quiet))
+        .http2_keepalive_timeout(Some(settings.timeouts.answer))
         .initial_connection_window_size(Some(8 << 20))
         .initial_stream_window_size(Some(4 << 20))
         .max_concurrent_streams(Some(settings.most_streams.try_into().unwrap_or(u32::MAX)))
@@ -148,44 +158,23 @@ async fn stopped(mut stop: watch::Receiver<bool>) {
     drop(stop.wait_for(|stop| *stop).await);
 }
 
-fn serve_tcp(
-    runtime: &Runtime,
-    grpc: &Grpc,
-    settings: &Settings,
-    listener: TcpListener,
-    stop: watch::Receiver<bool>,
-) -> io::Result<()> {
-    let mut builder = builder(settings);
-    if let Some(tls) = &settings.tls {
-        let mut config = ServerTlsConfig::new().identity(Identity::from_pem(&tls.certificate, &tls.key));
-        if let Some(authority) = &tls.controllers {
-            config = config.client_ca_root(Certificate::from_pem(authority));
-        }
-        builder = builder.tls_config(config).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-    }
-    let _inside = runtime.enter();
-    let incoming = TcpIncoming::from(tokio::net::TcpListener::from_std(listener)?).with_nodelay(Some(true));
-    let router = builder.add_service(service(grpc, settings)).add_service(SwitchServer::new(grpc.clone()));
-    runtime.spawn(router.serve_with_incoming_shutdown(incoming, stopped(stop)));
-    Ok(())
+/// Serves all clients of a listener, until `stop`.
+fn serve(runtime: &Runtime, grpc: &Grpc, connections: &Connections, listener: Listener, stop: &watch::Sender<bool>) {
+    let settings = &grpc.device.settings;
+    let incoming = {
+        let _inside = runtime.enter();
+        connections.accept(listener, stopped(stop.subscribe()))
+    };
+    let router = builder(settings).add_service(service(grpc, settings)).add_service(SwitchServer::new(grpc.clone()));
+    runtime.spawn(router.serve_with_incoming_shutdown(incoming, stopped(stop.subscribe())));
 }
 
-fn serve_socket(
-    runtime: &Runtime,
-    grpc: &Grpc,
-    settings: &Settings,
-    path: &Path,
-    stop: watch::Receiver<bool>,
-) -> io::Result<()> {
+fn local_listener(path: &Path) -> io::Result<UnixListener> {
     // A socket without a listener is left from a switch that was killed.
     if UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
         std::fs::remove_file(path)?;
     }
     let listener = UnixListener::bind(path)?;
     listener.set_nonblocking(true)?;
-    let _inside = runtime.enter();
-    let incoming = UnixListenerStream::new(tokio::net::UnixListener::from_std(listener)?);
-    let router = builder(settings).add_service(service(grpc, settings)).add_service(SwitchServer::new(grpc.clone()));
-    runtime.spawn(router.serve_with_incoming_shutdown(incoming, stopped(stop)));
-    Ok(())
+    Ok(listener)
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Certificates in PEM.
 #[derive(Clone)]
@@ -10,6 +11,30 @@ pub struct Tls {
     pub key: Vec<u8>,
     /// Whose certificates controllers need; without it they need none.
     pub controllers: Option<Vec<u8>>,
+}
+
+/// How long the server waits for a controller that says nothing.
+#[derive(Clone, Copy)]
+pub struct Timeouts {
+    /// From the connection to the first frame, a TLS handshake among it.
+    pub greeting: Duration,
+    /// From the begin of a request to its end. Streams have none.
+    pub request: Duration,
+    /// Without anything from the controller, until it is asked for a sign of life.
+    pub quiet: Duration,
+    /// For that sign.
+    pub answer: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Timeouts {
+        Timeouts {
+            greeting: Duration::from_secs(10),
+            request: Duration::from_secs(120),
+            quiet: Duration::from_secs(30),
+            answer: Duration::from_secs(20),
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -27,6 +52,11 @@ pub struct Settings {
     pub largest_message: usize,
     /// Open streams at most.
     pub most_streams: usize,
+    /// Connections at most, of those that have begun to speak.
+    pub most_connections: usize,
+    /// Connections at most that have not begun to speak: when there is one more, the oldest is closed.
+    pub most_silent: usize,
+    pub timeouts: Timeouts,
     /// Messages that may wait for a controller that does not read.
     pub queue: usize,
     pub threads: usize,
@@ -42,6 +72,9 @@ impl Default for Settings {
             cpu_port: None,
             largest_message: 128 << 20,
             most_streams: 1000,
+            most_connections: 4096,
+            most_silent: 128,
+            timeouts: Timeouts::default(),
             queue: 4096,
             threads: 2,
         }

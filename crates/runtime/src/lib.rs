@@ -26,6 +26,7 @@ mod lane;
 pub mod memory;
 mod miss_library;
 mod objects;
+pub mod open_files;
 pub mod packets;
 pub mod pages;
 pub mod peer;

@@ -19,6 +19,8 @@ use tonic::{Status, Streaming};
 
 /// Behind it a call or message counts as lost.
 const TIMEOUT: Duration = Duration::from_secs(60);
+/// What a status says of a connection that could not be made, or broke.
+const TRANSPORT: &str = "transport error";
 const DEVICE: u64 = 1;
 /// Of the primary controller.
 const ELECTION: u64 = 1 << 32;
@@ -44,7 +46,7 @@ impl Connection {
     }
 
     async fn bid(address: SocketAddr, election: u64) -> Result<Connection, Status> {
-        let unavailable = |error: tonic::transport::Error| Status::unavailable(error.to_string());
+        let unavailable = |error: tonic::transport::Error| Status::unavailable(cause(&error));
         let endpoint = Endpoint::from_shared(format!("http://{address}")).map_err(unavailable)?;
         let channel = endpoint.connect().await.map_err(unavailable)?;
         let mut service = P4RuntimeClient::new(channel).max_decoding_message_size(usize::MAX);
@@ -67,9 +69,15 @@ pub struct Client {
     pub connection: Connection,
 }
 
+/// The innermost cause: those around it only say that the transport failed.
+fn cause(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), cause)
+}
+
 /// The switch refuses what it should not: there is nothing to measure.
 pub fn refused(status: &Status) -> Failure {
-    Failure::environment(format!("the switch answers {:?}: {}", status.code(), status.message()))
+    let why = if status.message() == TRANSPORT { cause(status) } else { status.message().to_string() };
+    Failure::environment(format!("the switch answers {:?}: {why}", status.code()))
 }
 
 impl Client {

@@ -6,16 +6,35 @@ use super::entries;
 use super::report::Records;
 use control::message::runtime::CapabilitiesRequest;
 use driver::failure::Failure;
+use runtime::open_files;
 use std::time::{Duration, Instant};
 
 /// Connections, as many as the switch takes streams.
-const CONNECTIONS: u64 = 1000;
+const CONNECTIONS: usize = 1000;
+/// Open files of a connection: both its ends are in this process.
+const ENDS: usize = 2;
+/// Open files that remain for anything else.
+const RESERVE: usize = 64;
 /// One of so many packets is for the controller.
 const TOLD: usize = 64;
 /// Turns with and without the crowd: what else the machine does meets both.
 const TURNS: u32 = 5;
 
+/// As many connections as the process may have.
+fn possible() -> usize {
+    let limit = open_files::raise_limit();
+    let possible = limit.saturating_sub(open_files::count() + RESERVE) / ENDS;
+    if possible < CONNECTIONS {
+        eprintln!(
+            "note: a process of this user may have {limit} open files, so there are {possible} connections, not \
+             {CONNECTIONS}: raise the hard limit (`ulimit -H -n`) for all"
+        );
+    }
+    possible.clamp(2, CONNECTIONS)
+}
+
 pub fn connections(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
+    let connections = possible();
     let window = (bench.seconds / TURNS).max(Duration::from_millis(100));
     let (mut quiet, mut crowded, mut slowest) = (Vec::new(), Vec::new(), Duration::ZERO);
     let mut answered = 0;
@@ -30,9 +49,9 @@ pub fn connections(bench: &Bench, records: &mut Records) -> Result<(), Failure> 
         let Client { runtime, connection: mut never_reads } = client;
         let crowd: Result<Vec<Connection>, tonic::Status> = runtime.block_on(async {
             let mut crowd = Vec::new();
-            for number in 1..CONNECTIONS {
+            for number in 1..connections {
                 // The primary controller has the highest id, and is not among them.
-                crowd.push(Connection::open_backup(rig.address(), number).await?);
+                crowd.push(Connection::open_backup(rig.address(), number as u64).await?);
             }
             Ok(crowd)
         });
@@ -57,7 +76,7 @@ pub fn connections(bench: &Bench, records: &mut Records) -> Result<(), Failure> 
         runtime.block_on(async move { drop(crowd) });
     }
     let ratio = |pick: fn(&(f64, f64)) -> f64| median(&crowded, pick) / median(&quiet, pick);
-    records.note("connections with a stream", CONNECTIONS as f64, "");
+    records.note("connections with a stream", connections as f64, "");
     records.at_least("rate with them, by the clock", ratio(|rates| rates.0), "of it", 0.95);
     records.at_least("rate with them, of the worker's time", ratio(|rates| rates.1), "of it", 0.95);
     records.at_least("calls answered meanwhile", f64::from(answered), "", 1.0);

@@ -114,6 +114,8 @@ fn builder(native: &Native) -> Builder {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    // A crowd of controllers has a connection each.
+    runtime::open_files::raise_limit();
     let built = pushed::build(&builder(&arguments.native), PROGRAM.as_bytes(), None);
     let built = built.map_err(|refusal| Failure::environment(refusal.to_string()))?;
     let bench = Bench {

@@ -59,6 +59,7 @@ fn events(running: &Running) -> BTreeMap<String, u64> {
         ("digests, to a controller that did not read", lost.digests),
         ("idle entries, to a controller that did not read", lost.idle),
         ("packets that were shorter than their header for the controller", lost.malformed),
+        ("connections, of which there were too many", lost.connections),
     ];
     let mut events = running.relay.counts.clone();
     let lost = lost.into_iter().filter(|(_, count)| *count > 0);

@@ -9,6 +9,7 @@ use clap::Args;
 use driver::failure::Failure;
 use native::{MissHandler, Replay};
 use p4runtime::{Server, Settings, Tls};
+use runtime::open_files;
 use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -84,12 +85,27 @@ impl Controllers {
             socket: local_socket(),
             tls: self.tls()?,
             cpu_port: self.cpu_port,
+            most_connections: self.most_connections(),
             ..Settings::default()
         };
         let target = controller::Controller { switch: switch.clone(), builder, cpu_port: self.cpu_port, reports };
         let running = built.map(|built| (built.program.clone(), controller::config_of(&built.program)));
         Server::start(settings, Arc::new(target), running)
             .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))
+    }
+
+    /// As many as the process may have open files, without those that the switch needs itself.
+    fn most_connections(&self) -> usize {
+        const RESERVE: usize = 128;
+        let limit = open_files::raise_limit();
+        let most = limit.saturating_sub(open_files::count() + RESERVE).clamp(1, Settings::default().most_connections);
+        if most < Settings::default().most_streams && !self.addresses.is_empty() {
+            eprintln!(
+                "note: the switch may have {limit} open files, so at most {most} controllers can be connected: raise the \
+                 hard limit (`ulimit -H -n`) for more"
+            );
+        }
+        most
     }
 
     /// For the line that says that the switch is ready.

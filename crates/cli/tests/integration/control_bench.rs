@@ -76,3 +76,34 @@ fn a_controller_that_reads_late_is_told_of_every_packet_that_waits() {
     assert!(untold.is_some_and(|line| line.ends_with("met")), "{table}");
     assert!(!table.contains("missed"), "{table}");
 }
+
+/// A shell that begins with this, and then runs `bacus bench control --only connections`.
+fn connections_after(limit: &str) -> (String, String) {
+    let bench = "exec \"$0\" bench control --only connections --seconds 0.2 --entries 1000";
+    let ran = std::process::Command::new("sh")
+        .args(["-c", &format!("{limit} && {bench}")])
+        .arg(env!("CARGO_BIN_EXE_bacus"))
+        .output()
+        .expect("there is a shell");
+    let (said, noted) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{noted}");
+    let count = said.lines().find_map(|line| line.split_once("connections with a stream")).expect("it is measured");
+    (count.1.trim().replace(',', ""), noted.into_owned())
+}
+
+#[test]
+fn connections_are_as_many_as_the_user_may_have() {
+    let (count, noted) = connections_after("ulimit -n 400");
+    assert!((100..200).contains(&count.parse().expect("a number")), "{count}");
+    assert!(noted.contains("may have 400 open files, so there are "), "{noted}");
+}
+
+/// The limit of an ordinary user is a soft one, which the process raises.
+#[test]
+fn the_soft_limit_of_open_files_is_raised() {
+    let (count, noted) = connections_after("ulimit -S -n 200");
+    let hard = std::process::Command::new("sh").args(["-c", "ulimit -H -n"]).output().expect("there is a shell");
+    let hard = String::from_utf8_lossy(&hard.stdout).trim().parse::<u64>().unwrap_or(u64::MAX);
+    let expected = hard >= 4096 && noted.is_empty();
+    assert!(count == "1000" && expected || hard < 4096, "{count} of {hard}: {noted}");
+}

@@ -240,3 +240,44 @@ fn thousands_of_entries_are_written_and_read_in_pieces() {
     assert_eq!(client.read(table(entry("routes", vec![], None))).len(), 4096);
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
 }
+
+/// A client that announces how much metadata it accepts.
+fn accepting(rig: &Rig, bytes: u32, election: u64) -> Client {
+    let endpoint = tonic::transport::Endpoint::from_shared(rig.address()).expect("it is an address");
+    let mut client = Client::try_connect(|| endpoint.http2_max_header_list_size(bytes).connect_lazy());
+    client.become_primary(election);
+    client
+}
+
+#[test]
+fn details_have_the_size_that_the_client_accepts() {
+    let rig = Rig::with(Default::default(), Some(&rig::EVERYTHING.replace("size = 64;", "size = 4096;")));
+    assert_eq!(rig.primary().insert(table(host(1, 1))), Ok(()));
+    let cases = [(16_384, 140, true), (65_536, 1025, true), (16_384, 1025, false)];
+    for (election, (bytes, updates, is_whole)) in (2..).zip(cases) {
+        let mut client = accepting(&rig, bytes, election);
+        // The last one fails, for there is such an entry.
+        let batch = (2..=updates).chain([1]).map(|address| insert(address, 1)).collect();
+        let status = client.write(batch).expect_err("one fails");
+        assert_eq!(status.code(), Code::Unknown, "{status:?}");
+        let codes = codes(&status);
+        if is_whole {
+            assert_eq!((codes.len() as u64, codes.last()), (updates, Some(&Code::AlreadyExists)));
+        } else {
+            assert!(codes.len() > 200 && status.message().contains("(failed: 1024; "), "{}", status.message());
+        }
+        let batch = (2..=updates).map(|address| update(Type::Delete, table(host(address, 1)))).collect();
+        assert_eq!(client.write(batch).map_err(|status| status.to_string()), Ok(()));
+    }
+}
+
+#[test]
+fn texts_come_with_as_many_failures_as_the_client_accepts() {
+    let rig = Rig::new();
+    let batch = || (0..100).map(|_| insert(1, 600)).collect::<Vec<_>>();
+    let status = accepting(&rig, 1 << 20, 1).write(batch()).expect_err("all fail");
+    let errors = p4runtime::errors_of(&status);
+    assert!(errors.len() == 100 && errors.iter().all(|error| error.message == errors[0].message));
+    let some = accepting(&rig, 16_384, 2).write(batch()).expect_err("all fail");
+    assert_eq!(codes(&some), vec![Code::OutOfRange; 100]);
+}

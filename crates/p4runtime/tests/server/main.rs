@@ -11,5 +11,6 @@ mod pipeline;
 mod protocol;
 mod refused_links;
 mod rig;
+mod silent;
 mod streams;
 mod tables;
