@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn plans_that_differ_only_in_hints_are_the_same() {
         let plan = |burst, hint| {
-            let access = Access::Table { table: "t".into(), line: 0 };
+            let access = Access::Table("t".into());
             let request = Prefetch { access, placement: Placement::OwnLoop, distance: 8, hint, reason: None };
             let stage =
                 Loop { node: "n".into(), batch: 8, group: 8, vector: 1, prefetches: vec![request], reason: None };

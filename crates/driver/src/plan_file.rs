@@ -139,9 +139,6 @@ impl PlanFile {
         for (to, from) in pairs(&plan.joins, &own.joins, |join| &join.first) {
             put(Site::JoinChoice(to), Site::JoinChoice(from));
         }
-        for (to, from) in pairs(&plan.windows, &own.windows, |window| &window.node) {
-            put(Site::Window(to), Site::Window(from));
-        }
         for (to, from) in pairs(&plan.queues, &own.queues, |queue| &queue.node) {
             put(Site::Queue(to), Site::Queue(from));
         }

@@ -360,7 +360,6 @@ pub fn prefetch(address: Expr, hint: Hint) -> Stmt {
     let locality = match hint {
         Hint::T0 => 3,
         Hint::T1 => 2,
-        Hint::NonTemporal => 0,
     };
     Stmt::call("__builtin_prefetch", [address, name("0"), Expr::Name(locality.to_string())])
 }

@@ -43,7 +43,7 @@ impl Unit<'_> {
     /// The prefetch of the table's lines, if there is one.
     pub fn request_for<'r>(&self, requests: &'r [Prefetch], table: TableId) -> Option<&'r Prefetch> {
         let wanted = &self.program.tables[table].name;
-        let is = |access: &Access| matches!(access, Access::Table { table, line: 0 } if table == wanted);
+        let is = |access: &Access| matches!(access, Access::Table(table) if table == wanted);
         requests.iter().find(|request| is(&request.access) && request.placement != Placement::None)
     }
 
@@ -127,7 +127,7 @@ impl Unit<'_> {
             members.push(Expr::designated("requests", requests.addresses));
             members.push(Expr::designated("request_count", requests.count));
         }
-        if matches!(grouped.requested, Some(Hint::T1 | Hint::NonTemporal)) && (has_requests || has_two_lines) {
+        if matches!(grouped.requested, Some(Hint::T1)) && (has_requests || has_two_lines) {
             members.push(Expr::designated("request_far", Expr::word(1)));
         }
         if let Some([records, stride]) = grouped.records {

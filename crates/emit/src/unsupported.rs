@@ -97,17 +97,12 @@ impl Refused<'_> {
 
     fn request(&mut self, site: Site, lp: &Loop, request: &Prefetch) {
         match &request.access {
-            Access::Table { table, line } => self.table_request(site, lp, table, *line, request.placement),
+            Access::Table(table) => self.table_request(site, lp, table, request.placement),
             Access::Packet => self.packet_request(site, lp, request.placement),
         }
     }
 
-    fn table_request(&mut self, site: Site, lp: &Loop, table: &str, line: u32, placement: Placement) {
-        if line > 0 {
-            let hint =
-                "write `line 0`: the key determines the first line only, and the structure prefetches the others";
-            return self.say(site, format!("line {line} of `{table}` cannot be prefetched"), hint);
-        }
+    fn table_request(&mut self, site: Site, lp: &Loop, table: &str, placement: Placement) {
         if self.unit.plan.hot_path.is_some() {
             return;
         }
@@ -151,10 +146,6 @@ impl Refused<'_> {
     }
 
     fn parts(&mut self) {
-        for number in 0..self.unit.plan.windows.len() as u32 {
-            let hint = "remove it: bytes are loaded where they are read";
-            self.say(Site::Window(number), "windows are not supported", hint);
-        }
         for (number, queue) in self.unit.plan.queues.iter().enumerate() {
             let site = Site::Queue(number as u32);
             if !self.is_reached(&queue.node) {

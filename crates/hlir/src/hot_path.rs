@@ -45,7 +45,7 @@ pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
         let wanted = |node: NodeId| {
             let table = table_of(program, node);
             let named = |name: &str| table.is_some_and(|table| program.tables[table].name == name);
-            lp.prefetches.iter().any(|request| matches!(&request.access, Access::Table { table, .. } if named(table)))
+            lp.prefetches.iter().any(|request| matches!(&request.access, Access::Table(table) if named(table)))
         };
         let looked_up = (place..path.len()).filter(|behind| *behind == place || wanted(path[*behind])).collect();
         stages.push(Stage { number, place, looked_up });

@@ -22,7 +22,6 @@ pub struct Plan {
     pub joints: Vec<JointTables>,
     /// Joins of tables: those that were made, or in pins those to make and not to make.
     pub joins: Vec<JoinChoice>,
-    pub windows: Vec<Window>,
     pub queues: Vec<Queue>,
     pub instrument: Instrument,
 }
@@ -81,8 +80,8 @@ pub struct Prefetch {
 pub enum Access {
     /// The first bytes of the packet.
     Packet,
-    /// Line `line` of a lookup in the table, in the order in which the structure reads its lines.
-    Table { table: String, line: u32 },
+    /// The line of a lookup in the table that the key determines; for an `lpm_trie`, all nodes on the way.
+    Table(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,7 +114,6 @@ pub enum Hint {
     T0,
     /// To L2 and beyond.
     T1,
-    NonTemporal,
 }
 
 /// The data structure of one table.
@@ -170,19 +168,6 @@ impl JointTables {
     }
 }
 
-/// Bytes of the packet that are loaded once and written back once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// The node where the bytes are loaded.
-    pub node: String,
-    /// First byte and number of bytes, from the front of the packet as received.
-    pub offset_bytes: u32,
-    pub length_bytes: u32,
-    /// The nodes where changed bytes are written back.
-    pub write_back: Vec<String>,
-    pub reason: Option<Reason>,
-}
-
 /// A queue of packets after a side exit: they wait at a node until it is full, or until the first of them has
 /// waited for the timeout.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,7 +209,6 @@ impl Plan {
         }
         self.tables.iter_mut().for_each(|table| table.reason = None);
         self.joints.iter_mut().for_each(|share| share.reason = None);
-        self.windows.iter_mut().for_each(|window| window.reason = None);
         self.queues.iter_mut().for_each(|queue| queue.reason = None);
         self
     }

@@ -175,11 +175,11 @@ fn lists(program: &Program, draw: &mut Draw, plan: &mut Plan) {
 /// A request for the first line of a table, or for the packet.
 fn request(draw: &mut Draw, program: &Program, table: Option<TableId>, placement: Placement, group: u32) -> Prefetch {
     let access = match table {
-        Some(table) => Access::Table { table: program.tables[table].name.clone(), line: 0 },
+        Some(table) => Access::Table(program.tables[table].name.clone()),
         None => Access::Packet,
     };
     let distance = if placement == Placement::OwnLoop { group } else { 1 };
-    let hint = draw.one_of(&[Hint::T0, Hint::T1, Hint::NonTemporal]);
+    let hint = draw.one_of(&[Hint::T0, Hint::T1]);
     Prefetch { access, placement, distance, hint, reason: None }
 }
 

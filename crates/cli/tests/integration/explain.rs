@@ -135,7 +135,7 @@ fn share_and_stage(hints: &[&str], table: &str) -> (f64, bool) {
     let rows = |part: &str| told[part].as_array().cloned().unwrap_or_default();
     let node = rows("nodes").into_iter().find(|node| node["name"] == table);
     let share = node.and_then(|node| node["share"].as_f64()).unwrap_or_else(|| panic!("no {table} in {json}"));
-    let staged = format!("line 0 of {table}");
+    let staged = format!("lines of {table}");
     (share, rows("decisions").iter().any(|decision| decision["what"] == staged.as_str()))
 }
 

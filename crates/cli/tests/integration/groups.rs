@@ -135,7 +135,7 @@ fn groups_keep_the_order_of_arrival_with_misses_and_side_exits() {
   burst 64
   hot_path {{ start, hosts{runs} }}
   loop hosts: batch 64 group 64 {lanes}{{
-    prefetch table hosts line 0 {request} to t0
+    prefetch table hosts {request} to t0
   }}
 }}
 "

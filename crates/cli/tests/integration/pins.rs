@@ -49,15 +49,15 @@ fn each_decision_that_is_pinned_stands_as_it_is_written() {
             assert!(plan.contains(&format!("\n{line}\n")), "no `{line}` in\n{plan}");
         }
     }
-    let stage = "  loop Router.routes: batch 32 group 16 {\n    prefetch table Router.routes line 0 ahead 16 in own_loop to nta\n  }\n";
+    let stage =
+        "  loop Router.routes: batch 32 group 16 {\n    prefetch table Router.routes ahead 16 in own_loop to t1\n  }\n";
     let plan = planned("ipv4fwd", stage, &[]);
     assert!(plan.contains(stage) && plan.contains("\n  burst 32\n") && plan.contains("\n  hot_path { "), "{plan}");
 }
 
 #[test]
 fn stages_beside_a_pinned_one_are_planned() {
-    let stage =
-        "  loop Switch.acl: batch 64 group 16 {\n    prefetch table Switch.acl line 0 ahead 1 in none to t0\n  }\n";
+    let stage = "  loop Switch.acl: batch 64 group 16 {\n    prefetch table Switch.acl ahead 1 in none to t0\n  }\n";
     let plan = planned("l2l3acl", stage, &[]);
     assert!(plan.contains(stage), "{plan}");
     let loops: Vec<&str> = plan.lines().filter(|line| line.starts_with("  loop ")).collect();
@@ -75,8 +75,7 @@ fn packets_are_the_same_under_pins() {
 }
 
 /// What a file says, where that stands, and what is said about it.
-const REFUSED: [(&str, &str, &str); 7] = [
-    ("  window RouterParser.start: 14 bytes at 0 write_back {}\n", "2:3", "windows are not supported"),
+const REFUSED: [(&str, &str, &str); 5] = [
     ("  loop Router.routes: batch 8 group 8 vector 4\n", "2:3", "vectors of 4 packets are not supported"),
     (
         "  hot_path { v1model.begin, Nope, Router.routes runs Router.forward }\n  loop Router.routes: batch 64 group 64\n",
@@ -84,14 +83,9 @@ const REFUSED: [(&str, &str, &str); 7] = [
         "the program has no node `Nope`",
     ),
     (
-        "  loop Router.routes: batch 8 group 8 {\n    prefetch table Router.routes line 0 ahead 4 in own_loop to t0\n  }\n",
+        "  loop Router.routes: batch 8 group 8 {\n    prefetch table Router.routes ahead 4 in own_loop to t0\n  }\n",
         "3:5",
         "prefetches `in own_loop` are one group ahead, not 4",
-    ),
-    (
-        "  loop Router.routes: batch 8 group 8 {\n    prefetch table Router.routes line 2 ahead 8 in own_loop to t0\n  }\n",
-        "3:5",
-        "line 2 of `Router.routes` cannot be prefetched",
     ),
     ("  table Router.routes: exact\n", "2:3", "`exact` does not suit table `Router.routes`"),
     (
@@ -163,7 +157,7 @@ fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
     // A request that is too early on a path that is pinned as well: said where the loop begins that makes it.
     let plan = fs::read_to_string(path("crates/cli/tests/plans/l2l3acl.plan")).unwrap();
     let way = plan.lines().find(|line| line.starts_with("  hot_path ")).unwrap();
-    let request = "prefetch table Switch.nexthops line 0 ahead 64 in own_loop to t0";
+    let request = "prefetch table Switch.nexthops ahead 64 in own_loop to t0";
     let pins = format!("plan {{\n{way}\n  loop Switch.smac: batch 64 group 64 {{\n    {request}\n  }}\n}}\n");
     let pins = file("early", &pins).display().to_string();
     let (code, said) = ran(&["compile", &app("l2l3acl"), "--emit", "c", "--machine", &slow(), "--pin", &pins]);
@@ -206,7 +200,7 @@ node departure: buffer { send 32w1 }
     let program = named("learns.hlir", program);
     let pins = named(
         "pins.plan",
-        "plan {\n  burst 64\n  loop hosts: batch 64 group 64 { prefetch table hosts line 0 ahead 1 interleaved lookup to t0 }\n}\n",
+        "plan {\n  burst 64\n  loop hosts: batch 64 group 64 { prefetch table hosts ahead 1 interleaved lookup to t0 }\n}\n",
     );
     let (code, said) = ran(&["compile", &program, "--emit", "c", "--pin", &pins]);
     assert_eq!(code, Some(1), "{said}");

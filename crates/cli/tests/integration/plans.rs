@@ -273,7 +273,7 @@ fn constant_entries_in_code_are_those_of_the_interpreter() {
     let (program, test) = (file(".p4"), file(".stf"));
     let tables = ["kinds", "prefixes", "rules"].map(|table| format!("  table MyIngress.{table}: code\n")).concat();
     let listed = |table: &str| {
-        format!("  loop {table}: batch 32 group 8 {{ prefetch table {table} line 0 ahead 8 in own_loop to t0 }}\n")
+        format!("  loop {table}: batch 32 group 8 {{ prefetch table {table} ahead 8 in own_loop to t0 }}\n")
     };
     let lists = ["MyIngress.rules", "MyIngress.kinds"].map(listed).concat();
     let folder = scratch("constant-entries");

@@ -32,7 +32,7 @@ plan {{
   burst 64
   hot_path {{ start, hosts }}
   loop hosts: batch 64 group 64 {{
-    prefetch table hosts line 0 ahead 64 in own_loop to t0
+    prefetch table hosts ahead 64 in own_loop to t0
   }}
 }}"
     )

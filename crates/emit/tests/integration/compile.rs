@@ -32,7 +32,7 @@ fn router(lanes: u32, request: &str) -> hlir::text::Parsed {
 plan {{
   burst 64
   hot_path {{ {path} }}
-  loop Router.routes: batch 64 group 64 vector {lanes} {{ prefetch table Router.routes line 0 {request} to t0 }}
+  loop Router.routes: batch 64 group 64 vector {lanes} {{ prefetch table Router.routes {request} to t0 }}
 }}"
     );
     hlir::text::parse_file(&text).expect("the router is HLIR")
@@ -92,7 +92,7 @@ node routes: apply routes -> queue
 {SENT}plan {{
   burst 64
   hot_path {{ start, routes }}
-  loop routes: batch 64 group {group} {{ prefetch table routes line 0 ahead 1 in none to t0 }}
+  loop routes: batch 64 group {group} {{ prefetch table routes ahead 1 in none to t0 }}
   table routes: {structure}
 }}"
     );
@@ -112,7 +112,7 @@ fn tables_may_have_any_name() {
         table.name = name.to_string();
         plan.tables[0].table = name.to_string();
         let request = &mut plan.loops[0].prefetches[0];
-        request.access = Access::Table { table: name.to_string(), line: 0 };
+        request.access = Access::Table(name.to_string());
         request.placement = Placement::WithCommit;
         COMPILERS.compile(&format!("table_{name}"), &program, &plan);
     }
@@ -143,7 +143,7 @@ fn look_ups_of_groups_of_any_size_compile_without_a_warning() {
 /// Two tables share an array: looked up for a group together, each in a stage of its own, and in turn.
 #[test]
 fn look_ups_in_shared_arrays_compile_without_a_warning() {
-    let request = |table: &str| format!("prefetch table {table} line 0 ahead 1 in none to t0");
+    let request = |table: &str| format!("prefetch table {table} ahead 1 in none to t0");
     let stage = |table: &str, requests: &str| format!("loop {table}: batch 64 group 64 {{\n{requests}\n}}");
     let together = stage("sources", &[request("sources"), request("destinations")].join("\n"));
     let apart = [stage("sources", ""), stage("destinations", "")].join("\n");

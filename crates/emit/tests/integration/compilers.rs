@@ -47,7 +47,7 @@ pub fn plans(program: &Program) -> Vec<(&'static str, Plan)> {
     let mut loops = Vec::new();
     for node in program.nodes.values() {
         let NodeKind::Apply { table, .. } = &node.kind else { continue };
-        let access = Access::Table { table: program.tables[*table].name.clone(), line: 0 };
+        let access = Access::Table(program.tables[*table].name.clone());
         let request = Prefetch { access, placement: Placement::OwnLoop, distance: 1, hint: Hint::T0, reason: None };
         loops.push(Loop {
             node: node.name.clone(),

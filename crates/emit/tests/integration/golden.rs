@@ -25,8 +25,8 @@ fn l2fwd_joint_own() {
   burst 64
   hot_path { arrival, parser.start, ingress.smac, ingress.dmac, ingress.end }
   loop ingress.smac: batch 64 group 64 {
-    prefetch table ingress.smac line 0 ahead 1 interleaved commit to t1
-    prefetch table ingress.dmac line 0 ahead 1 interleaved commit to t1
+    prefetch table ingress.smac ahead 1 interleaved commit to t1
+    prefetch table ingress.dmac ahead 1 interleaved commit to t1
   }
   table ingress.smac: exact48
   table ingress.dmac: exact48
@@ -52,7 +52,7 @@ fn ipv4fwd_staged(descriptor: Descriptor, lanes: &str, request: &str) -> String 
   burst 64
   hot_path {{ v1model.begin, {path} }}
   loop Router.routes: batch 64 group 64 {lanes}{{
-    prefetch table Router.routes line 0 {request} to t0
+    prefetch table Router.routes {request} to t0
   }}
   table Router.routes: dir24_8_u8
 }}"

@@ -75,14 +75,12 @@ fn with_request(head: &str, node: &str, request: &str) -> String {
 fn parts_that_the_emitter_has_not() {
     let lanes = "loop sources: batch 8 group 8 vector 4";
     says(lanes, "vectors of 4 packets are not supported", lanes);
-    let window = "window start: 14 bytes at 0 write_back { deparser }";
-    says(window, "windows are not supported", window);
     says("burst 513", "no port delivers 513 packets at once", "burst 513");
     assert_eq!(refused("burst 512"), []);
     assert_eq!(refused("instrument edges"), []);
     let lost = "loop lost: batch 8 group 8";
     says(lost, "a loop at `lost`, which no packet reaches", lost);
-    assert_eq!(refused(&format!("burst 513\n{lanes}\n{window}")).len(), 3, "all that can be found in one run");
+    assert_eq!(refused(&format!("burst 513\n{lanes}")).len(), 2, "all that can be found in one run");
 }
 
 #[test]
@@ -107,9 +105,7 @@ fn vector_code_where_it_is_impossible() {
 #[test]
 fn requests_for_what_nothing_asks_for() {
     for head in ["", PATH] {
-        let line = "prefetch table sources line 1 ahead 8 in own_loop to t0";
-        says(&with_request(head, "sources", line), "line 1 of `sources` cannot be prefetched", line);
-        let nowhere = "prefetch table sources line 1 ahead 1 in none to t0";
+        let nowhere = "prefetch table sources ahead 1 in none to t0";
         assert_eq!(refused(&with_request(head, "sources", nowhere)), [], "nothing is prefetched");
         let packet = "prefetch packet ahead 1 interleaved lookup to t0";
         let place = if head.is_empty() { "start" } else { "sources" };
@@ -119,12 +115,12 @@ fn requests_for_what_nothing_asks_for() {
 
 #[test]
 fn requests_of_loops_without_a_path() {
-    let own = "prefetch table sources line 0 ahead 8 in own_loop to t0";
+    let own = "prefetch table sources ahead 8 in own_loop to t0";
     assert_eq!(refused(&with_request("", "sources", own)), []);
-    let behind = "prefetch table sources line 0 ahead 1 interleaved lookup to t0";
+    let behind = "prefetch table sources ahead 1 interleaved lookup to t0";
     let message = "without a hot path, prefetches cannot be interleaved";
     says(&with_request("", "sources", behind), message, behind);
-    let other = "prefetch table hosts line 0 ahead 8 in own_loop to t0";
+    let other = "prefetch table hosts ahead 8 in own_loop to t0";
     says(&with_request("", "sources", other), "`sources` does not look up `hosts`", other);
     assert_eq!(refused(&with_request(PATH, "sources", other)), [], "a stage looks it up");
     let packet = "prefetch packet ahead 8 in own_loop to t0";

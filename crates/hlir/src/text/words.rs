@@ -161,7 +161,7 @@ pub(crate) const PLACEMENTS: Words<Placement> = &[(Placement::None, "none"), (Pl
 pub(crate) const INTERLEAVED: Words<Placement> =
     &[(Placement::WithLookups, "lookup"), (Placement::WithCommit, "commit"), (Placement::WithKeys, "keys")];
 
-pub(crate) const HINTS: Words<Hint> = &[(Hint::T0, "t0"), (Hint::T1, "t1"), (Hint::NonTemporal, "nta")];
+pub(crate) const HINTS: Words<Hint> = &[(Hint::T0, "t0"), (Hint::T1, "t1")];
 
 #[rustfmt::skip]
 pub(crate) const STRUCTURES: Words<Structure> = &[

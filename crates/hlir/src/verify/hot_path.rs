@@ -96,7 +96,7 @@ impl Verifier<'_> {
             };
             self.group_size(site, lp);
             for (request, asked) in lp.prefetches.iter().enumerate() {
-                let Access::Table { table, .. } = &asked.access else { continue };
+                let Access::Table(table) = &asked.access else { continue };
                 let is = |node: &NodeId| {
                     hot_path::table_of(self.program, *node).is_some_and(|id| self.program.tables[id].name == *table)
                 };
@@ -204,7 +204,7 @@ impl Verifier<'_> {
     fn prefetched_once(&mut self, plan: &Plan, stages: &[hot_path::Stage]) {
         for (number, stage) in stages.iter().enumerate() {
             for (at, request) in plan.loops[stage.number].prefetches.iter().enumerate() {
-                let Access::Table { table, .. } = &request.access else { continue };
+                let Access::Table(table) = &request.access else { continue };
                 let asks = |earlier: &&hot_path::Stage| {
                     plan.loops[earlier.number].prefetches.iter().any(|asked| asked.access == request.access)
                 };
@@ -220,7 +220,7 @@ impl Verifier<'_> {
     /// If a group is pipelined, all prefetches of its stage are.
     fn all_pipelined(&mut self, requests: &[Prefetch], pipelined: Placement, site: impl Fn(usize) -> Site) {
         for (number, request) in requests.iter().enumerate() {
-            let Access::Table { table, .. } = &request.access else { continue };
+            let Access::Table(table) = &request.access else { continue };
             if request.placement == Placement::OwnLoop {
                 let pipelined = written_placement(pipelined);
                 let message =

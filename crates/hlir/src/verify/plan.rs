@@ -50,15 +50,6 @@ impl<'p> Verifier<'p> {
         }
         self.shares(plan);
         self.join_choices(plan);
-        for (index, window) in plan.windows.iter().enumerate() {
-            let site = Site::Window(index as u32);
-            for node in std::iter::once(&window.node).chain(&window.write_back) {
-                self.has_node(site, node, nodes);
-            }
-            if window.length_bytes == 0 || window.offset_bytes.checked_add(window.length_bytes).is_none() {
-                self.error(site, format!("{} bytes at {} are no window", window.length_bytes, window.offset_bytes));
-            }
-        }
     }
 
     pub(super) fn has_node(&mut self, site: Site, name: &str, nodes: &HashMap<&str, NodeId>) -> Option<NodeId> {
@@ -88,7 +79,7 @@ impl<'p> Verifier<'p> {
             if lp.prefetches[..index].iter().any(|earlier| earlier.access == request.access) {
                 let accessed = match &request.access {
                     Access::Packet => "packets".to_string(),
-                    Access::Table { table, line } => format!("line {line} of `{table}`"),
+                    Access::Table(table) => format!("`{table}`"),
                 };
                 let hint = "only one of the two prefetches would be issued: remove the other";
                 self.report(site, format!("the loop at `{}` prefetches {accessed} twice", lp.node), hint);
@@ -99,7 +90,7 @@ impl<'p> Verifier<'p> {
     fn plan_request(&mut self, site: Site, lp: &Loop, request: &Prefetch) {
         match &request.access {
             Access::Packet => {}
-            Access::Table { table, .. } => {
+            Access::Table(table) => {
                 if !self.program.tables.values().any(|found| found.name == *table) {
                     self.error(site, format!("the program has no table `{table}`"));
                 }

@@ -168,7 +168,7 @@ impl Verifier<'_> {
         self.group_size(site, lp);
         let own = &self.program.tables[table].name;
         for (index, request) in lp.prefetches.iter().enumerate() {
-            let is_own = matches!(&request.access, Access::Table { table, .. } if table == own);
+            let is_own = matches!(&request.access, Access::Table(table) if table == own);
             if !is_own || request.placement.is_pipelined() {
                 let hint = format!("lines of `{own}` can be prefetched there, `in own_loop`");
                 let site = Site::Prefetch(number, index as u32);

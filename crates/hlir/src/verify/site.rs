@@ -46,7 +46,6 @@ pub enum Site {
     TablePlan(u32),
     Joint(u32),
     JoinChoice(u32),
-    Window(u32),
     Queue(u32),
     Instrument,
 }
@@ -127,7 +126,6 @@ impl Site {
             | Site::TablePlan(_)
             | Site::Joint(_)
             | Site::JoinChoice(_)
-            | Site::Window(_)
             | Site::Queue(_)
             | Site::Instrument => "the plan".to_string(),
         }

@@ -323,7 +323,7 @@ fn plans() {
     finds(plan("loop deparser: batch 8 group 8 vector 0"), "the plan: a loop has at least 1 packet per vector");
     finds(plan("loop ingress.acl: batch 8 group 8"), "two loops are named `ingress.acl`");
     finds(
-        plan("loop deparser: batch 8 group 8 { prefetch table x line 0 ahead 8 in own_loop to t0 }"),
+        plan("loop deparser: batch 8 group 8 { prefetch table x ahead 8 in own_loop to t0 }"),
         "the plan: the program has no table `x`",
     );
     finds(
@@ -332,8 +332,6 @@ fn plans() {
     );
     finds(plan("table x: list"), "the plan: the program has no table `x`");
     finds(plan("burst 16"), "expected no second `burst`, found `burst`");
-    finds(plan("window x: 4 bytes at 0 write_back {}"), "the plan: the program has no node `x`");
-    finds(plan("window deparser: 0 bytes at 0 write_back {}"), "the plan: 0 bytes at 0 are no window");
     finds(
         plan("queue deparser: capacity 0 timeout 1"),
         "the plan: the queue at `deparser`: the capacity must be at least 1 packet",
@@ -413,7 +411,7 @@ fn packets_are_not_pipelined_after_a_selector() {
     let path =
         "arrival, parser.start, parser.ipv4, verify_checksum, ingress.is_routed, ingress.routes, ingress.neighbours";
     let found = |head: &str, placement: &str| {
-        let request = format!("prefetch table ingress.neighbours line 0 ahead {placement} to t0");
+        let request = format!("prefetch table ingress.neighbours ahead {placement} to t0");
         let staged = format!("loop ingress.neighbours: batch 8 group 8 {{ {request} }}");
         messages(&format!("{head}\nplan {{\n  hot_path {{ {path} }}\n  {staged}\n}}\n"))
     };
@@ -441,7 +439,7 @@ fn packets_are_not_pipelined_where_they_insert_entries() {
     let path =
         "arrival, parser.start, parser.ipv4, verify_checksum, ingress.is_routed, ingress.routes, ingress.neighbours";
     let found = |placement: &str| {
-        let request = format!("prefetch table ingress.neighbours line 0 ahead {placement} to t0");
+        let request = format!("prefetch table ingress.neighbours ahead {placement} to t0");
         let staged = format!("loop ingress.neighbours: batch 8 group 8 {{ {request} }}");
         messages(&format!("{head}\nplan {{\n  hot_path {{ {path} }}\n  {staged}\n}}\n"))
     };

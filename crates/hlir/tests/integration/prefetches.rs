@@ -6,7 +6,7 @@ const L2FWD: &str = include_str!("../programs/l2fwd.hlir");
 
 fn request(table: &str, placement: &str) -> String {
     let ahead = if placement == "in own_loop" { 8 } else { 1 };
-    format!("    prefetch table ingress.{table} line 0 ahead {ahead} {placement} to t0\n")
+    format!("    prefetch table ingress.{table} ahead {ahead} {placement} to t0\n")
 }
 
 /// Each error of a plan whose loops have these prefetches, and the text that it points to.
@@ -25,7 +25,7 @@ const PATH: &str = "  hot_path { arrival, parser.start, ingress.smac, ingress.dm
 
 #[test]
 fn a_loop_prefetches_a_line_once() {
-    let twice = "the plan: the loop at `ingress.smac` prefetches line 0 of `ingress.smac` twice";
+    let twice = "the plan: the loop at `ingress.smac` prefetches `ingress.smac` twice";
     for (one, other) in
         [("interleaved commit", "interleaved keys"), ("in none", "interleaved commit"), ("in own_loop", "in none")]
     {

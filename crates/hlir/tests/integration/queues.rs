@@ -229,11 +229,11 @@ fn an_assertion_holds_in_its_burst() {
 fn a_loop_at_a_queue_makes_its_lookups() {
     let with = |lp: &str| queue(&format!("queue slow: capacity 32 timeout 4\n  loop {lp}"));
     assert_eq!(with("slow: batch 32 group 16"), [""; 0]);
-    assert_eq!(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 32 in own_loop to t0 }"), [""; 0]);
+    assert_eq!(with("slow: batch 32 group 32 { prefetch table slow ahead 32 in own_loop to t0 }"), [""; 0]);
     finds(with("slow: batch 16 group 16"), "the plan: a batch of 16 packets from a queue for 32");
     let refused = "the plan: packets of the queue at `slow` cannot prefetch this";
-    finds(with("slow: batch 32 group 32 { prefetch table routes line 0 ahead 32 in own_loop to t0 }"), refused);
-    finds(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 1 interleaved lookup to t0 }"), refused);
+    finds(with("slow: batch 32 group 32 { prefetch table routes ahead 32 in own_loop to t0 }"), refused);
+    finds(with("slow: batch 32 group 32 { prefetch table slow ahead 1 interleaved lookup to t0 }"), refused);
     finds(with("behind: batch 32 group 32"), "the plan: `behind` is not a lookup on the hot path");
     finds(
         queue("queue behind: capacity 32 timeout 4\n  loop behind: batch 32 group 32"),
@@ -260,7 +260,7 @@ fn stages_share_groups_and_are_pipelined_together() {
     );
     let both = |first: &str, second: &str| {
         with(&format!(
-            "  loop routes: batch 64 group 64 {{\n    prefetch table routes line 0 ahead {first} to t0\n    prefetch table second line 0 ahead {second} to t0\n  }}\n"
+            "  loop routes: batch 64 group 64 {{\n    prefetch table routes ahead {first} to t0\n    prefetch table second ahead {second} to t0\n  }}\n"
         ))
     };
     assert_eq!(both("64 in own_loop", "64 in own_loop"), [""; 0]);

@@ -126,7 +126,7 @@ fn host_address(number: u64) -> u64 {
 
 fn plan(group: u32, placement: Placement) -> Plan {
     let request = Prefetch {
-        access: Access::Table { table: "hosts".to_string(), line: 0 },
+        access: Access::Table("hosts".to_string()),
         placement,
         distance: if placement == Placement::OwnLoop { group } else { 1 },
         hint: Hint::T0,

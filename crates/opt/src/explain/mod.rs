@@ -267,7 +267,7 @@ fn at_burst(plan: &Plan, burst: u32) -> Plan {
 fn accessed(access: &Access) -> String {
     match access {
         Access::Packet => "lines of packets".to_string(),
-        Access::Table { table, line } => format!("line {line} of {table}"),
+        Access::Table(table) => format!("lines of {table}"),
     }
 }
 

@@ -113,7 +113,7 @@ impl Memory<'_> {
     pub fn prefetch(&self, hint: Hint, footprint: &Footprint, in_flight: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::PrefetchT0,
-            Hint::T1 | Hint::NonTemporal => Access::PrefetchT1,
+            Hint::T1 => Access::PrefetchT1,
         };
         self.beyond_l1(access, footprint, in_flight)
     }
@@ -125,7 +125,7 @@ impl Memory<'_> {
     pub fn exposed(&self, hint: Hint, footprint: &Footprint, in_flight: f64, around: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::BusyT0,
-            Hint::T1 | Hint::NonTemporal => Access::BusyT1,
+            Hint::T1 => Access::BusyT1,
         };
         let measured = self.machine.lines.table(access).first().and_then(|row| row.first());
         let part = measured.map_or(1.0, |within| (within / around).min(1.0));
@@ -137,7 +137,7 @@ impl Memory<'_> {
     pub fn group(&self, hint: Hint, footprint: &Footprint, lines: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::GroupT0,
-            Hint::T1 | Hint::NonTemporal => Access::GroupT1,
+            Hint::T1 => Access::GroupT1,
         };
         self.beyond_l1(access, footprint, lines)
     }

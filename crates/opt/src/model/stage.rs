@@ -125,7 +125,7 @@ impl Model<'_> {
     fn request<'p>(&self, stage: &'p Loop, lookup: &Lookup) -> Option<&'p Prefetch> {
         let name = &self.program.tables[lookup.table].name;
         stage.prefetches.iter().find(|request| {
-            let matches_line = matches!(&request.access, Access::Table { table, line: 0 } if table == name);
+            let matches_line = matches!(&request.access, Access::Table(table) if table == name);
             matches_line && request.placement != Placement::None && can_prefetch(lookup)
         })
     }

@@ -226,7 +226,7 @@ impl Model<'_> {
             return unstaged;
         }
         let request = Prefetch {
-            access: Access::Table { table: self.program.tables[lookup.table].name.clone(), line: 0 },
+            access: Access::Table(self.program.tables[lookup.table].name.clone()),
             placement: Placement::OwnLoop,
             distance: USUAL_GROUP,
             hint: self.best_hint(lookup, Placement::OwnLoop, f64::from(USUAL_GROUP)),

@@ -201,7 +201,7 @@ fn stage(model: &Model, node: NodeId, table: &str, plan: &Plan) -> Loop {
 /// A staged lookup; the pass `prefetch` decides where its line is prefetched.
 fn prefetch_of(table: &str) -> Prefetch {
     Prefetch {
-        access: Access::Table { table: table.to_string(), line: 0 },
+        access: Access::Table(table.to_string()),
         placement: Placement::None,
         distance: 1,
         hint: Hint::T0,

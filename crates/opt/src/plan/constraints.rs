@@ -44,7 +44,6 @@ pub fn apply(plan: &mut Plan, inputs: &Inputs) {
     replace_all(&mut plan.tables, &pinned.tables, |table| &table.table);
     replace_all(&mut plan.joints, &pinned.joints, |share| &share.secondary);
     replace_all(&mut plan.joins, &pinned.joins, |join| &join.first);
-    replace_all(&mut plan.windows, &pinned.windows, |window| &window.node);
     replace_all(&mut plan.queues, &pinned.queues, |queue| &queue.node);
     plan.instrument.edges |= pinned.instrument.edges;
 }

@@ -84,7 +84,7 @@ fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> V
 
 fn hint(model: &Model, plan: &Plan, number: usize, request: usize, placement: Placement) -> Hint {
     let prefetch = &plan.loops[number].prefetches[request];
-    let Access::Table { table, .. } = &prefetch.access else { return Hint::T0 };
+    let Access::Table(table) = &prefetch.access else { return Hint::T0 };
     let lookups = model.lookups(plan);
     let found = lookups.iter().find(|lookup| model.program.tables[lookup.table].name == *table);
     found.map_or(Hint::T0, |lookup| model.best_hint(lookup, placement, f64::from(plan.loops[number].group)))

@@ -106,8 +106,7 @@ fn a_given_queue_is_kept_and_gets_stages() {
     for plan in [expensive(queue), planned(10_000_000, queue, &Selection::All)] {
         assert!(print_plan(&plan).contains(queue) && !plan.loops.is_empty(), "{}", print_plan(&plan));
     }
-    let with_loop =
-        "  loop slow: batch 32 group 16 {\n    prefetch table slow line 0 ahead 16 in own_loop to t1\n  }\n";
+    let with_loop = "  loop slow: batch 32 group 16 {\n    prefetch table slow ahead 16 in own_loop to t1\n  }\n";
     let text = print_plan(&planned(10_000_000, &format!("{with_loop}{queue}"), &Selection::All));
     assert!(text.contains(with_loop) && text.contains(queue) && text.contains("  loop hosts: "), "{text}");
 }
@@ -116,15 +115,14 @@ fn a_given_queue_is_kept_and_gets_stages() {
 fn a_given_stage_is_kept_and_the_other_is_planned() {
     let free = planned(10_000_000, "", &Selection::All);
     assert_eq!(free.loops.len(), 1, "both lookups in one stage: {}", print_plan(&free));
-    let pinned =
-        "  loop bridges: batch 32 group 16 {\n    prefetch table bridges line 0 ahead 16 in own_loop to nta\n  }\n";
+    let pinned = "  loop bridges: batch 32 group 16 {\n    prefetch table bridges ahead 16 in own_loop to t1\n  }\n";
     let plan = planned(10_000_000, pinned, &Selection::All);
     let text = print_plan(&plan);
     assert!(text.contains(pinned), "{text}");
     assert_eq!(plan.burst, 32, "the stage's batch: {text}");
     assert!(line(&text, "loop hosts").starts_with("  loop hosts: batch 32 group 16"), "of the same groups: {text}");
     // A prefetch that is given as none stays none.
-    let nowhere = "  loop hosts: batch 64 group 64 {\n    prefetch table bridges line 0 ahead 1 in none to t0\n  }\n";
+    let nowhere = "  loop hosts: batch 64 group 64 {\n    prefetch table bridges ahead 1 in none to t0\n  }\n";
     let plan = planned(10_000_000, nowhere, &Selection::All);
     assert!(print_plan(&plan).contains(nowhere) && plan.loops.len() == 1, "{}", print_plan(&plan));
 }
@@ -187,7 +185,7 @@ fn unsatisfiable_constraints_are_left_to_the_verifier() {
             [(0u32, 0u32, ""), (8, 64, ""), (64, 16, "  burst 1\n"), (4_000_000_000, 4_000_000_000, "")]
         {
             let (path, other) = (paths[(at + batch as usize / 8) % paths.len()], nodes[(at + 3) % nodes.len()]);
-            let request = format!("prefetch table {other} line 0 ahead 1 interleaved lookup to t0");
+            let request = format!("prefetch table {other} ahead 1 interleaved lookup to t0");
             let text = format!(
                 "plan {{\n{lines}{path}  loop {node}: batch {batch} group {group} {{ {request} }}\n  table {other}: list\n  queue {other}: capacity 8 timeout 1\n}}\n"
             );
@@ -214,7 +212,7 @@ fn satisfiable_constraints_are_planned_around() {
     let (mut planned, mut wrong) = (0, 0);
     for node in parts {
         for other in parts {
-            for request in ["", " { prefetch table bridges line 0 ahead 1 interleaved lookup to t0 }"] {
+            for request in ["", " { prefetch table bridges ahead 1 interleaved lookup to t0 }"] {
                 let text = format!(
                     "plan {{\n  loop {node}: batch 64 group 16{request}\n  table bridges: list\n  queue {other}: capacity 64 timeout 2\n}}\n"
                 );

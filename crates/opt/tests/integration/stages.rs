@@ -95,7 +95,7 @@ fn traffic(marked: u32, dropped: u32) -> String {
 /// once.
 #[test]
 fn the_last_line_of_a_pipelined_group_is_hidden_by_the_group_before() {
-    let prefetch = "prefetch table hosts line 0 ahead 1 interleaved lookup to t0";
+    let prefetch = "prefetch table hosts ahead 1 interleaved lookup to t0";
     // A structure with one line per key, so that nothing else stalls.
     let structure = "table hosts: perfect";
     let plan =
@@ -115,7 +115,7 @@ fn the_last_line_of_a_pipelined_group_is_hidden_by_the_group_before() {
 #[test]
 fn work_hides_lines_and_few_arrive_after_it() {
     let cycles = |stream, group: u32, placement: &str| {
-        let prefetch = format!("prefetch table hosts line 0 ahead 1 {placement} to t1");
+        let prefetch = format!("prefetch table hosts ahead 1 {placement} to t1");
         let staged = format!("loop hosts: batch 64 group {group} {{ {prefetch} }}\n  table hosts: perfect");
         let plan = format!("plan {{\n  burst 64\n  {PATH}\n  {staged}\n}}\n");
         predicted(machine(stream, 2.0), &traffic(0, 0), &plan).cycles()
@@ -139,7 +139,7 @@ fn work_hides_lines_and_few_arrive_after_it() {
 #[test]
 fn prefetches_with_keys_hide_less_latency_than_with_commit() {
     let cycles = |placement: &str, group: u32, latency: f64| {
-        let prefetch = format!("prefetch table hosts line 0 ahead 1 {placement} to t1");
+        let prefetch = format!("prefetch table hosts ahead 1 {placement} to t1");
         let staged = format!("loop hosts: batch 64 group {group} {{ {prefetch} }}\n  table hosts: perfect");
         predicted(machine(0.5, latency), &traffic(0, 0), &format!("plan {{\n  burst 64\n  {PATH}\n  {staged}\n}}\n"))
             .cycles()
@@ -155,7 +155,7 @@ fn prefetches_with_keys_hide_less_latency_than_with_commit() {
 #[test]
 fn exposed_latency_is_not_hidden_by_work() {
     let cycles = |work: f64, unhidden: f64, placement: &str| {
-        let prefetch = format!("prefetch table hosts line 0 ahead 1 {placement} to t1");
+        let prefetch = format!("prefetch table hosts ahead 1 {placement} to t1");
         let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop hosts: batch 32 group 32 {{ {prefetch} }}\n}}\n");
         let mut machine = machine(0.5, 2.0);
         machine.lines.busy_t1[0].fill(work);
@@ -192,7 +192,7 @@ fn two_tables(machine: Machine) -> (Program, Inputs) {
 #[test]
 fn second_lines_arrive_after_prefetches_of_lookups() {
     let cycles = |structure: &str, placement: &str| {
-        let prefetch = format!("prefetch table hosts line 0 ahead 1 {placement} to t1");
+        let prefetch = format!("prefetch table hosts ahead 1 {placement} to t1");
         let staged = format!("loop hosts: batch 32 group 32 {{ {prefetch} }}\n  table hosts: {structure}");
         let plan = format!("plan {{\n  burst 32\n  {PATH}\n  {staged}\n}}\n");
         predicted(machine(400.0, 2.0), &traffic(0, 0), &plan).cycles()
@@ -206,8 +206,7 @@ fn second_lines_arrive_after_prefetches_of_lookups() {
 fn work_hides_the_lines_of_two_tables_once() {
     let (program, inputs) = two_tables(machine(300.0, 2.0));
     let cycles = |sources: &str, hosts: &str| {
-        let prefetch =
-            |table: &str, placement: &str| format!("prefetch table {table} line 0 ahead 1 {placement} to t1");
+        let prefetch = |table: &str, placement: &str| format!("prefetch table {table} ahead 1 {placement} to t1");
         let requests = format!("{}\n{}", prefetch("hosts", hosts), prefetch("sources", sources));
         let path = PATH.replace("kind", "sources, kind");
         let loops = format!("loop hosts: batch 32 group 32 {{\n{requests}\n}}");
@@ -254,7 +253,7 @@ fn prefetches_of_two_tables_are_spread_over_a_burst() {
 /// A packet that exits after the last stage is copied, and mispredicted once. A dropped one is not.
 #[test]
 fn an_exit_during_commit_costs_a_copy() {
-    let prefetch = "prefetch table hosts line 0 ahead 32 in own_loop to t0";
+    let prefetch = "prefetch table hosts ahead 32 in own_loop to t0";
     let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop hosts: batch 32 group 32 {{ {prefetch} }}\n}}\n");
     let staging = |marked, dropped| {
         let machine = Machine { mispredict_cycles: 20.0, ..machine(1.0, 2.0) };

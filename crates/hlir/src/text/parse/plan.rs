@@ -3,9 +3,7 @@
 use super::Reader;
 use super::cursor::Read;
 use crate::Plan;
-use crate::plan::{
-    Access, HotPath, JoinChoice, JoinKind, JointTables, Loop, Prefetch, Queue, Reason, TablePlan, Window,
-};
+use crate::plan::{Access, HotPath, JoinChoice, JoinKind, JointTables, Loop, Prefetch, Queue, Reason, TablePlan};
 use crate::text::lex::TokenKind;
 use crate::text::words::{DESCRIPTORS, HINTS, INTERLEAVED, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
@@ -16,8 +14,8 @@ const SINGLE: [(&str, Site); 3] =
     [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("hot_path", Site::HotPath)];
 
 /// The words that parts of a plan begin with.
-const MEMBERS: [&str; 11] =
-    ["descriptor", "burst", "hot_path", "loop", "table", "joint", "join", "never", "window", "queue", "instrument"];
+const MEMBERS: [&str; 10] =
+    ["descriptor", "burst", "hot_path", "loop", "table", "joint", "join", "never", "queue", "instrument"];
 
 impl Reader {
     pub(super) fn plan(&mut self) -> Read<()> {
@@ -71,11 +69,6 @@ impl Reader {
                 self.places.set(Site::JoinChoice(plan.joins.len() as u32), self.head_since(start));
                 plan.joins.push(join);
             }
-            "window" => {
-                let window = self.window()?;
-                self.places.set(Site::Window(plan.windows.len() as u32), self.head_since(start));
-                plan.windows.push(window);
-            }
             "queue" => {
                 let queue = self.queue()?;
                 self.places.set(Site::Queue(plan.queues.len() as u32), self.head_since(start));
@@ -103,11 +96,6 @@ impl Reader {
         }
         self.places.set(site, self.head_since(start));
         Ok(())
-    }
-
-    fn plan_names(&mut self, what: &str) -> Read<Vec<String>> {
-        self.expect("{")?;
-        self.list("}", |reader| reader.name(what))
     }
 
     fn path(&mut self) -> Read<HotPath> {
@@ -152,11 +140,9 @@ impl Reader {
         let access = if self.eat_word("packet") {
             Access::Packet
         } else if self.eat_word("table") {
-            let table = self.name("a table")?;
-            self.expect_word("line")?;
-            Access::Table { table, line: self.number("a line")? }
+            Access::Table(self.name("a table")?)
         } else {
-            return Err(self.fail("`packet` or `table NAME line N`"));
+            return Err(self.fail("`packet` or `table NAME`"));
         };
         self.expect_word("ahead")?;
         let distance = self.number("a distance")?;
@@ -200,18 +186,6 @@ impl Reader {
         }
         self.expect_word("value")?;
         Ok(JoinKind::Value)
-    }
-
-    fn window(&mut self) -> Read<Window> {
-        let node = self.name("a node")?;
-        self.expect(":")?;
-        let length_bytes = self.number("a number of bytes")?;
-        self.expect_word("bytes")?;
-        self.expect_word("at")?;
-        let offset_bytes = self.number("a number of bytes")?;
-        self.expect_word("write_back")?;
-        let write_back = self.plan_names("a node")?;
-        Ok(Window { node, offset_bytes, length_bytes, write_back, reason: self.reason()? })
     }
 
     fn queue(&mut self) -> Read<Queue> {

@@ -37,12 +37,6 @@ pub(super) fn print(plan: &Plan) -> String {
             let (table, primary, reason) = (written(&joint.secondary), written(&joint.primary), because(&joint.reason));
             lines.add(format!("joint {table} with {primary} bits {}{reason}", joint.bits));
         }
-        for window in &plan.windows {
-            let (node, back) = (written(&window.node), names(&window.write_back));
-            let (length, offset) = (window.length_bytes, window.offset_bytes);
-            let reason = because(&window.reason);
-            lines.add(format!("window {node}: {length} bytes at {offset} write_back {back}{reason}"));
-        }
         for queue in &plan.queues {
             let (node, reason) = (written(&queue.node), because(&queue.reason));
             lines.add(format!("queue {node}: capacity {} timeout {}{reason}", queue.capacity, queue.timeout));
@@ -76,14 +70,10 @@ pub fn print_path(path: &HotPath) -> String {
     format!("hot_path {}", in_braces(&nodes))
 }
 
-fn names(list: &[String]) -> String {
-    in_braces(&list.iter().map(|name| written(name)).collect::<Vec<_>>())
-}
-
 fn prefetch(request: &Prefetch) -> String {
     let access = match &request.access {
         Access::Packet => "packet".to_string(),
-        Access::Table { table, line } => format!("table {} line {line}", written(table)),
+        Access::Table(table) => format!("table {}", written(table)),
     };
     let how = if request.placement.is_pipelined() { "interleaved" } else { "in" };
     let placement = written_placement(request.placement);

@@ -4,7 +4,7 @@ use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
     Access, Descriptor, Hint, HotPath, Instrument, JoinChoice, JoinKind, JointTables, Loop, Placement, Prefetch, Queue,
-    Reason, Structure, TablePlan, Window,
+    Reason, Structure, TablePlan,
 };
 
 impl Generator<'_> {
@@ -35,13 +35,6 @@ impl Generator<'_> {
                 let kind = if it.once_in(2) { JoinKind::Table } else { JoinKind::Value };
                 JoinChoice { first, second, kind, made, reason: it.cost() }
             }),
-            windows: self.several(2, |it| Window {
-                node: it.name(),
-                offset_bytes: it.number(),
-                length_bytes: it.number(),
-                write_back: it.several(2, |it| it.name()),
-                reason: it.cost(),
-            }),
             queues: self.several(2, |it| {
                 let (node, capacity, timeout) = (it.name(), it.number(), it.number());
                 Queue { node, capacity, timeout, reason: it.cost() }
@@ -60,12 +53,12 @@ impl Generator<'_> {
     fn request(&mut self) -> Prefetch {
         let access = match self.below(2) {
             0 => Access::Packet,
-            _ => Access::Table { table: self.name(), line: self.number() },
+            _ => Access::Table(self.name()),
         };
         let behind = [Placement::WithLookups, Placement::WithCommit, Placement::WithKeys];
         let behind = self.pick(&behind);
         let placement = self.pick(&[Placement::None, Placement::OwnLoop, behind]);
-        let hint = self.pick(&[Hint::T0, Hint::T1, Hint::NonTemporal]);
+        let hint = self.pick(&[Hint::T0, Hint::T1]);
         Prefetch { access, placement, distance: self.number(), hint, reason: self.cost() }
     }
 

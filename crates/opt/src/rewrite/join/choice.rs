@@ -64,7 +64,7 @@ fn chosen(program: &Program, inputs: &Inputs, cycles: Cycles) -> Vec<JoinChoice>
     let pinned = &inputs.constraints;
     // Given nodes, stages and queues are those of the program as it is.
     let has_stages = pinned.hot_path.is_some() || !pinned.loops.is_empty();
-    if inputs.joins != Joins::Chosen || has_stages || !(pinned.queues.is_empty() && pinned.windows.is_empty()) {
+    if inputs.joins != Joins::Chosen || has_stages || !pinned.queues.is_empty() {
         return Vec::new();
     }
     let (mut program, mut least, mut plans) = (program.clone(), None, 0);
