@@ -222,13 +222,13 @@ hash_crc16(const uint8_t *bytes, uint64_t count)
 #endif
 }
 
-/* The last eight bytes. */
+/* The first eight bytes, as a big-endian number. */
 static inline uint64_t
 hash_identity(const uint8_t *bytes, uint64_t count)
 {
 	uint64_t number = 0;
 
-	for (uint64_t i = count < 8 ? 0 : count - 8; i < count; i++)
+	for (uint64_t i = 0; i < count && i < 8; i++)
 		number = number << 8 | bytes[i];
 	return number;
 }

@@ -72,7 +72,7 @@ extern_hashes(void)
 
 	CHECK(hash_crc32(digits, 9) == 0xcbf43926);
 	CHECK(hash_crc16(digits, 9) == 0xbb3d);
-	CHECK(hash_identity(digits, 9) == 0x3233343536373839);
+	CHECK(hash_identity(digits, 9) == 0x3132333435363738);
 	CHECK(hash_csum16(digits, 9) == 0xf62a);
 	CHECK(hash_xor16(digits, 9) == 0x3908);
 	CHECK(hash_target(digits, 9) == 0x982d267ba75a59a0);

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | `Crc32` | `0xcbf43926` | polynomial 0x04C11DB7 reflected, all ones before, complemented after |
 //! | `Crc16` | `0xbb3d` | polynomial 0x8005 reflected, zero before and after |
-//! | `Identity` | `0x3233343536373839` | the last eight bytes as a big-endian number |
+//! | `Identity` | `0x3132333435363738` | the first eight bytes as a big-endian number |
 //! | `InternetChecksum` | `0xf62a` | complement of the ones' complement sum of big-endian 16-bit words, a last byte padded with zero |
 //! | `Xor16` | `0x3908` | exclusive or of big-endian 16-bit words, a last byte padded with zero |
 //! | `Target` | `0x982d267ba75a59a0` | see below |
@@ -21,7 +21,7 @@ pub fn hash(algorithm: Algorithm, data: &[u8]) -> u64 {
     match algorithm {
         Algorithm::Crc32 | Algorithm::Crc32Custom => u64::from(!crc(data, u32::MAX, 0xedb8_8320)),
         Algorithm::Crc16 | Algorithm::Crc16Custom => u64::from(crc(data, 0, 0xa001)),
-        Algorithm::Identity => data.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+        Algorithm::Identity => data.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte)),
         Algorithm::InternetChecksum => u64::from(!ones_complement_sum(0, data)),
         Algorithm::Xor16 => u64::from(words(data).fold(0, |all, word| all ^ word)),
         Algorithm::Target => target(data),
@@ -50,7 +50,7 @@ fn words(data: &[u8]) -> impl Iterator<Item = u16> {
 
 /// A reflected cyclic redundancy check of up to 32 bits.
 fn crc(data: &[u8], start: u32, polynomial: u32) -> u32 {
-    data.iter().fold(start, |remainder, byte| {
+    data.iter().take(8).fold(start, |remainder, byte| {
         (0..8).fold(remainder ^ u32::from(*byte), |remainder, _| {
             let subtract = if remainder & 1 == 1 { polynomial } else { 0 };
             remainder >> 1 ^ subtract

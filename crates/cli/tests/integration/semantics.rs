@@ -74,6 +74,7 @@ points! {
     older_calls_keep_the_fields_that_they_name: "semantics/older_calls_name_their_fields",
     checksums_cover_valid_fields_and_payload: "semantics/checksums_cover_what_is_valid",
     hashes_stay_between_base_and_max: "semantics/hashes_stay_between_base_and_max",
+    identity_is_the_first_eight_bytes: "semantics/identity_takes_the_first_bytes",
     a_loop_over_a_range_runs_once_for_each_value: "semantics/ranges_run_once_for_each_value",
     state_has_bounds_and_direct_counters_count_every_hit: "semantics/state_has_bounds",
     direct_counters_and_meters_belong_to_their_table: "semantics/direct_objects_belong_to_their_table",

@@ -19,9 +19,14 @@ pub fn digest(algorithm: &str, bits: &[bool]) -> Run<BigInt> {
         // docs/language.md: the custom CRCs have the parameters of the plain ones.
         "crc16" | "crc16_custom" => BigInt::from(reflected_crc(&bytes, 0xa001, 0)),
         "crc32" | "crc32_custom" => BigInt::from(!reflected_crc(&bytes, 0xedb8_8320, 0xffff_ffff)),
-        "identity" => BigInt::from_bytes_be(num_bigint::Sign::Plus, &bytes),
+        "identity" => first_eight(&bytes),
         other => return unsupported(format!("algorithm {other}")),
     })
+}
+
+/// `HashAlgorithm.identity` is a number of 64 bits in BMv2: the first eight bytes.
+fn first_eight(bytes: &[u8]) -> BigInt {
+    BigInt::from_bytes_be(num_bigint::Sign::Plus, &bytes[..bytes.len().min(8)])
 }
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = u16> {

@@ -35,7 +35,7 @@ pub const CONTROLS: &[InControl] = &[
     Hash<bit<8>>(PSA_HashAlgorithm_t.IDENTITY) same#n;
 ",
         statements: "        meta.m1 = sum#n.get_hash(16w#s, { hdr.base.k, meta.m0, meta.m1 }, 16w#d);
-        meta.array[2] = same#n.get_hash({ meta.m0, hdr.base.l });
+        meta.array[2] = same#n.get_hash({ meta.m0, hdr.base.l }) ^ same#n.get_hash({ 56w#d, meta.m0, hdr.base.l });
         meta.m1 = meta.m1 ^ sum#n.get_hash<tuple<bit<8>, bit<8>>>({ hdr.base.k, meta.array[2] });
 ",
         ..ANY

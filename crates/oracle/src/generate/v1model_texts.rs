@@ -287,6 +287,7 @@ struct record#n {
 ",
         statements: "        meta.m1 = sum#n.get({ hdr.base.k, hdr.base.l, meta.m1 });
         hash(meta.array[1], HashAlgorithm.identity, 8w#s, { meta.m0, hdr.base.k }, 16w#d);
+        hash(meta.array[2], HashAlgorithm.identity, 8w0, { 56w#s, meta.m1, hdr.base }, 16w251);
         hash(meta.m1, HashAlgorithm.crc16_custom, 16w0, { meta.m0, hdr.base.k }, 32w0x10000);
         hash(meta.m0, HashAlgorithm.crc32_custom, 8w0, { meta.m1, hdr.base.l }, 16w256);
 ",

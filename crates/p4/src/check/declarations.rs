@@ -10,10 +10,10 @@ use super::checker::{Checker, Place};
 use super::nodes::Node;
 use crate::ast::{
     Attributes, Constant, Declaration, DeclarationId, DeclarationKind, Enumeration, Expression, Member, Name,
-    Structure, StructureKind, Type as WrittenType, Variable,
+    Parameter, Structure, StructureKind, Type as WrittenType, TypeParameter, Variable,
 };
 use crate::evaluate::{Value, fits};
-use crate::types::Type;
+use crate::types::{Substitution, Type, substitute};
 
 impl<'a> Checker<'a> {
     pub fn program(&mut self, declarations: &'a [Declaration]) {
@@ -138,17 +138,29 @@ impl<'a> Checker<'a> {
     }
 
     /// Overloads differ in the number, the names or the types of their parameters: of the constructor, where there is one.
+    ///
+    /// Type parameters are the same if they are at the same place of their list, whatever their names.
     pub fn are_told_apart(&self, earlier: DeclarationId, later: DeclarationId) -> bool {
-        let shape = |id: DeclarationId| -> Vec<(&str, &Type)> {
+        let Some(as_earlier) = self.renamed_type_parameters(later, earlier) else { return true };
+        let shape = |id: DeclarationId| -> Vec<(&str, Type)> {
             let object = matches!(self.out.kind(id), Some(DeclarationKind::Parser(_) | DeclarationKind::Control(_)));
             let of_object = self.out.constructor_parameters(id);
             let parameters = if object { of_object } else { self.out.parameters(id) };
-            let mut shape: Vec<(&str, &Type)> =
-                parameters.iter().map(|one| (one.name.as_str(), self.out.declared_type(one.id))).collect();
+            let of_type = |one: &Parameter| substitute(self.out.declared_type(one.id), &as_earlier);
+            let mut shape: Vec<(&str, Type)> =
+                parameters.iter().map(|one| (one.name.as_str(), of_type(one))).collect();
             shape.sort_by_key(|(name, _)| *name);
             shape
         };
         shape(earlier) != shape(later)
+    }
+
+    /// The type parameters of `from` as those of `to` at the same places, if there are as many.
+    pub fn renamed_type_parameters(&self, from: DeclarationId, to: DeclarationId) -> Option<Substitution> {
+        let (from, to) = (self.out.type_parameters(from), self.out.type_parameters(to));
+        let renamed = |to: &TypeParameter| Type::Variable(self.nominal(to.id, Vec::new()));
+        let pairs = from.iter().zip(to).map(|(from, to)| (from.id, renamed(to))).collect();
+        (from.len() == to.len()).then(|| Substitution::new(pairs))
     }
 
     /// Reports names that occur twice in a list.
@@ -238,8 +250,8 @@ impl<'a> Checker<'a> {
             self.declaration(inline);
         }
         let target_type = self.resolve(target);
-        if target_type == Type::Void {
-            return self.type_error(target.span, "`void` cannot be given another name");
+        if matches!(target_type, Type::Void | Type::MatchKind | Type::DontCare) {
+            return self.type_error(target.span, format!("`{target_type}` cannot be given another name"));
         }
         target_type
     }

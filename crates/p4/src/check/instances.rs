@@ -168,9 +168,11 @@ impl<'a> Checker<'a> {
             self.type_error(part.name.span, message);
             return;
         };
-        let arguments = self.out.arguments_of(object);
+        let renamed = self.renamed_type_parameters(method.id, part.id);
+        let mut fits = renamed.is_some();
+        let arguments = self.out.arguments_of(object).within(&renamed.unwrap_or_default());
         let wanted = substitute(self.out.declared_type(method.id), &arguments);
-        let mut fits = self.unify(&wanted, &self.out.declared_type(part.id).clone());
+        fits &= self.unify(&wanted, &self.out.declared_type(part.id).clone());
         for (wanted, defined) in method.parameters.iter().zip(&function.parameters) {
             let wanted_type = substitute(self.out.declared_type(wanted.id), &arguments);
             let same_direction = plain(wanted.direction) == plain(defined.direction);

@@ -107,15 +107,20 @@ impl<'a> Checker<'a> {
     }
 
     pub fn check_tuple_part(&mut self, span: Span, of_type: &Type) {
-        let value = !of_type.is_object() && !matches!(of_type, Type::Void | Type::DontCare);
-        if !value {
+        if !has_values(of_type) {
             self.type_error(span, format!("a tuple cannot have a field of type `{of_type}`"));
         }
     }
 
+    pub fn check_list_element(&mut self, span: Span, of_type: &Type) {
+        if !has_values(of_type) {
+            self.type_error(span, format!("a list cannot have elements of type `{of_type}`"));
+        }
+    }
+
     pub fn check_array_element(&mut self, span: Span, of_type: &Type) {
-        let value = !of_type.is_object() && !matches!(of_type, Type::Void | Type::DontCare | Type::Integer);
-        if !value || matches!(of_type, Type::String | Type::MatchKind | Type::List(_)) {
+        let unfit = matches!(of_type, Type::Integer | Type::String | Type::MatchKind | Type::List(_));
+        if unfit || !has_values(of_type) {
             self.type_error(span, format!("`{of_type}` cannot be the element of a header stack or array"));
         }
     }
@@ -235,4 +240,9 @@ impl<'a> Checker<'a> {
             );
         }
     }
+}
+
+/// Whether there are values of a type, which could be a part of others.
+fn has_values(of_type: &Type) -> bool {
+    !of_type.is_object() && !matches!(of_type, Type::Void | Type::DontCare)
 }

@@ -63,7 +63,11 @@ impl<'a> Checker<'a> {
                 }
                 Type::Tuple(resolved.into())
             }
-            TypeKind::List(element) => Type::List(self.resolve(element).into()),
+            TypeKind::List(element) => {
+                let resolved = self.resolve(element);
+                self.check_list_element(element.span, &resolved);
+                Type::List(resolved.into())
+            }
             TypeKind::Named(path) => self.named_type(path),
             TypeKind::Specialized { base, arguments } => self.specialized(written.span, base, arguments),
             TypeKind::Array { element, size } => self.array(written.span, element, size),

@@ -8,6 +8,7 @@ mod direct;
 mod dpdk;
 mod entries;
 mod limits;
+mod nesting;
 mod objects;
 mod tables;
 mod warnings;

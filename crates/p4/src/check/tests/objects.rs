@@ -3,8 +3,9 @@
 //! The helpers are those of the module around.
 
 use expect_test::expect;
+use hlir::diagnostic::Diagnostic;
 
-use super::{accepts, rejects};
+use super::{accepts, diagnostics, rejects};
 use crate::ast::{DeclarationKind, StatementKind};
 use crate::check::{Source, check};
 use crate::parse;
@@ -313,6 +314,45 @@ fn overloads_are_told_apart_by_number_name_and_type() {
               |        ^ declared here
         "#]],
     );
+}
+
+#[test]
+fn type_parameters_do_not_tell_overloads_apart() {
+    let duplicates = [
+        "extern E { E(); void f<T>(in T x); void f<T>(in T x); }\n",
+        "extern E { E(); void f<T>(in T x); void f<U>(in U x); }\n",
+        "extern E<A> { E(); void f<T>(in A x, in T y); A f<U>(in A x, in U y); }\n",
+        "extern void f<T>(in T x);\nextern void f<U>(in U x);\n",
+        "extern void f<T, U>(in T x, in tuple<U> y);\nextern void f<U, T>(in U x, in tuple<T> y);\n",
+        "bit<8> f<T>(in T x) { return 1; }\nbit<8> f<U>(in U x) { return 2; }\n",
+        "parser p<T>(in T x);\nparser p<U>(in U x);\n",
+        "package p<T>(T x);\npackage p<U>(U x);\n",
+    ];
+    for program in duplicates {
+        let (found, _) = diagnostics(program);
+        assert!(found.iter().any(|one| one.class() == Some("duplicate")), "{program}");
+    }
+    accepts(
+        "extern E { E(); void f<T>(in T x); void f<T>(in T y); void f<T, U>(in T x, in U y); }\nextern void g<T>(in T x);\nextern void g<T>(in tuple<T> x);\n",
+    );
+}
+
+#[test]
+fn an_abstract_method_is_defined_with_its_type_parameters() {
+    let object = "extern V { V(); abstract T f<T>(in T x); abstract void g(in bit<8> x); }\n";
+    let defined = |f: &str, g: &str| format!("{object}control c() {{ V() v = {{ {f} {g} }}; apply {{ }} }}\n");
+    accepts(&defined("U f<U>(in U x) { return x; }", "void g(in bit<8> x) { }"));
+    let mismatches = [
+        defined("bit<8> f(in bit<8> x) { return x; }", "void g(in bit<8> x) { }"),
+        defined("U f<U, W>(in U x) { return x; }", "void g(in bit<8> x) { }"),
+        defined("U f<U>(in U x) { return x; }", "void g<T>(in bit<8> x) { }"),
+        defined("bit<8> f<U>(in bit<8> x) { return x; }", "void g(in bit<8> x) { }"),
+    ];
+    for program in &mismatches {
+        let (found, _) = diagnostics(program);
+        let mismatch = |one: &Diagnostic| one.is_error() && one.class() == Some("type-error");
+        assert!(found.iter().any(mismatch), "{program}{found:?}");
+    }
 }
 
 #[test]
