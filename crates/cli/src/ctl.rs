@@ -29,7 +29,7 @@ Examples:
   bacus ctl completion bash > ~/.local/share/bash-completion/completions/bacus";
 
 const VALUES: &str = "\
-Names may be shortened to a suffix: routes for Router.routes. Values:
+Names may be shortened to their last parts: routes for Router.routes. Values:
   7, 0x1f, 10.0.0.0/8, 00:11:22:33:44:55, 2001:db8::/32, VALUE&&&MASK, LOW..HIGH, *
 Shells need quotes around parentheses and &&&.
 

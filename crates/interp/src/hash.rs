@@ -50,7 +50,7 @@ fn words(data: &[u8]) -> impl Iterator<Item = u16> {
 
 /// A reflected cyclic redundancy check of up to 32 bits.
 fn crc(data: &[u8], start: u32, polynomial: u32) -> u32 {
-    data.iter().take(8).fold(start, |remainder, byte| {
+    data.iter().fold(start, |remainder, byte| {
         (0..8).fold(remainder ^ u32::from(*byte), |remainder, _| {
             let subtract = if remainder & 1 == 1 { polynomial } else { 0 };
             remainder >> 1 ^ subtract

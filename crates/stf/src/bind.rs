@@ -199,7 +199,7 @@ impl<'p> Binder<'p> {
         let gone = self.program.interface.tables.iter().filter(|table| table.physical == Physical::None);
         let unapplied = self.program.interface.unapplied.iter().map(String::as_str);
         let names = reachable.chain(gone.map(|table| table.name.as_str())).chain(unapplied);
-        let index = names::find(word, "table", names)?;
+        let index = names::find_by_end(word, "table", names)?;
         Ok(tables.clone().nth(index).map(|(id, _)| id))
     }
 
@@ -287,7 +287,7 @@ impl<'p> Binder<'p> {
     fn call(&self, table: TableId, call: &Call) -> Result<ActionCall, Mistake> {
         let table = &self.program.tables[table];
         let what = format!("action of table `{}` called", table.name);
-        let index = names::find(&call.name, &what, table.actions.iter().map(|action| action.name.as_str()))?;
+        let index = names::find_by_end(&call.name, &what, table.actions.iter().map(|action| action.name.as_str()))?;
         let parameters = &table.actions[index].parameters;
         let mut values: Vec<Option<BigUint>> = vec![None; parameters.len()];
         for (at, Argument { name, value }) in call.arguments.iter().enumerate() {
@@ -323,7 +323,7 @@ impl<'p> Binder<'p> {
         let declared = &self.program.digests[id].fields;
         let mut expected = Vec::new();
         for (name, value) in fields {
-            let index = names::find(name, "field", declared.iter().map(|(name, _)| name.as_str()))?;
+            let index = names::find_by_end(name, "field", declared.iter().map(|(name, _)| name.as_str()))?;
             let (name, width) = &declared[index];
             expected.push((index, matches::number(value, *width, &format!("field `{name}`"))?));
         }
@@ -536,7 +536,7 @@ fn object<T>(
     name: impl Fn(&T) -> &str,
 ) -> Result<la_arena::Idx<T>, Mistake> {
     let names: Vec<&str> = objects.values().map(&name).collect();
-    let index = names::find(word, what, names.into_iter())?;
+    let index = names::find_by_end(word, what, names.into_iter())?;
     let (id, _) = objects.iter().nth(index).expect("the index is that of one of the objects");
     Ok(id)
 }

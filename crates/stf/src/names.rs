@@ -1,26 +1,65 @@
-//! Finds what the names of an STF file mean in a program.
+//! Finds what the names of a controller's file or command mean in a program: the one place that resolves them.
 //!
-//! A table, action or object is named in full or by the end of its name, if no other ends so. A key is named in full, by what follows a dot, or
-//! by its header for `isValid()`; `a$0.b` means `a[0].b`.
+//! A table, action or object is named in full or by the last parts of its name, if no other ends in them: parts are what dots separate, as in
+//! BMv2's CLI. STF files, as in p4c's runner, may also begin within a part. A key is named in full, by what follows a dot, or by its header for
+//! `isValid()`; `a$0.b` means `a[0].b`.
 
 use super::Mistake;
 use super::command::Word;
 
-/// The one of `names` that `word` means: that name itself, or the only one that ends so. `what` is what they are names of.
+/// The one of `names` that `word` means: that name itself, or the only one whose last parts it is. `what` is what they are names of.
 pub fn find<'a>(word: &Word, what: &str, names: impl Iterator<Item = &'a str> + Clone) -> Result<usize, Mistake> {
-    let wanted = word.text.strip_prefix('.').unwrap_or(&word.text);
-    if let Some(index) = names.clone().position(|name| name.strip_prefix('.').unwrap_or(name) == wanted) {
-        return Ok(index);
+    by_parts(word, what, names.clone())?.ok_or_else(|| unknown(word, what, names))
+}
+
+/// As [`find`]; if no name has such last parts, the only one that ends so.
+pub fn find_by_end<'a>(
+    word: &Word,
+    what: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Result<usize, Mistake> {
+    let found = match by_parts(word, what, names.clone())? {
+        None => only(word, what, names.clone(), |name, wanted| name.ends_with(wanted))?,
+        found => found,
+    };
+    found.ok_or_else(|| unknown(word, what, names))
+}
+
+/// The whole name, or the last parts of one alone.
+fn by_parts<'a>(
+    word: &Word,
+    what: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Result<Option<usize>, Mistake> {
+    let wanted = without_dot(&word.text);
+    if let Some(index) = names.clone().position(|name| without_dot(name) == wanted) {
+        return Ok(Some(index));
     }
-    let ending: Vec<(usize, &str)> = names.clone().enumerate().filter(|(_, name)| name.ends_with(wanted)).collect();
-    match ending.as_slice() {
-        [(index, _)] => Ok(*index),
-        [] => Err(unknown(word, what, names)),
+    only(word, what, names, |name, wanted| name.strip_suffix(wanted).is_some_and(|before| before.ends_with('.')))
+}
+
+/// The only one of `names` that `is_meant`; a mistake if there are several.
+fn only<'a>(
+    word: &Word,
+    what: &str,
+    names: impl Iterator<Item = &'a str>,
+    is_meant: impl Fn(&str, &str) -> bool,
+) -> Result<Option<usize>, Mistake> {
+    let wanted = without_dot(&word.text);
+    let meant: Vec<(usize, &str)> = names.enumerate().filter(|(_, name)| is_meant(name, wanted)).collect();
+    match meant.as_slice() {
+        [] => Ok(None),
+        [(index, _)] => Ok(Some(*index)),
         [(_, first), (_, second), ..] => {
             let message = format!("`{wanted}` may be {what} `{first}` or `{second}`: write more of the name");
             Err(Mistake::new(word.place, message))
         }
     }
+}
+
+/// An absolute name begins with a dot.
+fn without_dot(name: &str) -> &str {
+    name.strip_prefix('.').unwrap_or(name)
 }
 
 /// Nothing is called so; the hint is the name most like it, or all names if they are few.
@@ -116,14 +155,28 @@ mod tests {
         assert_eq!(find(&word("rewrite"), "table", tables.into_iter()), Ok(2));
         assert_eq!(find(&word("ingress.ipv4"), "table", tables.into_iter()), Ok(0));
         assert_eq!(find(&word(".ingress.ipv4"), "table", tables.into_iter()), Ok(0));
-        let ambiguous = find(&word("ipv4"), "table", tables.into_iter()).expect_err("two tables end so");
-        let message = "3:5: `ipv4` may be table `ingress.ipv4` or `ingress.my_ipv4`: write more of the name";
+        let ambiguous = find_by_end(&word("pv4"), "table", tables.into_iter()).expect_err("two tables end so");
+        let message = "3:5: `pv4` may be table `ingress.ipv4` or `ingress.my_ipv4`: write more of the name";
         assert_eq!(ambiguous.to_string(), message);
         let unknown = find(&word("rewirte"), "table", tables.into_iter()).expect_err("it is misspelt");
         assert_eq!(unknown.to_string(), "3:5: there is no table `rewirte`; did you mean `egress.rewrite`?");
         let unknown = find(&word("xyz"), "table", tables.into_iter()).expect_err("nothing is like it");
         let message = "3:5: there is no table `xyz`; there is `ingress.ipv4`, `ingress.my_ipv4`, `egress.rewrite`";
         assert_eq!(unknown.to_string(), message);
+    }
+
+    #[test]
+    fn whole_parts_come_before_other_ends() {
+        let tables = ["ingress.t", "ingress.at", "egress.inner.at", "at.last"];
+        for find in [find, find_by_end] {
+            assert_eq!(find(&word("t"), "table", tables.into_iter()), Ok(0));
+            assert_eq!(find(&word("inner.at"), "table", tables.into_iter()), Ok(2));
+            let ambiguous = find(&word("at"), "table", tables.into_iter()).expect_err("two tables have this last part");
+            let message = "3:5: `at` may be table `ingress.at` or `egress.inner.at`: write more of the name";
+            assert_eq!(ambiguous.to_string(), message);
+        }
+        assert!(find(&word("ner.at"), "table", tables.into_iter()).is_err(), "it begins within a part");
+        assert_eq!(find_by_end(&word("ner.at"), "table", tables.into_iter()), Ok(2));
     }
 
     #[test]

@@ -57,6 +57,33 @@ fn every_form_has_the_same_entries() {
     fs::remove_dir_all(directory).unwrap();
 }
 
+/// As in `simple_switch_CLI`: an object is named by the last parts of its name, wherever another name ends in the same letters.
+#[test]
+fn scripts_name_objects_by_whole_parts() {
+    let run = |script: &Path| {
+        let ran = bacus().arg("entries").arg(file("suffixes.p4")).arg(script).output().unwrap();
+        (ran.status.success(), said(&ran))
+    };
+    let (taken, text) = run(&file("suffixes.txt"));
+    assert!(taken, "{text}");
+    let script = scratch("suffixes").join("parts.txt");
+    let refused = [
+        ("table_add at ct 2 => 5", "there is no action of table `I.at` called `ct`"),
+        ("table_add lone act 2 => 5", "there is no table `lone`"),
+        ("table_add ne act 2 => 5", "there is no table `ne`"),
+        ("register_write I.at 1 9", "there is no register `I.at`"),
+        ("counter_write I.c1 1 2 0", "there is no counter `I.c1`"),
+        ("meter_set_rates m 1 0.1:10 0.2:20", "there is no meter `m`"),
+        ("act_prof_create_group lways", "there is no action profile `lways`"),
+        ("pvs_add eset 1", "there is no value set `eset`"),
+    ];
+    for (line, why) in refused {
+        fs::write(&script, format!("table_add t act 2 => 5\n{line}\n")).unwrap();
+        let (taken, text) = run(&script);
+        assert!(!taken && text.contains(why), "{line}: {text}");
+    }
+}
+
 /// What a program lists of its own is there when its switch starts, and no entry twice.
 #[test]
 fn the_programs_own_entries_are_taken_once() {

@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
 use stf::bind::Bound;
-use stf::command::Kind;
-use stf::{Command, Configured, Mistake};
+use stf::command::{Kind, Word};
+use stf::{Command, Configured, Mistake, Place, names};
 
 /// Ports of generated entries, where no switch says how many there are.
 pub const USUAL_PORTS: u32 = 512;
@@ -170,23 +170,13 @@ pub fn packets(path: &Path) -> Result<Vec<Frame>, Failure> {
     Ok(commands.into_iter().filter_map(packet).collect())
 }
 
-/// The table that a user means: by its whole name, or the end of it that only one has.
+/// The table that a user means: by its whole name, or by its last parts.
 fn find_table(program: &Program, name: &str) -> Result<TableId, Failure> {
-    let exact = program.tables.iter().find(|(_, table)| table.name == name);
-    let fitting: Vec<TableId> =
-        program.tables.iter().filter(|(_, table)| table.name.ends_with(name)).map(|(id, _)| id).collect();
-    match (exact, &fitting[..]) {
-        (Some((id, _)), _) => Ok(id),
-        (None, [id]) => Ok(*id),
-        (None, []) => {
-            let names: Vec<&str> = program.tables.iter().map(|(_, table)| table.name.as_str()).collect();
-            Err(Failure::input(format!("there is no table `{name}`\nhint: tables are {}", names.join(", "))))
-        }
-        (None, _) => {
-            let names: Vec<&str> = fitting.iter().map(|id| program.tables[*id].name.as_str()).collect();
-            Err(Failure::input(format!("`{name}` may be {}", names.join(" or "))))
-        }
-    }
+    let word = Word { text: name.to_string(), place: Place { line: 1, column: 1 } };
+    let found = names::find(&word, "table", program.tables.iter().map(|(_, table)| table.name.as_str()));
+    let index = found.map_err(|mistake| Failure::input(mistake.message))?;
+    let (id, _) = program.tables.iter().nth(index).expect("the index is that of one of the tables");
+    Ok(id)
 }
 
 fn refused(place: String, refusal: &Refusal) -> Failure {

@@ -10,7 +10,7 @@ pub const CONTROLS: &[InControl] = &[
 ",
         statements: "        meta.m1 = crc#n.get_hash({ meta.m0, hdr.base.k, meta.m1 });
         meta.array[1] = (bit<8>) long#n.get_hash(32w#d, { hdr.base, meta.m0 }, 32w#d);
-        meta.m0 = same#n.get_hash({ hdr.base.l, meta.m0 }) ^ same#n.get_hash({ 52w#d, meta.m0, hdr.base.l });
+        meta.m0 = same#n.get_hash({ hdr.base.l, meta.m0 }) ^ same#n.get_hash({ 48w#d, meta.m0, hdr.base.l });
         meta.array[3] = meta.array[3] ^ crc#n.get_hash({ arrived, 8w#s, 16w#d })[7:0];
 ",
         ..ANY

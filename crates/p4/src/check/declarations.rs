@@ -147,8 +147,7 @@ impl<'a> Checker<'a> {
             let of_object = self.out.constructor_parameters(id);
             let parameters = if object { of_object } else { self.out.parameters(id) };
             let of_type = |one: &Parameter| substitute(self.out.declared_type(one.id), &as_earlier);
-            let mut shape: Vec<(&str, Type)> =
-                parameters.iter().map(|one| (one.name.as_str(), of_type(one))).collect();
+            let mut shape: Vec<(&str, Type)> = parameters.iter().map(|one| (one.name.as_str(), of_type(one))).collect();
             shape.sort_by_key(|(name, _)| *name);
             shape
         };

@@ -5,7 +5,7 @@
 use super::LeftOut;
 use hlir::{Program, Table};
 use std::collections::BTreeMap;
-use stf::command::{Argument, Call, Control, EntryAction, Key, Kind, Value, Word};
+use stf::command::{Argument, Call, Cells, Control, EntryAction, Key, Kind, Value, Word};
 use stf::{Aging, COMMANDS, Command, Mistake, Place, names, parse_line};
 
 /// Commands that no STF file has, by which the form is recognised.
@@ -190,7 +190,38 @@ impl<'p> Script<'p> {
             let place = Place { line: number, column: column as u32 + 1 };
             return Err(Mistake::new(place, "there are no link aggregation groups here: name the ports themselves"));
         }
-        Ok(parse_line(text, number)?.into_iter().collect())
+        let commands: Vec<Command> = parse_line(text, number)?.into_iter().collect();
+        for command in &commands {
+            self.check_object(command)?;
+        }
+        Ok(commands)
+    }
+
+    /// Objects are named by whole parts, as tables are; STF is less strict.
+    fn check_object(&self, command: &Command) -> Result<(), Mistake> {
+        let Kind::Control(Control::Cells(cells)) = &command.kind else { return Ok(()) };
+        let program = self.program;
+        match cells {
+            Cells::CounterRead { counter, .. } | Cells::CounterWrite { counter, .. } => {
+                names::find(counter, "counter", program.counters.iter().map(|(_, known)| known.name.as_str()))?
+            }
+            Cells::RegisterRead { register, .. }
+            | Cells::RegisterWrite { register, .. }
+            | Cells::RegisterReset { register } => {
+                names::find(register, "register", program.registers.iter().map(|(_, known)| known.name.as_str()))?
+            }
+            Cells::MeterRates { meter, .. } | Cells::SetMeterRates { meter, .. } => {
+                names::find(meter, "meter", program.meters.iter().map(|(_, known)| known.name.as_str()))?
+            }
+        };
+        Ok(())
+    }
+
+    /// The whole name of a value set.
+    fn value_set(&self, word: &Word) -> Result<String, Mistake> {
+        let sets = self.program.value_sets.iter().map(|(_, known)| known.name.as_str());
+        let index = names::find(word, "value set", sets.clone())?;
+        Ok(sets.clone().nth(index).unwrap_or(&word.text).to_string())
     }
 
     fn refused(&self, command: &str) -> String {
@@ -380,14 +411,14 @@ impl<'p> Script<'p> {
     fn value_set_add(&mut self, words: &mut Words) -> Controls {
         let set = words.take("a value set")?;
         let member = words.value()?;
-        let members = self.value_sets.entry(set.text.clone()).or_default();
+        let members = self.value_sets.entry(self.value_set(&set)?).or_default();
         members.push(vec![member]);
         Ok(vec![Control::ValueSet { members: members.clone(), set }])
     }
 
     fn value_set_clear(&mut self, words: &mut Words) -> Controls {
         let set = words.take("a value set")?;
-        self.value_sets.remove(&set.text);
+        self.value_sets.remove(&self.value_set(&set)?);
         Ok(vec![Control::ValueSet { set, members: Vec::new() }])
     }
 
@@ -397,7 +428,7 @@ impl<'p> Script<'p> {
         let index = names::find(&counter, "counter", counters.iter().map(|counter| counter.name.as_str()))?;
         let cells = counters[index].size;
         let word = |text: String| Word { text, place: counter.place };
-        let zero = |index: u64| stf::command::Cells::CounterWrite {
+        let zero = |index: u64| Cells::CounterWrite {
             counter: counter.clone(),
             index: word(index.to_string()),
             packets: word("0".to_string()),
