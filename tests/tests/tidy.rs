@@ -13,9 +13,10 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_LINE: usize = 160;
 
 /// The crates of the project that each crate may use (ARCHITECTURE.md, "Dependencies").
-const MAY_KNOW: [(&str, &[&str]); 17] = [
+const MAY_KNOW: [(&str, &[&str]); 18] = [
     ("hlir", &[]),
     ("runtime", &[]),
+    ("gnmi", &[]),
     ("p4", &["hlir"]),
     ("interp", &["hlir", "control"]),
     ("stf", &["hlir", "control", "interp"]),
@@ -34,6 +35,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
         &[
             "ctl",
             "p4runtime",
+            "gnmi",
             "hlir",
             "runtime",
             "interp",

@@ -1,0 +1,7 @@
+//! Tests of the gNMI service.
+
+mod get;
+mod protocol;
+mod rig;
+mod set;
+mod subscribe;
