@@ -206,6 +206,7 @@ const struct dpdk_layer bacus_dpdk = {
 	.packets = dpdk_packets,
 	.totals = dpdk_totals,
 	.counts = dpdk_counts,
+	.enable = dpdk_enable,
 	.watch = dpdk_watch,
 	.inject = dpdk_inject,
 	.stop = dpdk_stop,

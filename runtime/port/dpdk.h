@@ -15,7 +15,7 @@
 #include "port/host.h"
 #include "port/trace.h"
 
-#define DPDK_VERSION 9u
+#define DPDK_VERSION 10u
 #define DPDK_NUMBERS 65536u	/* numbers that ports may have: 0 .. 65535 */
 #define DPDK_PORTS 512u		/* places of open ports; the first is that of numbers which no port has */
 #define DPDK_WORKERS 64u
@@ -46,6 +46,7 @@ struct dpdk_counts {
 	uint64_t waiting;	/* came, and nothing has taken them from the ring yet */
 	uint32_t link;		/* enum link_state */
 	uint32_t speed_mbps;	/* 0: unknown */
+	uint32_t enabled;	/* 0: disabled by the user */
 };
 
 enum link_state { LINK_DOWN, LINK_UP, LINK_GONE };
@@ -83,6 +84,7 @@ struct dpdk_port {
 	uint32_t slot_bytes;	/* frames of so many bytes may have been longer, and are then truncated; 0: the device truncates none */
 	rte_spinlock_t lock;	/* of the transmit queues, where workers share them */
 	uint32_t shared;	/* 1: they do */
+	_Atomic uint32_t disabled;	/* 1: nothing is received or sent */
 	_Atomic uint64_t unsent;
 	struct dpdk_kept received_bytes, sent_bytes, missed, errors, refused;
 };
@@ -92,11 +94,20 @@ struct dpdk_source {
 	struct interface *interface;	/* NULL: an ethdev */
 	_Atomic uint64_t received;	/* packets, of an ethdev */
 	_Atomic uint64_t truncated;	/* frames, of an ethdev; dropped */
+	_Atomic uint64_t discarded;	/* packets that came while the port was disabled */
+	_Atomic uint64_t discarded_bytes;
+	_Atomic uint32_t disabled;	/* as its port */
 	uint32_t slot_bytes;	/* of its port */
 	uint16_t device;
 	uint16_t queue;
 	uint16_t numbers[DPDK_BURST];	/* its port's number, once for each packet of a burst */
 };
+
+static inline int
+dpdk_source_is_of(const struct dpdk_source *source, const struct dpdk_port *port)
+{
+	return source->interface == port->interface && source->device == port->device;
+}
 
 struct dpdk_lane {
 	struct pool pool;	/* what the pipeline sees */
@@ -137,7 +148,8 @@ struct dpdk_layer {
 	uint64_t (*packets)(const struct dpdk_lane *lane);	/* taken so far */
 	void (*totals)(const struct dpdk_lane *lane, struct dpdk_totals *totals);
 	int (*counts)(uint16_t number, struct dpdk_counts *counts);
-	int (*watch)(uint16_t number);	/* enum link_state; takes an interface again that is back. -1: the port is not open */
+	int (*enable)(uint16_t number, uint32_t enabled, char *error);	/* or disables: links are taken down, and packets of both directions dropped */
+	int (*watch)(uint16_t number, uint32_t *enabled);	/* enum link_state; takes an interface again that is back. -1: the port is not open */
 	uint32_t (*inject)(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);	/* copies sent, while no worker runs */
 	void (*stop)(void);		/* closes all ports, so that captures are whole, and gives devices back: they may be opened again */
 	uint32_t (*held)(void);		/* buffers that are not free */
@@ -178,7 +190,8 @@ int dpdk_ring(uint16_t number, struct dpdk_ring *ring);
 int dpdk_begin(uint32_t workers, char *error);
 struct dpdk_lane *dpdk_lane(uint32_t worker);
 int dpdk_counts(uint16_t number, struct dpdk_counts *counts);
-int dpdk_watch(uint16_t number);
+int dpdk_enable(uint16_t number, uint32_t enabled, char *error);
+int dpdk_watch(uint16_t number, uint32_t *enabled);
 uint32_t dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);
 void dpdk_stop(void);
 

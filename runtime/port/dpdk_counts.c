@@ -33,12 +33,30 @@ device_speed(uint16_t device)
 }
 
 static void
-device_source_counts(const struct dpdk_source *source, const struct dpdk_port *port, struct dpdk_counts *counts)
+source_counts(const struct dpdk_source *source, const struct dpdk_port *port, struct dpdk_counts *counts)
 {
-	if (source->interface != NULL || source->device != port->device)
+	const uint64_t discarded = atomic_load_explicit(&source->discarded, memory_order_relaxed);
+
+	if (!dpdk_source_is_of(source, port))
 		return;
-	counts->received += atomic_load_explicit(&source->received, memory_order_relaxed);
+	counts->received += atomic_load_explicit(&source->received, memory_order_relaxed) - discarded;
+	counts->received_bytes -= atomic_load_explicit(&source->discarded_bytes, memory_order_relaxed);
 	counts->errors += atomic_load_explicit(&source->truncated, memory_order_relaxed);
+	counts->missed += discarded;
+}
+
+/* What its lanes have counted. */
+static void
+lane_counts(const struct dpdk_port *port, struct dpdk_counts *counts)
+{
+	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_lanes[worker] != NULL; worker++) {
+		const struct dpdk_lane *lane = dpdk_lanes[worker];
+
+		if (port->interface == NULL)
+			counts->sent += atomic_load_explicit(&lane->sent[port - dpdk_ports], memory_order_relaxed);
+		for (uint32_t i = 0; i < lane->source_count; i++)
+			source_counts(&lane->sources[i], port, counts);
+	}
 }
 
 static int
@@ -57,21 +75,16 @@ device_counts(struct dpdk_port *port, struct dpdk_counts *counts)
 		.link = device_link(port->device),
 		.speed_mbps = device_speed(port->device),
 	};
-	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_lanes[worker] != NULL; worker++) {
-		const struct dpdk_lane *lane = dpdk_lanes[worker];
-
-		counts->sent += atomic_load_explicit(&lane->sent[port - dpdk_ports], memory_order_relaxed);
-		for (uint32_t i = 0; i < lane->source_count; i++)
-			device_source_counts(&lane->sources[i], port, counts);
-	}
+	lane_counts(port, counts);
 	/* What a device took, and could not send after all. */
 	counts->sent -= counts->unsent < counts->sent ? counts->unsent : counts->sent;
 	return 0;
 }
 
 static void
-interface_counts(struct interface *interface, struct dpdk_counts *counts)
+interface_counts(const struct dpdk_port *port, struct dpdk_counts *counts)
 {
+	struct interface *interface = port->interface;
 	/* Read first: what is taken from now on has arrived before the kernel is asked. */
 	const uint64_t taken = atomic_load(&interface->taken);
 
@@ -87,6 +100,22 @@ interface_counts(struct interface *interface, struct dpdk_counts *counts)
 		.link = atomic_load_explicit(&interface->link, memory_order_relaxed),
 		.speed_mbps = interface_speed(interface),
 	};
+	lane_counts(port, counts);
+}
+
+static uint32_t
+port_enabled(const struct dpdk_port *port)
+{
+	if (atomic_load_explicit(&port->disabled, memory_order_relaxed) != 0)
+		return 0;
+	return port->interface == NULL || atomic_load_explicit(&port->interface->enabled, memory_order_relaxed) != 0;
+}
+
+/* A port that is disabled has no link, whatever its device says. */
+static enum link_state
+port_link(const struct dpdk_port *port, enum link_state link)
+{
+	return link == LINK_UP && atomic_load_explicit(&port->disabled, memory_order_relaxed) != 0 ? LINK_DOWN : link;
 }
 
 int
@@ -97,19 +126,24 @@ dpdk_counts(uint16_t number, struct dpdk_counts *counts)
 	if (!port->open)
 		return -1;
 	if (port->interface != NULL)
-		interface_counts(port->interface, counts);
+		interface_counts(port, counts);
 	else if (device_counts(port, counts) != 0)
 		return -1;
 	counts->unsent += atomic_load_explicit(&port->unsent, memory_order_relaxed);
+	counts->link = port_link(port, counts->link);
+	counts->enabled = port_enabled(port);
 	return 0;
 }
 
 int
-dpdk_watch(uint16_t number)
+dpdk_watch(uint16_t number, uint32_t *enabled)
 {
 	struct dpdk_port *port = dpdk_port_of(number);
+	enum link_state link;
 
 	if (!port->open)
 		return -1;
-	return (int)(port->interface != NULL ? interface_watch(port->interface) : device_link(port->device));
+	link = port->interface != NULL ? interface_watch(port->interface) : device_link(port->device);
+	*enabled = port_enabled(port);
+	return (int)port_link(port, link);
 }

@@ -238,6 +238,7 @@ interface_state(struct interface *interface)
 	}
 	if (interface->index == 0 || !interface_ask(interface, SIOCGIFFLAGS, &answer))
 		return LINK_GONE;
+	atomic_store_explicit(&interface->enabled, (answer.ifr_flags & IFF_UP) != 0, memory_order_relaxed);
 	return (answer.ifr_flags & IFF_UP) != 0 && (answer.ifr_flags & IFF_RUNNING) != 0 ? LINK_UP : LINK_DOWN;
 }
 
@@ -260,6 +261,22 @@ interface_speed(const struct interface *interface)
 	if (ioctl(interface->questions, SIOCETHTOOL, &question) != 0 || ethtool_cmd_speed(&command) == (uint32_t)SPEED_UNKNOWN)
 		return 0;
 	return ethtool_cmd_speed(&command);
+}
+
+int
+interface_enable(struct interface *interface, uint32_t enabled)
+{
+	struct ifreq request;
+	uint32_t flags;
+
+	if (interface->index == 0 || !interface_ask(interface, SIOCGIFFLAGS, &request))
+		return ENODEV;
+	flags = (uint16_t)request.ifr_flags;
+	flags = enabled ? flags | IFF_UP : flags & ~(uint32_t)IFF_UP;
+	if (flags == (uint16_t)request.ifr_flags)
+		return 0;
+	request.ifr_flags = (short)flags;
+	return ioctl(interface->questions, SIOCSIFFLAGS, &request) == 0 ? 0 : errno;
 }
 
 /* The kernel counts anew each time that it is asked. */

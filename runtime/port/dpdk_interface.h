@@ -62,6 +62,7 @@ struct interface {
 	int sender;
 	int index;		/* the kernel's number of it; 0: it is gone */
 	_Atomic uint32_t link;	/* enum link_state */
+	_Atomic uint32_t enabled;	/* 0: the system has it down */
 	/* Held through a burst, and while sockets are made anew: of the rings, and of the sender. An interface
 	 * that comes back has other sockets and rings: no worker may be within the old ones. */
 	rte_spinlock_t receiving;
@@ -92,6 +93,9 @@ enum link_state interface_watch(struct interface *interface);
 
 /* Megabits per second; 0: unknown. */
 uint32_t interface_speed(const struct interface *interface);
+
+/* Sets the interface up or down in the system. 0, or what prevents it, as `errno` has it. */
+int interface_enable(struct interface *interface, uint32_t enabled);
 
 /* Brings `dropped` and `arrived` up to date. */
 void interface_ask_drops(struct interface *interface);

@@ -56,6 +56,7 @@ dpdk_port_begin(struct dpdk_port *port, uint16_t number)
 	port->open = 1;
 	rte_spinlock_init(&port->lock);
 	atomic_store(&port->unsent, 0);
+	atomic_store(&port->disabled, 0);
 	port->received_bytes = port->sent_bytes = port->missed = port->errors = port->refused = (struct dpdk_kept){ 0 };
 }
 
@@ -239,6 +240,9 @@ dpdk_lane_add(struct dpdk_lane *lane, const struct dpdk_port *port, uint16_t que
 	sources->slot_bytes = port->slot_bytes;
 	atomic_store(&sources->received, 0);
 	atomic_store(&sources->truncated, 0);
+	atomic_store(&sources->discarded, 0);
+	atomic_store(&sources->discarded_bytes, 0);
+	atomic_store(&sources->disabled, atomic_load(&port->disabled));
 	for (uint32_t i = 0; i < DPDK_BURST; i++)
 		sources->numbers[i] = port->number;
 	return 0;

@@ -72,7 +72,10 @@ dpdk_drain(struct dpdk_lane *lane, uint32_t place)
 {
 	struct dpdk_port *port = &dpdk_ports[place];
 
-	if (port->open) {
+	if (__builtin_expect(atomic_load_explicit(&port->disabled, memory_order_relaxed) != 0, 0)) {
+		atomic_fetch_add_explicit(&port->unsent, lane->waiting_count[place], memory_order_relaxed);
+		rte_pktmbuf_free_bulk(lane->waiting[place], lane->waiting_count[place]);
+	} else if (port->open) {
 		dpdk_send(lane, port, lane->waiting[place], lane->waiting_count[place]);
 	} else {
 		dpdk_count(&lane->nowhere, lane->waiting_count[place]);
@@ -137,8 +140,22 @@ dpdk_drop_truncated(struct dpdk_source *source, struct rte_mbuf **packets, uint1
 	return whole;
 }
 
+/* A port that is disabled takes packets from its device, so that none is old when it is enabled again, and drops them. */
+static uint16_t
+dpdk_discard(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t count)
+{
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; i < count; i++)
+		bytes += packets[i]->pkt_len;
+	rte_pktmbuf_free_bulk(packets, count);
+	dpdk_count(&source->discarded, count);
+	dpdk_count(&source->discarded_bytes, bytes);
+	return 0;
+}
+
 static inline uint16_t
-dpdk_receive(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
+dpdk_take(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
 {
 	uint16_t count;
 
@@ -149,6 +166,16 @@ dpdk_receive(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t lim
 		count = dpdk_drop_truncated(source, packets, count);
 	if (count != 0)
 		dpdk_count(&source->received, count);
+	return count;
+}
+
+static inline uint16_t
+dpdk_receive(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
+{
+	const uint16_t count = dpdk_take(source, packets, limit);
+
+	if (__builtin_expect(atomic_load_explicit(&source->disabled, memory_order_relaxed) != 0, 0))
+		return dpdk_discard(source, packets, count);
 	return count;
 }
 

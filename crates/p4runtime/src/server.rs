@@ -22,6 +22,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
+use tonic::service::Routes;
 
 /// Events that may wait for the server's thread.
 const EVENTS: usize = 65_536;
@@ -148,10 +149,11 @@ fn builder(settings: &Settings) -> tonic::transport::Server {
         .max_concurrent_streams(Some(settings.most_streams.try_into().unwrap_or(u32::MAX)))
 }
 
-fn service(grpc: &Grpc, settings: &Settings) -> P4RuntimeServer<Grpc> {
-    P4RuntimeServer::new(grpc.clone())
+fn routes(grpc: &Grpc, settings: &Settings) -> Routes {
+    let service = P4RuntimeServer::new(grpc.clone())
         .max_decoding_message_size(settings.largest_message)
-        .max_encoding_message_size(usize::MAX)
+        .max_encoding_message_size(usize::MAX);
+    settings.services.clone().add_service(service).add_service(SwitchServer::new(grpc.clone()))
 }
 
 async fn stopped(mut stop: watch::Receiver<bool>) {
@@ -165,7 +167,7 @@ fn serve(runtime: &Runtime, grpc: &Grpc, connections: &Connections, listener: Li
         let _inside = runtime.enter();
         connections.accept(listener, stopped(stop.subscribe()))
     };
-    let router = builder(settings).add_service(service(grpc, settings)).add_service(SwitchServer::new(grpc.clone()));
+    let router = builder(settings).add_routes(routes(grpc, settings));
     runtime.spawn(router.serve_with_incoming_shutdown(incoming, stopped(stop.subscribe())));
 }
 

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use tonic::service::Routes;
 
 /// Certificates in PEM.
 #[derive(Clone)]
@@ -60,6 +61,8 @@ pub struct Settings {
     /// Messages that may wait for a controller that does not read.
     pub queue: usize,
     pub threads: usize,
+    /// Other services, at the same addresses.
+    pub services: Routes,
 }
 
 impl Default for Settings {
@@ -77,6 +80,7 @@ impl Default for Settings {
             timeouts: Timeouts::default(),
             queue: 4096,
             threads: 2,
+            services: Routes::default(),
         }
     }
 }

@@ -11,10 +11,10 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 const ERROR_BYTES: usize = 512;
 
 /// How much DPDK takes, and from where.
@@ -96,9 +96,15 @@ pub struct PortCounts {
     link: u32,
     /// Megabits per second; 0: unknown.
     pub speed_mbps: u32,
+    enabled: u32,
 }
 
 impl PortCounts {
+    /// False: the port was disabled, here or in the system.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled != 0
+    }
+
     pub fn link(&self) -> Link {
         Link::of(self.link)
     }
@@ -188,7 +194,8 @@ struct Layer {
     packets: unsafe extern "C" fn(lane: *const RawLane) -> u64,
     totals: unsafe extern "C" fn(lane: *const RawLane, totals: *mut Totals),
     counts: unsafe extern "C" fn(number: u16, counts: *mut PortCounts) -> c_int,
-    watch: unsafe extern "C" fn(number: u16) -> c_int,
+    enable: unsafe extern "C" fn(number: u16, enabled: u32, error: *mut c_char) -> c_int,
+    watch: unsafe extern "C" fn(number: u16, enabled: *mut u32) -> c_int,
     inject: unsafe extern "C" fn(number: u16, frame: *const u8, length: u32, count: u32) -> u32,
     stop: unsafe extern "C" fn(),
     held: unsafe extern "C" fn() -> u32,
@@ -221,9 +228,12 @@ pub struct Dpdk {
     layer: *const Layer,
     // DPDK's threads and constructors outlive an unloading, so the library stays.
     _library: &'static Library,
+    /// Held by the thread that asks for a port's counts or link, or changes it.
+    control: Mutex<()>,
 }
 
-// SAFETY: the layer's table is constant; its functions are called by the control thread, but for a lane's, which belong to one worker.
+// SAFETY: the layer's table is constant; its functions are called by the control thread, but for a lane's, which belong to one worker, and those that hold
+// `control`.
 unsafe impl Send for Dpdk {}
 // SAFETY: as above.
 unsafe impl Sync for Dpdk {}
@@ -238,7 +248,7 @@ impl Dpdk {
         let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }.map_err(failed)?));
         // SAFETY: the name is that of a `struct dpdk_layer`, whose version is checked before anything else is used.
         let layer: *const Layer = unsafe { *library.get::<*const Layer>(b"bacus_dpdk").map_err(failed)? };
-        let dpdk = Dpdk { layer, _library: library };
+        let dpdk = Dpdk { layer, _library: library, control: Mutex::new(()) };
         if dpdk.layer().version != VERSION {
             return Err(DpdkError("the DPDK layer is of another version of bacus".to_string()));
         }
@@ -297,17 +307,34 @@ impl Dpdk {
             .collect())
     }
 
+    fn control(&self) -> MutexGuard<'_, ()> {
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn counts(&self, number: u16) -> Option<PortCounts> {
         let mut counts = PortCounts::default();
+        let _control = self.control();
         // SAFETY: the struct has the same layout on both sides.
         (unsafe { (self.layer().counts)(number, &mut counts) } == 0).then_some(counts)
     }
 
-    /// Looks at the link of an open port, and takes an interface again that was gone and is back.
-    pub fn watch(&self, number: u16) -> Option<Link> {
-        // SAFETY: the control thread alone opens, watches and closes ports.
-        let state = unsafe { (self.layer().watch)(number) };
-        u32::try_from(state).ok().map(Link::of)
+    /// Enables or disables an open port, its link as well where that can be done. Packets from and to a port that is disabled are dropped.
+    ///
+    /// # Errors
+    /// The port is as before.
+    pub fn enable(&self, number: u16, enabled: bool) -> Result<(), DpdkError> {
+        let _control = self.control();
+        // SAFETY: plain numbers; no other thread changes ports.
+        said(|error| unsafe { (self.layer().enable)(number, u32::from(enabled), error) })
+    }
+
+    /// Looks at the link of an open port, and takes an interface again that was gone and is back. Also whether the port is enabled.
+    pub fn watch(&self, number: u16) -> Option<(Link, bool)> {
+        let mut enabled = 0;
+        let _control = self.control();
+        // SAFETY: the control thread alone opens and closes ports, and none is watched or changed meanwhile.
+        let state = unsafe { (self.layer().watch)(number, &mut enabled) };
+        u32::try_from(state).ok().map(|state| (Link::of(state), enabled != 0))
     }
 
     /// Sends so many copies of a frame by an open port, until its device takes no more. No worker may run. How many were sent.
@@ -319,6 +346,7 @@ impl Dpdk {
 
     /// Closes all ports, so that captures are whole, and gives their devices back, which may then be opened again; no worker may run.
     pub fn stop(&self) {
+        let _control = self.control();
         // SAFETY: the caller's word.
         unsafe { (self.layer().stop)() }
     }

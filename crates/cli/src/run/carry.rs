@@ -95,18 +95,18 @@ fn is_over(arguments: &Arguments, running: &Running, has_begun: bool, quiet: Dur
     (all_end || arguments.until_idle && has_begun) && quiet >= IDLE && is_idle()
 }
 
-fn links(running: &Running) -> BTreeMap<u16, Link> {
+fn links(running: &Running) -> BTreeMap<u16, (Link, bool)> {
     let link = |port: &Port| Some((port.number, running.dpdk.watch(port.number)?));
     running.ports.iter().filter_map(link).collect()
 }
 
 /// Says that packets are carried from now on, and between which ports.
-fn tell_ready(arguments: &Arguments, running: &Running, links: &BTreeMap<u16, Link>) {
+fn tell_ready(arguments: &Arguments, running: &Running, links: &BTreeMap<u16, (Link, bool)>) {
     if arguments.quiet {
         return;
     }
     let port = |port: &Port| {
-        let link = links.get(&port.number).map_or("closed".to_string(), Link::to_string);
+        let link = links.get(&port.number).map_or("closed".to_string(), |(link, _)| link.to_string());
         format!("{} {} {link}", port.number, port.name())
     };
     let ports = running.ports.iter().map(port).collect::<Vec<String>>().join(", ");
@@ -116,13 +116,20 @@ fn tell_ready(arguments: &Arguments, running: &Running, links: &BTreeMap<u16, Li
 }
 
 /// Says of each port whose link has changed how it is now.
-fn watch(running: &Running, links: &mut BTreeMap<u16, Link>) {
+fn watch(running: &Running, links: &mut BTreeMap<u16, (Link, bool)>) {
     for port in &running.ports {
         let Some(now) = running.dpdk.watch(port.number) else { continue };
         let before = links.insert(port.number, now);
+        if before == Some(now) {
+            continue;
+        }
+        let (now, is_enabled) = now;
+        let is_same_link = before.is_some_and(|(before, _)| before == now);
+        running.interfaces.changed(port.number, !is_same_link);
         let what = match now {
-            _ if before == Some(now) => continue,
+            _ if is_same_link => continue,
             Link::Up => "up",
+            Link::Down if !is_enabled => "disabled: packets from it are dropped, packets to it not sent",
             Link::Down => "down: packets to it are not sent, and counted",
             Link::Gone => "gone: the switch takes it again when it is back",
         };

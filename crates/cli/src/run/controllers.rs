@@ -7,6 +7,7 @@ use super::pushed::Builder;
 use super::reports::Reports;
 use clap::Args;
 use driver::failure::Failure;
+use gnmi::Interfaces;
 use native::{MissHandler, Replay};
 use p4runtime::{Server, Settings, Tls};
 use runtime::open_files;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Controllers")]
 pub struct Controllers {
-    /// Serve P4Runtime there, as 0.0.0.0:9559; repeatable
+    /// Serve P4Runtime and gNMI there, as 0.0.0.0:9559; repeatable
     #[arg(long = "p4runtime", value_name = "ADDRESS:PORT", value_parser = address)]
     addresses: Vec<SocketAddr>,
     /// Device id of P4Runtime
@@ -71,13 +72,14 @@ impl Controllers {
         self.miss_handler.as_ref().map(load).transpose()
     }
 
-    /// Starts the server. `built` is the pipeline that runs already.
+    /// Starts the server, with gNMI beside P4Runtime. `built` is the pipeline that runs already.
     pub fn serve<L: Replay>(
         &self,
         switch: &Shared<L>,
         builder: Builder,
         built: Option<&Built>,
         reports: Reports,
+        interfaces: Arc<dyn Interfaces>,
     ) -> Result<Server, Failure> {
         let settings = Settings {
             device_id: self.device_id,
@@ -86,6 +88,7 @@ impl Controllers {
             tls: self.tls()?,
             cpu_port: self.cpu_port,
             most_connections: self.most_connections(),
+            services: gnmi::routes(interfaces),
             ..Settings::default()
         };
         let target = controller::Controller { switch: switch.clone(), builder, cpu_port: self.cpu_port, reports };

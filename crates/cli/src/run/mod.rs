@@ -5,6 +5,7 @@ mod carry;
 pub mod controller;
 pub mod controllers;
 mod dump;
+mod interfaces;
 pub mod live;
 mod miss_library;
 pub mod misses;
@@ -26,6 +27,7 @@ use driver::inputs;
 use driver::options::{Native, Passes, Source};
 use driver::ports::{Port, announce, check_ports};
 use driver::stdout::say;
+use interfaces::PortInterfaces;
 use live::{Built, Live, Shared};
 use misses::Misses;
 use p4runtime::Server;
@@ -133,6 +135,8 @@ pub struct Running {
     /// Of clients, for all counts.
     pub requests: Requests,
     pub dpdk: Arc<Dpdk>,
+    /// For gNMI.
+    pub interfaces: Arc<PortInterfaces>,
     pub ports: Vec<Port>,
     pub huge_pages: bool,
     pub entries: u64,
@@ -252,12 +256,14 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     let load_time = start.elapsed();
     let switch = Shared::new(live);
     let (reports, requests) = reports::channel();
-    let server = arguments.controllers.serve(&switch, builder(arguments, built), built, reports)?;
+    let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));
+    let server = arguments.controllers.serve(&switch, builder(arguments, built), built, reports, interfaces.clone())?;
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),
         server,
         requests,
         dpdk,
+        interfaces,
         ports: arguments.ports.clone(),
         huge_pages: settings.has_huge_pages(),
         entries,

@@ -18,6 +18,7 @@ mod drawn;
 mod entries;
 mod explain;
 mod externs;
+mod gnmi;
 mod groups;
 mod miss_handler;
 mod mistakes;

@@ -101,6 +101,15 @@ impl Port {
         }
     }
 
+    /// The name of the device alone: of the interface, or DPDK's own.
+    pub fn device_name(&self) -> String {
+        match &self.device {
+            Device::Captures { .. } => format!("net_pcap{}", self.number),
+            Device::Interface(name) => name.clone(),
+            Device::Devargs(devargs) => devargs.split(',').next().unwrap_or(devargs).to_string(),
+        }
+    }
+
     /// The device as it is opened: DPDK's arguments, or the interface's name. What is captured goes to [`Port::unfinished`] until the end.
     pub fn devargs(&self) -> String {
         let number = self.number;

@@ -121,7 +121,7 @@ fn unknown_services_are_unimplemented() {
     let status = client.runtime.block_on(async {
         let mut grpc = tonic::client::Grpc::new(channel.connect_lazy());
         grpc.ready().await.expect("the server listens");
-        let path = tonic::codegen::http::uri::PathAndQuery::from_static("/gnmi.gNMI/Capabilities");
+        let path = tonic::codegen::http::uri::PathAndQuery::from_static("/gnoi.system.System/Time");
         let codec = tonic_prost::ProstCodec::<CapabilitiesRequest, CapabilitiesResponse>::default();
         grpc.unary(tonic::Request::new(CapabilitiesRequest::default()), path, codec).await.map(drop)
     });
