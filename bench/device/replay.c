@@ -29,7 +29,7 @@
 #define FRAME 60u		/* bytes of a frame of 64 without its checksum */
 #define WINDOWS 4096u
 #define WINDOW_MS 10u
-#define CHECKED 4096u		/* packets, unless `check` says another number */
+#define CHECKED 4096u		/* packets, unless `check` gives another number */
 #define RULES 2048u
 #define TTL 64u
 

@@ -70,7 +70,7 @@ hash_run_padded(const void *table, struct sample *sample)
 		rte_hash_lookup_bulk(table, sample->padded_pointers + from, BURST, (int32_t *)sample->found + from);
 }
 
-/* Positions say whose entry was found only through the data. */
+/* Positions show whose entry was found only through the data. */
 static void
 hash_decode_by(const void *table, struct sample *sample, const void *const *pointers)
 {

@@ -1,5 +1,5 @@
 /* The loops around lookups, as in generated code. Tables do not change here, so the loops do not check whether addresses are still valid.
- * `NAME` is a structure's word, `LIMBS` those of its keys; `SIZE` what generated code says in their place: the same, or a `scan_form`. */
+ * `NAME` is a structure's word, `LIMBS` those of its keys; `SIZE` what generated code has in their place: the same, or a `scan_form`. */
 #ifndef KERNELS_H
 #define KERNELS_H
 

@@ -37,7 +37,7 @@ struct sample {
 	const void *padded_pointers[SAMPLE];
 	uint32_t expected[SAMPLE];
 	uint32_t found[SAMPLE];
-	/* The lines that lookups read: of several tables or levels, as many steps, for what is read in one says where to go on. */
+	/* The lines that lookups read: of several tables or levels, as many steps, for what is read in one leads to the next. */
 	uint32_t steps;
 	const void *lines[STEPS_MOST][SAMPLE];
 };
@@ -60,10 +60,10 @@ struct row {
 	const char *name;
 	uint64_t entries;
 	void (*draw)(struct sample *sample, const void *context);
-	/* What the keys should find, if drawing does not say. Not where time is taken: it may read a table, and leave it in the caches. */
+	/* What the keys should find, if drawing does not define it. Not where time is taken: it may read a table, and leave it in the caches. */
 	void (*expect)(struct sample *sample, const void *context);
 	const void *context;
-	/* Says which lines the sample's lookups read in our best structure there, and reads none of them. NULL: they are in the first caches. */
+	/* Returns which lines the sample's lookups read in our best structure there, and reads none of them. NULL: they are in L1 or L2. */
 	void (*lines)(struct sample *sample, const void *context);
 	double lines_each;	/* that a lookup reads in a table or a level, for the few which go on to a second one */
 	double issue;		/* cycles of ours in a table of a few entries, or for a few keys */
@@ -79,7 +79,7 @@ uint64_t key48(uint64_t entry);
 void *memory_take(size_t bytes);
 void memory_give(void *memory, size_t bytes);
 extern const struct table_host memory_host;
-/* A socket number for DPDK that stands for memory of the same kind. */
+/* A socket number for DPDK that represents memory of the same kind. */
 int memory_socket(size_t bytes);
 const char *memory_pages(void);
 
@@ -95,7 +95,7 @@ void records_write(const char *file);
 
 struct writer *table_make(uint32_t structure, uint32_t key_bits, uint64_t size, const struct key_field *fields, uint32_t field_count);
 void table_add(struct writer *writer, const struct table_match *match, uint32_t value);
-/* What one of our tables says of a sample's keys. */
+/* What one of our tables gives for a sample's keys. */
 void writer_expect(const struct writer *writer, struct sample *sample, uint32_t limbs);
 /* Turns numbers of records into their values. */
 void table_decode(const void *table, struct sample *sample);

@@ -150,7 +150,7 @@ route_read(const char *line, uint32_t *value, uint32_t *length)
 	return 1;
 }
 
-/* Lines that begin with a route, as they are or compressed by gzip; others are left out, and said to be. */
+/* Lines that begin with a route, as they are or compressed by gzip; others are left out with a note. */
 static struct prefixes
 prefixes_read_ipv4(const char *path)
 {
@@ -241,7 +241,7 @@ prefix_draw(struct sample *sample, const void *context)
 	}
 }
 
-/* What they should find is what our table, which tests compare with a list, says of them. */
+/* They should find what our table gives, which tests compare with a list. */
 static void
 prefix_expect(struct sample *sample, const void *context)
 {

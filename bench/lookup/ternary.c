@@ -105,7 +105,7 @@ rule_expect(struct sample *sample, const void *context)
 	writer_expect(((const struct rules5 *)context)->writer, sample, 2);
 }
 
-/* What the emitter says of these fields: three words beside the ports, which are one pair of ranges. */
+/* The emitter's form of these fields: three words beside the ports, which are one pair of ranges. */
 #define RULE_FORM scan_form(2, 3, 1, 0)
 
 PLAIN_KERNEL_OF(scan, 2, RULE_FORM)

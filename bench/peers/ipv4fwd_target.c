@@ -64,7 +64,7 @@ ipv4fwd_headers(struct flight *flight, const uint32_t count)
 			prefetch(blocks + (flight->address[i] >> 8));
 }
 
-/* What the table says of the whole burst; not 0 if some packet is not to be forwarded. */
+/* The table's result for the whole burst; not 0 if some packet is not to be forwarded. */
 PEER_INLINE uint32_t
 ipv4fwd_routes(struct flight *flight, const uint32_t count)
 {

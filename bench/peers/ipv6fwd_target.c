@@ -37,7 +37,7 @@ ipv6fwd_headers(struct flight *flight, const uint32_t count)
 	}
 }
 
-/* What the table says of the whole burst; not 0 if some packet is not to be forwarded. */
+/* The table's result for the whole burst; not 0 if some packet is not to be forwarded. */
 PEER_INLINE uint32_t
 ipv6fwd_routes(struct flight *flight, const uint32_t count)
 {

@@ -72,7 +72,7 @@ struct tuple {
 /* The tables that are small. */
 struct small {
 	uint16_t vlan[PORTS];
-	struct any_record route[NEXTHOPS];	/* by what the route table says */
+	struct any_record route[NEXTHOPS];	/* by the route table's result */
 	uint32_t route_count;
 	struct any_record hop[NUMBERS];
 	struct nexthop rewrite[NUMBERS];	/* `type` 0: none */

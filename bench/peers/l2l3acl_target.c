@@ -22,7 +22,7 @@ struct flight {
 static struct small small;
 static struct exact mac_tables[2][VLANS_MOST];	/* 0: dmac, 1: smac; by VLAN */
 static struct lpm routes;
-static struct nexthop resolved[LPM_MISS + 1];	/* by what the route table says; `type` 0: not that simple */
+static struct nexthop resolved[LPM_MISS + 1];	/* by the route table's result; `type` 0: not that simple */
 static struct ternary acl;
 static uint64_t room;
 
@@ -46,7 +46,7 @@ mac_insert(uint32_t side, uint64_t key, uint16_t value)
 static int
 acl_insert(const struct table_match *match, uint32_t deny)
 {
-	/* Where each 16 bits of a tuple stand in the key. */
+	/* The position of each 16 bits of a tuple in the key. */
 	static const uint32_t shifts[TERNARY_CHUNKS] = { 88, 72, 56, 40, 16, 0, 32 };
 	const __uint128_t value = (__uint128_t)match->value[1] << 64 | match->value[0];
 	const __uint128_t mask = (__uint128_t)match->mask[1] << 64 | match->mask[0];

@@ -1,5 +1,5 @@
 /* The two MAC tables of a bridge, sources and destinations, over rte_hash: each in an rte_hash of its own, or with ONE_TABLE both in one. There, an address
- * of both tables is one key, whose data say which of the tables have it. */
+ * of both tables is one key, whose data show which of the tables have it. */
 #ifndef BACUS_PEER_MAC_TABLES_H
 #define BACUS_PEER_MAC_TABLES_H
 

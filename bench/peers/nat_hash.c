@@ -115,7 +115,7 @@ nat_insert(uint32_t table, const struct table_match *match, const void *record)
 
 const struct peer bacus_peer = { nat_open, nat_insert, ipv4_find_ready };
 
-/* CRC32 of protocol, address and port, which says where the search for a port begins. */
+/* CRC32 of protocol, address and port, where the search for a port begins. */
 static uint32_t
 nat_hash(const struct endpoint *inside)
 {

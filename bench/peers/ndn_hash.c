@@ -15,7 +15,7 @@
 #define CAN_BE_PREFIX_TLV 0x0021u
 #define MUST_BE_FRESH_TLV 0x0012u
 #define PARAMETERS_TYPE 0x24u
-/* Name and nonce with their types and lengths, and what a length of one byte can say. */
+/* Name and nonce with their types and lengths, and the limit of a length of one byte. */
 #define LEAST_BYTES 40u
 #define MOST_BYTES 252u
 
@@ -110,11 +110,11 @@ PEER_INLINE int
 ndn_hop_limit(const uint8_t *data, uint32_t length)
 {
 	const uint32_t at = NAME_AT + NAME_BYTES;
-	const uint32_t usual = (load32(data + 12) == (TYPE_NDN | INTEREST << 16 | (LEAST_BYTES + 3) << 24)) & (load16(data + 16) == NAME_TLV) &
+	const uint32_t expected = (load32(data + 12) == (TYPE_NDN | INTEREST << 16 | (LEAST_BYTES + 3) << 24)) & (load16(data + 16) == NAME_TLV) &
 			       (load16(data + at) == NONCE_TLV) & (load16(data + at + 6) == HOP_LIMIT_TLV) & (data[at + 8] > 1) &
 			       (length >= at + 9);
 
-	return __builtin_expect(usual, 1) ? (int)at + 8 : ndn_parse(data, length);
+	return __builtin_expect(expected, 1) ? (int)at + 8 : ndn_parse(data, length);
 }
 
 PEER_INLINE void

@@ -28,7 +28,7 @@ extern const struct peer bacus_peer;
 /* Inlined into the caller, once for each constant count. */
 #define PEER_INLINE static inline __attribute__((always_inline))
 
-/* Calls STAGE with `count` as a constant where it is one of the usual bursts. */
+/* Calls STAGE with `count` as a constant where it is one of the common bursts. */
 #define PEER_COUNTS(count, STAGE, ...)                                                                                      \
 	do {                                                                                                                \
 		if ((count) == 64)                                                                                          \

@@ -9,7 +9,7 @@
 #define SWX_WORDS 8u
 #define SWX_LINE 256u
 
-/* One line: as it stands, and its words. */
+/* One line: as it is written, and its words. */
 struct swx_line {
 	char text[SWX_LINE];
 	char copy[SWX_LINE];

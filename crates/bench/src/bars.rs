@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// What a bar stands for.
+/// What a bar shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     Best,
@@ -29,7 +29,7 @@ pub struct Panel {
     pub groups: Vec<Group>,
     /// Lines below.
     pub notes: Vec<String>,
-    /// Longer bars are cut here, and say how long they are.
+    /// Longer bars are cut here, and labelled with their length.
     pub cut: f64,
 }
 

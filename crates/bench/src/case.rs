@@ -46,7 +46,7 @@ const BUILDERS: usize = 2;
 const ROOM: u32 = 2048;
 const MBUFS: u32 = 4096;
 
-/// Something to be said under the table.
+/// A note under the table.
 fn note(text: impl fmt::Display) {
     println!("note\t{}", text.to_string().replace('\n', " "));
 }
@@ -131,7 +131,7 @@ fn echoes(workload: &Workload, options: &Options, dpdk: Option<&Arc<Dpdk>>) -> R
     sources.map(runner).collect()
 }
 
-/// A variant that cannot be built or loaded is said and left out; the plain program must be there.
+/// A variant that cannot be built or loaded is reported and left out; the plain program must be there.
 fn runners(
     experiment: Experiment,
     variants: &[Variant],

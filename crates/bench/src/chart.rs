@@ -1,6 +1,6 @@
 //! The records as a picture: cycles per packet as bars, grouped by the number of entries; a panel for each program, experiment and traffic.
 //!
-//! `best` has one strong colour everywhere, other plans of ours are paler, programs by others are grey. The ratio to the best of these stands on `best`.
+//! `best` has one strong colour everywhere, other plans of ours are paler, programs by others are grey. The ratio to the best of these is written on `best`.
 
 use super::bars::{Bar, Group, Look, Panel};
 use super::experiment::Experiment;

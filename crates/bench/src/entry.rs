@@ -1,4 +1,4 @@
-//! Entries by the million: plain numbers until they reach a table, and laid out for it by what its descriptor says.
+//! Entries by the million: plain numbers until they reach a table, and laid out for it by its descriptor.
 
 use driver::failure::Failure;
 use hlir::entry::EntryAction;

@@ -144,18 +144,18 @@ pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
     }
     if is_asked("gains") {
         for (name, large, quick) in GAINS.into_iter().filter(|(name, _, _)| is_chosen(name)) {
-            let usual = [if options.quick { quick } else { large }];
-            let sizes = if options.sizes.is_empty() { &usual[..] } else { &options.sizes };
+            let defaults = [if options.quick { quick } else { large }];
+            let sizes = if options.sizes.is_empty() { &defaults[..] } else { &options.sizes };
             cases.extend(sizes.iter().map(|size| case(name, *size, Experiment::Gains)));
         }
     }
     // Twenty minutes more, so only where it is named.
     if options.experiment.iter().any(|asked| asked == "join") {
-        for (name, usual, quick) in
+        for (name, defaults, quick) in
             [(JOINED.0, &JOINED.1[..], &JOINED.2[..]), (JOIN_SWEPT.0, &JOIN_SWEPT.1, &JOIN_SWEPT.2)]
         {
-            let usual = if options.quick { quick } else { usual };
-            let sizes = if options.sizes.is_empty() { usual } else { &options.sizes };
+            let defaults = if options.quick { quick } else { defaults };
+            let sizes = if options.sizes.is_empty() { defaults } else { &options.sizes };
             let chosen = sizes.iter().filter(|_| is_chosen(name));
             cases.extend(chosen.map(|size| case(name, *size, Experiment::Join)));
         }
@@ -166,7 +166,7 @@ pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
             (true, _) => "--sweep".to_string(),
             (false, asked) => format!("--experiment {}", asked.join(",")),
         };
-        let hint = "hint: docs/bench.md says which applications an experiment has; without it, any one is measured";
+        let hint = "hint: docs/bench.md lists the applications of each experiment; without it, any one is measured";
         return Err(Failure::input(format!("{kind} has no case with {named}\n{hint}")));
     }
     Ok(cases)

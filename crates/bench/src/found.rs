@@ -1,4 +1,4 @@
-//! What one process found of one variant, as it says it to the process that draws the table.
+//! What one process found of one variant, as it writes it to the process that draws the table.
 
 use super::traffic::Traffic;
 
@@ -24,7 +24,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// As the process says it.
+    /// As the process writes it.
     pub fn line(&self) -> String {
         let [predicted, lookups] =
             [self.predicted, self.lookups].map(|value| value.map_or("-".to_string(), |value| format!("{value:.3}")));
@@ -42,7 +42,7 @@ impl Found {
         )
     }
 
-    /// `None` for a line that says something else.
+    /// `None` for another line.
     pub fn parse(line: &str) -> Option<Found> {
         let mut words = line.strip_prefix("found\t")?.split('\t');
         let mut next = || words.next();

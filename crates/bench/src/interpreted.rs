@@ -19,7 +19,7 @@ const BURSTS: [usize; 3] = [1, 7, 64];
 /// Packets of the trace that are mutated.
 const SAMPLES: usize = 4096;
 const SEED: u64 = 1;
-/// Ports that packets come in from, where the trace does not say.
+/// Ports that packets come in from, where the trace has none.
 const INGRESS_PORTS: u32 = 8;
 
 /// The interpreter with a workload's entries.

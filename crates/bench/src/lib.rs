@@ -1,6 +1,6 @@
 //! The bench: what the applications cost on this machine under several plans, beside programs written by hand on the same packets.
 //!
-//! Each case of the table is measured by processes of their own, for memory lies otherwise in each; medians over them are what is said.
+//! Each case of the table is measured by processes of their own, for memory lies otherwise in each; medians over them are reported.
 
 #![deny(clippy::print_stdout)]
 
@@ -99,7 +99,7 @@ fn calibrated(options: &Options) -> Result<Options, Failure> {
     Ok(of_machine(options))
 }
 
-/// With what the machine's file says of code.
+/// With the machine file's costs of code.
 fn of_machine(mut options: Options) -> Options {
     options.native = inputs::native_for(options.machine.as_deref(), &options.native);
     options

@@ -1,7 +1,8 @@
 //! The machine as it is while a case is measured: the one of the file, with the pace that core and memory have just then.
 //!
-//! A shared host changes its pace by up to two within minutes, so a prediction for the minute of the calibration says little of a case measured an hour later.
-//! Plans are made for the file's machine alone; only what is written beside a measurement is predicted with this one.
+//! A shared host changes its pace by up to two within minutes, so a prediction for the minute of the calibration
+//! predicts little about a case measured an hour later. Plans are made for the file's machine alone; only what is
+//! written beside a measurement is predicted with this one.
 
 use driver::compile;
 use driver::failure::Failure;
@@ -17,8 +18,9 @@ use opt::model::Model;
 use runtime::{Descriptor, Probe};
 use std::time::Duration;
 
-/// Points of the curves that are read again; between them, curves moved as their neighbours did. Of a last-level cache that is shared, others have now more
-/// and now less: that moves working sets about as large as it, such as the last but one, and no others.
+/// Points of the curves that are read again; between them, curves moved as their neighbours did. Of a
+/// last-level cache that is shared, others have now more and now less: that moves working sets about as
+/// large as it, such as the last but one, and no others.
 const SIZES_KB: [u64; 7] = [16, 256, 2 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10];
 const IN_FLIGHT: [u32; 3] = [1, 8, 64];
 /// Bytes of memory that this takes.
@@ -26,7 +28,7 @@ pub const LARGEST: usize = (SIZES_KB[SIZES_KB.len() - 1] as usize) << 10;
 const SAMPLES: usize = 9;
 /// For each point of a curve, and each number of the core.
 const MIN_TIME: Duration = Duration::from_millis(4);
-/// Says what a plan costs.
+/// Predicts what a plan costs.
 pub struct Predictor {
     pub program: Program,
     pub inputs: Inputs,

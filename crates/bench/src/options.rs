@@ -45,9 +45,9 @@ pub struct Options {
     pub experiment: Vec<String>,
     /// Begin no further process of a case after so many minutes; the first of each is always measured
     pub minutes: u32,
-    /// Measure a grid of plans around the one that the model picks, instead of peers, and say how far the pick is from the best
+    /// Measure a grid of plans around the one that the model picks, instead of peers, and print how far the pick is from the best
     pub sweep: bool,
-    /// Measure nothing: predict the plans of an earlier sweep again (its sweep.json), and say how good model and pick are now
+    /// Measure nothing: predict the plans of an earlier sweep again (its sweep.json), and print how good model and pick are now
     pub again: Option<PathBuf>,
     /// Measure one case, in this process
     pub case: Option<Case>,

@@ -1,4 +1,4 @@
-//! What a benchmark says first: a line for each program and number of entries, the best plan beside the best program by others.
+//! What a benchmark prints first: a line for each program and number of entries, the best plan beside the best program by others.
 
 use super::experiment::Experiment;
 use super::report::{Record, best};

@@ -1,4 +1,4 @@
-//! What a benchmark says: a table for people, and records for programs.
+//! What a benchmark prints: a table for people, and records for programs.
 
 use super::experiment::Case;
 use super::found::{DRIFT, Found};

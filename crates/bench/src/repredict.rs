@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Says what the model of now has to say about a sweep's records.
+/// Prints the current model's predictions for a sweep's records.
 pub fn run(options: &Options, file: &Path) -> Result<(), Failure> {
     let measured = read(file)?;
     let mut records = Vec::new();

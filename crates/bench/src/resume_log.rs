@@ -1,4 +1,4 @@
-//! What the processes of a run have said, kept beside the records until the run is complete: one that was interrupted goes on where it stopped.
+//! What the processes of a run have written, kept beside the records until the run is complete: one that was interrupted goes on where it stopped.
 
 use super::experiment::Case;
 use driver::failure::Failure;
@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// In front of what a process said, and behind it: what is between was said to its end.
+/// Before what a process wrote, and after it: what is between is complete.
 const BEGIN: &str = "begin\t";
 const END: &str = "end";
 
@@ -18,7 +18,7 @@ pub struct ResumeLog {
 }
 
 impl ResumeLog {
-    /// Takes up the log of a run that measured the same, which is what `key` says; else begins a new one.
+    /// Takes up the log of a run that measured the same, which is what `key` identifies; else begins a new one.
     pub fn open(folder: Option<&Path>, name: &str, key: &str) -> Result<ResumeLog, Failure> {
         let Some(folder) = folder else { return Ok(ResumeLog { file: None, kept: Vec::new() }) };
         let path = folder.join(format!("{name}.journal"));
@@ -39,16 +39,16 @@ impl ResumeLog {
         self.kept.len()
     }
 
-    /// What the process of this number has said of a case, if it has been measured before.
+    /// What the process of this number has written about a case, if it has been measured before.
     pub fn take(&mut self, case: &Case, process: u32) -> Option<Vec<String>> {
         let title = format!("{case} {process}");
         let at = self.kept.iter().position(|(known, _)| *known == title)?;
         Some(self.kept.swap_remove(at).1)
     }
 
-    pub fn add(&mut self, case: &Case, process: u32, said: &[String]) -> Result<(), Failure> {
+    pub fn add(&mut self, case: &Case, process: u32, lines: &[String]) -> Result<(), Failure> {
         let Some((path, file)) = &mut self.file else { return Ok(()) };
-        let text = format!("{BEGIN}{case} {process}\n{}\n{END}\n", said.join("\n"));
+        let text = format!("{BEGIN}{case} {process}\n{}\n{END}\n", lines.join("\n"));
         file.write_all(text.as_bytes()).map_err(|error| Failure::unwritable(path, &error))
     }
 

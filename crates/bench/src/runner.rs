@@ -74,7 +74,7 @@ trait Carrier {
     fn port(&mut self) -> &mut dyn Replay;
     fn run(&mut self);
     fn set_clock(&mut self, nanoseconds: u64);
-    /// Forgets what the program has told.
+    /// Discards the program's digests and idle entries.
     fn hush(&mut self);
     /// Lookups so far; unknown of programs by hand.
     fn lookups(&mut self) -> Option<u64>;

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What all processes have said.
+/// What all processes have written.
 #[derive(Default)]
 pub struct Heard {
     pub records: Vec<Record>,
@@ -101,8 +101,8 @@ impl<'a> Scheduler<'a> {
 
     fn process(&mut self, number: usize, process: u32) -> Result<(), Failure> {
         let case = self.cases[number].case.clone();
-        if let Some(said) = self.log.take(&case, process) {
-            self.hear(number, said);
+        if let Some(lines) = self.log.take(&case, process) {
+            self.hear(number, lines);
             return Ok(());
         }
         let limit = Duration::from_secs(60 * u64::from(self.options.minutes));
@@ -115,9 +115,9 @@ impl<'a> Scheduler<'a> {
         self.bar.set_message(message.clone());
         let only = if self.options.sweep && process > 0 { self.contenders(&case) } else { self.options.only.clone() };
         match listen(&case, self.options, &only, |step| self.bar.set_message(format!("{message}: {step}"))) {
-            Ok(said) => {
-                self.log.add(&case, process, &said)?;
-                self.hear(number, said);
+            Ok(lines) => {
+                self.log.add(&case, process, &lines)?;
+                self.hear(number, lines);
             }
             Err(why) => {
                 self.cases[number].failed = true;
@@ -135,8 +135,8 @@ impl<'a> Scheduler<'a> {
         beside.into_iter().chain(sweep::contenders(&measured)).collect()
     }
 
-    /// What a process has said is sorted by its first word.
-    fn hear(&mut self, number: usize, said: Vec<String>) {
+    /// The lines of a process are sorted by their first word.
+    fn hear(&mut self, number: usize, lines: Vec<String>) {
         let heard = &mut self.heard;
         let progress = &mut self.cases[number];
         let case = &progress.case;
@@ -145,7 +145,7 @@ impl<'a> Scheduler<'a> {
                 list.push(text);
             }
         };
-        for line in said {
+        for line in lines {
             match line.split('\t').collect::<Vec<&str>>()[..] {
                 ["found", ..] => progress.found.extend(Found::parse(&line)),
                 ["load", variant, entries, seconds] => {
@@ -183,15 +183,15 @@ impl<'a> Scheduler<'a> {
 }
 
 fn processes(options: &Options, case: &Case) -> u32 {
-    let usual = match (options.quick, case.size >= 4 << 20) {
+    let default = match (options.quick, case.size >= 4 << 20) {
         (true, _) => 1,
         (false, true) => 2,
         (false, false) => 3,
     };
-    options.processes.unwrap_or(usual).max(1)
+    options.processes.unwrap_or(default).max(1)
 }
 
-/// Runs a process and gives its lines, but for those that say how far it is.
+/// Runs a process and gives its lines, but for those about its progress.
 fn listen(case: &Case, options: &Options, only: &[String], step: impl Fn(&str)) -> Result<Vec<String>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)
@@ -201,22 +201,22 @@ fn listen(case: &Case, options: &Options, only: &[String], step: impl Fn(&str)) 
         .spawn()
         .map_err(|error| error.to_string())?;
     let output = child.stdout.take().map(BufReader::new);
-    let mut said = Vec::new();
+    let mut lines = Vec::new();
     for line in output.into_iter().flat_map(|output| output.lines()).map_while(Result::ok) {
         match line.strip_prefix("step\t") {
             Some(text) => step(text),
-            None => said.push(line),
+            None => lines.push(line),
         }
     }
     let ended = child.wait_with_output().map_err(|error| error.to_string())?;
     if ended.status.success() {
-        Ok(said)
+        Ok(lines)
     } else {
         Err(format!("{} {}", ended.status, String::from_utf8_lossy(&ended.stderr)))
     }
 }
 
-/// What tells a process what to measure.
+/// Arguments that select what a process measures.
 fn child_arguments(case: &Case, options: &Options, only: &[String]) -> Vec<String> {
     let is_uniform = case.experiment != Experiment::Programs;
     let mut all = vec!["bench".to_string(), "--case".to_string(), case.to_string()];
@@ -225,7 +225,7 @@ fn child_arguments(case: &Case, options: &Options, only: &[String]) -> Vec<Strin
     all
 }
 
-/// What all processes that measure the same variants are told.
+/// Arguments of all processes that measure the same variants.
 pub fn shared_arguments(options: &Options, only: &[String]) -> Vec<String> {
     let mut all = Vec::new();
     let mut add = |name: &str, value: String| all.extend([name.to_string(), value]);
@@ -249,7 +249,7 @@ pub fn shared_arguments(options: &Options, only: &[String]) -> Vec<String> {
     if options.sweep {
         all.push("--sweep".to_string());
     }
-    // Told once, where the program is read first.
+    // Printed once, where the program is read first.
     if options.applications.iter().any(|name| workload::is_program(name)) {
         all.push("--Wdisable".to_string());
     }

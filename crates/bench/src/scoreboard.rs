@@ -1,6 +1,6 @@
 //! The scoreboard: programs of others, where they lie in directories that the user has, with entries and packets of ours.
 //!
-//! The list (`bench/scoreboard/programs.toml`) names each program by its path below one of the directories. A program that is in none of them is said
+//! The list (`bench/scoreboard/programs.toml`) names each program by its path below one of the directories. A program that is in none of them is reported
 //! and skipped; one that cannot be measured is a failed row.
 
 use super::experiment;
@@ -42,19 +42,19 @@ struct Row {
     define: Vec<String>,
     /// Beside the list.
     entries: PathBuf,
-    /// What its tables have room for, if that is less than the usual.
+    /// What its tables have room for, if that is less than the default.
     routes: Option<u64>,
     hops: Option<u64>,
     rules: Option<u64>,
 }
 
 impl Row {
-    fn counts(&self, usual: Counts) -> Counts {
-        let least = |room: Option<u64>, usual: u64| room.map_or(usual, |room| room.min(usual));
+    fn counts(&self, default: Counts) -> Counts {
+        let least = |room: Option<u64>, default: u64| room.map_or(default, |room| room.min(default));
         Counts {
-            routes: least(self.routes, usual.routes),
-            hops: least(self.hops, usual.hops),
-            rules: least(self.rules, usual.rules),
+            routes: least(self.routes, default.routes),
+            hops: least(self.hops, default.hops),
+            rules: least(self.rules, default.rules),
         }
     }
 }
@@ -110,8 +110,8 @@ pub fn run(options: &Options, list: &Path) -> Result<(), Failure> {
             skipped.push(&row.name);
             continue;
         };
-        for (scale, usual) in SCALES {
-            let written = written(row, list, &folder.join(format!("{}-{scale}", row.name)), row.counts(usual))?;
+        for (scale, default) in SCALES {
+            let written = written(row, list, &folder.join(format!("{}-{scale}", row.name)), row.counts(default))?;
             match measured(row, &source, written, options) {
                 Ok((score, found)) => {
                     let Record { case, .. } = &found[0];
@@ -182,13 +182,14 @@ fn measured(
         scoreboard: None,
         ..options.clone()
     };
-    let told = |failure: Failure| match failure {
+    let message = |failure: Failure| match failure {
         Failure::Input(text) | Failure::Environment(text) => text,
         Failure::Said => "see above".to_string(),
     };
-    let cases = experiment::cases(&options).map_err(told)?;
-    let log = ResumeLog::open(None, "scoreboard", "").map_err(told)?;
-    let heard = Scheduler::new(&options, cases, log).and_then(|scheduler| scheduler.run(|_| Ok(()))).map_err(told)?;
+    let cases = experiment::cases(&options).map_err(message)?;
+    let log = ResumeLog::open(None, "scoreboard", "").map_err(message)?;
+    let heard =
+        Scheduler::new(&options, cases, log).and_then(|scheduler| scheduler.run(|_| Ok(()))).map_err(message)?;
     if let Some(wrong) = heard.wrong.first() {
         return Err(wrong.clone());
     }

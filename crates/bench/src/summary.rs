@@ -1,4 +1,4 @@
-//! What several rows say together: whether large tables slow a program down by more than their lines cost, and what drops cost.
+//! Summaries over several rows: whether large tables slow a program down by more than their lines cost, and what drops cost.
 
 use super::experiment::Experiment;
 use super::joins;
@@ -123,7 +123,7 @@ mod tests {
             row("l2fwd", 1 << 24, Experiment::Gains, "papers:packet", 60.0),
             row("l2fwd", 1 << 24, Experiment::Gains, "papers:B+S+P", 20.0),
         ];
-        let said = text(&rows);
-        assert!(said.contains("+138 %") && said.contains("+200 %") && said.contains("1.00"), "{said}");
+        let summary = text(&rows);
+        assert!(summary.contains("+138 %") && summary.contains("+200 %") && summary.contains("1.00"), "{summary}");
     }
 }

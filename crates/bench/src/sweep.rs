@@ -1,8 +1,8 @@
 //! Every plan of a grid around the model's pick, and how far the pick is from the best of them.
 //!
-//! For each burst: the structures of the largest table that the model ranks first and second, four group sizes, and three ways to ask for lines. What leads to
-//! the first lookup is run in lanes where the model wants it so; of the largest groups there are plans where it is the other way. The pick is what the
-//! planners choose for that burst.
+//! For each burst: the structures of the largest table that the model ranks first and second, four group sizes, and three ways to ask for lines. What
+//! leads to the first lookup is run in lanes where the model wants it so; of the largest groups there are plans where it is the other way. The pick
+//! is what the planners choose for that burst.
 
 use super::experiment::Case;
 use super::report::Record;
@@ -42,8 +42,9 @@ pub struct Point {
     pub plan: Plan,
 }
 
-/// The picks and the grid of one program with its tables. Plans without stages have no groups, and stand in it once a structure. The point of the grid that is
-/// the pick itself, if there is one, has its name only, for a plan that is measured twice has two costs.
+/// The picks and the grid of one program with its tables. Plans without stages have no groups, and are
+/// in it once for each structure. The point of the grid that is the pick itself, if there is one, has
+/// its name only, for a plan that is measured twice has two costs.
 pub fn grid(program: &Program, inputs: &Inputs) -> Vec<Point> {
     let mut points = Vec::new();
     for burst in BURSTS {
@@ -108,7 +109,7 @@ impl<'p> Maker<'p> {
         Maker { program, inputs, pick, staged, largest }
     }
 
-    /// The plan of a point, by its name; none for one that stands for no plan, or for none that is legal.
+    /// The plan of a point, by its name; none for one without a plan, or without a legal one.
     pub fn plan(&self, name: &str) -> Option<Plan> {
         let mut words = name.strip_prefix(SWEPT).or_else(|| name.strip_prefix(PICKED))?.split(':').skip(1);
         let word = words.next()?;
@@ -199,7 +200,8 @@ pub fn placed(plan: &Plan, group: u32, placement: Placement) -> Plan {
     plan
 }
 
-/// Of a case's plans, the picks and those that may be better still: the best of thirty that were measured once is the luckiest, so these are measured again.
+/// Of a case's plans, the picks and those that may be better still: the best of thirty that were
+/// measured once is the luckiest, so these are measured again.
 pub fn contenders(records: &[&Record]) -> Vec<String> {
     let is_beside = |one: &Record, other: &Record| one.burst == other.burst && one.traffic == other.traffic;
     let plans: Vec<&Record> = records.iter().copied().filter(|record| is_point(record)).collect();

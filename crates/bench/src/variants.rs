@@ -53,7 +53,7 @@ pub struct Variant {
     pub descriptor: Descriptor,
 }
 
-/// A variant that can be run, and who says what it should cost.
+/// A variant that can be run, and the prediction of its cost.
 pub struct Built {
     pub pipeline: Arc<Pipeline>,
     pub predictor: Option<Predictor>,
@@ -128,7 +128,7 @@ struct Seen {
     actions: BTreeSet<&'static str>,
 }
 
-/// What stands in the tables, for the planners.
+/// The contents of the tables, for the planners.
 pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Failure> {
     let found = |name: &str| program.tables.iter().find(|(_, table)| is_named(&table.name, name));
     let mut seen: BTreeMap<&'static str, Seen> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Idle timers: an entry that no packet has hit for its time is deleted, or the control plane is told of it.
+//! Idle timers: an entry that no packet has hit for its time is deleted, or the control plane is notified.
 //!
 //! The clock is an input, so entries age where it is set, between bursts, and on every engine at once. The time of an entry that the data plane inserts is
 //! that of a profile; the control plane gives the others theirs, or none.
@@ -23,25 +23,25 @@ pub struct Idle {
     pub timer: Option<Timer>,
     pub restarted_ns: u64,
     /// When the control plane was last told that the time has passed.
-    pub(crate) told_ns: Option<u64>,
+    pub(crate) notified_ns: Option<u64>,
 }
 
 impl State<'_> {
-    /// Lets the entries of all tables age. Gives those that the controller is told of, and those that were deleted.
+    /// Lets the entries of all tables age. Gives those that the controller is notified of, and those that were deleted.
     pub fn age(&mut self) -> (Vec<EntryKey>, Vec<EntryKey>) {
         let now = self.clock_ns;
         let ids: Vec<_> = self.program.tables.iter().map(|(id, _)| id).collect();
-        let (mut told, mut deleted) = (Vec::new(), Vec::new());
+        let (mut reported, mut deleted) = (Vec::new(), Vec::new());
         for id in ids {
             self.note_joint_hits(id);
             let aged = self.table_mut(id).age(now).into_iter();
             let keys = aged.map(|(matches, priority)| EntryKey { table: id, matches, priority });
             match self.program.tables[id].idle_timeout {
                 Some(IdleTimeout::Delete) => deleted.extend(keys),
-                Some(IdleTimeout::Notify) | None => told.extend(keys),
+                Some(IdleTimeout::Notify) | None => reported.extend(keys),
             }
         }
-        (told, deleted)
+        (reported, deleted)
     }
 
     /// Restarts the timers of entries that a joint table was hit for.
@@ -59,9 +59,9 @@ impl TableState<'_> {
     /// The entries whose time has passed since their last hit and their last notice. Those of tables that delete them are gone.
     fn age(&mut self, now_ns: u64) -> Vec<(Vec<Match>, u32)> {
         let Some(kind) = self.table.idle_timeout else { return Vec::new() };
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for id in self.entry_ids() {
-            let Idle { timer, restarted_ns, told_ns } = self.entry(id).idle;
+            let Idle { timer, restarted_ns, notified_ns } = self.entry(id).idle;
             let time = match timer {
                 None => continue,
                 Some(Timer::Nanoseconds(time)) => time,
@@ -71,28 +71,28 @@ impl TableState<'_> {
                 continue;
             }
             // A notice restarts the timer, too (P4Runtime 1.5, 16.4); a time of 0 passes once for each hit.
-            let told_ns = told_ns.filter(|told| *told >= restarted_ns);
-            let is_due = told_ns.is_none_or(|told| time > 0 && now_ns.saturating_sub(told) >= time);
+            let notified_ns = notified_ns.filter(|notified| *notified >= restarted_ns);
+            let is_due = notified_ns.is_none_or(|notified| time > 0 && now_ns.saturating_sub(notified) >= time);
             match kind {
                 IdleTimeout::Delete => {
-                    told.push(self.key_of(id));
+                    reported.push(self.key_of(id));
                     self.remove(id);
                 }
                 IdleTimeout::Notify if !is_due => {}
                 IdleTimeout::Notify => {
-                    self.entry_mut(id).idle.told_ns = Some(now_ns);
-                    told.push(self.key_of(id));
+                    self.entry_mut(id).idle.notified_ns = Some(now_ns);
+                    reported.push(self.key_of(id));
                 }
             }
         }
-        told
+        reported
     }
 
     /// Gives an entry a time, or none, and restarts it.
     pub fn set_timer(&mut self, key: &EntryKey, time_ns: u64, now_ns: u64) -> Result<(), Refusal> {
         let id = self.identify(key)?;
         let timer = (time_ns > 0).then_some(Timer::Nanoseconds(time_ns));
-        self.entry_mut(id).idle = Idle { timer, restarted_ns: now_ns, told_ns: None };
+        self.entry_mut(id).idle = Idle { timer, restarted_ns: now_ns, notified_ns: None };
         Ok(())
     }
 

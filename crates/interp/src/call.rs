@@ -68,14 +68,14 @@ impl<'p> Walker<'_, 'p> {
         let index = index.map(|index| self.value(index).to_u64());
         let (of, hit) = (self.switch.program.counters[counter].table, self.hit());
         let state = &mut self.switch.state;
-        let cell = match (index, of, hit) {
+        let element = match (index, of, hit) {
             // Of a source of a joint table: hidden actions know the number of its entry.
             (Some(index), Some(table), _) => state.direct_counter(counter, table, index as usize),
-            (Some(index), None, _) => state.counter_cell(counter, index),
+            (Some(index), None, _) => state.counter_element(counter, index),
             (None, _, Some((table, entry))) => state.direct_counter(counter, table, entry),
             (None, _, None) => None,
         };
-        if let Some(CounterValue { packets, bytes: total }) = cell {
+        if let Some(CounterValue { packets, bytes: total }) = element {
             *packets += 1;
             *total += bytes;
         }
@@ -94,14 +94,14 @@ impl<'p> Walker<'_, 'p> {
         let (of, hit) = (self.switch.program.meters[meter].table, self.hit());
         let state = &mut self.switch.state;
         let now = state.clock_ns;
-        let cell = match (index, of, hit) {
+        let element = match (index, of, hit) {
             (Some(index), Some(table), _) => state.direct_meter(meter, table, index as usize),
-            (Some(index), None, _) => state.meter_cell(meter, index),
+            (Some(index), None, _) => state.meter_element(meter, index),
             (None, _, Some((table, entry))) => state.direct_meter(meter, table, entry),
             (None, _, None) => None,
         };
-        if let Some(cell) = cell {
-            let colour = MeterCell::execute(cell, cost, before, now);
+        if let Some(element) = element {
+            let colour = MeterCell::execute(element, cost, before, now);
             self.put(into, Value::word(colour.number(), 8));
         }
     }
@@ -125,8 +125,8 @@ impl<'p> Walker<'_, 'p> {
         for meter in self.switch.state.direct_meters[number(table)].clone() {
             let Some(into) = program.meters[meter].automatic else { continue };
             let cost = self.meter_cost(meter);
-            if let Some(cell) = self.switch.state.direct_meter(meter, table, entry) {
-                let colour = cell.execute(cost, Colour::Green, now);
+            if let Some(element) = self.switch.state.direct_meter(meter, table, entry) {
+                let colour = element.execute(cost, Colour::Green, now);
                 self.put(into, Value::word(colour.number(), 8));
             }
         }

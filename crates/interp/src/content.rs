@@ -1,4 +1,4 @@
-//! What a table holds, in numbers, as a planner asks before it chooses a data structure; and which cells of the state there are to compare.
+//! What a table holds, in numbers, as a planner asks before it chooses a data structure; and which elements of the state there are to compare.
 
 use crate::Switch;
 use crate::pattern::Pattern;
@@ -46,12 +46,12 @@ impl Switch<'_> {
         content
     }
 
-    /// Cells of a counter that are not as they were at the start, in no order.
+    /// Elements of a counter that are not as they were at the start, in no order.
     pub fn touched_counters(&self, counter: CounterId) -> impl Iterator<Item = u64> {
-        self.state.counter_cells(counter)
+        self.state.counter_elements(counter)
     }
 
-    /// Cells of a register that were written, in no order.
+    /// Elements of a register that were written, in no order.
     pub fn touched_registers(&self, register: RegisterId) -> impl Iterator<Item = u64> {
         self.state.register_cells(register)
     }

@@ -20,7 +20,7 @@ pub enum Interrupt<'p> {
     Fail(Value),
     /// The packet ends; counted under this reason.
     Drop(usize),
-    /// The switch ends, and says so.
+    /// The switch ends with a message.
     Stop(String),
 }
 
@@ -43,7 +43,7 @@ pub struct Running {
     pub invocation: Rc<Invocation>,
 }
 
-/// A packet on its way through the graph.
+/// A packet on its path through the graph.
 pub struct Walker<'s, 'p> {
     pub switch: &'s mut Switch<'p>,
     pub packet: Packet,

@@ -10,7 +10,7 @@ use num_bigint::BigUint;
 
 /// The user's functions and objects.
 pub trait Externs {
-    /// Makes all objects anew; or says which cannot be made.
+    /// Makes all objects anew, or reports which cannot be made.
     fn reset(&mut self) -> Result<(), String>;
 
     /// Calls a function, of an object (a place in `hlir::externs::objects`) or by itself. `limbs` are the arguments one behind the other, then the

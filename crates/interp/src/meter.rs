@@ -1,6 +1,6 @@
 //! Two-rate three-colour meters (RFC 2698) in whole numbers, defined so that C computes the same.
 //!
-//! A cell has two buckets, committed and peak. Tokens are billionths of a packet or byte, 128 bits wide, so that `rate * nanoseconds` is exact and nothing
+//! A meter has two buckets, committed and peak. Tokens are billionths of a packet or byte, 128 bits wide, so that `rate * nanoseconds` is exact and nothing
 //! is ever rounded. Rates are packets or bytes a second, bursts are packets or bytes.
 //!
 //! - Setting rates fills both buckets (`burst * 10^9`) and notes the time.
@@ -40,7 +40,7 @@ impl Colour {
     }
 }
 
-/// One cell. Without rates every packet is green.
+/// One meter. Without rates every packet is green.
 #[derive(Clone, Debug, Default)]
 pub struct MeterCell(Option<Buckets>);
 
@@ -100,34 +100,34 @@ mod tests {
 
     #[test]
     fn a_burst_is_green_then_yellow_then_red() {
-        let mut cell = MeterCell::new(Some(RATES), 0);
-        let colours: Vec<u128> = (0..6).map(|_| cell.execute(1, Colour::Green, 0).number()).collect();
+        let mut element = MeterCell::new(Some(RATES), 0);
+        let colours: Vec<u128> = (0..6).map(|_| element.execute(1, Colour::Green, 0).number()).collect();
         assert_eq!(colours, [0, 0, 1, 1, 2, 2]);
     }
 
     #[test]
     fn time_refills_to_the_nanosecond() {
-        let mut cell = MeterCell::new(Some(RATES), 0);
-        while cell.execute(1, Colour::Green, 0) != Colour::Red {}
-        assert_eq!(cell.execute(1, Colour::Green, 499_999), Colour::Red);
-        assert_eq!(cell.execute(1, Colour::Green, 500_000), Colour::Yellow);
-        assert_eq!(cell.execute(1, Colour::Green, 999_999), Colour::Red);
-        assert_eq!(cell.execute(1, Colour::Green, 1_000_000), Colour::Green);
+        let mut element = MeterCell::new(Some(RATES), 0);
+        while element.execute(1, Colour::Green, 0) != Colour::Red {}
+        assert_eq!(element.execute(1, Colour::Green, 499_999), Colour::Red);
+        assert_eq!(element.execute(1, Colour::Green, 500_000), Colour::Yellow);
+        assert_eq!(element.execute(1, Colour::Green, 999_999), Colour::Red);
+        assert_eq!(element.execute(1, Colour::Green, 1_000_000), Colour::Green);
     }
 
     #[test]
     fn buckets_never_hold_more_than_their_burst() {
-        let mut cell = MeterCell::new(Some(RATES), 0);
-        let colours: Vec<u128> = (0..5).map(|_| cell.execute(1, Colour::Green, u64::MAX).number()).collect();
+        let mut element = MeterCell::new(Some(RATES), 0);
+        let colours: Vec<u128> = (0..5).map(|_| element.execute(1, Colour::Green, u64::MAX).number()).collect();
         assert_eq!(colours, [0, 0, 1, 1, 2]);
     }
 
     #[test]
     fn a_packet_never_gets_better() {
-        let mut cell = MeterCell::new(Some(RATES), 0);
-        assert_eq!(cell.execute(1, Colour::Red, 0), Colour::Red);
-        assert_eq!(cell.execute(1, Colour::Yellow, 0), Colour::Yellow);
-        assert_eq!(cell.execute(1, Colour::from_number(7), 0), Colour::Red);
+        let mut element = MeterCell::new(Some(RATES), 0);
+        assert_eq!(element.execute(1, Colour::Red, 0), Colour::Red);
+        assert_eq!(element.execute(1, Colour::Yellow, 0), Colour::Yellow);
+        assert_eq!(element.execute(1, Colour::from_number(7), 0), Colour::Red);
     }
 
     #[test]

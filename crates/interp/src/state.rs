@@ -16,7 +16,7 @@ pub struct State<'p> {
     pub program: &'p Program,
     pub tables: Vec<TableState<'p>>,
     pub profiles: Vec<ProfileState<'p>>,
-    /// Cells of indirect counters, meters and registers that are not as they were at the start, by index.
+    /// Elements of indirect counters, meters and registers that are not as they were at the start, by index.
     pub counters: Vec<HashMap<u64, CounterValue>>,
     pub meters: Vec<HashMap<u64, MeterCell>>,
     pub registers: Vec<HashMap<u64, Bits>>,
@@ -28,7 +28,7 @@ pub struct State<'p> {
     pub drops: Vec<u64>,
     /// Why the switch has stopped.
     pub stopped: Option<String>,
-    /// Direct counters and meters of each table, in the order of the program: the order of an entry's cells.
+    /// Direct counters and meters of each table, in the order of the program: the order of an entry's counters.
     pub direct_counters: Vec<Vec<CounterId>>,
     pub direct_meters: Vec<Vec<MeterId>>,
 }
@@ -85,7 +85,7 @@ impl<'p> State<'p> {
     }
 
     /// The action that an entry leads to; `hash_data` are what a selector chooses by. Nothing, if its group is empty
-    /// and the table does not say what then.
+    /// and the table has no action for that.
     pub fn resolve(&self, table: TableId, entry: usize, hash_data: impl Fn() -> Vec<u8>) -> Option<Rc<Invocation>> {
         let state = self.table(table);
         let profile = || state.table.profile.map(|profile| &self.profiles[number(profile)]);
@@ -109,33 +109,33 @@ impl<'p> State<'p> {
         Some(choices[chosen].clone())
     }
 
-    /// A cell of a counter, or nothing if an index is out of range.
-    pub fn counter_cell(&mut self, counter: CounterId, index: u64) -> Option<&mut CounterValue> {
+    /// An element of a counter, or nothing if an index is out of range.
+    pub fn counter_element(&mut self, counter: CounterId, index: u64) -> Option<&mut CounterValue> {
         let in_range = index < self.program.counters[counter].size;
         in_range.then(|| self.counters[number(counter)].entry(index).or_default())
     }
 
-    /// Packets that a counter's first cell has counted.
+    /// Packets that a counter has counted at its first index.
     pub fn counter_packets(&self, counter: CounterId) -> u64 {
-        self.counters[number(counter)].get(&0).map_or(0, |cell| cell.packets)
+        self.counters[number(counter)].get(&0).map_or(0, |element| element.packets)
     }
 
-    /// Cells that are not as they were at the start, in no order.
-    pub fn counter_cells(&self, counter: CounterId) -> impl Iterator<Item = u64> {
+    /// Elements that are not as they were at the start, in no order.
+    pub fn counter_elements(&self, counter: CounterId) -> impl Iterator<Item = u64> {
         self.counters[number(counter)].keys().copied()
     }
 
-    /// Cells that were written, in no order.
+    /// Elements that were written, in no order.
     pub fn register_cells(&self, register: RegisterId) -> impl Iterator<Item = u64> {
         self.registers[number(register)].keys().copied()
     }
 
-    pub fn meter_cell(&mut self, meter: MeterId, index: u64) -> Option<&mut MeterCell> {
+    pub fn meter_element(&mut self, meter: MeterId, index: u64) -> Option<&mut MeterCell> {
         let in_range = index < self.program.meters[meter].size;
         in_range.then(|| self.meters[number(meter)].entry(index).or_default())
     }
 
-    /// The direct counter's cell of an entry.
+    /// The direct counter of an entry.
     pub fn direct_counter(&mut self, counter: CounterId, table: TableId, entry: usize) -> Option<&mut CounterValue> {
         let position = self.direct_counters[number(table)].iter().position(|other| *other == counter)?;
         self.table_mut(table).entry_mut(entry).counters.get_mut(position)
@@ -163,7 +163,7 @@ impl<'p> State<'p> {
     }
 
     /// The number of an entry's direct counters and meters: hidden actions of joint tables have it as data.
-    pub fn cell_number(&self, key: &EntryKey) -> Option<u64> {
+    pub fn counter_index(&self, key: &EntryKey) -> Option<u64> {
         self.table(key.table).identify(key).ok().map(|entry| entry as u64)
     }
 
@@ -172,18 +172,18 @@ impl<'p> State<'p> {
         let Update::Insert { table, entry } = update else { return };
         let Some(timers) = self.program.joint_timers(*table) else { return };
         let key = EntryKey { table: *table, matches: entry.matches.clone(), priority: entry.priority };
-        if let Some(cell) = self.cell_number(&key) {
-            self.set_register(timers, cell, Bits::zero(hlir::Join::TIME_BITS));
+        if let Some(element) = self.counter_index(&key) {
+            self.set_register(timers, element, Bits::zero(hlir::Join::TIME_BITS));
         }
     }
 
-    /// The counter's cell as the control plane names it.
-    pub fn named_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<&mut CounterValue, Refusal> {
+    /// The counter as the control plane names it.
+    pub fn named_counter(&mut self, counter: CounterId, element: &Cell) -> Result<&mut CounterValue, Refusal> {
         let declared = &self.program.counters[counter];
         let missing =
-            || Refusal::wrong(format!("counter `{}` has no such cell: it has {}", declared.name, declared.size));
-        match cell {
-            Cell::Index(index) => self.counter_cell(counter, *index).ok_or_else(missing),
+            || Refusal::wrong(format!("counter `{}` has no such index: its size is {}", declared.name, declared.size));
+        match element {
+            Cell::Index(index) => self.counter_element(counter, *index).ok_or_else(missing),
             Cell::Entry(key) => {
                 let entry = self.table(key.table).identify(key)?;
                 let other = || Refusal::wrong(format!("counter `{}` belongs to another table", declared.name));
@@ -192,13 +192,13 @@ impl<'p> State<'p> {
         }
     }
 
-    /// The meter's cell as the control plane names it.
-    pub fn named_meter(&mut self, meter: MeterId, cell: &Cell) -> Result<&mut MeterCell, Refusal> {
+    /// The meter as the control plane names it.
+    pub fn named_meter(&mut self, meter: MeterId, element: &Cell) -> Result<&mut MeterCell, Refusal> {
         let declared = &self.program.meters[meter];
         let missing =
-            || Refusal::wrong(format!("meter `{}` has no such cell: it has {}", declared.name, declared.size));
-        match cell {
-            Cell::Index(index) => self.meter_cell(meter, *index).ok_or_else(missing),
+            || Refusal::wrong(format!("meter `{}` has no such index: its size is {}", declared.name, declared.size));
+        match element {
+            Cell::Index(index) => self.meter_element(meter, *index).ok_or_else(missing),
             Cell::Entry(key) => {
                 let entry = self.table(key.table).identify(key)?;
                 let other = || Refusal::wrong(format!("meter `{}` belongs to another table", declared.name));

@@ -1,4 +1,4 @@
-//! The interpreter as a switch: the program, its state, and what is on its way.
+//! The interpreter as a switch: the program, its state, and the packets in it.
 
 use crate::execute::Walker;
 use crate::externs::Externs;
@@ -19,7 +19,7 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Ports of a switch that was not told otherwise: all numbers of 16 bits. Which of them drop, if any, is for the architecture to say.
+/// Ports of a switch by default: all numbers of 16 bits. The architecture defines which of them drop, if any.
 pub const PORTS: u32 = 1 << 16;
 
 pub struct Switch<'p> {
@@ -134,7 +134,7 @@ impl<'p> Switch<'p> {
         }
     }
 
-    /// Runs all packets that wait, in turn, until none is left.
+    /// Runs all packets that wait, one after the other, until none is left.
     fn drain(&mut self) -> Outcome {
         while let Some((packet, node)) = self.waiting.pop_front().filter(|_| self.state.stopped.is_none()) {
             self.note(|| format!("packet {:#x} enters again: {} bytes", packet.number, packet.bytes.len()));
@@ -144,7 +144,7 @@ impl<'p> Switch<'p> {
         std::mem::take(&mut self.outcome)
     }
 
-    /// Does what an update says to the tables and objects that it names.
+    /// Applies an update to the tables and objects that it names.
     fn apply_update(&mut self, update: &Update) -> Result<(), Refusal> {
         let now = self.state.clock_ns;
         match update {
@@ -190,7 +190,7 @@ impl<'p> Switch<'p> {
     /// Fills the joint tables, which are empty.
     fn fill_joins(&mut self) {
         let state = &self.state;
-        let changes = self.joins.fill(&self.store, |key| state.cell_number(key));
+        let changes = self.joins.fill(&self.store, |key| state.counter_index(key));
         self.change_joins(changes);
     }
 
@@ -217,7 +217,7 @@ impl<'p> Switch<'p> {
         });
     }
 
-    /// What there is to say of joint tables that were emptied, or filled again.
+    /// Messages about joint tables that were emptied, or filled again.
     pub fn take_notices(&mut self) -> Vec<String> {
         self.joins.take_notices()
     }
@@ -290,7 +290,7 @@ impl DataPlane for Switch<'_> {
             self.state.forget_joint_hits(update);
         }
         let state = &self.state;
-        let changes = self.joins.behind(write, done.is_ok(), |key| state.cell_number(key));
+        let changes = self.joins.behind(write, done.is_ok(), |key| state.counter_index(key));
         self.change_joins(changes);
         done
     }
@@ -332,12 +332,12 @@ impl DataPlane for Switch<'_> {
 
     fn set_clock(&mut self, nanoseconds: u64) {
         self.state.clock_ns = nanoseconds;
-        let (told, deleted) = self.state.age();
+        let (notified, deleted) = self.state.age();
         for key in deleted {
             self.store.forget(&key);
             self.write_derived(&Update::Delete(key));
         }
-        self.idle.extend(told);
+        self.idle.extend(notified);
     }
 
     fn set_seed(&mut self, seed: u64) {
@@ -359,18 +359,18 @@ impl DataPlane for Switch<'_> {
         std::mem::take(&mut self.idle)
     }
 
-    fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {
-        self.state.named_counter(counter, cell).copied()
+    fn read_counter(&mut self, counter: CounterId, element: &Cell) -> Result<CounterValue, Refusal> {
+        self.state.named_counter(counter, element).copied()
     }
 
-    fn write_counter(&mut self, counter: CounterId, cell: &Cell, value: CounterValue) -> Result<(), Refusal> {
-        *self.state.named_counter(counter, cell)? = value;
+    fn write_counter(&mut self, counter: CounterId, element: &Cell, value: CounterValue) -> Result<(), Refusal> {
+        *self.state.named_counter(counter, element)? = value;
         Ok(())
     }
 
     fn read_register(&mut self, register: RegisterId, index: u64) -> Result<BigUint, Refusal> {
         self.store.check_register(register, index, None)?;
-        let value = self.state.register(register, index).expect("the store knows how many cells there are");
+        let value = self.state.register(register, index).expect("the store has checked the index");
         Ok(value.bits.to_big())
     }
 

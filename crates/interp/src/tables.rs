@@ -40,7 +40,7 @@ pub struct StoredEntry {
     pub priority: u32,
     rank: Rank,
     pub target: Target,
-    /// Cells of the table's direct counters and meters, in the order of the program.
+    /// The entry's direct counters and meters, in the order of the program.
     pub counters: Vec<CounterValue>,
     pub meters: Vec<MeterCell>,
     origin: Origin,
@@ -205,7 +205,7 @@ impl<'p> TableState<'p> {
         self.expiry_ns.insert(profile, time_ns);
     }
 
-    /// Inserts an entry for exactly this key from the data plane; says whether there was room.
+    /// Inserts an entry for exactly this key from the data plane; returns whether there was room.
     pub fn insert_missed(&mut self, key: &[Bits], invocation: Invocation, idle: Idle) -> bool {
         if self.find(key).is_some() || self.table.capacity().is_some_and(|size| self.count >= size) {
             return false;

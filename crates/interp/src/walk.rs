@@ -1,4 +1,4 @@
-//! The way of a packet through the graph, node by node, until a buffering manager sends, drops or keeps it.
+//! The path of a packet through the graph, node by node, until a buffering manager sends, drops or keeps it.
 
 use crate::bytes::BitString;
 use crate::evaluate::{CopyFacts, View};
@@ -15,7 +15,7 @@ use hlir::{
     Statement, TableId,
 };
 
-/// Where a packet goes from a node; nowhere, if its way ends.
+/// Where a packet goes from a node; nowhere, if its path ends.
 type Step<'p> = Result<Option<NodeId>, Interrupt<'p>>;
 
 impl<'s, 'p> Walker<'s, 'p> {
@@ -195,7 +195,7 @@ impl<'s, 'p> Walker<'s, 'p> {
         Ok(otherwise)
     }
 
-    /// Carries an effect out, and says where the packet itself goes on.
+    /// Carries an effect out, and returns where the packet itself goes on.
     fn finish(&mut self, effect: &'p Effect) -> Option<NodeId> {
         match effect {
             Effect::Drop { reason } => {

@@ -1,4 +1,4 @@
-//! Measuring: the machine (the calibration), a program on the in-memory port by node, and samples that say when the core was shared.
+//! Measuring: the machine (the calibration), a program on the in-memory port by node, and samples that show when the core was shared.
 
 #![deny(clippy::print_stdout)]
 

@@ -1,6 +1,6 @@
 //! Samples of what something costs, each shorter than a time slice, and which of them were taken while the core was the thread's alone.
 //!
-//! Where a core has two threads, the other slows this one by up to two, for milliseconds or for seconds. The median of all samples then says how often that
+//! Where a core has two threads, the other slows this one by up to two, for milliseconds or for seconds. The median of all samples then shows how often that
 //! happened, so only samples without another thread before and after count; on a machine that is never quiet, all do.
 
 use runtime::core_isolation;
@@ -11,7 +11,7 @@ const ENOUGH: usize = 5;
 /// Samples taken for each quiet one wanted, at most, unless `min_time` allows more.
 const TRIES: usize = 3;
 
-/// Who tells how long the work took that shows whether another thread shares the core, and whether so long a time shows one.
+/// Measures how long the work took that shows whether another thread shares the core, and whether so long a time shows one.
 trait Watch {
     fn work(&mut self) -> u64;
     fn was_alone(&self, ticks: u64) -> bool;

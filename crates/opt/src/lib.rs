@@ -1,4 +1,4 @@
-//! The optimizer: HLIR to HLIR and a plan. It is the list [`PIPELINE`]; the types say what each pass may
+//! The optimizer: HLIR to HLIR and a plan. It is the list [`PIPELINE`]; the types define what each pass may
 //! touch.
 //!
 //! A rewrite changes the program, but never what happens to a packet. A planner reads the program and fills
@@ -23,7 +23,7 @@ use std::borrow::Cow;
 pub enum Run {
     Rewrite(fn(&mut Program, &Inputs)),
     Plan(fn(&Program, &mut Plan, &Inputs)),
-    /// A rewrite that is made where it pays: what was made stands in the plan.
+    /// A rewrite that is made where it pays: what was made is in the plan.
     Join(fn(&mut Program, &Inputs) -> Vec<JoinChoice>),
 }
 

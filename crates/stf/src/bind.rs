@@ -1,9 +1,9 @@
-//! Turns commands into steps: what a program's engine is told, with every name and value resolved.
+//! Resolves commands to steps: a program's engine gets them with every name and value resolved.
 //!
 //! All mistakes are found before anything runs. Multicast nodes and names of entries are worked out here, so that engines need not know them.
 
 use super::command::{
-    self, Argument, Call, Cells, Command, Condition, Key, Kind, Multicast, Pattern, Rate, Value, Word,
+    self, Argument, Call, Command, Condition, Elements, Key, Kind, Multicast, Pattern, Rate, Value, Word,
 };
 use super::{Mistake, Place, matches, names};
 use control::plane::{self, Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
@@ -52,7 +52,7 @@ pub enum Control {
     CheckCounter {
         name: String,
         counter: CounterId,
-        cell: Cell,
+        element: Cell,
         condition: Condition,
     },
     ReadCounter(CounterId, u64),
@@ -183,9 +183,9 @@ impl<'p> Binder<'p> {
             }
             command::Control::MirrorDelete { session } => self.session(session, None)?,
             command::Control::Multicast(multicast) => return self.multicast(multicast),
-            command::Control::Cells(cells) => return self.cells(cells),
-            command::Control::CheckCounter { counter, cell, condition } => {
-                self.check_counter(counter, cell.as_ref(), *condition)?
+            command::Control::Elements(elements) => return self.elements(elements),
+            command::Control::CheckCounter { counter, element, condition } => {
+                self.check_counter(counter, element.as_ref(), *condition)?
             }
         };
         Ok(vec![control])
@@ -422,9 +422,9 @@ impl<'p> Binder<'p> {
         Control::Multicast(group, replicas.collect::<Vec<Replica>>().into())
     }
 
-    fn check_counter(&self, name: &Word, cell: Option<&Word>, condition: Condition) -> Result<Control, Mistake> {
-        let text = |cell: &Word| format!("{}({})", name.text, cell.text);
-        let (counter, cell, name) = match cell {
+    fn check_counter(&self, name: &Word, element: Option<&Word>, condition: Condition) -> Result<Control, Mistake> {
+        let text = |element: &Word| format!("{}({})", name.text, element.text);
+        let (counter, element, name) = match element {
             None => {
                 let entry = self.label(name)?;
                 let mut counters = self.program.counters.iter();
@@ -432,16 +432,16 @@ impl<'p> Binder<'p> {
                 let missing = || Mistake::new(name.place, "the entry's table has no direct counter");
                 (direct.ok_or_else(missing)?.0, Cell::Entry(entry.clone()), name.text.clone())
             }
-            Some(cell) if cell.text.starts_with(|c: char| c.is_ascii_digit()) => {
+            Some(element) if element.text.starts_with(|c: char| c.is_ascii_digit()) => {
                 let counter = object(name, "counter", &self.program.counters, |counter| &counter.name)?;
-                (counter, Cell::Index(matches::index(cell, "an index")?), text(cell))
+                (counter, Cell::Index(matches::index(element, "an index")?), text(element))
             }
             Some(label) => {
                 let counter = object(name, "counter", &self.program.counters, |counter| &counter.name)?;
                 (counter, Cell::Entry(self.label(label)?.clone()), text(label))
             }
         };
-        Ok(Control::CheckCounter { name, counter, cell, condition })
+        Ok(Control::CheckCounter { name, counter, element, condition })
     }
 
     fn label(&self, word: &Word) -> Result<&EntryKey, Mistake> {
@@ -449,35 +449,35 @@ impl<'p> Binder<'p> {
         self.labels.get(label_name(word)).ok_or_else(|| names::unknown(word, "entry named", known))
     }
 
-    fn cells(&self, command: &Cells) -> Controls {
+    fn elements(&self, command: &Elements) -> Controls {
         let counter = |word| object(word, "counter", &self.program.counters, |counter| &counter.name);
         let register = |word| object(word, "register", &self.program.registers, |register| &register.name);
         let meter = |word| object(word, "meter", &self.program.meters, |meter| &meter.name);
         let at = |word| matches::index(word, "an index");
         let act = match command {
-            Cells::CounterRead { counter: name, index } => Control::ReadCounter(counter(name)?, at(index)?),
-            Cells::CounterWrite { counter: name, index, packets, bytes } => {
+            Elements::CounterRead { counter: name, index } => Control::ReadCounter(counter(name)?, at(index)?),
+            Elements::CounterWrite { counter: name, index, packets, bytes } => {
                 let value = CounterValue {
                     packets: matches::index(packets, "a count of packets")?,
                     bytes: matches::index(bytes, "a count of bytes")?,
                 };
                 Control::WriteCounter(counter(name)?, at(index)?, value)
             }
-            Cells::RegisterRead { register: name, index } => Control::ReadRegister(register(name)?, at(index)?),
-            Cells::RegisterWrite { register: name, index, value } => {
+            Elements::RegisterRead { register: name, index } => Control::ReadRegister(register(name)?, at(index)?),
+            Elements::RegisterWrite { register: name, index, value } => {
                 let id = register(name)?;
                 let width = self.program.registers[id].width;
                 let value = matches::number(value, width, &format!("register `{}`", name.text))?;
                 Control::WriteRegister(id, at(index)?, value)
             }
-            Cells::RegisterReset { register: name } => {
+            Elements::RegisterReset { register: name } => {
                 let id = register(name)?;
                 let register = &self.program.registers[id];
                 let initial = || register.initial.clone();
                 return Ok((0..register.size).map(|index| Control::WriteRegister(id, index, initial())).collect());
             }
-            Cells::MeterRates { meter: name, index } => Control::ReadMeter(meter(name)?, at(index)?),
-            Cells::SetMeterRates { meter: name, index, committed, peak } => {
+            Elements::MeterRates { meter: name, index } => Control::ReadMeter(meter(name)?, at(index)?),
+            Elements::SetMeterRates { meter: name, index, committed, peak } => {
                 let index = index.as_ref().map(at).transpose()?;
                 Control::SetMeter(meter(name)?, index, meter_rates(*committed, *peak))
             }

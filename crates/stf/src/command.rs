@@ -1,4 +1,4 @@
-//! The commands of an STF file, as they stand there: names and values are still text.
+//! The commands of an STF file, as they are written: names and values are still text.
 
 use super::Place;
 
@@ -31,7 +31,7 @@ pub enum Kind {
         digest: Word,
         fields: Vec<(Word, Word)>,
     },
-    /// An entry whose time has passed, and of which the control plane is told.
+    /// An entry whose time has passed, and of which the control plane is notified.
     ExpectIdle {
         table: Word,
         priority: Option<Word>,
@@ -72,7 +72,7 @@ pub enum Control {
     },
     CheckCounter {
         counter: Word,
-        cell: Option<Word>,
+        element: Option<Word>,
         condition: Condition,
     },
     /// With a number of bytes that the copies keep, or all.
@@ -98,7 +98,7 @@ pub enum Control {
         session: Word,
     },
     Multicast(Multicast),
-    Cells(Cells),
+    Elements(Elements),
     Aging(Aging),
     Wait,
     /// Nanoseconds to go on.
@@ -159,7 +159,7 @@ pub enum Multicast {
 
 /// Reading and writing counters, registers and meters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cells {
+pub enum Elements {
     CounterRead {
         counter: Word,
         index: Word,
@@ -186,7 +186,7 @@ pub enum Cells {
         meter: Word,
         index: Word,
     },
-    /// Without an index, all cells.
+    /// Without an index, all of them.
     SetMeterRates {
         meter: Word,
         index: Option<Word>,
@@ -234,7 +234,7 @@ pub enum EntryAction {
     Group(Word),
 }
 
-/// What `check_counter` asks of a cell.
+/// What `check_counter` compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Condition {
     pub unit: Unit,

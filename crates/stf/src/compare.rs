@@ -190,11 +190,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_and_what_is_too_much_is_told() {
-        let told = |mistakes: Vec<Mistake>| mistakes.into_iter().map(|m| m.to_string()).collect::<Vec<_>>();
+        let messages = |mistakes: Vec<Mistake>| mistakes.into_iter().map(|m| m.to_string()).collect::<Vec<_>>();
         let one = [expectation("12", true)];
-        assert_eq!(told(compare_in_order(3, &one, &[])), ["1:1: port 3: expected 12 $, but no more packets left"]);
-        assert_eq!(told(compare_in_order(3, &[], &[vec![0x12]])), ["0:0: port 3: unexpected packet 12"]);
-        let wrong = told(compare_collections(3, &one, &[vec![0x13]]));
+        assert_eq!(messages(compare_in_order(3, &one, &[])), ["1:1: port 3: expected 12 $, but no more packets left"]);
+        assert_eq!(messages(compare_in_order(3, &[], &[vec![0x12]])), ["0:0: port 3: unexpected packet 12"]);
+        let wrong = messages(compare_collections(3, &one, &[vec![0x13]]));
         assert_eq!(wrong, ["1:1: port 3, packet 1: expected 12 $\n         found 13"]);
     }
 }

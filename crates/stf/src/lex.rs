@@ -22,7 +22,7 @@ pub enum Kind {
 const MARKS: [&str; 19] =
     ["&&&", "==", "!=", "<=", ">=", "..", ":", "/", "(", ")", ",", "=", "<", ">", "+", "$", "*", "-", "&"];
 
-/// Commands whose values stand alone, behind one name. The last two are those of `bacus ctl`.
+/// Commands whose values are alone, after one name. The last two are those of `bacus ctl`.
 const VALUE_COMMANDS: [&str; 4] = ["value_set", "register_write", "value-sets", "registers"];
 
 /// The tokens of a line, up to its comment.
@@ -49,7 +49,7 @@ pub fn tokens(line: &str, number: u32) -> Result<Vec<Token>, Mistake> {
     Ok(found)
 }
 
-/// The length of the address with colons at the front, if there is one where a value may stand: one that begins with a letter is a name elsewhere.
+/// The length of the address with colons at the front, if there is one where a value is allowed: one that begins with a letter is a name elsewhere.
 fn address_length(rest: &[char], before: &[Token], takes_values: bool) -> Option<usize> {
     let length = address::colon_length(rest)?;
     if !rest[0].is_ascii_alphabetic() {

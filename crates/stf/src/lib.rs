@@ -2,7 +2,7 @@
 //!
 //! [`parse`] reads the text, [`bind::bind`] finds what its names mean in a program, [`run::run`] does it on an engine and compares. The dialect is the
 //! one of p4c's BMv2 runner with the additions of this project: masks, prefixes and ranges by name, `clock`, `seed`, `expect_digest`, `value_set`,
-//! `member`, `group`, and a `remove`, `check_counter` and `no_packet` that do what they say.
+//! `member`, `group`, and a `remove`, `check_counter` and `no_packet` as named.
 //!
 //! [`trace::run`] compares two engines instead: the same packets and writes through both.
 

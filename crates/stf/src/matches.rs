@@ -8,9 +8,9 @@ use num_bigint::BigUint;
 /// A number as it was written: which of its bits are given, and how wide it was written.
 struct Numeral {
     value: BigUint,
-    /// Bits that no `*` stands for; as wide as the text.
+    /// Bits that no `*` matches; as wide as the text.
     mask: BigUint,
-    /// Bits that the digits stand for; nothing for decimal numbers.
+    /// Bits of the digits; nothing for decimal numbers.
     written: Option<u32>,
     /// Bits of the `*` at the end.
     tail: u32,
@@ -313,9 +313,9 @@ mod tests {
         let masked = Value::Masked(word("10.0.0.1"), word("255.0.0.0"));
         let expected = Match::Ternary { value: big(0x0a00_0001), mask: big(0xff00_0000) };
         assert_eq!(match_of(&masked, MatchKind::Ternary, 32, "k", &mut warnings), Ok(expected));
-        let said: Vec<&str> = warnings.iter().map(|warning| warning.message.as_str()).collect();
+        let messages: Vec<&str> = warnings.iter().map(|warning| warning.message.as_str()).collect();
         let masked = "`10.0.0.1` has bits that its mask 0xff000000 leaves out: they do not count";
-        assert_eq!(said, ["`10.0.0.1` has bits beyond its prefix /8: they do not count", masked]);
+        assert_eq!(messages, ["`10.0.0.1` has bits beyond its prefix /8: they do not count", masked]);
         let wide = match_of(&prefix, MatchKind::Lpm, 48, "k", &mut warnings).expect_err("the key is wider");
         assert_eq!(wide.message, "`10.0.0.1` is an address of 32 bits, key `k` is 48 bits wide");
     }

@@ -94,7 +94,7 @@ pub fn find_key(word: &Word, names: &[&str]) -> Result<usize, Mistake> {
     Err(unknown(word, "key", names.iter().copied()))
 }
 
-/// The ways in which a key's name may be meant, the most literal first.
+/// The readings of a key's name, the most literal first.
 fn spellings(text: &str) -> Vec<String> {
     let mut spellings = vec![text.to_string(), format!("{text}$"), format!("{text}.$valid$")];
     for ending in [".valid", ".$valid", ".isValid()"] {

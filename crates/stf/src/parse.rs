@@ -1,7 +1,7 @@
 //! Reads STF, a command a line, and reports every line that is none.
 
 use super::command::{
-    Argument, Call, Cells, Command, Condition, Control, EntryAction, Key, Kind, Multicast, Pattern, Rate, Relation,
+    Argument, Call, Command, Condition, Control, Elements, EntryAction, Key, Kind, Multicast, Pattern, Rate, Relation,
     Unit, Value, Word,
 };
 use super::lex::{self, Token};
@@ -272,7 +272,7 @@ impl Line {
             "mc_mgrp_create" | "mc_node_create" | "mc_node_update" | "mc_node_associate" => {
                 Control::Multicast(self.multicast(command)?)
             }
-            _ => Control::Cells(self.cells(command, place)?),
+            _ => Control::Elements(self.elements(command, place)?),
         })
     }
 
@@ -285,30 +285,30 @@ impl Line {
         })
     }
 
-    fn cells(&mut self, command: &str, place: Place) -> Result<Cells, Mistake> {
+    fn elements(&mut self, command: &str, place: Place) -> Result<Elements, Mistake> {
         Ok(match command {
-            "counter_read" => Cells::CounterRead { counter: self.name("a counter")?, index: self.number()? },
-            "counter_write" => Cells::CounterWrite {
+            "counter_read" => Elements::CounterRead { counter: self.name("a counter")?, index: self.number()? },
+            "counter_write" => Elements::CounterWrite {
                 counter: self.name("a counter")?,
                 index: self.number()?,
                 packets: self.number()?,
                 bytes: self.number()?,
             },
-            "register_read" => Cells::RegisterRead { register: self.name("a register")?, index: self.number()? },
-            "register_write" => Cells::RegisterWrite {
+            "register_read" => Elements::RegisterRead { register: self.name("a register")?, index: self.number()? },
+            "register_write" => Elements::RegisterWrite {
                 register: self.name("a register")?,
                 index: self.number()?,
                 value: self.number()?,
             },
-            "register_reset" => Cells::RegisterReset { register: self.name("a register")? },
-            "meter_get_rates" => Cells::MeterRates { meter: self.name("a meter")?, index: self.number()? },
+            "register_reset" => Elements::RegisterReset { register: self.name("a register")? },
+            "meter_get_rates" => Elements::MeterRates { meter: self.name("a meter")?, index: self.number()? },
             "meter_set_rates" => {
                 let (meter, index) = (self.name("a meter")?, self.number()?);
-                Cells::SetMeterRates { meter, index: Some(index), committed: self.rate()?, peak: self.rate()? }
+                Elements::SetMeterRates { meter, index: Some(index), committed: self.rate()?, peak: self.rate()? }
             }
             "meter_array_set_rates" => {
                 let meter = self.name("a meter")?;
-                Cells::SetMeterRates { meter, index: None, committed: self.rate()?, peak: self.rate()? }
+                Elements::SetMeterRates { meter, index: None, committed: self.rate()?, peak: self.rate()? }
             }
             _ => {
                 let hint = nearest(command, COMMANDS.iter().copied());
@@ -428,10 +428,10 @@ impl Line {
 
     fn check_counter(&mut self) -> Result<Control, Mistake> {
         let counter = self.name("a counter, or the name of an entry")?;
-        let mut cell = None;
+        let mut element = None;
         if self.accept("(") {
             let is_number = self.is_number();
-            cell = Some(if is_number { self.number()? } else { self.name("an index, or the name of an entry")? });
+            element = Some(if is_number { self.number()? } else { self.name("an index, or the name of an entry")? });
             self.mark(")")?;
         }
         let mut condition = Condition { unit: Unit::Packets, relation: Relation::Equal, number: 0 };
@@ -445,7 +445,7 @@ impl Line {
             condition.relation = self.relation()?;
             condition.number = self.small()?;
         }
-        Ok(Control::CheckCounter { counter, cell, condition })
+        Ok(Control::CheckCounter { counter, element, condition })
     }
 
     fn relation(&mut self) -> Result<Relation, Mistake> {

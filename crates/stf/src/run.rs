@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// What came of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What was not as expected. Line 0 stands for unexpected output, which no line names.
+    /// What was not as expected. Line 0 is for unexpected output, which no line names.
     pub failures: Vec<Mistake>,
     /// What the reader of a result should know.
     pub notes: Vec<String>,
@@ -183,8 +183,8 @@ impl<'a> Runner<'a> {
             Control::SetDefault(table, call) => self.engine.set_default(*table, call),
             Control::SetMember(profile, id, call) => self.engine.set_member(*profile, *id, call),
             Control::SetGroup(profile, id, value) => self.engine.set_group(*profile, *id, value),
-            Control::CheckCounter { name, counter, cell, condition } => {
-                self.check_counter(place, name, (*counter, cell), *condition)
+            Control::CheckCounter { name, counter, element, condition } => {
+                self.check_counter(place, name, (*counter, element), *condition)
             }
             Control::ReadCounter(counter, index) => {
                 let value = self.engine.read_counter(*counter, &Cell::Index(*index))?;
@@ -199,11 +199,11 @@ impl<'a> Runner<'a> {
             Control::WriteRegister(register, index, value) => self.engine.write_register(*register, *index, value),
             Control::ReadMeter(meter, index) => {
                 let rates = self.engine.meter_rates(*meter, &Cell::Index(*index))?;
-                let told = rates.map_or("no rates".to_string(), |rates| {
+                let shown = rates.map_or("no rates".to_string(), |rates| {
                     let MeterRates { committed_rate, committed_burst, peak_rate, peak_burst } = rates;
                     format!("{committed_rate}/s burst {committed_burst}, peak {peak_rate}/s burst {peak_burst}")
                 });
-                self.print(format!("{}[{index}]: {told}", self.program.meters[*meter].name));
+                self.print(format!("{}[{index}]: {shown}", self.program.meters[*meter].name));
                 Ok(())
             }
             Control::SetMeter(meter, Some(index), rates) => {
@@ -235,10 +235,10 @@ impl<'a> Runner<'a> {
         &mut self,
         place: Place,
         name: &str,
-        (counter, cell): (CounterId, &Cell),
+        (counter, element): (CounterId, &Cell),
         condition: Condition,
     ) -> Result<(), Refusal> {
-        let value = self.engine.read_counter(counter, cell)?;
+        let value = self.engine.read_counter(counter, element)?;
         let found = match condition.unit {
             Unit::Packets => value.packets,
             Unit::Bytes => value.bytes,

@@ -51,7 +51,7 @@ pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
     switched(size, wishes, (ROUTES, Bridging::Everything))
 }
 
-/// As the papers have it: no table has more entries than `size`, the table of destinations says which addresses are the router's own, and addresses are
+/// As the papers have it: no table has more entries than `size`, the table of destinations defines which addresses are the router's own, and addresses are
 /// rewritten behind the next hop.
 pub fn l2l3acl_of_routers(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
     let mut workload = switched(size, wishes, (ROUTES.min(size), Bridging::Nothing))?;

@@ -77,9 +77,9 @@ fn chat(size: u64, members: u64) -> Workload {
             bytes.copy_from_slice(&headers(sender, sender % rooms, hosts[host as usize]));
         })
     };
-    let usual = Workload::of("chatserver");
+    let base = Workload::of("chatserver");
     // Each packet of a burst may wait as so many copies.
-    let buffers = Buffers { count: usual.buffers.count * (members as u32).max(4) / 4, ..usual.buffers };
+    let buffers = Buffers { count: base.buffers.count * (members as u32).max(4) / 4, ..base.buffers };
     Workload {
         size,
         entries: Box::new(move |sink| add(sink, &known, rooms)),
@@ -89,7 +89,7 @@ fn chat(size: u64, members: u64) -> Workload {
         stream: stream(size, OWN.1),
         copies: Some(members as f64),
         buffers,
-        ..usual
+        ..base
     }
 }
 

@@ -1,4 +1,4 @@
-//! Entries and packets of many from a few lines of STF: a line with a word in braces stands for as many lines as there are such things.
+//! Entries and packets of many from a few lines of STF: a line with a word in braces becomes as many lines as there are such things.
 //!
 //! `{route}`, `{route6}` and `{route128}` (IPv4 in 128 bits) are prefixes, `{host}` hosts of 11.0.0.0/8, `{hop}` next hops, `{rule}` rules. A route's
 //! line may name its next hop. In `packet` lines, `{ip}`, `{ip6}` and `{ip_host}` are UDP packets to a route or a host, drawn for each, and
@@ -10,7 +10,7 @@ use super::routers::ipv6_prefixes;
 use crate::traffic::SEED;
 use driver::random::Random;
 
-/// How many lines a line stands for.
+/// How many lines a line becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     pub routes: u64,
@@ -65,7 +65,7 @@ impl Routes {
         }
     }
 
-    /// What a line stands for.
+    /// What a line becomes.
     fn entries(&self, line: &str, counts: Counts) -> Vec<String> {
         let of_hop = |line: String, number: u64| line.replace("{hop}", &(1 + number % counts.hops).to_string()) + "\n";
         if line.contains("{route}") {

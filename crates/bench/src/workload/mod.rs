@@ -45,7 +45,7 @@ pub type Rows = dyn Fn(&mut Sink<'_>) -> Result<(), Failure>;
 /// Few enough buffers that packets stay in the first cache levels, as behind a NIC that writes to the cache.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
 
-/// For frames of all usual lengths.
+/// For frames of all common lengths.
 const LONG_BUFFERS: Buffers = Buffers { bytes: 4096, ..BUFFERS };
 
 /// Members of a multicast group: ports, and the numbers of their replicas.
@@ -101,13 +101,13 @@ impl Workload {
 /// Options of a workload beside its size.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
-    /// A file of IPv4 routes, `PREFIX/LENGTH`, white space, any word that stands for a next hop.
+    /// A file of IPv4 routes, `PREFIX/LENGTH`, white space, any word as the next hop.
     pub rib: Option<PathBuf>,
     /// Percent of the packets that are to be dropped, for three reasons.
     pub dropped: u32,
 }
 
-/// Says what is wrong with a file of routes.
+/// Reports what is wrong with a file of routes.
 pub fn check_routes(rib: &Path) -> Result<(), Failure> {
     prefixes::read(rib, 0).map(drop)
 }

@@ -192,7 +192,7 @@ pub fn mpls(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     })
 }
 
-/// Each packet is permitted by a rule drawn at random; rules tell each other apart by destination and port.
+/// Each packet is permitted by a rule drawn at random; rules differ in destination and port.
 pub fn firewall(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     let destination = |rule: u64| 0x0a00_0000 | (rule as u32) << 8;
     let entries = move |sink: &mut Sink<'_>| {

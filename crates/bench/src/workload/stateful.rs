@@ -44,8 +44,8 @@ pub fn nat(size: u64, _: &Wishes) -> Result<Workload, Failure> {
             bytes[12..].copy_from_slice(&udp(src, dst, [5_000, 53], 26));
         })
     };
-    let mut usual = Workload::of("nat");
-    usual.source.define.push(format!("MAPPINGS={}", (2 * size).next_power_of_two().max(MAPPINGS)));
+    let mut base = Workload::of("nat");
+    base.source.define.push(format!("MAPPINGS={}", (2 * size).next_power_of_two().max(MAPPINGS)));
     Ok(Workload {
         size,
         files: vec![Origin::File("bench/workloads/nat.stf".into())],
@@ -54,7 +54,7 @@ pub fn nat(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         is_learning: true,
         lines: vec![(2.0, size * 32)],
         stream: stream(size, 20),
-        ..usual
+        ..base
     })
 }
 
@@ -70,7 +70,7 @@ pub fn l2fwd_crypto(size: u64, _: &Wishes) -> Result<Workload, Failure> {
             bytes.copy_from_slice(&(random.draw() as u32).to_be_bytes());
         })
     };
-    let usual = Workload::of("l2fwd_crypto");
+    let base = Workload::of("l2fwd_crypto");
     Ok(Workload {
         size,
         externs: vec!["apps/l2fwd_crypto/cipher.c".into(), "pkg:libcrypto".into()],
@@ -78,7 +78,7 @@ pub fn l2fwd_crypto(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         trace: Box::new(packets),
         buffers: super::LONG_BUFFERS,
         stream: stream(1, 4),
-        ..usual
+        ..base
     })
 }
 

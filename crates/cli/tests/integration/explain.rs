@@ -205,7 +205,7 @@ fn machine_files_that_do_not_fit_are_warned_about() {
         ("truncated", "toml: line ", Some(whole[..whole.len() / 3].to_string())),
         ("absurd", "parallelism: expected a number from 1", Some(absurd)),
         ("stale", "plans are for Another", Some(whole.replace("cpu = \"", "cpu = \"Another "))),
-        ("another method", "which measured in another way", Some(format!("method = 1\n{}", lines_but("method = ")))),
+        ("another method", "which had another method", Some(format!("method = 1\n{}", lines_but("method = ")))),
     ];
     for (name, why, text) in cases {
         let file = std::env::temp_dir().join(format!("bacus-{}-{name}.toml", std::process::id()));

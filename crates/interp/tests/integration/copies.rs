@@ -5,7 +5,7 @@ use control::plane::{Frame, Outcome, Replica, Session};
 use hlir::Program;
 use interp::{PORTS, Switch};
 
-/// A packet says what is done with it: 0, it becomes a group, of which each member is cloned once more; 1, it is cloned to three members on every pass;
+/// A packet's first byte selects what is done with it: 0, it becomes a group, of which each member is cloned once more; 1, it is cloned to three members on every pass;
 /// 2, it is cloned once, to three packets as of 0, and is unknown.
 const PROGRAM: &str = "program multiplies for none
 budget reentries 64 copies 10 states 100 iterations 10

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// Points may differ by so much, relative to the smaller.
 const CLOSE: f64 = 0.1;
-/// Or by so many cycles: with costs of one or two, a tenth is less than the clock tells.
+/// Or by so many cycles: with costs of one or two, a tenth is less than the clock resolves.
 const CYCLES: f64 = 0.25;
 
 /// A point of both files.
@@ -24,7 +24,7 @@ impl Point {
         Point { name, one, other, agrees: apart <= one.min(other) * CLOSE || apart <= CYCLES }
     }
 
-    /// How far the other is from the one, relative to it; costs of nothing are as close as a clock can tell.
+    /// How far the other is from the one, relative to it; costs of nothing are as close as a clock resolves.
     fn error(&self) -> f64 {
         if self.one == self.other { 0.0 } else { self.other / self.one.max(CYCLES) - 1.0 }
     }
@@ -36,7 +36,7 @@ impl Point {
     }
 }
 
-/// What there is to say about two files, and whether they agree.
+/// Messages about two files, and whether they agree.
 pub fn compare(one: &Machine, other: &Machine) -> (String, bool) {
     let points = points(one, other);
     let apart: Vec<&Point> = points.iter().filter(|point| !point.agrees).collect();
@@ -122,7 +122,7 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     points
 }
 
-/// What saturates an echo, if both files say it of the same port.
+/// What saturates an echo, if both files have it for the same port.
 fn of_echo(one: &Port, other: &Port) -> Vec<Point> {
     if one.device != other.device {
         return Vec::new();

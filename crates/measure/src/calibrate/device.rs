@@ -1,7 +1,7 @@
 //! The echo on a port at hand: what saturates it, and what work is free meanwhile, with the packets that come there.
 //!
 //! Where next to nothing comes by itself, the calibration sends some packets of its own. On ports whose packets return (two that are wired to each
-//! other, or one that is a loop) the echo keeps them circulating while it is measured. On others there is nothing to measure, and a message says so.
+//! other, or one that is a loop) the echo keeps them circulating while it is measured. On others there is nothing to measure, which a message reports.
 
 use super::saturation::{self, BUSY, Batches, Cost, Saturation};
 use super::time_budget::TimeBudget;
@@ -26,7 +26,7 @@ const BUFFER_BYTES: u32 = 2048;
 const WATCHED: Duration = Duration::from_millis(3);
 const LONGEST: Duration = Duration::from_millis(30);
 const SETTLED: u32 = 3;
-/// Bursts that it is watched for: packets are counted behind a burst, so fewer of them tell nothing.
+/// Bursts that it is watched for: packets are counted behind a burst, so fewer of them are noise.
 const BURSTS: u32 = 10;
 /// Fewer packets a second than this are chatter.
 const TRAFFIC: f64 = 20_000.0;
@@ -135,7 +135,7 @@ impl Running<'_> {
         Watched { packets, ns, work }
     }
 
-    /// What a packet costs; none if none comes, or if so few bursts have time for their work that nothing can be said.
+    /// What a packet costs; none if none comes, or if so few bursts have time for their work that nothing can be concluded.
     fn sample(&mut self, batch: u32, work: u64, ticks_per_us: f64) -> Option<Cost> {
         let watched = self.watch(batch, work, window(batch, work, ticks_per_us)?);
         if watched.packets == 0 {

@@ -38,7 +38,7 @@ const ACCESSES: [(Access, &str, &str); 8] = [
     (Access::BusyT0, "stream with prefetch T0 and 60 operations", "prefetch distance"),
     (Access::BusyT1, "stream with prefetch T1 and 60 operations", "prefetch distance"),
 ];
-/// Colours that also the colour-blind tell apart, all of them dark enough for thin lines on white (Okabe and Ito).
+/// Colours that also the colour-blind distinguish, all of them dark enough for thin lines on white (Okabe and Ito).
 const COLOURS: [RGBColor; 5] =
     [RGBColor(0, 0, 0), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(0, 114, 178), RGBColor(204, 121, 167)];
 const GREY: RGBColor = RGBColor(90, 90, 90);

@@ -33,7 +33,7 @@ const PATH: [&str; 12] = [
 const BURST: u32 = 64;
 /// What all packets of the trace have.
 const PROTOCOL: u64 = 17;
-/// Cycles below which no operation is: a machine that was disturbed says something absurd.
+/// Cycles below which no operation is: a machine that was disturbed gives absurd values.
 const LEAST: f64 = 0.01;
 
 /// The pipelines that are run: packet by packet first, then with lanes.
@@ -77,7 +77,7 @@ impl Subject {
         Some(VectorUnit { packets, operation_cycles: self.operation(packets, gained, machine) })
     }
 
-    /// What an operation must cost for the model to say that a packet gains this.
+    /// What an operation must cost for the model to predict that a packet gains this.
     fn operation(&self, packets: u32, gained: f64, machine: &Machine) -> f64 {
         let inputs = inputs(machine.clone());
         let traffic = Traffic::estimate(&self.program, &inputs);
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// What the model says of this very program is what was measured.
+    /// The model's prediction for this very program is what was measured.
     #[test]
     fn what_was_gained_is_what_the_model_promises() {
         let subject = subject();

@@ -25,7 +25,7 @@ const LOADS: [u32; 32] = [
     64,
 ];
 const FILLERS: [u32; 3] = [0, 64, 640];
-/// No fillers and no loads: stands for misses of which each waits for the one before.
+/// No fillers and no loads: represents misses of which each waits for the one before.
 const ALONE: (u32, u32) = (0, 0);
 /// More loads than a core has room for: each one more waits for one to come.
 const MANY_LOADS: u32 = 32;
@@ -34,7 +34,7 @@ const SPANS_KB: [u64; 8] = [1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 
 const APART: [Access; 2] = [Access::Load, Access::BusyT0];
 const AHEAD: u32 = 64;
 const BURSTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-/// Kept for what is measured behind the curves. No further round of them is begun that would end later: a busy machine gets fewer, which is said.
+/// Kept for what is measured behind the curves. No further round of them is begun that would end later: a busy machine gets fewer, which is reported.
 const BEHIND: Duration = Duration::from_secs(8);
 /// Counts that take turns wait so long for quiet samples: disturbances are often shorter.
 const TIMEOUT: Duration = Duration::from_millis(150);
@@ -234,14 +234,14 @@ fn more(probe: &Probe, bytes: usize, (kernel, lines): (probe::Access, u32), want
 }
 
 /// One row of a table; none where the processor does not have the access. A gather brings several lines, so it has no cell for fewer: the
-/// narrowest one that it can do stands there.
+/// narrowest one that it can do is there.
 fn costs_of(row: &[Option<Samples>]) -> Option<Vec<f64>> {
     let cost = |samples: &Samples| cost(samples).max(0.001);
     let narrowest = row.iter().flatten().next().map(cost)?;
     Some(row.iter().map(|cell| cell.as_ref().map_or(narrowest, cost)).collect())
 }
 
-/// A larger burst never costs a packet more: what says so is noise.
+/// A larger burst never costs a packet more: such a result is noise.
 fn falling(points: &mut [(u32, f64)]) {
     points.reverse();
     rising(points);
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(window(&points), 224);
     }
 
-    /// What the kernels give is not the matter here, but that there is something of each, and that it is said to be little.
+    /// What the kernels give is not the matter here, but that there is something of each, and that it is reported as little.
     #[test]
     fn when_time_is_up_everything_is_measured_once_and_said_to_be_noise() {
         let root = std::env::temp_dir().join(format!("bacus-time-budget-test-{}", std::process::id()));

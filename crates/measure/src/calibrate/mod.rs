@@ -153,7 +153,7 @@ pub fn copy_to_cache(file: &Path) -> Result<(), Failure> {
     fs::copy(file, kept).map(drop).map_err(|error| Failure::unwritable(file, &error))
 }
 
-/// Takes over what the file that is written anew says of a port at hand; that port, if there is one.
+/// Keeps what the file that is replaced has about a port at hand; that port, if there is one.
 pub fn keep_port(measured: &mut Measured, file: &Path) -> Option<Port> {
     let before = of_this_processor(file).filter(|before| before.port.device.is_some())?;
     keep_device(&mut measured.machine.port, &before.port);
@@ -168,7 +168,7 @@ fn keep_device(port: &mut Port, before: &Port) {
     port.free_cycles = before.free_cycles;
 }
 
-/// What there is to say about two machine files, and whether they agree.
+/// Messages about two machine files, and whether they agree.
 pub fn compare(one: &Path, other: &Path) -> Result<(String, bool), Failure> {
     Ok(compare::compare(&read(one)?, &read(other)?))
 }
@@ -178,7 +178,7 @@ fn read(path: &Path) -> Result<Machine, Failure> {
     Machine::parse(&text).map_err(|message| Failure::input(format!("{}: {message}", path.display())))
 }
 
-/// What a machine's file says that its owner could do, if it is this processor's.
+/// The advice of a machine's file to its owner, if it is this processor's.
 pub fn hint_of(file: &Path) -> Option<String> {
     of_this_processor(file).as_ref().and_then(pages_of_host)
 }
@@ -195,7 +195,7 @@ pub struct AtHand<'a> {
 pub fn port_at_hand(
     wanted: &AtHand<'_>,
     output: &Path,
-    tell: impl FnOnce(&Measured),
+    report: impl FnOnce(&Measured),
 ) -> Result<(Port, Saturation), Failure> {
     device::check(wanted.ports)?;
     let mut budget = TimeBudget::begin();
@@ -207,7 +207,7 @@ pub fn port_at_hand(
             eprintln!("there is no {} that suits: this machine is measured first", output.display());
             let measured = measure_all(wanted.cc, wanted.memory, false, budget.before(FOR_PORT))?;
             write(output, &measured.machine)?;
-            tell(&measured);
+            report(&measured);
             measured.machine
         }
     };
@@ -294,10 +294,11 @@ mod tests {
         assert_eq!(doubts(&measured), [""; 0]);
         measured.machine.spread = 0.2;
         measured.short.push("1 of 6 rounds of the curves".to_string());
-        let said = doubts(&measured);
+        let messages = doubts(&measured);
         assert!(
-            said[0].contains("differ by 20 %") && said[1].contains("time was up after 1 of 6 rounds of the curves"),
-            "{said:?}"
+            messages[0].contains("differ by 20 %")
+                && messages[1].contains("time was up after 1 of 6 rounds of the curves"),
+            "{messages:?}"
         );
     }
 

@@ -42,7 +42,7 @@ const MBUF_LINES: f64 = 2.0;
 /// Bytes of an mbuf's head.
 const MBUF_BYTES: u64 = 128;
 
-/// Pipelines that tell, while they run, what the port, an operation and stages cost.
+/// Pipelines that measure, while they run, what the port, an operation and stages cost.
 pub struct Pace {
     /// Operations of the program without tables.
     count: f64,
@@ -109,17 +109,17 @@ impl Pace {
 
     /// Writes what was found into `machine`, which has been measured but for that.
     pub fn write(&self, machine: &mut Machine) {
-        let [first, usual, last, worked, large, prefetched, small, pipelined] =
+        let [first, middle, last, worked, large, prefetched, small, pipelined] =
             self.runs.each_ref().map(|runs| median(runs.iter().map(|run| &run.samples)));
-        let own = evened([first, usual, last]);
-        let usual = own[1];
+        let own = evened([first, middle, last]);
+        let middle = own[1];
         let head = machine.line_cycles(Access::Load, u64::from(BUFFERS.count) * MBUF_BYTES, machine.parallelism);
         let mbuf = own.iter().map(|cycles| cycles + MBUF_LINES * head).collect();
-        // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
-        machine.operation_cycles = ((worked - usual) / self.count).max(0.01);
+        // A machine that was disturbed between the two gives absurd values; a tick for a hundred operations is as absurd.
+        machine.operation_cycles = ((worked - middle) / self.count).max(0.01);
         let more = self.lanes.counted(self.vector_bytes);
         machine.stages =
-            Some(self.staged.costs([large, prefetched, small, pipelined], usual, &more, self.vector_bytes));
+            Some(self.staged.costs([large, prefetched, small, pipelined], middle, &more, self.vector_bytes));
         machine.vector = self.lanes.costs(machine);
         machine.port = Port { burst: BURSTS.to_vec(), own, mbuf, ..Port::default() };
     }
@@ -144,9 +144,9 @@ pub fn measure(pace: &mut Pace, mbufs: &mut Option<Mbufs>, machine: &mut Machine
 /// Costs of a packet by burst, where the middle one is at most the interpolation of its neighbours: what a burst costs once is
 /// spread over more packets, and what caches have no room for grows with it. Something else came in between, then, and plans would take another burst for it.
 fn evened(costs: [f64; BURSTS.len()]) -> Vec<f64> {
-    let [few, usual, many] = BURSTS.map(f64::from);
+    let [few, some, many] = BURSTS.map(f64::from);
     let [first, middle, last] = costs;
-    let between = first + (last - first) * (usual - few) / (many - few);
+    let between = first + (last - first) * (some - few) / (many - few);
     vec![first, middle.min(between), last]
 }
 
@@ -237,12 +237,12 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn the_usual_burst_is_no_dearer_than_between_its_neighbours() {
+    fn the_middle_burst_costs_no_more_than_between_its_neighbours() {
         assert_eq!(evened([6.0, 7.0, 3.0]), [6.0, 5.0, 3.0]);
         assert_eq!(evened([6.0, 4.0, 5.0]), [6.0, 4.0, 5.0]);
     }
 
-    /// Numbers are not the matter, but that there is one of each, that it is said to be noise, and what stands for mbufs where there is no DPDK.
+    /// Numbers are not the matter, but that there is one of each, that it is reported as noise, and what replaces mbufs where there is no DPDK.
     #[test]
     fn the_port_is_measured_once_when_time_is_up_and_mbufs_where_dpdk_is() {
         let compiler = Compiler::find(None).expect("there is a compiler");

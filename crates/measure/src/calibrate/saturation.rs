@@ -12,13 +12,13 @@ pub const BUSY: &str = include_str!("busy.c");
 const BATCHES: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// An echo is saturated where its rate is this part of the best.
 const SATURATED: f64 = 0.97;
-/// Less than this part of an echo's cycles is not told from none: two runs differ by as much.
+/// Less than this part of an echo's cycles is not distinguished from none: two runs differ by as much.
 const NOISE: f64 = 0.1;
 
 /// What is known of a port. Points rise, and cycles are a packet's.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saturation {
-    /// What stood behind the port; `None` is the in-memory port.
+    /// The device of the port; `None` is the in-memory port.
     pub device: Option<String>,
     pub batches: Vec<(u32, f64)>,
     /// Cycles of work that are free, by batch.
@@ -74,7 +74,7 @@ impl Batches {
         Batches(BATCHES.map(|batch| (batch, Samples::default(), Samples::default())).into())
     }
 
-    /// So many samples more of every batch, each by `echo`, which is told the batch and the ticks of work for a packet. `None` ends a batch's turn.
+    /// So many samples more of every batch, each by `echo`, which gets the batch and the ticks of work for a packet. `None` ends a batch's turn.
     pub fn round(&mut self, samples: usize, mut echo: impl FnMut(u32, u64) -> Option<Cost>) {
         for (batch, idle, beside) in &mut self.0 {
             // The first brings the code, and lets a port come to its pace.
@@ -120,7 +120,7 @@ const WANTED: u64 = 0;
 const SPENT: u64 = 1;
 const PACKETS: u64 = 2;
 
-/// Tells the echo how many ticks of work a packet has.
+/// Gives the echo how many ticks of work a packet has.
 pub fn set_work<L: Lane>(switch: &Switch<L>, ticks: u64) {
     switch.state.registers[0].write(WANTED, &[ticks]);
 }

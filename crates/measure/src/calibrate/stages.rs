@@ -1,7 +1,7 @@
 //! What stages cost where memory costs nothing: a program with one small table, in groups of two sizes, with prefetches and without, and pipelined by a group.
 //!
 //! Operations are those that the model counts, so what they cost here is for code of this kind. Large groups, and those of a program that does more
-//! ([`super::lanes`]), tell what an operation costs, small ones what each loop over a group does.
+//! ([`super::lanes`]), measure what an operation costs, small ones what each loop over a group costs.
 
 use super::port::{Run, load};
 use driver::failure::Failure;
@@ -78,7 +78,7 @@ impl Subject {
         let [large, prefetched, small, pipelined] = runs;
         let [many, few] = GROUPS.map(f64::from);
         let (operations, loops) = counts(&self.program, &self.plans[LARGE], &Inputs::default(), vector_bytes);
-        // A machine that was disturbed says something absurd: costs are never below nothing.
+        // A machine that was disturbed gives absurd values: costs are never below nothing.
         let loop_cycles = ((small - prefetched) / loops / (1.0 / few - 1.0 / many)).max(0.0);
         let done = |cycles: f64, loops: f64| (cycles - port - loops * loop_cycles / many).max(0.0);
         let work = done(large, loops) + done(more.cycles, more.loops);
@@ -96,7 +96,7 @@ pub struct Counted {
     pub loops: f64,
 }
 
-/// Operations of a packet, and loops over a group, that the model counts for a plan: what it says on machines where nothing else costs anything.
+/// Operations of a packet, and loops over a group, that the model counts for a plan: what it predicts on machines where nothing else costs anything.
 pub fn counts(program: &Program, plan: &Plan, inputs: &Inputs, vector_bytes: u32) -> (f64, f64) {
     let group = plan.loops.first().map_or(1, |stage| stage.group);
     let nothing = Stages { operation_cycles: f64::MIN_POSITIVE, ..Stages::default() };

@@ -1,6 +1,6 @@
 //! The time that a calibration may take, whatever the machine does meanwhile, and what it was too short for.
 //!
-//! Every part asks before it goes on, and takes a first sample even when time is up: a number with few samples is noise, and is said to be, but there is one.
+//! Every part asks before it goes on, and takes a first sample even when time is up: a number with few samples is noise, and is reported so, but there is one.
 
 use std::time::{Duration, Instant};
 

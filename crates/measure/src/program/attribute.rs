@@ -1,6 +1,6 @@
 //! Which node of the program an instruction of its C belongs to.
 //!
-//! A node's code is in functions that have its name, inlined wherever they are called. Lookups of a whole group stand in the functions of stages, on
+//! A node's code is in functions that have its name, inlined wherever they are called. Lookups of a whole group are in the functions of stages, on
 //! lines that name the table. What belongs to no node is the stages' own: packets taken up and put aside, loops, the begin and end of a burst.
 
 use hlir::{NodeId, Program};
@@ -50,7 +50,7 @@ impl Parts {
     }
 }
 
-/// The C text of a pipeline, as far as it tells nodes apart.
+/// The C text of a pipeline, as far as it distinguishes nodes.
 struct Reader<'p> {
     program: &'p Program,
     functions: BTreeMap<String, NodeId>,

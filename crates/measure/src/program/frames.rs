@@ -13,7 +13,7 @@ pub const SHUFFLED: usize = 4096;
 const SEED: u64 = 1;
 /// Bytes of Ethernet's shortest frames: tests have shorter packets, and networks have none.
 const SHORTEST: usize = 60;
-/// For packets of usual lengths; those of longer packets are larger.
+/// For packets of common lengths; those of longer packets are larger.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
 pub const LARGEST_BUFFERS: Buffers = Buffers { bytes: 16384, ..BUFFERS };
 

@@ -167,7 +167,7 @@ impl<'a> Measuring<'a> {
                     staging: cycles(parts.share(&Part::Stages)),
                     nodes: parts.nodes().map(|(name, share)| (name.to_string(), cycles(share))).collect(),
                 };
-                (Some(parted), format!("{on}; its time was seen {} times, to tell where it goes", parts.count()))
+                (Some(parted), format!("{on}; its time was seen {} times, to attribute it to nodes", parts.count()))
             }
             Err(why) => (None, format!("{on}; not by node: {why}")),
         };
@@ -213,7 +213,7 @@ fn run<L: Player>(engine: &mut NativeEngine<'_, L>, packets: u64) {
     engine.switch().run(0);
 }
 
-/// What packets told the control plane is not wanted, but must not fill its ring.
+/// The packets' messages to the control plane are not wanted, but must not fill its ring.
 fn forget<L: Player>(engine: &mut NativeEngine<'_, L>) {
     let _ = engine.switch().take_events(usize::MAX);
 }

@@ -2,7 +2,7 @@
 //! drop.
 //!
 //! Architectures drop by a value: v1model by `egress_spec == 511`, PSA by a boolean. The `drop` rules of a
-//! buffering manager say which. An arm of a branch ends in a drop if it assigns the value and no later
+//! buffering manager define which. An arm of a branch ends in a drop if it assigns the value and no later
 //! statement assigns another. Programs test for errors, so such an arm is unlikely.
 
 use hlir::{Binary, Effect, Expression, NodeId, NodeKind, Place, Program, Statement};

@@ -18,7 +18,7 @@ pub struct Mass {
     pub facts: Facts,
 }
 
-/// The packets that leave a body, by the way they leave it.
+/// The packets that leave a body, by the exit they take.
 #[derive(Clone, Debug)]
 pub struct Ends {
     pub through: Mass,

@@ -2,7 +2,7 @@
 //!
 //! Counted misses of a profile come first, then heuristics. A joint table is made of its sources: it is hit where both
 //! are, and runs a hidden action as often as these run its two halves together. What a profile has counted at the
-//! sources' nodes says how often that is.
+//! sources' nodes gives how often that is.
 
 use super::branch_probabilities::{DROPS, Estimator, LookupOutcomes, MISSES, MISSES_LEARNED, MISSES_RULES, Outflow};
 use super::facts::Facts;
@@ -122,7 +122,7 @@ impl Estimator<'_, '_> {
             {
                 0.0
             }
-            // An action that may stand in entries but is also the default is rare in entries.
+            // An action that may be in entries but is also the default is rare in entries.
             Scope::Everywhere | Scope::TableOnly if action == default && table.actions.len() > 1 => DROPS,
             Scope::Everywhere | Scope::TableOnly if drops(action, true) => DROPS,
             Scope::Everywhere | Scope::TableOnly => 1.0,

@@ -37,7 +37,7 @@ pub fn graph(explained: &Explanation) -> String {
         }
     }
     explained.nodes.iter().for_each(|node| shape(&mut svg, node, places[&node.name]));
-    // Last, so that no box and no edge is in the way.
+    // Last, so that no box and no edge covers them.
     svg.push_str(&labels);
     svg.push_str("</svg>\n");
     svg

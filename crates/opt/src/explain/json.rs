@@ -48,7 +48,7 @@ fn decision(decision: &Decision) -> String {
 }
 
 fn node(node: &NodeRow) -> String {
-    let ways = node.onward.iter().map(|(to, share)| format!("{{\"to\": {}, \"share\": {share:.5}}}", string(to)));
+    let edges = node.onward.iter().map(|(to, share)| format!("{{\"to\": {}, \"share\": {share:.5}}}", string(to)));
     format!(
         "  {{\"name\": {}, \"kind\": {}, \"place\": {}, \"share\": {:.5}, \"leaving\": {:.5}, \"on_path\": {}, \"issue\": {:.2}, \
          \"memory\": {:.2}, \"mispredicted\": {:.2}, \"measured\": {}, \"onward\": [{}]}}",
@@ -62,7 +62,7 @@ fn node(node: &NodeRow) -> String {
         node.predicted.memory,
         node.predicted.mispredicted,
         optional(node.measured),
-        ways.collect::<Vec<String>>().join(", ")
+        edges.collect::<Vec<String>>().join(", ")
     )
 }
 

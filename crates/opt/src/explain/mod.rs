@@ -25,7 +25,7 @@ use hlir::{NodeId, NodeKind, Plan, Program};
 const COSTS: &str = "Costs of decisions: a line costs the mean of its working set and of one twice as large, as if other cores used half of \
                      the caches half of the time. All other predictions are for the machine as measured.\n\
                      The cost of the hot path and its stages is from when they were chosen, without later decisions.\n\
-                     The plain program runs packet by packet, with the usual structure for the keys of each table; packet_by_packet has the \
+                     The plain program runs packet by packet, with the default structure for the keys of each table; packet_by_packet has the \
                      structures of the plan.";
 /// Why staging may be negative.
 const SAVED: &str = "Stages are predicted to save more cycles in the nodes than they cost themselves.";
@@ -229,12 +229,12 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
             decisions.push(decision(what, format!("not compared in code: expected {expected}"), &None));
         }
     }
-    for share in &plan.joints {
-        let JointTables { secondary: table, primary: owner, bits, .. } = share;
+    for joint in &plan.joints {
+        let JointTables { secondary: table, primary, bits, .. } = joint;
         decisions.push(decision(
             format!("joint exact table {table}"),
-            format!("in the array of {owner}, {bits} bits"),
-            &share.reason,
+            format!("in the array of {primary}, {bits} bits"),
+            &joint.reason,
         ));
     }
     decisions.extend(joins::decisions(program, plan, inputs));
@@ -247,8 +247,8 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
         let vector = if stage.vector > 1 { format!(", vectors of {}", stage.vector) } else { String::new() };
         let chosen = format!("a stage, groups of {} packets{vector}", stage.group);
         decisions.push(decision(format!("lookup at {}", stage.node), chosen, &stage.reason));
-        for request in &stage.prefetches {
-            decisions.push(decision(accessed(&request.access), placed(request), &request.reason));
+        for prefetch in &stage.prefetches {
+            decisions.push(decision(accessed(&prefetch.access), placed(prefetch), &prefetch.reason));
         }
     }
     decisions
@@ -271,14 +271,14 @@ fn accessed(access: &Access) -> String {
     }
 }
 
-fn placed(request: &hlir::plan::Prefetch) -> String {
-    let hint = hlir::text::written_hint(request.hint).to_uppercase();
+fn placed(prefetch: &hlir::plan::Prefetch) -> String {
+    let hint = hlir::text::written_hint(prefetch.hint).to_uppercase();
     let pipelined = |work: &str| {
         let groups =
-            if request.distance == 1 { "one group".to_string() } else { format!("{} groups", request.distance) };
+            if prefetch.distance == 1 { "one group".to_string() } else { format!("{} groups", prefetch.distance) };
         format!("prefetch {hint}, {groups} ahead, interleaved with {work}")
     };
-    match request.placement {
+    match prefetch.placement {
         Placement::None => "no prefetch".to_string(),
         Placement::OwnLoop => format!("prefetch {hint}, in a loop before the lookups"),
         Placement::WithLookups => pipelined("lookups"),

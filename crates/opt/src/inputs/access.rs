@@ -1,4 +1,4 @@
-//! The ways to access a cache line that `bacus calibrate` measures.
+//! The kinds of access to a cache line that `bacus calibrate` measures.
 
 /// How a cache line is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

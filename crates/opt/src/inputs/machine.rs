@@ -195,18 +195,18 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// Reads a machine file. The message says what is wrong and where.
+    /// Reads a machine file. The message names the mistake and its place.
     pub fn parse(text: &str) -> Result<Machine, String> {
         let Method { method } = toml::from_str(text).map_err(|error| with_position(&error, text))?;
         if method.is_some_and(|method| method != METHOD) {
-            return Err("another `bacus calibrate` wrote it, which measured in another way".to_string());
+            return Err("another `bacus calibrate` wrote it, which had another method".to_string());
         }
         let machine: Machine = toml::from_str(text).map_err(|error| with_position(&error, text))?;
         machine.check().map(|()| machine)
     }
 
     pub fn print(&self) -> String {
-        toml::to_string(self).expect("a machine has nothing that TOML cannot say")
+        toml::to_string(self).expect("a machine has nothing that TOML cannot express")
     }
 
     /// Bytes of the vectors that plans assume.
@@ -443,7 +443,7 @@ mod tests {
         let text = Machine::default().print();
         let ours = format!("method = {METHOD}\n");
         let wrong = |line: &str| Machine::parse(&text.replace(&ours, line)).expect_err("it is of another method");
-        assert!(wrong("method = 10\nlanes = 8\n").contains("in another way"));
+        assert!(wrong("method = 10\nlanes = 8\n").contains("another method"));
         assert!(wrong("").contains("missing field `method`"));
     }
 
@@ -523,7 +523,7 @@ mod tests {
         ];
         for (file, reason) in cases {
             let message = Machine::parse(&file).expect_err(&format!("accepted:\n{file}"));
-            assert!(message.contains(reason), "`{message}` does not say `{reason}`");
+            assert!(message.contains(reason), "`{message}` does not have `{reason}`");
         }
     }
 
@@ -532,8 +532,8 @@ mod tests {
         let text = Machine::default().print();
         let wrong = |text: &str| Machine::parse(text).expect_err("it is no machine file");
         let line = text.lines().position(|line| line.starts_with("load = ")).expect("there are loads") + 1;
-        let told = wrong(&text.replace("load = [", "load = [\"é\", é, "));
-        assert!(told.starts_with(&format!("line {line}, column 14: ")) && !told.contains('\n'), "{told}");
+        let message = wrong(&text.replace("load = [", "load = [\"é\", é, "));
+        assert!(message.starts_with(&format!("line {line}, column 14: ")) && !message.contains('\n'), "{message}");
         assert_eq!(wrong("cpu = \"a\"\n\ncpu = 4\n"), "line 3, column 1: duplicate key");
         assert_eq!(wrong("cpu = \"a\"\n"), "line 1, column 1: missing field `calibrated`");
     }

@@ -94,12 +94,12 @@ impl Content {
     }
 }
 
-/// Whether packets that miss fill the table: by themselves, or by what they tell a controller.
+/// Whether packets that miss fill the table: by themselves, or by messages to a controller.
 pub fn learns(table: &Table) -> bool {
-    let tells =
+    let notifies =
         |statement: &Statement| matches!(statement, Statement::Call(Call::SendDigest { .. } | Call::AddEntry { .. }));
     let default = table.actions.get(table.default.action as usize);
-    table.add_on_miss || table.punt_on_miss || default.is_some_and(|action| action.body.iter().any(tells))
+    table.add_on_miss || table.punt_on_miss || default.is_some_and(|action| action.body.iter().any(notifies))
 }
 
 /// The mask of a match: entries with equal masks can share a hash table.
@@ -190,8 +190,8 @@ node queue: buffer { send 32w1 }
         assert_eq!(of(&known), [0, DEFAULT_ENTRIES]);
         assert_eq!(of(&known.to_come()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
         let none = Content { is_known: true, ..Content::default() };
-        let told = Occupancy { tables: BTreeMap::from([("hosts".to_string(), none)]), ..Occupancy::default() };
-        assert!(told.of(parsed.program.tables.values().next().expect("hosts")).is_empty());
-        assert_eq!(of(&told.to_come()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
+        let given = Occupancy { tables: BTreeMap::from([("hosts".to_string(), none)]), ..Occupancy::default() };
+        assert!(given.of(parsed.program.tables.values().next().expect("hosts")).is_empty());
+        assert_eq!(of(&given.to_come()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
     }
 }

@@ -125,8 +125,8 @@ impl Profile {
         (nodes.len() + tables.len(), unknown)
     }
 
-    /// Whether the profile has packets from the program's entry to another of its nodes. Otherwise it would
-    /// say that no node gets packets.
+    /// Whether the profile has packets from the program's entry to another of its nodes. Otherwise no
+    /// node would get packets.
     pub fn has_entry(&self, program: &Program) -> bool {
         let Some(entry) = program.entry.map(|entry| &program.nodes[entry].name) else { return false };
         self.onward(entry).any(|(to, count)| count > 0 && program.nodes.values().any(|node| node.name == to))

@@ -8,7 +8,7 @@
 //! On one core these add up, since all of them use the same issue slots and fill buffers. Memory stalls
 //! depend on the lines in flight, and these depend on the plan.
 //! Symbols are those of docs/model.md. Units: cycles are ticks of the time stamp counter, per packet that the
-//! switch receives; operations are x86 instructions; sizes are bytes, lines of 64 bytes where they say so. A
+//! switch receives; operations are x86 instructions; sizes are bytes, lines of 64 bytes where named so. A
 //! share is a number of visits per received packet, so it may exceed 1 where packets visit a node several
 //! times.
 //!
@@ -46,7 +46,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use structures::Shape;
 
-/// Actions of entries are not counted. One action usually dominates, or actions come in runs, so only this
+/// Actions of entries are not counted. Mostly one action dominates, or actions come in runs, so only this
 /// part of the mispredictions of random actions is left (fitted to l2l3acl, whose packets run the same action
 /// of most tables).
 const UNKNOWN_ACTIONS: f64 = 0.25;
@@ -146,7 +146,7 @@ type EdgeShareCache = Option<(Vec<NodeId>, Rc<[f64]>)>;
 /// The lookups for these planned tables, in order.
 type LookupCache = Option<(Vec<Planned>, Rc<[Lookup]>)>;
 
-/// What a plan says about a lookup's table: its structure, and the other table of a joint array.
+/// A plan's decisions about a lookup's table: its structure, and the other table of a joint array.
 type Planned = (Structure, Option<TableId>);
 
 impl<'a> Model<'a> {
@@ -388,7 +388,7 @@ fn misprediction_rate(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
         return 0.0;
     }
     let node = &program.nodes[id];
-    let usual = |shares: Vec<f64>| (1.0 - shares.into_iter().fold(0.0, f64::max)).clamp(0.0, 0.5);
+    let minority = |shares: Vec<f64>| (1.0 - shares.into_iter().fold(0.0, f64::max)).clamp(0.0, 0.5);
     let targets = || -> Vec<f64> {
         let mut seen: Vec<NodeId> = Vec::new();
         for next in node.successors() {
@@ -400,7 +400,7 @@ fn misprediction_rate(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
     };
     match &node.kind {
         NodeKind::Branch { .. } | NodeKind::State { .. } | NodeKind::Block { .. } | NodeKind::Buffer { .. } => {
-            usual(targets())
+            minority(targets())
         }
         NodeKind::Apply { table, .. } => traffic
             .lookup(id)
@@ -415,6 +415,6 @@ fn misprediction_rate(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
 fn action_misprediction_rate(lookup: &branch_probabilities::LookupOutcomes, default: usize) -> f64 {
     let hit = lookup.hit.clamp(0.0, 1.0);
     let of_hits = |(action, share): (usize, &f64)| if action == default { share - (1.0 - hit) } else { *share };
-    let usual = lookup.actions.iter().enumerate().map(of_hits).fold(0.0, f64::max);
-    (hit.min(1.0 - hit) + UNKNOWN_ACTIONS * (hit - usual).max(0.0)).min(0.5)
+    let expected = lookup.actions.iter().enumerate().map(of_hits).fold(0.0, f64::max);
+    (hit.min(1.0 - hit) + UNKNOWN_ACTIONS * (hit - expected).max(0.0)).min(0.5)
 }

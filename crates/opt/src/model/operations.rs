@@ -14,7 +14,7 @@ use hlir::{
 
 /// Move of a value between the packet's state and a register.
 const MOVE: f64 = 1.0;
-/// Load or store of a field: usually part of the instruction that computes with it, or one more for the byte
+/// Load or store of a field: mostly part of the instruction that computes with it, or one more for the byte
 /// swap.
 const FIELD: f64 = 1.0;
 /// A field that is not byte-aligned is shifted and masked as well.
@@ -34,7 +34,7 @@ const DROP: f64 = 7.0;
 /// Another packet: buffer, bytes, state.
 const COPY: f64 = 120.0;
 /// Read, modify and write of a counter or register.
-const CELL: f64 = 6.0;
+const STATE: f64 = 6.0;
 const METER: f64 = 60.0;
 const DIGEST: f64 = 40.0;
 /// Checksum or hash per 8 bytes; of a CRC, which is a chain of two products for each word (fitted to ngsdn-tutorial
@@ -178,9 +178,9 @@ impl<'p> Operations<'p> {
         let all = |values: &[Expression]| -> f64 { values.iter().map(|value| self.expression(value)).sum() };
         let index = |index: &Option<Expression>| index.as_ref().map_or(0.0, |index| self.expression(index));
         match call {
-            Call::Count { index: at, .. } => CELL + index(at),
-            Call::ReadRegister { index, .. } => CELL + self.expression(index),
-            Call::WriteRegister { index, value, .. } => CELL + self.expression(index) + self.expression(value),
+            Call::Count { index: at, .. } => STATE + index(at),
+            Call::ReadRegister { index, .. } => STATE + self.expression(index),
+            Call::WriteRegister { index, value, .. } => STATE + self.expression(index) + self.expression(value),
             Call::ExecuteMeter { index: at, .. } => METER + index(at),
             Call::Hash { algorithm, data, .. } => hash(*algorithm, self.bytes(data)),
             Call::AddChecksum { data, .. } => hash(Algorithm::InternetChecksum, self.bytes(data)),
@@ -189,7 +189,7 @@ impl<'p> Operations<'p> {
             Call::Log { arguments, .. } => DIGEST + all(arguments),
             Call::Assert { condition, .. } => JUMP + self.expression(condition),
             Call::AddEntry { arguments, .. } => 10.0 * DIGEST + all(arguments),
-            Call::RestartTimer { .. } => CELL,
+            Call::RestartTimer { .. } => STATE,
             Call::Custom { arguments, .. } => {
                 let value = |argument: &Argument| match argument {
                     Argument::In(value) => self.expression(value),

@@ -1,6 +1,6 @@
-//! How many distinct action records a table may come to have: what the value of an entry must tell apart.
+//! How many distinct action records a table may come to have: what the value of an entry must distinguish.
 //! A structure that numbers records in 8, 16 or 31 bits, or in a part of 16, holds no more of them: these rules
-//! say whether a plan may choose it. They err on the safe side, since a full table refuses entries while
+//! decide whether a plan may choose it. They err on the safe side, since a full table refuses entries while
 //! packets flow.
 
 use crate::inputs::Content;

@@ -43,12 +43,12 @@ struct Staged {
 
 /// Depth of software pipelining: bursts that packets are kept while later ones are begun.
 pub fn pipeline_depth(plan: &Plan) -> u32 {
-    let requests = plan.loops.iter().flat_map(|stage| &stage.prefetches);
-    let distances = requests.filter(|request| request.placement.is_pipelined()).map(|request| request.distance);
+    let prefetches = plan.loops.iter().flat_map(|stage| &stage.prefetches);
+    let distances = prefetches.filter(|prefetch| prefetch.placement.is_pipelined()).map(|prefetch| prefetch.distance);
     distances.max().unwrap_or(0)
 }
 
-/// Staged lookups for which the plan says which action is expected. Zero for a path with nodes that the
+/// Staged lookups for which the plan has the expected action. Zero for a path with nodes that the
 /// program lacks.
 fn expected_actions(plan: &Plan, path: &[NodeId], stages: &[Staged]) -> f64 {
     let places = plan.hot_path.iter().flat_map(|path| path.actions.keys());
@@ -83,7 +83,7 @@ impl Model<'_> {
             let made: Vec<StagedLookup> = lookups
                 .iter()
                 .filter(|lookup| stage.looked_up.contains(&lookup.node))
-                .map(|lookup| StagedLookup { lookup, request: self.request(planned, lookup) })
+                .map(|lookup| StagedLookup { lookup, prefetch: self.prefetch(planned, lookup) })
                 .collect();
             // `C_keys`: rematerialization and spills are in it, for lines arrive during these as well.
             let keys = (self.keys(&path, stage, earlier(&stages, at)) + self.key_operations(stage)) * operation;
@@ -100,7 +100,7 @@ impl Model<'_> {
         self.staging(plan, &path, &stages, lookups, on_path)
     }
 
-    /// The stages of a hot path. Without one, the plan's loops stand alone.
+    /// The stages of a hot path. Without one, the plan's loops are independent.
     fn stages(&self, plan: &Plan, path: &[NodeId]) -> Vec<Staged> {
         if !path.is_empty() {
             let stages = hlir::hot_path::stages(self.program, plan, path).into_iter();
@@ -122,11 +122,11 @@ impl Model<'_> {
     }
 
     /// The plan's prefetch of a lookup's first line.
-    fn request<'p>(&self, stage: &'p Loop, lookup: &Lookup) -> Option<&'p Prefetch> {
+    fn prefetch<'p>(&self, stage: &'p Loop, lookup: &Lookup) -> Option<&'p Prefetch> {
         let name = &self.program.tables[lookup.table].name;
-        stage.prefetches.iter().find(|request| {
-            let matches_line = matches!(&request.access, Access::Table(table) if table == name);
-            matches_line && request.placement != Placement::None && can_prefetch(lookup)
+        stage.prefetches.iter().find(|prefetch| {
+            let matches_line = matches!(&prefetch.access, Access::Table(table) if table == name);
+            matches_line && prefetch.placement != Placement::None && can_prefetch(lookup)
         })
     }
 
@@ -207,7 +207,7 @@ impl Model<'_> {
             if let Some(first) = stage.on_path.as_ref().filter(|_| at == 0) {
                 sum += self.vector_cycles(plan, path, first, on_path);
             }
-            if planned.prefetches.iter().any(|request| request.placement.is_pipelined()) {
+            if planned.prefetches.iter().any(|prefetch| prefetch.placement.is_pipelined()) {
                 // `wait`: the state of a packet is stored and loaded again when its lines have come.
                 sum += costs.pipelining_cycles;
             }
@@ -217,7 +217,7 @@ impl Model<'_> {
         let exit_cycles = machine.mispredict_cycles + SIDE_EXIT * self.operation();
         // `e`: packets that leave before the last cut, and those that leave while they commit.
         let exits = 1.0 - on_path + on_path * self.commit_exit_share(path, stages);
-        // What a packet did speculatively, it does again: on average half of the way to the last cut.
+        // What a packet did speculatively, it does again: on average half of the path to the last cut.
         let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
         let speculative: f64 = path.iter().take(last).map(|node| self.work(*node)).sum();
         let holds_state = |(at, stage): &(usize, &Staged)| match earlier(stages, *at) {

@@ -19,11 +19,11 @@ use hlir::plan::{Access, Hint, Placement, Prefetch, Structure};
 const LOOP: f64 = 6.0;
 /// Tables with fewer lookups per packet are not on the hot path.
 const HOT_SHARE: f64 = 0.5;
-/// The usual group size of plans.
-const USUAL_GROUP: u32 = 32;
+/// The default group size of plans.
+const DEFAULT_GROUP: u32 = 32;
 /// Lines in flight from which on one more changes nothing.
 const STEADY: f64 = 128.0;
-/// Share of a trie walk's mispredictions that is left where a stage takes one step of each packet in turn
+/// Share of a trie walk's mispredictions that is left where a stage takes one step of each packet after the other
 /// (counted in tries of IPv6).
 const WALK_MISPREDICTED: f64 = 0.55;
 /// Mispredictions per key of a group that is in its second line: their number varies from group to group
@@ -96,7 +96,7 @@ fn first(lookup: &Lookup) -> Footprint {
 /// A lookup of a stage.
 pub(super) struct StagedLookup<'a> {
     pub lookup: &'a Lookup,
-    pub request: Option<&'a Prefetch>,
+    pub prefetch: Option<&'a Prefetch>,
 }
 
 /// The part of a group's work that a prefetch is interleaved with.
@@ -109,12 +109,12 @@ enum Part {
 
 impl StagedLookup<'_> {
     fn is_pipelined(&self) -> bool {
-        self.request.is_some_and(|request| request.placement.is_pipelined())
+        self.prefetch.is_some_and(|prefetch| prefetch.placement.is_pipelined())
     }
 
     /// The work that the first line's prefetch is interleaved with.
     fn part(&self) -> Part {
-        match self.request.map_or(Placement::None, |request| request.placement) {
+        match self.prefetch.map_or(Placement::None, |prefetch| prefetch.placement) {
             Placement::WithCommit => Part::Commit,
             Placement::WithLookups => Part::Lookups,
             Placement::None | Placement::OwnLoop | Placement::WithKeys => Part::Keys,
@@ -130,7 +130,7 @@ impl StagedLookup<'_> {
     /// the plan prefetches it.
     fn is_level_by_level(&self) -> bool {
         let shape = &self.lookup.shape;
-        shape.loops > 2.0 && (!shape.structure.is_walked() || self.request.is_some())
+        shape.loops > 2.0 && (!shape.structure.is_walked() || self.prefetch.is_some())
     }
 }
 
@@ -225,16 +225,16 @@ impl Model<'_> {
         if lookup.share < HOT_SHARE {
             return unstaged;
         }
-        let request = Prefetch {
+        let prefetch = Prefetch {
             access: Access::Table(self.program.tables[lookup.table].name.clone()),
             placement: Placement::OwnLoop,
-            distance: USUAL_GROUP,
-            hint: self.best_hint(lookup, Placement::OwnLoop, f64::from(USUAL_GROUP)),
+            distance: DEFAULT_GROUP,
+            hint: self.best_hint(lookup, Placement::OwnLoop, f64::from(DEFAULT_GROUP)),
             reason: None,
         };
-        let request = can_prefetch(lookup).then_some(&request);
-        let loops = lookup.shape.loops_cycles(&self.inputs.machine) / f64::from(USUAL_GROUP);
-        let stalls: f64 = self.stage_stalls(USUAL_GROUP, &[StagedLookup { lookup, request }], 0.0, 0.0).iter().sum();
+        let prefetch = can_prefetch(lookup).then_some(&prefetch);
+        let loops = lookup.shape.loops_cycles(&self.inputs.machine) / f64::from(DEFAULT_GROUP);
+        let stalls: f64 = self.stage_stalls(DEFAULT_GROUP, &[StagedLookup { lookup, prefetch }], 0.0, 0.0).iter().sum();
         // The lookup's operations are counted at the cost outside of stages. In a stage they cost this much
         // more.
         let extra = self.inputs.machine.stages().operation_cycles - self.operation();
@@ -245,8 +245,8 @@ impl Model<'_> {
     /// loop before the lookups, `commit_work` those in the loop after them.
     ///
     /// ```text
-    /// own loop   Σt = max(0, Σ E_group(l, 128) − keys) + last + requests
-    /// pipelined  Σt = max(Σ over parts x_part, Σ E_prefetch(l, lines) − (lookups + keys + commit)) + requests
+    /// own loop   Σt = max(0, Σ E_group(l, 128) − keys) + last + prefetches
+    /// pipelined  Σt = max(Σ over parts x_part, Σ E_prefetch(l, lines) − (lookups + keys + commit)) + prefetches
     ///            x_part = max(Σ_{l in part} E_prefetch(l, lines) − cycles of the part − next, exposed)
     /// ```
     pub(super) fn stage_stalls(&self, group: u32, made: &[StagedLookup], key_work: f64, commit_work: f64) -> Vec<f64> {
@@ -257,11 +257,11 @@ impl Model<'_> {
         let lookup_work: f64 = issue.iter().sum();
         let mut costs: Vec<f64> =
             made.iter().zip(&issue).map(|(made, issue)| self.unprefetched_stalls(made, group, *issue)).collect();
-        let prefetched: Vec<usize> = (0..made.len()).filter(|at| made[*at].request.is_some()).collect();
+        let prefetched: Vec<usize> = (0..made.len()).filter(|at| made[*at].prefetch.is_some()).collect();
         let Some(first) = prefetched.first() else { return costs };
         // If one lookup is pipelined, all lookups of the stage are made one group later.
         let is_pipelined = made.iter().any(StagedLookup::is_pipelined);
-        let request = self.inputs.machine.stages().prefetch_cycles;
+        let prefetch = self.inputs.machine.stages().prefetch_cycles;
         let lines = group * prefetched.len() as f64;
         let streams: Vec<f64> = prefetched.iter().map(|at| self.stream(&made[*at], lines, is_pipelined)).collect();
         let stream: f64 = streams.iter().sum();
@@ -288,8 +288,8 @@ impl Model<'_> {
         let stalled = (lookup_stalls + key_stalls + commit_stalls).max(beyond_all_work);
         for (at, one) in prefetched.iter().zip(&streams) {
             let is_of_packet = made[*at].is_pipelined() && made[*at].part() != Part::Lookups;
-            let request = request + if is_of_packet { PER_PACKET * operation } else { 0.0 };
-            costs[*at] += if stream > 0.0 { one / stream * stalled } else { 0.0 } + request;
+            let prefetch = prefetch + if is_of_packet { PER_PACKET * operation } else { 0.0 };
+            costs[*at] += if stream > 0.0 { one / stream * stalled } else { 0.0 } + prefetch;
         }
         // Second lines are prefetched after all first ones, and arrive after them. If any key of the group
         // needs one, nothing hides it.
@@ -313,20 +313,20 @@ impl Model<'_> {
     /// A level-by-level lookup has no stream: its lines are counted in `unprefetched_stalls`.
     fn stream(&self, made: &StagedLookup, lines: f64, is_pipelined: bool) -> f64 {
         let (memory, footprint) = (self.memory(), made.first());
-        let Some(request) = made.request.filter(|_| !made.is_level_by_level()) else { return 0.0 };
+        let Some(prefetch) = made.prefetch.filter(|_| !made.is_level_by_level()) else { return 0.0 };
         if is_pipelined {
-            return memory.prefetch(request.hint, &footprint, lines);
+            return memory.prefetch(prefetch.hint, &footprint, lines);
         }
-        memory.group(request.hint, &footprint, STEADY)
+        memory.group(prefetch.hint, &footprint, STEADY)
     }
 
     /// Exposed latency of such a stream, whatever is computed meanwhile, with `work_per_line` cycles around
     /// each line.
     fn exposed(&self, made: &StagedLookup, lines: f64, work_per_line: f64) -> f64 {
-        let Some(request) = made.request.filter(|_| made.is_pipelined() && !made.is_level_by_level()) else {
+        let Some(prefetch) = made.prefetch.filter(|_| made.is_pipelined() && !made.is_level_by_level()) else {
             return 0.0;
         };
-        self.memory().exposed(request.hint, &made.first(), lines, work_per_line)
+        self.memory().exposed(prefetch.hint, &made.first(), lines, work_per_line)
     }
 
     /// Cycles until the lines that can be outstanding at once have arrived.
@@ -341,8 +341,8 @@ impl Model<'_> {
     /// `last`: E_group of this many lines beyond that of 128 is what the group pays for having an end.
     fn last_line_stall(&self, made: &StagedLookup, lines: f64, group: f64, is_pipelined: bool) -> f64 {
         let (memory, footprint) = (self.memory(), made.first());
-        let Some(request) = made.request.filter(|_| !is_pipelined) else { return memory.latency(&footprint) / group };
-        let latencies = |lines: f64| memory.group(request.hint, &footprint, lines);
+        let Some(prefetch) = made.prefetch.filter(|_| !is_pipelined) else { return memory.latency(&footprint) / group };
+        let latencies = |lines: f64| memory.group(prefetch.hint, &footprint, lines);
         (latencies(lines) - latencies(STEADY)).max(0.0) * lines / group
     }
 
@@ -363,7 +363,7 @@ impl Model<'_> {
         let prefetches_records = self.prefetches_records(made);
         let is_prefetched = |at: usize| {
             is_level_by_level && at < record
-                || at == 0 && made.request.is_some()
+                || at == 0 && made.prefetch.is_some()
                 || at > 0 && at == record && prefetches_records
         };
         let all = || shape.lines.iter().zip(&lookup.working_sets).enumerate();
@@ -405,7 +405,7 @@ impl Model<'_> {
     fn prefetches_records(&self, made: &StagedLookup) -> bool {
         let lookup = made.lookup;
         let own = self.program.has_own_records(lookup.table) && lookup.shape.structure.has_two_lines();
-        own && made.request.is_some()
+        own && made.prefetch.is_some()
     }
 
     /// Cycles that a lookup saves where its structure looks up a whole group at once.
@@ -425,7 +425,7 @@ impl Model<'_> {
         };
         let (near, far) = (cycles(Hint::T0), cycles(Hint::T1));
         // Lines that stay in L1 for a burst evict the burst's packets, and a calibration has no packets. In
-        // l2fwd with 64K to 512K entries, prefetches to L2 cost two cycles less, whatever the curves said
+        // l2fwd with 64K to 512K entries, prefetches to L2 cost two cycles less, whatever the curves were
         // (Zen 4). So pipelined prefetches prefer L2.
         let is_near = if placement.is_pipelined() { near <= far * (1.0 - NOISE) } else { near * (1.0 - NOISE) <= far };
         if is_near { Hint::T0 } else { Hint::T1 }

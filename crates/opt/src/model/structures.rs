@@ -27,7 +27,7 @@ const NODES_PER_MISPREDICTION: f64 = 2.0;
 const SCAN_TOGETHER: u64 = 48;
 /// 32-bit words of a key up to which a scan compares single rules (`SCAN_RULE_WORDS`).
 const WORDS_OF_RULE: f64 = 4.0;
-/// With so few distinct masks, some chunk of the key usually tells most rules apart. (Prefixes shorter than a
+/// With so few distinct masks, some chunk of the key mostly distinguishes the rules. (Prefixes shorter than a
 /// chunk do not, and are not counted.)
 const FEW_MASKS: u64 = 2;
 /// Operations per block of rules, linear and in buckets; per bucket search; and per range, since keys with
@@ -343,14 +343,14 @@ impl Keyed {
         let blocks = (self.entries as f64 / 8.0).ceil();
         let bucket = BUCKET + RANGE_OF_BUCKET * self.ranges();
         let compared = self.compared();
-        let (block, way) = match self.buckets() {
+        let (block, search) = match self.buckets() {
             Buckets::None => (BLOCK, 0.0),
             Buckets::OfOne => (BLOCK, bucket),
             Buckets::Uneven => (BLOCK_OF_BUCKET, bucket),
         };
         // A row of a block has eight 32-bit words, so wider vectors do not help.
         let vectors = (4.0 / self.limbs_per_vector).max(1.0);
-        let operations = 50.0 + way + compared * (block + vectors * (3.0 * self.halves() + self.ranges()));
+        let operations = 50.0 + search + compared * (block + vectors * (3.0 * self.halves() + self.ranges()));
         let block_lines = self.halves();
         // A bucket of a key with more words than single rules may have is a block, though it has one rule.
         let is_block_of_one = matches!(self.buckets(), Buckets::OfOne) && self.halves() > WORDS_OF_RULE;
@@ -439,7 +439,7 @@ impl Keyed {
             // 16K keys, like all operations here.
             Structure::Perfect if self.limbs_per_vector >= 4.0 => 10.0,
             Structure::Perfect => 3.0,
-            // One load either way.
+            // One load in both cases.
             Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8

@@ -1,6 +1,6 @@
 //! Vector code for the first stage of a hot path: operations that it saves per packet, and those that it
 //! costs.
-//! The term of `S`, in cycles per packet, usually negative:
+//! The term of `S`, in cycles per packet, mostly negative:
 //!
 //! ```text
 //! v · c_v − (w_scalar + y · (w_keys + w_rewrites)) · c_op
@@ -122,7 +122,7 @@ impl Model<'_> {
         saved.sum()
     }
 
-    /// Cycles per packet that vector code adds: usually negative. `on_path` is the share of the packets that
+    /// Cycles per packet that vector code adds: mostly negative. `on_path` is the share of the packets that
     /// stay on the path.
     ///
     /// ```text
@@ -185,7 +185,7 @@ fn counted(lanes: &VectorStage) -> StepCounts {
     StepCounts { rows: lanes.rows.len() as f64, operators, reads, stores: keys + bytes as f64 * STORE, rewritten: 0.0 }
 }
 
-/// Whether each step is uniform over the packets of one port: bursts usually come from one port.
+/// Whether each step is uniform over the packets of one port: bursts mostly come from one port.
 fn uniform_for_port(lanes: &VectorStage) -> Vec<bool> {
     let mut uniform: Vec<bool> = Vec::new();
     for step in &lanes.steps {

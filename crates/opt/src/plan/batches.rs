@@ -136,8 +136,8 @@ fn one_stage(model: &Model, plan: &Plan, lookups: &[(NodeId, String)]) -> Option
         }
     }
     let mut cycles = super::prefetch::minimum_cost(model, &plan);
-    let requests = plan.loops.first()?.prefetches.len();
-    for number in (1..requests).rev() {
+    let prefetches = plan.loops.first()?.prefetches.len();
+    for number in (1..prefetches).rev() {
         let mut without = plan.clone();
         without.loops[0].prefetches.remove(number);
         let unstaged = super::prefetch::minimum_cost(model, &without);
@@ -238,8 +238,8 @@ fn minimum_cost(model: &Model, options: Vec<(Cut, Plan)>) -> Plan {
         Cut::Unstaged => {}
         Cut::Joined(number) => {
             let name = format!("with_{}", plan.loops[number].node);
-            if let Some(request) = plan.loops[number].prefetches.last_mut() {
-                request.reason = reason(cycles, others(&name));
+            if let Some(prefetch) = plan.loops[number].prefetches.last_mut() {
+                prefetch.reason = reason(cycles, others(&name));
             }
         }
         Cut::Own => {

@@ -1,4 +1,4 @@
-//! Constraints: decisions of the user that stand in the plan as written.
+//! Constraints: decisions of the user that are in the plan as written.
 //!
 //! Planners read them and plan around them. At the end they are copied into the plan, whatever passes ran.
 //! The verifier checks whether the result is legal. With constraints that no plan can satisfy, nothing is

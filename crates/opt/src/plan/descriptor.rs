@@ -7,8 +7,8 @@ use hlir::{Plan, Program};
 
 /// A plan has no place for this choice's reason; [`costs`] computes it for `explain`.
 pub fn choose(_: &Program, plan: &mut Plan, inputs: &Inputs) {
-    let usual = if inputs.ports.own_descriptor { Descriptor::Own } else { Descriptor::Mbuf };
-    plan.descriptor = inputs.constrained_descriptor.unwrap_or(usual);
+    let cheapest = if inputs.ports.own_descriptor { Descriptor::Own } else { Descriptor::Mbuf };
+    plan.descriptor = inputs.constrained_descriptor.unwrap_or(cheapest);
 }
 
 /// Cycles per packet with the program's own descriptor and with DPDK's.

@@ -20,16 +20,16 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     let mut least = structures::whole_plan_cycles(program, "joint", plan, inputs);
     // Pairs with most keys in common first, since a table can be in one joint array only.
     pairs.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
-    for (_, mut share) in pairs {
+    for (_, mut joint) in pairs {
         let mut other = plan.clone();
-        other.joints.push(share.clone());
+        other.joints.push(joint.clone());
         if !is_legal(program, &other) {
             continue;
         }
         let cycles = structures::whole_plan_cycles(program, "joint", &other, inputs);
         if cycles * structures::SAME < least {
-            share.reason = reason(cycles, [("separate".to_string(), least)]);
-            plan.joints.push(share);
+            joint.reason = reason(cycles, [("separate".to_string(), least)]);
+            plan.joints.push(joint);
             least = cycles;
         }
     }
@@ -70,10 +70,11 @@ fn pair(program: &Program, inputs: &Inputs, one: TableId, other: TableId) -> Opt
     let bits = |id: TableId| records::bits(program, id, &content(id), JointTables::BITS - 2);
     let [one_bits, other_bits] = [bits(one)?, bits(other)?];
     let left = JointTables::BITS.checked_sub(one_bits + other_bits)?;
-    let (guest, owner, bits) = if one_bits <= other_bits { (one, other, one_bits) } else { (other, one, other_bits) };
-    let [table, owner] = [guest, owner].map(|id| name(program, id).to_string());
+    let (secondary, primary, bits) =
+        if one_bits <= other_bits { (one, other, one_bits) } else { (other, one, other_bits) };
+    let [secondary, primary] = [secondary, primary].map(|id| name(program, id).to_string());
     // Unused bits are divided equally.
-    Some((common, JointTables { secondary: table, primary: owner, bits: bits + left / 2, reason: None }))
+    Some((common, JointTables { secondary, primary, bits: bits + left / 2, reason: None }))
 }
 
 fn name(program: &Program, id: TableId) -> &str {

@@ -12,7 +12,7 @@ use hlir::plan::{Access, Hint, Placement};
 use hlir::{Plan, Program};
 use std::ops::Range;
 
-/// Placements with their names in reasons: prefetches take the placements of a list in turn.
+/// Placements with their names in reasons: prefetches take the placements of a list cyclically.
 const PLACEMENTS: [(&[Placement], &str); 6] = [
     (&[Placement::None], "none"),
     (&[Placement::OwnLoop], "own_loop"),
@@ -34,8 +34,8 @@ pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         let open = (0..plan.loops.len()).filter(|number| !constraints::has_loop(inputs, &plan.loops[*number]));
         for number in open.collect::<Vec<usize>>() {
             place_all(model, plan, number);
-            for request in 0..plan.loops[number].prefetches.len() {
-                place_one(model, plan, number, request);
+            for index in 0..plan.loops[number].prefetches.len() {
+                place_one(model, plan, number, index);
             }
         }
     });
@@ -48,10 +48,10 @@ pub fn minimum_cost(model: &Model, plan: &Plan) -> f64 {
         if constraints::has_loop(model.inputs, &plan.loops[number]) {
             continue;
         }
-        for request in 0..plan.loops[number].prefetches.len() {
-            let mut costs = costs(model, &plan, number, request..request + 1);
+        for index in 0..plan.loops[number].prefetches.len() {
+            let mut costs = costs(model, &plan, number, index..index + 1);
             // Cuts are decided without software pipelining, whose legality is not known yet.
-            costs.retain(|(_, _, plan)| !plan.loops[number].prefetches[request].placement.is_pipelined());
+            costs.retain(|(_, _, plan)| !plan.loops[number].prefetches[index].placement.is_pipelined());
             let best = costs.into_iter().min_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
             if let Some((_, _, better)) = best {
                 plan = better;
@@ -62,16 +62,16 @@ pub fn minimum_cost(model: &Model, plan: &Plan) -> f64 {
 }
 
 /// Each placement of some prefetches of a loop: its name, its cost, and the plan.
-fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> Vec<(&'static str, f64, Plan)> {
+fn costs(model: &Model, plan: &Plan, number: usize, indices: Range<usize>) -> Vec<(&'static str, f64, Plan)> {
     // A single prefetch cannot be spread.
-    let options = PLACEMENTS.into_iter().filter(|(placements, _)| placements.len() == 1 || requests.len() > 1);
+    let options = PLACEMENTS.into_iter().filter(|(placements, _)| placements.len() == 1 || indices.len() > 1);
     options
         .map(|(placements, name)| {
             let mut other = plan.clone();
             let group = other.loops[number].group;
-            for (request, &placement) in requests.clone().zip(placements.iter().cycle()) {
-                let hint = hint(model, plan, number, request, placement);
-                let prefetch = &mut other.loops[number].prefetches[request];
+            for (index, &placement) in indices.clone().zip(placements.iter().cycle()) {
+                let hint = hint(model, plan, number, index, placement);
+                let prefetch = &mut other.loops[number].prefetches[index];
                 prefetch.placement = placement;
                 prefetch.hint = if placement == Placement::None { Hint::T0 } else { hint };
                 prefetch.distance = if placement == Placement::OwnLoop { group } else { 1 };
@@ -82,15 +82,15 @@ fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> V
         .collect()
 }
 
-fn hint(model: &Model, plan: &Plan, number: usize, request: usize, placement: Placement) -> Hint {
-    let prefetch = &plan.loops[number].prefetches[request];
+fn hint(model: &Model, plan: &Plan, number: usize, index: usize, placement: Placement) -> Hint {
+    let prefetch = &plan.loops[number].prefetches[index];
     let Access::Table(table) = &prefetch.access else { return Hint::T0 };
     let lookups = model.lookups(plan);
     let found = lookups.iter().find(|lookup| model.program.tables[lookup.table].name == *table);
     found.map_or(Hint::T0, |lookup| model.best_hint(lookup, placement, f64::from(plan.loops[number].group)))
 }
 
-/// Places all prefetches of a loop in one way, since they share the cost of software pipelining.
+/// Gives all prefetches of a loop one placement, since they share the cost of software pipelining.
 fn place_all(model: &Model, plan: &mut Plan, number: usize) {
     let mut costs = costs(model, plan, number, 0..plan.loops[number].prefetches.len());
     costs.retain(|(_, _, other)| is_legal(model.program, other));
@@ -101,9 +101,9 @@ fn place_all(model: &Model, plan: &mut Plan, number: usize) {
     *plan = costs.swap_remove(better.unwrap_or(0)).2;
 }
 
-fn place_one(model: &Model, plan: &mut Plan, number: usize, request: usize) {
-    let mut costs = costs(model, plan, number, request..request + 1);
-    let placed = |plan: &Plan| plan.loops[number].prefetches[request].placement;
+fn place_one(model: &Model, plan: &mut Plan, number: usize, index: usize) {
+    let mut costs = costs(model, plan, number, index..index + 1);
+    let placed = |plan: &Plan| plan.loops[number].prefetches[index].placement;
     let planned = placed(plan);
     costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
     let legal: Vec<usize> = (0..costs.len()).filter(|at| is_legal(model.program, &costs[*at].2)).collect();
@@ -111,7 +111,7 @@ fn place_one(model: &Model, plan: &mut Plan, number: usize, request: usize) {
     let stays = legal.iter().find(|at| placed(&costs[**at].2) == planned && costs[**at].1 <= costs[least].1 * SAME);
     let at = *stays.unwrap_or(&least);
     let (name, cycles, mut chosen) = costs.remove(at);
-    let prefetch = &mut chosen.loops[number].prefetches[request];
+    let prefetch = &mut chosen.loops[number].prefetches[index];
     let before = super::alternatives(prefetch.reason.take());
     let others = costs.iter().filter(|(other, _, _)| *other != name);
     prefetch.reason = reason(cycles, others.map(|(name, cycles, _)| (name.to_string(), *cycles)).chain(before));

@@ -13,7 +13,7 @@ use hlir::{Plan, Program, TableId};
 const ROUNDS: usize = 2;
 /// Relative difference up to which total costs of lookups count as equal.
 pub(crate) const SAME: f64 = 1.005;
-/// The cost of lookups alone says little about stages that are not cut yet. Structures within this factor of
+/// The cost of lookups alone predicts little about stages that are not cut yet. Structures within this factor of
 /// the minimum are tried in whole plans, most expensive tables first. Their number is limited, since each
 /// trial runs all later planners.
 const NEAR_OPTIMAL: f64 = 1.5;
@@ -150,8 +150,8 @@ fn minimum_cost(model: &Model, plan: &Plan, execution: Execution, id: TableId) -
     };
     let costs: Vec<(Structure, f64)> = shapes.iter().map(|shape| (shape.structure, cost(shape.structure).0)).collect();
     let best = least(&costs, &shapes);
-    let usual = Structure::usual(&model.program.key_kinds(id));
-    let (structure, cycles) = best.unwrap_or_else(|| (usual, cost(usual).0));
+    let default = Structure::usual(&model.program.key_kinds(id));
+    let (structure, cycles) = best.unwrap_or_else(|| (default, cost(default).0));
     // The reason leaves out the cost of other tables, but not its change.
     let other_tables = cycles - cost(structure).1;
     let others = costs.iter().filter(|(other, _)| *other != structure);

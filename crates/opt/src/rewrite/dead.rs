@@ -182,7 +182,7 @@ fn skip(node: &Node) -> Option<NodeId> {
     }
 }
 
-/// Turns branches with equal targets into empty blocks. Returns whether there were any.
+/// Replaces branches with equal targets by empty blocks. Returns whether there were any.
 fn merge_branches(program: &mut Program) -> bool {
     let mut merged = false;
     for (_, node) in program.nodes.iter_mut() {

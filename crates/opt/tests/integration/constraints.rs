@@ -1,4 +1,4 @@
-//! Constraints stand in the plan as written, and planners plan around them. Also: what planners choose for
+//! Constraints are in the plan as written, and planners plan around them. Also: what planners choose for
 //! hot paths and bursts by themselves.
 
 use hlir::plan::{Descriptor, Plan};
@@ -172,7 +172,7 @@ fn a_given_descriptor_is_kept_for_any_port() {
     }
 }
 
-/// The resulting plan may be illegal, and the verifier says so; no planner panics before.
+/// The resulting plan may be illegal, which the verifier reports; no planner panics before.
 #[test]
 fn unsatisfiable_constraints_are_left_to_the_verifier() {
     let nodes = ["start", "kind", "hosts", "bridges", "slow", "queue", "departure", "nowhere"];
@@ -185,9 +185,9 @@ fn unsatisfiable_constraints_are_left_to_the_verifier() {
             [(0u32, 0u32, ""), (8, 64, ""), (64, 16, "  burst 1\n"), (4_000_000_000, 4_000_000_000, "")]
         {
             let (path, other) = (paths[(at + batch as usize / 8) % paths.len()], nodes[(at + 3) % nodes.len()]);
-            let request = format!("prefetch table {other} ahead 1 interleaved lookup to t0");
+            let prefetch = format!("prefetch table {other} ahead 1 interleaved lookup to t0");
             let text = format!(
-                "plan {{\n{lines}{path}  loop {node}: batch {batch} group {group} {{ {request} }}\n  table {other}: list\n  queue {other}: capacity 8 timeout 1\n}}\n"
+                "plan {{\n{lines}{path}  loop {node}: batch {batch} group {group} {{ {prefetch} }}\n  table {other}: list\n  queue {other}: capacity 8 timeout 1\n}}\n"
             );
             let mut inputs = inputs.clone();
             inputs.constraints = parse_plan(&text).expect("the pins are a plan");
@@ -204,7 +204,7 @@ fn unsatisfiable_constraints_are_left_to_the_verifier() {
 }
 
 /// Each of these is legal alone, but may not fit what is planned beside it. No planner panics before the
-/// verifier says so.
+/// verifier reports it.
 #[test]
 fn satisfiable_constraints_are_planned_around() {
     let (_, inputs) = given(10_000_000);
@@ -212,9 +212,9 @@ fn satisfiable_constraints_are_planned_around() {
     let (mut planned, mut wrong) = (0, 0);
     for node in parts {
         for other in parts {
-            for request in ["", " { prefetch table bridges ahead 1 interleaved lookup to t0 }"] {
+            for prefetch in ["", " { prefetch table bridges ahead 1 interleaved lookup to t0 }"] {
                 let text = format!(
-                    "plan {{\n  loop {node}: batch 64 group 16{request}\n  table bridges: list\n  queue {other}: capacity 64 timeout 2\n}}\n"
+                    "plan {{\n  loop {node}: batch 64 group 16{prefetch}\n  table bridges: list\n  queue {other}: capacity 64 timeout 2\n}}\n"
                 );
                 let mut inputs = inputs.clone();
                 inputs.constraints = parse_plan(&text).expect("the pins are a plan");

@@ -105,7 +105,7 @@ fn joins_that_pay_are_chosen_where_entries_are_known() {
     let known = [Some(16); 3];
     let (program, plan, explained) = chosen(known, "");
     assert_eq!(names(&program), ["hops+ports", "routes+hops+ports"], "the one that saves most comes first");
-    let reason = plan.joins[0].reason.as_ref().expect("the model says what it saves");
+    let reason = plan.joins[0].reason.as_ref().expect("the model predicts what it saves");
     assert!(reason.alternatives[0].1 as f64 * 0.95 > reason.cost as f64, "{reason:?}");
     assert!(explained.contains("chosen: hops+ports, at most 1024 entries"), "{explained}");
 
@@ -202,7 +202,7 @@ fn joined_routes(route: &str, hop: &str) -> Program {
     program
 }
 
-/// Their joins, and what is said of them.
+/// Their joins, and the complaints about them.
 fn of_routes(route: &str, hop: &str, action: &str) -> (Vec<String>, Vec<String>) {
     let (program, plan) = routes(route, hop, action);
     let made = names(&program).iter().map(|name| name.to_string()).collect();
@@ -232,13 +232,13 @@ fn a_prefix_or_a_mask_is_joined_where_its_entry_decides_about_the_second_key() {
     for kind in ["lpm", "ternary", "range", "optional"] {
         let route = format!("  key h.dst: {kind}\n");
         assert_eq!(of_routes(&route, own, "hop: 16) { h.hop = hop").0, ["routes+hops"], "{kind}");
-        let (made, said) = of_routes(&route, own, "dst: 32) { h.dst = dst");
+        let (made, complaints) = of_routes(&route, own, "dst: 32) { h.dst = dst");
         assert_eq!(made.len(), 0, "{kind}");
-        assert!(said[0].contains("its entries do not determine key `h.hop` of `hops`"), "{said:?}");
+        assert!(complaints[0].contains("its entries do not determine key `h.hop` of `hops`"), "{complaints:?}");
         // The prefix itself is no value.
-        let (made, said) = of_routes(&route, "  key h.dst: exact\n", "hop: 16) { h.hop = hop");
+        let (made, complaints) = of_routes(&route, "  key h.dst: exact\n", "hop: 16) { h.hop = hop");
         assert_eq!(made.len(), 0, "{kind}");
-        assert!(said[0].contains("its entries do not determine key `h.dst` of `hops`"), "{said:?}");
+        assert!(complaints[0].contains("its entries do not determine key `h.dst` of `hops`"), "{complaints:?}");
     }
     let both = "  key in.port: exact\n  key h.dst: lpm\n";
     let hop = "  key in.port: exact\n  key h.hop: exact\n";
@@ -247,9 +247,9 @@ fn a_prefix_or_a_mask_is_joined_where_its_entry_decides_about_the_second_key() {
 
 #[test]
 fn the_second_table_is_exact() {
-    let (made, said) = of_routes("  key h.dst: exact\n", "  key h.hop: lpm\n", "hop: 16) { h.hop = hop");
+    let (made, complaints) = of_routes("  key h.dst: exact\n", "  key h.hop: lpm\n", "hop: 16) { h.hop = hop");
     assert_eq!(made.len(), 0);
-    assert!(said[0].contains("the second table `hops`: not all of its keys are exact"), "{said:?}");
+    assert!(complaints[0].contains("the second table `hops`: not all of its keys are exact"), "{complaints:?}");
 }
 
 #[test]
@@ -257,9 +257,9 @@ fn idle_timeouts_are_joined_with_a_register_of_times_unless_they_delete() {
     let (hop, action) = ("  key h.hop: exact\n", "hop: 16) { h.hop = hop");
     let aged = |what: &str| of_routes(&format!("  key h.dst: lpm\n{what}"), hop, action);
     assert_eq!(aged("  idle_timeout\n").0, ["routes+hops"]);
-    let (made, said) = aged("  idle_timeout delete\n");
+    let (made, complaints) = aged("  idle_timeout delete\n");
     assert_eq!(made.len(), 0);
-    assert!(said[0].contains("its entries are deleted when their time has passed"), "{said:?}");
+    assert!(complaints[0].contains("its entries are deleted when their time has passed"), "{complaints:?}");
 }
 
 /// The time of a hit is that of all packets of the group.
@@ -286,20 +286,20 @@ fn misses_that_the_second_key_leaves_open_take_the_slow_path() {
 #[test]
 fn objects_of_a_recipe_are_verified() {
     let right = joined_routes("  key h.dst: lpm\n  idle_timeout\n", "  key h.hop: exact\n");
-    let said = |change: &dyn Fn(&mut Program)| {
+    let complaints = |change: &dyn Fn(&mut Program)| {
         let mut program = right.clone();
         change(&mut program);
         verify::verify(&program).iter().map(|found| format!("{found:?}")).collect::<String>()
     };
-    assert_eq!(said(&|_| {}), "");
-    assert!(said(&|program| program.joins[0].objects.misses = None).contains("its misses are not counted"));
-    let timer = said(&|program| program.joins[0].objects.timers[0] = None);
+    assert_eq!(complaints(&|_| {}), "");
+    assert!(complaints(&|program| program.joins[0].objects.misses = None).contains("its misses are not counted"));
+    let timer = complaints(&|program| program.joins[0].objects.timers[0] = None);
     assert!(timer.contains("`routes` has no register of 4096 times for its idle timeouts"), "{timer}");
-    let small = said(&|program| program.registers.iter_mut().for_each(|(_, register)| register.size = 8));
+    let small = complaints(&|program| program.registers.iter_mut().for_each(|(_, register)| register.size = 8));
     assert!(small.contains("has no register of 4096 times"), "{small}");
-    let other = said(&|program| program.joins[0].objects.timers[1] = program.joins[0].objects.timers[0]);
+    let other = complaints(&|program| program.joins[0].objects.timers[1] = program.joins[0].objects.timers[0]);
     assert!(other.contains("entries of `hops` have no idle timeouts"), "{other}");
-    let no_part = said(&|program| program.joins[0].missed.clear());
+    let no_part = complaints(&|program| program.joins[0].missed.clear());
     assert!(no_part.contains("its keys or actions are not those"), "{no_part}");
 }
 
@@ -307,9 +307,9 @@ fn objects_of_a_recipe_are_verified() {
 #[test]
 fn keys_with_the_same_value_are_not_joined() {
     let both = "  key in.port: exact as one\n  key in.port: exact as two\n";
-    let (made, said) = of_routes("  key h.dst: exact\n", both, "hop: 16) { h.hop = hop");
+    let (made, complaints) = of_routes("  key h.dst: exact\n", both, "hop: 16) { h.hop = hop");
     assert_eq!(made.len(), 0);
-    assert!(said[0].contains("key `two` has the value of another key"), "{said:?}");
+    assert!(complaints[0].contains("key `two` has the value of another key"), "{complaints:?}");
     let determined = "  key h.hop: exact as one\n  key h.hop: exact as two\n";
     let (made, _) = of_routes("  key h.dst: exact\n", determined, "hop: 16) { h.hop = hop");
     assert_eq!(made, ["routes+hops"], "the data of an entry are compared with each value");
@@ -352,8 +352,8 @@ node out: buffer { send 32w1 }
 fn hidden_actions_have_names_of_their_own() {
     let action = "a: 16) { h.hop = a }\n  action `set+to`(b: 16) { h.hop = b";
     let hop = "  key h.hop: exact\n  action `to+to`(hop: 16) { h.hop = hop }\n  action slow() {}\n";
-    let (made, said) = of_routes("  key h.dst: exact\n", hop, action);
-    assert_eq!((made, said), (vec!["routes+hops".to_string()], Vec::new()));
+    let (made, complaints) = of_routes("  key h.dst: exact\n", hop, action);
+    assert_eq!((made, complaints), (vec!["routes+hops".to_string()], Vec::new()));
 }
 
 /// Each join multiplies hidden actions: a long series of tables with several actions would have more than there is

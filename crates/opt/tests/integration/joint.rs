@@ -1,4 +1,4 @@
-//! Tables are joined where few bits tell the records of common keys apart, and only then.
+//! Tables are joined where few bits distinguish the records of common keys, and only then.
 
 use hlir::plan::{JointTables, Plan};
 use hlir::text::{parse_file, parse_plan, print_plan};
@@ -78,7 +78,7 @@ fn planned(text: &str, records: u64, pins: &str) -> Plan {
 fn shares(plan: &Plan) -> Vec<(&str, &str, u32)> {
     plan.joints
         .iter()
-        .map(|JointTables { secondary: table, primary: owner, bits, .. }| (table.as_str(), owner.as_str(), *bits))
+        .map(|JointTables { secondary, primary, bits, .. }| (secondary.as_str(), primary.as_str(), *bits))
         .collect()
 }
 

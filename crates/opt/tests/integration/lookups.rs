@@ -8,7 +8,7 @@ use opt::analyze::branch_probabilities::LookupOutcomes;
 use opt::inputs::{Content, Joins, Profile};
 use opt::rewrite::join::join_tables;
 
-/// A miss of `first` goes another way, one of `second` does not. Both have an action that no entry may run.
+/// A miss of `first` takes another path, one of `second` does not. Both have an action that no entry may run.
 const PROGRAM: &str = "program two for none
 header h: h_t { a: 16, b: 16, c: 8 }
 variable error: 32

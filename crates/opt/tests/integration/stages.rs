@@ -207,9 +207,9 @@ fn work_hides_the_lines_of_two_tables_once() {
     let (program, inputs) = two_tables(machine(300.0, 2.0));
     let cycles = |sources: &str, hosts: &str| {
         let prefetch = |table: &str, placement: &str| format!("prefetch table {table} ahead 1 {placement} to t1");
-        let requests = format!("{}\n{}", prefetch("hosts", hosts), prefetch("sources", sources));
+        let prefetches = format!("{}\n{}", prefetch("hosts", hosts), prefetch("sources", sources));
         let path = PATH.replace("kind", "sources, kind");
-        let loops = format!("loop hosts: batch 32 group 32 {{\n{requests}\n}}");
+        let loops = format!("loop hosts: batch 32 group 32 {{\n{prefetches}\n}}");
         let tables = "table hosts: perfect\n  table sources: perfect";
         let plan = parse_plan(&format!("plan {{\n  burst 32\n  {path}\n  {loops}\n  {tables}\n}}\n")).expect("a plan");
         let traffic = Traffic::estimate(&program, &inputs);
@@ -238,8 +238,8 @@ fn prefetches_of_two_tables_are_spread_over_a_burst() {
     let placed = |inputs: &Inputs| {
         let (mut program, mut plan) = (program.clone(), Plan::default());
         opt::optimize(&mut program, &mut plan, inputs, &Selection::All, None);
-        let requests = plan.loops.iter().flat_map(|stage| &stage.prefetches);
-        let mut placements: Vec<&str> = requests.map(|prefetch| written_placement(prefetch.placement)).collect();
+        let prefetches = plan.loops.iter().flat_map(|stage| &stage.prefetches);
+        let mut placements: Vec<&str> = prefetches.map(|prefetch| written_placement(prefetch.placement)).collect();
         placements.sort_unstable();
         placements
     };

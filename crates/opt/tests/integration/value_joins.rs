@@ -1,4 +1,4 @@
-//! Value joins that the model chooses, and what the verifier says of recipes that are wrong.
+//! Value joins that the model chooses, and the verifier's messages about recipes that are wrong.
 
 use hlir::join::{derive_places, node_of};
 use hlir::plan::JoinKind;
@@ -48,7 +48,7 @@ fn complaints(program: &Program) -> String {
     verify::verify(program).iter().map(|found| format!("{found:?}")).collect()
 }
 
-/// The plan for so many routes and next hops, and what is said of it.
+/// The plan for so many routes and next hops, and the complaints about it.
 fn planned(text: &str, entries: [u64; 2], pins: &str, joins: Joins) -> (Program, Plan, String) {
     let mut program = parsed(text);
     let constraints = parse_plan(&format!("plan {{\n{pins}\n}}")).expect("these are pins");
@@ -68,7 +68,7 @@ fn kinds(plan: &Plan) -> Vec<JoinKind> {
     plan.joins.iter().map(|join| join.kind).collect()
 }
 
-/// A branch that the route does not decide stands between: no joint table is legal.
+/// A branch that the route does not decide is between: no joint table is legal.
 #[test]
 fn a_value_join_is_chosen_where_it_pays() {
     let (program, plan, explained) = planned(ROUTES, [100_000, 1000], "", Joins::Chosen);
@@ -101,7 +101,7 @@ fn a_value_join_gains_nothing_for_small_numbers() {
 fn joint_tables_and_value_joins_are_compared() {
     let straight = ROUTES.replace("-> live", "-> hops");
     let (_, plan, explained) = planned(&straight, [100_000, 64], "", Joins::Chosen);
-    let reason = plan.joins[0].reason.as_ref().expect("the model says what it saves");
+    let reason = plan.joins[0].reason.as_ref().expect("the model predicts what it saves");
     let names: Vec<&str> = reason.alternatives.iter().map(|(name, _)| name.as_str()).collect();
     let other = match plan.joins[0].kind {
         JoinKind::Value => "joint_table",
@@ -150,23 +150,23 @@ fn recipes_that_are_not_those_of_the_program_are_refused() {
     assert_eq!((right.joins.len(), complaints(&right).as_str()), (1, ""));
     let first = right.joins[0].first;
     let place = right.joins[0].place.expect("it is a value join");
-    let said = |change: &dyn Fn(&mut Program)| {
+    let complaints = |change: &dyn Fn(&mut Program)| {
         let mut program = right.clone();
         change(&mut program);
         complaints(&program)
     };
-    let limit = said(&|program| program.joins[0].limit = 1 << 20);
+    let limit = complaints(&|program| program.joins[0].limit = 1 << 20);
     assert!(limit.contains("1048576 places need 21, and 20 are possible"), "{limit}");
-    let unset = said(&|program| drop(program.tables[first].actions[0].body.remove(0)));
+    let unset = complaints(&|program| drop(program.tables[first].actions[0].body.remove(0)));
     assert!(unset.contains("action `set` of `routes` does not begin with its place"), "{unset}");
-    let unset = said(&|program| drop(program.tables[first].actions[1].body.remove(0)));
+    let unset = complaints(&|program| drop(program.tables[first].actions[1].body.remove(0)));
     assert!(unset.contains("does not begin with its place"), "{unset}");
-    let firsts = said(&|program| drop(program.joins[0].firsts.pop()));
+    let firsts = complaints(&|program| drop(program.joins[0].firsts.pop()));
     assert!(firsts.contains("its first actions are not those that give the key"), "{firsts}");
-    let seconds = said(&|program| program.joins[0].seconds.clear());
+    let seconds = complaints(&|program| program.joins[0].seconds.clear());
     assert!(seconds.contains("its keys or actions are not those"), "{seconds}");
     // A read of the place elsewhere would see which numbers keys have.
-    let other = said(&|program| {
+    let other = complaints(&|program| {
         let value = hlir::Expression::Variable(place);
         let target = hlir::Place::Variable(place);
         let node = program.nodes.iter().find(|(_, node)| node.name == "deparser").expect("it is there").0;

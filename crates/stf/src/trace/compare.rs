@@ -18,17 +18,17 @@ pub enum Order {
 /// What differs, in a sentence; nothing if `found` is as good as `expected`, which knows the paths.
 pub fn difference(expected: &Outcome, found: &Outcome, order: Order) -> Option<String> {
     if expected.stopped.is_some() || found.stopped.is_some() {
-        let told = |outcome: &Outcome| outcome.stopped.clone().unwrap_or("it runs on".to_string());
+        let ended = |outcome: &Outcome| outcome.stopped.clone().unwrap_or("it runs on".to_string());
         let both = expected.stopped.is_some() && found.stopped.is_some();
-        return (!both).then(|| format!("one switch stopped: expected {}, found {}", told(expected), told(found)));
+        return (!both).then(|| format!("one switch stopped: expected {}, found {}", ended(expected), ended(found)));
     }
     let ports: BTreeSet<u32> = expected.outputs.iter().chain(&found.outputs).map(|output| output.port).collect();
     for port in ports {
         let expected: Vec<&Output> = expected.outputs.iter().filter(|output| output.port == port).collect();
         let found: Vec<&[u8]> = found.outputs.iter().filter(|output| output.port == port).map(bytes).collect();
-        let told = packets_differ(&expected, &found).or_else(|| order_differs(&expected, &found, order));
-        if let Some(told) = told {
-            return Some(format!("port {port}: {told}"));
+        let message = packets_differ(&expected, &found).or_else(|| order_differs(&expected, &found, order));
+        if let Some(message) = message {
+            return Some(format!("port {port}: {message}"));
         }
     }
     if expected.punts != found.punts {
@@ -97,17 +97,17 @@ mod tests {
         assert_eq!(difference(&expected, &other_path, Order::OnPaths), None);
         assert!(difference(&expected, &other_path, Order::Same).is_some());
         let overtaken = outcome(&[(1, 0xc, 0), (1, 0xb, 0), (1, 0xa, 0), (2, 0xd, 0)]);
-        let told = difference(&expected, &overtaken, Order::OnPaths);
-        assert_eq!(told.as_deref(), Some("port 1: 0c was overtaken on its own path"));
+        let found = difference(&expected, &overtaken, Order::OnPaths);
+        assert_eq!(found.as_deref(), Some("port 1: 0c was overtaken on its own path"));
     }
 
     #[test]
     fn missing_and_surplus_packets_are_told() {
         let expected = outcome(&[(1, 0xa, 7), (1, 0xa, 7)]);
-        let told = |found: &[(u32, u8, u64)]| difference(&expected, &outcome(found), Order::OnPaths);
-        assert_eq!(told(&[(1, 0xa, 0)]).as_deref(), Some("port 1: expected also 0a"));
-        assert_eq!(told(&[(1, 0xa, 0), (1, 0xb, 0)]).as_deref(), Some("port 1: expected 0a\n   found 0b"));
+        let message = |found: &[(u32, u8, u64)]| difference(&expected, &outcome(found), Order::OnPaths);
+        assert_eq!(message(&[(1, 0xa, 0)]).as_deref(), Some("port 1: expected also 0a"));
+        assert_eq!(message(&[(1, 0xa, 0), (1, 0xb, 0)]).as_deref(), Some("port 1: expected 0a\n   found 0b"));
         let more = [(1, 0xa, 0), (1, 0xa, 0), (3, 0xa, 0)];
-        assert_eq!(told(&more).as_deref(), Some("port 3: unexpected packet 0a"));
+        assert_eq!(message(&more).as_deref(), Some("port 3: unexpected packet 0a"));
     }
 }

@@ -1,10 +1,10 @@
 //! The trace runner: sends the same packets through the interpreter and another engine, and finds the first difference.
 //!
 //! Outputs, drops by reason, digests, hits and misses are compared after every burst, counters and registers after the last, at several burst sizes. What
-//! differs is reported with the packets in hexadecimal and the way they took through the interpreter.
+//! differs is reported with the packets in hexadecimal and the path they took through the interpreter.
 
-mod cells;
 mod compare;
+mod elements;
 mod packets;
 mod writes;
 
@@ -66,7 +66,7 @@ pub struct Difference {
     pub burst: usize,
     /// The number of its first packet.
     pub first: u64,
-    pub told: String,
+    pub message: String,
     pub frames: Vec<Frame>,
     pub expected: Outcome,
     pub found: Outcome,
@@ -88,7 +88,7 @@ impl From<Refusal> for Failure {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "at burst {}, packet {}: {}", self.burst, self.first, self.told)?;
+        writeln!(f, "at burst {}, packet {}: {}", self.burst, self.first, self.message)?;
         for (number, frame) in (self.first..).zip(&self.frames) {
             writeln!(f, "packet {number}: port {}, {} bytes: {}", frame.port, frame.bytes.len(), shown(&frame.bytes))?;
         }
@@ -98,7 +98,7 @@ impl std::fmt::Display for Difference {
                 writeln!(f, "  port {}, {} bytes: {}", output.port, output.bytes.len(), shown(&output.bytes))?;
             }
         }
-        writeln!(f, "the interpreter's way:")?;
+        writeln!(f, "the interpreter's path:")?;
         self.trace.iter().try_for_each(|line| writeln!(f, "  {line}"))
     }
 }
@@ -112,7 +112,7 @@ fn shown(bytes: &[u8]) -> String {
     }
 }
 
-/// Sends packets through both engines; `progress` is told how many more were sent.
+/// Sends packets through both engines; `progress` gets how many more were sent.
 pub fn run(
     program: &Program,
     engine: &mut dyn DataPlane,
@@ -162,13 +162,13 @@ impl Pair<'_, '_> {
             };
             let differs = idle_differs.or(compare::difference(&expected, &found, order));
             let counts_open = expected.stopped.is_some();
-            let mut told = differs.or_else(|| if counts_open { None } else { self.counts_differ() });
-            if told.is_none() && !counts_open && first + sent == self.settings.count {
-                told = self.cells_differ()?;
+            let mut message = differs.or_else(|| if counts_open { None } else { self.counts_differ() });
+            if message.is_none() && !counts_open && first + sent == self.settings.count {
+                message = self.elements_differ()?;
             }
-            if let Some(told) = told {
+            if let Some(message) = message {
                 let trace = self.trace(since, first, burst)?;
-                let difference = Difference { burst, first, told, frames, expected, found, trace };
+                let difference = Difference { burst, first, message, frames, expected, found, trace };
                 return Err(Failure::Difference(Box::new(difference)));
             }
             summary.packets += sent;
@@ -223,7 +223,7 @@ impl Pair<'_, '_> {
         }
         let missing = expected.first()?;
         let name = &self.program.tables[missing.table].name;
-        Some(format!("table `{name}`: of {count} entries that became idle, {} were not told of", expected.len()))
+        Some(format!("table `{name}`: of {count} entries that became idle, {} were not reported", expected.len()))
     }
 
     fn counts_differ(&self) -> Option<String> {
@@ -236,8 +236,8 @@ impl Pair<'_, '_> {
         let counts = self.counts(&self.oracle).into_iter().zip(self.counts(self.engine));
         let mut tables = self.program.tables.values().zip(counts);
         let (table, (expected, found)) = tables.find(|(_, (expected, found))| expected != found)?;
-        let told = |counts: TableCounts| format!("{} hits and {} misses", counts.hits, counts.misses);
-        Some(format!("table `{}`: expected {}, found {}", table.name, told(expected), told(found)))
+        let written = |counts: TableCounts| format!("{} hits and {} misses", counts.hits, counts.misses);
+        Some(format!("table `{}`: expected {}, found {}", table.name, written(expected), written(found)))
     }
 
     fn summarize(&self, summary: &mut Summary) {

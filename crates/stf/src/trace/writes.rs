@@ -47,7 +47,7 @@ const PACKETS_AT_ONCE: u64 = 50;
 const MEMBERS: u32 = 6;
 const GROUPS: u32 = 3;
 const LARGEST_PRIORITY: u64 = 100;
-/// Multicast groups, mirror sessions and cells of meters have numbers below this.
+/// Multicast groups, mirror sessions and meters have numbers below this.
 const NUMBERS: u32 = 8;
 /// Rates a second: the trace runner sends a million packets a second.
 const LARGEST_RATE: u64 = 2_000_000;
@@ -151,7 +151,7 @@ impl Writes<'_> {
         }
     }
 
-    /// Sends packets, and tells with which keys each table was looked up.
+    /// Sends packets, and returns with which keys each table was looked up.
     fn observe(&mut self, source: &Source<'_>, round: u64) -> Vec<Vec<Vec<Bits>>> {
         self.switch.start_keys();
         for burst in 0..PACKETS / PACKETS_AT_ONCE {

@@ -1,4 +1,4 @@
-//! STF as tests of programs use it: its commands, what it says of mistakes, and traces on two engines.
+//! STF as tests of programs use it: its commands, its messages about mistakes, and traces on two engines.
 
 mod docs;
 mod mistakes;

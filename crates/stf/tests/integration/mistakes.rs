@@ -1,4 +1,4 @@
-//! What users are told when a line of STF is wrong, or a switch refuses what it says.
+//! Messages when a line of STF is wrong, or a switch refuses it.
 
 use expect_test::expect;
 use hlir::Program;
@@ -9,8 +9,8 @@ fn program() -> Program {
     hlir::text::parse_program(include_str!("../stf/tables.hlir")).expect("the program is well formed")
 }
 
-/// Everything that is told about a text: mistakes in it, or failures in running it.
-fn told(text: &str) -> String {
+/// All messages about a text: mistakes in it, or failures in running it.
+fn messages(text: &str) -> String {
     let program = program();
     let mut switch = Switch::new(&program, 0, PORTS);
     let commands = stf::parse(text);
@@ -71,7 +71,7 @@ seed x
         22:15: expected a number, the line ends
         23:6: expected a number, found `x`
     "#]]
-    .assert_eq(&told(text));
+    .assert_eq(&messages(text));
 }
 
 #[test]
@@ -127,7 +127,7 @@ expect_digest d a:1
         24:11: there is no value set `v`
         25:15: there is no digest `d`
     "#]]
-    .assert_eq(&told(text));
+    .assert_eq(&messages(text));
 }
 
 #[test]
@@ -168,13 +168,13 @@ remove range 8 d:0xfffd..0xfffe e:0
         13:1: table `wide` has constant entries
         16:1: table `ternary` has such an entry already
         17:1: table `lpm` has no action profile that an entry could refer to
-        18:1: counter `asked` has no such cell: it has 0
+        18:1: counter `asked` has no such index: its size is 0
         20:1: counter `asked` belongs to another table
         23:1: multicast group 0 means no group
         24:1: table `none` has no keys, so it has no entries
         25:1: table `range` has this entry for good
     "#]]
-    .assert_eq(&told(text));
+    .assert_eq(&messages(text));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn no_text_makes_the_reader_fail() {
         [include_str!("../stf/tables.stf"), include_str!("../stf/packets.stf"), include_str!("../stf/state.stf")];
     let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
     let mut draws = Draws::new(11, 0);
-    let mut told = 0;
+    let mut messages = 0;
     for line in lines.iter().cycle().take(20_000) {
         let mut characters: Vec<char> = line.chars().collect();
         for _ in 0..=draws.draw() % 3 {
@@ -216,9 +216,9 @@ fn no_text_makes_the_reader_fail() {
         };
         let last = text.chars().count() as u32 + 1;
         for mistake in mistakes {
-            told += 1;
+            messages += 1;
             assert!(mistake.place.line == 1 && (1..=last).contains(&mistake.place.column), "{text:?}: {mistake}");
         }
     }
-    assert!(told > 5000, "{told}");
+    assert!(messages > 5000, "{messages}");
 }

@@ -35,7 +35,7 @@ fn parse_program(path: &Path) -> hlir::Program {
 fn every_program_does_what_its_file_says() {
     let programs = programs();
     assert!(programs.len() >= 6, "the programs are there");
-    let mut told = String::new();
+    let mut failures = String::new();
     for path in programs {
         let program = parse_program(&path);
         let commands = stf::parse(&read(&path.with_extension("stf")));
@@ -45,11 +45,11 @@ fn every_program_does_what_its_file_says() {
             let report = stf::run(&program, &commands, &mut switch, burst);
             let report = report.unwrap_or_else(|mistakes| panic!("{}: {mistakes:?}", path.display()));
             for failure in report.failures {
-                told.push_str(&format!("{} at burst {burst}: {failure}\n", path.display()));
+                failures.push_str(&format!("{} at burst {burst}: {failure}\n", path.display()));
             }
         }
     }
-    assert!(told.is_empty(), "\n{told}");
+    assert!(failures.is_empty(), "\n{failures}");
 }
 
 /// Packets of `packets.hlir`: what is to happen, a value, a count.

@@ -53,7 +53,7 @@ fn equal_engines_do_not_differ() {
     }
 }
 
-/// A packet and its copy leave by one port. Where the packet enters again as `late` says it leaves behind the copy, as if it had waited in a queue.
+/// A packet and its copy leave by one port. Where the packet enters again as in `late`, it leaves behind the copy, as if it had waited in a queue.
 fn copied(late: &str) -> Program {
     let text = format!(
         "program copied for none\n\nheader h: mark_t {{ kind: 8 }}\nvariable error: 32\nvariable port: 32\n\n\
@@ -85,7 +85,7 @@ fn copies_overtake_a_packet_only_where_it_may_wait() {
         run(&in_turn, &mut other, PORTS, &settings, &configure, &mut |_| {})
     };
     let Err(Failure::Difference(difference)) = compared(Copies::KeepTheirTurn) else { panic!("the copy is first") };
-    assert_eq!((difference.burst, difference.told.as_str()), (1, "port 1: the packets left in another order"));
+    assert_eq!((difference.burst, difference.message.as_str()), (1, "port 1: the packets left in another order"));
     let summary = compared(Copies::MayOvertake).expect("the copy may be first");
     assert_eq!((summary.packets, summary.outputs), (100, 200));
 }
@@ -106,12 +106,12 @@ fn the_first_difference_is_shown_with_the_packet_and_its_way() {
     let mut other = Switch::new(&wrong, 0, PORTS);
     let failure = run(&right, &mut other, PORTS, &settings, &|_| Ok(()), &mut |_| {});
     let Err(Failure::Difference(difference)) = failure else { panic!("the engines differ: {failure:?}") };
-    let told = difference.to_string();
-    assert!(told.starts_with("at burst 7, packet "), "{told}");
-    assert!(told.contains("port 1: expected "), "{told}");
+    let message = difference.to_string();
+    assert!(message.starts_with("at burst 7, packet "), "{message}");
+    assert!(message.contains("port 1: expected "), "{message}");
     assert_eq!(difference.frames.len(), 7);
-    assert!(told.contains("  packet 0x") || told.contains(" from port "), "{told}");
-    assert!(difference.trace.iter().any(|line| line == "  work"), "{told}");
+    assert!(message.contains("  packet 0x") || message.contains(" from port "), "{message}");
+    assert!(difference.trace.iter().any(|line| line == "  work"), "{message}");
 }
 
 /// Entries made of the keys that packets bring are found by most packets, in tables of every kind.

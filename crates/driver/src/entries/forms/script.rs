@@ -5,7 +5,7 @@
 use super::LeftOut;
 use hlir::{Program, Table};
 use std::collections::BTreeMap;
-use stf::command::{Argument, Call, Cells, Control, EntryAction, Key, Kind, Value, Word};
+use stf::command::{Argument, Call, Control, Elements, EntryAction, Key, Kind, Value, Word};
 use stf::{Aging, COMMANDS, Command, Mistake, Place, names, parse_line};
 
 /// Commands that no STF file has, by which the form is recognised.
@@ -199,18 +199,18 @@ impl<'p> Script<'p> {
 
     /// Objects are named by whole parts, as tables are; STF is less strict.
     fn check_object(&self, command: &Command) -> Result<(), Mistake> {
-        let Kind::Control(Control::Cells(cells)) = &command.kind else { return Ok(()) };
+        let Kind::Control(Control::Elements(cells)) = &command.kind else { return Ok(()) };
         let program = self.program;
         match cells {
-            Cells::CounterRead { counter, .. } | Cells::CounterWrite { counter, .. } => {
+            Elements::CounterRead { counter, .. } | Elements::CounterWrite { counter, .. } => {
                 names::find(counter, "counter", program.counters.iter().map(|(_, known)| known.name.as_str()))?
             }
-            Cells::RegisterRead { register, .. }
-            | Cells::RegisterWrite { register, .. }
-            | Cells::RegisterReset { register } => {
+            Elements::RegisterRead { register, .. }
+            | Elements::RegisterWrite { register, .. }
+            | Elements::RegisterReset { register } => {
                 names::find(register, "register", program.registers.iter().map(|(_, known)| known.name.as_str()))?
             }
-            Cells::MeterRates { meter, .. } | Cells::SetMeterRates { meter, .. } => {
+            Elements::MeterRates { meter, .. } | Elements::SetMeterRates { meter, .. } => {
                 names::find(meter, "meter", program.meters.iter().map(|(_, known)| known.name.as_str()))?
             }
         };
@@ -428,13 +428,13 @@ impl<'p> Script<'p> {
         let index = names::find(&counter, "counter", counters.iter().map(|counter| counter.name.as_str()))?;
         let cells = counters[index].size;
         let word = |text: String| Word { text, place: counter.place };
-        let zero = |index: u64| Cells::CounterWrite {
+        let zero = |index: u64| Elements::CounterWrite {
             counter: counter.clone(),
             index: word(index.to_string()),
             packets: word("0".to_string()),
             bytes: word("0".to_string()),
         };
-        Ok((0..cells).map(|index| Control::Cells(zero(index))).collect())
+        Ok((0..cells).map(|index| Control::Elements(zero(index))).collect())
     }
 }
 

@@ -48,7 +48,7 @@ fn agrees(program: &Program, first: TableId, key: &SecondKey) -> bool {
     }
 }
 
-/// Distinct action data of a source: of each entry its own, where they have the number of its cells.
+/// Distinct action data of a source: of each entry its own, where they have its counter index.
 fn records(program: &Program, source: TableId, inputs: &Inputs) -> u64 {
     let content = inputs.occupancy.of(&program.tables[source]);
     if program.has_own_records(source) { content.entries } else { content.records }

@@ -1,5 +1,5 @@
 //! Makes value joins: the first table's records get the place of the key that they give, and the table of the join
-//! stands before the second lookup.
+//! precedes the second lookup.
 
 use super::graph::{lead_to, unique};
 use super::{free_lookups, make_objects};

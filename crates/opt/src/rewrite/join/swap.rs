@@ -5,7 +5,7 @@ use super::graph::{lead_to, only_next, resumes};
 use hlir::join::{Accesses, independent};
 use hlir::{Next, NodeId, NodeKind, Program};
 
-/// The program with what stands between this lookup and the one after next moved out of the way.
+/// The program with the lookup between this lookup and the one after next moved after both.
 pub fn brought_together(program: &Program, first: NodeId) -> Vec<Program> {
     let Some(between) = next_always(program, first) else { return Vec::new() };
     let before_first = moved_before(program, first, between);

@@ -6,23 +6,25 @@ use control::{DataPlane, Refusal};
 use hlir::{CounterId, TableId};
 use std::collections::BTreeSet;
 
-/// Cells that are compared although the interpreter's packets did not touch them.
+/// Elements that are compared although the interpreter's packets did not touch them.
 const UNTOUCHED: u64 = 64;
 
 impl Pair<'_, '_> {
-    /// The first cell of a counter or register that the engines do not have the same in.
-    pub fn cells_differ(&mut self) -> Result<Option<String>, Refusal> {
+    /// The first element of a counter or register that the engines do not have the same in.
+    pub fn elements_differ(&mut self) -> Result<Option<String>, Refusal> {
         for (id, counter) in self.program.counters.iter() {
-            let cells = match counter.table {
-                Some(table) => self.entry_cells(table),
-                None => self.indexed_cells(id, counter.size),
+            let elements = match counter.table {
+                Some(table) => self.entry_elements(table),
+                None => self.indexed_elements(id, counter.size),
             };
-            for cell in cells {
-                let expected = self.oracle.read_counter(id, &cell)?;
-                let found = self.engine.read_counter(id, &cell)?;
+            for element in elements {
+                let expected = self.oracle.read_counter(id, &element)?;
+                let found = self.engine.read_counter(id, &element)?;
                 if expected != found {
                     let name = &counter.name;
-                    return Ok(Some(format!("counter `{name}` at {cell:?}: expected {expected:?}, found {found:?}")));
+                    return Ok(Some(format!(
+                        "counter `{name}` at {element:?}: expected {expected:?}, found {found:?}"
+                    )));
                 }
             }
         }
@@ -40,14 +42,14 @@ impl Pair<'_, '_> {
         Ok(None)
     }
 
-    fn indexed_cells(&self, counter: CounterId, size: u64) -> Vec<Cell> {
+    fn indexed_elements(&self, counter: CounterId, size: u64) -> Vec<Cell> {
         let touched = self.oracle.touched_counters(counter);
-        let cells: BTreeSet<u64> = touched.chain(0..size.min(UNTOUCHED)).collect();
-        cells.into_iter().map(Cell::Index).collect()
+        let elements: BTreeSet<u64> = touched.chain(0..size.min(UNTOUCHED)).collect();
+        elements.into_iter().map(Cell::Index).collect()
     }
 
     /// The entries of a table, unless packets put some there: of those no controller has a key.
-    fn entry_cells(&self, table: TableId) -> Vec<Cell> {
+    fn entry_elements(&self, table: TableId) -> Vec<Cell> {
         if hlir::effects::learns(self.program, table) {
             return Vec::new();
         }
