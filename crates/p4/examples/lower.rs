@@ -1,4 +1,4 @@
-//! Lowers preprocessed P4 files given by path, verifies what comes out, and says what went wrong: `lower [--print] FILE...`.
+//! Lowers preprocessed P4 files given by path, verifies what comes out, and prints the errors: `lower [--print] FILE...`.
 //!
 //! A file is `bad` if the checker takes it and lowering does not, `wrong` if the result does not pass the verifier or does not survive
 //! printing and parsing. It is how lowering is tried on whole corpora.

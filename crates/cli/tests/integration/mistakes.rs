@@ -399,7 +399,7 @@ fn a_program_that_nothing_can_run_is_told_why() {
         (
             own,
             "the parts of the package `Mine`",
-            "nothing.p4(1): [--Wwarn=unknown] warning: nothing says how the parts",
+            "nothing.p4(1): [--Wwarn=unknown] warning: it is not defined how the parts",
         ),
     ];
     for (text, said, warned) in cases {

@@ -1,6 +1,6 @@
 //! Expressions, and the sets of keys (`_`, `a &&& b`, `a .. b`) that appear in select, switch and table entries.
 //!
-//! A call is one thing here, be it of a function, method, action or constructor: `callee` tells them apart once it is
+//! A call is one thing here, be it of a function, method, action or constructor: `callee` distinguishes them once it is
 //! resolved. So `Counter<bit<32>>(64)` is a call whose callee is the path `Counter`.
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub enum ExpressionKind {
     /// A name, of a value, an instance, or a type (`Color.Red`, `Parser.apply(...)`, `Counter(64)`).
     Path(Path),
     This,
-    /// A type that is not a bare name, where a value could stand: `error` in `error.NoMatch`, `T<bit<8>>` in `T<bit<8>>.apply()`.
+    /// A type that is not a bare name, where a value could be: `error` in `error.NoMatch`, `T<bit<8>>` in `T<bit<8>>.apply()`.
     Type(Box<Type>),
     /// `{ a, b }`; `defaulted` if it ends in `...`, the fields not given then having their default values.
     List {
@@ -108,7 +108,7 @@ pub enum ExpressionKind {
     DontCare,
     /// `default`, in sets of keys.
     Default,
-    /// What could not be parsed; an error was reported, say nothing more about it.
+    /// What could not be parsed; an error was reported; nothing more is reported about it.
     Erroneous,
 }
 

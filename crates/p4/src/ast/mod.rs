@@ -41,7 +41,7 @@ pub struct Program {
     pub included: Vec<DeclarationId>,
 }
 
-/// An identifier where it is written. Equal texts usually share their memory.
+/// An identifier where it is written. Equal texts mostly share their memory.
 #[derive(Clone, Debug)]
 pub struct Name {
     pub text: Arc<str>,
@@ -64,7 +64,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// What stands before a thing and describes it.
+/// What precedes a thing and describes it.
 #[derive(Clone, Debug, Default)]
 pub struct Attributes {
     pub annotations: Vec<Annotation>,

@@ -1,6 +1,6 @@
 //! Expressions and types as text: for messages, for annotations that are passed on, and for tests of the parser.
 //!
-//! Operands that are made of operators stand in parentheses, so that a reader need not know the precedences.
+//! Operands that are made of operators are put in parentheses, so that a reader need not know the precedences.
 
 use std::fmt::{self, Display, Formatter, Write};
 

@@ -1,4 +1,4 @@
-//! Statements of actions, functions, apply blocks and parser states: one set, where each may stand is the checker's business.
+//! Statements of actions, functions, apply blocks and parser states: one set; the checker decides where each is allowed.
 
 use super::{Annotation, BinaryOperator, Declaration, Expression, Span};
 

@@ -42,7 +42,7 @@ pub enum TypeKind {
 }
 
 impl Type {
-    /// The type a name stands for, written where the name is.
+    /// The type of a name, written where the name is.
     pub fn named(name: Name) -> Type {
         Type { span: name.span, kind: TypeKind::Named(Path { absolute: false, name }) }
     }

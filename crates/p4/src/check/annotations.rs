@@ -10,7 +10,7 @@ use crate::types::Type;
 use hlir::diagnostic::Diagnostic;
 use hlir::notes::stated_share;
 
-/// What annotations stand in front of, as far as some of them mean something only there.
+/// What annotations precede, as far as some of them mean something only there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
     Header,
@@ -86,7 +86,7 @@ impl<'a> Checker<'a> {
         self.check_either(annotations);
     }
 
-    /// What is said where nothing reads it changes nothing: most likely it should stand elsewhere.
+    /// An annotation that nothing reads changes nothing: most likely it belongs elsewhere.
     fn check_place(&mut self, annotation: &'a Annotation, before: Before) {
         let name = annotation.name.as_str();
         if let Some((_, _, place)) = PLACED.iter().find(|(known, place, _)| *known == name && *place != before) {
@@ -161,13 +161,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Hints on traffic that say nothing: they change no packet, so a program that has them is not wrong.
+    /// Hints on traffic without effect: they change no packet, so a program that has them is not wrong.
     fn check_hints(&mut self, annotations: &'a [Annotation]) {
-        let says = |annotation: &Annotation| match &annotation.body {
+        let has_effect = |annotation: &Annotation| match &annotation.body {
             AnnotationBody::Unstructured { text, .. } => stated_share(text).is_some(),
             AnnotationBody::Empty | AnnotationBody::Expressions(_) | AnnotationBody::Pairs(_) => false,
         };
-        for annotation in annotations.iter().filter(|one| one.name.as_str() == "traffic" && !says(one)) {
+        for annotation in annotations.iter().filter(|one| one.name.as_str() == "traffic" && !has_effect(one)) {
             self.warn("invalid", annotation.span, "`@traffic` takes one number from 0 to 1", "this has no effect");
         }
         let last = |name: &str| annotations.iter().rev().find(|annotation| annotation.name.as_str() == name);

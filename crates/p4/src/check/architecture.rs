@@ -133,14 +133,14 @@ impl<'a> Checker<'a> {
         self.check_limits();
     }
 
-    /// A package that nothing says the meaning of: its program can only be checked.
+    /// A package whose meaning is not defined: its program can only be checked.
     pub fn warn_unknown_package(&mut self, main: DeclarationId) {
         let Type::Package(package) = self.out.declared_type(main) else { return };
         let (name, parameters) = (package.name.to_string(), self.out.parameters(package.declaration).len());
         if RUNNABLE.iter().any(|(known, sizes)| *known == name && sizes.contains(&parameters)) {
             return;
         }
-        let message = format!("nothing says how the parts of the package `{name}` work together");
+        let message = format!("it is not defined how the parts of the package `{name}` work together");
         let report = Diagnostic::warning(message)
             .kind("unknown")
             .label(self.node(main).span(), "this program can be checked, but not compiled or run");
@@ -206,7 +206,7 @@ impl<'a> Checker<'a> {
         self.uses.attached = attached;
     }
 
-    /// A direct counter or meter is used by actions of its table. In v1model the table counts and measures by itself, so a call may stand
+    /// A direct counter or meter is used by actions of its table. In v1model the table counts and measures by itself, so a call may be
     /// anywhere, and tables without the object may share an action that calls it.
     fn check_direct_uses(&mut self) {
         for (object, action, span) in std::mem::take(&mut self.uses.direct) {

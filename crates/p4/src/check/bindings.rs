@@ -21,7 +21,7 @@ pub(super) struct Signature<'a> {
     pub declaration: DeclarationId,
     pub type_parameters: &'a [TypeParameter],
     pub parameters: &'a [Parameter],
-    /// What the type parameters around it stand for: those of the extern of a method.
+    /// The values of the type parameters around it: those of the extern of a method.
     pub outer: Substitution,
     pub returns: Type,
 }
@@ -430,7 +430,7 @@ fn is_optional(parameter: &Parameter) -> bool {
     parameter.default.is_some() || parameter.attributes.has("optional")
 }
 
-/// What stands for an argument that is not given.
+/// The value of an argument that is not given.
 fn absent(parameter: &Parameter, mode: Mode) -> Option<Source> {
     if parameter.default.is_some() {
         return Some(Source::Default);

@@ -1,4 +1,4 @@
-//! The state of a check in progress: the tables being filled, the scopes, and where in the program it stands.
+//! The state of a check in progress: the tables being filled, the scopes, and its position in the program.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -29,8 +29,8 @@ impl<'a> Checker<'a> {
         false
     }
 
-    /// Says why a parser, control or package does not fit where another type of its kind is wanted. False if it is
-    /// neither, so that something else has to be said.
+    /// Reports why a parser, control or package does not fit where another type of its kind is wanted. False if it is
+    /// neither, so that another message is needed.
     pub fn explain_difference(&mut self, span: Span, expected: &Type, actual: &Type) -> bool {
         let same_kind = std::mem::discriminant(expected) == std::mem::discriminant(actual);
         let object = matches!(expected, Type::Parser(_) | Type::Control(_) | Type::Package(_));
@@ -291,7 +291,7 @@ impl<'a> Checker<'a> {
         true
     }
 
-    /// Whether `...` can stand for a value of this type.
+    /// Whether `...` can be a value of this type.
     fn has_default(&self, of_type: &Type) -> bool {
         match of_type {
             Type::Tuple(parts) => parts.iter().all(|part| self.has_default(part)),

@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Enters a name into the innermost scope. Functions may share a name if their parameters tell them apart.
+    /// Enters a name into the innermost scope. Functions may share a name if their parameters distinguish them.
     pub fn declare(&mut self, id: DeclarationId, name: &'a Name) {
         let scope = self.scopes.last().expect("the top of the program is a scope");
         let earlier = scope.get(&name.text).cloned().unwrap_or_default();

@@ -105,7 +105,7 @@ impl<'a> Limits<'a, '_> {
         }
     }
 
-    /// A key of `lpm` stands beside `exact` ones: the library has no table with others.
+    /// A key of `lpm` is beside `exact` ones only: the library has no table with others.
     fn prefix_among_exact(&mut self, table: &Table) {
         let Some(PropertyValue::Keys(keys)) = table.find("key").map(|found| &found.value) else { return };
         let Some(prefix) = keys.iter().find(|key| key.match_kind.as_str() == "lpm") else { return };

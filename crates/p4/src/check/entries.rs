@@ -43,7 +43,7 @@ impl<'a> Checker<'a> {
         self.warn_beyond_size(declaration, table, entries);
     }
 
-    /// Entries of the program all count, whatever `size` says.
+    /// Entries of the program all count, whatever `size` is.
     fn warn_beyond_size(&mut self, declaration: &'a Declaration, table: &'a Table, entries: &'a [Entry]) {
         let Some(Property { value: PropertyValue::Expression(written), .. }) = table.find("size") else { return };
         let Some(Value::Integer(size)) = self.value_of(written) else { return };

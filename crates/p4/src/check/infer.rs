@@ -94,7 +94,7 @@ impl Inference {
 }
 
 impl<'a> Checker<'a> {
-    /// Whether a value of type `actual` may stand where `expected` is wanted, filling holes to make it so.
+    /// Whether a value of type `actual` may be used where `expected` is wanted, filling holes to make it so.
     pub fn unify(&mut self, expected: &Type, actual: &Type) -> bool {
         let expected = self.inference.shallow(expected);
         let actual = self.inference.shallow(actual);

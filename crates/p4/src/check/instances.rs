@@ -197,13 +197,13 @@ impl<'a> Checker<'a> {
     /// `static_assert(...)` at the top of a program.
     pub fn check_assertion(&mut self, call: &'a crate::ast::Expression) {
         let crate::ast::ExpressionKind::Call { callee, .. } = &call.kind else {
-            self.error("invalid", call.span, "only a call of `static_assert` can stand here", "");
+            self.error("invalid", call.span, "only a call of `static_assert` is allowed here", "");
             return;
         };
         let is_assertion =
             matches!(&callee.kind, crate::ast::ExpressionKind::Path(path) if path.name.as_str() == "static_assert");
         if !is_assertion {
-            self.error("invalid", call.span, "only a call of `static_assert` can stand here", "");
+            self.error("invalid", call.span, "only a call of `static_assert` is allowed here", "");
         }
     }
 

@@ -315,7 +315,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The packet can tell the size of one field only.
+    /// The packet can define the size of one field only.
     fn check_one_varbit(&mut self, place: Span, header: &Type) {
         let fields = self.out.fields_of(header);
         let mut varbits =

@@ -6,7 +6,7 @@
 //!
 //! # How lowering reads a `Checked`
 //!
-//! * `type_of(expression)`, `conversion(expression)`: the type as it stands, and the type that its place casts it to,
+//! * `type_of(expression)`, `conversion(expression)`: the type as written, and the type that its place casts it to,
 //!   if that differs: an `int` where a `bit<8>` is needed, a serialisable enumeration where its number is needed, a tuple
 //!   variable assigned to a struct. List and structure literals, `{#}` and `...` have the type they are used as at once;
 //!   their elements are converted one by one. `used_type` is the type after the cast.
@@ -15,13 +15,13 @@
 //! * `reference(expression)`, for `Path`, `Member`, `This` and `Type` expressions: the declaration, field, enumeration
 //!   member, property (`next`, `last`, `size`, `hit`, `action_run` …) or type it means. The callee of a call is
 //!   `Reference::Callee` (or the action, or the table instance it is); look at the call.
-//! * `call(expression)`, for `Call` expressions: a `Call` with what is called (`Callee`), what its type parameters stand
+//! * `call(expression)`, for `Call` expressions: a `Call` with what is called (`Callee`), what its type parameters are
 //!   for, and one `Binding` for each parameter: its type in this call and where its value comes from. The receiver of a
 //!   method, of `apply` and of a builtin is the `base` of the callee, a `Member` expression. The action references of a
 //!   table (`actions`, `default_action`, `entries`) are in the same table, also where they are a bare path.
 //! * `instance(declaration)`: the same for `T(arguments) name;`, whose `type_of` is `declared_type(declaration)`.
 //! * `declared_type(declaration)`: of variables, constants, parameters, fields; what functions and methods return; what a
-//!   typedef stands for. `fields_of(type)`, `width_of(type)`, `representation(type)`, `underlying(nominal)`,
+//!   typedef names. `fields_of(type)`, `width_of(type)`, `representation(type)`, `underlying(nominal)`,
 //!   `parameters(declaration)`, `number(member)` answer about types; `named(name)` resolves what is not an expression.
 //! * `main()`: the package instance; follow `instance(main)` and the bindings to its parsers and controls.
 //!
@@ -64,7 +64,7 @@ pub const WARNINGS: [&str; 19] = [
     "target-error",
 ];
 
-/// Kinds of warnings that p4c has and nothing here says: programs written for both may silence them.
+/// Kinds of warnings that p4c has and bacus does not: programs written for both may silence them.
 const OTHER_WARNINGS: [&str; 10] = [
     "branch",
     "duplicate",

@@ -24,7 +24,7 @@ impl<'a> Checker<'a> {
         self.check_parameters(parameters, of);
         for parameter in parameters {
             if let Some(default) = &parameter.default {
-                // Which types the parameters stand for is known only where the default is used.
+                // The types of the parameters are known only where the default is used.
                 let of_type = self
                     .out
                     .declared_type(parameter.id)
@@ -239,7 +239,7 @@ impl<'a> Checker<'a> {
         self.around = outer;
     }
 
-    /// The types of constructor parameters tell overloads apart, so they are resolved before the name is declared.
+    /// The types of constructor parameters distinguish overloads, so they are resolved before the name is declared.
     fn signature_of_constructor(&mut self, parameters: &'a [Parameter], id: DeclarationId) {
         if parameters.is_empty() {
             return;

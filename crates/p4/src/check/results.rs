@@ -11,7 +11,7 @@ use crate::ast::{Argument, Declaration, DeclarationId, Direction, Expression, Ex
 use crate::evaluate::Value;
 use crate::types::{Nominal, Substitution, Type};
 
-/// What a name, a member access or a callee stands for.
+/// The meaning of a name, a member access or a callee.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Reference {
     /// The expression is not a reference, or an error was reported about it.
@@ -117,7 +117,7 @@ pub struct Binding {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub callee: Callee,
-    /// What the type parameters stand for: those of the callee and, for a method, those of the extern around it.
+    /// The values of the type parameters: those of the callee and, for a method, those of the extern around it.
     pub type_arguments: Substitution,
     pub bindings: Vec<Binding>,
     pub result: Type,
@@ -163,7 +163,7 @@ impl<'a> Checked<'a> {
         self.nodes.iter().flatten().filter_map(|node| node.declaration())
     }
 
-    /// The type of an expression as it stands, before any implicit cast. `Type::Name` if it names a type.
+    /// The type of an expression as written, before any implicit cast. `Type::Name` if it names a type.
     pub fn type_of(&self, expression: &Expression) -> &Type {
         &self.expressions[expression.id.index()].of_type
     }
@@ -200,7 +200,7 @@ impl<'a> Checked<'a> {
         self.instances.get(&declaration)
     }
 
-    /// The type of a variable, constant, parameter, field, instance or member; what a typedef stands for; a declared type
+    /// The type of a variable, constant, parameter, field, instance or member; what a typedef names; a declared type
     /// applied to its own type parameters; what a function or method returns.
     pub fn declared_type(&self, declaration: DeclarationId) -> &Type {
         &self.declared[declaration.index()]
@@ -222,7 +222,7 @@ impl<'a> Checked<'a> {
         self.numbers.get(&member).copied()
     }
 
-    /// What a `type` stands for, or what a serialisable enumeration is represented as.
+    /// What a `type` is made of, or what a serialisable enumeration is represented as.
     pub fn underlying(&self, nominal: &Nominal) -> Option<&Type> {
         self.underlying.get(&nominal.declaration)
     }

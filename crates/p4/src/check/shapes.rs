@@ -69,7 +69,7 @@ impl<'a> Checked<'a> {
         self.nodes.get(id.index()).copied().flatten()?.declaration().map(|declaration| &declaration.kind)
     }
 
-    /// What the type parameters of a declared type stand for in one of its uses.
+    /// The values of a declared type's parameters in one of its uses.
     pub fn arguments_of(&self, nominal: &Nominal) -> Substitution {
         let pairs = self.type_parameters(nominal.declaration).iter().zip(nominal.arguments.iter());
         Substitution::new(pairs.map(|(parameter, argument)| (parameter.id, argument.clone())).collect())

@@ -1,4 +1,4 @@
-//! Statements: assignments, conditions, loops, switches, and which of them may stand where.
+//! Statements: assignments, conditions, loops, switches, and where each is allowed.
 
 use std::collections::HashMap;
 
@@ -223,7 +223,7 @@ impl<'a> Checker<'a> {
             return self.report(
                 Diagnostic::error("a `switch` needs to know which action ran")
                     .kind("type-error")
-                    .label(subject.span, "this tells more than that")
+                    .label(subject.span, "this has more values than that")
                     .hint(format!("write `switch ({subject}.action_run)`")),
             );
         }

@@ -201,7 +201,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A struct of one field stands for that field in a value set.
+    /// A struct of one field means that field in a value set.
     fn wraps(&mut self, element: &Type, subject: &Type) -> bool {
         let only = match element {
             Type::Tuple(parts) if parts.len() == 1 => parts[0].clone(),
@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
         for late in cases[at + 1..].iter().take(late) {
             self.warn("parser-transition", late.span, "unreachable case", "a case before it matches everything");
         }
-        // A `default` alone is a place where cases may come to stand.
+        // A `default` alone is a place for further cases.
         let only = at > 0 && cases[..at].iter().all(|case| case.state.text == cases[at].state.text);
         if let (Some(first), true, true) = (subjects.first(), only, is_complete(&cases[at])) {
             let message = "transition does not depend on select argument";

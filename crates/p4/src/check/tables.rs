@@ -240,7 +240,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Other targets have properties of their own; here they say nothing, and neither does a name that is not quite right.
+    /// Other targets have properties of their own; here they have no effect, and neither does a name that is not quite right.
     fn check_property_name(&mut self, property: &'a Property) {
         let name = property.name.as_str();
         if READ.contains(&name) {

@@ -38,7 +38,8 @@ pub(super) fn silences(annotations: &[Annotation], kind: &str) -> bool {
     })
 }
 
-/// The diagnostics without the warnings that `@noWarn` on a declaration around them silences. Of what is unused only the declaration itself says so.
+/// The diagnostics without the warnings that `@noWarn` on a declaration around them silences. For
+/// what is unused, `@noWarn` is read on the declaration itself only.
 pub(super) fn not_silenced(checked: &Checked, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let silent: Vec<&Declaration> =
         checked.declarations().filter(|declaration| declaration.attributes.has("noWarn")).collect();

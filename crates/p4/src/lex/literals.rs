@@ -1,4 +1,4 @@
-//! What literals say: integers of any size and base, strings with their escapes.
+//! Values of literals: integers of any size and base, strings with their escapes.
 
 use num_bigint::BigInt;
 
@@ -32,7 +32,7 @@ pub fn integer(text: &str) -> Result<Integer, String> {
 }
 
 fn width(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a width: it stands before `w` or `s` and is a decimal number"))
+    text.parse().map_err(|_| format!("`{text}` is not a width: it must be a decimal number, before `w` or `s`"))
 }
 
 /// The text of a string literal given with its quotes.

@@ -1,4 +1,4 @@
-//! From text to tokens. The words and symbols of P4 are tokens with a fixed text; the rest is told apart by its kind.
+//! From text to tokens. The words and symbols of P4 are tokens with a fixed text; the rest is distinguished by its kind.
 //!
 //! `>` is always a token of its own: whether two of them shift a value or close two lists of type arguments is known to
 //! the parser only. Words with a meaning in one place (`key`, `state`, `priority`) are identifiers everywhere.
@@ -27,7 +27,7 @@ pub enum TokenKind {
     /// `@pragma`; the annotation ends with its line, where an `EndPragma` follows.
     Pragma,
     EndPragma,
-    /// A character that begins no token. It may stand in the body of an annotation.
+    /// A character that begins no token. It is allowed in the body of an annotation.
     Unknown,
     /// The end of the text.
     End,

@@ -29,7 +29,7 @@ struct Scanner<'t> {
 }
 
 impl Scanner<'_> {
-    /// Reads one token, comment, or run of blanks; says whether there may be more.
+    /// Reads one token, comment, or run of blanks; returns whether there may be more.
     fn scan(&mut self) -> bool {
         let start = self.position;
         let Some(first) = self.rest().chars().next() else {

@@ -1,6 +1,6 @@
 //! Which storage an argument can reach, and whether two arguments may reach the same.
 //!
-//! An argument is passed by reference only where that cannot be told from copying it in and out (P4_16 6.8). Two arguments overlap where one
+//! An argument is passed by reference only where that cannot be distinguished from copying it in and out (P4_16 6.8). Two arguments overlap where one
 //! may write what the other is: by name, through a slice, through an element that only the packet chooses, or through the other members of a
 //! header union, of which at most one is valid.
 

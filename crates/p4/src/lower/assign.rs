@@ -10,7 +10,7 @@ use super::storage::{Leaf, Storage};
 use super::value::{Target, Value};
 
 impl<'a> Lowering<'a> {
-    /// Puts a value where `target` says.
+    /// Assigns a value to `target`.
     pub fn store(&mut self, target: &Target, value: Value) {
         match target {
             Target::Storage(storage) => self.assign(storage, value),

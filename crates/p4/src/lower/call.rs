@@ -1,4 +1,4 @@
-//! Calls: arguments are evaluated from left to right, copied in, and copied back afterwards, unless passing the thing itself cannot be told
+//! Calls: arguments are evaluated from left to right, copied in, and copied back afterwards, unless passing the thing itself cannot be distinguished
 //! from copying it. Functions, actions and methods with a body are inlined.
 
 use std::collections::BTreeSet;
@@ -167,7 +167,7 @@ impl<'a> Lowering<'a> {
             match value {
                 Passed::Value(value) => self.settle(value, *mark),
                 Passed::Target(target) => {
-                    // What is saved later at a mark stands before what is there: no value may be made of an index that is saved behind it.
+                    // What is saved later at a mark precedes what is there: no value may be made of an index that is saved behind it.
                     if call.bindings[index].direction == Direction::InOut {
                         self.settle_input(target, *mark);
                     }
@@ -186,8 +186,8 @@ impl<'a> Lowering<'a> {
         Ok(passed.into_iter().map(|(value, _)| value).collect())
     }
 
-    /// Copies arguments in, from left to right, and says what is copied back, in the same order (P4_16 6.8). A parameter is the argument itself
-    /// where that cannot be told from a copy.
+    /// Copies arguments in, from left to right, and returns what is copied back, in the same order (P4_16 6.8). A parameter is the argument itself
+    /// where that cannot be distinguished from a copy.
     pub fn bind(&mut self, call: &Call, passed: Vec<Passed>, room: &Room) -> Passing {
         let storages: Vec<Vec<Storage>> = passed.iter().map(Passed::storages).collect();
         let extents: Vec<Extent> = storages.iter().map(|storages| self.extent(storages)).collect();

@@ -55,7 +55,7 @@ impl Frame {
 }
 
 impl<'a> Lowering<'a> {
-    /// Goes where a jump says.
+    /// Continues at the target of a jump.
     pub fn jump(&mut self, jump: &Jump) {
         match jump {
             Jump::Leave(label) => self.emit(Statement::Leave(label.clone())),

@@ -137,16 +137,17 @@ impl<'a> Lowering<'a> {
         if count < 2 { name } else { format!("{name}_{}", self.checked.parameters(id).len()) }
     }
 
-    /// Whether what is called, or the extern that it belongs to, says `@payload`.
+    /// Whether what is called, or the extern that it belongs to, has `@payload`.
     fn sees_payload(&self, call: &Call) -> bool {
         let called = match &call.callee {
             Callee::Method { method, .. } => *method,
             Callee::Function(function) => *function,
             _ => return false,
         };
-        let says = |attributes: &Attributes| attributes.annotations.iter().any(|it| it.name.as_str() == "payload");
+        let has_payload =
+            |attributes: &Attributes| attributes.annotations.iter().any(|it| it.name.as_str() == "payload");
         let owner = self.checked.node(called).owner();
-        owner.into_iter().chain([called]).any(|id| self.attributes_of(id).is_some_and(says))
+        owner.into_iter().chain([called]).any(|id| self.attributes_of(id).is_some_and(has_payload))
     }
 
     fn custom_input(&mut self, value: &Value, into: &mut Vec<Passing>) {

@@ -1,6 +1,6 @@
 //! Adding statements, and knowing what they wrote: so that a value is saved exactly where something later would change it.
 //!
-//! P4 evaluates from left to right and freezes what was evaluated. HLIR expressions read storage when they run. The log of writes tells
+//! P4 evaluates from left to right and freezes what was evaluated. HLIR expressions read storage when they run. The log of writes shows
 //! whether the two differ; where they do not, no temporary is made, and the result reads like the source.
 
 use std::collections::HashSet;
@@ -124,7 +124,7 @@ impl Reads {
 }
 
 impl<'a> Lowering<'a> {
-    /// Adds a statement where lowering stands. What cannot run is not added.
+    /// Adds a statement at lowering's position. What cannot run is not added.
     pub fn emit(&mut self, statement: Statement) {
         if !self.graph.is_open(self.current) {
             return;

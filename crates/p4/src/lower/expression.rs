@@ -157,7 +157,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// The number that stands for a member of an enumeration or of the errors.
+    /// The number of a member of an enumeration or of the errors.
     pub fn member_number(&self, member: DeclarationId) -> u32 {
         let node = self.checked.node(member);
         let is_error = node.owner().is_some_and(|owner| {
@@ -231,7 +231,7 @@ impl<'a> Lowering<'a> {
             Reference::Member(id) => return Ok(Value::constant(u64::from(self.member_number(*id)), 32)),
             Reference::Type(_) | Reference::Callee => return Ok(Value::Void),
             Reference::None | Reference::Field(_) | Reference::Property(_) => {
-                return Err(self.internal(expression.span, "a name that stands for nothing"));
+                return Err(self.internal(expression.span, "a name without a meaning"));
             }
         };
         match self.scope.lookup(declaration) {

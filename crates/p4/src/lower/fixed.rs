@@ -1,5 +1,5 @@
 //! Tables that are no tables: hidden from controllers, without keys, with one constant action. p4c prints statements as such tables; applying
-//! one is calling its action, so they may stand where no table can be looked up, as in a deparser.
+//! one is calling its action, so they may be used where no table can be looked up, as in a deparser.
 
 use super::objects::Object;
 use super::{Lowered, Lowering};

@@ -106,7 +106,7 @@ impl Graph {
         }
     }
 
-    /// Says where the condition stands that a block ends with, if it ends with one.
+    /// Sets the origin of the condition that a block ends with, if it ends with one.
     pub fn place_branch(&mut self, id: NodeId, notes: Notes) {
         if let Some(Ending { kind: EndKind::Branch { .. }, notes: known, .. }) = &mut self.block_mut(id).ending
             && known.origin.is_none()
@@ -126,7 +126,7 @@ impl Graph {
         body.splice(at..at, statements);
     }
 
-    /// Says where the errors of a parser lead.
+    /// Sets the target of a parser's errors.
     pub fn reject_to(&mut self, parser: ParserId, reject: NodeId) {
         self.rejects.insert(parser, reject);
     }
@@ -154,7 +154,7 @@ impl Graph {
         (0..self.blocks.len()).any(|block| self.successors(id_of(block)).contains(&to))
     }
 
-    /// Makes the nodes reached from `roots` and says which block became which node. Blocks keep their order of first visit.
+    /// Makes the nodes reached from `roots` and returns which block became which node. Blocks keep their order of first visit.
     pub fn finish(mut self, roots: &[NodeId], names: &mut Names) -> (Arena<Node>, HashMap<NodeId, NodeId>) {
         self.join(roots);
         let order = self.order(roots);
@@ -312,7 +312,7 @@ impl Graph {
     }
 }
 
-/// The part of a node's name that says which control or parser it belongs to.
+/// The part of a node's name that names the control or parser it belongs to.
 fn section(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }

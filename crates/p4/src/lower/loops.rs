@@ -60,7 +60,7 @@ impl<'a> Lowering<'a> {
         });
     }
 
-    /// Lowers a loop that is a statement. Where it stands among blocks of the graph, a `return` in it sets a flag, leaves `label`, and goes on from there.
+    /// Lowers a loop that is a statement. Where it is among blocks of the graph, a `return` in it sets a flag, leaves `label`, and goes on from there.
     fn detour(&mut self, span: Span, label: &str, lower: impl FnOnce(&mut Self)) {
         let in_graph = self.frames.last().is_some_and(|frame| matches!(frame.kind, FrameKind::Graph { .. }));
         if !in_graph {

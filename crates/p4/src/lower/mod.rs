@@ -72,7 +72,7 @@ pub fn lower(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Progr
 }
 
 /// Lowers a program for the sake of its interface alone, which does not depend on what the target can do: parts that it cannot do may be
-/// missing from the rest, which must not be run; they are told beside it. Its names have to tell a controller everything apart.
+/// missing from the rest, which must not be run; they are reported with it. Its names must be distinct for a controller.
 pub fn lower_interface(
     checked: &Checked,
     sources: &SourceMap,
@@ -125,7 +125,7 @@ pub fn refused(checked: &Checked, sources: &SourceMap) -> Vec<Diagnostic> {
     lowering.ambiguous
 }
 
-/// The state of a lowering: the program so far, and where in the source and in the graph it stands.
+/// The state of a lowering: the program so far, and its position in the source and in the graph.
 pub(crate) struct Lowering<'a> {
     checked: &'a Checked<'a>,
     sources: &'a SourceMap,
@@ -270,7 +270,7 @@ impl<'a> Lowering<'a> {
         names
     }
 
-    /// A type where type parameters have been replaced by what they stand for here.
+    /// A type where type parameters have been replaced by their values here.
     fn substituted(&self, of_type: &Type) -> Type {
         substitute(of_type, &self.scope.types)
     }

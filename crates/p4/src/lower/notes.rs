@@ -26,7 +26,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// `_41`: what tells nodes of one kind apart.
+    /// `_41`: what distinguishes nodes of one kind.
     pub fn line_of(&self, span: Span) -> String {
         if span.is_none() { String::new() } else { format!("_{}", self.sources.locate(span.start).line) }
     }
@@ -62,7 +62,7 @@ impl<'a> Lowering<'a> {
         Note { name: annotation.name.to_string(), body }
     }
 
-    /// What a structured annotation says; what is no constant stands as it was written.
+    /// The values of a structured annotation; what is no constant is kept as it was written.
     fn annotation_value(&self, expression: &Expression) -> NoteValue {
         match (self.checked.constant(expression), &expression.kind) {
             (Some(Value::Integer(number)), _) => NoteValue::Number(number.clone()),
@@ -96,7 +96,7 @@ impl<'a> Lowering<'a> {
         attributes.and_then(|attributes| name_annotation(&attributes.annotations)).unwrap_or(written)
     }
 
-    /// `name` inside `prefix`; one that begins with a dot stands on its own.
+    /// `name` inside `prefix`; one that begins with a dot has no prefix.
     pub fn qualified(prefix: &str, name: &str) -> String {
         match name.strip_prefix('.') {
             Some(absolute) => absolute.to_string(),
@@ -106,7 +106,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// What `@name("x")` says; of several the first counts, as p4c has it.
+/// The name in `@name("x")`; of several the first counts, as p4c has it.
 pub fn name_annotation(annotations: &[Annotation]) -> Option<String> {
     string_annotation(annotations, "name")
 }

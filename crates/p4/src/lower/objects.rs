@@ -47,7 +47,7 @@ pub struct ExternInstance {
     /// Constructor arguments with the names of the parameters, in their order.
     pub arguments: Vec<(String, Value)>,
     pub handle: Handle,
-    /// The declaration, if it has a name, and where it stands: abstract methods have their bodies in it.
+    /// The declaration, if it has a name, and its place: abstract methods have their bodies in it.
     pub declaration: Option<DeclarationId>,
     pub scope: Rc<Scope>,
 }
@@ -201,7 +201,7 @@ impl<'a> Lowering<'a> {
         Ok(Value::Object(self.objects.add(made)))
     }
 
-    /// Whether lowering stands at the top of the program.
+    /// Whether lowering is at the top of the program.
     fn is_global(&self) -> bool {
         Rc::ptr_eq(&self.scope, &self.globals)
     }

@@ -26,7 +26,7 @@ use crate::types::Type;
 pub struct Context {
     pub id: ParserId,
     pub reject: NodeId,
-    /// What is copied out where an error leaves a parser that is applied here, while a flag says that it runs; inner ones come first.
+    /// What is copied out where an error leaves a parser that is applied here, while a flag is set while it runs; inner ones come first.
     pub owed: Vec<(Storage, Vec<(Target, Storage)>)>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// Lowers the states of a parser from where lowering stands; those that accept go to `accept`.
+    /// Lowers the states of a parser from lowering's position on; those that accept go to `accept`.
     fn parser_body(&mut self, block: &Rc<Block>, accept: NodeId) -> Lowered<()> {
         let Node::Declaration(Declaration { kind: DeclarationKind::Parser(parser), span, .. }) =
             self.checked.node(block.declaration)

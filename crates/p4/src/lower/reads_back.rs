@@ -86,7 +86,7 @@ impl Uses<'_> {
         }
     }
 
-    /// A call that is given the parameter may read it, then write it. What else stands in the expression may be evaluated behind that.
+    /// A call that is given the parameter may read it, then write it. The rest of the expression may be evaluated behind that.
     fn expression(&mut self, whole: &Expression) {
         let (mut mentioned, mut given) = (0, 0);
         expressions(whole, &mut |part| {

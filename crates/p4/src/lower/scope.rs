@@ -1,4 +1,4 @@
-//! What names stand for while a part of the program is lowered: a chain of bindings, one link for each instance and each call.
+//! The meaning of names while a part of the program is lowered: a chain of bindings, one link for each instance and each call.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub enum Binding {
 #[derive(Debug, Default)]
 pub struct Scope {
     bindings: RefCell<HashMap<DeclarationId, Binding>>,
-    /// What type parameters stand for here, those of all enclosing declarations included.
+    /// The values of type parameters here, those of all enclosing declarations included.
     pub types: Substitution,
     parent: Option<Rc<Scope>>,
 }

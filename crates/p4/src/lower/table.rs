@@ -24,7 +24,7 @@ use crate::check::{Call, Callee, Reference, Source};
 use crate::evaluate::Value as Known;
 use crate::types::Type;
 
-/// A table that stands in the program.
+/// A table of the program.
 #[derive(Debug)]
 pub struct LoweredTable {
     pub id: TableId,
@@ -226,7 +226,7 @@ impl<'a> Lowering<'a> {
     fn unknown_kind(&self, key: &KeyElement, kind: &str) -> Diagnostic {
         Diagnostic::error(format!("a table of {} cannot match by `{kind}`", self.program.architecture))
             .kind("unsupported")
-            .label(key.match_kind.span, "nothing says which values this matches")
+            .label(key.match_kind.span, "it is not defined which values this matches")
             .hint("the match kinds are exact, lpm, ternary, range, optional and, with a profile, selector")
     }
 
@@ -424,7 +424,7 @@ impl<'a> Lowering<'a> {
         actions.len() as u32 - 1
     }
 
-    /// What an entry does whose group has no members. PSA and PNA do nothing where the table does not say; for v1model it is a miss.
+    /// What an entry does whose group has no members. PSA and PNA do nothing where the table has no action for it; for v1model it is a miss.
     fn lower_empty_group(
         &mut self,
         id: TableId,

@@ -39,7 +39,7 @@ enum Step<T> {
 }
 
 impl<'a> Lowering<'a> {
-    /// Runs `body` once for each step of an unrolled loop; `break` and `continue` become edges. `next_step` is told where the loop ends.
+    /// Runs `body` once for each step of an unrolled loop; `break` and `continue` become edges. `next_step` gets the end of the loop.
     fn unrolled<T>(
         &mut self,
         span: Span,
@@ -79,7 +79,7 @@ impl<'a> Lowering<'a> {
             body(self, item);
             self.leave_loop();
             if self.diagnostics.len() > known_mistakes {
-                // Further iterations would only say the same.
+                // Further iterations would only repeat it.
                 break;
             }
             let went_on = self.graph.is_open(self.current);

@@ -70,7 +70,7 @@ impl<'a> Lowering<'a> {
         found
     }
 
-    /// A deparser that looks something up: told where it first does.
+    /// A deparser that looks something up: reported where it first does.
     pub fn table_in_deparser(&self, declaration: DeclarationId, deparser: Span) -> Diagnostic {
         let mut place = None;
         if let Node::Declaration(Declaration { kind: DeclarationKind::Control(control), .. }) =
@@ -114,7 +114,7 @@ fn call_cuts(checked: &Checked, expression: &Expression, seen: &mut HashSet<Decl
 fn body_cuts(checked: &Checked, declaration: DeclarationId, seen: &mut HashSet<DeclarationId>) -> bool {
     let Node::Declaration(found) = checked.node(declaration) else { return true };
     let DeclarationKind::Control(control) = &found.kind else { return true };
-    // Of a constructor parameter only the type is known here, not what stands behind it.
+    // Of a constructor parameter only the type is known here, not its argument.
     let Some(body) = &control.apply else { return true };
     if !seen.insert(declaration) {
         return false;

@@ -1,6 +1,6 @@
-//! The annotations with a meaning of their own, and what must stand in them: a wrong body is a mistake of syntax.
+//! The annotations with a meaning of their own, and what they must contain: a wrong body is a mistake of syntax.
 //!
-//! An annotation that is not listed may say anything.
+//! An annotation that is not listed may contain anything.
 
 use hlir::diagnostic::Diagnostic;
 
@@ -105,7 +105,7 @@ impl Parser<'_> {
         };
         if !shape.fits(annotation) {
             let diagnostic = Diagnostic::error(format!("`@{name}` takes {}", shape.wanted())).kind("syntax");
-            self.diagnostics.push(diagnostic.label(annotation.span, "something else stands here"));
+            self.diagnostics.push(diagnostic.label(annotation.span, "this is something else"));
         }
     }
 }

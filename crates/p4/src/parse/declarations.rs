@@ -1,4 +1,4 @@
-//! Declarations of the program, and those that may stand in several places.
+//! Declarations of the program, and those that are allowed in several places.
 
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
@@ -64,7 +64,7 @@ impl Parser<'_> {
             "type" if !self.at_ahead(1, "<") => self.new_type(start, attributes),
             "error" if self.at_ahead(1, "{") => self.error_declaration(start, attributes),
             "match_kind" if self.at_ahead(1, "{") => self.match_kind_declaration(start, attributes),
-            "table" => Err(self.report_at("a table stands in a control", token.span, "not in any control")),
+            "table" => Err(self.report_at("a table is declared in a control", token.span, "not in any control")),
             "apply" | "state" | "transition" if self.at_ahead(1, "{") => {
                 Err(self.expected("a declaration of the program"))
             }

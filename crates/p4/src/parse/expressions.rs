@@ -7,7 +7,7 @@ use super::{Angles, Failed, Parse, Parser};
 use crate::ast::{Argument, Expression, ExpressionKind, NamedExpression, Path, Type, TypeKind, UnaryOperator};
 use crate::lex::{self, TokenKind};
 
-/// Where something with calls and members behind it stands.
+/// The place of something with calls and members after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
     /// At the beginning of a statement, where nothing is compared: a `<` begins type arguments.
@@ -85,7 +85,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name that is a type says nothing unless it is called, or something of it is used.
+    /// A name that is a type has no value unless it is called, or something of it is used.
     fn value_not_type(&mut self, expression: Expression) -> Parse<Expression> {
         let ExpressionKind::Path(path) = &expression.kind else {
             return Ok(expression);
@@ -296,7 +296,7 @@ impl Parser<'_> {
         last && self.accept("...")
     }
 
-    /// Takes the comma between elements; says whether another element may follow.
+    /// Takes the comma between elements; returns whether another element may follow.
     fn next_element(&mut self, close: &str) -> Parse<bool> {
         if self.accept(",") {
             return Ok(true);

@@ -1,4 +1,4 @@
-//! What people write who know P4_14 or C: each told in one message, with what P4_16 has instead.
+//! What people write who know P4_14 or C: each reported in one message, with what P4_16 has instead.
 
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
@@ -23,7 +23,7 @@ const OLD_WORDS: &[&str] = &[
 const OLD_OBJECTS: &[&str] = &["action_profile", "action_selector", "blackbox", "counter", "meter", "register"];
 
 impl Parser<'_> {
-    /// At a declaration of P4_14: all of the text is, so nothing more is said about it.
+    /// At a declaration of P4_14: all of the text is, so nothing more is reported about it.
     pub(super) fn refuse_old_version(&mut self) -> Parse<()> {
         if !self.at_old_declaration() {
             return Ok(());
@@ -69,7 +69,7 @@ impl Parser<'_> {
         let returned = self.parse_type()?;
         let text = self.text[returned.span.start as usize..returned.span.end as usize].to_string();
         let diagnostic = Diagnostic::error("an action returns nothing")
-            .label(start.to(returned.span), "no type stands before the name of an action")
+            .label(start.to(returned.span), "the name of an action has no type before it")
             .hint(format!("make it a function, `{text} name(...) {{ ... }}`, or give it an `out` parameter"));
         self.report(diagnostic);
         Ok(())

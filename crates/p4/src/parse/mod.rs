@@ -98,7 +98,7 @@ enum Angles {
     Close,
 }
 
-/// Where statements stand: states of parsers have fewer of them.
+/// The place of statements: states of parsers have fewer of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Code,

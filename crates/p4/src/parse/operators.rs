@@ -4,7 +4,7 @@ use super::{Angles, Parse, Parser};
 use crate::ast::{BinaryOperator, Expression, ExpressionKind};
 use crate::lex::TokenKind;
 
-/// An operator where it stands: how tightly it binds and how many tokens it takes.
+/// An operator at its place: how tightly it binds and how many tokens it takes.
 struct Found {
     operator: BinaryOperator,
     level: u8,

@@ -7,7 +7,7 @@ use crate::ast::{
     Attributes, Declaration, DeclarationKind, Name, Parameter, ParserBody, SelectCase, State, Transition, ValueSet,
 };
 
-/// What may stand in the body of a parser.
+/// What is allowed in the body of a parser.
 enum Part {
     Local(Declaration),
     State(State),

@@ -43,7 +43,7 @@ impl Parser<'_> {
         Failed
     }
 
-    /// Lets everything that is being parsed find the end of the text, and say nothing about it.
+    /// Lets everything that is being parsed find the end of the text, without a message about it.
     pub(super) fn stop(&mut self) {
         self.gave_up = true;
         self.position = self.tokens.len() - 1;

@@ -62,7 +62,7 @@ pub enum Type {
     /// A control type, or a control with a body, as the type of its instances.
     Control(Nominal),
     Package(Nominal),
-    /// The action itself, where its name stands as a value.
+    /// The action itself, where its name is used as a value.
     Action(Nominal),
     Table(Nominal),
     /// What `table.apply()` returns: a value with `hit`, `miss` and `action_run`.
@@ -85,14 +85,14 @@ pub enum Type {
         elements: Arc<[Type]>,
         defaulted: bool,
     },
-    /// A structure literal of which nothing says what type it is.
+    /// A structure literal whose type is not known.
     StructureLiteral {
         fields: Arc<[(Arc<str>, Type)]>,
         defaulted: bool,
     },
-    /// `{#}` of which nothing says what type it is.
+    /// `{#}` whose type is not known.
     InvalidLiteral,
-    /// `...` of which nothing says what type it is.
+    /// `...` whose type is not known.
     DefaultLiteral,
     /// The expression names a type: `Color` in `Color.Red`.
     Name(Arc<Type>),

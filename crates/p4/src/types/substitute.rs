@@ -1,4 +1,4 @@
-//! Replaces type parameters by the types they stand for.
+//! Replaces type parameters by their types.
 //!
 //! Inside a generic declaration recorded types mention its parameters. A specialization carries a `Substitution`
 //! and passes every recorded type through `substitute`.
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Nominal, Type};
 use crate::ast::DeclarationId;
 
-/// What the type parameters of one or more declarations stand for.
+/// What the type parameters of one or more declarations are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Substitution {
     bindings: Vec<(DeclarationId, Type)>,

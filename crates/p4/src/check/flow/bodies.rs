@@ -159,7 +159,7 @@ impl<'a> Flow<'a, '_> {
         of_table && matches!(self.checked.reference(subject), Reference::Property(Property::Hit | Property::Miss))
     }
 
-    /// What a condition that is `truth` says about headers.
+    /// What is known of headers if a condition is `truth`.
     pub fn learn(&mut self, condition: &Expression, truth: bool) {
         match &condition.kind {
             ExpressionKind::Unary { operator: UnaryOperator::Not, operand } => self.learn(operand, !truth),

@@ -1,4 +1,4 @@
-//! Calls: bodies are followed where they are called, knowing what is known of the arguments; of those that stand elsewhere, what they write is known.
+//! Calls: bodies are followed where they are called, knowing what is known of the arguments; of those that are elsewhere, what they write is known.
 
 use super::Flow;
 use super::facts::Depth;

@@ -200,7 +200,7 @@ impl<'a> Flow<'a, '_> {
         }
     }
 
-    /// The second operand is read under what the first one says, if it is read at all.
+    /// The second operand is read under what is known by the first one, if it is read at all.
     fn read_second(&mut self, operator: BinaryOperator, left: &'a Expression, right: &'a Expression) {
         let decides = match operator {
             BinaryOperator::And => true,

@@ -287,7 +287,7 @@ impl Facts {
         before.into_iter().for_each(|(other, validity)| self.set_validity(other, validity));
     }
 
-    /// Of headers that may be valid or not nothing is said any more: what one control leaves to another is agreed upon between them.
+    /// Of headers that may be valid or not nothing is reported any more: what one control leaves to another is agreed upon between them.
     pub fn trust(&mut self, layout: &Layout, part: u32) {
         let doubtful =
             |facts: &Facts, at: u32| layout.kind(at) == Kind::Header && facts.validity(at) == Validity::Doubtful;

@@ -3,7 +3,7 @@
 //!
 //! Controls, functions and parsers are followed one by one, from what their parameters are at the start, and once more wherever another one calls
 //! them, from what the arguments are there. Actions are followed where they are called and where a table that has them is applied, since they
-//! share the variables of the control around. Where something gets lost (an index not known, a variable too large) nothing is said: a warning
+//! share the variables of the control around. Where something gets lost (an index not known, a variable too large) nothing is reported: a warning
 //! should be worth reading.
 
 mod bodies;

@@ -1,4 +1,4 @@
-//! Parsers: states are followed until nothing new is known at the beginning of any, then once more to say what is wrong.
+//! Parsers: states are followed until nothing new is known at the beginning of any, then once more to report what is wrong.
 
 use hlir::diagnostic::Diagnostic;
 

@@ -1,4 +1,4 @@
-//! What annotations that are read must say, and where.
+//! What annotations that are read must contain, and where.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Which sets the keys of entries may be, and what is said of others.
+//! Which sets the keys of entries may be, and the messages about others.
 
 use super::*;
 

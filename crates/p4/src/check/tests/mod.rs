@@ -1,4 +1,4 @@
-//! One rejected program for each family of rules, with what the user is told, and what accepted programs mean.
+//! One rejected program for each family of rules, with its message, and what accepted programs mean.
 
 use expect_test::{Expect, expect};
 use hlir::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! What is said of tables.
+//! Messages about tables.
 
 use super::*;
 
@@ -23,7 +23,7 @@ table t {{ key = {{ x : {kind}; }} actions = {{ NoAction; }} }}\napply {{\nswitc
          --> t.p4:6:9
           |
         6 | switch (t.apply()) { NoAction: { x = 1; } } } }
-          |         ^^^^^^^^^ this tells more than that
+          |         ^^^^^^^^^ this has more values than that
         hint: write `switch (t.apply().action_run)`
     "#]],
     );
@@ -64,7 +64,7 @@ apply {{ t.apply(); }} }}\n{package}(c()) main;\n"
     warns(
         &program("V1Switch"),
         expect![[r#"
-            t.p4(8): [--Wwarn=unknown] warning: nothing says how the parts of the package `V1Switch` work together
+            t.p4(8): [--Wwarn=unknown] warning: it is not defined how the parts of the package `V1Switch` work together
             t.p4(6): [--Wwarn=ignore-prop] warning: table property `sise` has no effect here
             t.p4(6): [--Wwarn=ignore-prop] warning: table property `offload` has no effect here
         "#]],
@@ -72,7 +72,7 @@ apply {{ t.apply(); }} }}\n{package}(c()) main;\n"
     warns(
         &program("Mine"),
         expect![[r#"
-        t.p4(8): [--Wwarn=unknown] warning: nothing says how the parts of the package `Mine` work together
+        t.p4(8): [--Wwarn=unknown] warning: it is not defined how the parts of the package `Mine` work together
     "#]],
     );
 }

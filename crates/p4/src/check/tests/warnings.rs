@@ -1,4 +1,4 @@
-//! Warnings that follow a program: what is said, and what is not.
+//! Warnings that follow a program: which are reported, and which are not.
 
 use super::*;
 
@@ -332,25 +332,25 @@ fn a_program_that_cannot_run_is_told_of() {
             "control C(inout bit<8> a);\npackage {package}(C c);\ncontrol c(inout bit<8> a) {{ apply {{ a = 1; }} }}\n"
         )
     };
-    let said = |text: &str, kind: &str| {
+    let reported = |text: &str, kind: &str| {
         let (found, map) = diagnostics(text);
         let of_kind = found.iter().filter(|one| one.class() == Some(kind)).map(|one| one.render(&map));
         of_kind.collect::<String>()
     };
     expect![[r#"
-        t.p4(4): [--Wwarn=unknown] warning: nothing says how the parts of the package `Mine` work together
+        t.p4(4): [--Wwarn=unknown] warning: it is not defined how the parts of the package `Mine` work together
          --> t.p4:4:11
           |
         4 | Mine(c()) main;
           |           ^^^^ this program can be checked, but not compiled or run
         hint: bacus runs V1Switch of v1model.p4, PSA_Switch of psa.p4 and PNA_NIC of pna.p4
     "#]]
-    .assert_eq(&said(&(program("Mine") + "Mine(c()) main;\n"), "unknown"));
+    .assert_eq(&reported(&(program("Mine") + "Mine(c()) main;\n"), "unknown"));
     expect![[r#"
         [--Wwarn=missing] warning: Program does not contain a `main' module
         hint: it can be checked; `compile`, `run` and `stf` need a package called `main`
     "#]]
-    .assert_eq(&said(&program("Mine"), "missing"));
+    .assert_eq(&reported(&program("Mine"), "missing"));
 }
 
 #[test]

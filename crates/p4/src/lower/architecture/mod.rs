@@ -276,7 +276,7 @@ impl<'a> Lowering<'a> {
             }
             "implementation" | "counters" | "meters" | "psa_implementation" | "psa_direct_counter"
             | "psa_direct_meter" | "pna_implementation" | "pna_direct_counter" | "pna_direct_meter" => {
-                // The property's own name stands alone, whatever the table is in.
+                // The property's own name is unqualified, whatever the table is in.
                 let wanted = match name_annotation(&property.attributes.annotations) {
                     Some(given) => given.trim_start_matches('.').to_string(),
                     None => format!("{}.{}", self.program.tables[id].name, property.name),
@@ -293,7 +293,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A profile made where it is used is described by what stands before the property.
+    /// A profile made where it is used is described by what precedes the property.
     fn annotate_profile(&mut self, value: &Value, property: &'a Property) {
         let Value::Object(object) = value else { return };
         let Object::Extern(instance) = self.object(*object) else { return };

@@ -107,7 +107,7 @@ impl<'a> Lowering<'a> {
             |_| {},
         );
         let failed = self.read(&failed);
-        // A boolean says that it worked, a number is 0 if it did.
+        // A boolean is true if it worked, a number is 0 if it did.
         let result = self.substituted(&call.result);
         Ok(Value::Scalar(match self.scalar_type(&result) {
             Some(hlir::Type::Bits(width)) => arithmetic::resize(arithmetic::from_bool(failed), 1, width, false),
@@ -115,7 +115,7 @@ impl<'a> Lowering<'a> {
         }))
     }
 
-    /// Entries are added by the default action of a table that says so.
+    /// Entries are added by the default action of a table with `add_on_miss`.
     fn check_learning(&self, span: Span, table: &'a ast::Table, caller: DeclarationId) -> Lowered<()> {
         let is_learning = expression_property(table, "add_on_miss")
             .is_some_and(|value| matches!(value.kind, ExpressionKind::Bool(true)));

@@ -38,7 +38,7 @@ pub struct Luggage {
 struct PackedHeader {
     id: HeaderId,
     valid: Storage,
-    /// Each with the place in the header that it stands for.
+    /// Each with its place in the header.
     fields: Vec<(Place, Storage)>,
 }
 
@@ -173,7 +173,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The types of a block's parameters, with what its type parameters stand for.
+    /// The types of a block's parameters, with the values of its type parameters.
     pub fn parameter_types(&self, block: &Block) -> Vec<Type> {
         let parameters = self.checked.parameters(block.declaration).iter();
         parameters.map(|parameter| substitute(self.checked.declared_type(parameter.id), &block.scope.types)).collect()
@@ -275,7 +275,7 @@ impl<'a> Lowering<'a> {
         metadata.iter().for_each(|storage| self.reset_headers(storage));
     }
 
-    /// A block for copies, which cuts them to what their session says before they go on.
+    /// A block for copies, which truncates them to the length of their session before they go on.
     pub fn cut_copy(&mut self, block: NodeId, limit: &Storage) {
         self.current = block;
         let bytes = self.read(limit);

@@ -182,7 +182,7 @@ impl<'a> Lowering<'a> {
         let name = format!("egress.{}", self.parameter_name(&control_block, 1));
         let user = self.allocate(user_type, &name, &Notes::default());
         metadata.clone_e2e = self.allocate(&part(&parser_types, 6), "psa.clone_e2e_meta", &Notes::default());
-        // What ingress decided is what egress is told.
+        // Egress gets what ingress decided.
         metadata.egress_in.share("egress_port", &metadata.ingress_out);
         metadata.egress_in.share("class_of_service", &metadata.ingress_out);
         let parser_input = self.pooled(&part(&parser_types, 3), &mut metadata.egress_in);
@@ -308,7 +308,7 @@ impl<'a> Lowering<'a> {
         Rule { condition, effect: Effect::Replicate { group, copy } }
     }
 
-    /// What a copy is told about itself.
+    /// What a copy gets about itself.
     fn copy_facts(&mut self, input: &Pool, path: &str) -> Vec<(Place, Hlir)> {
         // Where the copy goes must be known, whether or not the program looks at it.
         self.needed_variable(&input.get("egress_port"));

@@ -107,7 +107,7 @@ impl<'a> Lowering<'a> {
         arithmetic::resize(value, width, self.standard_width(name), false)
     }
 
-    /// The port that stands for dropping: the largest number that `egress_spec` holds, 511 of nine bits.
+    /// The port that means dropping: the largest number that `egress_spec` holds, 511 of nine bits.
     pub fn drop_port(&self) -> Hlir {
         let width = self.standard_width("egress_spec");
         Hlir::constant(arithmetic::ones(width), width)

@@ -16,17 +16,17 @@ impl Lowering<'_> {
         self.architecture.metadata.iter().filter_map(|slot| self.slots.variable(*slot)).collect()
     }
 
-    /// A clone that ingress requested. Variables that the parser uses begin as those of a packet that has just come in; what the clone is told (port,
+    /// A clone that ingress requested. Variables that the parser uses begin as those of a packet that has just come in; what the clone is given (port,
     /// type, ...) and what `list` keeps of them waits in copies until the parser has run.
     pub fn clone_of_ingress(&mut self, list: u32, parser: NodeId, parser_uses: &[VariableId]) -> Reentry {
         let keep = self.kept(list);
         let parser_uses_place = |place: Place| parser_uses.iter().any(|used| place == Place::Variable(*used));
-        let (told, mut set): (Vec<_>, Vec<_>) =
+        let (given, mut set): (Vec<_>, Vec<_>) =
             self.copy_metadata(1).into_iter().partition(|(place, _)| parser_uses_place(*place));
         let held = keep.iter().map(|variable| (Place::Variable(*variable), Expression::Variable(*variable)));
-        let is_told = |place: Place| told.iter().any(|(told, _)| *told == place);
-        let held: Vec<_> = held.filter(|(place, _)| parser_uses_place(*place) && !is_told(*place)).collect();
-        for (place, value) in held.into_iter().chain(told) {
+        let is_given = |place: Place| given.iter().any(|(given, _)| *given == place);
+        let held: Vec<_> = held.filter(|(place, _)| parser_uses_place(*place) && !is_given(*place)).collect();
+        for (place, value) in held.into_iter().chain(given) {
             let Place::Variable(variable) = place else { continue };
             set.push((self.waiting(variable), value));
             set.push((place, arithmetic::zero(self.program.variables[variable].kind)));
@@ -63,10 +63,10 @@ impl Lowering<'_> {
             self.emit(Statement::Assign { target: Place::Variable(*variable), value });
         }
         self.graph.goto(reset, egress);
-        let Some(Place::Variable(told)) = self.standard_place("instance_type") else { return };
-        let instance_type = match self.architecture.hidden.get(&self.waiting_name(told)).cloned() {
+        let Some(Place::Variable(given)) = self.standard_place("instance_type") else { return };
+        let instance_type = match self.architecture.hidden.get(&self.waiting_name(given)).cloned() {
             Some(waiting) => self.read(&waiting),
-            None => Expression::Variable(told),
+            None => Expression::Variable(given),
         };
         let condition = arithmetic::is_number(instance_type, 1, self.standard_width("instance_type"));
         let kind = EndKind::Branch { condition, then: reset, otherwise: next };

@@ -28,7 +28,7 @@ impl Lowering<'_> {
         if is_hidden(&notes) || self.called_actions.iter().any(|(known, _)| *known == action) {
             return;
         }
-        // Its data is what the caller gives: the controller has no say.
+        // Its data is what the caller gives: the controller cannot choose it.
         let parameters = Vec::new();
         self.called_actions.push((action, SourceAction { id: 0, name, alias: String::new(), parameters, notes }));
     }

@@ -15,7 +15,7 @@ pub struct Facts {
     pub keys: HashMap<TableId, Vec<Type>>,
     /// Objects by their names in the program: what a controller calls them, and their declarations.
     pub objects: HashMap<String, (String, Option<DeclarationId>)>,
-    /// What stands in front of the actions in a table's list.
+    /// What precedes the actions in a table's list.
     pub uses: HashMap<TableId, Vec<Notes>>,
     /// Actions, by number, that a table's list does not have: no controller sees them.
     pub unlisted: HashSet<(TableId, u32)>,

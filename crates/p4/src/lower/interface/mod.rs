@@ -105,7 +105,7 @@ fn literal(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, base).ok()
 }
 
-/// Ids of keys, of fields or of parameters that stand together: those that `@id` gives some of them, and for each of the others the next one free.
+/// Ids of keys, of fields or of parameters of one list: those that `@id` gives some of them, and for each of the others the next one free.
 /// What has an id of its own still takes a place in the counting, as with p4c.
 fn ids_together(given: &[Option<u32>]) -> Vec<u32> {
     let mut taken: HashSet<u32> = given.iter().flatten().copied().collect();

@@ -90,7 +90,7 @@ impl Lowering<'_> {
         ids.collect()
     }
 
-    /// Tells tables of their profiles, direct counters and direct meters, and profiles of their tables.
+    /// Links tables to their profiles, direct counters and direct meters, and profiles to their tables.
     pub(super) fn tie_objects(&mut self) {
         let ids = self.table_ids();
         let mut interface = std::mem::take(&mut self.program.interface);
@@ -177,7 +177,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What annotations say of a selector's size.
+/// The size of a selector given by annotations.
 fn selector(notes: &Notes) -> SourceSelector {
     let text = |name: &str| {
         let note = notes.annotations.iter().find(|note| note.name == name)?;

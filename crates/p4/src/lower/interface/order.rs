@@ -1,6 +1,6 @@
 //! The order of the controller's view: that of the source, as if every control had been written where it is instantiated.
 //!
-//! Actions of the whole program stand before those of the first control that uses them.
+//! Actions of the whole program come before those of the first control that uses them.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,8 @@
-//! Actions and objects of one control-plane name: `@name(".drop")` may stand in front of several, as it does in programs translated from P4_14.
+//! Actions and objects of one control-plane name: `@name(".drop")` may precede several, as it does in programs translated from P4_14.
 //!
 //! Of one name, one signature and one text they are one action to a controller. Others keep their own bodies, which each table knows; only
 //! where P4Info is written they are a mistake, since a controller has nothing but the name. In one table they always are: no entry could
-//! tell them apart.
+//! distinguish them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -98,7 +98,7 @@ impl Lowering<'_> {
         let report =
             report.label(self.checked.node(second).span(), "a second action of this name, which does something else");
         let report = report.label(self.checked.node(first).span(), "the first one");
-        Some(report.hint("a controller cannot tell them apart: give one of them another `@name`"))
+        Some(report.hint("a controller cannot distinguish them: give one of them another `@name`"))
     }
 
     /// A name in the program for a counter, meter, register, digest, value set or profile: of two that share one, the second gets a number.
@@ -120,7 +120,7 @@ impl Lowering<'_> {
         self.program.interface.objects = objects;
     }
 
-    /// Objects of one kind and one name, which no controller could tell apart.
+    /// Objects of one kind and one name, which no controller could distinguish.
     pub(super) fn object_conflicts(&self, objects: &[(ObjectKind, &str)]) -> Vec<Diagnostic> {
         let mut first: HashMap<(u8, String), &str> = HashMap::new();
         let mut conflicts = Vec::new();
@@ -140,13 +140,13 @@ impl Lowering<'_> {
                 report.hint("what contains it is instantiated twice: give each instance a name of its own")
             } else {
                 let report = report.label(span(earlier), "the first one");
-                report.hint("a controller cannot tell them apart: give one of them another `@name`")
+                report.hint("a controller cannot distinguish them: give one of them another `@name`")
             });
         }
         conflicts
     }
 
-    /// Two actions of a table that no entry can tell apart.
+    /// Two actions of a table that no entry can distinguish.
     pub fn check_listed_names(&mut self, table: TableId, declaration: DeclarationId, actions: &[DeclarationId]) {
         for (at, second) in actions.iter().enumerate() {
             let name_of = |at: usize| &self.program.tables[table].actions[at].name;
@@ -160,7 +160,7 @@ impl Lowering<'_> {
                 .kind("duplicate")
                 .label(self.checked.node(*second).span(), "the second one")
                 .label(self.checked.node(actions[before]).span(), "the first one")
-                .label(self.checked.node(declaration).span(), "no entry of this table could tell them apart");
+                .label(self.checked.node(declaration).span(), "no entry of this table could distinguish them");
             self.ambiguous.push(report.hint("give one of them another `@name`"));
         }
     }

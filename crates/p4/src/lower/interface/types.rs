@@ -104,7 +104,7 @@ impl Lowering<'_> {
         headers.map(|declaration| (declaration, Type::Header(nominal(declaration)))).collect()
     }
 
-    /// The fields of structs in a header stand for themselves.
+    /// The fields of structs in a header are fields of the header.
     fn declare_scalars(&self, of_type: &Type, into: &mut Declared) {
         if !matches!(of_type, Type::Struct(_)) {
             return self.declare_type(of_type, into);

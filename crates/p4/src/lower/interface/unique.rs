@@ -60,7 +60,7 @@ impl Lowering<'_> {
         shared.iter().map(report).chain(foreign.iter().map(misplaced)).collect()
     }
 
-    /// Where each `@id` stands, by the origin of what has it.
+    /// The place of each `@id`, by the origin of what has it.
     fn id_places(&self) -> HashMap<Origin, Span> {
         let mut places = HashMap::new();
         let mut note = |at: Span, annotations: &[Annotation]| {

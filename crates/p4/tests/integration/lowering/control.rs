@@ -130,7 +130,7 @@ fn loops_with_tables_are_not_unrolled_without_end() {
     let long = control(locals, "for (bit<16> i = 0; i < 1025; i = i + 1) { t.apply(); }");
     assert!(long.contains("error: a loop with tables of more than 1024 iterations"), "{long}");
     let nested = "for (bit<8> i in 1..m.x) { for (bit<8> j in 1..m.y) { for (bit<8> k in 1..m.x) { t.apply(); } } }";
-    let told = control(locals, nested);
-    assert!(told.contains("error: a loop with tables of more than 1024 iterations"), "{told}");
+    let message = control(locals, nested);
+    assert!(message.contains("error: a loop with tables of more than 1024 iterations"), "{message}");
     assert!(!control(locals, "for (bit<16> i = 0; i < 1024; i = i + 1) { t.apply(); }").contains("error:"));
 }

@@ -48,7 +48,7 @@ pub fn lowered(program: &str) -> String {
     without_origins(text[start..end].trim_start())
 }
 
-/// Where things stand in the source is not what these tests are about.
+/// These tests do not check places in the source.
 fn without_origins(text: &str) -> String {
     let words = |line: &str| {
         let mut kept = Vec::new();

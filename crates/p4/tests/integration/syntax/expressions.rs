@@ -129,9 +129,9 @@ fn literals_keep_their_width_and_base() {
 #[test]
 fn what_is_said_of_a_huge_literal() {
     let text = format!("const int x = {};", "9".repeat(1_000_000));
-    let said = messages(&text);
-    assert!(said.contains("malformed number") && said.contains("1000000 characters"), "{said}");
-    assert!(said.len() < 2000, "the line is not shown whole: {} bytes", said.len());
+    let found = messages(&text);
+    assert!(found.contains("malformed number") && found.contains("1000000 characters"), "{found}");
+    assert!(found.len() < 2000, "the line is not shown whole: {} bytes", found.len());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is said of texts in P4_14, and of what is written as in C.
+//! Messages about texts in P4_14, and about what is written as in C.
 
 use super::messages;
 use expect_test::{Expect, expect};
@@ -59,13 +59,13 @@ fn an_action_with_a_type() {
              --> f.p4:1:8
               |
             1 | action bit<9> f(in bit<9> x) { }
-              |        ^^^^^^ no type stands before the name of an action
+              |        ^^^^^^ the name of an action has no type before it
             hint: make it a function, `bit<9> name(...) { ... }`, or give it an `out` parameter
             f.p4(2): [--Werror=syntax] error: an action returns nothing
              --> f.p4:2:8
               |
             2 | action void g() { }
-              |        ^^^^ no type stands before the name of an action
+              |        ^^^^ the name of an action has no type before it
             hint: make it a function, `void name(...) { ... }`, or give it an `out` parameter
         "#]],
     );

@@ -1,4 +1,4 @@
-//! Typical mistakes and what is said about them. Each text is wrong in the way its test is named.
+//! Typical mistakes and their messages. Each test is named by the mistake in its text.
 
 use super::messages;
 use expect_test::{Expect, expect};
@@ -396,7 +396,7 @@ fn annotations_with_the_wrong_content() {
          --> f.p4:1:1
           |
         1 | @name(3) const int a = 1;
-          | ^^^^^^^^ something else stands here
+          | ^^^^^^^^ this is something else
         f.p4(2): [--Werror=syntax] error: values and `key = value` pairs mixed in one annotation
          --> f.p4:2:14
           |

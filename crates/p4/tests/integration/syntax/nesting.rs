@@ -1,4 +1,4 @@
-//! Deep programs parse up to a limit, and say so beyond it: never does the stack overflow, never is the time quadratic.
+//! Deep programs parse up to a limit, and are reported beyond it: never does the stack overflow, never is the time quadratic.
 
 use super::messages;
 
@@ -51,13 +51,13 @@ fn a_program_within_the_limit_parses() {
 fn a_program_beyond_the_limit_is_refused_with_one_clear_message() {
     for (what, text) in deep_programs(20_000).into_iter().chain(long_chains(20_000)) {
         if what == "annotations" {
-            // Nothing but a warning-free text: what stands in an annotation need not be an expression.
+            // Nothing but a warning-free text: the body of an annotation need not be an expression.
             assert_eq!(messages(&text), "", "{what}");
             continue;
         }
-        let said = messages(&text);
-        assert!(said.contains("nested too deeply"), "{what}: {said}");
-        assert_eq!(said.matches("error:").count(), 1, "{what}: {said}");
+        let found = messages(&text);
+        assert!(found.contains("nested too deeply"), "{what}: {found}");
+        assert_eq!(found.matches("error:").count(), 1, "{what}: {found}");
     }
 }
 
