@@ -33,7 +33,7 @@ impl Architecture {
     }
 }
 
-/// The text of each architecture, with the marks that say where it is from.
+/// The text of each architecture, with the marks of its origin.
 pub struct Architectures {
     v1model: String,
     psa: String,
@@ -48,7 +48,7 @@ impl Architectures {
         Ok(Architectures { v1model: v1model?, psa: psa?, pna: pna? })
     }
 
-    /// What the program's `#include` stands for.
+    /// The text of the program's `#include`.
     pub fn text(&self, architecture: Architecture) -> &str {
         match architecture {
             Architecture::V1model => &self.v1model,

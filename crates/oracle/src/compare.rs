@@ -1,4 +1,4 @@
-//! Runs a program on the evaluator and on the compiler with its interpreter, and says where they differ.
+//! Runs a program on the evaluator and on the compiler with its interpreter, and reports where they differ.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -183,15 +183,15 @@ fn is_of_group(line: &str) -> bool {
     line.starts_with("mc_")
 }
 
-/// Nothing says in which order the copies of a packet leave.
+/// The order in which the copies of a packet leave is not specified.
 fn sorted(sent: &[Sent]) -> Vec<&Sent> {
     let mut sorted: Vec<&Sent> = sent.iter().collect();
     sorted.sort_by_key(|sent| (sent.port, &sent.bytes));
     sorted
 }
 
-/// Does what a control line says; false if what it names is not there. Lowering leaves out what no packet reaches, and whether it was right the
-/// packets tell.
+/// Executes a control line; false if what it names is not there. Lowering leaves out what no packet reaches, and whether it was right the
+/// packets show.
 fn configured(program: &hlir::Program, line: &str, engine: &mut Switch<'_>) -> Result<bool, String> {
     let configured = stf::parse(line).and_then(|commands| stf::configure(program, &commands, engine));
     match configured.map_err(|mistakes| mistakes.first().map(ToString::to_string).unwrap_or_default()) {

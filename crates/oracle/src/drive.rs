@@ -26,7 +26,7 @@ pub struct Settings {
     pub seed: u64,
     pub limit: Limit,
     pub threads: usize,
-    /// Where programs that differ are written; without it they are only told.
+    /// Where programs that differ are written; without it they are only reported.
     pub out: Option<PathBuf>,
     /// The command `bacus`, and of how many programs one runs as native code, too.
     pub native: Option<(PathBuf, u64)>,
@@ -42,8 +42,8 @@ pub struct Summary {
     pub failures: Vec<(u64, Difference)>,
 }
 
-/// Runs programs from a seed on. `tell` hears of each one that differs as it is found.
-pub fn drive(architectures: &Architectures, settings: &Settings, tell: &(dyn Fn(&str) + Sync)) -> Summary {
+/// Runs programs from a seed on. `report` gets each one that differs as it is found.
+pub fn drive(architectures: &Architectures, settings: &Settings, report: &(dyn Fn(&str) + Sync)) -> Summary {
     let start = Instant::now();
     let next = AtomicU64::new(settings.seed);
     let summary = Mutex::new(Summary::default());
@@ -59,7 +59,7 @@ pub fn drive(architectures: &Architectures, settings: &Settings, tell: &(dyn Fn(
                     if !goes_on(seed) {
                         break;
                     }
-                    one(architectures, seed, settings, &summary, tell);
+                    one(architectures, seed, settings, &summary, report);
                 }
             });
         }
@@ -74,7 +74,7 @@ fn one(
     seed: u64,
     settings: &Settings,
     summary: &Mutex<Summary>,
-    tell: &(dyn Fn(&str) + Sync),
+    report: &(dyn Fn(&str) + Sync),
 ) {
     let case = generate(seed);
     let mut outcome = judge(&joined(architectures.text(case.architecture), &case.program), &case.lines);
@@ -100,9 +100,9 @@ fn one(
             sums.failures.push((seed, difference.clone()));
             drop(sums);
             let line = difference.message.lines().next().unwrap_or("").to_string();
-            tell(&format!("seed {seed}: {}: {line}", difference.kind.name()));
+            report(&format!("seed {seed}: {}: {line}", difference.kind.name()));
             if let (Some(out), false) = (&settings.out, is_known) {
-                write_reduced(architectures, case, difference, (out, settings), tell);
+                write_reduced(architectures, case, difference, (out, settings), report);
             }
         }
     }
@@ -113,7 +113,7 @@ fn is_native(seed: u64, every: u64) -> bool {
     (seed + seed / every).is_multiple_of(every)
 }
 
-/// The exit status of `bacus stf` where a test fails; others say that it was not run.
+/// The exit status of `bacus stf` where a test fails; others mean that it was not run.
 const PACKETS_DIFFER: i32 = 1;
 
 /// A file name in the system's directory for them, of this process alone.
@@ -163,9 +163,9 @@ fn native(
         match command.output() {
             Ok(ran) if ran.status.success() => {}
             Ok(ran) => {
-                let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+                let printed = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
                 let kind = if ran.status.code() == Some(PACKETS_DIFFER) { Kind::Native } else { Kind::NotCompiled };
-                outcome = failed(kind, format!("burst {burst}: {said}"));
+                outcome = failed(kind, format!("burst {burst}: {printed}"));
                 break;
             }
             Err(error) => return failed(Kind::NotRun, format!("{}: {error}", bacus.display())),
@@ -180,7 +180,7 @@ fn write_reduced(
     case: Case,
     difference: Difference,
     (out, settings): (&Path, &Settings),
-    tell: &(dyn Fn(&str) + Sync),
+    report: &(dyn Fn(&str) + Sync),
 ) {
     let seed = case.seed;
     let (kind, architecture) = (difference.kind, case.architecture);
@@ -196,13 +196,13 @@ fn write_reduced(
     let reduced = reduce(declared, found, REDUCTION, &on_both);
     let parsed = p4::parse("program.p4", &joined(declared, &reduced.program));
     let sent = expected(&parsed, &reduced.lines).map_or_else(|_| Vec::new(), |(sent, _)| sent);
-    let told: String = reduced.difference.message.lines().map(|line| format!("# {line}\n")).collect();
-    let stf = format!("# seed {seed}: {}\n{told}{}", kind.name(), with_expectations(&reduced.lines, &sent));
+    let message: String = reduced.difference.message.lines().map(|line| format!("# {line}\n")).collect();
+    let stf = format!("# seed {seed}: {}\n{message}{}", kind.name(), with_expectations(&reduced.lines, &sent));
     let written = std::fs::create_dir_all(out)
         .and_then(|()| std::fs::write(out.join(format!("{seed}.p4")), architecture.standalone(&reduced.program)))
         .and_then(|()| std::fs::write(out.join(format!("{seed}.stf")), stf));
     match written {
-        Ok(()) => tell(&format!("seed {seed}: reduced to {}", out.join(format!("{seed}.p4")).display())),
-        Err(error) => tell(&format!("seed {seed}: {}: {error}", out.display())),
+        Ok(()) => report(&format!("seed {seed}: reduced to {}", out.join(format!("{seed}.p4")).display())),
+        Err(error) => report(&format!("seed {seed}: {}: {error}", out.display())),
     }
 }

@@ -79,7 +79,7 @@ fn random(settings: &Settings) -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    // A panic is a difference, and told as one.
+    // A panic is a difference, and reported as one.
     std::panic::set_hook(Box::new(|_| {}));
     let Summary { programs, packets, undefined, native, failures } =
         drive(&architectures, settings, &|line| println!("{line}"));

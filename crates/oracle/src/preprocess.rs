@@ -15,7 +15,7 @@ pub fn preprocess(program: &Path, directories: &[&Path]) -> Result<String, Strin
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What `#include <FILE>` stands for, with the marks that say so.
+/// The text of `#include <FILE>`, with the marks of its origin.
 pub fn include(file: &str) -> Result<String, String> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
     preprocess(&directory.join(file), &[&directory])

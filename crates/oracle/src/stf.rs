@@ -125,7 +125,7 @@ pub fn packet(rest: &str) -> Run<(u32, Vec<u8>)> {
     Ok((port, digits.chunks(2).map(|pair| (pair[0] << 4 | pair.get(1).copied().unwrap_or(0)) as u8).collect()))
 }
 
-/// Does what a control command says.
+/// Executes a control command.
 pub fn control(machine: &mut Machine<'_>, text: &str) -> Run<()> {
     let mut scan = Scan { rest: text };
     let command = scan.word();

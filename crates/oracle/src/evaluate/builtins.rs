@@ -50,7 +50,7 @@ impl<'a> Machine<'a> {
                 };
             }
             Some(Binding::Type(of)) => return Ok(Self::size_method(&of, method)),
-            Some(Binding::Cell(_) | Binding::Constant(_) | Binding::Code(..) | Binding::ValueSet(_)) | None => {}
+            Some(Binding::Variable(_) | Binding::Constant(_) | Binding::Code(..) | Binding::ValueSet(_)) | None => {}
         }
         match method {
             "isValid" => Ok(Value::Bool(self.evaluate(base, env)?.is_valid())),
@@ -170,7 +170,7 @@ impl<'a> Machine<'a> {
     /// Whether a place lies beyond the end of a stack.
     pub(super) fn is_beyond(&self, place: &Place) -> bool {
         (0..place.steps.len()).any(|at| {
-            let outer = Place { cell: place.cell, steps: place.steps[..at].to_vec() };
+            let outer = Place { slot: place.slot, steps: place.steps[..at].to_vec() };
             match (&place.steps[at], self.peek(&outer)) {
                 (Step::Index(index), Value::Stack(stack)) => *index >= stack.elements.len(),
                 _ => false,

@@ -144,7 +144,7 @@ impl<'a> Machine<'a> {
         inner: &Env<'a>,
         body: impl FnOnce(&mut Machine<'a>, &Env<'a>) -> Run<T>,
     ) -> Run<T> {
-        let mark = self.cells.len();
+        let mark = self.slots.len();
         let mut env = inner.clone();
         let mut copies = Vec::new();
         for (parameter, passed) in arguments {
@@ -152,33 +152,33 @@ impl<'a> Machine<'a> {
                 Passed::Object(object) => object,
                 Passed::Value(value) => {
                     let of = self.resolve(&parameter.of_type, inner)?;
-                    Binding::Cell(self.new_cell(convert(value, &of)))
+                    Binding::Variable(self.new_slot(convert(value, &of)))
                 }
                 // 6.8: an `out` parameter begins as a variable without a value: headers invalid, the rest zero.
                 Passed::Out(_) | Passed::Nothing => {
                     let of = self.resolve(&parameter.of_type, inner)?;
-                    let cell = self.new_cell(Value::initial(&of));
+                    let slot = self.new_slot(Value::initial(&of));
                     if let Passed::Out(place) = passed {
-                        copies.push((place, cell));
+                        copies.push((place, slot));
                     }
-                    Binding::Cell(cell)
+                    Binding::Variable(slot)
                 }
                 Passed::InOut(place, before) => {
-                    let cell = self.new_cell(before);
-                    copies.push((place, cell));
-                    Binding::Cell(cell)
+                    let slot = self.new_slot(before);
+                    copies.push((place, slot));
+                    Binding::Variable(slot)
                 }
             };
             env = bind(&env, parameter.name.as_str(), binding);
         }
         let result = body(self, &env);
         if !matches!(result, Err(Stop::Unsupported(_))) {
-            for (place, cell) in copies {
-                let value = self.cells[cell].clone();
+            for (place, slot) in copies {
+                let value = self.slots[slot].clone();
                 self.write(&place, value);
             }
         }
-        self.cells.truncate(mark);
+        self.slots.truncate(mark);
         result
     }
 

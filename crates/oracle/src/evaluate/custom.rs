@@ -1,4 +1,4 @@
-//! The externs that random programs declare themselves, as `generate/v1model_texts.rs` has them. docs/externs.md says how values are passed.
+//! The externs that random programs declare themselves, as `generate/v1model_texts.rs` has them. docs/externs.md describes how values are passed.
 
 use num_bigint::BigInt;
 

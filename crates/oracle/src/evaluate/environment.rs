@@ -1,4 +1,4 @@
-//! What names mean where they stand (6.9): a chain of declarations, the innermost and latest first, with the program's at its end.
+//! What names mean at their place (6.9): a chain of declarations, the innermost and latest first, with the program's at its end.
 //!
 //! An action or table keeps the chain at its declaration, so that a name in it means what it meant there.
 
@@ -11,8 +11,8 @@ use super::value::{Type, Value};
 
 #[derive(Clone)]
 pub enum Binding<'a> {
-    /// A variable or parameter: the index of its cell.
-    Cell(usize),
+    /// A variable or parameter: the index of its slot.
+    Variable(usize),
     Constant(Value),
     Type(Type),
     /// Overloads of a function, extern function or action, and the chain that their bodies see.

@@ -18,7 +18,7 @@ impl<'a> Machine<'a> {
             ExpressionKind::Integer(literal) => Ok(literal_value(literal)),
             ExpressionKind::String(text) => Ok(Value::String(text.to_string().into())),
             ExpressionKind::Path(path) => match self.lookup(path, env)? {
-                Binding::Cell(cell) => Ok(self.cells[cell].clone()),
+                Binding::Variable(slot) => Ok(self.slots[slot].clone()),
                 Binding::Constant(value) => Ok(value),
                 _ => unsupported(format!("{expression} is no value")),
             },
@@ -214,7 +214,7 @@ impl<'a> Machine<'a> {
     /// Whether an expression names a variable or a part of one.
     pub(super) fn is_place(&mut self, expression: &'a Expression, env: &Env<'a>) -> Run<bool> {
         match &expression.kind {
-            ExpressionKind::Path(path) => Ok(matches!(self.lookup(path, env)?, Binding::Cell(_))),
+            ExpressionKind::Path(path) => Ok(matches!(self.lookup(path, env)?, Binding::Variable(_))),
             ExpressionKind::Member { base, .. }
             | ExpressionKind::Index { base, .. }
             | ExpressionKind::Slice { base, .. }

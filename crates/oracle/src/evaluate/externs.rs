@@ -26,7 +26,7 @@ pub enum Object {
     Register {
         of: Type,
         size: BigInt,
-        cells: HashMap<BigInt, Value>,
+        elements: HashMap<BigInt, Value>,
     },
     /// Counters, whose values no packet sees.
     Counter,
@@ -47,7 +47,7 @@ impl Object {
             "register" => Object::Register {
                 of: types.first().cloned().unwrap_or(Type::Any),
                 size: arguments.first().and_then(Value::number).unwrap_or(BigInt::ZERO),
-                cells: HashMap::new(),
+                elements: HashMap::new(),
             },
             "counter" | "direct_counter" => Object::Counter,
             "meter" | "direct_meter" => Object::Meter,
@@ -223,16 +223,16 @@ impl<'a> Machine<'a> {
             _ => BigInt::ZERO,
         };
         match (&mut self.objects[object], method) {
-            (Object::Register { of, size, cells }, "read") => {
-                let stored = cells.get(&index).cloned().unwrap_or_else(|| Value::initial(of));
+            (Object::Register { of, size, elements }, "read") => {
+                let stored = elements.get(&index).cloned().unwrap_or_else(|| Value::initial(of));
                 if let (true, Some((_, Passed::Out(place)))) = (index < *size, indexed("result")) {
                     self.write(place, stored);
                 }
                 Ok(Value::Void)
             }
-            (Object::Register { of, size, cells }, "write") => {
+            (Object::Register { of, size, elements }, "write") => {
                 if let (true, Some((_, Passed::Value(value)))) = (index < *size, indexed("value")) {
-                    cells.insert(index, convert(value.clone(), of));
+                    elements.insert(index, convert(value.clone(), of));
                 }
                 Ok(Value::Void)
             }

@@ -1,4 +1,4 @@
-//! The state of an evaluation: the program's declarations, the cells of its variables, its objects, and the packet.
+//! The state of an evaluation: the program's declarations, the slots of its variables, its objects, and the packet.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ pub struct Machine<'a> {
     pub(super) instances: HashMap<DeclarationId, Rc<Instance<'a>>>,
     /// The control-plane names of actions.
     pub(super) action_paths: HashMap<DeclarationId, String>,
-    pub(super) cells: Vec<Value>,
+    pub(super) slots: Vec<Value>,
     pub(super) tables: Vec<Table<'a>>,
     pub(super) value_sets: Vec<(String, Vec<Value>)>,
     /// The table whose default action runs, if it may add an entry, and the key that missed.
@@ -53,7 +53,7 @@ pub struct Machine<'a> {
     pub(super) in_egress: bool,
     /// Whether lists leave out the fields of invalid headers.
     pub(super) leave_out_invalid: bool,
-    pub(super) std_cell: Option<usize>,
+    pub(super) std_slot: Option<usize>,
     steps: u64,
     /// Values used that neither the specification nor docs/language.md defines.
     pub undefined: Vec<String>,
@@ -69,7 +69,7 @@ impl<'a> Machine<'a> {
             constants: HashMap::new(),
             instances: HashMap::new(),
             action_paths: HashMap::new(),
-            cells: Vec::new(),
+            slots: Vec::new(),
             tables: Vec::new(),
             value_sets: Vec::new(),
             missed: None,
@@ -87,7 +87,7 @@ impl<'a> Machine<'a> {
             cloned: None,
             in_egress: false,
             leave_out_invalid: false,
-            std_cell: None,
+            std_slot: None,
             steps: 0,
             undefined: Vec::new(),
         };
@@ -110,9 +110,9 @@ impl<'a> Machine<'a> {
         if self.steps > STEPS { unsupported("a packet that does not end") } else { Ok(()) }
     }
 
-    pub(super) fn new_cell(&mut self, value: Value) -> usize {
-        self.cells.push(value);
-        self.cells.len() - 1
+    pub(super) fn new_slot(&mut self, value: Value) -> usize {
+        self.slots.push(value);
+        self.slots.len() - 1
     }
 
     pub(super) fn note_undefined(&mut self, what: impl Into<String>) {

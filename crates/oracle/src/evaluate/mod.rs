@@ -1,6 +1,6 @@
 //! A second meaning of programs: an evaluator that walks the syntax tree, statement by statement.
 //!
-//! It is written from the P4_16 specification (version 1.2.5), whose clauses the comments name, and from what docs/language.md says where the
+//! It is written from the P4_16 specification (version 1.2.5), whose clauses the comments name, and from docs/language.md where the
 //! specification leaves something open. It uses the parser and nothing behind it: names, types, copies and matches are all worked out here
 //! again, so that a mistake of the checker, of lowering or of the interpreter is not made twice. Simple and slow.
 

@@ -1,4 +1,4 @@
-//! What an architecture's package is made of, and how its parsers and controls run on the cells of a packet.
+//! What an architecture's package is made of, and how its parsers and controls run on the slots of a packet.
 
 use std::rc::Rc;
 
@@ -47,7 +47,7 @@ impl<'a> Machine<'a> {
     /// What becomes of a packet and of its copies, in the order in which they are made.
     pub fn process(&mut self, port: u32, bytes: &[u8]) -> Run<Vec<Sent>> {
         self.start_counting();
-        self.cells.clear();
+        self.slots.clear();
         let packet = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
         match self.package {
             Package::None => unsupported("no package"),
@@ -86,18 +86,18 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A cell for a parameter of a part, with the value that a variable begins with.
-    pub(super) fn parameter_cell(&mut self, part: &Rc<Instance<'a>>, at: usize) -> Run<usize> {
+    /// A slot for a parameter of a part, with the value that a variable begins with.
+    pub(super) fn parameter_slot(&mut self, part: &Rc<Instance<'a>>, at: usize) -> Run<usize> {
         let parameters = Self::parameters_of(part)?;
         let Some(parameter) = parameters.get(at) else { return unsupported(format!("{} without {at}", part.path)) };
         let of = self.resolve(&parameter.of_type, &part.env)?;
-        Ok(self.new_cell(Value::initial(&of)))
+        Ok(self.new_slot(Value::initial(&of)))
     }
 
-    /// Runs a part on cells: one for each parameter but the packet, in order. `exit` ends this part only (12.5). What a parser reports as its
+    /// Runs a part on slots: one for each parameter but the packet, in order. `exit` ends this part only (12.5). What a parser reports as its
     /// error is returned.
-    pub(super) fn run_on(&mut self, part: &Rc<Instance<'a>>, cells: &[usize]) -> Run<Option<Rc<str>>> {
-        let arguments = self.part_arguments(part, cells)?;
+    pub(super) fn run_on(&mut self, part: &Rc<Instance<'a>>, slots: &[usize]) -> Run<Option<Rc<str>>> {
+        let arguments = self.part_arguments(part, slots)?;
         match self.run_instance(part, arguments) {
             Err(Stop::Error(error)) if matches!(part.declaration.kind, DeclarationKind::Parser(_)) => Ok(Some(error)),
             Err(Stop::Error(error)) => unsupported(format!("error {error} outside of the parser")),
@@ -106,20 +106,20 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn part_arguments(&mut self, part: &Rc<Instance<'a>>, cells: &[usize]) -> Run<Arguments<'a>> {
-        let mut cells = cells.iter().copied();
+    fn part_arguments(&mut self, part: &Rc<Instance<'a>>, slots: &[usize]) -> Run<Arguments<'a>> {
+        let mut slots = slots.iter().copied();
         let mut arguments = Vec::new();
         for parameter in Self::parameters_of(part)? {
             let passed = match self.resolve(&parameter.of_type, &part.env)? {
                 Type::Object(name) if &*name == "packet_in" => Passed::Object(Binding::PacketIn),
                 Type::Object(name) if &*name == "packet_out" => Passed::Object(Binding::PacketOut),
                 _ => {
-                    let Some(cell) = cells.next() else { return unsupported("too many parameters") };
-                    let place = Place { cell, steps: Vec::new() };
+                    let Some(slot) = slots.next() else { return unsupported("too many parameters") };
+                    let place = Place { slot, steps: Vec::new() };
                     match parameter.direction {
                         Direction::Out => Passed::Out(place),
-                        Direction::InOut => Passed::InOut(place, self.cells[cell].clone()),
-                        Direction::None | Direction::In => Passed::Value(self.cells[cell].clone()),
+                        Direction::InOut => Passed::InOut(place, self.slots[slot].clone()),
+                        Direction::None | Direction::In => Passed::Value(self.slots[slot].clone()),
                     }
                 }
             };
@@ -129,49 +129,49 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs a deparser, and returns what it appends with the part of the packet that no parser took.
-    pub(super) fn deparse(&mut self, deparser: &Rc<Instance<'a>>, cells: &[usize]) -> Run<Vec<bool>> {
+    pub(super) fn deparse(&mut self, deparser: &Rc<Instance<'a>>, slots: &[usize]) -> Run<Vec<bool>> {
         self.output.clear();
-        self.run_on(deparser, cells)?;
+        self.run_on(deparser, slots)?;
         let mut bits = std::mem::take(&mut self.output);
         bits.extend(&self.packet[self.cursor..]);
         if bits.len().is_multiple_of(8) { Ok(bits) } else { unsupported("a packet that is not whole bytes") }
     }
 
-    fn field_place(&self, cell: usize, field: &str) -> Option<Place> {
-        match &self.cells[cell] {
+    fn field_place(&self, slot: usize, field: &str) -> Option<Place> {
+        match &self.slots[slot] {
             Value::Structure(structure) => {
-                structure.of.position(field).map(|at| Place { cell, steps: vec![Step::Field(at)] })
+                structure.of.position(field).map(|at| Place { slot, steps: vec![Step::Field(at)] })
             }
             _ => None,
         }
     }
 
-    /// Sets a field of an architecture's metadata; a structure without it is not told.
-    pub(super) fn set_field(&mut self, cell: usize, field: &str, value: Value) {
-        if let Some(place) = self.field_place(cell, field) {
+    /// Sets a field of an architecture's metadata; a structure without it is unchanged.
+    pub(super) fn set_field(&mut self, slot: usize, field: &str, value: Value) {
+        if let Some(place) = self.field_place(slot, field) {
             self.write(&place, value);
         }
     }
 
     /// Sets a field to a member of its enumeration.
-    pub(super) fn set_member(&mut self, cell: usize, field: &str, member: &str) {
-        if let Some(place) = self.field_place(cell, field)
+    pub(super) fn set_member(&mut self, slot: usize, field: &str, member: &str) {
+        if let Some(place) = self.field_place(slot, field)
             && let Type::Enum(of) = self.peek(&place).type_of()
         {
             self.write(&place, Value::Enum(of, member.into()));
         }
     }
 
-    pub(super) fn field_value(&self, cell: usize, field: &str) -> Value {
-        self.field_place(cell, field).map_or(Value::Void, |place| self.peek(&place))
+    pub(super) fn field_value(&self, slot: usize, field: &str) -> Value {
+        self.field_place(slot, field).map_or(Value::Void, |place| self.peek(&place))
     }
 
-    pub(super) fn is_set(&self, cell: usize, field: &str) -> bool {
-        self.field_value(cell, field) == Value::Bool(true)
+    pub(super) fn is_set(&self, slot: usize, field: &str) -> bool {
+        self.field_value(slot, field) == Value::Bool(true)
     }
 
-    pub(super) fn field_number(&self, cell: usize, field: &str) -> u32 {
-        let number = Machine::big(&self.field_value(cell, field));
+    pub(super) fn field_number(&self, slot: usize, field: &str) -> u32 {
+        let number = Machine::big(&self.field_value(slot, field));
         u32::try_from(&number).unwrap_or(u32::MAX)
     }
 

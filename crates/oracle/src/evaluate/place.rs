@@ -1,4 +1,4 @@
-//! L-values (6.6): a variable and the way to a part of it, evaluated once and then good for reading and writing.
+//! L-values (6.6): a variable and the path to a part of it, evaluated once and then good for reading and writing.
 
 use num_bigint::BigInt;
 use p4::ast::{Expression, ExpressionKind};
@@ -23,7 +23,7 @@ pub enum Step {
 
 #[derive(Clone, Debug)]
 pub struct Place {
-    pub cell: usize,
+    pub slot: usize,
     pub steps: Vec<Step>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Machine<'a> {
     pub(super) fn place(&mut self, expression: &'a Expression, env: &Env<'a>) -> Run<Place> {
         match &expression.kind {
             ExpressionKind::Path(path) => match self.lookup(path, env)? {
-                Binding::Cell(cell) => Ok(Place { cell, steps: Vec::new() }),
+                Binding::Variable(slot) => Ok(Place { slot, steps: Vec::new() }),
                 _ => unsupported(format!("{expression} is no l-value")),
             },
             ExpressionKind::Member { base, member } => {
@@ -99,11 +99,11 @@ impl<'a> Machine<'a> {
 
     /// The value at a place, whether or not it may be read.
     pub(super) fn peek(&self, place: &Place) -> Value {
-        place.steps.iter().fold(self.cells[place.cell].clone(), |value, step| part(&value, step).0)
+        place.steps.iter().fold(self.slots[place.slot].clone(), |value, step| part(&value, step).0)
     }
 
     pub(super) fn read(&mut self, place: &Place) -> Value {
-        let mut value = self.cells[place.cell].clone();
+        let mut value = self.slots[place.slot].clone();
         let mut beyond = false;
         for step in &place.steps {
             beyond |= matches!((&value, step), (Value::Stack(stack), Step::Index(at)) if *at >= stack.elements.len());
@@ -117,11 +117,11 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn write(&mut self, place: &Place, value: Value) {
-        store(&mut self.cells[place.cell], &place.steps, value);
+        store(&mut self.slots[place.slot], &place.steps, value);
     }
 }
 
-/// A part of a value, and whether nothing says what it is: a field of an invalid header (8.17).
+/// A part of a value, and whether it is undefined: a field of an invalid header (8.17).
 pub fn part(value: &Value, step: &Step) -> (Value, bool) {
     match (value, step) {
         (Value::Structure(structure), Step::Field(at)) => {

@@ -22,7 +22,7 @@ pub struct Nic<'a> {
     pub(super) fate: Fate,
     /// The session named last for each slot.
     pub(super) mirrored: BTreeMap<BigInt, BigInt>,
-    /// Ports that belong to a host, as the register `direction` says (docs/language.md).
+    /// Ports that belong to a host, given by the register `direction` (docs/language.md).
     hosts: BTreeSet<u32>,
     /// The next number that `allocate_flow_id` gives.
     pub(super) flows: u32,
@@ -75,7 +75,7 @@ impl<'a> Machine<'a> {
                 self.note_undefined("a packet recirculates often");
                 break;
             }
-            self.cells.clear();
+            self.slots.clear();
             self.take(packet);
             let (packet, fate) = self.pna_pass(port, pass)?;
             let mirrored = std::mem::take(&mut self.nic()?.mirrored);
@@ -95,18 +95,18 @@ impl<'a> Machine<'a> {
     fn pna_pass(&mut self, port: u32, pass: u32) -> Run<(Vec<bool>, Fate)> {
         let nic = self.nic()?;
         (nic.fate, nic.mirrored) = (Fate::Send(0), BTreeMap::new());
-        // A port is one of the network unless the control plane says otherwise.
+        // A port is one of the network unless the control plane has changed it.
         let direction = if nic.hosts.contains(&port) { "HOST_TO_NET" } else { "NET_TO_HOST" };
         let [parser, pre_control, control, deparser] = nic.parts.clone();
-        let [headers, user] = [self.parameter_cell(&parser, 1)?, self.parameter_cell(&parser, 2)?];
-        let parser_input = self.parameter_cell(&parser, 3)?;
+        let [headers, user] = [self.parameter_slot(&parser, 1)?, self.parameter_slot(&parser, 2)?];
+        let parser_input = self.parameter_slot(&parser, 3)?;
         let [before_input, before_output] =
-            [self.parameter_cell(&pre_control, 2)?, self.parameter_cell(&pre_control, 3)?];
-        let [input, output] = [self.parameter_cell(&control, 2)?, self.parameter_cell(&control, 3)?];
-        for cell in [parser_input, before_input, input] {
-            self.set_field(cell, "input_port", integer(port));
-            self.set_field(cell, "pass", integer(pass));
-            self.set_member(cell, "direction", direction);
+            [self.parameter_slot(&pre_control, 2)?, self.parameter_slot(&pre_control, 3)?];
+        let [input, output] = [self.parameter_slot(&control, 2)?, self.parameter_slot(&control, 3)?];
+        for slot in [parser_input, before_input, input] {
+            self.set_field(slot, "input_port", integer(port));
+            self.set_field(slot, "pass", integer(pass));
+            self.set_member(slot, "direction", direction);
         }
         if let Some(error) = self.run_on(&parser, &[headers, user, parser_input])? {
             self.set_field(before_input, "parser_error", Value::Error(error.clone()));

@@ -16,8 +16,8 @@ use super::{Run, unsupported};
 
 /// The state of an object of PSA or PNA.
 pub enum Portable {
-    /// 7.9. What lies beyond the last cell is undefined.
-    Register { of: Type, size: BigInt, initial: Value, cells: std::collections::HashMap<BigInt, Value> },
+    /// 7.9. What lies beyond the last element is undefined.
+    Register { of: Type, size: BigInt, initial: Value, elements: std::collections::HashMap<BigInt, Value> },
     /// 7.5.
     Hash { algorithm: String, result: Type },
     /// 7.6.1: the data since the last `clear`.
@@ -28,7 +28,7 @@ pub enum Portable {
     Random { low: BigInt, high: BigInt, result: Type },
     /// 7.12: how the member of a group is chosen.
     Selector { algorithm: String, width: usize },
-    /// 7.7: no packet sees what they hold. 7.14: nor what the control plane is told.
+    /// 7.7: no packet sees what they hold. 7.14: nor what the control plane gets.
     Unseen,
     /// 7.8, without rates: all packets are green.
     Meter,
@@ -49,7 +49,7 @@ impl Portable {
                 initial: arguments
                     .get(1)
                     .map_or_else(|| Value::initial(&first()), |value| convert(value.clone(), &first())),
-                cells: std::collections::HashMap::new(),
+                elements: std::collections::HashMap::new(),
             },
             "Hash" => Portable::Hash { algorithm: algorithm(), result: first() },
             "Checksum" => Portable::Checksum { algorithm: algorithm(), result: first(), data: Vec::new() },
@@ -125,12 +125,12 @@ impl<'a> Machine<'a> {
         }
         let Object::Portable(known) = &mut self.objects[object] else { return unsupported("no portable object") };
         match (known, method) {
-            (Portable::Register { initial, cells, .. }, "read") => {
-                Ok(index.and_then(|index| cells.get(&index).cloned()).unwrap_or_else(|| initial.clone()))
+            (Portable::Register { initial, elements, .. }, "read") => {
+                Ok(index.and_then(|index| elements.get(&index).cloned()).unwrap_or_else(|| initial.clone()))
             }
-            (Portable::Register { of, size, cells, .. }, "write") => {
+            (Portable::Register { of, size, elements, .. }, "write") => {
                 if let (Some(index), Some(value)) = (index.filter(|index| index < size), given(&passed, "value")) {
-                    cells.insert(index, convert(value.clone(), of));
+                    elements.insert(index, convert(value.clone(), of));
                 }
                 Ok(Value::Void)
             }

@@ -37,7 +37,7 @@ enum Carried {
 }
 
 impl Carried {
-    /// The packet path that the parser is told (3, table of packet paths).
+    /// The packet path that the parser gets (3, table of packet paths).
     fn ingress_path(&self) -> &'static str {
         match self {
             Carried::Resubmit(_) => "RESUBMIT",
@@ -47,7 +47,7 @@ impl Carried {
     }
 }
 
-/// A packet on its way into a pipeline.
+/// A packet that enters a pipeline.
 pub(super) struct Entering {
     to_egress: bool,
     packet: Vec<bool>,
@@ -95,11 +95,11 @@ impl<'a> Machine<'a> {
                 self.note_undefined("a packet re-enters often");
                 break;
             }
-            self.cells.clear();
+            self.slots.clear();
             if next.to_egress {
                 left.extend(self.psa_egress(next, &mut waiting)?);
             } else if let Some(unicast) = self.psa_ingress(next, &mut waiting)? {
-                self.cells.clear();
+                self.slots.clear();
                 left.extend(self.psa_egress(unicast, &mut waiting)?);
             }
         }
@@ -112,20 +112,20 @@ impl<'a> Machine<'a> {
         let [parser, control, deparser] = self.psa_parts(false)?;
         let received = entering.packet.clone();
         self.take(entering.packet);
-        let [headers, user] = [self.parameter_cell(&parser, 1)?, self.parameter_cell(&parser, 2)?];
-        let parser_input = self.parameter_cell(&parser, 3)?;
-        let [resubmitted, recirculated] = [self.parameter_cell(&parser, 4)?, self.parameter_cell(&parser, 5)?];
-        let [input, output] = [self.parameter_cell(&control, 2)?, self.parameter_cell(&control, 3)?];
+        let [headers, user] = [self.parameter_slot(&parser, 1)?, self.parameter_slot(&parser, 2)?];
+        let parser_input = self.parameter_slot(&parser, 3)?;
+        let [resubmitted, recirculated] = [self.parameter_slot(&parser, 4)?, self.parameter_slot(&parser, 5)?];
+        let [input, output] = [self.parameter_slot(&control, 2)?, self.parameter_slot(&control, 3)?];
         match entering.carried {
-            Carried::Resubmit(value) => self.cells[resubmitted] = value,
-            Carried::Recirculate(value) => self.cells[recirculated] = value,
+            Carried::Resubmit(value) => self.slots[resubmitted] = value,
+            Carried::Recirculate(value) => self.slots[recirculated] = value,
             _ => {}
         }
-        for cell in [parser_input, input] {
-            self.set_field(cell, "ingress_port", integer(entering.port));
-            self.set_member(cell, "packet_path", entering.path);
+        for slot in [parser_input, input] {
+            self.set_field(slot, "ingress_port", integer(entering.port));
+            self.set_member(slot, "packet_path", entering.path);
         }
-        // 6.1: whether the parser accepts or rejects, the control runs, and is told the error.
+        // 6.1: whether the parser accepts or rejects, the control runs, and gets the error.
         if let Some(error) = self.run_on(&parser, &[headers, user, parser_input, resubmitted, recirculated])? {
             self.set_field(input, "parser_error", Value::Error(error));
         }
@@ -137,14 +137,14 @@ impl<'a> Machine<'a> {
             return Ok(None);
         }
         let [cloned, resubmit, normal] = [
-            self.parameter_cell(&deparser, 1)?,
-            self.parameter_cell(&deparser, 2)?,
-            self.parameter_cell(&deparser, 3)?,
+            self.parameter_slot(&deparser, 1)?,
+            self.parameter_slot(&deparser, 2)?,
+            self.parameter_slot(&deparser, 3)?,
         ];
         let packet = self.deparse(&deparser, &[cloned, resubmit, normal, headers, user, output])?;
         if is_cloned {
             // 6.8: a clone of ingress has the bytes that came in, also of a packet that is dropped.
-            let carried = Carried::CloneI2e(self.cells[cloned].clone());
+            let carried = Carried::CloneI2e(self.slots[cloned].clone());
             self.psa_clone(&received, output, ("CLONE_I2E", carried), waiting);
         }
         if is_dropped {
@@ -152,11 +152,11 @@ impl<'a> Machine<'a> {
         }
         if self.is_set(output, "resubmit") {
             // 6.9: the bytes and the port are those that came in.
-            let carried = Carried::Resubmit(self.cells[resubmit].clone());
+            let carried = Carried::Resubmit(self.slots[resubmit].clone());
             waiting.push_back(arriving(received, entering.port, carried));
             return Ok(None);
         }
-        let normal = self.cells[normal].clone();
+        let normal = self.slots[normal].clone();
         Ok(self.psa_to_egress(&packet, &normal, output, waiting))
     }
 
@@ -213,20 +213,20 @@ impl<'a> Machine<'a> {
     fn psa_egress(&mut self, entering: Entering, waiting: &mut VecDeque<Entering>) -> Run<Option<Sent>> {
         let [parser, control, deparser] = self.psa_parts(true)?;
         self.take(entering.packet);
-        let [headers, user] = [self.parameter_cell(&parser, 1)?, self.parameter_cell(&parser, 2)?];
-        let parser_input = self.parameter_cell(&parser, 3)?;
+        let [headers, user] = [self.parameter_slot(&parser, 1)?, self.parameter_slot(&parser, 2)?];
+        let parser_input = self.parameter_slot(&parser, 3)?;
         let [normal, from_ingress, from_egress] =
-            [self.parameter_cell(&parser, 4)?, self.parameter_cell(&parser, 5)?, self.parameter_cell(&parser, 6)?];
-        let [input, output] = [self.parameter_cell(&control, 2)?, self.parameter_cell(&control, 3)?];
+            [self.parameter_slot(&parser, 4)?, self.parameter_slot(&parser, 5)?, self.parameter_slot(&parser, 6)?];
+        let [input, output] = [self.parameter_slot(&control, 2)?, self.parameter_slot(&control, 3)?];
         match entering.carried {
-            Carried::Normal(value) => self.cells[normal] = value,
-            Carried::CloneI2e(value) => self.cells[from_ingress] = value,
-            Carried::CloneE2e(value) => self.cells[from_egress] = value,
+            Carried::Normal(value) => self.slots[normal] = value,
+            Carried::CloneI2e(value) => self.slots[from_ingress] = value,
+            Carried::CloneE2e(value) => self.slots[from_egress] = value,
             _ => {}
         }
-        for cell in [parser_input, input] {
-            self.set_field(cell, "egress_port", integer(entering.port));
-            self.set_member(cell, "packet_path", entering.path);
+        for slot in [parser_input, input] {
+            self.set_field(slot, "egress_port", integer(entering.port));
+            self.set_member(slot, "packet_path", entering.path);
         }
         self.set_field(input, "instance", integer(entering.instance));
         self.set_field(input, "class_of_service", entering.class_of_service);
@@ -234,20 +234,20 @@ impl<'a> Machine<'a> {
             self.set_field(input, "parser_error", Value::Error(error));
         }
         self.run_on(&control, &[headers, user, input, output])?;
-        let deparser_input = self.parameter_cell(&deparser, 6)?;
+        let deparser_input = self.parameter_slot(&deparser, 6)?;
         self.set_field(deparser_input, "egress_port", integer(entering.port));
-        let [cloned, recirculated] = [self.parameter_cell(&deparser, 1)?, self.parameter_cell(&deparser, 2)?];
+        let [cloned, recirculated] = [self.parameter_slot(&deparser, 1)?, self.parameter_slot(&deparser, 2)?];
         let packet = self.deparse(&deparser, &[cloned, recirculated, headers, user, output, deparser_input])?;
         if self.is_set(output, "clone") {
             // 6.8: a clone of egress has the bytes that its deparser wrote.
-            let carried = Carried::CloneE2e(self.cells[cloned].clone());
+            let carried = Carried::CloneE2e(self.slots[cloned].clone());
             self.psa_clone(&packet, output, ("CLONE_E2E", carried), waiting);
         }
         if self.is_set(output, "drop") {
             return Ok(None);
         }
         if entering.port == RECIRCULATE {
-            let carried = Carried::Recirculate(self.cells[recirculated].clone());
+            let carried = Carried::Recirculate(self.slots[recirculated].clone());
             waiting.push_back(arriving(packet, RECIRCULATE, carried));
             return Ok(None);
         }

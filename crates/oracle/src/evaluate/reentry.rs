@@ -44,7 +44,7 @@ pub enum Holder {
 }
 
 impl Holder {
-    fn cell(self, state: State) -> usize {
+    fn slot(self, state: State) -> usize {
         match self {
             Holder::Metadata => state.metadata,
             Holder::Standard => state.standard,
@@ -91,7 +91,7 @@ impl<'a> Machine<'a> {
         }
         let kept = self.kept(cloned.list.as_ref(), state)?;
         let length = self.standard("packet_length")?;
-        let headers = self.cells[state.headers].clone();
+        let headers = self.slots[state.headers].clone();
         let (packet, cursor) = (self.packet.clone(), self.cursor);
         self.wait(Waiting::Leaving { headers, packet, cursor, length: Value::Integer(length.into()), kept, port });
         Ok(())
@@ -135,7 +135,7 @@ impl<'a> Machine<'a> {
         Ok(next)
     }
 
-    /// As in simple_switch, of the standard metadata all is zero, too: it no longer says where the packet came in.
+    /// As in simple_switch, of the standard metadata all is zero, too: it no longer has the ingress port.
     pub(super) fn re_enter(&mut self, waiting: Waiting) -> Run<Vec<Sent>> {
         match waiting {
             Waiting::Again { packet, kept, instance_type } => {
@@ -161,7 +161,7 @@ impl<'a> Machine<'a> {
                 self.take(packet);
                 self.cursor = cursor;
                 let state = self.fresh_state(0)?;
-                self.cells[state.headers] = headers;
+                self.slots[state.headers] = headers;
                 self.keep(kept, state);
                 self.set_standard("packet_length", length)?;
                 self.set_standard("instance_type", Value::Integer(CLONE_OF_EGRESS.into()))?;
@@ -172,7 +172,7 @@ impl<'a> Machine<'a> {
 
     fn keep(&mut self, kept: Kept, state: State) {
         for (holder, at, value) in kept {
-            self.write(&Place { cell: holder.cell(state), steps: vec![Step::Field(at)] }, value);
+            self.write(&Place { slot: holder.slot(state), steps: vec![Step::Field(at)] }, value);
         }
     }
 
@@ -232,7 +232,7 @@ impl<'a> Machine<'a> {
     /// A packet has the headers that its parser finds, also in its metadata (docs/language.md).
     fn kept_named(&self, fields: &[(Holder, usize)], state: State) -> Kept {
         let kept = |(holder, at): &(Holder, usize)| {
-            let Value::Structure(held) = &self.cells[holder.cell(state)] else { return None };
+            let Value::Structure(held) = &self.slots[holder.slot(state)] else { return None };
             let is_header = matches!(&held.fields[*at], Value::Structure(of) if of.of.shape != Shape::Struct);
             (!is_header).then(|| (*holder, *at, held.fields[*at].clone()))
         };
@@ -240,7 +240,7 @@ impl<'a> Machine<'a> {
     }
 
     fn kept_numbered(&mut self, list: &BigInt, state: State) -> Run<Kept> {
-        let Value::Structure(held) = self.cells[state.metadata].clone() else { return unsupported("no metadata") };
+        let Value::Structure(held) = self.slots[state.metadata].clone() else { return unsupported("no metadata") };
         let of = held.of.clone();
         let declared = self.globals.get(&*of.name).and_then(|all| all.first().copied());
         let Some(DeclarationKind::Structure(structure)) = declared.map(|declared| &declared.kind) else {

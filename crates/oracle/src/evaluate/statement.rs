@@ -103,7 +103,7 @@ impl<'a> Machine<'a> {
                     Some(value) => convert(self.evaluate(value, env)?, &of),
                     None => Value::initial(&of),
                 };
-                Binding::Cell(self.new_cell(value))
+                Binding::Variable(self.new_slot(value))
             }
             DeclarationKind::Constant(constant) => {
                 let of = self.resolve(&constant.of_type, env)?;
@@ -208,8 +208,8 @@ impl<'a> Machine<'a> {
         };
         for value in values {
             self.step()?;
-            let cell = self.new_cell(convert(value, &of));
-            let inner = bind(env, parts.variable.name.as_str(), Binding::Cell(cell));
+            let slot = self.new_slot(convert(value, &of));
+            let inner = bind(env, parts.variable.name.as_str(), Binding::Variable(slot));
             match self.branch(&parts.body, &inner)? {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => break,

@@ -47,7 +47,7 @@ struct Key<'a> {
 }
 
 struct TableAction<'a> {
-    /// As the table lists it: what `action_run` says.
+    /// As the table lists it: the value of `action_run`.
     name: &'a str,
     /// For the control plane.
     path: String,

@@ -53,7 +53,7 @@ impl<'a> Machine<'a> {
         types.iter().map(|of| self.resolve(of, env)).collect()
     }
 
-    /// The type that a declaration declares. A `type` is taken for what it stands for: only the checker tells them apart.
+    /// The type that a declaration declares. A `type` is taken for its original type: only the checker distinguishes them.
     pub(super) fn declared_type(&mut self, declaration: &'a Declaration, arguments: &[Type]) -> Run<Type> {
         match &declaration.kind {
             DeclarationKind::Typedef { target, .. } | DeclarationKind::NewType { target } => {
@@ -100,7 +100,7 @@ impl<'a> Machine<'a> {
                 None => Type::Integer,
             },
             ExpressionKind::Path(path) => match self.lookup(path, env)? {
-                Binding::Cell(cell) => self.cells[cell].type_of(),
+                Binding::Variable(slot) => self.slots[slot].type_of(),
                 Binding::Constant(value) => value.type_of(),
                 _ => Type::Any,
             },

@@ -31,7 +31,7 @@ pub struct Switch<'a> {
     pub(super) arrived: u32,
 }
 
-/// The cells of a packet.
+/// The slots of a packet.
 #[derive(Clone, Copy)]
 pub(super) struct State {
     pub headers: usize,
@@ -129,11 +129,11 @@ impl<'a> Machine<'a> {
 
     fn replicate(&mut self, group: u32, state: State) -> Run<Vec<Sent>> {
         let members = self.buffer.members(group);
-        let before = self.cells.clone();
+        let before = self.slots.clone();
         let truncated = self.truncated;
         let mut sent = Vec::new();
         for (replica, port) in members {
-            self.cells = before.clone();
+            self.slots = before.clone();
             self.truncated = truncated;
             self.set_standard("instance_type", Value::Integer(BigInt::from(REPLICA)))?;
             self.set_standard("egress_rid", Value::Integer(replica.into()))?;
@@ -146,8 +146,8 @@ impl<'a> Machine<'a> {
         let length = self.packet.len() / 8;
         let Package::V1Switch(switch) = &self.package else { return unsupported("no V1Switch") };
         let values = [&switch.headers, &switch.metadata, &switch.standard].map(Value::initial);
-        let [headers, metadata, standard] = values.map(|value| self.new_cell(value));
-        self.std_cell = Some(standard);
+        let [headers, metadata, standard] = values.map(|value| self.new_slot(value));
+        self.std_slot = Some(standard);
         self.set_standard("ingress_port", Value::Integer(port.into()))?;
         self.set_standard("packet_length", Value::Integer(length.into()))?;
         Ok(State { headers, metadata, standard })
@@ -186,7 +186,7 @@ impl<'a> Machine<'a> {
         Ok(Some(Sent { port, bytes }))
     }
 
-    /// Runs a part of the switch on the packet's cells.
+    /// Runs a part of the switch on the packet's slots.
     fn run_part(&mut self, index: usize, state: State) -> Run<()> {
         let part = self.part(index)?;
         match self.run_on(&part, &[state.headers, state.metadata, state.standard])? {
@@ -196,10 +196,10 @@ impl<'a> Machine<'a> {
     }
 
     fn standard_place(&self, field: &str) -> Run<Place> {
-        let Some(cell) = self.std_cell else { return unsupported("no standard metadata") };
-        match &self.cells[cell] {
+        let Some(slot) = self.std_slot else { return unsupported("no standard metadata") };
+        match &self.slots[slot] {
             Value::Structure(structure) if structure.of.shape == Shape::Struct => match structure.of.position(field) {
-                Some(at) => Ok(Place { cell, steps: vec![Step::Field(at)] }),
+                Some(at) => Ok(Place { slot, steps: vec![Step::Field(at)] }),
                 None => unsupported(format!("standard metadata without {field}")),
             },
             _ => unsupported("no standard metadata"),

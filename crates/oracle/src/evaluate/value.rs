@@ -162,7 +162,7 @@ impl Value {
         }
     }
 
-    /// What a variable holds before anything is written: the specification leaves it open (6.7, 8.26), docs/language.md says zero; headers
+    /// What a variable holds before anything is written: the specification leaves it open (6.7, 8.26), docs/language.md defines zero; headers
     /// are invalid.
     pub fn initial(of: &Type) -> Value {
         match of {

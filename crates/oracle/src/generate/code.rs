@@ -62,7 +62,7 @@ pub struct Table {
     pub actions: Vec<String>,
 }
 
-/// Where code stands.
+/// The place of code.
 pub struct Code {
     pub place: Place,
     pub variables: Vec<Variable>,

@@ -1,6 +1,6 @@
 //! The texts of forms in controls.
 
-/// Where a form can stand.
+/// The places where a form is allowed.
 #[derive(Clone, Copy)]
 pub enum Place {
     Any,
@@ -358,7 +358,7 @@ control Around#n(inout bit<8> v, out bit<8> w) {
 ",
         ..ANY
     },
-    // Nothing says what a miss runs: NoAction, which the table does not list.
+    // Without a default action a miss runs NoAction, which the table does not list.
     InControl {
         locals: "    action set#n(bit<8> v) {
         meta.m0 = v;

@@ -4,7 +4,7 @@ use super::Generator;
 use super::code::{Code, Function, Mode, Parameter};
 use super::types::{Part, Ty};
 
-/// Of so many types of numbers there is a function that tells its two arguments apart.
+/// Of so many types of numbers there is a function that distinguishes its two arguments.
 const MIXED: usize = 3;
 
 impl Generator {
@@ -144,7 +144,7 @@ impl Generator {
         Some(format!("{call};"))
     }
 
-    /// An element that the variable is the index of, or a slice that begins where the variable says, as an argument that is changed; the call that
+    /// An element that the variable is the index of, or a slice that begins at the variable's value, as an argument that is changed; the call that
     /// changes the variable is a later or an earlier argument.
     fn element_and_call(
         &mut self,
@@ -208,12 +208,12 @@ fn is_open_element(part: &Part) -> bool {
     part.writable && part.guard.is_none() && part.text.contains('@') && is_number(&part.ty)
 }
 
-/// A variable that is there whatever an index or a validity says.
+/// A variable that is there whatever an index or a validity is.
 fn is_plain(part: &Part) -> bool {
     part.writable && part.guard.is_none() && !part.text.contains('@') && !part.text.contains('[')
 }
 
-/// A number as one of another type, by way of bits where the sign and the width change.
+/// A number as one of another type, through bits where the sign and the width change.
 fn cast(from: &Ty, to: &Ty, value: &str) -> String {
     match (from, to) {
         (from, to) if from == to => value.to_string(),

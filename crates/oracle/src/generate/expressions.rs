@@ -325,7 +325,7 @@ impl Generator {
         let operator = *self.random.pick(&["<<", ">>"]);
         let left = self.expression(code, ty, inner);
         let right = if self.random.chance(10) {
-            // More than the bits of most left operands can say.
+            // More than the bits of most left operands can express.
             self.random.pick(&["64", "100", "257", "70000"]).to_string()
         } else if self.random.chance(40) {
             self.random.below(self.types.width(ty) + 3).to_string()

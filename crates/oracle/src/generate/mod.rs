@@ -1,7 +1,7 @@
 //! Random programs with entries and packets, the same for the same seed.
 //!
 //! Programs are valid by construction, and read nothing that neither the specification nor docs/language.md defines: reads of headers that may
-//! be invalid stand behind `isValid()`. What slips through the evaluator notes, and the driver leaves out.
+//! be invalid are read under `isValid()`. What slips through the evaluator notes, and the driver leaves out.
 
 // A question about a type or a name concerns a few of many variants.
 #![allow(clippy::wildcard_enum_match_arm)]
@@ -72,7 +72,7 @@ pub struct Generator {
     before: String,
     /// Lines of STF that forms bring along.
     form_lines: Vec<String>,
-    /// What the parser being made selects by to tell a packet's paths apart.
+    /// What the parser being made selects by to distinguish a packet's paths.
     path_subject: (&'static str, [&'static str; 2]),
     names: usize,
 }

@@ -13,11 +13,11 @@ pub struct Head {
     /// Behind the packet, the headers and the metadata, without the direction of the first.
     pub parameters: String,
     pub locals: &'static str,
-    /// What a packet says of its way here, which another pass through the parser may see otherwise.
+    /// What a packet has of its path here, which another pass through the parser may see otherwise.
     pub variables: Vec<(&'static str, Ty)>,
     /// States before `begin`; if there are none, the first one is `start`.
     pub start: String,
-    /// A subject that tells these ways apart, and its sets.
+    /// A subject that distinguishes these paths, and its sets.
     pub path: (&'static str, [&'static str; 2]),
 }
 

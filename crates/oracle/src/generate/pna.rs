@@ -64,17 +64,17 @@ impl Generator {
     /// What the main control begins with: where the packet goes, by the second byte.
     pub fn pna_prologue(&mut self) -> String {
         let [port, other, session] = [(); 3].map(|()| self.random.between(1, 7));
-        let mut ways = vec![
+        let mut branches = vec![
             "recirculate();".to_string(),
             "drop_packet();".to_string(),
             format!("drop_packet(); send_to_port((PortId_t) {other});"),
             format!("mirror_packet((MirrorSlotId_t) 0, (MirrorSessionId_t) {session});"),
             format!("drop_packet(); mirror_packet((MirrorSlotId_t) 2, (MirrorSessionId_t) {session});"),
         ];
-        self.random.shuffle(&mut ways);
+        self.random.shuffle(&mut branches);
         let mut text = indented(2, &format!("if (is_again) {{ send_to_port((PortId_t) {port}); }}"));
-        for (at, way) in ways.iter().enumerate().take(self.random.between(1, 4)) {
-            text.push_str(&indented(2, &format!("else if (hdr.base.l == {at}) {{ {way} }}")));
+        for (at, branch) in branches.iter().enumerate().take(self.random.between(1, 4)) {
+            text.push_str(&indented(2, &format!("else if (hdr.base.l == {at}) {{ {branch} }}")));
         }
         text + &indented(2, &format!("else {{ send_to_port((PortId_t) {port}); }}"))
     }

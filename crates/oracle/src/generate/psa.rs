@@ -137,7 +137,7 @@ PSA_Switch(ip, PacketReplicationEngine(), ep, BufferingQueueingEngine()) main;
     /// What ingress begins with: where the packet goes, by the second byte. A packet that re-enters goes out.
     pub fn psa_ingress_prologue(&mut self) -> String {
         let [port, other, session, class] = [(); 4].map(|()| self.random.between(1, 7));
-        let mut ways = vec![
+        let mut branches = vec![
             "send_to_port(ostd, PSA_PORT_RECIRCULATE);".to_string(),
             format!("send_to_port(ostd, (PortId_t) {other}); ostd.resubmit = true;"),
             format!("multicast(ostd, (MulticastGroup_t) 1); ostd.class_of_service = (ClassOfService_t) {class};"),
@@ -147,10 +147,10 @@ PSA_Switch(ip, PacketReplicationEngine(), ep, BufferingQueueingEngine()) main;
             ),
             "ostd.drop = false; ostd.resubmit = true; ostd.multicast_group = (MulticastGroup_t) 1;".to_string(),
         ];
-        self.random.shuffle(&mut ways);
+        self.random.shuffle(&mut branches);
         let mut text = indented(2, &format!("if (is_again) {{ send_to_port(ostd, (PortId_t) {port}); }}"));
-        for (at, way) in ways.iter().enumerate().take(self.random.between(1, 4)) {
-            text.push_str(&indented(2, &format!("else if (hdr.base.l == {at}) {{ {way} }}")));
+        for (at, branch) in branches.iter().enumerate().take(self.random.between(1, 4)) {
+            text.push_str(&indented(2, &format!("else if (hdr.base.l == {at}) {{ {branch} }}")));
         }
         text + &indented(2, &format!("else {{ send_to_port(ostd, (PortId_t) {port}); }}"))
     }
@@ -271,7 +271,7 @@ PSA_Switch(ip, PacketReplicationEngine(), ep, BufferingQueueingEngine()) main;
         before + &control.replacen(") {", &format!(", {own}) {{"), 1)
     }
 
-    /// Local variables of a main control that say how the packet came.
+    /// Local variables of a main control that have the packet's path.
     pub fn psa_locals(&self, name: &str) -> String {
         let path = if name == "I" {
             "std.packet_path != PSA_PacketPath_t.NORMAL"

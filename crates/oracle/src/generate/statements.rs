@@ -115,7 +115,7 @@ impl Generator {
         Some(format!("{target} {operator} {value};"))
     }
 
-    /// A variable of a block, with or without a value: docs/language.md says that it begins as zero.
+    /// A variable of a block, with or without a value: docs/language.md defines that it begins as zero.
     fn local(&mut self, code: &mut Code, depth: usize) -> String {
         let ty = if self.random.chance(70) { self.scalar() } else { self.composite() };
         let hidden = self.hidden_name(code);

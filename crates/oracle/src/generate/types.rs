@@ -45,7 +45,7 @@ pub struct Variable {
     pub solid: bool,
 }
 
-/// A part of a variable. `@` in the text stands for an index that is chosen where the part is used.
+/// A part of a variable. `@` in the text is replaced by an index that is chosen where the part is used.
 #[derive(Clone, Debug)]
 pub struct Part {
     pub text: String,

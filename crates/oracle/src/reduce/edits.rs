@@ -5,7 +5,7 @@ use p4::ast::{
     StatementKind, Transition, walk,
 };
 
-/// Parts of the text and what stands there instead.
+/// Parts of the text and their replacements.
 pub type Edit = Vec<(Span, String)>;
 
 /// What may be changed.

@@ -1,6 +1,6 @@
 //! Makes a program with a difference smaller while the difference stays: delta debugging on the syntax tree.
 //!
-//! The tree says what may be left out; the text is what is edited, so any program that parses can be reduced. A step is kept if the program
+//! The tree defines what may be left out; the text is what is edited, so any program that parses can be reduced. A step is kept if the program
 //! still shows a difference of the same kind; one that uses an undefined value shows none.
 
 mod edits;
@@ -19,7 +19,7 @@ pub struct Reduced {
     pub difference: Difference,
 }
 
-/// Says what comes of a program and its lines.
+/// Returns what comes of a program and its lines.
 pub type Judge<'a> = dyn Fn(&str, &[String]) -> Outcome + 'a;
 
 struct Reducer<'a> {
