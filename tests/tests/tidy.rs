@@ -1,4 +1,4 @@
-//! Rules that a compiler does not check: who may know whom, how long a file may be, and what may not stand in one.
+//! Rules that a compiler does not check: dependencies of crates, lengths of files, and words that files do not have.
 //!
 //! All violations are reported in one run, each with file and line.
 
@@ -13,7 +13,7 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_LINE: usize = 160;
 
 /// The crates of the project that each crate may use (ARCHITECTURE.md, "Dependencies").
-const MAY_KNOW: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("hlir", &[]),
     ("runtime", &[]),
     ("gnmi", &[]),
@@ -52,7 +52,7 @@ const MAY_KNOW: [(&str, &[&str]); 18] = [
 ];
 
 /// What the tests of a crate may use beside.
-const TESTS_MAY_KNOW: [(&str, &str); 4] =
+const TESTS_MAY_USE: [(&str, &str); 4] =
     [("native", "driver"), ("native", "interp"), ("p4runtime", "p4"), ("p4runtime", "interp")];
 
 /// Files of a crate that may use each other in a circle, at most.
@@ -85,6 +85,25 @@ const MAY_INCLUDE: [(&str, &[&str]); 5] = [
     ("extern", &["extern"]),
     ("port", &["port", "packet"]),
     ("probe", &["probe"]),
+];
+
+/// Words of the pages that are no terms of the field, each with what to write instead (docs/contributing.md, "Rules").
+const NOT_IN_PAGES: [(&str, &str); 15] = [
+    ("dear", "expensive"),
+    ("dearer", "more expensive"),
+    ("guessed wrong", "mispredicted"),
+    ("in its turn", "in order, in the commit phase"),
+    ("leavers", "side exits"),
+    ("nobody", "the thing that the sentence is about"),
+    ("on their way", "outstanding"),
+    ("patience", "timeout"),
+    ("says", "states, reports, defines"),
+    ("somebody", "the thing that the sentence is about"),
+    ("stands", "is, is stored, is defined"),
+    ("stations", "hosts"),
+    ("tells", "reports, shows, distinguishes"),
+    ("told", "reported, notified"),
+    ("whoever", "the thing that the sentence is about"),
 ];
 
 /// Files that git tracks, or would.
@@ -178,8 +197,46 @@ fn text_files_are_clean() {
     assert_none(&violations);
 }
 
+/// The lines of a page with a word that pages do not use, outside of code.
+fn wrong_words(page: &str) -> Vec<(usize, &'static str, &'static str)> {
+    let mut in_block = false;
+    let mut found = Vec::new();
+    for (number, line) in page.lines().enumerate() {
+        in_block ^= line.starts_with("```");
+        if in_block || line.starts_with("    ") {
+            continue;
+        }
+        // Parts in backquotes are code: the parts with odd numbers.
+        let prose: Vec<&str> = line.split('`').step_by(2).collect();
+        let is_end = |character: char| !character.is_alphanumeric() && character != '_';
+        let words: Vec<String> = prose.join(" ` ").split(is_end).map(str::to_lowercase).collect();
+        let words = format!(" {} ", words.join(" "));
+        let of_line = NOT_IN_PAGES.into_iter().filter(|(word, _)| words.contains(&format!(" {word} ")));
+        found.extend(of_line.map(|(word, instead)| (number + 1, word, instead)));
+    }
+    found
+}
+
 #[test]
-fn every_file_says_why_it_exists() {
+fn pages_use_the_words_of_the_field() {
+    let mut violations = Vec::new();
+    for file in files().iter().filter(|file| has_ending(file, &["md"])) {
+        for (line, word, instead) in wrong_words(&read(file)) {
+            violations.push(format!("{}:{line}: `{word}`: write {instead}", file.display()));
+        }
+    }
+    assert_none(&violations);
+}
+
+#[test]
+fn words_of_pages_are_found_in_prose_only() {
+    let page = "The table says so.\n\n    it says so\n\n```text\nhe says\n```\nNobody, in its turn.\n`says` is code\nsaysayer\n";
+    let found: Vec<(usize, &str)> = wrong_words(page).iter().map(|(line, word, _)| (*line, *word)).collect();
+    assert_eq!(found, [(1, "says"), (8, "in its turn"), (8, "nobody")]);
+}
+
+#[test]
+fn every_file_opens_with_its_purpose() {
     let mut violations = Vec::new();
     for file in files() {
         let opening = match file.extension().and_then(|ending| ending.to_str()) {
@@ -226,28 +283,28 @@ fn dependencies(manifest: &str) -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn crates_know_only_whom_they_may() {
-    let may_know: BTreeMap<&str, &[&str]> = MAY_KNOW.into_iter().collect();
+fn crates_use_only_what_they_may() {
+    let may_use: BTreeMap<&str, &[&str]> = MAY_USE.into_iter().collect();
     let mut violations = Vec::new();
     let mut seen = 0;
     for file in files().iter().filter(|file| file.ends_with("Cargo.toml") && file.components().count() > 1) {
         let name =
             file.parent().and_then(Path::file_name).and_then(|name| name.to_str()).expect("a crate has a directory");
-        let Some(allowed) = may_know.get(name) else {
+        let Some(allowed) = may_use.get(name) else {
             if !file.starts_with("fuzz") {
-                violations.push(format!("{}: crate `{name}` is not in the table of who may know whom", file.display()));
+                violations.push(format!("{}: crate `{name}` is not in the table of dependencies", file.display()));
             }
             continue;
         };
         seen += 1;
         for (section, known) in dependencies(&read(file)) {
-            let is_of_tests = section == "dev-dependencies" && TESTS_MAY_KNOW.contains(&(name, known.as_str()));
-            if may_know.contains_key(known.as_str()) && !allowed.contains(&known.as_str()) && !is_of_tests {
-                violations.push(format!("{}: `{name}` may not know `{known}`", file.display()));
+            let is_of_tests = section == "dev-dependencies" && TESTS_MAY_USE.contains(&(name, known.as_str()));
+            if may_use.contains_key(known.as_str()) && !allowed.contains(&known.as_str()) && !is_of_tests {
+                violations.push(format!("{}: `{name}` may not use `{known}`", file.display()));
             }
         }
     }
-    assert_eq!(seen, MAY_KNOW.len(), "crates of the table that exist");
+    assert_eq!(seen, MAY_USE.len(), "crates of the table that exist");
     assert_none(&violations);
 }
 
@@ -255,7 +312,7 @@ fn crates_know_only_whom_they_may() {
 fn files_use_each_other_in_small_circles_only() {
     let files = files();
     let mut violations = Vec::new();
-    for (name, _) in MAY_KNOW.iter().filter(|(name, _)| *name != "tests") {
+    for (name, _) in MAY_USE.iter().filter(|(name, _)| *name != "tests") {
         let folder = Path::new("crates").join(name).join("src");
         let of_crate = files.iter().filter(|file| file.starts_with(&folder) && has_ending(file, &["rs"]));
         let texts: Vec<(&Path, String)> =
