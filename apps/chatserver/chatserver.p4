@@ -124,7 +124,7 @@ parser ChatParser(packet_in packet, out headers_t hdr, inout metadata_t meta, in
         }
     }
 
-    /* Six bytes of any UDP packet: whether they are a message, the tables say. */
+    /* Six bytes of any UDP packet: the tables decide whether they are a message. */
     state chat {
         packet.extract(hdr.chat);
         transition accept;
@@ -302,7 +302,7 @@ control Copies(inout headers_t hdr, inout metadata_t meta, inout standard_metada
         change(sum, hdr.udp.src, hdr.udp.dst);
         sum = (sum & 0xffff) + (sum >> 16);
         sum = (sum & 0xffff) + (sum >> 16);
-        /* RFC 768: 0 says that there is none, and a sum of 0 is sent as 0xffff. */
+        /* RFC 768: 0 means that there is none, and a sum of 0 is sent as 0xffff. */
         if (hdr.udp.checksum != 0) {
             hdr.udp.checksum = sum == 0xffff ? 16w0xffff : ~sum[15:0];
         }

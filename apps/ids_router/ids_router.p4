@@ -1,5 +1,5 @@
 /* An intrusion detection system followed by a router, the third of PacketMill's network functions:
- * what stands behind the IPv4 header is checked, then the packet is routed as in router.p4.
+ * what follows the IPv4 header is checked, then the packet is routed as in router.p4.
  *
  * The paper says "an Intrusion Detection System (IDS) followed by a router", and no more. Chosen,
  * as Click's elements check the headers of TCP, UDP and ICMP:

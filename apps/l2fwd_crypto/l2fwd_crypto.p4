@@ -15,7 +15,7 @@
  *                 of the number. The whole is a multiple of 16 bytes.
  *   the IV        the number, encrypted (NIST SP 800-38A, appendix C). Numbers begin with 0 as the
  *                 switch starts.
- * Padding and trailer tell a wrong key or a changed last block (a frame of garbage passes once in
+ * Padding and trailer reveal a wrong key or a changed last block (a frame of garbage passes once in
  * 2^48), but CBC does not protect what is before it. What cannot be opened is dropped and counted:
  * nothing of it is sent. What is sealed is not sealed again. */
 #include <core.p4>

@@ -7,7 +7,7 @@
  *
  * With the VLAN of 1, all keys of 2, 3, 4 and 6 are known: one stage can look these up together (docs/path.md). 5 waits for 4, and 7 for 5.
  *
- * With REWRITE_IN_INGRESS, 7 follows 5 directly and can be joined with it; else it stands behind the traffic manager. */
+ * With REWRITE_IN_INGRESS, 7 follows 5 directly and can be joined with it; else it is behind the traffic manager. */
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,7 +1,7 @@
 /* An Ethernet switch that learns by itself, for hosts as they are. Each frame teaches the port of its source address; frames to an address that is not
  * known, to a group or to all go to every port but the one they came from. So ARP and IPv6 neighbour discovery work without a controller.
  *
- * It also answers for addresses that it is told: `arp` for IPv4, `neighbours` for IPv6. Then the question is not flooded.
+ * It also answers for configured addresses: `arp` for IPv4, `neighbours` for IPv6. Then the question is not flooded.
  *
  * What it expects of the controller: multicast group 1 with all ports. Tables may stay empty. Addresses are learned in a register of hashed cells: two
  * addresses of one cell displace each other, which costs floods and no misdelivery. */
@@ -112,7 +112,7 @@ control NoChecksum(inout headers_t hdr, inout metadata_t meta) {
 }
 
 control Switch(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
-    /* By the hash of an address: the address in the upper 48 bits, then the port and a bit that says that there is one. */
+    /* By the hash of an address: the address in the upper 48 bits, then the port and a bit that marks that there is one. */
     register<bit<64>>(CELLS) hosts;
 
     action learn(in bit<48> address, in bit<9> port) {

@@ -84,7 +84,7 @@ parser LabelParser(packet_in packet, out headers_t hdr, inout metadata_t meta, i
         }
     }
 
-    /* What a label stack carries does not say what it is: the first four bits do (RFC 4928). */
+    /* The type of a label stack's payload is known by its first four bits only (RFC 4928). */
     state payload {
         transition select(packet.lookahead<bit<4>>()) {
             4: ipv4;

@@ -10,7 +10,7 @@
  *   pop           at the last hop but one, what is below the label is sent as it is. At the last
  *                 hop, the label below is looked up in its turn, and behind the last label the IPv4
  *                 packet is routed or gets labels again. That includes the explicit null label 0,
- *                 if an entry says so.
+ *                 if an entry requires it.
  *   TTL           uniform model (RFC 3443): the outermost TTL, less one, is in whatever is
  *                 outermost afterwards; IPv4's checksum follows (RFC 1624).
  *   class         of pushed labels: that of the label below, or IPv4's precedence.
@@ -103,7 +103,7 @@ parser LabelParser(packet_in packet, out headers_t hdr, inout metadata_t meta, i
         }
     }
 
-    /* What a stack carries does not say what it is: the first four bits do (RFC 4928). */
+    /* The type of a stack's payload is known by its first four bits only (RFC 4928). */
     state payload {
         meta.complete = true;
         transition select(packet.lookahead<bit<4>>()) {

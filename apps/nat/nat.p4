@@ -10,7 +10,7 @@
  *   allocation    the first packet of an inside port takes the first free one of PROBES outside
  *                 ports, beginning at a hash of its protocol, address and port. Its two entries are
  *                 inserted by the packet itself (add on miss): no controller is in the loop.
- *   pools         the inside network says which outside address and which range of ports, a power
+ *   pools         the inside network selects the outside address and the range of ports, a power
  *                 of two. A range whose PROBES ports are taken drops the packet, which is counted:
  *                 with as many probes as ports, when the range is full.
  *   ends          each packet in either direction restarts both entries' timers: 60 s for ICMP, 300
@@ -19,7 +19,7 @@
  *   memory        is bounded by the tables, -D MAPPINGS=65536, and by the ranges of ports; a flood
  *                 fills no more than that.
  *   routing       the longest prefix, the next hop's addresses, TTL. A packet's length is not
- *                 checked, for PNA does not tell it. Checksums are brought up to date, not computed
+ *                 checked, for PNA does not report it. Checksums are brought up to date, not computed
  *                 anew (RFC 1624).
  *   left out      fragments, options, ICMP errors, other protocols, and packets from inside to an
  *                 outside address of this NAT (hairpins) are dropped and counted. */
@@ -177,7 +177,7 @@ control Nat(inout headers_t hdr, inout metadata_t meta, in pna_main_input_metada
 
     endpoint_t inside = { 0, 0 };
     endpoint_t outside = { 0, 0 };
-    /* Which of the two the packet, or a table, has told. */
+    /* Which of the two the packet, or a table, has given. */
     bool inside_known = false;
     bool outside_known = false;
     /* The outside port is the inside one's. */
@@ -329,7 +329,7 @@ control Nat(inout headers_t hdr, inout metadata_t meta, in pna_main_input_metada
             sum.add({ to.address, to.port });
             hdr.tcp.checksum = sum.get();
         } else if (hdr.udp.isValid()) {
-            /* RFC 768: 0 says that there is none, and a sum of 0 is sent as 0xffff. */
+            /* RFC 768: 0 means that there is none, and a sum of 0 is sent as 0xffff. */
             if (hdr.udp.checksum != 0) {
                 sum.subtract({ hdr.udp.checksum, address, port });
                 sum.add({ to.address, to.port });

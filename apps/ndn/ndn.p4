@@ -1,4 +1,4 @@
-/* A forwarder of named data: interests leave by the port that the table of names says (names of 32
+/* A forwarder of named data: interests leave by the port given by the table of names (names of 32
  * bytes, 10 million of them).
  *
  * The papers say: one lookup in a hash table, by a URL of 32 bytes in the packet's headers.
@@ -113,7 +113,7 @@ parser InterestParser(packet_in packet, out headers_t hdr, inout metadata_t meta
         verify(hdr.interest.type == TLV_INTEREST, error.NoInterest);
         verify(packet.lookahead<bit<16>>() == TLV_NAME ++ (bit<8>)NAME_BYTES, error.NameLength);
         packet.extract(hdr.name);
-        /* Name and Nonce are the least; a longer length than one byte can say (253 and above) is none of these packets. */
+        /* Name and Nonce are the least; a longer length than one byte can express (253 and above) is none of these packets. */
         verify(hdr.interest.length >= NAME_TLV_BYTES + NONCE_TLV_BYTES && hdr.interest.length < 253, error.Element);
         meta.rest = hdr.interest.length - NAME_TLV_BYTES - NONCE_TLV_BYTES;
         transition select(packet.lookahead<bit<16>>()) {

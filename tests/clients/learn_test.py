@@ -24,25 +24,25 @@ class Learn(unittest.TestCase):
         self.addCleanup(controller.terminate)
         return controller
 
-    def says(self, sentence):
+    def expect_line(self, sentence):
         self.assertIn(sentence, self.controller.stdout.readline())
 
     def test_hosts_are_learned(self):
         wires = self.switch.wires
-        self.says("0 hosts are known")
+        self.expect_line("0 hosts are known")
         # To a host that is not known: the frame is dropped, its source learned.
         wires[3].send(ethernet(1, 7))
-        self.says("host 02:00:00:00:00:07 at port 3")
+        self.expect_line("host 02:00:00:00:00:07 at port 3")
         wires[1].send(ethernet(7, 1))
         self.assertEqual(ethernet(7, 1), wires[3].receive())
-        self.says("host 02:00:00:00:00:01 at port 1")
+        self.expect_line("host 02:00:00:00:00:01 at port 1")
         wires[3].send(ethernet(1, 7))
         self.assertEqual(ethernet(1, 7), wires[1].receive())
         # Another controller finds what this one has taught.
         self.controller.terminate()
         self.controller.wait(10)
         self.controller = self.start()
-        self.says("2 hosts are known")
+        self.expect_line("2 hosts are known")
 
 
 if __name__ == "__main__":

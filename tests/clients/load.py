@@ -66,7 +66,7 @@ class Client:
         return request.SerializeToString()
 
     def fill(self, count):
-        """Inserts so many entries, and says how long the switch took."""
+        """Inserts so many entries, and prints how long the switch took."""
         batches = [self.batch(range(at, at + IN_A_BATCH)) for at in range(0, count, IN_A_BATCH)]
         begin = time.perf_counter()
         for batch in batches:

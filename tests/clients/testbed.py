@@ -66,15 +66,15 @@ class Switch:
         begin = self.log.tell()
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
         end = time.monotonic() + 120
-        while "ready:" not in self.said(begin):
+        while "ready:" not in self.printed(begin):
             if self.process.poll() is not None or time.monotonic() > end:
-                said = self.said(begin)
+                printed = self.printed(begin)
                 self.stop()
-                raise RuntimeError(f"the switch did not start: {said}")
+                raise RuntimeError(f"the switch did not start: {printed}")
             time.sleep(0.05)
         self.wires = {number: Wire(number) for number in ports}
 
-    def said(self, begin):
+    def printed(self, begin):
         self.log.seek(begin)
         return self.log.read()
 

@@ -1,6 +1,6 @@
 //! The mirror of `runtime/abi.h`: the structs that host and pipeline share, field by field, in the same order.
 //!
-//! Written by hand, so that a person reads both sides in one go. `runtime/port/layout.c` tells sizes and offsets as the C compiler sees them, and a
+//! Written by hand, so that a person reads both sides in one go. `runtime/port/layout.c` has sizes and offsets as the C compiler sees them, and a
 //! test here compares every one; `ABI_LAYOUT`, checked when a pipeline is loaded, guards the rest.
 
 use std::ffi::{c_char, c_int, c_void};
@@ -321,7 +321,7 @@ mod tests {
         fn abi_place(number: u32) -> *const Place;
     }
 
-    /// Everything that C says about its side, by name.
+    /// The layout of C's side, by name.
     fn places() -> Vec<(String, u64)> {
         (0..)
             // SAFETY: the function gives NULL or a place that lives for ever, for any number.

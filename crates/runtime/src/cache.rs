@@ -48,7 +48,7 @@ impl Cache {
         self.unpack("runtime", EMBEDDED)
     }
 
-    /// Writes `files` (path and text) into a directory named by their hash, unless it is there, and says where.
+    /// Writes `files` (path and text) into a directory named by their hash, unless it is there, and returns its path.
     pub fn unpack(&self, name: &str, files: &[(&str, &str)]) -> io::Result<PathBuf> {
         let mut hash = Hash::new();
         for (path, text) in files {

@@ -1,4 +1,4 @@
-//! What a pipeline calls while it works on packets: it tells the control plane of events, and inserts entries. See `struct shared` of runtime/abi.h.
+//! What a pipeline calls while it works on packets: it sends events to the control plane, and inserts entries. See `struct shared` of runtime/abi.h.
 
 use crate::abi;
 use crate::control::host;
@@ -16,7 +16,7 @@ unsafe fn bytes_of<'a, T: Copy>(from: *const T, count: usize) -> &'a [u8] {
 }
 
 pub(crate) unsafe extern "C" fn digest(worker: *mut abi::Worker, digest: u32, values: *const u64, limbs: u32) {
-    // SAFETY: as abi.h says of the arguments; the worker's thread alone writes.
+    // SAFETY: abi.h defines the arguments; the worker's thread alone writes.
     unsafe { host(worker).1.events.digests.push(digest, &[bytes_of(values, limbs as usize)]) };
 }
 
@@ -27,7 +27,7 @@ pub(crate) unsafe extern "C" fn log(
     widths: *const u32,
     count: u32,
 ) {
-    // SAFETY: as abi.h says of the arguments; each value has the limbs of its width; the worker's thread alone writes.
+    // SAFETY: abi.h defines the arguments; each value has the limbs of its width; the worker's thread alone writes.
     unsafe {
         let known = if count == 0 { &[][..] } else { std::slice::from_raw_parts(widths, count as usize) };
         let parts =
@@ -37,7 +37,7 @@ pub(crate) unsafe extern "C" fn log(
 }
 
 pub(crate) unsafe extern "C" fn fail(worker: *mut abi::Worker, text: *const c_char) {
-    // SAFETY: as abi.h says of the arguments; the worker's thread alone writes.
+    // SAFETY: abi.h defines the arguments; the worker's thread alone writes.
     unsafe { host(worker).1.events.fails.push(0, &[CStr::from_ptr(text).to_bytes()]) };
 }
 
@@ -49,7 +49,7 @@ pub(crate) unsafe extern "C" fn punt(
     saved_bytes: u32,
     node: u32,
 ) {
-    // SAFETY: as abi.h says of the arguments; the port layer knows its packets, which have `length` bytes; the worker's thread alone writes.
+    // SAFETY: abi.h defines the arguments; the port layer knows its packets, which have `length` bytes; the worker's thread alone writes.
     unsafe {
         let (host, control) = host(worker);
         let head = head(saved_bytes, host.generation(), host.mark());
@@ -75,7 +75,7 @@ pub(crate) unsafe extern "C" fn insert(
         return -1;
     };
     target.is_inserted_by_packets();
-    // SAFETY: key and record are as long as the table's descriptor says.
+    // SAFETY: key and record are as long as in the table's descriptor.
     let inserted = readers.while_inserting(id as usize, target.identity(), || unsafe {
         target.insert_running(key, record, timer, now_ns)
     });

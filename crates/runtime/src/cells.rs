@@ -5,7 +5,7 @@ use crate::pipeline::Description;
 use crate::region::{Region, Zero};
 use crate::tables::cells_of;
 
-/// Cells of a counter or meter: as many as it says, or room for all entries of its table.
+/// Elements of a counter or meter: as many as its size, or room for all entries of its table.
 pub(crate) fn cell_count(size: u64, table: u32, description: &Description) -> u64 {
     match description.tables.get(table as usize) {
         Some(table) if size == 0 => cells_of(table),

@@ -25,7 +25,7 @@ pub enum Sanitize {
     On,
 }
 
-/// Whether objects say which line of C each instruction was made from. Their code is the same.
+/// Whether objects have the line of C that each instruction was made from. Their code is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Symbols {
     #[default]
@@ -34,7 +34,7 @@ pub enum Symbols {
 }
 
 /// Warnings are errors, but for those that depend on how far a compiler's optimizer sees, about which a user's next gcc may be wrong, for comparisons of
-/// which the program fixes the outcome, and for what clang says of processors that it takes for newer ones. (A warning that gcc 10 does not know is off:
+/// which the program fixes the outcome, and for clang's warnings about processors that it takes for newer ones. (A warning that gcc 10 does not know is off:
 /// naming it in `-Wno-error=` would be an error.)
 /// Without `movbe`: gcc turns registers through the stack for its sake. Without vectors of neighbouring scalars: it packs counters and pointers that are in
 /// registers, to unpack them at once (l2l3acl: a sixth of its cycles).
@@ -138,7 +138,7 @@ impl Compiler {
         for command in candidates {
             match Command::new(command).arg("--version").output() {
                 Ok(Output { status, stdout, .. }) if status.success() && stdout.trim_ascii().is_empty() => {
-                    reason = format!("`{command} --version` says nothing, as no C compiler does");
+                    reason = format!("`{command} --version` prints nothing, as no C compiler does");
                 }
                 Ok(Output { status, stdout, .. }) if status.success() => {
                     let version = String::from_utf8_lossy(&stdout).into_owned();
@@ -162,7 +162,7 @@ impl Compiler {
         &self.command
     }
 
-    /// The first line of what the compiler says about itself.
+    /// The first line of the compiler's version.
     pub fn version(&self) -> &str {
         self.version.lines().next().unwrap_or("")
     }
@@ -200,7 +200,7 @@ impl Compiler {
     }
 
     /// Takes wider vectors away from what `-march=native` gives, and gives none: so a width that this processor lacks is no harm. Of AVX-512 everything
-    /// rests on its foundation, and all of AVX-512 on AVX2; what tables do then is for `runtime/table/vectors.h` to say.
+    /// rests on its foundation, and all of AVX-512 on AVX2; `runtime/table/vectors.h` decides what tables do then.
     fn vector_flag(&self) -> Option<String> {
         match self.vector_bytes? {
             ..32 => Some("-mno-avx2".to_string()),
@@ -264,7 +264,7 @@ impl Compiler {
         self.shared_object(cache, name, &Source::Files(&[file.to_path_buf()]), &all, &libraries)
     }
 
-    /// Compiles the kernels of the calibration for this machine, with all vectors that it has: they tell what it is.
+    /// Compiles the kernels of the calibration for this machine, with all vectors that it has: they find out what it is.
     pub fn probe(&self, cache: &Cache) -> Result<PathBuf, Failure> {
         let flags: Vec<String> = ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
         let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
@@ -431,7 +431,7 @@ mod tests {
     }
 
     /// Storage of the worker that is compared with a null pointer and then cleared, as that of copied headers: gcc follows the path on which the
-    /// worker's memory would be at address 0, and says so of `memset`.
+    /// worker's memory would be at address 0, and warns about `memset`.
     #[test]
     fn a_guess_about_null_pointers_stops_no_compilation() {
         const C: &str = "#include <stddef.h>
@@ -485,7 +485,7 @@ void keep(struct scratch *scratch, bool is_there)
                 compiler.vector_bytes = Some(bytes);
                 assert!(compiles_without(&compiler, &cache, unwanted), "{} {bytes} {unwanted}", compiler.command());
             }
-            // What this processor has, whatever a file says of wider ones.
+            // What this processor has, whatever a file has of wider ones.
             for bytes in [None, Some(64)] {
                 compiler.vector_bytes = bytes;
                 let is_without = !is_x86_feature_detected!("avx2");

@@ -1,4 +1,4 @@
-//! What the control thread and one worker hand to each other: the pipeline to change over to, and what the pipeline tells.
+//! What the control thread and one worker hand to each other: the pipeline to change over to, and the pipeline's events.
 
 use crate::abi;
 use crate::changeover::Changeover;

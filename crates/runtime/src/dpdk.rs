@@ -211,7 +211,7 @@ struct Layer {
     memory_run: unsafe extern "C" fn(*mut abi::Worker, *mut RawMemory, *const abi::Pipeline, *const AtomicU32),
 }
 
-/// What DPDK or its loader said, as a sentence.
+/// The message of DPDK or its loader, as a sentence.
 #[derive(Debug)]
 pub struct DpdkError(pub String);
 
@@ -242,7 +242,7 @@ impl Dpdk {
     /// Loads the layer and starts DPDK; once in a process.
     pub fn start(object: &Path, settings: &DpdkSettings) -> Result<Arc<Dpdk>, DpdkError> {
         let failed = |error: libloading::Error| {
-            DpdkError(format!("cannot load {}: {}", object.display(), crate::pipeline::loader_says(&error)))
+            DpdkError(format!("cannot load {}: {}", object.display(), crate::pipeline::loader_message(&error)))
         };
         // SAFETY: this program has compiled the object.
         let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }.map_err(failed)?));
@@ -267,7 +267,7 @@ impl Dpdk {
             nics: pointers.as_ptr(),
         };
         // SAFETY: a plain struct of the same layout; its strings live through the call.
-        said(|error| unsafe { (dpdk.layer().start)(&raw, error) })?;
+        checked(|error| unsafe { (dpdk.layer().start)(&raw, error) })?;
         Ok(Arc::new(dpdk))
     }
 
@@ -276,18 +276,18 @@ impl Dpdk {
         unsafe { &*self.layer }
     }
 
-    /// Opens a device as port `number` of the program, with so many descriptors to a queue if the device lets them be chosen, else what is usual.
+    /// Opens a device as port `number` of the program, with so many descriptors to a queue if the device lets them be chosen, else the default number.
     pub fn open(&self, number: u16, device: &str, descriptors: Option<u32>) -> Result<(), DpdkError> {
         let device = CString::new(device).map_err(|_| DpdkError("a device has no zero bytes in its name".into()))?;
         // SAFETY: the string ends with a zero byte.
-        said(|error| unsafe { (self.layer().open)(number, device.as_ptr(), descriptors.unwrap_or(0), error) })
+        checked(|error| unsafe { (self.layer().open)(number, device.as_ptr(), descriptors.unwrap_or(0), error) })
     }
 
-    /// Opens an interface of the kernel as port `number` of the program, with so many slots for frames that have come, or the usual number.
+    /// Opens an interface of the kernel as port `number` of the program, with so many slots for frames that have come, or the default number.
     pub fn open_interface(&self, number: u16, name: &str, slots: Option<u32>) -> Result<(), DpdkError> {
         let name = CString::new(name).map_err(|_| DpdkError("an interface has no zero bytes in its name".into()))?;
         // SAFETY: the string ends with a zero byte.
-        said(|error| unsafe { (self.layer().open_interface)(number, name.as_ptr(), slots.unwrap_or(0), error) })
+        checked(|error| unsafe { (self.layer().open_interface)(number, name.as_ptr(), slots.unwrap_or(0), error) })
     }
 
     /// Which descriptors the device of an open port lets be chosen.
@@ -300,7 +300,7 @@ impl Dpdk {
     /// Sets all open ports up, and gives the ports as `workers` workers serve them. Once, and again after they were closed and opened again.
     pub fn begin(self: &Arc<Dpdk>, workers: u32) -> Result<Vec<DpdkLane>, DpdkError> {
         // SAFETY: plain numbers.
-        said(|error| unsafe { (self.layer().begin)(workers, error) })?;
+        checked(|error| unsafe { (self.layer().begin)(workers, error) })?;
         // SAFETY: there are that many lanes now.
         Ok((0..workers)
             .map(|worker| DpdkLane { dpdk: self.clone(), raw: unsafe { (self.layer().lane)(worker) } })
@@ -325,7 +325,7 @@ impl Dpdk {
     pub fn enable(&self, number: u16, enabled: bool) -> Result<(), DpdkError> {
         let _control = self.control();
         // SAFETY: plain numbers; no other thread changes ports.
-        said(|error| unsafe { (self.layer().enable)(number, u32::from(enabled), error) })
+        checked(|error| unsafe { (self.layer().enable)(number, u32::from(enabled), error) })
     }
 
     /// Looks at the link of an open port, and takes an interface again that was gone and is back. Also whether the port is enabled.
@@ -339,7 +339,7 @@ impl Dpdk {
 
     /// Sends so many copies of a frame by an open port, until its device takes no more. No worker may run. How many were sent.
     pub fn inject(&self, number: u16, frame: &[u8], count: u32) -> u32 {
-        // SAFETY: the frame lives through the call, which copies as many bytes as are said of it; of a port that is not open nothing is sent. Queue 0 is
+        // SAFETY: the frame lives through the call, which copies as many bytes as its length; of a port that is not open nothing is sent. Queue 0 is
         // a worker's, and none runs: the caller's word.
         unsafe { (self.layer().inject)(number, frame.as_ptr(), frame.len() as u32, count) }
     }
@@ -383,13 +383,13 @@ impl Dpdk {
 }
 
 /// Calls with room for a message, and makes it an error if the call failed.
-fn said(call: impl FnOnce(*mut c_char) -> c_int) -> Result<(), DpdkError> {
+fn checked(call: impl FnOnce(*mut c_char) -> c_int) -> Result<(), DpdkError> {
     let mut error = [0u8; ERROR_BYTES];
     if call(error.as_mut_ptr().cast()) == 0 {
         return Ok(());
     }
     let text = CStr::from_bytes_until_nul(&error).map(CStr::to_string_lossy);
-    Err(DpdkError(text.map_or("DPDK does not say what is wrong".into(), |text| text.into_owned())))
+    Err(DpdkError(text.map_or("DPDK gives no reason".into(), |text| text.into_owned())))
 }
 
 /// The ports that one worker serves.

@@ -49,7 +49,7 @@ impl fmt::Display for SwitchError {
             SwitchError::Extern { name } => write!(f, "the object `{name}` cannot be made: its C function gave NULL"),
             SwitchError::NoMemory { object, cells, cell_bytes } => {
                 let way_out = "declare as many as this machine can hold";
-                write!(f, "there is no memory for {object}: {cells} cells of {cell_bytes} bytes\nhint: {way_out}")
+                write!(f, "there is no memory for {object}: {cells} elements of {cell_bytes} bytes\nhint: {way_out}")
             }
             SwitchError::Attach { worker, status } => write!(f, "worker {worker} cannot start: status {status}"),
         }

@@ -1,7 +1,7 @@
-//! What a pipeline tells the control plane while it works on packets: digests, log lines, failed assertions, packets for the controller;
+//! Events that a pipeline sends to the control plane while it works on packets: digests, log lines, failed assertions, packets for the controller;
 //! and entries that it inserts by itself.
 //!
-//! Each worker has a bounded queue for each kind, so that a flood of one kind costs no other. Telling takes no lock and no memory. What finds its queue full
+//! Each worker has a bounded queue for each kind, so that a flood of one kind costs no other. Sending takes no lock and no memory. What finds its queue full
 //! is lost and counted; what waits stays.
 
 use crate::ring::Ring;

@@ -56,7 +56,7 @@ impl ExternLibrary {
         // SAFETY: the name is that of a `struct extern_library`.
         let raw = unsafe { library.get::<*const RawLibrary>(b"bacus_externs") };
         let raw: *const RawLibrary = *raw.map_err(|_| refused("it exports no `bacus_externs`".into()))?;
-        // SAFETY: the array has as many elements as the library says, and lives as long as it.
+        // SAFETY: the array has as many elements as the library declares, and lives as long as it.
         let functions = unsafe { array((*raw).functions, (*raw).function_count) };
         // SAFETY: names are C literals.
         let name = |function: &RawFunction| unsafe { CStr::from_ptr(function.name) }.to_string_lossy().into_owned();
@@ -93,7 +93,7 @@ impl ExternLibrary {
         }
     }
 
-    /// Makes all objects anew; or says which cannot be made.
+    /// Makes all objects anew, or reports which cannot be made.
     pub fn reset(&mut self) -> Result<(), String> {
         self.destroy();
         self.create()

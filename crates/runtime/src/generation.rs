@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// See the module.
 pub(crate) struct Generation {
     pub pipeline: Arc<Pipeline>,
-    /// Tells it from those before and after it.
+    /// Distinguishes it from those before and after it.
     pub number: u32,
     shared: Box<SharedMemory>,
     _objects: Objects,
@@ -95,7 +95,7 @@ impl Generation {
         counters.chain(meters.map(|meter| DirectCells::of(&meter.cells))).collect()
     }
 
-    /// Tells each table where its entries' cells are.
+    /// Gives each table the counters and meters of its entries.
     pub fn bind_tables(&self, meters: &[Meter]) {
         for (number, table) in self.bound.tables.iter().enumerate() {
             table.bind(self.direct_cells(number, meters));
@@ -120,7 +120,7 @@ fn next_number() -> u32 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// All tables of a pipeline: those that are there, and the others made new, those whose entries stand in another's array after that.
+/// All tables of a pipeline: those that are there, and the others made new, those whose entries are in another's array after that.
 pub(crate) fn fill(
     pipeline: &Arc<Pipeline>,
     mut tables: Vec<Option<Arc<Table>>>,

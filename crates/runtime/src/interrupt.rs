@@ -22,7 +22,7 @@ extern "C" fn note(number: c_int) {
     flag.store(true, Ordering::SeqCst);
 }
 
-/// From now on [`stop_requested`] tells of Ctrl-C, SIGTERM and SIGHUP, and [`take_counts`] of SIGUSR1. SIGHUP stays ignored where it is (`nohup`).
+/// From now on [`stop_requested`] reports Ctrl-C, SIGTERM and SIGHUP, and [`take_counts`] of SIGUSR1. SIGHUP stays ignored where it is (`nohup`).
 /// SIGINT does not: a shell ignores it for what it starts in the background, and `kill -INT` is to end that as well.
 pub fn catch() {
     let handler = note as extern "C" fn(c_int) as usize;

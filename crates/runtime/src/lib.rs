@@ -1,6 +1,6 @@
 //! The switch process: loads pipelines, and owns ports, table memory and state.
 //!
-//! The only crate with `unsafe`: pipelines and ports are C. It knows nothing of HLIR; a pipeline says by its descriptors what it needs.
+//! The only crate with `unsafe`: pipelines and ports are C. It knows nothing of HLIR; a pipeline's descriptors define what it needs.
 #![allow(unsafe_code)]
 
 pub mod abi;

@@ -1,4 +1,4 @@
-//! The user's miss handler: a shared library as `runtime/miss_handler.h` says.
+//! The user's miss handler: a shared library with the interface of `runtime/miss_handler.h`.
 
 use crate::pipeline::LoadError;
 use libloading::Library;
@@ -21,7 +21,7 @@ pub struct MissLibrary {
     _library: Library,
 }
 
-/// Does what a line says, or not.
+/// Executes a line, or refuses it.
 type Write<'w> = &'w mut dyn FnMut(&str) -> bool;
 
 impl MissLibrary {

@@ -41,13 +41,13 @@ struct Mapping {
     is_meant: bool,
 }
 
-/// Of all memory for which large pages were asked, and which has been touched. `None` where the system does not tell, or there is none: small tables
+/// Of all memory for which large pages were asked, and which has been touched. `None` where the system does not report it, or there is none: small tables
 /// need no pages of their own.
 pub fn measure() -> Option<Pages> {
     judge(&fs::read_to_string("/proc/self/smaps").ok()?)
 }
 
-/// Bytes of the pages that the mapping around `address` lies in; of mixed ones, the smaller. `None` where the system does not tell.
+/// Bytes of the pages that the mapping around `address` lies in; of mixed ones, the smaller. `None` where the system does not report it.
 pub fn bytes_at(address: usize) -> Option<usize> {
     bytes_in(&fs::read_to_string("/proc/self/smaps").ok()?, address)
 }

@@ -1,4 +1,4 @@
-//! A pipeline's shared object, loaded and checked, and what it says about itself.
+//! A pipeline's shared object, loaded and checked, and its description.
 //!
 //! The description is copied out of the object once, so that everyone but this crate reads ordinary values.
 
@@ -27,7 +27,7 @@ unsafe extern "C" {
     fn touch_code(address: *const std::ffi::c_void, bytes: *mut usize) -> *const std::ffi::c_void;
 }
 
-/// What `struct pipeline` says.
+/// The contents of `struct pipeline`.
 #[derive(Clone, Debug)]
 pub struct Description {
     pub program: String,
@@ -135,7 +135,7 @@ pub struct Table {
     pub source: u32,
     /// Where a record has its group's slot; 0 in tables without a selector.
     pub group_offset: u32,
-    /// The number of the table whose array the entries stand in, if it is not their own.
+    /// The number of the table whose array the entries are in, if it is not their own.
     pub primary: Option<usize>,
     /// Where two tables share an array: bits of the number of a record. Else 0.
     pub part_bits: u32,
@@ -255,8 +255,8 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// What the system's loader has against an object; the error itself only says which call failed.
-pub(crate) fn loader_says(error: &libloading::Error) -> String {
+/// What the system's loader has against an object; the error itself only names the call that failed.
+pub(crate) fn loader_message(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
@@ -266,12 +266,12 @@ pub(crate) fn load_whole(path: &Path) -> Result<Library, LoadError> {
     // SAFETY: the object's initialisers are run; the caller vouches for the file.
     let library = unsafe { libloading::os::unix::Library::open(Some(path), libloading::os::unix::RTLD_NOW) };
     library.map(Library::from).map_err(|error| {
-        let said = loader_says(&error);
-        let reason = match said.split_once("undefined symbol: ") {
+        let message = loader_message(&error);
+        let reason = match message.split_once("undefined symbol: ") {
             Some((_, symbol)) => format!(
                 "`{symbol}` is in none of its files\nhint: name the library that has it, too: --extern /usr/lib/libNAME.so"
             ),
-            None => said,
+            None => message,
         };
         LoadError { path: path.to_path_buf(), reason }
     })
@@ -286,7 +286,7 @@ impl Pipeline {
         let raw = unsafe { library.get::<*const abi::Pipeline>(b"bacus_pipeline") };
         let raw = raw.map_err(|_| refused("it exports no `bacus_pipeline`".into()))?;
         let raw: *const abi::Pipeline = *raw;
-        // SAFETY: the two fields stand first in every version.
+        // SAFETY: the two fields are first in every version.
         let (version, layout) = unsafe { ((*raw).version, (*raw).layout) };
         // SAFETY: a function without arguments or state.
         if version != abi::ABI_VERSION || layout != unsafe { abi::abi_layout() } {
@@ -331,7 +331,7 @@ impl Description {
     /// # Safety
     /// `raw` is what a pipeline of this version exports.
     unsafe fn read(raw: &abi::Pipeline) -> Result<Description, String> {
-        // SAFETY: each array has as many elements as the descriptor says.
+        // SAFETY: each array has as many elements as in the descriptor.
         unsafe {
             Ok(Description {
                 program: text(raw.program),
@@ -377,7 +377,7 @@ impl Table {
         let name = text(raw.name);
         let structure = Structure::read(raw.structure)
             .ok_or_else(|| format!("table {name} has the unknown structure {}", raw.structure))?;
-        // SAFETY: each array has as many elements as the descriptor says.
+        // SAFETY: each array has as many elements as in the descriptor.
         let (fields, actions) = unsafe { (array(raw.fields, raw.field_count), array(raw.actions, raw.action_count)) };
         let fields =
             fields.iter().map(|field| KeyField::read(field).ok_or(format!("table {name} has an unknown match kind")));
@@ -425,7 +425,7 @@ impl Action {
     /// # Safety
     /// As for [`Description::read`].
     unsafe fn read(raw: &abi::Action) -> Action {
-        // SAFETY: the array has as many elements as the descriptor says.
+        // SAFETY: the array has as many elements as in the descriptor.
         let parameters = unsafe { array(raw.parameters, raw.parameter_count) };
         let read = |raw: &abi::Parameter| Parameter {
             name: text(raw.name),

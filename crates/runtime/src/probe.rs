@@ -89,7 +89,7 @@ impl Probe {
                 return Err(ProbeError::Memory(wanted));
             }
         }
-        // Now that it has been touched. If the system does not say, assume small ones.
+        // Now that it has been touched. If the system does not report them, assume small ones.
         let page_bytes = pages::bytes_at(memory.lines as usize).unwrap_or(4096);
         Ok(Probe { memory, page_bytes, kernels, _library: library })
     }

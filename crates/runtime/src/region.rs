@@ -64,7 +64,7 @@ impl<T: Zero> Region<T> {
         (index < self.count).then(|| unsafe { self.memory.add(index).read_volatile() })
     }
 
-    /// False if there is no such cell.
+    /// False if there is no such index.
     pub fn set(&self, index: usize, value: T) -> bool {
         if index >= self.count {
             return false;

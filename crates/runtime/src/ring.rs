@@ -65,7 +65,7 @@ impl Ring {
         begun
     }
 
-    /// Begins a message with parts; the caller writes `more` bytes behind them, where it is told, before [`Ring::end`]. `None` if there is no room.
+    /// Begins a message with parts; the caller writes `more` bytes behind them, at the place that it gets, before [`Ring::end`]. `None` if there is no room.
     ///
     /// # Safety
     /// No other thread writes.

@@ -1,7 +1,8 @@
 //! Where a pipeline's time goes, by lines of its C text, while it runs as it is.
 //!
-//! A timer's signal notes the address of the instruction that the thread waits for, some thousand times a second; `addr2line` of the binutils, which every C
-//! compiler brings, says what stands there. The object must have been compiled with [`crate::compile::Symbols::Lines`], which does not change its code.
+//! A timer's signal notes the address of the instruction that the thread waits for, some thousand times a second; `addr2line` of the binutils, which
+//! every C compiler brings, gives the source line of an address. The object must have been compiled with [`crate::compile::Symbols::Lines`], which
+//! does not change its code.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -29,10 +30,11 @@ pub struct Frame {
     pub line: usize,
 }
 
-/// How often an instruction was found waiting, and the functions it stands in, from the innermost on. None for code outside the object.
+/// How often an instruction was found waiting, and the functions it is in, from the innermost on. None for code outside the object.
 pub type Places = Vec<(Vec<Frame>, u64)>;
 
-/// Runs `step` until `count` samples of this thread are taken or `steps` are done; gives the addresses. None are taken in `between`, behind each step.
+/// Runs `step` until `count` samples of this thread are taken or `steps` are done; gives the
+/// addresses. None are taken in `between`, behind each step.
 pub fn sample<T>(
     count: usize,
     steps: usize,
@@ -61,7 +63,7 @@ pub fn sample<T>(
     Some(places)
 }
 
-/// What stands at the addresses, of which those in `object` are looked up.
+/// The functions and lines at the addresses, of which those in `object` are looked up.
 pub fn places(object: &Path, addresses: &[u64]) -> io::Result<Places> {
     let (start, end) = loaded_at(object)?;
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! The groups of a table's selector, as packets see them: each the records of its members, replaced as a whole.
 //!
-//! A group has a slot, which stands in the records of the entries that refer to it. A packet sees a group before or after a change, never
+//! A group has a slot, which is stored in the records of the entries that refer to it. A packet sees a group before or after a change, never
 //! between; what it may still see is freed after every worker has passed enough ends of bursts.
 //! ```text
 //! entry's record ─▶ slot ─▶ groups[slot] ─▶ members' records
@@ -142,7 +142,7 @@ mod tests {
 
     fn seen(selection: &Selection, slot: u32) -> Option<(u32, u8)> {
         let groups = selection.raw.groups.load(Ordering::Acquire);
-        // SAFETY: slots are below the array's length, groups are NULL or have what they say.
+        // SAFETY: slots are below the array's length, groups are NULL or have as many members as they declare.
         unsafe {
             let group = (*groups.add(slot as usize)).load(Ordering::Acquire).as_ref()?;
             Some((group.count, if group.count == 0 { 0 } else { *group.records.as_ptr() }))

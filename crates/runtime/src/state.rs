@@ -45,7 +45,7 @@ impl Register {
         self.description.width.div_ceil(64).max(1) as usize
     }
 
-    /// The cell in limbs, low limb first; `None` if there is no such cell.
+    /// The cell in limbs, low limb first; `None` if there is no such index.
     pub fn read(&self, index: u64) -> Option<Vec<u64>> {
         if index >= self.description.size {
             return None;
@@ -58,7 +58,7 @@ impl Register {
         Some(bytes.chunks_exact(8).map(limb).collect())
     }
 
-    /// False if there is no such cell.
+    /// False if there is no such index.
     pub fn write(&self, index: u64, limbs: &[u64]) -> bool {
         if index >= self.description.size {
             return false;
@@ -279,7 +279,7 @@ mod tests {
     /// As `group_find` in runtime/extern/group.h.
     fn find(table: &GroupTable, number: u64) -> Option<Vec<u32>> {
         let groups = table.current.load(Ordering::Acquire);
-        // SAFETY: a block has `mask + 1` slots, one of them free, and groups have as many members as they say.
+        // SAFETY: a block has `mask + 1` slots, one of them free, and groups have as many members as they declare.
         unsafe {
             let mask = (*groups).mask;
             let slots = (&raw const (*groups).slots).cast::<abi::GroupSlot>();

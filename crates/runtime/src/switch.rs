@@ -231,7 +231,7 @@ impl<L: Lane> Switch<L> {
             worker.host.call();
         }
         for (id, worker) in self.workers.iter().enumerate() {
-            // A thread that has ended passes no packet. `Readers` cannot tell: a worker that leaves an earlier gate does not count as running yet.
+            // A thread that has ended passes no packet. `Readers` cannot see it: a worker that leaves an earlier gate does not count as running yet.
             let is_at_work = || self.threads.get(id).is_some_and(|thread| !thread.is_finished());
             while !worker.control.gate.is_waited_at() && is_at_work() {
                 std::thread::sleep(Duration::from_micros(5));
@@ -271,7 +271,7 @@ impl<L: Lane> Switch<L> {
         (self.sum(|counted| counted.hits.get(table)), self.sum(|counted| counted.misses.get(table)))
     }
 
-    /// A counter's cell, over all workers; `None` if there is no such cell.
+    /// A counter's cell, over all workers; `None` if there is no such index.
     pub fn counter(&self, counter: usize, cell: u64) -> Option<abi::CounterCell> {
         let mut cells = self.current.counted.iter().map(|counted| counted.counters[counter].cells.get(cell as usize));
         cells.try_fold(abi::CounterCell::default(), |sum, cell| {
@@ -279,7 +279,7 @@ impl<L: Lane> Switch<L> {
         })
     }
 
-    /// Makes a counter's cell show this sum; exact only while no packet counts there. False if there is no such cell.
+    /// Makes a counter's cell show this sum; exact only while no packet counts there. False if there is no such index.
     pub fn set_counter(&self, counter: usize, cell: u64, value: abi::CounterCell) -> bool {
         let values = std::iter::once(value).chain(std::iter::repeat(abi::CounterCell::default()));
         let counted = self.current.counted.iter();
@@ -291,7 +291,7 @@ impl<L: Lane> Switch<L> {
         self.workers.iter().map(|worker| worker.control.take_longest_pause()).max().unwrap_or_default()
     }
 
-    /// What the pipeline has told since this was last called, each kind in order for each worker; and what was lost since then, because its queue was full. Of
+    /// The pipeline's events since this was last called, each kind in order for each worker; and what was lost since then, because its queue was full. Of
     /// each worker's records of digests, no more than `digests` are taken: the others wait.
     pub fn take_events(&self, digests: usize) -> (Vec<Event>, Lost) {
         let (mut events, mut lost) = (Vec::new(), Lost::default());

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the writer calls back with.
-pub(crate) struct Ears {
+pub(crate) struct Callbacks {
     readers: Arc<Readers>,
     /// Whether packets may read the table.
     /// Until a pipeline is attached to it, a table is filled without grace periods: millions of entries would
@@ -37,14 +37,14 @@ impl DirectCells {
 unsafe impl Send for DirectCells {}
 
 pub(crate) unsafe extern "C" fn grace(host: *mut c_void) {
-    // SAFETY: `host` is the table's `Ears`, which live as long as the writer.
-    unsafe { &*host.cast::<Ears>() }.wait();
+    // SAFETY: `host` is the table's `Callbacks`, which live as long as the writer.
+    unsafe { &*host.cast::<Callbacks>() }.wait();
 }
 
-impl Ears {
+impl Callbacks {
     /// For a table with at most so many cells, which packets do not read yet.
-    pub fn new(readers: Arc<Readers>, cells: u64) -> Ears {
-        Ears {
+    pub fn new(readers: Arc<Readers>, cells: u64) -> Callbacks {
+        Callbacks {
             readers,
             is_read: AtomicBool::new(false),
             is_inserted: AtomicBool::new(false),
@@ -53,7 +53,7 @@ impl Ears {
         }
     }
 
-    /// What tells this table from others, whichever number a pipeline gives it.
+    /// Distinguishes this table from others, whichever number a pipeline gives it.
     pub fn identity(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
@@ -67,14 +67,14 @@ impl Ears {
 
 pub(crate) unsafe extern "C" fn cells(host: *mut c_void, count: u64) -> c_int {
     // SAFETY: as for `grace`.
-    let ears = unsafe { &*host.cast::<Ears>() };
-    if count <= ears.cells { 0 } else { -1 }
+    let callbacks = unsafe { &*host.cast::<Callbacks>() };
+    if count <= callbacks.cells { 0 } else { -1 }
 }
 
 pub(crate) unsafe extern "C" fn clear(host: *mut c_void, cell: u32) {
     // SAFETY: as for `grace`.
-    let ears = unsafe { &*host.cast::<Ears>() };
-    for direct in ears.direct.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+    let callbacks = unsafe { &*host.cast::<Callbacks>() };
+    for direct in callbacks.direct.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         for word in 0..direct.words {
             // SAFETY: the table has requested this cell before, and regions have all requested cells.
             unsafe { direct.memory.add(cell as usize * direct.words + word).write_volatile(0) };

@@ -8,7 +8,7 @@
 use crate::pipeline::{self, IdleTimeout, Pipeline};
 use crate::quiescent::Readers;
 use crate::selection::Selection;
-use crate::table_host::{DirectCells, Ears, cells, clear, grace};
+use crate::table_host::{Callbacks, DirectCells, cells, clear, grace};
 use crate::timers::{SLICE, Timers};
 use crate::{abi, region};
 use std::ffi::{c_int, c_void};
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Match {
     pub value: Vec<u64>,
     pub mask: Vec<u64>,
-    /// Upper ends of range fields, whose lower ends stand in `value`.
+    /// Upper ends of range fields, whose lower ends are in `value`.
     pub high: Vec<u64>,
     pub priority: u32,
 }
@@ -110,7 +110,7 @@ unsafe extern "C" {
     fn writer_create_secondary(
         descriptor: *const abi::TableDescriptor,
         host: *const RawHost,
-        owner: *mut Writer,
+        primary: *mut Writer,
         status: *mut c_int,
     ) -> *mut Writer;
     fn writer_destroy(writer: *mut Writer);
@@ -154,14 +154,14 @@ fn checked(status: c_int) -> Result<(), TableError> {
 /// A table in memory.
 pub struct Table {
     writer: *mut Writer,
-    /// Whose turn it is to write, in all tables that share an array.
-    turn: Arc<Mutex<()>>,
-    /// The table whose array the entries stand in, which lives at least as long.
-    _owner: Option<Arc<Table>>,
+    /// The lock of writers, for all tables that share an array.
+    write_lock: Arc<Mutex<()>>,
+    /// The table whose array the entries are in, which lives at least as long.
+    _primary: Option<Arc<Table>>,
     description: pipeline::Table,
     /// The mask of a whole key.
     whole: Vec<u64>,
-    ears: Box<Ears>,
+    callbacks: Box<Callbacks>,
     selection: Mutex<Selection>,
     timers: Mutex<Timers>,
     /// The writer refers to the descriptor of the pipeline it was made for.
@@ -188,47 +188,49 @@ pub(crate) fn cells_of(table: &pipeline::Table) -> u64 {
 }
 
 impl Table {
-    /// `owner`: the table whose array the entries stand in, if it is not their own.
+    /// `primary`: the table whose array the entries are in, if it is not their own.
     pub(crate) fn new(
         pipeline: &Arc<Pipeline>,
         number: usize,
         readers: &Arc<Readers>,
-        owner: Option<Arc<Table>>,
+        primary: Option<Arc<Table>>,
     ) -> Result<Table, TableError> {
         let description = pipeline.description().tables[number].clone();
-        let ears = Box::new(Ears::new(readers.clone(), cells_of(&description)));
+        let callbacks = Box::new(Callbacks::new(readers.clone(), cells_of(&description)));
         let host = RawHost {
             allocate: region::allocate,
             release: region::release,
             grace,
             cells,
             clear,
-            host: (&raw const *ears).cast_mut().cast(),
+            host: (&raw const *callbacks).cast_mut().cast(),
         };
         let mut status = 0;
-        let turn = owner.as_ref().map_or_else(Arc::default, |owner| owner.turn.clone());
-        let primary = owner.as_ref().map_or(std::ptr::null_mut(), |owner| owner.writer);
-        let held = turn.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the descriptor lives as long as the pipeline, which the table holds; `ears` does not move; the owner is alive, and no thread writes to it.
-        let writer = unsafe { writer_create_secondary(pipeline.raw().tables.add(number), &host, primary, &mut status) };
+        let write_lock = primary.as_ref().map_or_else(Arc::default, |primary| primary.write_lock.clone());
+        let primary_writer = primary.as_ref().map_or(std::ptr::null_mut(), |primary| primary.writer);
+        let held = write_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the descriptor lives as long as the pipeline, which the table holds; `callbacks`
+        // does not move; the primary is alive, and no thread writes to it.
+        let writer =
+            unsafe { writer_create_secondary(pipeline.raw().tables.add(number), &host, primary_writer, &mut status) };
         drop(held);
         if writer.is_null() {
             return Err(checked(status).err().unwrap_or(TableError::NoMemory));
         }
         Ok(Table {
             writer,
-            turn,
-            _owner: owner,
+            write_lock,
+            _primary: primary,
             whole: whole(&description),
             description,
-            ears,
+            callbacks,
             selection: Mutex::new(Selection::new()),
             timers: Mutex::new(Timers::new()),
             _pipeline: pipeline.clone(),
         })
     }
 
-    /// What the pipeline that it was made for says about it.
+    /// Its description in the pipeline that it was made for.
     pub fn description(&self) -> &pipeline::Table {
         &self.description
     }
@@ -240,21 +242,21 @@ impl Table {
 
     /// The cells that a new entry is to find empty.
     pub(crate) fn bind(&self, direct: Vec<DirectCells>) {
-        *self.ears.direct.lock().unwrap_or_else(PoisonError::into_inner) = direct;
+        *self.callbacks.direct.lock().unwrap_or_else(PoisonError::into_inner) = direct;
     }
 
     /// From now on packets may read the table, so what they may have found is kept for a grace period.
     pub(crate) fn open(&self) {
-        self.ears.is_read.store(true, Ordering::Release);
+        self.callbacks.is_read.store(true, Ordering::Release);
     }
 
     /// See [`Readers::while_inserting`].
     pub(crate) fn identity(&self) -> usize {
-        self.ears.identity()
+        self.callbacks.identity()
     }
 
-    fn lock(&self) -> Turn<'_> {
-        Turn { writer: self.writer, _held: self.turn.lock().unwrap_or_else(PoisonError::into_inner) }
+    fn lock(&self) -> Writing<'_> {
+        Writing { writer: self.writer, _held: self.write_lock.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
     fn record<'a>(&self, record: &'a [u8]) -> Result<&'a [u8], TableError> {
@@ -279,7 +281,7 @@ impl Table {
         Ok(handle)
     }
 
-    /// Inserts entries in their order until one is refused, and says how many it has taken. Their records are one behind the other.
+    /// Inserts entries in their order until one is refused, and returns how many it has taken. Their records are one behind the other.
     pub fn insert_all<'m>(
         &self,
         matches: impl Iterator<Item = &'m Match>,
@@ -297,7 +299,7 @@ impl Table {
 
     /// Before packets insert an entry.
     pub(crate) fn is_inserted_by_packets(&self) {
-        self.ears.is_inserted.store(true, Ordering::SeqCst);
+        self.callbacks.is_inserted.store(true, Ordering::SeqCst);
     }
 
     /// From the data plane, of an exact key: with its timer started.
@@ -335,8 +337,9 @@ impl Table {
         self.timers().set_profile(profile, time_ns);
     }
 
-    /// The entries whose time has passed: those that are deleted now, or those whose time has passed again since their last report. `joint_hit_ns` is when
-    /// a joint table was last hit for the entry with a cell; the entry has that time from then on.
+    /// The entries whose time has passed: those that are deleted now, or those whose time has
+    /// passed again since their last report. `joint_hit_ns` is when a joint table was last hit for
+    /// the entry with a cell; the entry has that time from then on.
     pub fn age(&self, now_ns: u64, joint_hit_ns: impl Fn(u32) -> u64) -> Vec<Entry> {
         let Some(kind) = self.description.idle_timeout else { return Vec::new() };
         let mut idle = Vec::new();
@@ -362,7 +365,7 @@ impl Table {
                 // SAFETY: the writer has filled it.
                 let entry = unsafe { self.entry(&raw) };
                 match kind {
-                    IdleTimeout::Notify if !timers.tell(cell, raw.timer, raw.last_hit_ns, now_ns) => continue,
+                    IdleTimeout::Notify if !timers.notify(cell, raw.timer, raw.last_hit_ns, now_ns) => continue,
                     IdleTimeout::Notify => {}
                     IdleTimeout::Delete => {
                         let matches = self.raw(&entry.matches).expect("an entry's own key fits its table");
@@ -399,8 +402,8 @@ impl Table {
 
     /// Makes, replaces or removes a group: the records of its members.
     pub fn set_group(&self, number: u32, records: Option<&[Vec<u8>]>) -> Result<(), TableError> {
-        let ears = &self.ears;
-        let wait = || ears.wait();
+        let callbacks = &self.callbacks;
+        let wait = || callbacks.wait();
         match records {
             Some(records) => {
                 records.iter().try_for_each(|record| self.record(record).map(drop))?;
@@ -504,7 +507,7 @@ impl Table {
 
     /// Returns when no packet has what it read in any table before.
     pub fn wait(&self) {
-        self.ears.wait();
+        self.callbacks.wait();
     }
 
     /// Lets packets find the entries of a table that was withdrawn.
@@ -538,12 +541,12 @@ impl Table {
 }
 
 /// A writer with exclusive access to its array.
-struct Turn<'t> {
+struct Writing<'t> {
     writer: *mut Writer,
     _held: MutexGuard<'t, ()>,
 }
 
-impl Deref for Turn<'_> {
+impl Deref for Writing<'_> {
     type Target = *mut Writer;
 
     fn deref(&self) -> &*mut Writer {
@@ -567,7 +570,7 @@ impl RawEntry {
 
 impl Drop for Table {
     fn drop(&mut self) {
-        // SAFETY: a table is dropped after every worker has let go of it, and before the one whose array its entries stand in.
+        // SAFETY: a table is dropped after every worker has let go of it, and before the one whose array its entries are in.
         unsafe { writer_destroy(*self.lock()) };
     }
 }

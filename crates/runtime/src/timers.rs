@@ -20,13 +20,13 @@ pub fn profile_timer(profile: u8) -> u32 {
 pub(crate) struct Timers {
     times_ns: Vec<u64>,
     numbers: HashMap<u64, u32>,
-    /// For each entry whose time has passed, by cell, when the control plane was last told of it.
-    told_ns: HashMap<u32, u64>,
+    /// For each entry whose time has passed, by cell, when the control plane was last notified.
+    notified_ns: HashMap<u32, u64>,
 }
 
 impl Timers {
     pub fn new() -> Timers {
-        Timers { times_ns: vec![u64::MAX; PROFILES + 1], numbers: HashMap::new(), told_ns: HashMap::new() }
+        Timers { times_ns: vec![u64::MAX; PROFILES + 1], numbers: HashMap::new(), notified_ns: HashMap::new() }
     }
 
     pub fn set_profile(&mut self, profile: u8, time_ns: u64) {
@@ -50,21 +50,21 @@ impl Timers {
         time.is_some_and(|time| now_ns.saturating_sub(last_hit_ns) >= *time)
     }
 
-    /// Whether the control plane is told now of an entry whose time has passed since its last hit: a notice restarts the timer, so the next one comes a
+    /// Whether the control plane is notified now of an entry whose time has passed since its last hit: a notice restarts the timer, so the next one comes a
     /// whole time later.
-    pub fn tell(&mut self, cell: u32, timer: u32, last_hit_ns: u64, now_ns: u64) -> bool {
-        let told_ns = self.told_ns.get(&cell).copied().filter(|told| *told >= last_hit_ns);
+    pub fn notify(&mut self, cell: u32, timer: u32, last_hit_ns: u64, now_ns: u64) -> bool {
+        let notified_ns = self.notified_ns.get(&cell).copied().filter(|notified| *notified >= last_hit_ns);
         let time_ns = self.times_ns.get(timer as usize).copied().unwrap_or(u64::MAX);
         // A time of 0 passes once for each hit.
-        let is_due = told_ns.is_none_or(|told| time_ns > 0 && now_ns.saturating_sub(told) >= time_ns);
+        let is_due = notified_ns.is_none_or(|notified| time_ns > 0 && now_ns.saturating_sub(notified) >= time_ns);
         if is_due {
-            self.told_ns.insert(cell, now_ns);
+            self.notified_ns.insert(cell, now_ns);
         }
         is_due
     }
 
     pub fn forget(&mut self, cell: u32) {
-        self.told_ns.remove(&cell);
+        self.notified_ns.remove(&cell);
     }
 }
 
@@ -88,13 +88,13 @@ mod tests {
     fn a_notice_comes_a_whole_time_after_the_one_before() {
         let mut timers = Timers::new();
         let ten = timers.number(10);
-        let mut tell = |hit, now| timers.tell(1, ten, hit, now);
+        let mut notify = |hit, now| timers.notify(1, ten, hit, now);
         // The first one is late by 4; the second is not earlier for that.
-        assert_eq!([14, 20, 23, 24, 34].map(|now| tell(0, now)), [true, false, false, true, true]);
+        assert_eq!([14, 20, 23, 24, 34].map(|now| notify(0, now)), [true, false, false, true, true]);
         // A hit restarts the timer, too.
-        assert!(tell(35, 45) && !tell(35, 54) && tell(35, 55));
+        assert!(notify(35, 45) && !notify(35, 54) && notify(35, 55));
         timers.forget(1);
-        assert!(timers.tell(1, ten, 35, 56));
+        assert!(timers.notify(1, ten, 35, 56));
     }
 
     #[test]
@@ -103,6 +103,6 @@ mod tests {
         timers.set_profile(1, 0);
         let timer = profile_timer(1);
         assert!(timers.has_passed(timer, 7, 7));
-        assert!(timers.tell(1, timer, 7, 8) && !timers.tell(1, timer, 7, 9) && timers.tell(1, timer, 10, 10));
+        assert!(timers.notify(1, timer, 7, 8) && !timers.notify(1, timer, 7, 9) && timers.notify(1, timer, 10, 10));
     }
 }

@@ -123,7 +123,7 @@ class PacketIn(EdgeTest):
 
 
 class Batches(EdgeTest):
-    """All or nothing where the batch says so, each alone where it does not."""
+    """All or nothing where the batch is atomic, each alone where it does not."""
 
     def runTest(self):
         host = lambda n: self.update("dmac", [exact(bytes([2, 0, 0, 0, 0, n]))], "forward", port=b"\x02")

@@ -155,7 +155,7 @@ impl Corpus {
         Ok(jobs)
     }
 
-    /// Generated tests. Below `smith` and `tables` a program stands beside its tests; elsewhere a folder is named after one of the corpus.
+    /// Generated tests. Below `smith` and `tables` a program is beside its tests; elsewhere a folder is named after one of the corpus.
     pub fn vectors(&self, directory: &Path) -> Result<Vec<Job>, String> {
         let mut folders: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
         for file in files_below(directory, "stf") {

@@ -31,7 +31,7 @@ fn in_messages(path: &str, actual: &DynamicMessage, expected: &DynamicMessage) -
             (false, false) => {}
             (true, false) => return Some(format!("{here}: {} where nothing was expected", shown(&left))),
             (false, true) => return Some(format!("{here}: nothing where {} was expected", shown(&right))),
-            // p4c has been told one on its command line, whatever the program's own package is.
+            // p4c was given one on its command line, whatever the program's own package is.
             (true, true) if here == "pkg_info.arch" && !is_known(&left) => {}
             (true, true) => {
                 if let Some(found) = in_values(&here, &left, &right) {

@@ -1,4 +1,4 @@
-//! The conformance runner: which cases a corpus has, how one is run, and what is said at the end.
+//! The conformance runner: which cases a corpus has, how one is run, and the report at the end.
 
 pub mod cases;
 mod message;

@@ -1,4 +1,4 @@
-//! What a conformance run says at the end: a line a group, and a file of failures.
+//! The report at the end of a conformance run: a line a group, and a file of failures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -194,8 +194,8 @@ mod tests {
     fn an_exempt_case_that_passes_is_said() {
         let exempt = vec![Exempt::new("a.p4", "needs a device"), Exempt::new("b.p4", "p4info: another order")];
         let stale = report(exempt, vec![passed("accept", "a.p4"), passed("accept", "b.p4")]);
-        let said = "accept: 2/2\nstale: a.p4 passes, though it is exempt: needs a device\n";
-        assert_eq!(stale.summary(), said, "of b.p4 nothing is known: its P4Info was not compared");
+        let summary = "accept: 2/2\nstale: a.p4 passes, though it is exempt: needs a device\n";
+        assert_eq!(stale.summary(), summary, "of b.p4 nothing is known: its P4Info was not compared");
         assert!(stale.is_clean());
     }
 

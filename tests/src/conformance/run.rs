@@ -1,4 +1,4 @@
-//! Runs one case: a process with a time limit, and what its exit code and its lines say.
+//! Runs one case: a process with a time limit, and the meaning of its exit code and lines.
 
 use super::cases::{Corpus, Engine, Job, Kind};
 use super::message::difference;
@@ -94,7 +94,7 @@ fn located(ended: &Ended, program: &Path) -> Outcome {
     }
 }
 
-/// P4Info and entries must say what p4c's files say, field by field.
+/// P4Info and entries must equal p4c's files, field by field.
 fn p4info(bacus: &Path, corpus: &Corpus, program: &Path, expected: &Path) -> Outcome {
     let (info, entries) = (scratch("p4info").with_extension("txtpb"), scratch("entries").with_extension("txtpb"));
     let mut command = Command::new(bacus);
@@ -125,7 +125,7 @@ fn p4info(bacus: &Path, corpus: &Corpus, program: &Path, expected: &Path) -> Out
 
 /// How native code is planned.
 pub struct Plan {
-    /// Behind the burst, in what is said of a failure.
+    /// After the burst, in the report of a failure.
     pub name: &'static str,
     pub arguments: &'static [&'static str],
 }
@@ -147,7 +147,7 @@ pub fn plans(all: bool) -> &'static [Plan] {
     if all { &ALL_PLANS } else { &ONE_PLAN }
 }
 
-/// A file passes if it does at every burst, and under every plan. `bacus stf` says `PATH: passed` or `PATH: failed: REASON`.
+/// A file passes if it does at every burst, and under every plan. `bacus stf` prints `PATH: passed` or `PATH: failed: REASON`.
 fn packets(bacus: &Path, corpus: &Corpus, job: &Job, engine: Engine, files: &[PathBuf]) -> Vec<Result> {
     let mut outcomes: Vec<Outcome> = vec![Outcome::Passed; files.len()];
     let (plans, sanitize) = match engine {
@@ -187,11 +187,11 @@ fn file_outcome(ended: &Ended, file: &Path, setting: &str) -> Outcome {
         return Outcome::Failed(format!("{setting}: {crash}"));
     }
     let path = file.display().to_string();
-    // Notes and what a file prints stand before its verdict.
+    // Notes and what a file prints precede its verdict.
     let verdict = |line: &'_ str| -> Option<Outcome> {
         match line.strip_prefix(&path)?.strip_prefix(": ")? {
             "passed" => Some(Outcome::Passed),
-            said => said.strip_prefix("failed: ").map(|reason| Outcome::Failed(format!("{setting}: {reason}"))),
+            line => line.strip_prefix("failed: ").map(|reason| Outcome::Failed(format!("{setting}: {reason}"))),
         }
     };
     match ended.text.lines().find_map(verdict) {

@@ -95,7 +95,7 @@ fn state_that_no_machine_has_room_for_is_told_without_a_panic() {
         (
             with_turns(u64::MAX),
             3,
-            "error: there is no memory for register `turns`: 18446744073709551615 cells of 4 bytes",
+            "error: there is no memory for register `turns`: 18446744073709551615 elements of 4 bytes",
         ),
         (with_many("counter", "count many at 64w0"), 3, "error: there is no memory for counter `many`: "),
         (with_many("meter", "meter many at 64w0 into meta.turn"), 3, "error: there is no memory for meter `many`: "),

@@ -1,4 +1,4 @@
-//! What a pipeline tells the control plane, and packets that go there and come back.
+//! Events that a pipeline sends to the control plane, and packets that go there and come back.
 
 use crate::echo::{SETTINGS, echo, pipeline, port, trace};
 use runtime::{Event, Lost, MemoryPort, Packet, Punted, ResumeError, Switch};
