@@ -8,7 +8,8 @@ use crate::control_flow::Region;
 use crate::group::{GROUP_MOST, Grouped};
 use crate::node::Written;
 use crate::unit::Unit;
-use hlir::plan::{Access, Hint, Loop, Placement, Prefetch};
+use hlir::plan::Hint;
+use hlir::resolved::ResolvedLoop;
 use hlir::verify::behind_replication;
 use hlir::{NodeId, NodeKind, TableId};
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ fn name(text: &str) -> Expr {
 /// A loop of the plan over the packets that wait at a node.
 pub struct Head<'p> {
     pub node: NodeId,
-    plan: Option<&'p Loop>,
+    plan: Option<&'p ResolvedLoop>,
 }
 
 /// How packets stand in the list of a loop.
@@ -36,7 +37,7 @@ enum Waiting {
 impl Unit<'_> {
     /// Whether the plan has loops over several packets.
     pub fn batched(&self) -> bool {
-        self.plan.hot_path.is_none() && self.plan.loops.iter().any(|plan| plan.batch > 1)
+        self.plan.path.is_none() && self.plan.loops.iter().any(|plan| plan.batch > 1)
     }
 
     /// The loops, in the order of the graph; the first is the entry's. Copies of a group run at once to their
@@ -45,7 +46,7 @@ impl Unit<'_> {
         let behind = behind_replication(self.program);
         let mut heads = Vec::new();
         for (place, &node) in self.facts.order.iter().enumerate() {
-            let plan = self.plan.loops.iter().find(|plan| plan.node == self.node(node).name);
+            let plan = self.plan.loop_at(node);
             if place == 0 || (plan.is_some() && !behind.contains(&node)) {
                 heads.push(Head { node, plan });
             }
@@ -214,9 +215,9 @@ impl Unit<'_> {
             }
             None => {
                 code.push(Stmt::Blank);
-                code.extend(self.packet_requests(head).map(|request| {
+                code.extend(head.plan.and_then(|plan| plan.packets).map(|hint| {
                     let address = Expr::call("packet_data", [name("&run->memory->states[list[from + i]].packet")]);
-                    each(vec![prefetch(address, request)])
+                    each(vec![prefetch(address, hint)])
                 }));
             }
         }
@@ -249,7 +250,7 @@ impl Unit<'_> {
     /// What a group does until its records are found, and where a packet's record then stands: looked up with the others, or by an expression.
     pub fn look_ups(
         &self,
-        plan: Option<&Loop>,
+        plan: Option<&ResolvedLoop>,
         table: TableId,
         before: Vec<Stmt>,
         keys: Stmt,
@@ -270,9 +271,9 @@ impl Unit<'_> {
             count: name("size"),
             is_hashed: true,
             addresses: Some(name("address")),
-            requested: self.requested(plan, table).map(|request| request.hint),
+            requested: plan.and_then(|plan| plan.prefetch).map(|prefetch| prefetch.hint),
             found: name("found"),
-            walks_ahead: self.structure(table).is_walked() && self.requested(plan, table).is_some(),
+            walks_ahead: self.structure(table).is_walked() && plan.is_some_and(|plan| plan.prefetch.is_some()),
             is_empty: self.skips_empty(table).then(|| self.is_empty(table)),
             requests: None,
             records: None,
@@ -293,7 +294,13 @@ impl Unit<'_> {
     }
 
     /// Arrays of a group, what loop 1 does for each packet, and how loop 2 finds the record.
-    pub fn stages(&self, title: &str, table: TableId, plan: Option<&Loop>, group: u32) -> (Vec<Stmt>, Vec<Stmt>, Expr) {
+    pub fn stages(
+        &self,
+        title: &str,
+        table: TableId,
+        plan: Option<&ResolvedLoop>,
+        group: u32,
+    ) -> (Vec<Stmt>, Vec<Stmt>, Expr) {
         let structure = self.lookup_prefix(table);
         let limbs = crate::body::limbs(self.key_bits(table));
         let held = Expr::Name(format!("run->{}", self.table_name(table)));
@@ -315,22 +322,12 @@ impl Unit<'_> {
             first.push(Stmt::set(name("address[i]"), computed));
             name("address[i]")
         };
-        if let Some(request) = self.requested(plan, table).filter(|_| self.structure(table).is_addressed()) {
-            first.push(prefetch(address.clone(), request.hint));
+        let planned = plan.and_then(|plan| plan.prefetch);
+        if let Some(planned) = planned.filter(|_| self.structure(table).is_addressed()) {
+            first.push(prefetch(address.clone(), planned.hint));
         }
         let arguments = [held, address, name("hash[i]"), name("key[i]"), self.key_size(table)];
         (before, first, self.own_part(table, Expr::call(format!("{structure}_find"), arguments)))
-    }
-
-    fn requested<'l>(&self, plan: Option<&'l Loop>, table: TableId) -> Option<&'l Prefetch> {
-        plan.and_then(|plan| self.request_for(&plan.prefetches, table))
-    }
-
-    fn packet_requests(&self, head: &Head) -> Option<Hint> {
-        let mut requests = head.plan.iter().flat_map(|plan| &plan.prefetches);
-        let request =
-            requests.find(|request| request.access == Access::Packet && request.placement != Placement::None)?;
-        Some(request.hint)
     }
 
     /// Initializes the states of the burst's packets, then runs the loops until no packet waits.

@@ -165,7 +165,7 @@ impl Unit<'_> {
         members.push(word("source", number(id) as u32));
         members.extend(self.slot_offset(id).map(|offset| Expr::designated("group_offset", offset)));
         if let Some(part) = self.part(id) {
-            members.extend(part.owner.map(|owner| word("primary", number(owner) as u32 + 1)));
+            members.extend(part.primary.map(|primary| word("primary", number(primary) as u32 + 1)));
             members.extend([word("part_shift", part.shift), word("part_bits", part.bits)]);
         }
         Expr::List(members)

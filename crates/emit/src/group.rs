@@ -3,7 +3,7 @@
 use crate::c::{Expr, Stmt};
 use crate::unit::Unit;
 use hlir::TableId;
-use hlir::plan::{Access, Hint, Placement, Prefetch, Structure};
+use hlir::plan::{Hint, Structure};
 use hlir::text::written_structure;
 
 /// Packets that the runtime's functions take at most.
@@ -40,13 +40,6 @@ pub struct Requests {
 }
 
 impl Unit<'_> {
-    /// The prefetch of the table's lines, if there is one.
-    pub fn request_for<'r>(&self, requests: &'r [Prefetch], table: TableId) -> Option<&'r Prefetch> {
-        let wanted = &self.program.tables[table].name;
-        let is = |access: &Access| matches!(access, Access::Table(table) if table == wanted);
-        requests.iter().find(|request| is(&request.access) && request.placement != Placement::None)
-    }
-
     /// The call, with its description in a variable.
     pub fn find_group(&self, table: TableId, grouped: Grouped) -> Vec<Stmt> {
         let structure = written_structure(self.structure(table));

@@ -59,18 +59,22 @@ pub fn emit(program: &Program, plan: &Plan) -> Result<String, Vec<Diagnostic>> {
 pub fn emit_with(program: &Program, plan: &Plan, code: &CustomCode) -> Result<String, Vec<Diagnostic>> {
     let entry = program.runnable().map_err(|why| vec![Diagnostic::error(why)])?;
     let unit = Unit::new(program, plan, entry);
-    let unsupported = unsupported::of(&unit, &Places::default());
+    let unsupported = unsupported::of(&unit, plan, &Places::default());
     if !unsupported.is_empty() {
         return Err(unsupported);
     }
     let nodes = node::nodes(&unit)?;
-    Ok(c::print(&file(&unit, &nodes, entry, code)))
+    // Costs change from one calibration to the next, and the code would with them.
+    let written = print_plan(&plan.clone().without_reasons());
+    Ok(c::print(&file(&unit, &nodes, entry, (&written, code))))
 }
 
 /// What of a plan that is legal cannot be carried out, where its text has it.
 pub fn refused(program: &Program, plan: &Plan, places: &Places) -> Vec<Diagnostic> {
     // A program that cannot be run is refused for that, when it is emitted.
-    program.runnable().map_or_else(|_| Vec::new(), |entry| unsupported::of(&Unit::new(program, plan, entry), places))
+    program
+        .runnable()
+        .map_or_else(|_| Vec::new(), |entry| unsupported::of(&Unit::new(program, plan, entry), plan, places))
 }
 
 /// Names in the C text: of each node's functions, and of each table.
@@ -88,12 +92,12 @@ pub fn names(program: &Program) -> CNames {
 }
 
 /// The whole file, in an order in which everything is declared before it is used.
-fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, custom: &CustomCode) -> Vec<Item> {
+fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, (plan, custom): (&str, &CustomCode)) -> Vec<Item> {
     let code: Vec<Item> = nodes.written.iter().flat_map(|written| written.items.clone()).collect();
     let way = HotPath::new(unit, nodes);
     let mut used = Words::new();
     storage::words(&code, &mut used);
-    let mut items = opening(unit, way.as_ref().and_then(HotPath::side_by_side));
+    let mut items = opening(unit, plan, way.as_ref().and_then(HotPath::side_by_side));
     items.extend(custom::user_items(unit.program, custom, "extern/custom.h"));
     items.extend(enumerations(unit));
     for (id, _) in unit.program.tables.iter().filter(|(id, _)| unit.facts.tables.contains(&unit::number(*id))) {
@@ -137,9 +141,7 @@ fn table_headers(unit: &Unit) -> Vec<String> {
 }
 
 /// `lanes`: packets per vector in the first stage.
-fn opening(unit: &Unit, lanes: Option<u32>) -> Vec<Item> {
-    // Costs change from one calibration to the next, and the code would with them.
-    let plan = print_plan(&unit.plan.clone().without_reasons());
+fn opening(unit: &Unit, plan: &str, lanes: Option<u32>) -> Vec<Item> {
     let title = format!(
         "The pipeline of {}, as bacus compiled it. It is written to be read, but not to be edited. Its plan:\n\n{}",
         unit.program.name,

@@ -20,7 +20,7 @@ pub struct Part {
     pub shift: u32,
     pub bits: u32,
     /// The primary table, if this one is the secondary of a joint array.
-    pub owner: Option<TableId>,
+    pub primary: Option<TableId>,
 }
 
 /// The structure's number in the runtime's interface.
@@ -100,18 +100,14 @@ impl Unit<'_> {
 
     /// The structure that the plan gives a table, or the one that its keys suggest.
     pub fn structure(&self, table: TableId) -> Structure {
-        let name = &self.program.tables[table].name;
-        let pinned = self.plan.tables.iter().find(|plan| plan.table == *name);
-        pinned.map_or_else(|| Structure::usual(&self.program.key_kinds(table)), |plan| plan.structure)
+        self.plan.structure(self.program, table)
     }
 
     /// For joint tables: the bits of a lookup's result that are this table's record number.
     pub fn part(&self, table: TableId) -> Option<Part> {
-        let name = &self.program.tables[table].name;
-        let share = self.plan.joint_of(name)?;
-        let (shift, bits) = share.part(name);
-        let is_owner = |(_, other): &(TableId, &hlir::Table)| share.secondary == *name && other.name == share.primary;
-        Some(Part { shift, bits, owner: self.program.tables.iter().find(is_owner).map(|(id, _)| id) })
+        let joint = self.plan.joint_of(table)?;
+        let (shift, bits) = joint.part(table);
+        Some(Part { shift, bits, primary: (joint.secondary == table).then_some(joint.primary) })
     }
 
     /// The table's record number in a lookup's result.
@@ -197,9 +193,7 @@ impl Unit<'_> {
     /// Stages make keys on another state than the one on which the action runs. There, headers that a key's code gave storage have
     /// none, unless the path has extracted them.
     pub fn forget_keys(&self, node: NodeId, present: &mut Presences, before: &Presences) {
-        let Some(path) = self.plan.hot_path.as_ref().and_then(|path| hlir::hot_path::nodes(self.program, path)) else {
-            return;
-        };
+        let Some(path) = self.plan.path.as_ref().map(|path| &path.nodes) else { return };
         let Some(place) = path.iter().position(|on_path| *on_path == node) else { return };
         let statements = path[..place].iter().flat_map(|node| self.program.nodes[*node].kind.body());
         let extracts = |statement: &Statement| {
@@ -233,7 +227,8 @@ impl Unit<'_> {
 
     /// Whether the hot path must know of insertions.
     pub fn tracks_insertions(&self) -> bool {
-        hlir::hot_path::tracks_insertions(self.program, self.plan)
+        let Some(path) = &self.plan.path else { return false };
+        path.speculative.iter().any(|place| hlir::hot_path::may_be_stale(self.program, path.nodes[*place]))
     }
 
     /// Whether a miss may insert an entry: its key is then needed until the action has run.

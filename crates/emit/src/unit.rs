@@ -6,8 +6,8 @@ use crate::header_aliasing::unaliased;
 use crate::names::Names;
 use hlir::effects::{Speculable, call_places};
 use hlir::{
-    Call, Effect, Expression, HashInput, HeaderId, Node, NodeId, NodeKind, Notes, Place, Plan, Program, Statement,
-    TableId, VariableId,
+    Call, Effect, Expression, HashInput, HeaderId, Node, NodeId, NodeKind, Notes, Place, Plan, Program, ResolvedPlan,
+    Statement, TableId, VariableId,
 };
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ pub fn number<T>(id: la_arena::Idx<T>) -> usize {
 
 pub struct Unit<'a> {
     pub program: &'a Program,
-    pub plan: &'a Plan,
+    pub plan: ResolvedPlan,
     pub names: Names,
     pub facts: Facts,
     pub drops: Vec<String>,
@@ -69,7 +69,7 @@ impl<'a> Unit<'a> {
         let facts = Facts::new(program, entry);
         let mut unit = Unit {
             program,
-            plan,
+            plan: ResolvedPlan::of(program, plan),
             names: Names::new(program),
             facts,
             drops: program.drop_reasons(),

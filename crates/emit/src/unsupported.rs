@@ -6,21 +6,22 @@
 //! same table in one loop.
 
 use crate::unit::Unit;
-use hlir::NodeId;
 use hlir::diagnostic::Diagnostic;
-use hlir::hot_path::{self, Stage};
+use hlir::hot_path;
 use hlir::plan::{Access, Loop, Placement, Prefetch};
+use hlir::resolved::ResolvedPath;
 use hlir::vector::{Obstacle, VectorStage};
 use hlir::verify::{Places, Site};
+use hlir::{NodeId, Plan};
 
 /// Largest burst of ports (`runtime/port/memory.h`, `runtime/port/dpdk.h`).
 const LARGEST_BURST: u32 = 512;
 
 /// All unsupported decisions, in the order in which plans are printed.
-pub fn of(unit: &Unit, places: &Places) -> Vec<Diagnostic> {
-    let mut refused = Refused { unit, places, found: Vec::new() };
+pub fn of(unit: &Unit, plan: &Plan, places: &Places) -> Vec<Diagnostic> {
+    let mut refused = Refused { unit, plan, places, found: Vec::new() };
     refused.burst();
-    for (number, lp) in unit.plan.loops.iter().enumerate() {
+    for (number, lp) in plan.loops.iter().enumerate() {
         refused.packet_loop(number as u32, lp);
     }
     refused.parts();
@@ -29,6 +30,7 @@ pub fn of(unit: &Unit, places: &Places) -> Vec<Diagnostic> {
 
 struct Refused<'u> {
     unit: &'u Unit<'u>,
+    plan: &'u Plan,
     places: &'u Places,
     found: Vec<Diagnostic>,
 }
@@ -78,21 +80,22 @@ impl Refused<'_> {
             let message = format!("a group of {} packets is smaller than a vector of {}", lp.group, lp.vector);
             return self.say(site, message, "write a larger group, or a smaller vector");
         }
-        let Some((nodes, first)) = self.first_stage().filter(|(_, first)| self.planned(first).node == lp.node) else {
+        let Some(path) = self.unit.plan.path.as_ref().filter(|path| self.first_node(path) == lp.node) else {
             let hint = "remove `vector`, or write it at the first loop on the hot path";
             return self.say(site, format!("nothing before `{}` can be vector code", lp.node), hint);
         };
         if self.unit.plan.instrument.edges {
             return self.say(site, "vector code does not count keys", "remove `vector` or `edges`");
         }
-        if let Err(Obstacle { node, does }) = VectorStage::of(self.unit.program, &nodes, &first) {
+        if let Err(Obstacle { node, does }) = VectorStage::of(self.unit.program, &path.nodes, &path.first_cut()) {
             let message = format!("`{}` has no vector form: it {does}", self.unit.node(node).name);
             self.say(site, message, "remove `vector`: the stage then runs packet by packet");
         }
     }
 
-    fn planned(&self, stage: &Stage) -> &Loop {
-        &self.unit.plan.loops[stage.number]
+    /// The node at which the first stage ends.
+    fn first_node(&self, path: &ResolvedPath) -> &str {
+        &self.unit.node(path.nodes[path.stages[0].place]).name
     }
 
     fn request(&mut self, site: Site, lp: &Loop, request: &Prefetch) {
@@ -103,7 +106,7 @@ impl Refused<'_> {
     }
 
     fn table_request(&mut self, site: Site, lp: &Loop, table: &str, placement: Placement) {
-        if self.unit.plan.hot_path.is_some() {
+        if self.plan.hot_path.is_some() {
             return;
         }
         let own = self.node(&lp.node).and_then(|node| hot_path::table_of(self.unit.program, node));
@@ -124,9 +127,9 @@ impl Refused<'_> {
             return self.say(site, "prefetches of packets cannot be interleaved", hint);
         }
         let node = self.node(&lp.node);
-        match self.first_stage() {
-            Some((_, first)) if self.planned(&first).node != lp.node => {
-                let hint = format!("prefetch them in the first loop, at `{}`", self.planned(&first).node);
+        match self.unit.plan.path.as_ref().map(|path| self.first_node(path)) {
+            Some(first) if first != lp.node => {
+                let hint = format!("prefetch them in the first loop, at `{first}`");
                 self.say(site, format!("the loop at `{}` is too late to prefetch packets", lp.node), &hint);
             }
             None if node.is_some_and(|node| hot_path::table_of(self.unit.program, node).is_some()) => {
@@ -137,20 +140,12 @@ impl Refused<'_> {
         }
     }
 
-    /// The plan's hot path with its first stage.
-    fn first_stage(&self) -> Option<(Vec<NodeId>, Stage)> {
-        let unit = self.unit;
-        let nodes = hot_path::nodes(unit.program, unit.plan.hot_path.as_ref()?)?;
-        let first = hot_path::stages(unit.program, unit.plan, &nodes).into_iter().next()?;
-        Some((nodes, first))
-    }
-
     fn parts(&mut self) {
-        for (number, queue) in self.unit.plan.queues.iter().enumerate() {
+        for (number, queue) in self.plan.queues.iter().enumerate() {
             let site = Site::Queue(number as u32);
             if !self.is_reached(&queue.node) {
                 self.say(site, format!("a queue at `{}`, which no packet reaches", queue.node), "");
-            } else if self.first_stage().is_none() {
+            } else if self.unit.plan.path.is_none() {
                 self.say(site, "a queue without stages of a hot path is not supported", "");
             }
         }

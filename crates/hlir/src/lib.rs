@@ -18,6 +18,7 @@ pub mod notes;
 pub mod objects;
 pub mod plan;
 pub mod program;
+pub mod resolved;
 pub mod source;
 pub mod statement;
 pub mod storage;
@@ -41,6 +42,7 @@ pub use objects::{
 };
 pub use plan::Plan;
 pub use program::{Budget, KeyField, Parser, Program};
+pub use resolved::ResolvedPlan;
 pub use statement::{Argument, Call, HashInput, Statement};
 pub use storage::{Field, FieldRef, Header, Place, Variable};
 pub use table::{Action, IdleTimeout, Key, Parameter, Scope, Table};

@@ -4,8 +4,8 @@ use super::stages::in_loop;
 use super::{HotPath, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Stmt};
-use hlir::hot_path::Stage;
 use hlir::plan::{Hint, Placement};
+use hlir::resolved::{ResolvedStage, StagedLookup};
 use hlir::text::written_structure;
 
 /// Packets whose addresses are computed at once, a power of two: few, so that prefetches of the first ones
@@ -13,28 +13,22 @@ use hlir::text::written_structure;
 const TOGETHER: u32 = 8;
 
 impl HotPath<'_> {
-    /// The lookup's name at a place and the hint, if the plan prefetches its first line and the key
-    /// determines it.
-    pub(super) fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
-        let table = self.table(place);
-        if !self.unit.structure(table).is_addressed() {
-            return None;
-        }
-        let request = self.unit.request_for(&self.planned(stage).prefetches, table)?;
-        Some((self.look_up_name(place), request.hint))
+    /// The lookup's name and the hint, if the plan prefetches its first line and the key determines it.
+    pub(super) fn requested(&self, lookup: &StagedLookup) -> Option<(&str, Hint)> {
+        let prefetch = lookup.prefetch.filter(|_| self.unit.structure(lookup.table).is_addressed())?;
+        Some((self.look_up_name(lookup.place), prefetch.hint))
     }
 
     /// The same for a prefetch with this placement.
-    pub(super) fn requested_in(&self, stage: &Stage, place: usize, placement: Placement) -> Option<(&str, Hint)> {
-        let request = self.unit.request_for(&self.planned(stage).prefetches, self.table(place))?;
-        self.requested(stage, place).filter(|_| request.placement == placement)
+    pub(super) fn requested_in(&self, lookup: &StagedLookup, placement: Placement) -> Option<(&str, Hint)> {
+        self.requested(lookup).filter(|_| lookup.prefetch.is_some_and(|prefetch| prefetch.placement == placement))
     }
 
     /// Prefetches for another group that are interleaved with the work on packet `i`: one per table with this
     /// placement.
     pub(super) fn paid(&self, placement: Placement) -> Vec<Stmt> {
-        let Some(first) = self.stages.first() else { return Vec::new() };
-        let requested = first.looked_up.iter().filter_map(|place| self.requested_in(first, *place, placement));
+        let Some(first) = self.plan.stages.first() else { return Vec::new() };
+        let requested = first.lookups.iter().filter_map(|lookup| self.requested_in(lookup, placement));
         let line = |held: &str| name(format!("run->requested->{held}_address[i]"));
         requested.map(|(held, hint)| prefetch(line(held), hint)).collect()
     }
@@ -46,32 +40,30 @@ impl HotPath<'_> {
 
     /// Addresses that were computed for a prefetch, for as long as they are valid. With `moved`, that was one
     /// burst ago, and the table may have been replaced since.
-    pub(super) fn known_addresses(&self, stage: &Stage, place: usize, moved: bool) -> Option<Expr> {
-        let (held, _) = self.requested(stage, place)?;
+    pub(super) fn known_addresses(&self, lookup: &StagedLookup, moved: bool) -> Option<Expr> {
+        let (held, _) = self.requested(lookup)?;
         let addresses = name(format!("path->{held}_address"));
-        if !moved || self.unit.structure(self.table(place)).keeps_its_lines() {
+        if !moved || self.unit.structure(lookup.table).keeps_its_lines() {
             return Some(addresses);
         }
-        let structure = self.lines(stage, place)?;
-        let array = format!("run->{}", self.unit.table_name(self.table(place)));
+        let structure = self.lines(lookup)?;
+        let array = format!("run->{}", self.unit.table_name(lookup.table));
         let same = [array, format!("&path->{held}_lines")].map(name);
         Some(Expr::conditional(Expr::call(format!("{structure}_is_at"), same), addresses, name("NULL")))
     }
 
     /// Whether a key's hash is kept for its lookup.
-    pub(super) fn keeps_hash(&self, stage: &Stage, place: usize) -> bool {
-        let table = self.table(place);
-        let expensive = self.unit.structure(table).has_expensive_hash(self.unit.key_bits(table));
-        expensive && self.requested(stage, place).is_some()
+    pub(super) fn keeps_hash(&self, lookup: &StagedLookup) -> bool {
+        let bits = self.unit.key_bits(lookup.table);
+        self.unit.structure(lookup.table).has_expensive_hash(bits) && self.requested(lookup).is_some()
     }
 
     /// The structure of a prefetched table, if addresses are computed for several packets at once: all lie in
     /// one array.
-    pub(super) fn lines(&self, stage: &Stage, place: usize) -> Option<&'static str> {
-        let table = self.table(place);
-        let structure = self.unit.structure(table);
-        let together = structure.is_addressed_together(self.unit.key_bits(table));
-        (together && self.requested(stage, place).is_some()).then(|| written_structure(structure))
+    pub(super) fn lines(&self, lookup: &StagedLookup) -> Option<&'static str> {
+        let structure = self.unit.structure(lookup.table);
+        let together = structure.is_addressed_together(self.unit.key_bits(lookup.table));
+        (together && self.requested(lookup).is_some()).then(|| written_structure(structure))
     }
 
     /// Whether the table of a staged lookup was empty when the group's keys were due, where that is asked.
@@ -90,29 +82,30 @@ impl HotPath<'_> {
     }
 
     /// Asks which tables of a stage are empty, once for a group.
-    pub(super) fn empty_asked(&self, stage: &Stage) -> Vec<Stmt> {
-        let ask = |place: &usize| Some(Stmt::set(self.was_empty(*place)?, self.unit.is_empty(self.table(*place))));
-        stage.looked_up.iter().filter_map(ask).collect()
+    pub(super) fn empty_asked(&self, stage: &ResolvedStage) -> Vec<Stmt> {
+        let ask =
+            |lookup: &StagedLookup| Some(Stmt::set(self.was_empty(lookup.place)?, self.unit.is_empty(lookup.table)));
+        stage.lookups.iter().filter_map(ask).collect()
     }
 
     /// A table got its first entries between the keys of a group and its lookups. What another lookup of the
     /// group has found may have been written after them, so all packets exit: they look up again.
-    pub(super) fn filled_meanwhile(&self, stage: &Stage) -> Option<Stmt> {
-        let filled = |place: &usize| {
-            let is_empty = self.unit.is_empty(self.table(*place));
-            Some(Expr::binary("&&", self.was_empty(*place)?, Expr::unary("!", is_empty)))
+    pub(super) fn filled_meanwhile(&self, stage: &ResolvedStage) -> Option<Stmt> {
+        let filled = |lookup: &StagedLookup| {
+            let is_empty = self.unit.is_empty(lookup.table);
+            Some(Expr::binary("&&", self.was_empty(lookup.place)?, Expr::unary("!", is_empty)))
         };
-        let any = stage.looked_up.iter().filter_map(filled).reduce(|one, other| Expr::binary("||", one, other))?;
+        let any = stage.lookups.iter().filter_map(filled).reduce(|one, other| Expr::binary("||", one, other))?;
         let all = Expr::call("walk_first", [name("count")]);
         let is_any = Expr::call("__builtin_expect", [any, name("0")]);
         Some(Stmt::when(is_any, vec![Stmt::Assign(name("path->exits"), "|=", all)]))
     }
 
     /// The address of a key's line, and the plan's prefetch of it.
-    pub(super) fn request(&self, stage: &Stage, place: usize, key: Expr) -> Vec<Stmt> {
-        let table = self.table(place);
-        let Some((held, hint)) = self.requested(stage, place) else { return Vec::new() };
-        if self.lines(stage, place).is_some() {
+    pub(super) fn request(&self, lookup: &StagedLookup, key: Expr) -> Vec<Stmt> {
+        let table = lookup.table;
+        let Some((held, hint)) = self.requested(lookup) else { return Vec::new() };
+        if self.lines(lookup).is_some() {
             return Vec::new();
         }
         let structure = self.unit.lookup_prefix(table);
@@ -120,27 +113,27 @@ impl HotPath<'_> {
         let pointer = name(format!("run->{}", self.unit.table_name(table)));
         let mut code = Vec::new();
         let mut hash = Expr::call(format!("{structure}_hash"), [pointer.clone(), key, limbs]);
-        if self.keeps_hash(stage, place) {
+        if self.keeps_hash(lookup) {
             let kept = name(format!("path->{held}_hash[i]"));
             code.push(Stmt::set(kept.clone(), hash));
             hash = kept;
         }
         let address = name(format!("path->{held}_address[i]"));
         code.push(Stmt::set(address.clone(), Expr::call(format!("{structure}_address"), [pointer, hash])));
-        if !self.is_pipelined() {
+        if !self.plan.is_pipelined() {
             code.push(prefetch(address.clone(), hint));
         }
-        let anywhere = self.is_pipelined().then(|| Stmt::set(address, name("path")));
-        self.unless_empty(place, code, anywhere.into_iter().collect())
+        let anywhere = self.plan.is_pipelined().then(|| Stmt::set(address, name("path")));
+        self.unless_empty(lookup.place, code, anywhere.into_iter().collect())
     }
 
     /// Addresses that are computed for several packets at once, and the plan's prefetches of them.
     pub(super) fn addresses(&self, number: usize) -> Vec<Item> {
-        let stage = &self.stages[number];
+        let stage = &self.plan.stages[number];
         let mut code = Vec::new();
-        for &place in &stage.looked_up {
-            let Some((held, hint)) = self.requested(stage, place) else { continue };
-            let Some(structure) = self.lines(stage, place) else { continue };
+        for lookup in &stage.lookups {
+            let Some((held, hint)) = self.requested(lookup) else { continue };
+            let Some(structure) = self.lines(lookup) else { continue };
             let arguments = [
                 name(format!("&path->{held}_lines")),
                 name(format!("path->{held}_key[from]")),
@@ -150,12 +143,12 @@ impl HotPath<'_> {
             let address = || name(format!("path->{held}_address[from + i]"));
             let mut made = vec![Stmt::call(format!("{structure}_addresses"), arguments)];
             let mut anywhere = None;
-            if self.is_pipelined() {
+            if self.plan.is_pipelined() {
                 anywhere = in_loop(name("count"), vec![Stmt::set(address(), name("path"))]);
             } else {
                 made.extend(in_loop(name("count"), vec![prefetch(address(), hint)]));
             }
-            code.extend(self.unless_empty(place, made, anywhere.into_iter().collect()));
+            code.extend(self.unless_empty(lookup.place, made, anywhere.into_iter().collect()));
         }
         if code.is_empty() {
             return Vec::new();
@@ -168,14 +161,14 @@ impl HotPath<'_> {
     }
 
     /// Loads the base arrays of a group's addresses.
-    pub(super) fn lines_taken(&self, stage: &Stage) -> Vec<Stmt> {
-        let take = |place: &usize| {
-            let structure = self.lines(stage, *place)?;
-            let array = name(format!("run->{}", self.unit.table_name(self.table(*place))));
+    pub(super) fn lines_taken(&self, stage: &ResolvedStage) -> Vec<Stmt> {
+        let take = |lookup: &StagedLookup| {
+            let structure = self.lines(lookup)?;
+            let array = name(format!("run->{}", self.unit.table_name(lookup.table)));
             let taken = Expr::call(format!("{structure}_lines"), [array]);
-            Some(Stmt::set(name(format!("path->{}_lines", self.look_up_name(*place))), taken))
+            Some(Stmt::set(name(format!("path->{}_lines", self.look_up_name(lookup.place))), taken))
         };
-        stage.looked_up.iter().filter_map(take).collect()
+        stage.lookups.iter().filter_map(take).collect()
     }
 }
 

@@ -55,9 +55,9 @@ impl HotPath<'_> {
     /// bulk drops.
     pub(super) fn vector_exits(&self) -> Option<SideExits> {
         let (_, lanes) = self.lanes.as_ref().filter(|_| self.is_out_of_order)?;
-        let first = self.stages.first()?;
-        let side_exits = SideExits::of(self.unit.program, &self.nodes, first, lanes)?;
-        let is_only = self.found == [first.place];
+        let first = self.plan.first_cut();
+        let side_exits = SideExits::of(self.unit.program, &self.plan.nodes, &first, lanes)?;
+        let is_only = self.plan.speculative == [first.place];
         let side_exits = SideExits { missed: side_exits.missed.filter(|_| is_only), ..side_exits };
         (side_exits.any_exit() || side_exits.missed.is_some()).then_some(side_exits)
     }
@@ -173,7 +173,8 @@ impl HotPath<'_> {
                 Deferred::Missed => {
                     let ends = Expr::conditional(self.misses_are_dropped(), name("missed"), Expr::long(0));
                     code.push(Stmt::declare("const uint64_t", set, ends));
-                    let misses = name(format!("run->{}_misses", self.unit.table_name(self.table(self.found[0]))));
+                    let misses =
+                        name(format!("run->{}_misses", self.unit.table_name(self.table(self.plan.speculative[0]))));
                     code.push(Stmt::Assign(misses, "+=", popcount(list.set())));
                     code.push(Stmt::Assign(name("gone"), "|=", list.set()));
                     missed = Expr::binary("&", name("missed"), Expr::unary("~", list.set()));
@@ -189,7 +190,7 @@ impl HotPath<'_> {
 
     /// Whether the default action is still the one that drops: the control plane may replace it.
     fn misses_are_dropped(&self) -> Expr {
-        let place = self.found[0];
+        let place = self.plan.speculative[0];
         let table = self.table(place);
         let record = self.unit.record_of(table, self.records(place), Expr::word(0));
         let default = self.unit.program.tables[table].default.action;

@@ -90,12 +90,13 @@ impl HotPath<'_> {
 
     /// Whether a packet that hits goes on along the path.
     fn hit_stays(&self, nodes: &Nodes, place: usize) -> bool {
-        let written = &nodes.written[self.unit.position(self.nodes[place])];
-        let next = self.nodes.get(place + 1).copied().or_else(|| written.outcomes.first().copied());
+        let written = &nodes.written[self.unit.position(self.plan.nodes[place])];
+        let next = self.plan.nodes.get(place + 1).copied().or_else(|| written.outcomes.first().copied());
         if self.repeated(place).is_some() || self.is_settled(place) || next.is_some() && written.only() == next {
             return true;
         }
-        let NodeKind::Apply { table, next: Next::Hit { hit, .. }, .. } = &self.unit.node(self.nodes[place]).kind else {
+        let NodeKind::Apply { table, next: Next::Hit { hit, .. }, .. } = &self.unit.node(self.plan.nodes[place]).kind
+        else {
             return false;
         };
         let mut exits = false;
@@ -123,14 +124,13 @@ impl HotPath<'_> {
     /// Whether packets may come along the path to a node without these headers: it is on the path, and nothing before
     /// always makes one of them valid.
     fn may_lack(&self, node: NodeId, headers: &[HeaderId]) -> bool {
-        let Some(end) = self.nodes.iter().position(|on| *on == node) else { return false };
+        let Some(end) = self.plan.nodes.iter().position(|on| *on == node) else { return false };
         let lacks = |body: &[Statement]| !body.iter().any(|statement| adds_one(statement, headers));
-        let planned = self.unit.plan.hot_path.as_ref();
-        (0..end).all(|place| match &self.unit.node(self.nodes[place]).kind {
+        (0..end).all(|place| match &self.unit.node(self.plan.nodes[place]).kind {
             NodeKind::Apply { table, .. } => {
                 let actions = &self.unit.program.tables[*table].actions;
-                let usual = planned.and_then(|path| hlir::hot_path::action(self.unit.program, path, place));
-                usual.map_or_else(|| actions.iter().all(|it| lacks(&it.body)), |usual| lacks(&actions[usual].body))
+                let expected = self.plan.actions.get(&place);
+                expected.map_or_else(|| actions.iter().all(|it| lacks(&it.body)), |it| lacks(&actions[*it].body))
             }
             kind @ (NodeKind::State { .. }
             | NodeKind::Block { .. }
@@ -143,7 +143,7 @@ impl HotPath<'_> {
     /// Nodes that `path_finish` runs without side exit: those of the path that were not speculated, and the
     /// nodes after it.
     fn run_in_turn(&self, nodes: &Nodes) -> BTreeSet<usize> {
-        let position = |place: usize| self.unit.position(self.nodes[place]);
+        let position = |place: usize| self.unit.position(self.plan.nodes[place]);
         let as_they_are = (0..=self.end()).filter(|place| self.repeated(*place).is_none());
         let mut run: BTreeSet<usize> = as_they_are.map(position).collect();
         run.extend(self.behind(nodes));
@@ -152,8 +152,8 @@ impl HotPath<'_> {
 
     /// The nodes after the last lookup.
     fn behind(&self, nodes: &Nodes) -> Vec<usize> {
-        let last = &nodes.written[self.unit.position(self.nodes[self.end()])];
-        let behind = self.nodes.get(self.end() + 1).or_else(|| last.outcomes.first());
+        let last = &nodes.written[self.unit.position(self.plan.nodes[self.end()])];
+        let behind = self.plan.nodes.get(self.end() + 1).or_else(|| last.outcomes.first());
         self.reached(nodes, behind.copied())
     }
 
@@ -195,7 +195,7 @@ impl HotPath<'_> {
     /// Commits a full group without side exits.
     pub fn commit_bulk(&self) -> Vec<Item> {
         let Some(sender) = self.senders.first() else { return Vec::new() };
-        let group = Expr::word(self.group());
+        let group = Expr::word(self.plan.group);
         let mut code = self.gathering(Expr::long(0));
         code.push(Stmt::Blank);
         code.push(room(&group));
@@ -293,8 +293,12 @@ impl HotPath<'_> {
     /// The packets of a group that missed. Others commit without a test and without counting; what only rare
     /// actions need is not read.
     pub fn missed(&self) -> Vec<Item> {
-        let missed =
-            self.found.iter().map(|place| self.missed_at(*place)).reduce(|left, right| Expr::binary("|", left, right));
+        let missed = self
+            .plan
+            .speculative
+            .iter()
+            .map(|place| self.missed_at(*place))
+            .reduce(|left, right| Expr::binary("|", left, right));
         let code = vec![Stmt::result(missed.unwrap_or(Expr::long(0)))];
         let about =
             "The packets of a full group that missed in some lookup. For a smaller group, only the first bits count.";
@@ -306,7 +310,7 @@ impl HotPath<'_> {
     /// The same for lookups at one place.
     pub(super) fn missed_at(&self, place: usize) -> Expr {
         let found = name(format!("path->{}_found", self.title(place)));
-        Expr::call("walk_zeros", [found, Expr::word(self.group())])
+        Expr::call("walk_zeros", [found, Expr::word(self.plan.group)])
     }
 
     /// Calls for packets that all hit: with expected actions, and without.
@@ -332,7 +336,7 @@ impl HotPath<'_> {
             let same = Expr::binary("==", name("run.insertions"), name("path->insertions"));
             hit = Expr::binary("&&", hit, same);
         }
-        let most = Expr::binary(">", popcount(missed()), Expr::word(self.group() / 2));
+        let most = Expr::binary(">", popcount(missed()), Expr::word(self.plan.group / 2));
         let hits = self.as_usual("&run", |usual| self.together(true, usual));
         let mut turns = vec![(Some(hit), hits)];
         // A packet that looks up again leaves at once: where packets insert entries, other groups keep their order.
@@ -349,7 +353,8 @@ impl HotPath<'_> {
 
     /// The commit results of a group's packets, some of which are dropped already.
     pub fn gathering(&self, gone: Expr) -> Vec<Stmt> {
-        let ports = Stmt::Declare { of: "uint16_t".to_string(), name: format!("ports[{}]", self.group()), value: None };
+        let ports =
+            Stmt::Declare { of: "uint16_t".to_string(), name: format!("ports[{}]", self.plan.group), value: None };
         vec![ports, Stmt::declare("uint64_t", "gone", gone)]
     }
 

@@ -26,12 +26,12 @@ impl HotPath<'_> {
     fn walk_on(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
         let unit = self.unit;
         let mut starts: BTreeSet<usize> = BTreeSet::new();
-        for node in self.nodes.iter().take(self.end() + 1) {
+        for node in self.plan.nodes.iter().take(self.end() + 1) {
             let written = &nodes.written[unit.position(*node)];
             starts.extend(written.outcomes.iter().map(|to| unit.position(*to)));
         }
-        let repeated = self.found.iter().filter(|place| self.may_be_stale(**place));
-        starts.extend(repeated.map(|place| unit.position(self.nodes[*place])));
+        let repeated = self.plan.speculative.iter().filter(|place| self.may_be_stale(**place));
+        starts.extend(repeated.map(|place| unit.position(self.plan.nodes[*place])));
         starts.extend(self.guards(&(0..nodes.written.len()).collect::<Vec<usize>>()).keys());
         let mut starts: Vec<NodeId> = starts.into_iter().map(|index| unit.facts.order[index]).collect();
         starts.retain(|start| *start != entry);
@@ -106,7 +106,7 @@ impl HotPath<'_> {
     }
 
     fn turn_in_order(&self) -> Vec<Stmt> {
-        let entry = name(self.unit.place_name(self.nodes[0]));
+        let entry = name(self.unit.place_name(self.plan.nodes[0]));
         let mut body = self.paid(Placement::WithCommit);
         body.extend(self.packet_again());
         body.push(state_enter());
@@ -187,7 +187,7 @@ impl HotPath<'_> {
         body.extend(packet_begin());
         body.push(state_enter());
         let mut walk = vec![name("run"), name("&state")];
-        walk.extend(self.unit.walk_from(self.nodes[0]));
+        walk.extend(self.unit.walk_from(self.plan.nodes[0]));
         let more = Expr::cast("uint64_t", Expr::binary("-", name("run->out.count"), name("before")));
         body.extend([
             Stmt::call("walk", walk),
@@ -209,18 +209,18 @@ impl HotPath<'_> {
 
     /// Position of the last speculative lookup.
     pub fn end(&self) -> usize {
-        self.found.last().copied().unwrap_or(0)
+        self.plan.speculative.last().copied().unwrap_or(0)
     }
 
     /// Counts the lookups of all packets on the path at once, since most make all of them. Side exits
     /// subtract those that they do not make.
     pub fn count_look_ups(&self, packets: &Expr) -> impl Iterator<Item = Stmt> {
-        self.found.iter().map(move |place| self.unit.count_look_ups(self.table(*place), packets.clone()))
+        self.plan.speculative.iter().map(move |place| self.unit.count_look_ups(self.table(*place), packets.clone()))
     }
 
     /// Continues at the path's next node only; elsewhere it is a side exit.
     fn follow(&self, call: Expr, place: usize, ends: bool, next: NodeId) -> [Stmt; 2] {
-        let behind = self.found.iter().filter(|found| **found > place);
+        let behind = self.plan.speculative.iter().filter(|found| **found > place);
         let mut leave: Vec<Stmt> = behind.map(|place| self.unit.take_back_look_up(self.table(*place))).collect();
         let go_on = Stmt::call("path_exit", ["run", "state", "at"].map(name));
         leave.push(match ends {
@@ -235,7 +235,7 @@ impl HotPath<'_> {
 
     /// The packet makes this lookup, and what follows, by itself if what it found may be out of date.
     fn look_up_again(&self, place: usize) -> [Stmt; 1] {
-        let behind = self.found.iter().filter(|found| **found >= place);
+        let behind = self.plan.speculative.iter().filter(|found| **found >= place);
         let mut leave: Vec<Stmt> = behind.map(|place| self.unit.take_back_look_up(self.table(*place))).collect();
         leave.push(Stmt::call("path_exit", [name("run"), name("state"), self.at(place)]));
         leave.push(Stmt::Return(None));
@@ -262,8 +262,8 @@ impl HotPath<'_> {
         let (mut body, mut settled) = (Vec::new(), Vec::new());
         let mut on = None;
         for place in 0..=self.end() {
-            let written = &nodes.written[unit.position(self.nodes[place])];
-            let next = self.nodes.get(place + 1).copied().or_else(|| written.outcomes.first().copied());
+            let written = &nodes.written[unit.position(self.plan.nodes[place])];
+            let next = self.plan.nodes.get(place + 1).copied().or_else(|| written.outcomes.first().copied());
             // The packet has been here in the speculative phase: an edge off the path would have been a side
             // exit then, and nothing has changed since.
             if let Some(ahead) = self.repeated(place) {

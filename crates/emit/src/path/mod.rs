@@ -23,8 +23,8 @@ use crate::node::{AheadOf, Nodes};
 use crate::storage::Words;
 use crate::unit::Unit;
 use bulk_send::Sender;
-use hlir::hot_path::{self, Stage};
-use hlir::plan::Loop;
+use hlir::hot_path;
+use hlir::resolved::ResolvedPath;
 use hlir::vector::{SideExits, VectorStage};
 use hlir::{NodeId, NodeKind, TableId};
 use queue::Waiting;
@@ -60,11 +60,7 @@ fn noinline(of: &str, title: impl Into<String>, parameters: &[&str], body: Vec<S
 /// The hot path of a plan, and the parts of its functions.
 pub struct HotPath<'u> {
     unit: &'u Unit<'u>,
-    nodes: Vec<NodeId>,
-    /// After `path_0`; at least one.
-    stages: Vec<Stage>,
-    /// Places of speculative lookups, in order: `found` has a record number for each.
-    found: Vec<usize>,
+    plan: &'u ResolvedPath,
     /// By place: the action that all entries are expected to run.
     actions: BTreeMap<usize, usize>,
     /// By place, before the last cut.
@@ -85,31 +81,16 @@ pub struct HotPath<'u> {
 impl<'u> HotPath<'u> {
     /// None for a plan without hot path or stages.
     pub fn new(unit: &'u Unit<'u>, nodes: &Nodes) -> Option<HotPath<'u>> {
-        let planned = unit.plan.hot_path.as_ref()?;
-        let path = hot_path::nodes(unit.program, planned)?;
-        let stages = hot_path::stages(unit.program, unit.plan, &path);
-        let last = stages.last()?.place;
-        let found = hot_path::speculative(unit.program, &path, &stages);
-        let action = |place: &usize| Some((*place, hot_path::action(unit.program, planned, *place)?));
-        let actions = found.iter().filter_map(action).collect();
-        let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
+        let plan = unit.plan.path.as_ref()?;
+        let last = plan.stages.last()?.place;
+        let action = |place: &usize| Some((*place, *plan.actions.get(place)?));
+        let actions = plan.speculative.iter().filter_map(action).collect();
+        let ahead = plan.nodes[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
         let queues = queue::queues(unit);
         let (senders, finish) = (Vec::new(), Vec::new());
         let (lanes, is_out_of_order, side_exits) = (None, false, None);
-        let mut way = HotPath {
-            unit,
-            nodes: path,
-            stages,
-            found,
-            actions,
-            ahead,
-            queues,
-            lanes,
-            senders,
-            finish,
-            is_out_of_order,
-            side_exits,
-        };
+        let mut way =
+            HotPath { unit, plan, actions, ahead, queues, lanes, senders, finish, is_out_of_order, side_exits };
         way.lanes = way.in_lanes();
         way.senders = way.sending(nodes);
         way.finish = way.finishing(nodes);
@@ -118,34 +99,25 @@ impl<'u> HotPath<'u> {
         Some(way)
     }
 
-    fn planned(&self, stage: &Stage) -> &'u Loop {
-        &self.unit.plan.loops[stage.number]
-    }
-
-    /// Packets per group.
-    fn group(&self) -> u32 {
-        self.stages.iter().map(|stage| self.planned(stage).group).min().unwrap_or(1).clamp(1, 64)
-    }
-
     fn table(&self, place: usize) -> TableId {
-        hot_path::table_of(self.unit.program, self.nodes[place]).expect("what is looked up ahead has a key")
+        hot_path::table_of(self.unit.program, self.plan.nodes[place]).expect("what is looked up ahead has a key")
     }
 
     fn at(&self, place: usize) -> Expr {
-        name(self.unit.place_name(self.nodes[place]))
+        name(self.unit.place_name(self.plan.nodes[place]))
     }
 
     fn title(&self, place: usize) -> &str {
-        self.unit.node_name(self.nodes[place])
+        self.unit.node_name(self.plan.nodes[place])
     }
 
     fn is_found(&self, place: usize) -> bool {
-        self.found.contains(&place)
+        self.plan.speculative.contains(&place)
     }
 
     /// Whether a speculative lookup may have to be made again at commit.
     fn may_be_stale(&self, place: usize) -> bool {
-        self.is_found(place) && hot_path::may_be_stale(self.unit.program, self.nodes[place])
+        self.is_found(place) && hot_path::may_be_stale(self.unit.program, self.plan.nodes[place])
     }
 
     /// The record number that packet `i` found at a place.
@@ -155,21 +127,16 @@ impl<'u> HotPath<'u> {
 
     /// Whether a node looks up a table, with or without keys.
     fn applies(&self, place: usize) -> bool {
-        matches!(self.unit.node(self.nodes[place]).kind, NodeKind::Apply { .. })
+        matches!(self.unit.node(self.plan.nodes[place]).kind, NodeKind::Apply { .. })
     }
 
     /// The name in members of `struct path` for the lookup of a place: its table, or the node where the path
     /// looks up the table several times.
     fn look_up_name(&self, place: usize) -> &str {
-        let table = hot_path::table_of(self.unit.program, self.nodes[place]);
-        let places = self.nodes.iter().filter(|node| hot_path::table_of(self.unit.program, **node) == table);
-        let of_its_own = self.unit.names.look_ups[crate::unit::number(self.nodes[place])].as_deref();
+        let table = hot_path::table_of(self.unit.program, self.plan.nodes[place]);
+        let places = self.plan.nodes.iter().filter(|node| hot_path::table_of(self.unit.program, **node) == table);
+        let of_its_own = self.unit.names.look_ups[crate::unit::number(self.plan.nodes[place])].as_deref();
         of_its_own.filter(|_| places.count() > 1).unwrap_or_else(|| self.unit.table_name(self.table(place)))
-    }
-
-    /// The stage that makes the lookup of a place, if one does.
-    fn stage_of(&self, place: usize) -> Option<usize> {
-        self.stages.iter().position(|stage| stage.looked_up.contains(&place))
     }
 
     /// The data of the stages' functions.
@@ -190,7 +157,7 @@ impl<'u> HotPath<'u> {
 
     /// Packets that may be kept from one burst to the next.
     pub fn held(&self) -> u32 {
-        let pipelined = if self.is_pipelined() { 2 * self.group() } else { 0 };
+        let pipelined = if self.plan.is_pipelined() { 2 * self.plan.group } else { 0 };
         pipelined + self.queue_capacity()
     }
 
@@ -199,7 +166,7 @@ impl<'u> HotPath<'u> {
     pub fn held_bursts(&self) -> u32 {
         let has_places = self.unit.program.joins.iter().any(|join| join.place.is_some());
         let timeouts = self.queues.iter().map(|queue| queue.plan.timeout).filter(|_| has_places);
-        timeouts.fold(u32::from(self.is_pipelined()), u32::saturating_add)
+        timeouts.fold(u32::from(self.plan.is_pipelined()), u32::saturating_add)
     }
 
     pub fn items(&self, nodes: &Nodes, entry: NodeId, used: &Words) -> Vec<Item> {
@@ -207,16 +174,16 @@ impl<'u> HotPath<'u> {
         for ahead in &self.ahead {
             items.extend(ahead.items.clone());
         }
-        for stage in &self.stages {
-            for place in stage.looked_up.iter().filter(|place| **place != stage.place) {
-                let from = self.nodes[stage.place];
-                items.extend(nodes.key_ahead(self.unit, self.nodes[*place], self.table(*place), from));
+        for stage in &self.plan.stages {
+            for lookup in stage.lookups.iter().filter(|lookup| lookup.place != stage.place) {
+                let from = self.plan.nodes[stage.place];
+                items.extend(nodes.key_ahead(self.unit, self.plan.nodes[lookup.place], lookup.table, from));
             }
         }
-        for place in (0..self.last()).filter(|place| self.is_found(*place) && self.stage_of(*place).is_none()) {
+        for place in (0..self.last()).filter(|place| self.is_found(*place) && self.plan.stage_of(*place).is_none()) {
             items.extend(self.find(place));
         }
-        (0..self.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
+        (0..self.plan.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
         items.extend(self.rewrite_items(nodes));
         items.extend(self.queue_items(nodes, used));
         items.extend(self.leave_items(nodes, entry));
@@ -231,27 +198,26 @@ impl<'u> HotPath<'u> {
 
     /// What the stages of a group hand on.
     fn struct_path(&self) -> [Item; 3] {
-        let group = self.group();
+        let group = self.plan.group;
         let mut members = Vec::new();
-        let places = self.stages.iter().flat_map(|stage| stage.looked_up.iter().map(move |place| (stage, place)));
-        for (stage, place) in places {
-            let table = self.look_up_name(*place);
-            let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
+        for lookup in self.plan.stages.iter().flat_map(|stage| &stage.lookups) {
+            let table = self.look_up_name(lookup.place);
+            let limbs = crate::body::limbs(self.unit.key_bits(lookup.table));
             members.push(Member::plain("uint64_t", format!("{table}_key[{group}][{limbs}]"), ""));
-            if self.keeps_hash(stage, *place) {
+            if self.keeps_hash(lookup) {
                 members.push(Member::plain("uint64_t", format!("{table}_hash[{group}]"), ""));
             }
-            if let Some(structure) = self.lines(stage, *place) {
+            if let Some(structure) = self.lines(lookup) {
                 members.push(Member::plain(format!("struct {structure}_lines"), format!("{table}_lines"), ""));
             }
-            if self.requested(stage, *place).is_some() {
+            if self.requested(lookup).is_some() {
                 members.push(Member::plain("const void *", format!("{table}_address[{group}]"), ""));
             }
-            if self.was_empty(*place).is_some() {
+            if self.was_empty(lookup.place).is_some() {
                 members.push(Member::plain("uint32_t", format!("{table}_empty"), "when the keys were due"));
             }
         }
-        for place in &self.found {
+        for place in &self.plan.speculative {
             members.push(Member::plain(
                 "uint32_t",
                 format!("{}_found[{group}]", self.title(*place)),
@@ -318,11 +284,11 @@ impl<'u> HotPath<'u> {
     /// `path_N`: from one cut to the next. Lookups before the cut go to `found`, so that rematerialization
     /// gives the same result.
     fn run_ahead(&self, number: usize) -> Vec<Item> {
-        let from = if number == 0 { 0 } else { self.stages[number - 1].place };
-        let to = self.stages[number].place;
+        let from = if number == 0 { 0 } else { self.plan.stages[number - 1].place };
+        let to = self.plan.stages[number].place;
         let mut body = Vec::new();
         for place in from..to {
-            if self.is_found(place) && self.stage_of(place).is_none() {
+            if self.is_found(place) && self.plan.stage_of(place).is_none() {
                 let look_up = Expr::call(format!("{}_find", self.title(place)), [name("run"), name("state")]);
                 let keep = Stmt::set(self.found_at(place), look_up);
                 body.push(Stmt::when(Expr::unary("!", name("again")), vec![keep]));
@@ -330,7 +296,7 @@ impl<'u> HotPath<'u> {
             if self.ahead[place].answers {
                 let leaves = Expr::binary("!=", self.call_ahead(place, "again"), self.at(place + 1));
                 let mut leave = vec![Stmt::result(name("false"))];
-                if number + 1 < self.stages.len() && self.is_settled(place) {
+                if number + 1 < self.plan.stages.len() && self.is_settled(place) {
                     leave.insert(0, commit::never(name("again")));
                 }
                 body.push(Stmt::when(leaves, leave));
@@ -347,9 +313,9 @@ impl<'u> HotPath<'u> {
         }
         body.splice(0..0, unused);
         let about = match number {
-            0 => format!("From the entry up to {}.", self.unit.node(self.nodes[to]).name),
+            0 => format!("From the entry up to {}.", self.unit.node(self.plan.nodes[to]).name),
             _ => {
-                let node = |place: usize| &self.unit.node(self.nodes[place]).name;
+                let node = |place: usize| &self.unit.node(self.plan.nodes[place]).name;
                 format!("From the lookup at {} to {}.", node(from), node(to))
             }
         };
@@ -362,7 +328,7 @@ impl<'u> HotPath<'u> {
     /// The records of a place in the speculative phase. Those of a stage's lookups are loaded before the next
     /// stage.
     fn records_ahead(&self, place: usize) -> Expr {
-        match self.stage_of(place).is_some() {
+        match self.plan.stage_of(place).is_some() {
             true => self.records(place),
             false => self.unit.records(self.table(place)),
         }
@@ -379,9 +345,10 @@ impl<'u> HotPath<'u> {
     /// Tables looked up before a stage, each once; for the commit phase (the number after the last stage),
     /// all speculative ones.
     fn found_before(&self, number: usize) -> Vec<TableId> {
-        let staged = self.stages.iter().take(number).flat_map(|stage| &stage.looked_up);
+        let staged = self.plan.stages.iter().take(number).flat_map(|stage| &stage.lookups);
+        let is_commit = number == self.plan.stages.len();
         let places: Vec<usize> =
-            if number == self.stages.len() { self.found.clone() } else { staged.copied().collect() };
+            if is_commit { self.plan.speculative.clone() } else { staged.map(|lookup| lookup.place).collect() };
         let mut tables = Vec::new();
         for table in places.into_iter().map(|place| self.table(place)) {
             if !tables.contains(&table) {
@@ -397,7 +364,7 @@ impl<'u> HotPath<'u> {
             let held = self.unit.table_name(table);
             Member::plain("const uint8_t *", format!("{held}_records"), "as they are when a stage begins")
         };
-        let mut members: Vec<Member> = self.found_before(self.stages.len()).into_iter().map(records).collect();
+        let mut members: Vec<Member> = self.found_before(self.plan.stages.len()).into_iter().map(records).collect();
         members.push(Member::plain("uint64_t", "number", "of the burst's first packet"));
         if self.unit.tracks_insertions() {
             members.push(Member::plain("uint32_t", "insertions", "by this worker, in this burst"));

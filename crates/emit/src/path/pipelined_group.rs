@@ -7,24 +7,16 @@
 
 use super::{HotPath, inline, name};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
-use hlir::hot_path::Stage;
-use hlir::plan::Placement;
 use hlir::{NodeKind, TableId};
 use std::collections::BTreeMap;
 
 impl HotPath<'_> {
-    /// Whether lookups are made one group after their prefetches.
-    pub fn is_pipelined(&self) -> bool {
-        let placements = |stage: &Stage| self.planned(stage).prefetches.iter().map(|request| request.placement);
-        self.stages.first().is_some_and(|stage| placements(stage).any(Placement::is_pipelined))
-    }
-
     /// A group between prefetch and lookup.
     pub(super) fn pipelined_items(&self) -> Vec<Item> {
-        if !self.is_pipelined() {
+        if !self.plan.is_pipelined() {
             return Vec::new();
         }
-        let group = self.group();
+        let group = self.plan.group;
         let mut members = vec![
             Member::plain("struct path", "path", ""),
             Member::plain("struct burst", "burst", "its pointers are to the arrays below"),
@@ -46,7 +38,7 @@ impl HotPath<'_> {
 
     /// Members of the worker's memory.
     pub(super) fn pipelined_members(&self) -> Vec<Member> {
-        if !self.is_pipelined() {
+        if !self.plan.is_pipelined() {
             return Vec::new();
         }
         vec![
@@ -111,9 +103,9 @@ impl HotPath<'_> {
     /// replaced meanwhile; with their places.
     fn fronts(&self) -> BTreeMap<TableId, Vec<usize>> {
         let mut fronts: BTreeMap<TableId, Vec<usize>> = BTreeMap::new();
-        let places = 0..self.stages.first().map_or(0, |stage| stage.place);
-        for place in places.filter(|_| self.is_pipelined()) {
-            let NodeKind::Apply { table, .. } = &self.unit.node(self.nodes[place]).kind else { continue };
+        let places = 0..self.plan.stages.first().map_or(0, |stage| stage.place);
+        for place in places.filter(|_| self.plan.is_pipelined()) {
+            let NodeKind::Apply { table, .. } = &self.unit.node(self.plan.nodes[place]).kind else { continue };
             if !self.unit.program.tables[*table].default_constant {
                 fronts.entry(*table).or_default().push(place);
             }

@@ -12,24 +12,22 @@ use crate::run::{run_copy, run_taken};
 use crate::storage::Words;
 use crate::unit::Unit;
 use hlir::NodeId;
-use hlir::plan::{Loop, Queue};
+use hlir::resolved::{ResolvedLoop, ResolvedQueue};
 use std::collections::BTreeSet;
 
 /// A queue of the plan.
 pub struct Waiting<'p> {
     pub node: NodeId,
-    pub plan: &'p Queue,
+    pub plan: ResolvedQueue,
     /// The loop for the lookup at its node, made for several packets at once.
-    together: Option<&'p Loop>,
+    together: Option<&'p ResolvedLoop>,
 }
 
 /// The queues that packets reach, in the order of the graph.
-pub fn queues<'u>(unit: &Unit<'u>) -> Vec<Waiting<'u>> {
+pub fn queues<'u>(unit: &'u Unit) -> Vec<Waiting<'u>> {
     let waiting = |node: &NodeId| {
-        let title = &unit.node(*node).name;
-        let plan = unit.plan.queues.iter().find(|queue| queue.node == *title)?;
-        let together = unit.plan.loops.iter().find(|planned| planned.node == *title);
-        Some(Waiting { node: *node, plan, together })
+        let plan = *unit.plan.queues.iter().find(|queue| queue.node == *node)?;
+        Some(Waiting { node: *node, plan, together: unit.plan.loop_at(*node) })
     };
     unit.facts.order.iter().filter_map(waiting).collect()
 }
@@ -249,7 +247,7 @@ impl<'u> HotPath<'u> {
     }
 
     /// The lookup at the queue's node for a group of packets, then each continues.
-    fn in_groups(&self, nodes: &Nodes, queue: &Waiting, written: &Written, together: &'u Loop) -> Stmt {
+    fn in_groups(&self, nodes: &Nodes, queue: &Waiting, written: &Written, together: &ResolvedLoop) -> Stmt {
         let unit = self.unit;
         let node = unit.node_name(queue.node);
         let table = hlir::hot_path::table_of(unit.program, queue.node).expect("a loop of a queue looks up a table");

@@ -24,7 +24,7 @@ impl HotPath<'_> {
     /// The place whose actions have precomputed stores.
     fn rewriting(&self) -> Option<(usize, &[Rewrites])> {
         let (_, lanes) = self.lanes.as_ref()?;
-        let place = self.stages.first()?.place;
+        let place = self.plan.stages.first()?.place;
         (!lanes.rewrites.is_empty() && !self.may_be_stale(place)).then_some((place, lanes.rewrites.as_slice()))
     }
 
@@ -73,7 +73,7 @@ impl HotPath<'_> {
             for store in &action.stores {
                 let (title, last) = (self.store_name(place, action, store), store.byte + store.bytes - 1);
                 let about = format!("bytes {} to {last} of the header, as they will be", store.byte);
-                members.push(Member::plain("uint32_t", format!("{title}[{}]", self.group()), about));
+                members.push(Member::plain("uint32_t", format!("{title}[{}]", self.plan.group), about));
             }
         }
         members
@@ -81,7 +81,7 @@ impl HotPath<'_> {
 
     pub(super) fn rewrite_items(&self, nodes: &Nodes) -> Vec<Item> {
         let Some((place, rewrites)) = self.rewriting() else { return Vec::new() };
-        let (unit, node) = (self.unit, self.nodes[place]);
+        let (unit, node) = (self.unit, self.plan.nodes[place]);
         let mut items = Vec::new();
         for action in rewrites {
             let declared = &unit.program.tables[self.table(place)].actions[action.action];

@@ -14,7 +14,8 @@ impl HotPath<'_> {
     /// up to there have the same outcome. The default action's record could be another one by now, and so could a
     /// group's member.
     pub(super) fn is_settled(&self, place: usize) -> bool {
-        place < self.last() && self.nodes[..=place].iter().all(|node| has_lasting_outcome(self.unit.program, *node))
+        place < self.last()
+            && self.plan.nodes[..=place].iter().all(|node| has_lasting_outcome(self.unit.program, *node))
     }
 
     /// The code of a settled node without the arms that lead off the path, as a function of its own; none if it has none.
@@ -37,7 +38,7 @@ impl HotPath<'_> {
             return None;
         }
         let settled = format!("{title}_settled");
-        let about = format!("{} for a packet that stays on the path.", self.unit.node(self.nodes[place]).name);
+        let about = format!("{} for a packet that stays on the path.", self.unit.node(self.plan.nodes[place]).name);
         let more: Vec<&str> = parameters[2..].iter().map(String::as_str).collect();
         let mut items = vec![Item::Comment(about)];
         items.extend(stage(&settled, of, body, &more));

@@ -6,9 +6,8 @@ use crate::batch::prefetch;
 use crate::c::{Expr, Item, Stmt};
 use crate::group::{Grouped, Requests};
 use crate::run::{run_copy, run_taken};
-use hlir::TableId;
-use hlir::hot_path::Stage;
-use hlir::plan::{Access, Hint, Placement};
+use hlir::plan::{Hint, Placement};
+use hlir::resolved::{ResolvedStage, StagedLookup};
 
 /// Parameters of a stage.
 pub const STAGE: [&str; 6] = [
@@ -37,7 +36,7 @@ impl HotPath<'_> {
         if !self.unit.own() {
             items.extend(self.begin_again());
         }
-        (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
+        (0..self.plan.stages.len()).for_each(|number| items.extend(self.stage(number)));
         if !self.senders.is_empty() {
             items.extend(self.missed());
             items.extend(self.runs_usual());
@@ -45,7 +44,7 @@ impl HotPath<'_> {
         items.extend(self.turn());
         items.extend(self.commit_bulk());
         items.extend(self.turn_whole());
-        if self.is_pipelined() {
+        if self.plan.is_pipelined() {
             items.extend(self.advance_items());
         } else {
             items.extend(self.whole_group());
@@ -79,11 +78,11 @@ impl HotPath<'_> {
     /// A stage for all packets of a group: speculate up to the cut, then compute keys and prefetch the lines
     /// of the lookups.
     fn stage(&self, number: usize) -> Vec<Item> {
-        let stage = &self.stages[number];
+        let stage = &self.plan.stages[number];
         let mut one = self.one_packet(number);
         let key = |place: usize| name(format!("path->{}_key[i]", self.look_up_name(place)));
         let mut requests: Vec<Stmt> =
-            stage.looked_up.iter().flat_map(|place| self.request(stage, *place, key(*place))).collect();
+            stage.lookups.iter().flat_map(|lookup| self.request(lookup, key(lookup.place))).collect();
         if number == 0 {
             requests.extend(self.paid(Placement::WithKeys));
         }
@@ -98,7 +97,7 @@ impl HotPath<'_> {
             one.extend(requests);
             let mut rest = None;
             if is_together {
-                let (some, last) = addressed_together(number, self.group());
+                let (some, last) = addressed_together(number, self.plan.group);
                 one.extend(some);
                 rest = Some(last);
             }
@@ -113,7 +112,7 @@ impl HotPath<'_> {
         }
         items.push(Item::Comment(format!(
             "Stage {number}: all packets of a group up to {}, and the keys of the lookups there.",
-            self.unit.node(self.nodes[stage.place]).name
+            self.unit.node(self.plan.nodes[stage.place]).name
         )));
         items.extend(inline("void", format!("path_stage_{number}"), &STAGE, code));
         items.extend(self.whole(&format!("path_stage_{number}"), number));
@@ -123,7 +122,7 @@ impl HotPath<'_> {
 
     /// A stage for packet `i`: its keys, or a side exit.
     fn one_packet(&self, number: usize) -> Vec<Stmt> {
-        let stage = &self.stages[number];
+        let stage = &self.plan.stages[number];
         let on = |number: usize, again: bool| {
             Expr::call(
                 format!("path_{number}"),
@@ -140,7 +139,7 @@ impl HotPath<'_> {
         }
         let mut keys = Vec::new();
         let mut zeros = vec![Stmt::Assign(name("path->exits"), "|=", Expr::binary("<<", name("1ull"), name("i")))];
-        for &place in &stage.looked_up {
+        for &StagedLookup { place, .. } in &stage.lookups {
             let held = self.look_up_name(place);
             let early = if place == stage.place { "key" } else { "key_ahead" };
             let key = name(format!("path->{held}_key[i]"));
@@ -169,11 +168,11 @@ impl HotPath<'_> {
     /// lookup may be followed by a prefetch for the newest group: a loop of prefetches alone would stall on
     /// the core's line fill buffers.
     fn look_up_items(&self, number: usize) -> Vec<Item> {
-        let stage = &self.stages[number];
-        let moved = number == 0 && self.is_pipelined();
-        let single = stage.looked_up.iter().filter(|place| !self.unit.structure(self.table(**place)).is_grouped());
-        let paid = |place: usize| self.requested_in(stage, place, Placement::WithLookups);
-        let requests = || single.clone().filter(|_| moved).filter_map(|place| paid(*place));
+        let stage = &self.plan.stages[number];
+        let moved = number == 0 && self.plan.is_pipelined();
+        let single = stage.lookups.iter().filter(|lookup| !self.unit.structure(lookup.table).is_grouped());
+        let paid = |lookup| self.requested_in(lookup, Placement::WithLookups);
+        let requests = || single.clone().filter(|_| moved).filter_map(paid);
         let request = |(held, hint): (&str, Hint)| prefetch(name(format!("newest->{held}_address[i]")), hint);
         let [mut body, seconds] = self.look_up_groups(stage, moved);
         let mut code = self.look_ups(stage, moved);
@@ -203,7 +202,7 @@ impl HotPath<'_> {
 
     /// These lookups as a function of their own, with specialized code for a full group.
     fn look_up_whole(&self, title: &str, moved: bool, parameters: &[&str]) -> [Item; 2] {
-        let group = || Expr::word(self.group());
+        let group = || Expr::word(self.plan.group);
         let is_full = |count| Expr::binary("==", name(count), group());
         let newest = |size: Expr| if moved { vec![size, name("newest")] } else { Vec::new() };
         let call = |count: Expr, size: Expr| {
@@ -221,15 +220,15 @@ impl HotPath<'_> {
 
     /// Grouped lookups of a structure, and their second half, made after all others: second lines, prefetched
     /// by the first half.
-    fn look_up_groups(&self, stage: &Stage, moved: bool) -> [Vec<Stmt>; 2] {
+    fn look_up_groups(&self, stage: &ResolvedStage, moved: bool) -> [Vec<Stmt>; 2] {
         let (mut code, mut seconds) = (Vec::new(), Vec::new());
-        for &place in &stage.looked_up {
-            let table = self.table(place);
+        for lookup in &stage.lookups {
+            let StagedLookup { place, table, .. } = *lookup;
             if !self.unit.structure(table).is_grouped() {
                 continue;
             }
             let held = self.look_up_name(place);
-            let paid = self.requested_in(stage, place, Placement::WithLookups);
+            let paid = self.requested_in(lookup, Placement::WithLookups);
             let requests = paid
                 .filter(|_| moved)
                 .map(|_| Requests { addresses: name(format!("newest->{held}_address")), count: name("size") });
@@ -238,16 +237,16 @@ impl HotPath<'_> {
                 prefix: format!("path->{held}_"),
                 run: "run->",
                 count: name("count"),
-                is_hashed: self.keeps_hash(stage, place),
-                addresses: self.known_addresses(stage, place, moved),
-                requested: self.requested(stage, place).map(|(_, hint)| hint),
-                walks_ahead: self.walks_ahead(stage, table),
+                is_hashed: self.keeps_hash(lookup),
+                addresses: self.known_addresses(lookup, moved),
+                requested: self.requested(lookup).map(|(_, hint)| hint),
+                walks_ahead: self.unit.structure(table).is_walked() && lookup.prefetch.is_some(),
                 is_empty: self.was_empty(place),
                 found: name(format!("path->{}_found", self.title(place))),
                 requests,
-                records: self.records_requested(stage, place),
+                records: self.records_requested(lookup),
             };
-            if stage.looked_up.len() > 1 && self.unit.structure(table).has_two_lines() {
+            if stage.lookups.len() > 1 && self.unit.structure(table).has_two_lines() {
                 let [first, second] = self.unit.find_halves(table, grouped);
                 code.extend(first);
                 seconds.extend(second);
@@ -260,29 +259,23 @@ impl HotPath<'_> {
 
     /// Where the records of a lookup are, and their distance, if a stage prefetches them: in a hash table whose first
     /// lines it prefetches, and whose entries have a record each.
-    fn records_requested(&self, stage: &Stage, place: usize) -> Option<[Expr; 2]> {
-        let (unit, table) = (self.unit, self.table(place));
-        let prefetches = unit.structure(table).has_two_lines() && self.requested(stage, place).is_some();
+    fn records_requested(&self, lookup: &StagedLookup) -> Option<[Expr; 2]> {
+        let (unit, table) = (self.unit, lookup.table);
+        let prefetches = unit.structure(table).has_two_lines() && self.requested(lookup).is_some();
         let own = prefetches && unit.program.has_own_records(table);
         own.then(|| [unit.records(table), unit.record_stride(table)])
     }
 
-    fn walks_ahead(&self, stage: &Stage, table: TableId) -> bool {
-        self.unit.structure(table).is_walked()
-            && self.unit.request_for(&self.planned(stage).prefetches, table).is_some()
-    }
-
-    fn look_ups(&self, stage: &Stage, moved: bool) -> Vec<Stmt> {
+    fn look_ups(&self, stage: &ResolvedStage, moved: bool) -> Vec<Stmt> {
         let mut code = Vec::new();
-        for &place in stage.looked_up.iter().filter(|place| !self.unit.structure(self.table(**place)).is_grouped()) {
-            let table = self.table(place);
+        for lookup in stage.lookups.iter().filter(|lookup| !self.unit.structure(lookup.table).is_grouped()) {
+            let StagedLookup { place, table, .. } = *lookup;
             let structure = self.unit.lookup_prefix(table);
             let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
             let part = |part: &str| name(format!("path->{}_{part}[i]", self.look_up_name(place)));
             let pointer = name(format!("run->{}", self.unit.table_name(table)));
             let hash = Expr::call(format!("{structure}_hash"), [pointer.clone(), part("key"), limbs.clone()]);
-            let is_known =
-                self.requested(stage, place).is_some() && (!moved || self.unit.structure(table).keeps_its_lines());
+            let is_known = self.requested(lookup).is_some() && (!moved || self.unit.structure(table).keeps_its_lines());
             let address = match is_known {
                 true => part("address"),
                 false => Expr::call(format!("{structure}_address"), [pointer.clone(), hash.clone()]),
@@ -299,32 +292,31 @@ impl HotPath<'_> {
 
     /// Prefetches of the packets' own bytes, if the plan has them.
     pub(super) fn packet_requests(&self, burst: &str, count: &str) -> Option<Stmt> {
-        let first = self.stages.first().map(|stage| &self.planned(stage).prefetches).into_iter().flatten();
-        let mut packets = first.filter(|request| request.access == Access::Packet);
-        let request = packets.find(|request| request.placement != Placement::None)?;
+        let hint = self.plan.packets?;
         let address = Expr::call("packet_address_data", [burst, "from + i"].map(name));
-        Some(each("i", name(count), vec![prefetch(address, request.hint)]))
+        Some(each("i", name(count), vec![prefetch(address, hint)]))
     }
 
     /// A stage as a function of its own, so that it has all registers. Specialized code for a full group
     /// without side exits.
     fn whole(&self, stage: &str, number: usize) -> [Item; 2] {
-        let arguments = [name("&run"), name("&taken"), name("from"), Expr::word(self.group()), name("path"), name("0")];
+        let arguments =
+            [name("&run"), name("&taken"), name("from"), Expr::word(self.plan.group), name("path"), name("0")];
         self.whole_with(stage, number, vec![(None, vec![Stmt::call(stage, arguments)])])
     }
 
     fn turn_whole(&self) -> [Item; 2] {
         if self.senders.is_empty() {
-            return self.whole("path_commit", self.stages.len());
+            return self.whole("path_commit", self.plan.stages.len());
         }
-        self.whole_with("path_commit", self.stages.len(), self.turns_together())
+        self.whole_with("path_commit", self.plan.stages.len(), self.turns_together())
     }
 
     /// `number` is that of the stage, or one more than the last for commit. `together`: specialized codes for
     /// a full group without side exits, most likely first, each with its further condition.
     fn whole_with(&self, stage: &str, number: usize, together: Vec<(Option<Expr>, Vec<Stmt>)>) -> [Item; 2] {
-        let changes = number == self.stages.len();
-        let group = Expr::word(self.group());
+        let changes = number == self.plan.stages.len();
+        let group = Expr::word(self.plan.group);
         let arguments = ["&run", "&taken", "from", "count", "path", "exits"].map(name);
         let full = Expr::binary("==", name("count"), group);
         let whole = Expr::binary("&&", full, Expr::binary("==", name("exits"), Expr::word(0)));
@@ -361,7 +353,7 @@ impl HotPath<'_> {
     pub(super) fn later(&self, burst: &str, from: &str, path: &str) -> Vec<Stmt> {
         let arguments = || ["run", burst, from, "count", path].map(name);
         let mut body = Vec::new();
-        for number in 1..self.stages.len() {
+        for number in 1..self.plan.stages.len() {
             let stage = Stmt::call(format!("path_stage_{number}_group"), arguments());
             let look_up = Stmt::call(format!("path_lookup_{number}_group"), ["run", "count", path].map(name));
             body.extend([stage, look_up]);
@@ -389,16 +381,16 @@ impl HotPath<'_> {
 
     /// The burst, group by group.
     pub fn process(&self) -> Vec<Stmt> {
-        let group = Expr::word(self.group());
+        let group = Expr::word(self.plan.group);
         let size = Expr::binary("-", name("count"), name("from"));
         let full = Expr::binary(">=", size.clone(), group.clone());
         let mut body = vec![Stmt::set(name("run.number"), name("worker->packet_number"))];
         let to = name("count");
         let size = Expr::conditional(full, group.clone(), size);
-        let function = if self.is_pipelined() { "path_advance" } else { "path_group" };
+        let function = if self.plan.is_pipelined() { "path_advance" } else { "path_group" };
         let call = Stmt::call(function, [name("&run"), name("burst"), name("from"), size]);
         body.push(Stmt::Count { name: "from".to_string(), from: Expr::word(0), to, step: group, body: vec![call] });
-        if self.is_pipelined() {
+        if self.plan.is_pipelined() {
             // An empty burst flushes.
             let drive = Stmt::call("path_advance", ["&run", "burst", "0", "0"].map(name));
             body.push(Stmt::when(Expr::binary("==", name("count"), Expr::word(0)), vec![drive]));

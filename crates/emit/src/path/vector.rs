@@ -10,7 +10,7 @@ use super::{HotPath, each_from, inline, name, vector_constants};
 use crate::c::{Expr, Item, Stmt};
 use crate::unit::number;
 use hlir::RegisterId;
-use hlir::hot_path::Stage;
+use hlir::resolved::ResolvedStage;
 use hlir::vector::{Number, Operator, Step, TableRead, VectorStage, row_of};
 use std::collections::BTreeSet;
 
@@ -19,12 +19,11 @@ const LARGEST: u32 = 5;
 
 impl HotPath<'_> {
     pub(super) fn in_lanes(&self) -> Option<(u32, VectorStage)> {
-        let first = self.stages.first()?;
-        let lanes = self.planned(first).vector;
+        let lanes = self.plan.vector;
         if lanes < 2 {
             return None;
         }
-        Some((lanes, VectorStage::of(self.unit.program, &self.nodes, first).ok()?))
+        Some((lanes, VectorStage::of(self.unit.program, &self.plan.nodes, &self.plan.first_cut()).ok()?))
     }
 
     /// Packets per vector of the first stage, if it is vector code.
@@ -33,7 +32,7 @@ impl HotPath<'_> {
     }
 
     /// The functions of the stage: for a vector of packets, and for one packet.
-    pub(super) fn lanes_items(&self, stage: &Stage, lanes: &VectorStage, one: Vec<Stmt>) -> Vec<Item> {
+    pub(super) fn lanes_items(&self, stage: &ResolvedStage, lanes: &VectorStage, one: Vec<Stmt>) -> Vec<Item> {
         let mut items = self.record_items(lanes);
         items.push(Item::Comment("A packet of the group up to the first cut, and its keys.".to_string()));
         let parameters =
@@ -114,7 +113,7 @@ impl HotPath<'_> {
     }
 
     fn node_title(&self, place: usize) -> &str {
-        &self.unit.node(self.nodes[place]).name
+        &self.unit.node(self.plan.nodes[place]).name
     }
 
     /// The function that reads the table for one packet. Names of actions and parameters would not be unique.
@@ -166,7 +165,7 @@ impl HotPath<'_> {
         (&names.actions[table][action], &names.parameters[table][action][parameter])
     }
 
-    fn lanes_body(&self, stage: &Stage, lanes: &VectorStage, kept: BTreeSet<u32>) -> Vec<Stmt> {
+    fn lanes_body(&self, stage: &ResolvedStage, lanes: &VectorStage, kept: BTreeSet<u32>) -> Vec<Stmt> {
         let at = || Expr::binary("+", name("from"), name("i"));
         let data = name(if self.unit.own() { "NULL" } else { "path->data + i" });
         let mut body = declared(&lanes.rows);
@@ -183,10 +182,10 @@ impl HotPath<'_> {
         let mut writer =
             Writer::new(self, &lanes.steps, &lanes.rows, results, Expr::call("lanes_ports", [name("burst"), at()]))
                 .keeping(kept);
-        for place in &stage.looked_up {
-            let key = lanes.keys.iter().find(|(of, _)| of == place).map_or(&[][..], |(_, key)| key);
-            let held = self.look_up_name(*place);
-            let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
+        for lookup in &stage.lookups {
+            let key = lanes.keys.iter().find(|(of, _)| *of == lookup.place).map_or(&[][..], |(_, key)| key);
+            let held = self.look_up_name(lookup.place);
+            let limbs = crate::body::limbs(self.unit.key_bits(lookup.table));
             let halves = (0..2 * limbs).map(|half| match key.get(half as usize) {
                 Some(part) => writer.vector(*part),
                 None => Expr::call("lanes_broadcast", [Expr::word(0)]),

@@ -9,6 +9,7 @@ mod mistakes;
 mod prefetches;
 mod programs;
 mod queues;
+mod resolved;
 mod round_trip;
 mod router;
 mod side_exits;
