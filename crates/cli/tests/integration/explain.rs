@@ -269,7 +269,7 @@ fn a_page_shows_the_whole_graph_with_shares_and_lines() {
     assert!(is_good, "{errors}");
     let nodes = told["nodes"].as_array().expect("there are nodes");
     let edges: usize = nodes.iter().filter_map(|node| node["onward"].as_array()).map(Vec::len).sum();
-    assert_eq!(page.matches("paint-order").count(), edges, "a label an edge");
+    assert_eq!(page.matches("stroke-width=\"4\">").count(), edges, "a label on a halo for each edge");
     assert_eq!(page.matches("<g><title>").count(), nodes.len(), "a box a node");
     assert!(edges > nodes.len() && !page.contains("max-height"), "nothing is behind a scroll bar");
     for node in nodes.iter().filter(|node| node["kind"] == "branch") {

@@ -111,13 +111,13 @@ fn edge(
         x1 + bend,
         x2 + bend
     );
+    let (x, y) = ((x1 + x2) / 2.0 + 0.75 * bend, middle + 4.0);
+    let (place, share) = (format!("x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\" font-size=\"12\""), percent(share));
+    // The halo is an element of its own, below the text: not every converter knows `paint-order`.
     let _ = writeln!(
         labels,
-        "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\" font-size=\"12\" stroke=\"#ffffff\" stroke-width=\"4\" paint-order=\"stroke\" \
-         fill=\"#1f2933\">{}</text>",
-        (x1 + x2) / 2.0 + 0.75 * bend,
-        middle + 4.0,
-        percent(share)
+        "<text {place} fill=\"#ffffff\" stroke=\"#ffffff\" stroke-width=\"4\">{share}</text>\
+         <text {place} fill=\"#1f2933\">{share}</text>"
     );
 }
 
