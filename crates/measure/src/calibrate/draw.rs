@@ -58,7 +58,8 @@ struct Axis<'a> {
 const COUNTS: Number = |count| format!("{count:.0}");
 const SIZES: Number = |kb| size_name(kb as u64);
 
-pub fn curves(measured: &Measured) -> Result<String, String> {
+/// All curves; `caches` are the levels and sizes (in KB) that the processor reports.
+pub fn curves(measured: &Measured, caches: &[(u32, u64)]) -> Result<String, String> {
     let machine = &measured.machine;
     let mut svg = String::new();
     {
@@ -67,8 +68,9 @@ pub fn curves(measured: &Measured) -> Result<String, String> {
         let mut panels = panels.iter();
         let mut panel = || panels.next().expect("there is room for all panels");
         let range = range(machine);
+        let levels = levels(machine, caches);
         for (access, about, by) in ACCESSES.into_iter().filter(|(access, ..)| was_measured(machine, *access)) {
-            over_sizes(panel(), machine, access, (about, by), range)?;
+            over_sizes(panel(), machine, access, (about, by), (range, &levels))?;
         }
         over_lines(panel(), machine, range)?;
         if let Some(tlb) = &machine.tlb {
@@ -224,7 +226,7 @@ fn over_sizes(
     machine: &Machine,
     access: Access,
     (about, by): (&str, &str),
-    (least, most): (f64, f64),
+    ((least, most), levels): ((f64, f64), &[(f64, String)]),
 ) -> Result<(), String> {
     let sizes = &machine.lines.working_set_kb;
     let last = sizes.last().copied().unwrap_or(sizes[0]);
@@ -236,14 +238,26 @@ fn over_sizes(
     let x = (sizes[0] as f64..last as f64).log_scale().base(16.0);
     let axis = Axis { about: "working set", number: SIZES };
     let mut chart = chart(&room, x, (least..most).log_scale(), &axis, "cycles per cache line")?;
-    for (number, kb) in levels_kb(machine).into_iter().enumerate() {
-        mark(&mut chart, kb as f64, &format!("L{} ≤ {}", number + 1, size_name(kb)), (least, most))?;
+    for (kb, name) in levels.iter().filter(|(kb, _)| *kb < last as f64) {
+        mark(&mut chart, *kb, name, (least, most))?;
     }
     draw(&mut chart, &curves)
 }
 
-/// The largest working set before each step of the latency: one that costs half as much again, and that the next size does not go beyond by as much.
-fn levels_kb(machine: &Machine) -> Vec<u64> {
+/// Where the caches end, in KB, and what is written there: the sizes that the processor reports, else between which sizes the latency has a step.
+fn levels(machine: &Machine, caches: &[(u32, u64)]) -> Vec<(f64, String)> {
+    if caches.is_empty() {
+        let named = |(number, (from, to)): (usize, (u64, u64))| {
+            (from as f64, format!("L{}: {} to {}", number + 1, size_name(from), size_name(to)))
+        };
+        return steps_kb(machine).into_iter().enumerate().map(named).collect();
+    }
+    caches.iter().map(|(level, kb)| (*kb as f64, format!("L{level}: {}", size_name(*kb)))).collect()
+}
+
+/// Steps of the latency: the largest working set before each, and the smallest behind. The next size costs half as much again, and the one behind a step
+/// does not.
+fn steps_kb(machine: &Machine) -> Vec<(u64, u64)> {
     const STEP: f64 = 1.5;
     let sizes = &machine.lines.working_set_kb;
     let latency = |at: usize| machine.line_cycles(Access::Load, sizes[at] << 10, 1);
@@ -254,10 +268,11 @@ fn levels_kb(machine: &Machine) -> Vec<u64> {
             at += 1;
             continue;
         }
-        levels.push(sizes[at]);
+        let from = sizes[at];
         while at + 1 < sizes.len() && latency(at + 1) >= STEP * latency(at) {
             at += 1;
         }
+        levels.push((from, sizes[at]));
     }
     levels
 }
@@ -384,7 +399,7 @@ mod tests {
         let misses = vec![(0, points.clone())];
         let echo = Saturation { batches: points.clone(), rings: points.clone(), ..Saturation::default() };
         let measured = Measured { machine, windows: points.clone(), misses, bursts: points, echo, short: Vec::new() };
-        let svg = curves(&measured).expect("the curves can be drawn");
+        let svg = curves(&measured, &[(1, 48), (2, 1280)]).expect("the curves can be drawn");
         for about in [
             "loads",
             "stream with prefetch T0",
@@ -396,7 +411,8 @@ mod tests {
             "reorder buffer: ",
             "miss registers",
             "bursts of ",
-            "L1 ≤ ",
+            "L1: 48 KB",
+            "L2: 1.25 MB",
             "the in-memory port: batches of 2",
             "the in-memory port: 2 buffers",
         ] {
@@ -411,9 +427,11 @@ mod tests {
     fn a_machines_curves_have_steps_between_the_levels_of_its_caches() {
         let text = include_str!("../../../../machines/epyc-genoa.toml");
         let machine = Machine::parse(text).expect("the file is a machine's");
-        let levels = levels_kb(&machine);
-        assert!((2..=4).contains(&levels.len()) && levels.is_sorted(), "{levels:?}");
-        assert!((16..=64).contains(&levels[0]) && (256..=2048).contains(&levels[1]), "{levels:?}");
+        let steps = steps_kb(&machine);
+        assert!((2..=4).contains(&steps.len()) && steps.is_sorted(), "{steps:?}");
+        assert!((16..=64).contains(&steps[0].0) && (256..=2048).contains(&steps[1].0), "{steps:?}");
+        assert!(steps.iter().all(|(from, to)| from < to), "{steps:?}");
+        assert!(levels(&machine, &[])[0].1.starts_with("L1: ") && levels(&machine, &[])[0].1.contains(" to "));
     }
 
     #[test]

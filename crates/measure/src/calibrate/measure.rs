@@ -342,16 +342,25 @@ fn at_a_time(latency: f64, points: &[(u32, f64)]) -> u32 {
 }
 
 pub fn size_name(kb: u64) -> String {
-    match kb {
-        0..1024 => format!("{kb} KB"),
-        1024..1_048_576 => format!("{} MB", kb >> 10),
-        1_048_576.. => format!("{} GB", kb >> 20),
-    }
+    let (unit, shift) = match kb {
+        0..1024 => ("KB", 0),
+        1024..1_048_576 => ("MB", 10),
+        1_048_576.. => ("GB", 20),
+    };
+    // A cache of 1280 KB has 1.25 MB: numbers of two digits behind the point need no more.
+    let text = format!("{:.2}", kb as f64 / f64::from(1u32 << shift));
+    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_written_as_they_are() {
+        let names = [16, 100, 1024, 1280, 1536, 32 << 10, 1 << 20, 3 << 19].map(size_name);
+        assert_eq!(names, ["16 KB", "100 KB", "1 MB", "1.25 MB", "1.5 MB", "32 MB", "1 GB", "1.5 GB"]);
+    }
 
     #[test]
     fn the_window_ends_where_misses_no_longer_overlap() {
