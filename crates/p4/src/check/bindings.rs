@@ -9,6 +9,7 @@ use hlir::source::Span;
 
 use super::checker::Checker;
 use super::results::{Binding, Reference, Source};
+use super::suggestions::with_similar;
 use crate::ast::{
     Argument, DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind, Parameter, TypeParameter,
 };
@@ -175,11 +176,17 @@ impl<'a> Checker<'a> {
                 None => (at < signature.parameters.len()).then_some(at),
             };
             let Some(place) = place else {
-                let message = match &argument.name {
-                    Some(name) => format!("`{}` has no parameter `{name}`", signature.name),
-                    None => format!("too many arguments for `{}`", signature.name),
+                let Some(name) = &argument.name else {
+                    let message = format!("too many arguments for `{}`", signature.name);
+                    self.report_at_declaration(message, argument.span, signature.declaration);
+                    return None;
                 };
-                self.report_at_declaration(message, argument.span, signature.declaration);
+                let message = format!("`{}` has no parameter `{name}`", signature.name);
+                let declared = self.node(signature.declaration).span();
+                let report = Diagnostic::error(message).kind("type-error").label(argument.span, "");
+                let report = report.label(declared, "declared here");
+                let names: Vec<_> = signature.parameters.iter().map(|it| it.name.text.clone()).collect();
+                self.report(with_similar(report, &names, name));
                 return None;
             };
             if sources[place].is_some() {

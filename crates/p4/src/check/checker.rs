@@ -245,7 +245,9 @@ pub(super) fn similar<'n>(names: impl Iterator<Item = &'n Arc<str>>, name: &str)
         letters.sort_unstable();
         letters
     };
-    let far = |known: &str| if letters(known) == letters(name) { 1 } else { distance(known, name) };
+    // A word of which each letter differs is another word.
+    let replaced = |distance: usize| if distance < name.chars().count() { distance } else { usize::MAX };
+    let far = |known: &str| if letters(known) == letters(name) { 1 } else { replaced(distance(known, name)) };
     let close = names.map(|known| (far(known), known)).filter(|(far, _)| *far <= 1 + name.len() / 5);
     close.min_by(|left, right| left.cmp(right)).map(|(_, known)| known.clone())
 }

@@ -8,6 +8,7 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
 use super::checker::Checker;
+use super::suggestions::with_similar;
 use crate::ast::{Expression, ExpressionKind, NamedExpression};
 use crate::evaluate::{Value, cast, fits};
 use crate::types::Type;
@@ -241,7 +242,10 @@ impl<'a> Checker<'a> {
         self.set_type(expression, target.clone());
         for part in given {
             let Some(field) = fields.iter().find(|field| field.name == part.name.text) else {
-                self.type_error(part.name.span, format!("`{target}` has no field `{}`", part.name));
+                let message = format!("`{target}` has no field `{}`", part.name);
+                let report = Diagnostic::error(message).kind("type-error").label(part.name.span, "");
+                let names: Vec<_> = fields.iter().map(|field| field.name.clone()).collect();
+                self.report(with_similar(report, &names, &part.name));
                 continue;
             };
             let wanted = field.of_type.clone();

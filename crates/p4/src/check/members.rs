@@ -107,6 +107,7 @@ impl<'a> Checker<'a> {
         if let Some(nominal) = base.nominal() {
             report = report.label(self.node(nominal.declaration).span(), "declared here");
         }
+        report = self.with_similar_member(report, base, member);
         self.report(report)
     }
 
@@ -132,11 +133,14 @@ impl<'a> Checker<'a> {
             self.refer(expression, Reference::Callee);
             return Type::Callable;
         }
-        if matches!(named, Type::Enum(_) | Type::SerializableEnum(_) | Type::Error | Type::MatchKind) {
-            let kind = if *named == Type::Error { "not-found" } else { "type-error" };
-            return self.error(kind, member.span, format!("`{named}` has no member `{member}`"), "");
-        }
-        self.type_error(member.span, format!("`{member}` is not a member of type `{named}`"))
+        let is_enumeration = matches!(named, Type::Enum(_) | Type::SerializableEnum(_) | Type::Error | Type::MatchKind);
+        let message = match is_enumeration {
+            true => format!("`{named}` has no member `{member}`"),
+            false => format!("`{member}` is not a member of type `{named}`"),
+        };
+        let kind = if *named == Type::Error { "not-found" } else { "type-error" };
+        let report = Diagnostic::error(message).kind(kind).label(member.span, "");
+        self.report(self.with_similar_type_member(report, named, member))
     }
 
     fn stack_member(&mut self, expression: &'a Expression, stack: &Type, member: &'a Name) -> Type {
@@ -186,7 +190,7 @@ impl<'a> Checker<'a> {
         self.no_member(base, member)
     }
 
-    fn has_builtin(&self, base: &Type, name: &str) -> bool {
+    pub(super) fn has_builtin(&self, base: &Type, name: &str) -> bool {
         let value = !base.is_object()
             && !matches!(base, Type::Action(_) | Type::TableResult(_) | Type::Void | Type::Name(_) | Type::Unknown);
         match builtin(name) {

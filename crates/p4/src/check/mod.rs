@@ -104,6 +104,7 @@ mod returns;
 mod shapes;
 mod statements;
 mod states;
+mod suggestions;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ mod entries;
 mod limits;
 mod nesting;
 mod objects;
+mod suggestions;
 mod tables;
 mod warnings;
 
