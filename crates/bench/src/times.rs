@@ -25,7 +25,7 @@ fn median(mut once: impl FnMut() -> Result<Duration, Failure>) -> Result<Duratio
     Ok(times[TIMES / 2])
 }
 
-/// `bacus check` of a program of 1,500 lines, `cpp` included.
+/// `bacus check` of a program of 1,500 lines, the preprocessor included.
 pub fn check(cache: &Cache) -> Result<Duration, Failure> {
     let program = cache.fresh("bench").with_extension("p4");
     let written = fs::write(&program, long_program(LINES));

@@ -4,6 +4,7 @@ use crate::control_bench;
 use bench::{Case, Options};
 use driver::entries::Origin;
 use driver::failure::Failure;
+use driver::files;
 use driver::flags;
 use driver::options::{Native, Warnings};
 use std::path::PathBuf;
@@ -121,6 +122,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(Other::Control(arguments)) = &arguments.other {
         return control_bench::run(arguments);
+    }
+    if let Some(directory) = &arguments.out {
+        files::check_writable(&directory.join("bench.json"))?;
     }
     bench::run(&Options {
         applications: arguments.applications.clone(),

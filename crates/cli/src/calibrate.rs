@@ -2,7 +2,7 @@
 
 use driver::failure::Failure;
 use driver::files;
-use driver::machine_file::default_file;
+use driver::machine_file::{self, default_file};
 use driver::ports;
 use driver::stdout::{print, say};
 use measure::calibrate::{self, AtHand, MEMORY, Measured, draw, pages_of_host, size_name};
@@ -54,14 +54,27 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return if agree { Ok(()) } else { Err(Failure::Said) };
     }
     let output = arguments.output.clone().unwrap_or_else(default_file);
+    let picture = arguments.svg.clone().map(|named| named.unwrap_or_else(|| output.with_extension("svg")));
+    check_outputs(arguments, &output, picture.as_deref())?;
     let svg = if arguments.ports.is_empty() { machine(arguments, &output)? } else { port(arguments, &output)? };
     say!("machine file: {}", output.display());
-    if let Some(named) = &arguments.svg {
-        let path = named.clone().unwrap_or_else(|| output.with_extension("svg"));
+    if let Some(path) = picture {
         files::write(&path, svg.map_err(Failure::environment)?.as_bytes())?;
         say!("curves: {}", path.display());
     }
     Ok(())
+}
+
+/// Refuses, before anything is measured, what could not be saved.
+fn check_outputs(arguments: &Arguments, output: &Path, picture: Option<&Path>) -> Result<(), Failure> {
+    let hint = |failure: Failure| match &failure {
+        Failure::Environment(text) if arguments.output.is_none() => {
+            Failure::Environment(format!("{text}hint: name another file with -o\n"))
+        }
+        Failure::Environment(_) | Failure::Input(_) | Failure::Said => failure,
+    };
+    files::check_writable(output).map_err(hint)?;
+    picture.map_or(Ok(()), files::check_writable)
 }
 
 /// Measures the machine, and draws what was seen.
@@ -78,7 +91,7 @@ fn machine(arguments: &Arguments, output: &Path) -> Result<Result<String, String
     if arguments.output.is_none() {
         calibrate::copy_to_cache(output)?;
     }
-    Ok(draw::curves(&measured))
+    Ok(draw::curves(&measured, &machine_file::caches()))
 }
 
 /// Measures an echo on the ports that were named.

@@ -4,7 +4,7 @@ use crate::p4info_files;
 use clap::{Args, ValueEnum};
 use driver::entries::Origin;
 use driver::failure::Failure;
-use driver::files::write;
+use driver::files::{check_writable, write};
 use driver::frontend::{self, Described};
 use driver::options::{DescriptorKind, Native, Passes, Source};
 use driver::stdout::print;
@@ -76,6 +76,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         described.write(&interface)?;
         loaded
     };
+    let form = arguments.emit.unwrap_or(Emit::So);
+    let path = arguments.path(&loaded.program.name, form);
+    path.as_deref().map_or(Ok(()), check_writable)?;
     let externs = externs::find(&loaded.program, &arguments.native)?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
@@ -86,17 +89,29 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         plan.descriptor = descriptor.plan();
     }
     let c = compile::emit(&program, &plan, &externs)?;
-    match arguments.emit.unwrap_or(Emit::So) {
-        Emit::C => match target(arguments.output.as_deref(), &program.name, "c") {
-            Some(path) => write(&path, c.as_bytes()),
-            None => print(&c),
-        },
+    let bytes = match form {
+        Emit::C => c.into_bytes(),
         Emit::So => {
             let native = inputs::native_for(passes.machine.as_deref(), &arguments.native);
             let object = compile::object(&program.name, &c, plan.descriptor, (&native, &externs))?;
-            let bytes = fs::read(&object).map_err(|error| Failure::unreadable(&object, &error))?;
-            let path = target(arguments.output.as_deref(), &program.name, "so");
-            write(&path.unwrap_or_else(|| PathBuf::from(format!("{}.so", program.name))), &bytes)
+            fs::read(&object).map_err(|error| Failure::unreadable(&object, &error))?
+        }
+    };
+    match path {
+        Some(path) => write(&path, &bytes),
+        None => print(&String::from_utf8_lossy(&bytes)),
+    }
+}
+
+impl Arguments {
+    /// The file to write; none for C on standard output.
+    fn path(&self, name: &str, form: Emit) -> Option<PathBuf> {
+        match form {
+            Emit::C => target(self.output.as_deref(), name, "c"),
+            Emit::So => {
+                let named = target(self.output.as_deref(), name, "so");
+                Some(named.unwrap_or_else(|| PathBuf::from(format!("{name}.so"))))
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use driver::entries::{bound, compact_form, failure, keep, warn};
 use driver::failure::Failure;
 use driver::options::Source;
-use driver::stdout::say;
+use driver::stdout::{counted, say};
 use driver::{files, frontend};
 use interp::PORTS;
 use std::path::PathBuf;
@@ -32,6 +32,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.output.as_deref().map_or(Ok(()), files::check_writable)?;
     let program = frontend::load(&arguments.source)?.program;
     let mut switch = interp::Switch::new(&program, 0, PORTS);
     let mut kept = Vec::new();
@@ -47,13 +48,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (entries, own) = (switch.content(id).entries, table.entries.len());
         if entries > 0 {
             let own = if own == 0 { String::new() } else { format!(" ({own} of the program)") };
-            say!("{}: {entries} entries{own}", table.name);
+            say!("{}: {}{own}", table.name, counted(entries, "entry", "entries"));
         }
     }
     match &arguments.output {
         Some(path) => {
             files::write(path, &compact_form(&program, &kept))?;
-            say!("{}: {} entries", path.display(), kept.len());
+            say!("{}: {}", path.display(), counted(kept.len() as u64, "entry", "entries"));
             Ok(())
         }
         None => Ok(()),

@@ -68,6 +68,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.native.check()?;
+    arguments.output.as_deref().map_or(Ok(()), files::check_writable)?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
     let usual = if arguments.measure { DescriptorKind::Own } else { DescriptorKind::Mbuf };

@@ -13,7 +13,7 @@ pub struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// An unknown ending is a mistake, and known before any work is done.
+    /// An unknown ending, and a file that cannot be written, are known before any work is done.
     pub fn of(info: &'a [PathBuf], entries: &'a [PathBuf]) -> Result<Files<'a>, Failure> {
         let formats = |paths: &'a [PathBuf]| {
             let known = paths.iter().map(|path| match Format::of(path) {
@@ -25,6 +25,7 @@ impl<'a> Files<'a> {
             });
             known.collect::<Result<Vec<_>, Failure>>()
         };
+        info.iter().chain(entries).try_for_each(|path| files::check_writable(path))?;
         Ok(Files { info: formats(info)?, entries: formats(entries)? })
     }
 

@@ -1,19 +1,16 @@
-//! From a program's file to HLIR: preprocessing by the system's `cpp`, the P4 frontend, or the reader of HLIR text.
+//! From a program's file to HLIR: preprocessing by the C compiler, the P4 frontend, or the reader of HLIR text.
 
 use crate::failure::Failure;
 use crate::files;
 use crate::inputs;
 use crate::options::{Passes, Source};
 use crate::plan_file::{PlanFile, PlanFiles};
+use crate::preprocessor::{is_bundled, preprocess};
 use hlir::diagnostic::Diagnostic;
 use hlir::source::SourceMap;
 use hlir::{Plan, Program};
 use opt::inputs::Joins;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-include!(concat!(env!("OUT_DIR"), "/includes.rs"));
 
 /// A program, and the plan that stood beside it if its file was HLIR.
 pub struct Loaded {
@@ -164,10 +161,9 @@ fn in_the_program(source: &Source, diagnostic: Diagnostic, map: &SourceMap) -> D
 fn is_own(source: &Source, file: &str) -> bool {
     let file = Path::new(file);
     let beside = source.program.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let is_brought = |(name, _): &(&str, &str)| file.to_string_lossy().contains("/include-") && file.ends_with(name);
     let is_below = |folder: &Path| folder == Path::new(".") && file.is_relative() || file.starts_with(folder);
     let elsewhere = |folder: &PathBuf| file.starts_with(folder) && !beside.starts_with(folder);
-    is_below(beside) || !(source.include.iter().any(elsewhere) || INCLUDES.iter().any(is_brought))
+    is_below(beside) || !(source.include.iter().any(elsewhere) || is_bundled(file))
 }
 
 /// The name of generated files: letters, digits and `_`.
@@ -175,58 +171,6 @@ fn name_of(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let plain: String = stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
     if plain.starts_with(|letter: char| letter.is_ascii_alphabetic()) { plain } else { format!("p_{plain}") }
-}
-
-/// Runs `cpp` as P4 users expect: no predefined macros, no system headers, line marks and comments kept.
-fn preprocess(source: &Source) -> Result<String, Failure> {
-    // Said here, in our words: cpp would say it in its own, twice.
-    fs::File::open(&source.program).map_err(|error| Failure::unreadable(&source.program, &error))?;
-    if source.program.is_dir() {
-        return Err(Failure::input(format!("{}: is a directory", source.program.display())));
-    }
-    let cache = files::cache()?;
-    let brought = cache.unpack("include", INCLUDES).map_err(|error| Failure::unwritable(cache.root(), &error))?;
-    let mut command = Command::new("cpp");
-    command.args(["-C", "-undef", "-nostdinc", "-x", "assembler-with-cpp"]);
-    // What p4c-bm2-ss defines: what programs do for BMv2 is what they are to do here.
-    command.args(["-D__TARGET_BACUS__", "-D__TARGET_BMV2__"]);
-    command.args(source.define.iter().map(|define| format!("-D{define}")));
-    command.args(source.undefine.iter().map(|undefine| format!("-U{undefine}")));
-    command.args(source.include.iter().chain([&brought]).flat_map(|directory| [Path::new("-I"), directory]));
-    command.env("LC_ALL", "C").arg(&source.program);
-    let output = command.output().map_err(|error| {
-        Failure::environment(format!("the C preprocessor `cpp` cannot be run: {error}\nhint: apt-get install cpp"))
-    })?;
-    if !output.status.success() {
-        return Err(Failure::Input(cpp_errors(&String::from_utf8_lossy(&output.stderr))));
-    }
-    Ok(text_of(output.stdout))
-}
-
-/// Comments were written in older character sets, too: what is not UTF-8 is taken for Latin-1, in which any byte is a letter.
-fn text_of(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().iter().map(|byte| char::from(*byte)).collect())
-}
-
-/// The preprocessor's messages in the shape of ours: `file.p4(12): [--Werror=preprocessor] error: ...`.
-fn cpp_errors(stderr: &str) -> String {
-    let mut text = String::new();
-    for line in stderr.lines() {
-        let message = ["fatal error: ", "error: "].iter().find_map(|word| line.split_once(word));
-        let Some((place, message)) = message else { continue };
-        let mut place = place.trim_end_matches([':', ' ']).rsplitn(3, ':');
-        let (column, number, file) = (place.next(), place.next(), place.next());
-        match (file, number, column) {
-            (Some(file), Some(number), Some(_)) => {
-                text.push_str(&format!("{file}({number}): [--Werror=preprocessor] error: {message}\n"));
-            }
-            _ => text.push_str(&format!("error: {message}\n")),
-        }
-        if message.ends_with("No such file or directory") {
-            text.push_str("hint: name the directory of included files with -I\n");
-        }
-    }
-    if text.is_empty() { format!("error: the preprocessor failed\n{stderr}") } else { text }
 }
 
 /// The plan and the program after the passes that were chosen, up to and including `until`.
@@ -273,13 +217,6 @@ fn selection(passes: &Passes) -> opt::Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn messages_of_the_preprocessor_are_in_the_shape_of_ours() {
-        let text = cpp_errors("r.p4:3:10: fatal error: x.p4: No such file or directory\ncompilation terminated.\n");
-        assert!(text.starts_with("r.p4(3): [--Werror=preprocessor] error: x.p4: No such"), "{text}");
-        assert!(text.contains("-I"), "{text}");
-    }
 
     #[test]
     fn names_of_files_become_names_of_programs() {

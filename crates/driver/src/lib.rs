@@ -21,6 +21,7 @@ pub mod pcap;
 pub mod plan_file;
 pub mod port_burst;
 pub mod ports;
+mod preprocessor;
 pub mod random;
 pub mod stdout;
 mod warnings;

@@ -30,6 +30,11 @@ pub fn end() -> ExitCode {
     if IS_LOST.load(Ordering::Relaxed) { Failure::Environment(String::new()).report() } else { ExitCode::SUCCESS }
 }
 
+/// A number of things, with their name in singular or plural.
+pub fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
 /// Writes all of a text.
 pub fn print(text: &str) -> Result<(), Failure> {
     match std::io::stdout().write_all(text.as_bytes()) {

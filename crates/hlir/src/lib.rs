@@ -17,6 +17,7 @@ pub mod node;
 pub mod notes;
 pub mod objects;
 pub mod plan;
+pub mod ports;
 pub mod program;
 pub mod resolved;
 pub mod source;
@@ -41,6 +42,7 @@ pub use objects::{
     ValueSet,
 };
 pub use plan::Plan;
+pub use ports::PortNumbers;
 pub use program::{Budget, KeyField, Parser, Program};
 pub use resolved::ResolvedPlan;
 pub use statement::{Argument, Call, HashInput, Statement};

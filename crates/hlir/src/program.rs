@@ -153,14 +153,6 @@ impl Program {
         expression.type_in(self, parameters)
     }
 
-    /// How many bits a port has that packets are sent by: those of the architecture's port numbers, which may be written in more.
-    pub fn port_width(&self, port: &Expression) -> u32 {
-        if let Expression::Extend { operand, signed: false, .. } = port {
-            return self.port_width(operand);
-        }
-        self.expression_type(port, &[]).width()
-    }
-
     /// Kinds and widths of a table's keys, as [`Structure`](crate::plan::Structure) asks for them.
     pub fn key_kinds(&self, table: TableId) -> Vec<(MatchKind, u32)> {
         let keys = self.tables[table].keys.iter();

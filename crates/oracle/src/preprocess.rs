@@ -1,14 +1,14 @@
-//! Runs `cpp` on a program, with the architectures of the project.
+//! Runs the C preprocessor on a program, with the architectures of the project.
 
 use std::path::Path;
 use std::process::Command;
 
 /// The text of a program with its includes, which the directories are searched for.
 pub fn preprocess(program: &Path, directories: &[&Path]) -> Result<String, String> {
-    let mut command = Command::new("cpp");
-    command.args(["-undef", "-nostdinc", "-x", "assembler-with-cpp", "-D__TARGET_BMV2__"]);
+    let mut command = Command::new("gcc");
+    command.args(["-E", "-undef", "-nostdinc", "-x", "assembler-with-cpp", "-D__TARGET_BMV2__"]);
     command.args(directories.iter().flat_map(|directory| [Path::new("-I"), directory]));
-    let output = command.env("LC_ALL", "C").arg(program).output().map_err(|error| format!("cpp: {error}"))?;
+    let output = command.env("LC_ALL", "C").arg(program).output().map_err(|error| format!("gcc -E: {error}"))?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }

@@ -1,6 +1,6 @@
-//! Reads the line marks that `cpp` leaves in its output, so that messages name the files people wrote.
+//! Reads the line marks that the C preprocessor leaves in its output, so that messages name the files people wrote.
 //!
-//! Running `cpp` is the caller's business (`cpp -undef -nostdinc -x assembler-with-cpp -I...`): this crate reads no files.
+//! Running it is the caller's business (`gcc -E -undef -nostdinc -x assembler-with-cpp -I...`): this crate reads no files.
 //! The text itself stays as it is, since spans are offsets into it; the lexer skips the lines that begin with `#`.
 
 use hlir::source::{LineMark, SourceMap};

@@ -9,7 +9,7 @@ use super::{Mistake, Place, matches, names};
 use control::plane::{self, Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, Parameter, ProfileId, Program, RegisterId, Table};
-use hlir::{Effect, NodeKind, TableId, ValueSetId, interface::Physical};
+use hlir::{PortNumbers, TableId, ValueSetId, interface::Physical};
 use la_arena::Arena;
 use num_bigint::BigUint;
 use std::collections::{BTreeMap, HashMap};
@@ -101,8 +101,7 @@ pub(super) struct Binder<'p> {
     nodes: Vec<(u16, Vec<u32>)>,
     /// Handles of each multicast group's nodes.
     groups: BTreeMap<u32, Vec<usize>>,
-    /// Bits of the architecture's port numbers; nothing for a program that sends nowhere.
-    port_bits: Option<u32>,
+    port_numbers: PortNumbers,
     warnings: Vec<Mistake>,
 }
 
@@ -111,29 +110,20 @@ type Controls = Result<Vec<Control>, Mistake>;
 impl<'p> Binder<'p> {
     fn new(program: &'p Program) -> Binder<'p> {
         let (labels, nodes, groups, warnings) = (HashMap::new(), Vec::new(), BTreeMap::new(), Vec::new());
-        Binder { program, labels, nodes, groups, port_bits: port_bits(program), warnings }
+        Binder { program, labels, nodes, groups, port_numbers: program.port_numbers(), warnings }
     }
 
     /// A port that the program's port numbers can name.
     fn port(&self, word: &Word) -> Result<u32, Mistake> {
         let port = matches::small(word, "a port")?;
-        self.check_port(port, word.place)?;
-        Ok(port)
-    }
-
-    fn check_port(&self, port: u32, place: Place) -> Result<(), Mistake> {
-        match self.port_bits.filter(|bits| *bits < 32 && port >> bits != 0) {
-            Some(bits) => {
-                let message = format!("there is no port {port}: port numbers have {bits} bits in this program");
-                Err(Mistake::new(place, message))
-            }
-            None => Ok(()),
-        }
+        self.port_numbers.unnamed(port).map_or(Ok(port), |why| Err(Mistake::new(word.place, why)))
     }
 
     fn acts(&mut self, command: &Command) -> Result<Vec<Act>, Mistake> {
-        if let Kind::Packet { port, .. } | Kind::Expect { port, .. } = &command.kind {
-            self.check_port(*port, command.place)?;
+        if let Kind::Packet { port, .. } | Kind::Expect { port, .. } = &command.kind
+            && let Some(why) = self.port_numbers.unusable(*port)
+        {
+            return Err(Mistake::new(command.place, why));
         }
         let act = match &command.kind {
             Kind::Packet { port, bytes } => Act::Packet { port: *port, bytes: bytes.clone() },
@@ -489,19 +479,6 @@ impl<'p> Binder<'p> {
 fn instance(word: &Word) -> Result<u16, Mistake> {
     let number = matches::number(word, 16, "an instance")?;
     Ok(u16::try_from(number).expect("the number was found to have 16 bits at most"))
-}
-
-/// How many bits the widest port has by which the program sends.
-fn port_bits(program: &Program) -> Option<u32> {
-    let rules = program.nodes.values().flat_map(|node| {
-        let NodeKind::Buffer { rules, .. } = &node.kind else { return &[][..] };
-        rules.as_slice()
-    });
-    let ports = rules.filter_map(|rule| {
-        let Effect::Send { port } = &rule.effect else { return None };
-        Some(program.port_width(port))
-    });
-    ports.max()
 }
 
 /// The name of an entry, which may be written with a `$` in front.

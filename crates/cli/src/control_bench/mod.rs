@@ -110,6 +110,7 @@ fn builder(native: &Native) -> Builder {
         burst: None,
         descriptor: Descriptor::Own,
         given: None,
+        ports: Vec::new(),
     }
 }
 

@@ -11,10 +11,13 @@ use gnmi::Interfaces;
 use native::{MissHandler, Replay};
 use p4runtime::{Server, Settings, Tls};
 use runtime::open_files;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Controllers")]
@@ -126,12 +129,49 @@ fn local_socket() -> Option<PathBuf> {
     let folder = socket_folder();
     // Only the user may reach into the switch.
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
+    remove_stale_sockets(&folder);
     Some(folder.join(format!("{}.sock", std::process::id())))
+}
+
+/// Removes the sockets of switches that were killed: none answers there. One that is younger than a minute may be about to answer.
+fn remove_stale_sockets(folder: &Path) {
+    const YOUNG: Duration = Duration::from_secs(60);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_gone = || !Path::new("/proc").join(path.file_stem().unwrap_or_default()).exists();
+        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
+        let is_refused = || UnixStream::connect(&path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused);
+        let is_socket = path.extension().is_some_and(|extension| extension == "sock");
+        if is_socket && (is_gone() || age().is_some_and(|age| age > YOUNG)) && is_refused() {
+            drop(std::fs::remove_file(path));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn sockets_of_killed_switches_are_removed() {
+        let folder = std::env::temp_dir().join(format!("bacus-sockets-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a directory can be made");
+        let socket = |name: &str| folder.join(name);
+        // The file of a socket outlives its process. A number beyond the largest of a process is of none.
+        for name in ["4194305.sock", "4194306.sock", "1.sock"] {
+            drop(UnixListener::bind(socket(name)).expect("a socket can be made"));
+        }
+        std::fs::remove_file(socket("4194306.sock")).expect("the socket is there");
+        let alive = UnixListener::bind(socket("4194306.sock")).expect("a socket can be made");
+        std::fs::write(socket("other"), "").expect("a file can be written");
+        remove_stale_sockets(&folder);
+        let left = ["4194306.sock", "1.sock", "other"].map(|name| socket(name).exists());
+        assert_eq!(left, [true; 3], "one answers, one is young, one is no socket");
+        assert!(!socket("4194305.sock").exists());
+        drop(alive);
+        std::fs::remove_dir_all(&folder).expect("the directory is there");
+    }
 
     #[test]
     fn an_address_has_numbers_and_a_port() {

@@ -25,7 +25,7 @@ use driver::flags;
 use driver::frontend;
 use driver::inputs;
 use driver::options::{Native, Passes, Source};
-use driver::ports::{Port, announce, check_ports};
+use driver::ports::{Claim, Port, announce, check_ports, claim_interfaces};
 use driver::stdout::say;
 use interfaces::PortInterfaces;
 use live::{Built, Live, Shared};
@@ -146,10 +146,12 @@ pub struct Running {
     pub busy: Duration,
     /// The ports' counts, once the workers have ended.
     pub final_counts: BTreeMap<u16, PortCounts>,
+    _claims: Vec<Claim>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_ports(&arguments.ports)?;
+    arguments.profile_out.as_deref().map_or(Ok(()), files::check_writable)?;
     let built = match arguments.source.program.as_os_str() == NO_PROGRAM {
         true if !arguments.entries.is_empty() => {
             let message = "--entries are those of a program: name it, or let the controller write them";
@@ -170,11 +172,24 @@ fn build(arguments: &Arguments) -> Result<Built, Failure> {
     let loaded = frontend::load(&arguments.source)?;
     let named = |why: String| Failure::input(format!("{}: {why}", arguments.source.program.display()));
     loaded.program.runnable().map_err(named)?;
+    check_numbers(&loaded.program, &port_numbers(arguments)).map_err(Failure::input)?;
     pushed::build_loaded(&builder(arguments, None), loaded, |plan| {
         if arguments.profile_out.is_some() {
             inputs::counting(plan);
         }
     })
+}
+
+/// The ports that a program must be able to name: those with devices, and that of packet-ins and packet-outs.
+fn port_numbers(arguments: &Arguments) -> Vec<u32> {
+    let devices = arguments.ports.iter().map(|port| u32::from(port.number));
+    devices.chain(arguments.controllers.cpu_port).collect()
+}
+
+/// Refuses a port beyond the architecture's numbers, and its drop port.
+pub fn check_numbers(program: &hlir::Program, ports: &[u32]) -> Result<(), String> {
+    let numbers = program.port_numbers();
+    ports.iter().find_map(|port| numbers.unusable(*port)).map_or(Ok(()), Err)
 }
 
 fn passes(arguments: &Arguments) -> Passes {
@@ -193,6 +208,7 @@ fn builder(arguments: &Arguments, built: Option<&Built>) -> Builder {
         burst: arguments.burst,
         descriptor: hlir::plan::Descriptor::Mbuf,
         given: built.cloned(),
+        ports: port_numbers(arguments),
     }
 }
 
@@ -223,6 +239,8 @@ fn switch(arguments: &Arguments, built: Option<&Built>) -> Result<(), Failure> {
 
 /// DPDK started, ports open, entries loaded; no packet has moved yet.
 fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failure> {
+    let (claims, warnings) = claim_interfaces(&arguments.ports);
+    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let dpdk_failed = |error: runtime::DpdkError| Failure::environment(error);
     let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
     let layer = compile::compiler(&native)?.dpdk_layer(&files::cache()?)?;
@@ -271,5 +289,6 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
         workers: arguments.workers,
         busy: Duration::ZERO,
         final_counts: BTreeMap::new(),
+        _claims: claims,
     })
 }

@@ -26,6 +26,8 @@ pub struct Builder {
     pub descriptor: Descriptor,
     /// What runs if a controller pushes the form of another switch for the program of the command line.
     pub given: Option<Built>,
+    /// Numbers of the switch's ports.
+    pub ports: Vec<u32>,
 }
 
 /// `p4.tmp.P4DeviceConfig`, in which the tools of p4lang wrap what they push.
@@ -73,6 +75,7 @@ pub fn build(builder: &Builder, config: &[u8], info: Option<&P4Info>) -> Result<
     let source = Source { program: file.0.clone(), ..builder.source.clone() };
     let built = frontend::load(&source).and_then(|loaded| {
         loaded.program.runnable().map_err(Failure::input)?;
+        super::check_numbers(&loaded.program, &builder.ports).map_err(Failure::input)?;
         build_loaded(builder, loaded, |_| {})
     });
     built.map_err(|failure| Refusal::wrong(sentence(&failure, &file)))

@@ -3,7 +3,7 @@
 use super::Running;
 use super::account::Account;
 use driver::ports::{Device, Port};
-use driver::stdout::say;
+use driver::stdout::{counted, say};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -97,11 +97,13 @@ fn print_balance(account: &Account) {
 
 fn print_speed(account: &Account) {
     if account.entries > 0 {
-        say!("{} entries loaded in {:.2} s", account.entries, account.load_time.as_secs_f64());
+        let entries = counted(account.entries, "entry", "entries");
+        say!("{entries} loaded in {:.2} s", account.load_time.as_secs_f64());
     }
     if let Some(rate) = account.rate() {
         let seconds = account.busy.as_secs_f64();
-        say!("{} packets in {seconds:.3} s with traffic: {rate:.0} packets per second", account.received);
+        let packets = counted(account.received, "packet", "packets");
+        say!("{packets} in {seconds:.3} s with traffic: {rate:.0} packets per second");
     }
 }
 

@@ -65,6 +65,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.profile_out.as_deref().map_or(Ok(()), files::check_writable)?;
     let loaded = frontend::load(&arguments.source)?;
     if arguments.trace.is_asked() {
         let externs = ForInterpreter::compile(&loaded.program, &arguments.native)?;

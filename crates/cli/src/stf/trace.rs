@@ -89,9 +89,11 @@ pub fn run(
             let (packets, outputs, drops) = (summary.packets, summary.outputs, summary.drops);
             say!("{}: passed", path.display());
             say!(
-                "{packets} packets, {outputs} sent, {drops} dropped, {} hits, {} misses: both engines agree",
+                "{packets} packets, {outputs} sent, {drops} dropped, {} hits, {} misses: both engines agree, with {} packets at each \
+                 of the bursts 1, 7, 32 and 64",
                 summary.hits,
-                summary.misses
+                summary.misses,
+                options.count
             );
             Ok(())
         }

@@ -6,6 +6,7 @@
 mod accounts;
 mod applications;
 mod architectures;
+mod before_work;
 mod bench;
 mod calibrate;
 mod captures;

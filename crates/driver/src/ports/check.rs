@@ -32,15 +32,10 @@ fn check_devices(one: &Port, other: &Port) -> Result<(), Failure> {
 
 /// What a device is told apart by: the interface, or the first word of DPDK's arguments.
 fn device(port: &Port) -> Option<&str> {
-    match &port.device {
-        Device::Captures { .. } => None,
-        Device::Interface(name) => Some(name),
-        Device::Devargs(devargs) => {
-            let of_packets = devargs.starts_with("net_af_packet") || devargs.starts_with("net_af_xdp");
-            let interface = devargs.split(',').find_map(|argument| argument.strip_prefix("iface="));
-            interface.filter(|_| of_packets).or(devargs.split(',').next())
-        }
-    }
+    port.interface().or(match &port.device {
+        Device::Captures { .. } | Device::Interface(_) => None,
+        Device::Devargs(devargs) => devargs.split(',').next(),
+    })
 }
 
 /// The output of one port must not be the input or the output of any.

@@ -1,13 +1,17 @@
 //! `--port N=SPEC`: the device for a port of the program.
 
 mod check;
+mod claim;
 mod leftovers;
 mod ring;
 
 use crate::failure::Failure;
+use crate::files;
 use crate::packets::{self, Packets};
 use crate::pcap;
 pub use check::check_ports;
+pub use claim::{Claim, claim_interfaces};
+use nix::net::if_::{if_nameindex, if_nametoindex};
 use runtime::{DpdkError, DpdkSettings, PortCounts};
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
@@ -79,9 +83,12 @@ impl Port {
                     let message = format!("{}: there is no directory {}", output.display(), directory.display());
                     return Err(Failure::input(message));
                 }
+                if !output.as_os_str().is_empty() {
+                    files::check_writable(output)?;
+                }
                 takes_captures(output)
             }
-            Device::Interface(name) if !Path::new("/sys/class/net").join(name).exists() => {
+            Device::Interface(name) if if_nametoindex(name.as_str()).is_err() => {
                 let names = interfaces().join(", ");
                 Err(Failure::input(format!(
                     "port {}: there is no interface `{name}`\nhint: interfaces are {names}; a capture is pcap:IN,OUT",
@@ -157,6 +164,19 @@ impl Port {
     /// Whether packets of this port come to an end.
     pub fn ends(&self) -> bool {
         matches!(self.device, Device::Captures { .. })
+    }
+
+    /// The interface of the kernel by which the device receives, if it does so.
+    fn interface(&self) -> Option<&str> {
+        match &self.device {
+            Device::Captures { .. } => None,
+            Device::Interface(name) => Some(name),
+            Device::Devargs(devargs) => {
+                let of_packets = devargs.starts_with("net_af_packet") || devargs.starts_with("net_af_xdp");
+                let named = devargs.split(',').find_map(|argument| argument.strip_prefix("iface="));
+                named.filter(|_| of_packets)
+            }
+        }
     }
 
     /// The PCI address, if the device is a NIC.
@@ -256,9 +276,11 @@ pub fn announce(ports: &[Port], settings: &mut DpdkSettings) {
     settings.reads_buffers = ports.iter().any(Port::reads_buffers);
 }
 
+/// Names of the interfaces in the network namespace of this process. /sys/class/net has those of the namespace in which /sys was mounted.
 fn interfaces() -> Vec<String> {
-    let entries = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let listed = if_nameindex();
+    let mut names: Vec<String> =
+        listed.iter().flatten().map(|interface| interface.name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }

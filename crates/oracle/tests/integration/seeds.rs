@@ -24,7 +24,7 @@ fn read(file: &Path) -> String {
 #[test]
 fn a_thousand_random_programs_mean_the_same_twice() {
     let settings = Settings { seed: 1, limit: Limit::Programs(1000), threads: 2, out: None, native: None };
-    let architectures = Architectures::read().expect("cpp reads the architectures");
+    let architectures = Architectures::read().expect("the preprocessor reads the architectures");
     let summary = drive(&architectures, &settings, &|_| {});
     assert_eq!(summary.programs, 1000);
     assert!(summary.undefined.len() <= 20, "too many programs use undefined values: {:?}", summary.undefined);
@@ -41,7 +41,7 @@ fn the_evaluator_passes_the_tests_of_the_language_and_the_architectures() {
     let (mut passed, mut failed) = (0, Vec::new());
     for test in files.filter(|file| file.extension().is_some_and(|ending| ending == "stf")) {
         let program = test.with_extension("p4");
-        let text = preprocess(&program, &[&path("../../include")]).expect("cpp reads the program");
+        let text = preprocess(&program, &[&path("../../include")]).expect("the preprocessor reads the program");
         match run_text(&program.display().to_string(), &text, &read(&test)) {
             Verdict::Passed => passed += 1,
             Verdict::Failed(_) if LIMITS.iter().any(|limited| test.ends_with(limited)) => {}

@@ -58,7 +58,11 @@ impl LeftOut {
             .0
             .iter()
             .map(|(command, (place, count, why))| {
-                let lines = if *count == 1 { String::new() } else { format!(", here and {} times more", count - 1) };
+                let lines = match count {
+                    1 => String::new(),
+                    2 => ", here and once more".to_string(),
+                    _ => format!(", here and {} times more", count - 1),
+                };
                 Mistake::new(*place, format!("skipped `{command}`{lines}: it {why}"))
             })
             .collect();
