@@ -172,7 +172,7 @@ fn build(arguments: &Arguments) -> Result<Built, Failure> {
     let loaded = frontend::load(&arguments.source)?;
     let named = |why: String| Failure::input(format!("{}: {why}", arguments.source.program.display()));
     loaded.program.runnable().map_err(named)?;
-    check_numbers(&loaded.program, &port_numbers(arguments)).map_err(Failure::input)?;
+    pushed::check_numbers(&loaded.program, &port_numbers(arguments)).map_err(Failure::input)?;
     pushed::build_loaded(&builder(arguments, None), loaded, |plan| {
         if arguments.profile_out.is_some() {
             inputs::counting(plan);
@@ -184,12 +184,6 @@ fn build(arguments: &Arguments) -> Result<Built, Failure> {
 fn port_numbers(arguments: &Arguments) -> Vec<u32> {
     let devices = arguments.ports.iter().map(|port| u32::from(port.number));
     devices.chain(arguments.controllers.cpu_port).collect()
-}
-
-/// Refuses a port beyond the architecture's numbers, and its drop port.
-pub fn check_numbers(program: &hlir::Program, ports: &[u32]) -> Result<(), String> {
-    let numbers = program.port_numbers();
-    ports.iter().find_map(|port| numbers.unusable(*port)).map_or(Ok(()), Err)
 }
 
 fn passes(arguments: &Arguments) -> Passes {

@@ -75,10 +75,16 @@ pub fn build(builder: &Builder, config: &[u8], info: Option<&P4Info>) -> Result<
     let source = Source { program: file.0.clone(), ..builder.source.clone() };
     let built = frontend::load(&source).and_then(|loaded| {
         loaded.program.runnable().map_err(Failure::input)?;
-        super::check_numbers(&loaded.program, &builder.ports).map_err(Failure::input)?;
+        check_numbers(&loaded.program, &builder.ports).map_err(Failure::input)?;
         build_loaded(builder, loaded, |_| {})
     });
     built.map_err(|failure| Refusal::wrong(sentence(&failure, &file)))
+}
+
+/// Refuses a port beyond the architecture's numbers, and its drop port.
+pub fn check_numbers(program: &hlir::Program, ports: &[u32]) -> Result<(), String> {
+    let numbers = program.port_numbers();
+    ports.iter().find_map(|port| numbers.unusable(*port)).map_or(Ok(()), Err)
 }
 
 /// A program for the ports of a switch; `adjust` has the last word on its plan.

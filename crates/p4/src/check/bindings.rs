@@ -9,7 +9,7 @@ use hlir::source::Span;
 
 use super::checker::Checker;
 use super::results::{Binding, Reference, Source};
-use super::suggestions::with_similar;
+use super::spelling::with_similar;
 use crate::ast::{
     Argument, DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind, Parameter, TypeParameter,
 };

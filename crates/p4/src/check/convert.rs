@@ -8,7 +8,7 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
 use super::checker::Checker;
-use super::suggestions::with_similar;
+use super::spelling::with_similar;
 use crate::ast::{Expression, ExpressionKind, NamedExpression};
 use crate::evaluate::{Value, cast, fits};
 use crate::types::Type;

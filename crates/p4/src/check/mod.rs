@@ -102,6 +102,7 @@ mod operators;
 mod results;
 mod returns;
 mod shapes;
+mod spelling;
 mod statements;
 mod states;
 mod suggestions;

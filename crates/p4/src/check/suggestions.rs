@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hlir::diagnostic::Diagnostic;
 
-use super::checker::{Checker, similar};
+use super::checker::Checker;
+use super::spelling::with_similar;
 use crate::ast::{DeclarationKind, Name};
 use crate::types::Type;
 
@@ -64,13 +65,5 @@ impl Checker<'_> {
         };
         members.extend(BUILTINS.into_iter().filter(|builtin| self.has_builtin(base, builtin)).map(Arc::from));
         members
-    }
-}
-
-/// Adds the name that is spelled most like the one that was written, if one is near.
-pub(super) fn with_similar(report: Diagnostic, known: &[Arc<str>], name: &Name) -> Diagnostic {
-    match similar(known.iter(), name.as_str()) {
-        Some(similar) => report.hint(format!("did you mean `{similar}`?")),
-        None => report,
     }
 }

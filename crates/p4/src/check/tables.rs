@@ -143,7 +143,7 @@ impl<'a> Checker<'a> {
         let report = Diagnostic::error(format!("{name}: declaration not found"))
             .kind("not-found")
             .label(element.match_kind.span, "no match kind has this name");
-        let hint = match super::checker::similar(known.iter(), name) {
+        let hint = match super::spelling::similar(known.iter(), name) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None if known.is_empty() => "include `core.p4`, which declares `exact`, `lpm` and `ternary`".to_string(),
             None => format!("the match kinds are {}", known.join(", ")),
@@ -250,7 +250,7 @@ impl<'a> Checker<'a> {
             .kind("ignore-prop")
             .label(property.name.span, "nothing reads it");
         let known: Vec<std::sync::Arc<str>> = READ.iter().chain(WRITTEN).map(|known| (*known).into()).collect();
-        let similar = super::checker::similar(known.iter(), name);
+        let similar = super::spelling::similar(known.iter(), name);
         self.note_unread(match similar {
             Some(similar) => report.hint(format!("did you mean `{similar}`?")),
             None => report,
