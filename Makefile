@@ -36,6 +36,7 @@ help:
 	@echo "make test         every test; with P4C=DIR STF=LIST also each seventh [EVERY=7] STF file of the p4c corpus, under every plan"
 	@echo "make test-quick   the tests of the crates that changed since a commit, and what they left out [SINCE=HEAD]"
 	@echo "make test-clients finsy, p4runtime-shell and PTF on a switch in a network namespace [CLIENT=finsy] [TEST=finsy_test.Tables]"
+	@echo "                  CHECKOUTS=\"DIR ...\" has checkouts of finsy, p4lang/tutorials, ngsdn-tutorial: their examples and tests as well"
 	@echo "make applications all applications on both engines, with 100,000 random packets each and sanitizers [COUNT=N]"
 	@echo "make fresh        the first two commands of README in a new Debian 12 [DIR=DIR]; needs root and debootstrap"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
@@ -67,7 +68,7 @@ test-quick: setup
 
 test-clients: setup
 	cargo build -p cli
-	@scripts/test-clients target/debug/bacus $(OUT)/clients "$(CLIENT)" $(TEST)
+	@CHECKOUTS="$(CHECKOUTS)" scripts/test-clients target/debug/bacus $(OUT)/clients "$(CLIENT)" $(TEST)
 
 applications: build
 	@scripts/applications $(BACUS) $(or $(COUNT),100000)
