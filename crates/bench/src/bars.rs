@@ -213,7 +213,7 @@ fn draw_group(
             );
         }
     }
-    // Last, so that no bar is in the way.
+    // Last, so that no bar covers it.
     for (number, bar) in group.bars.iter().enumerate() {
         let Some(note) = &bar.note else { continue };
         let (middle, above) = (begin + width * (number as f64 + 0.5), y(bar.cycles.min(limit)) - 7.0);

@@ -1,5 +1,5 @@
 //! No number counts unless the packets that came out are right: every variant must send what the plain program sends, for packets of the trace
-//! and for packets that are unusual in every way that the headers allow.
+//! and for packets that are unusual in all respects that the headers allow.
 
 use super::traffic::SEED;
 use driver::random::Random;

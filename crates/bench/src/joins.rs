@@ -221,7 +221,7 @@ fn pick(text: &mut String, of_case: &[&Record]) {
     );
 }
 
-/// A way to run l2fwd: what it is called, and its variants without and with the join.
+/// A plan of l2fwd: its name, and its variants without and with the join.
 const WAYS: [(&str, &str, &str); 3] = [
     ("papers, packet by packet", PACKET, "papers:packet+join"),
     ("papers, B+S+P", PIPELINED, "papers:B+S+P+join"),
@@ -423,7 +423,7 @@ mod tests {
             })
             .collect();
         let text = table(&rows);
-        let line = text.lines().find(|line| line.starts_with("papers, B+S+P")).expect("a line a way");
+        let line = text.lines().find(|line| line.starts_with("papers, B+S+P")).expect("a line for each plan");
         // Measured at 64 itself, predicted in the middle between 64 and 256.
         assert!(line.split_whitespace().collect::<Vec<_>>().ends_with(&["64", "128", "2.00"]), "{text}");
         assert!(svg(&rows).expect("two sizes").expect("it is drawn").contains("papers, B+S+P: joined"));

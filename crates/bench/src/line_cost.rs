@@ -10,7 +10,7 @@ use runtime::{Compiler, Probe, ProbeError, probe::Access};
 use std::time::Duration;
 
 const SAMPLES: usize = 15;
-/// For each way to ask for a line: disturbances take that long.
+/// For each kind of access: disturbances take that long.
 const MIN_TIME: Duration = Duration::from_millis(30);
 const IN_FLIGHT: u32 = 32;
 const SMALLEST: u64 = 64 << 10;

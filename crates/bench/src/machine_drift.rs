@@ -130,7 +130,7 @@ impl MachineDrift {
     }
 }
 
-/// The ways to ask for a line that programs use, with their places among all: they gather nothing.
+/// The kinds of access that programs use, with their places among all: they gather nothing.
 fn accesses() -> impl Iterator<Item = (usize, Access)> {
     Access::ALL.into_iter().enumerate().filter(|(_, access)| *access != Access::Gather)
 }
@@ -149,7 +149,7 @@ fn scale(machine: &mut Machine, access: Access, ratio: &dyn Fn(usize, usize) -> 
     }
 }
 
-/// The last point that is not above `at`, and how far `at` lies on the way to the next one, by logarithms.
+/// The last point that is not above `at`, and how far `at` lies between it and the next one, by logarithms.
 fn between(points: &[f64], at: f64) -> (usize, f64) {
     let place = points.partition_point(|point| *point <= at).saturating_sub(1);
     let Some(next) = points.get(place + 1) else { return (place, 0.0) };

@@ -80,7 +80,7 @@ impl Score {
         self.best / self.plain
     }
 
-    /// By how much the prediction is off, whichever way.
+    /// By how much the prediction is off, in either direction.
     fn factor(&self) -> f64 {
         (self.predicted / self.best).max(self.best / self.predicted)
     }

@@ -1,8 +1,8 @@
 //! Every plan of a grid around the model's pick, and how far the pick is from the best of them.
 //!
-//! For each burst: the structures of the largest table that the model ranks first and second, four group sizes, and three ways to ask for lines. What
-//! leads to the first lookup is run in lanes where the model wants it so; of the largest groups there are plans where it is the other way. The pick
-//! is what the planners choose for that burst.
+//! For each burst: the structures of the largest table that the model ranks first and second, four group sizes, and three placements of
+//! prefetches for lines. What leads to the first lookup is run in lanes where the model wants it so; of the largest groups there are plans
+//! with the opposite. The pick is what the planners choose for that burst.
 
 use super::experiment::Case;
 use super::report::Record;

@@ -1,4 +1,4 @@
-//! What a user waits for: a check, and the way from P4 to a loaded switch.
+//! What a user waits for: a check, and the time from P4 to a loaded switch.
 
 use driver::compile;
 use driver::externs::Externs;

@@ -40,7 +40,7 @@ pub(crate) struct Attachment {
     pub code: (*const u8, usize),
 }
 
-/// Lines that a worker prefetches at the end of a burst: about as many as a core has misses under way.
+/// Lines that a worker prefetches at the end of a burst: about as many as a core has outstanding misses.
 const LINES_TOGETHER: usize = 24;
 const LINE_BYTES: usize = 64;
 /// Bytes of an object that are prefetched at most, well below a core's own cache.
@@ -159,7 +159,7 @@ impl Changeover {
         is_some
     }
 
-    /// The way back, for a worker that has made it.
+    /// The change back, for a worker that has made it.
     pub fn back(&self) -> Changeover {
         Changeover { is_back: true, ..Changeover::new(self.to, self.from, self.moves.back()) }
     }

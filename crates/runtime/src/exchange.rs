@@ -139,12 +139,13 @@ impl<L: Lane> Switch<L> {
         let next = self.next.as_ref().expect("a pipeline was prepared");
         // From here on workers may read the new tables, so writes to them keep grace periods.
         next.generation.bound.tables.iter().for_each(|table| table.open());
-        let way = |id| Changeover::new(self.current.attachment(id), next.generation.attachment(id), next.moves.clone());
-        let ways: Vec<Changeover> = (0..self.workers.len()).map(way).collect();
-        let refused = self.make(&ways.iter().map(Some).collect::<Vec<_>>());
+        let change =
+            |id| Changeover::new(self.current.attachment(id), next.generation.attachment(id), next.moves.clone());
+        let changes: Vec<Changeover> = (0..self.workers.len()).map(change).collect();
+        let refused = self.make(&changes.iter().map(Some).collect::<Vec<_>>());
         if let Some((worker, status)) = refused {
             let back: Vec<Option<Changeover>> =
-                ways.iter().map(|way| (way.status() == Some(0)).then(|| way.back())).collect();
+                changes.iter().map(|change| (change.status() == Some(0)).then(|| change.back())).collect();
             let failed = self.make(&back.iter().map(Option::as_ref).collect::<Vec<_>>());
             assert_eq!(failed, None, "a pipeline that has taken a worker takes it again");
             self.give_up();
@@ -172,17 +173,17 @@ impl<L: Lane> Switch<L> {
     }
 
     /// Publishes a changeover for each worker that has one, and waits until all were made. The first worker that has refused, and its status.
-    fn make(&mut self, ways: &[Option<&Changeover>]) -> Option<(u32, i32)> {
-        for (worker, way) in self.workers.iter().zip(ways) {
-            if let Some(way) = way {
-                worker.control.ask(way);
+    fn make(&mut self, changes: &[Option<&Changeover>]) -> Option<(u32, i32)> {
+        for (worker, change) in self.workers.iter().zip(changes) {
+            if let Some(change) = change {
+                worker.control.ask(change);
                 worker.host.call();
             }
         }
         let mut refused = None;
-        for (id, way) in ways.iter().enumerate() {
-            let Some(way) = way else { continue };
-            let status = self.wait(id, way);
+        for (id, change) in changes.iter().enumerate() {
+            let Some(change) = change else { continue };
+            let status = self.wait(id, change);
             if status != 0 {
                 refused.get_or_insert((id as u32, status));
             }
@@ -191,9 +192,9 @@ impl<L: Lane> Switch<L> {
     }
 
     /// Returns when worker `id` has made its changeover, which this thread makes if the worker does not run.
-    fn wait(&mut self, id: usize, way: &Changeover) -> i32 {
+    fn wait(&mut self, id: usize, change: &Changeover) -> i32 {
         loop {
-            if let Some(status) = way.status() {
+            if let Some(status) = change.status() {
                 return status;
             }
             if self.state.readers.is_running(id) {
@@ -204,7 +205,7 @@ impl<L: Lane> Switch<L> {
             if worker.control.take().is_some() {
                 let raw: *mut abi::Worker = &mut *worker.raw;
                 // SAFETY: the worker runs nowhere, so it is this thread's, between two bursts, and attached to the old pipeline.
-                let _ = unsafe { way.make(raw, &worker.control) };
+                let _ = unsafe { change.make(raw, &worker.control) };
             }
         }
     }

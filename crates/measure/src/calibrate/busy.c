@@ -31,19 +31,19 @@ busy_work(uint64_t ticks)
 static void
 process(struct worker *worker, struct burst *burst)
 {
-	uint64_t *cells = (uint64_t *)(void *)worker->shared->registers[0].cells;
+	uint64_t *elements = (uint64_t *)(void *)worker->shared->registers[0].cells;
 	struct output *out = &worker->out;
 	const uint32_t count = burst->count;
 
-	if (count != 0 && cells[BUSY_WANTED] != 0)
-		cells[BUSY_SPENT] += busy_work(cells[BUSY_WANTED] * count);
+	if (count != 0 && elements[BUSY_WANTED] != 0)
+		elements[BUSY_SPENT] += busy_work(elements[BUSY_WANTED] * count);
 	memcpy(out->packets + out->count, burst->packets, count * sizeof(*out->packets));
 	memcpy(out->ports + out->count, burst->ports, count * sizeof(*out->ports));
 	if (PACKET_DESCRIPTOR == DESCRIPTOR_OWN)
 		memcpy(out->lengths + out->count, burst->lengths, count * sizeof(*out->lengths));
 	out->count += count;
 	worker->packet_number += count;
-	cells[BUSY_PACKETS] += count;
+	elements[BUSY_PACKETS] += count;
 }
 
 static int

@@ -123,8 +123,8 @@ fn was_measured(machine: &Machine, access: Access) -> bool {
 
 /// What lines cost at least and at most, for all panels: so one can be held against the other.
 fn range(machine: &Machine) -> (f64, f64) {
-    let cells = || Access::ALL.into_iter().flat_map(|access| machine.lines.table(access)).flatten().copied();
-    (cells().fold(f64::INFINITY, f64::min).min(1.0), cells().fold(1.0, f64::max) * 1.5)
+    let points = || Access::ALL.into_iter().flat_map(|access| machine.lines.table(access)).flatten().copied();
+    (points().fold(f64::INFINITY, f64::min).min(1.0), points().fold(1.0, f64::max) * 1.5)
 }
 
 /// Writes a panel's title and the names of its curves, by what they differ, and returns the room below.

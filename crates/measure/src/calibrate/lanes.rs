@@ -94,7 +94,7 @@ fn found(run: Run) -> Result<Run, Failure> {
     Ok(run)
 }
 
-/// All packets of the trace go the same way.
+/// All packets of the trace take the same path.
 fn inputs(machine: Machine) -> Inputs {
     let mut profile = Profile::default();
     PATH.windows(2).for_each(|pair| profile.add(pair[0], pair[1], 1));

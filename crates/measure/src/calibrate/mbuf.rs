@@ -1,6 +1,6 @@
 //! What a packet costs the port as an mbuf: echoed by DPDK's in-memory port, where DPDK's libraries are installed.
 //!
-//! DPDK stays in this process until its end, with its pages: where a command calibrates on the way to something else, mbufs are not measured.
+//! DPDK stays in this process until its end, with its pages: where a command calibrates before its own work, mbufs are not measured.
 
 use super::port::{BURSTS, ECHO, SWITCHES, median, sample, several};
 use crate::samples::Samples;

@@ -1,6 +1,6 @@
-//! What is measured of a machine, cell by cell: many short samples, in rounds some seconds apart, since these machines are shared.
+//! What is measured of a machine, point by point: many short samples, in rounds some seconds apart, since these machines are shared.
 //!
-//! What disturbs a sample only ever makes it longer, so a cell's cost is the lower quartile of those that count.
+//! What disturbs a sample only ever makes it longer, so a point's cost is the lower quartile of those that count.
 
 use super::saturation::Saturation;
 use super::smooth::{rise, rise_evenly, smooth};
@@ -12,7 +12,7 @@ use opt::inputs::{Access, Machine, Tlb};
 use runtime::{Probe, Undisturbed, probe};
 use std::time::{Duration, Instant};
 
-/// Samples of a cell in a round, and rounds.
+/// Samples of a point in a round, and rounds.
 const SAMPLES: usize = 9;
 const ROUNDS: usize = 6;
 const SMALLEST_KB: u64 = 16;
@@ -41,7 +41,7 @@ const TIMEOUT: Duration = Duration::from_millis(150);
 /// A value counts as the best one if it is within this of it: finer is noise.
 const CLOSE: f64 = 1.1;
 
-/// A machine and what was seen on the way to its single numbers.
+/// A machine and the samples that its single numbers come from.
 pub struct Measured {
     pub machine: Machine,
     /// Fillers between two misses, and cycles of both (BACUS, Fig. 8).
@@ -168,7 +168,7 @@ fn costs(points: &[(u32, f64)]) -> Vec<f64> {
 /// Samples by working set and lines in flight; none where the processor cannot do it.
 type Grid = Vec<Vec<Option<Samples>>>;
 
-/// What measures a way to ask for a line.
+/// What measures a kind of access to a line.
 pub fn kernel(access: Access) -> probe::Access {
     match access {
         Access::Load => probe::Access::Load,
@@ -197,7 +197,7 @@ fn measure_lines(
     let mut round = 0;
     while round < ROUNDS && (round == 0 || budget.has(BEHIND + begun.elapsed() / round as u32)) {
         for (number, kb) in sizes.iter().enumerate() {
-            // The largest sets take longest: their share of the work is their share of the bytes, with something for every cell.
+            // The largest sets take longest: their share of the work is their share of the bytes, with something for every point.
             let done = (round as f64 + (number as f64 / sizes.len() as f64).powi(3)) / ROUNDS as f64;
             progress(0.9 * done, &format!("working set {}", size_name(*kb)));
             let bytes = (*kb as usize) << 10;
@@ -205,16 +205,16 @@ fn measure_lines(
             let samples = if budget.has(BEHIND) { SAMPLES } else { 1 };
             let _undisturbed = Undisturbed::begin();
             for (grid, kernel) in grids.iter_mut().zip(Access::ALL.map(kernel)) {
-                for (cell, lines) in grid[number].iter_mut().zip(IN_FLIGHT) {
-                    more(probe, bytes, (kernel, lines), samples, cell);
+                for (point, lines) in grid[number].iter_mut().zip(IN_FLIGHT) {
+                    more(probe, bytes, (kernel, lines), samples, point);
                 }
             }
         }
         round += 1;
     }
     budget.taken("the curves", round, ROUNDS);
-    let cells = || grids.iter().flatten().flatten().flatten();
-    spreads.extend(cells().map(Samples::spread));
+    let points = || grids.iter().flatten().flatten().flatten();
+    spreads.extend(points().map(Samples::spread));
     let mut lines = Lines { working_set_kb: sizes, in_flight: IN_FLIGHT.to_vec(), ..Lines::default() };
     for (access, grid) in Access::ALL.into_iter().zip(&grids) {
         let table = lines.table_mut(access);
@@ -224,21 +224,27 @@ fn measure_lines(
     lines
 }
 
-/// A round's samples of a cell, behind one that brings the code, and of a small working set the lines.
-fn more(probe: &Probe, bytes: usize, (kernel, lines): (probe::Access, u32), wanted: usize, cell: &mut Option<Samples>) {
-    let Some(samples) = cell else { return };
+/// A round's samples of a point, behind one that brings the code, and of a small working set the lines.
+fn more(
+    probe: &Probe,
+    bytes: usize,
+    (kernel, lines): (probe::Access, u32),
+    wanted: usize,
+    point: &mut Option<Samples>,
+) {
+    let Some(samples) = point else { return };
     match probe.lines(bytes, kernel, lines) {
         Some(_) => samples.take(wanted, || probe.lines(bytes, kernel, lines)),
-        None => *cell = None,
+        None => *point = None,
     }
 }
 
-/// One row of a table; none where the processor does not have the access. A gather brings several lines, so it has no cell for fewer: the
+/// One row of a table; none where the processor does not have the access. A gather brings several lines, so it has no point for fewer: the
 /// narrowest one that it can do is there.
 fn costs_of(row: &[Option<Samples>]) -> Option<Vec<f64>> {
     let cost = |samples: &Samples| cost(samples).max(0.001);
     let narrowest = row.iter().flatten().next().map(cost)?;
-    Some(row.iter().map(|cell| cell.as_ref().map_or(narrowest, cost)).collect())
+    Some(row.iter().map(|point| point.as_ref().map_or(narrowest, cost)).collect())
 }
 
 /// A larger burst never costs a packet more: such a result is noise.
@@ -285,37 +291,38 @@ fn window(points: &[(u32, f64)]) -> u32 {
     within.map_or(points[0].0, |(fillers, _)| *fillers)
 }
 
-/// What lines cost more that lie apart, which is no less for more of them. A sample is a difference, and may be wrong either way: so their medians count.
+/// What lines cost more that lie apart, which is no less for more of them. A sample is a
+/// difference, and may be wrong in either direction: so their medians count.
 fn measure_tlb(probe: &Probe, budget: &mut TimeBudget) -> Tlb {
     let span_kb: Vec<u64> = SPANS_KB.into_iter().filter(|kb| *kb << 10 <= probe.bytes() as u64).collect();
-    let cells: Vec<(u64, Access)> =
+    let points: Vec<(u64, Access)> =
         APART.into_iter().flat_map(|access| span_kb.iter().map(move |kb| (*kb, access))).collect();
     let once = |(kb, access): (u64, Access)| {
         let in_flight = if access == Access::Load { 1 } else { AHEAD };
         probe.apart((kb as usize) << 10, kernel(access), in_flight)
     };
-    let (samples, turns) = samples_by_turns(budget, &cells, SAMPLES * ROUNDS, once);
+    let (samples, turns) = samples_by_turns(budget, &points, SAMPLES * ROUNDS, once);
     budget.taken("lines apart", turns, SAMPLES * ROUNDS);
     let mut curves = samples.chunks(span_kb.len()).map(|samples| {
         let mut cycles: Vec<f64> = samples.iter().map(Samples::median).collect();
         rise_evenly(&mut cycles);
         cycles.into_iter().map(|cycles| cycles.max(0.0)).collect()
     });
-    let mut next = || curves.next().expect("a curve for each way to ask");
+    let mut next = || curves.next().expect("a curve for each kind of access");
     Tlb { load: next(), stream: next(), span_kb }
 }
 
-/// Misses with nothing, something and a whole window before the last of them (BACUS, Fig. 8), and what one costs alone: all by turns, for one is divided by
-/// the other.
+/// Misses with nothing, something and a whole window before the last of them (BACUS, Fig. 8), and
+/// what one costs alone: all by turns, for one is divided by the other.
 fn measure_misses(probe: &Probe, budget: &mut TimeBudget) -> (Vec<Misses>, f64) {
-    let mut cells: Vec<(u32, u32)> =
+    let mut points: Vec<(u32, u32)> =
         FILLERS.iter().flat_map(|fillers| LOADS.iter().map(|loads| (*fillers, *loads))).collect();
-    cells.push(ALONE);
-    let once = |cell: (u32, u32)| match cell {
+    points.push(ALONE);
+    let once = |point: (u32, u32)| match point {
         ALONE => probe.lines(probe.bytes(), probe::Access::Load, 1).expect("every processor loads"),
         (fillers, loads) => probe.misses(loads, fillers),
     };
-    let (points, turns) = by_turns(budget, &cells, SAMPLES * ROUNDS, once);
+    let (points, turns) = by_turns(budget, &points, SAMPLES * ROUNDS, once);
     budget.taken("misses at a time", turns, SAMPLES * ROUNDS);
     let curve = |(number, fillers): (usize, u32)| {
         let points = points.iter().skip(number * LOADS.len()).take(LOADS.len());

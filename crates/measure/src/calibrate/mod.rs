@@ -34,10 +34,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use time_budget::TimeBudget;
 
-/// A machine of which the samples of one cell differ by more than this is too busy to be measured.
+/// A machine of which the samples of one point differ by more than this is too busy to be measured.
 const TOO_NOISY: f64 = 0.15;
 
-/// Where pages are large all the way, to find out where a line lies takes less than this.
+/// Where pages are large at all levels, to find out where a line lies takes less than this.
 const TRANSLATED: f64 = 1.5;
 /// Bytes of so many small pages that no core remembers where all of them lie.
 const MANY_PAGES: u64 = 32 << 20;
@@ -116,7 +116,7 @@ fn doubts(measured: &Measured) -> Vec<String> {
 
 fn too_noisy(spread: f64) -> Option<String> {
     let percent = (spread > TOO_NOISY).then_some(spread * 100.0)?;
-    Some(format!("samples of one cell differ by {percent:.0} %: {WAY_OUT}"))
+    Some(format!("samples of one point differ by {percent:.0} %: {WAY_OUT}"))
 }
 
 fn too_short(short: &[String]) -> Option<String> {

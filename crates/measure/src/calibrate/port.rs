@@ -78,7 +78,7 @@ impl Pace {
             several(|| staged.run(stages::SMALL))?,
             several(|| staged.run(stages::PIPELINED))?,
         ];
-        // All packets of the trace go the same way.
+        // All packets of the trace take the same path.
         let mut profile = Profile::default();
         WAY.windows(2).for_each(|pair| profile.add(pair[0], pair[1], u64::from(PACKETS)));
         let inputs = Inputs { profile: Some(profile), ..Inputs::default() };

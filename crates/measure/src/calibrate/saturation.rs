@@ -44,7 +44,7 @@ impl Saturation {
         self.free.iter().find(|(other, _)| *other == batch).map(|(_, cycles)| *cycles)
     }
 
-    /// Writes down the numbers, without the way to them.
+    /// Writes down the numbers, without their samples.
     pub fn write(&self, port: &mut Port) {
         port.device.clone_from(&self.device);
         port.ring = self.ring();
@@ -115,7 +115,7 @@ fn free(idle: f64, beside: f64) -> f64 {
     if free > idle * NOISE { free } else { 0.0 }
 }
 
-/// The cells of the busy echo's register.
+/// The elements of the busy echo's register.
 const WANTED: u64 = 0;
 const SPENT: u64 = 1;
 const PACKETS: u64 = 2;
@@ -127,8 +127,8 @@ pub fn set_work<L: Lane>(switch: &Switch<L>, ticks: u64) {
 
 /// Ticks of work that the echo has done, and packets that it has sent on.
 pub fn done<L: Lane>(switch: &Switch<L>) -> (u64, u64) {
-    let cell = |cell| switch.state.registers[0].read(cell).map_or(0, |limbs| limbs[0]);
-    (cell(SPENT), cell(PACKETS))
+    let element = |index| switch.state.registers[0].read(index).map_or(0, |limbs| limbs[0]);
+    (element(SPENT), element(PACKETS))
 }
 
 #[cfg(test)]

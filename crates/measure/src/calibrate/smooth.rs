@@ -1,7 +1,7 @@
 //! Takes out of measured costs what cannot be so: that a line of a larger working set costs less, or of more lines in flight more.
 //!
 //! Neighbours that contradict each other are replaced by their geometric mean, as often as needed: isotonic regression by pooling adjacent violators.
-//! Without it the noise of one cell makes the larger of two structures the cheaper one.
+//! Without it the noise of one point makes the larger of two structures the cheaper one.
 
 /// Sweeps over rows and columns: each may disturb the other a little.
 const SWEEPS: usize = 3;
@@ -13,7 +13,7 @@ pub fn smooth(table: &mut [Vec<f64>]) {
         for row in table.iter_mut() {
             let mut falling: Vec<f64> = row.iter().rev().copied().collect();
             rise(&mut falling);
-            row.iter_mut().rev().zip(falling).for_each(|(cell, cycles)| *cell = cycles);
+            row.iter_mut().rev().zip(falling).for_each(|(point, cycles)| *point = cycles);
         }
         for column in 0..columns {
             let mut rising: Vec<f64> = table.iter().map(|row| row[column]).collect();

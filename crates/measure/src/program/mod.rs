@@ -37,7 +37,7 @@ const SAMPLE: u64 = 4096;
 const SAMPLES: usize = 61;
 /// For a plan, since the other one is measured at another time: the core should be quiet for both.
 const MIN_TIME: Duration = Duration::from_secs(1);
-/// Packets whose ways are counted.
+/// Packets whose paths are counted.
 const COUNTED: u64 = 62 * SAMPLE;
 /// Places that are noted: some seconds, and each of twenty nodes is known within a few percent.
 const PLACES: usize = 12_000;

@@ -1,7 +1,7 @@
 //! Annotations: `@name`, `@name(anything)`, `@name[1, 2]`, `@name[key = value]` and `@pragma name anything`.
 //!
 //! The body in parentheses is free text to the language. It is kept as written, and, where it happens to be a list of
-//! expressions (`@name("x")`, `@id(3)`), as expressions too, since most annotations are read that way.
+//! expressions (`@name("x")`, `@id(3)`), as expressions too, since most annotations are read as such.
 
 use std::sync::Arc;
 

@@ -371,7 +371,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether a value would change its type on the way in: it then could not be written back.
+    /// Whether a value would change its type when it is copied in: it then could not be written back.
     fn would_cast(&self, actual: &Type, of_type: &Type) -> bool {
         matches!(actual, Type::SerializableEnum(_)) || *of_type == Type::Integer
     }

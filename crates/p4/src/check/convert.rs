@@ -114,7 +114,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A dialect of p4c: the programs that it prints have lost the new types of their own declarations, but include the architecture, which
-    /// has not. So a value of an architecture's new type is taken for the bits that it is, and the other way round, with a warning.
+    /// has not. So a value of an architecture's new type is taken for the bits that it is, and in the other direction, with a warning.
     pub fn convert_opened(&mut self, expression: &'a Expression, from: &Type, target: &Type) -> bool {
         let is_included = |of_type: &Type| match of_type {
             Type::Newtype(nominal) => self.out.program.included.binary_search(&nominal.declaration).is_ok(),

@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// How many parts a value of a type has, all the way down.
+    /// How many parts a value of a type has, at all levels.
     fn parts_of(&self, of_type: &Type) -> u64 {
         let sum = |parts: &[Type]| parts.iter().fold(0, |sum: u64, part| sum.saturating_add(self.parts_of(part)));
         match of_type {

@@ -1,4 +1,4 @@
-//! Calls of what has no body: the language's own methods, core.p4's functions, and the way to those of the architecture.
+//! Calls of what has no body: the language's own methods, core.p4's functions, and those of the architecture.
 
 use hlir::{Binary, Expression as Hlir, FieldRef, HashInput, Statement};
 

@@ -101,7 +101,7 @@ impl<'a> Lowering<'a> {
         result
     }
 
-    /// Ends the way of a packet that wants more iterations than there are.
+    /// Ends the path of a packet that wants more iterations than there are.
     fn drop_by_loop_budget(&mut self, span: Span) {
         let rule = Rule { condition: Hlir::Bool(true), effect: Effect::Drop { reason: "loop budget".to_string() } };
         let name = self.node_name(&format!("over{}", self.line_of(span)));

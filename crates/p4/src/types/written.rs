@@ -1,4 +1,4 @@
-//! Types as messages show them: the way a programmer would have written them.
+//! Types as messages show them: as a programmer would have written them.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! The parts of variables, and what is known about each at one point of a program: whether it was written, whether a header is valid.
 //!
-//! Parts are numbered so that those of a structure follow it: what holds for a whole is a range of bits, and two ways through a program are
+//! Parts are numbered so that those of a structure follow it: what holds for a whole is a range of bits, and two paths through a program are
 //! joined word by word.
 
 use std::collections::HashMap;

@@ -57,11 +57,11 @@ struct Flow<'a, 'c> {
     loops: Vec<Loop>,
     /// Annotations around, among which `@noWarn("kind")` silences a kind of warning.
     silent: Vec<&'a [Annotation]>,
-    /// The actions that were met on the way.
+    /// The actions that were met on the path.
     followed: BTreeSet<DeclarationId>,
     /// Calls that were followed.
     calls: u32,
-    /// This way will be gone again, knowing more.
+    /// This path will be followed again, knowing more.
     muted: bool,
     found: Vec<Diagnostic>,
     warned: BTreeSet<(Span, String)>,

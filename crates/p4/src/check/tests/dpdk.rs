@@ -19,7 +19,7 @@ fn limits(text: &str) -> String {
     let parsed = parse("t.p4", text);
     let (checked, found) = check(&parsed.program);
     let errors: Vec<_> = found.iter().filter(|one| one.is_error()).collect();
-    assert!(errors.is_empty(), "only the target may be in the way: {errors:?}");
+    assert!(errors.is_empty(), "only the target may refuse it: {errors:?}");
     let broken = dpdk_limits(&checked, &parsed.map);
     assert!(broken.iter().all(is_target_limit));
     let first = |one: &Diagnostic| one.render(&parsed.map).lines().next().unwrap_or_default().to_string() + "\n";
