@@ -24,14 +24,17 @@ SECONDS ?= 600
 # Another one each time; what is printed names it.
 SEED ?= $(shell date +%s)
 PROGRAMS ?= 100
+PREFIX ?= /usr/local
+DESTDIR ?=
 NAMES ?=
 CORPUS ?=
 
-.PHONY: help setup build demo test test-quick test-clients applications fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
+.PHONY: help setup build install demo test test-quick test-clients applications fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
 	@echo "make build        the command $(BACUS)"
+	@echo "make install      the command, stripped, and what a program needs that embeds pipelines [PREFIX=/usr/local] [DESTDIR=DIR]"
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test; with P4C=DIR STF=LIST also each seventh [EVERY=7] STF file of the p4c corpus, under every plan"
 	@echo "make test-quick   the tests of the crates that changed since a commit, and what they left out [SINCE=HEAD]"
@@ -54,6 +57,12 @@ setup:
 
 build: setup
 	cargo build --release -p cli
+
+# Builds nothing where the command is there: root need not have a tool chain of its own.
+install: $(if $(wildcard $(BACUS)),,build)
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -s -m 755 $(BACUS) $(DESTDIR)$(PREFIX)/bin/bacus
+	@$(MAKE) --no-print-directory -C runtime install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 
 # Built for less time and room than a switch for use.
 demo: setup

@@ -16,6 +16,7 @@ mod ctl;
 mod ctl_counts;
 mod documented;
 mod drawn;
+mod embedding;
 mod entries;
 mod explain;
 mod externs;
