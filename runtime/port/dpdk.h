@@ -80,6 +80,7 @@ struct dpdk_port {
 	uint16_t number;	/* as the program knows it */
 	uint16_t queues;	/* for either direction */
 	uint16_t open;
+	uint32_t served;	/* 1: workers poll it, and send by it. Changes only while no worker is within a burst */
 	uint16_t descriptors;	/* that a queue is to have, if the device lets them be chosen */
 	uint32_t slot_bytes;	/* frames of so many bytes may have been longer, and are then truncated; 0: the device truncates none */
 	rte_spinlock_t lock;	/* of the transmit queues, where workers share them */
@@ -138,6 +139,8 @@ struct dpdk_layer {
 	int (*open_interface)(uint16_t number, const char *name, uint32_t slots, char *error);	/* of the kernel; 0 slots: the default number */
 	int (*ring)(uint16_t number, struct dpdk_ring *ring);	/* of an open port; not 0 if the device does not let it be chosen */
 	int (*begin)(uint32_t workers, char *error);	/* when all ports are open */
+	int (*add)(uint16_t number, char *error);	/* an open port, to those that are served; no worker is within a burst. If it fails, the port is closed */
+	void (*remove)(uint16_t number);	/* likewise; closes the port */
 	struct dpdk_lane *(*lane)(uint32_t worker);
 	struct pool *(*lane_pool)(struct dpdk_lane *lane);
 	void (*lane_limit)(struct dpdk_lane *lane, uint32_t packets);	/* taken at once, from the next run on; 0: what the pipeline takes */
@@ -188,6 +191,8 @@ int dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *e
 int dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, char *error);
 int dpdk_ring(uint16_t number, struct dpdk_ring *ring);
 int dpdk_begin(uint32_t workers, char *error);
+int dpdk_add(uint16_t number, char *error);
+void dpdk_remove(uint16_t number);
 struct dpdk_lane *dpdk_lane(uint32_t worker);
 int dpdk_counts(uint16_t number, struct dpdk_counts *counts);
 int dpdk_enable(uint16_t number, uint32_t enabled, char *error);

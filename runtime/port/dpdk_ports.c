@@ -248,12 +248,29 @@ dpdk_lane_add(struct dpdk_lane *lane, const struct dpdk_port *port, uint16_t que
 	return 0;
 }
 
+/* Workers that the ports are distributed over. */
+static uint32_t dpdk_workers;
+
 /* A port with a queue for each worker is served by all; the queues of others go round. */
+static int
+dpdk_serve(struct dpdk_port *port, char *error)
+{
+	static uint32_t next;
+
+	if (port->interface != NULL)
+		dpdk_serve_interface(port, dpdk_workers);
+	else if (dpdk_configure(port, dpdk_workers, error) != 0)
+		return -1;
+	for (uint16_t queue = 0; queue < port->queues; queue++)
+		if (dpdk_lane_add(dpdk_lanes[port->shared ? next++ % dpdk_workers : queue], port, queue) != 0)
+			return dpdk_fail(error, "no memory for the queues of port %u", port->number);
+	port->served = 1;
+	return 0;
+}
+
 int
 dpdk_begin(uint32_t workers, char *error)
 {
-	uint32_t next = 0;
-
 	if (workers > DPDK_WORKERS)
 		return dpdk_fail(error, "at most %u workers", DPDK_WORKERS);
 	for (uint32_t worker = 0; worker < workers; worker++) {
@@ -261,19 +278,10 @@ dpdk_begin(uint32_t workers, char *error)
 		if (dpdk_lanes[worker] == NULL)
 			return dpdk_fail(error, "no memory for %u workers", workers);
 	}
-	for (uint32_t place = 0; place < DPDK_PORTS; place++) {
-		struct dpdk_port *port = &dpdk_ports[place];
-
-		if (!port->open)
-			continue;
-		if (port->interface != NULL)
-			dpdk_serve_interface(port, workers);
-		else if (dpdk_configure(port, workers, error) != 0)
+	dpdk_workers = workers;
+	for (uint32_t place = 0; place < DPDK_PORTS; place++)
+		if (dpdk_ports[place].open && dpdk_serve(&dpdk_ports[place], error) != 0)
 			return -1;
-		for (uint16_t queue = 0; queue < port->queues; queue++)
-			if (dpdk_lane_add(dpdk_lanes[port->shared ? next++ % workers : queue], port, queue) != 0)
-				return dpdk_fail(error, "no memory for the queues of port %u", port->number);
-	}
 	return 0;
 }
 
@@ -331,19 +339,65 @@ dpdk_close_device(uint16_t device)
 	return known ? rte_dev_remove(info.device) : 0;
 }
 
+static void
+dpdk_close(struct dpdk_port *port)
+{
+	if (port->interface != NULL)
+		interface_close(port->interface);
+	else
+		(void)dpdk_call(port, dpdk_close_device);
+	port->interface = NULL;
+	port->open = 0;
+	port->served = 0;
+	atomic_store(&port->disabled, 0);
+}
+
 void
 dpdk_stop(void)
 {
-	for (uint32_t place = 0; place < DPDK_PORTS; place++) {
-		struct dpdk_port *port = &dpdk_ports[place];
+	for (uint32_t place = 0; place < DPDK_PORTS; place++)
+		if (dpdk_ports[place].open)
+			dpdk_close(&dpdk_ports[place]);
+}
 
-		if (!port->open)
-			continue;
-		if (port->interface != NULL)
-			interface_close(port->interface);
-		else
-			(void)dpdk_call(port, dpdk_close_device);
-		port->interface = NULL;
-		port->open = 0;
+/* What the workers poll without this port, in the same order. */
+static void
+dpdk_forget(const struct dpdk_port *port)
+{
+	for (uint32_t worker = 0; worker < dpdk_workers; worker++) {
+		struct dpdk_lane *lane = dpdk_lanes[worker];
+		uint32_t kept = 0;
+
+		for (uint32_t i = 0; i < lane->source_count; i++)
+			if (!dpdk_source_is_of(&lane->sources[i], port))
+				lane->sources[kept++] = lane->sources[i];
+		lane->source_count = kept;
 	}
+}
+
+int
+dpdk_add(uint16_t number, char *error)
+{
+	struct dpdk_port *port = dpdk_port_of(number);
+
+	if (!port->open)
+		return dpdk_fail(error, "port %u is not open", number);
+	/* The place may be that of a port that has been removed. */
+	for (uint32_t worker = 0; worker < dpdk_workers; worker++)
+		atomic_store(&dpdk_lanes[worker]->sent[port - dpdk_ports], 0);
+	if (dpdk_serve(port, error) == 0)
+		return 0;
+	dpdk_remove(number);
+	return -1;
+}
+
+void
+dpdk_remove(uint16_t number)
+{
+	struct dpdk_port *port = dpdk_port_of(number);
+
+	if (!port->open)
+		return;
+	dpdk_forget(port);
+	dpdk_close(port);
 }

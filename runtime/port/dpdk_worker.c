@@ -75,7 +75,7 @@ dpdk_drain(struct dpdk_lane *lane, uint32_t place)
 	if (__builtin_expect(atomic_load_explicit(&port->disabled, memory_order_relaxed) != 0, 0)) {
 		atomic_fetch_add_explicit(&port->unsent, lane->waiting_count[place], memory_order_relaxed);
 		rte_pktmbuf_free_bulk(lane->waiting[place], lane->waiting_count[place]);
-	} else if (port->open) {
+	} else if (port->served) {
 		dpdk_send(lane, port, lane->waiting[place], lane->waiting_count[place]);
 	} else {
 		dpdk_count(&lane->nowhere, lane->waiting_count[place]);

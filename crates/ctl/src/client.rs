@@ -7,7 +7,7 @@ use control::message::runtime::{
     SetForwardingPipelineConfigRequest, Update, WriteRequest, get_forwarding_pipeline_config_request::ResponseType,
     set_forwarding_pipeline_config_request::Action, write_request::Atomicity,
 };
-use control::message::switch::{ReportRequest, ReportResponse};
+use control::message::switch::{AddPortRequest, RemovePortRequest, ReportRequest, ReportResponse};
 use p4runtime::{P4RuntimeClient, SwitchClient, only_device};
 use std::io;
 use std::time::Duration;
@@ -128,6 +128,20 @@ impl Client {
         }
     }
 
+    /// Opens a device as a port of the switch.
+    pub fn add_port(&mut self, number: u32, device: String) -> Result<(), Failure> {
+        let request = AddPortRequest { device_id: self.device, number, device };
+        let added = self.runtime.block_on(self.switch.add_port(request));
+        added.map(drop).map_err(|status| of_ports(&status))
+    }
+
+    /// Closes a port of the switch, by its number or device.
+    pub fn remove_port(&mut self, port: String) -> Result<(), Failure> {
+        let request = RemovePortRequest { device_id: self.device, port };
+        let removed = self.runtime.block_on(self.switch.remove_port(request));
+        removed.map(drop).map_err(|status| of_ports(&status))
+    }
+
     /// All that passes a filter.
     pub fn read(&mut self, filters: Vec<Entity>) -> Result<Vec<Entity>, Failure> {
         let request = ReadRequest { device_id: self.device, role: String::new(), entities: filters };
@@ -180,6 +194,17 @@ impl Client {
             false => Failure::refused(status.message()),
         })
     }
+}
+
+/// Why a port is not added or removed; the reason may fill several lines.
+fn of_ports(status: &Status) -> Failure {
+    if status.code() == Code::Unavailable {
+        return Failure::of_call(status);
+    }
+    let foreign = status.code() == Code::Unimplemented;
+    let sentence =
+        if foreign { "the ports of this switch cannot be changed: it is no switch of bacus" } else { status.message() };
+    Failure::refused(sentence)
 }
 
 fn endpoint(settings: &Settings) -> Result<Endpoint, tonic::transport::Error> {

@@ -50,6 +50,16 @@ impl Failure {
         Failure::input(format!("{place}: {refusal}"))
     }
 
+    /// The message as another error may quote it: without `error:` in front.
+    pub fn message(&self) -> &str {
+        match self {
+            Failure::Input(text) | Failure::Environment(text) => {
+                text.strip_prefix("error: ").unwrap_or(text).trim_end()
+            }
+            Failure::Said => "all is said already",
+        }
+    }
+
     /// Says why on stderr.
     pub fn report(&self) -> ExitCode {
         match self {

@@ -3,6 +3,7 @@
 use crate::details;
 use crate::device::Device;
 use crate::encoded::Encoded;
+use crate::failure::Failure;
 use crate::incoming::Peer;
 use crate::service::server::p4_runtime_server::P4Runtime;
 use crate::service::switch_server::switch_server::Switch;
@@ -12,7 +13,9 @@ use control::message::runtime::{
     ReadRequest, SetForwardingPipelineConfigRequest, SetForwardingPipelineConfigResponse, StreamMessageRequest,
     StreamMessageResponse, WriteRequest, WriteResponse,
 };
-use control::message::switch::{ReportRequest, ReportResponse};
+use control::message::switch::{
+    AddPortRequest, AddPortResponse, RemovePortRequest, RemovePortResponse, ReportRequest, ReportResponse,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
@@ -45,6 +48,16 @@ impl Drop for Open {
 fn metadata_limit<T>(request: &Request<T>) -> usize {
     let peer = request.extensions().get::<Peer>();
     details::metadata_limit(peer.and_then(|peer| peer.largest_metadata))
+}
+
+/// Whether the client uses the socket of the machine's user: what it names may be a file.
+fn check_local<T>(request: &Request<T>) -> Result<(), Status> {
+    match request.extensions().get::<Peer>() {
+        Some(Peer { is_local: true, .. }) => Ok(()),
+        Some(_) | None => Err(Status::permission_denied(
+            "ports are added and removed by the switch's Unix socket alone: use `bacus ctl` as its user, on its machine",
+        )),
+    }
 }
 
 #[tonic::async_trait]
@@ -121,5 +134,21 @@ impl Switch for Grpc {
         self.device.elections().check_device(request.get_ref().device_id)?;
         let report = block_in_place(|| self.device.target.report());
         report.map(Response::new).ok_or_else(|| Status::unimplemented("the switch reports no counts"))
+    }
+
+    async fn add_port(&self, request: Request<AddPortRequest>) -> Result<Response<AddPortResponse>, Status> {
+        check_local(&request)?;
+        let AddPortRequest { device_id, number, device } = request.get_ref();
+        self.device.elections().check_device(*device_id)?;
+        block_in_place(|| self.device.target.add_port(*number, device)).map_err(Failure::from)?;
+        Ok(Response::new(AddPortResponse {}))
+    }
+
+    async fn remove_port(&self, request: Request<RemovePortRequest>) -> Result<Response<RemovePortResponse>, Status> {
+        check_local(&request)?;
+        let RemovePortRequest { device_id, port } = request.get_ref();
+        self.device.elections().check_device(*device_id)?;
+        block_in_place(|| self.device.target.remove_port(port)).map_err(Failure::from)?;
+        Ok(Response::new(RemovePortResponse {}))
     }
 }

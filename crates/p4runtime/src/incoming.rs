@@ -33,6 +33,8 @@ const NO_ROOM: Duration = Duration::from_millis(20);
 pub struct Peer {
     /// Bytes of metadata that it has announced to accept.
     pub largest_metadata: Option<u32>,
+    /// Whether it uses the socket of the machine's user.
+    pub is_local: bool,
 }
 
 /// Bytes from and to a client, whatever is below.
@@ -45,6 +47,13 @@ pub enum Listener {
     Tcp(TcpListener, Option<TlsAcceptor>),
     /// For the user of this machine alone.
     Unix(UnixListener),
+}
+
+/// A connection that has just been made.
+struct Accepted {
+    bytes: Box<dyn Bytes>,
+    tls: Option<TlsAcceptor>,
+    is_local: bool,
 }
 
 /// Counts the connections that live.
@@ -104,7 +113,7 @@ impl Connections {
                 tokio::select! {
                     () = &mut stop => return,
                     accepted = connections.next(&listener) => match accepted {
-                        Ok((bytes, tls)) => connections.begin(bytes, tls, ready.clone()),
+                        Ok(accepted) => connections.begin(accepted, ready.clone()),
                         Err(error) => connections.not_accepted(&error).await,
                     },
                 }
@@ -113,15 +122,18 @@ impl Connections {
         ReceiverStream::new(incoming)
     }
 
-    async fn next(&self, listener: &Listener) -> io::Result<(Box<dyn Bytes>, Option<TlsAcceptor>)> {
+    async fn next(&self, listener: &Listener) -> io::Result<Accepted> {
         match listener {
             Listener::Tcp(listener, tls) => {
                 let (stream, _) = listener.accept().await?;
                 // A peer that is gone again is found so later.
                 drop(stream.set_nodelay(true));
-                Ok((Box::new(stream), tls.clone()))
+                Ok(Accepted { bytes: Box::new(stream), tls: tls.clone(), is_local: false })
             }
-            Listener::Unix(listener) => Ok((Box::new(listener.accept().await?.0), None)),
+            Listener::Unix(listener) => {
+                let (stream, _) = listener.accept().await?;
+                Ok(Accepted { bytes: Box::new(stream), tls: None, is_local: true })
+            }
         }
     }
 
@@ -142,11 +154,11 @@ impl Connections {
     }
 
     /// Waits for the first bytes of a client, but not forever.
-    fn begin(&self, bytes: Box<dyn Bytes>, tls: Option<TlsAcceptor>, ready: mpsc::Sender<io::Result<Connection>>) {
+    fn begin(&self, accepted: Accepted, ready: mpsc::Sender<io::Result<Connection>>) {
         let closed = self.silence();
         let connections = self.clone();
         tokio::spawn(async move {
-            let greeting = tokio::time::timeout(connections.settings.timeouts.greeting, greet(bytes, tls));
+            let greeting = tokio::time::timeout(connections.settings.timeouts.greeting, greet(accepted));
             let greeted = tokio::select! {
                 greeted = greeting => greeted,
                 _ = closed => return,
@@ -183,10 +195,10 @@ impl Connections {
 }
 
 /// A client's handshake, preface and settings.
-async fn greet(bytes: Box<dyn Bytes>, tls: Option<TlsAcceptor>) -> io::Result<(Box<dyn Bytes>, Vec<u8>, Peer)> {
-    let mut bytes = match tls {
-        Some(tls) => Box::new(tls.accept(bytes).await?) as Box<dyn Bytes>,
-        None => bytes,
+async fn greet(accepted: Accepted) -> io::Result<(Box<dyn Bytes>, Vec<u8>, Peer)> {
+    let mut bytes = match accepted.tls {
+        Some(tls) => Box::new(tls.accept(accepted.bytes).await?) as Box<dyn Bytes>,
+        None => accepted.bytes,
     };
     let foreign = || Error::from(ErrorKind::InvalidData);
     let mut begin = vec![0; PREFACE.len() + FRAME_HEADER];
@@ -199,7 +211,7 @@ async fn greet(bytes: Box<dyn Bytes>, tls: Option<TlsAcceptor>) -> io::Result<(B
     }
     let mut settings = vec![0; length];
     bytes.read_exact(&mut settings).await?;
-    let peer = Peer { largest_metadata: largest_metadata(&settings) };
+    let peer = Peer { largest_metadata: largest_metadata(&settings), is_local: accepted.is_local };
     begin.extend(settings);
     begin.reverse();
     Ok((bytes, begin, peer))

@@ -52,6 +52,16 @@ pub trait Target: Send + Sync + 'static {
         None
     }
 
+    /// Opens a device as a port.
+    fn add_port(&self, _number: u32, _device: &str) -> Result<(), Refusal> {
+        Err(Refusal::wrong("the ports of this switch stay as they are"))
+    }
+
+    /// Closes a port, which has this number or device.
+    fn remove_port(&self, _port: &str) -> Result<(), Refusal> {
+        Err(Refusal::wrong("the ports of this switch stay as they are"))
+    }
+
     /// Whether another caller has the switch: then [`Target::with_switch`] waits.
     fn is_busy(&self) -> bool {
         true

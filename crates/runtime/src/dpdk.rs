@@ -184,6 +184,8 @@ struct Layer {
     open_interface: unsafe extern "C" fn(number: u16, name: *const c_char, slots: u32, error: *mut c_char) -> c_int,
     ring: unsafe extern "C" fn(number: u16, ring: *mut RingLimits) -> c_int,
     begin: unsafe extern "C" fn(workers: u32, error: *mut c_char) -> c_int,
+    add: unsafe extern "C" fn(number: u16, error: *mut c_char) -> c_int,
+    remove: unsafe extern "C" fn(number: u16),
     lane: unsafe extern "C" fn(worker: u32) -> *mut RawLane,
     lane_pool: unsafe extern "C" fn(lane: *mut RawLane) -> *mut abi::Pool,
     lane_limit: unsafe extern "C" fn(lane: *mut RawLane, packets: u32),
@@ -279,6 +281,7 @@ impl Dpdk {
     /// Opens a device as port `number` of the program, with so many descriptors to a queue if the device lets them be chosen, else the default number.
     pub fn open(&self, number: u16, device: &str, descriptors: Option<u32>) -> Result<(), DpdkError> {
         let device = CString::new(device).map_err(|_| DpdkError("a device has no zero bytes in its name".into()))?;
+        let _control = self.control();
         // SAFETY: the string ends with a zero byte.
         checked(|error| unsafe { (self.layer().open)(number, device.as_ptr(), descriptors.unwrap_or(0), error) })
     }
@@ -286,6 +289,7 @@ impl Dpdk {
     /// Opens an interface of the kernel as port `number` of the program, with so many slots for frames that have come, or the default number.
     pub fn open_interface(&self, number: u16, name: &str, slots: Option<u32>) -> Result<(), DpdkError> {
         let name = CString::new(name).map_err(|_| DpdkError("an interface has no zero bytes in its name".into()))?;
+        let _control = self.control();
         // SAFETY: the string ends with a zero byte.
         checked(|error| unsafe { (self.layer().open_interface)(number, name.as_ptr(), slots.unwrap_or(0), error) })
     }
@@ -309,6 +313,20 @@ impl Dpdk {
 
     fn control(&self) -> MutexGuard<'_, ()> {
         self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the workers serve one more open port. None of them may be within a burst. If it fails, the port is closed.
+    pub fn add(&self, number: u16) -> Result<(), DpdkError> {
+        let _control = self.control();
+        // SAFETY: the caller's word; of a number that no port has, nothing is served.
+        said(|error| unsafe { (self.layer().add)(number, error) })
+    }
+
+    /// Closes a port, and gives its device back. No worker may be within a burst.
+    pub fn remove(&self, number: u16) {
+        let _control = self.control();
+        // SAFETY: the caller's word; of a number that no port has, nothing is closed.
+        unsafe { (self.layer().remove)(number) }
     }
 
     pub fn counts(&self, number: u16) -> Option<PortCounts> {

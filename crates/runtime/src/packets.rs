@@ -92,6 +92,11 @@ impl<L: Lane> Switch<L> {
         self.workers.iter().map(|worker| worker.host.not_taken()).sum()
     }
 
+    /// Packets to ports from this number on are dropped from now on. No worker may be within a burst.
+    pub fn set_ports(&mut self, ports: u32) {
+        self.workers.iter_mut().for_each(|worker| worker.raw.port_count = ports);
+    }
+
     /// From now on, packets that the program sends to this port go to the control plane, and to no device.
     pub fn set_cpu_port(&mut self, port: Option<u32>) {
         self.cpu_port = port;

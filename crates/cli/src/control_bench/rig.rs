@@ -5,7 +5,7 @@ use crate::run::live::{Built, Live, Shared};
 use crate::run::misses::Misses;
 use crate::run::pushed::Builder;
 use crate::run::relay::Relay;
-use crate::run::reports::Reports;
+use crate::run::requests::ControlThread;
 use driver::failure::Failure;
 use p4runtime::Server;
 use runtime::memory::Counts;
@@ -93,7 +93,7 @@ impl Rig {
         live.begin(built)?;
         let switch = Shared::new(live);
         let target =
-            Controller { switch: switch.clone(), builder, cpu_port: Some(CPU_PORT), reports: Reports::default() };
+            Controller { switch: switch.clone(), builder, cpu_port: Some(CPU_PORT), control: ControlThread::default() };
         let addresses = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
         let settings = p4runtime::Settings { addresses, cpu_port: Some(CPU_PORT), ..p4runtime::Settings::default() };
         let running = Some((built.program.clone(), config_of(&built.program)));

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Packets at one port.
+#[derive(Clone)]
 pub struct PortAccount {
     pub number: u16,
     pub device: String,
@@ -32,6 +33,8 @@ pub struct WorkerAccount {
 /// All counts of a switch at one moment.
 pub struct Account {
     pub ports: Vec<PortAccount>,
+    /// Ports that have been removed, with what had come and gone by then.
+    pub removed: Vec<PortAccount>,
     /// Packets that came into the program.
     pub received: u64,
     pub sent: u64,
@@ -69,12 +72,13 @@ fn events(running: &Running) -> BTreeMap<String, u64> {
 
 impl Account {
     pub fn of(running: &Running) -> Account {
-        let ports: Vec<PortAccount> = running.ports.iter().filter_map(|port| of_port(running, port)).collect();
+        let (ports, removed) = running.port_accounts();
         let workers: Vec<WorkerAccount> = (0..running.workers).map(|worker| of_worker(running, worker)).collect();
         let all = |count: fn(&Totals) -> u64| workers.iter().map(|worker| count(&worker.totals)).sum::<u64>();
         let (received, nowhere, to_cpu) =
             (all(|totals| totals.received), all(|totals| totals.nowhere), all(|totals| totals.to_cpu));
-        let sum = |count: fn(&PortCounts) -> u64| ports.iter().map(|port| count(&port.counts)).sum::<u64>();
+        let all_ports = || ports.iter().chain(&removed);
+        let sum = |count: fn(&PortCounts) -> u64| all_ports().map(|port| count(&port.counts)).sum::<u64>();
         let (sent, unsent) = (sum(|counts| counts.sent), sum(|counts| counts.unsent));
         let event = |name: &str| running.relay.counts.get(name).copied().unwrap_or(0);
         let mut live = running.relay.switch.lock();
@@ -92,6 +96,7 @@ impl Account {
             load_time: running.load_time,
             busy: running.busy,
             ports,
+            removed,
             workers,
         }
     }
@@ -131,7 +136,7 @@ fn of_worker(running: &Running, worker: u32) -> WorkerAccount {
     WorkerAccount { totals: running.dpdk.totals(worker), idle_polls: running.dpdk.idle_polls(worker) }
 }
 
-fn of_port(running: &Running, port: &super::Port) -> Option<PortAccount> {
+pub fn of_port(running: &Running, port: &super::Port) -> Option<PortAccount> {
     let counts = match running.final_counts.get(&port.number) {
         Some(counts) => counts.at_end(),
         None => running.dpdk.counts(port.number)?,

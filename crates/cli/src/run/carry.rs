@@ -1,13 +1,12 @@
 //! The control thread of a running switch: ports that come and go, entries that age, messages of the program, signals, the end.
 
 use super::account::Account;
+use super::requests::Request;
 use super::{Arguments, LOOK, Port, Running, dump, report, summary};
-use control::message::switch::ReportResponse;
 use driver::failure::Failure;
 use driver::stdout::say;
 use runtime::{Link, interrupt};
 use std::collections::BTreeMap;
-use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 /// How long nothing must come before a switch counts as idle.
@@ -29,9 +28,9 @@ struct Times {
 /// Carries packets until the user, the clock or the program ends it.
 pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure> {
     let limit = arguments.duration.map(Duration::from_secs_f64);
-    let mut links = links(running);
+    running.links = links(running);
     running.relay.switch.lock().start();
-    tell_ready(arguments, running, &links);
+    tell_ready(arguments, running);
     let (start, mut seen, mut times, mut failed) = (Instant::now(), 0, Times::default(), None);
     loop {
         std::thread::sleep(LOOK);
@@ -42,7 +41,7 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
             (seen, times.packet) = (received, now);
         }
         times.looked = now;
-        watch(running, &mut links);
+        watch(running);
         failed = failed.or(running.relay.turn());
         let stopped = interrupt::stop_requested() || limit.is_some_and(|limit| now >= limit);
         if failed.is_some() || stopped || is_over(arguments, running, seen > 0, now - times.packet) {
@@ -77,20 +76,20 @@ fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut
     answer(running, arguments.controllers.cpu_port);
 }
 
-/// Answers all requests that wait.
-fn answer(running: &Running, cpu_port: Option<u32>) {
-    let waiting: Vec<Sender<ReportResponse>> = running.requests.try_iter().collect();
-    if waiting.is_empty() {
-        return;
+/// Answers all requests that wait. A client that has left needs no answer.
+fn answer(running: &mut Running, cpu_port: Option<u32>) {
+    while let Ok(request) = running.requests.try_recv() {
+        match request {
+            Request::Report(client) => drop(client.send(report::message(&Account::of(running), cpu_port))),
+            Request::AddPort(port, client) => drop(client.send(running.add_port(port))),
+            Request::RemovePort(port, client) => drop(client.send(running.remove_port(&port))),
+        }
     }
-    let report = report::message(&Account::of(running), cpu_port);
-    // A client that has left needs no answer.
-    waiting.into_iter().for_each(|client| drop(client.send(report.clone())));
 }
 
 /// Whether nothing comes any more, of what would end a switch. One that waits for others' packets is not over before the first has come.
 fn is_over(arguments: &Arguments, running: &Running, has_begun: bool, quiet: Duration) -> bool {
-    let all_end = arguments.ports.iter().all(Port::ends);
+    let all_end = arguments.ends_with_captures() && !running.ports.is_empty() && running.ports.iter().all(Port::ends);
     let is_idle = || (0..arguments.workers).all(|worker| running.dpdk.idle_polls(worker) > IDLE_POLLS);
     (all_end || arguments.until_idle && has_begun) && quiet >= IDLE && is_idle()
 }
@@ -101,25 +100,26 @@ fn links(running: &Running) -> BTreeMap<u16, (Link, bool)> {
 }
 
 /// Says that packets are carried from now on, and between which ports.
-fn tell_ready(arguments: &Arguments, running: &Running, links: &BTreeMap<u16, (Link, bool)>) {
+fn tell_ready(arguments: &Arguments, running: &Running) {
     if arguments.quiet {
         return;
     }
     let port = |port: &Port| {
-        let link = links.get(&port.number).map_or("closed".to_string(), |(link, _)| link.to_string());
+        let link = running.links.get(&port.number).map_or("closed".to_string(), |(link, _)| link.to_string());
         format!("{} {} {link}", port.number, port.name())
     };
     let ports = running.ports.iter().map(port).collect::<Vec<String>>().join(", ");
+    let ports = if ports.is_empty() { "no ports".to_string() } else { format!("ports {ports}") };
     let controllers = arguments.controllers.said(&running.server);
     let waits = if running.relay.switch.lock().engine().is_none() { "; waiting for a pipeline" } else { "" };
-    eprintln!("ready: ports {ports}; entries {}; workers {}{controllers}{waits}", running.entries, running.workers);
+    eprintln!("ready: {ports}; entries {}; workers {}{controllers}{waits}", running.entries, running.workers);
 }
 
 /// Says of each port whose link has changed how it is now.
-fn watch(running: &Running, links: &mut BTreeMap<u16, (Link, bool)>) {
+fn watch(running: &mut Running) {
     for port in &running.ports {
         let Some(now) = running.dpdk.watch(port.number) else { continue };
-        let before = links.insert(port.number, now);
+        let before = running.links.insert(port.number, now);
         if before == Some(now) {
             continue;
         }

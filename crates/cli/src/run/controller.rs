@@ -2,7 +2,7 @@
 
 use super::live::{Built, Live, Shared};
 use super::pushed::{self, Builder};
-use super::reports::Reports;
+use super::requests::ControlThread;
 use control::message::runtime::ForwardingPipelineConfig;
 use control::message::switch::ReportResponse;
 use control::plane::EntryKey;
@@ -16,7 +16,7 @@ pub struct Controller<L: Replay> {
     pub switch: Shared<L>,
     pub builder: Builder,
     pub cpu_port: Option<u32>,
-    pub reports: Reports,
+    pub control: ControlThread,
 }
 
 impl<L: Replay> Target for Controller<L> {
@@ -43,7 +43,16 @@ impl<L: Replay> Target for Controller<L> {
     }
 
     fn report(&self) -> Option<ReportResponse> {
-        self.reports.ask()
+        self.control.report()
+    }
+
+    fn add_port(&self, number: u32, device: &str) -> Result<(), Refusal> {
+        let port = format!("{number}={device}").parse().map_err(|text: String| Refusal::wrong(text))?;
+        self.control.add_port(port)
+    }
+
+    fn remove_port(&self, port: &str) -> Result<(), Refusal> {
+        self.control.remove_port(port)
     }
 
     fn is_busy(&self) -> bool {

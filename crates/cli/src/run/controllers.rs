@@ -4,7 +4,7 @@ use super::controller;
 use super::live::{Built, Shared};
 use super::miss_library::LibraryHandler;
 use super::pushed::Builder;
-use super::reports::Reports;
+use super::requests::ControlThread;
 use clap::Args;
 use driver::failure::Failure;
 use gnmi::Interfaces;
@@ -81,7 +81,7 @@ impl Controllers {
         switch: &Shared<L>,
         builder: Builder,
         built: Option<&Built>,
-        reports: Reports,
+        control: ControlThread,
         interfaces: Arc<dyn Interfaces>,
     ) -> Result<Server, Failure> {
         let settings = Settings {
@@ -94,7 +94,7 @@ impl Controllers {
             services: gnmi::routes(interfaces),
             ..Settings::default()
         };
-        let target = controller::Controller { switch: switch.clone(), builder, cpu_port: self.cpu_port, reports };
+        let target = controller::Controller { switch: switch.clone(), builder, cpu_port: self.cpu_port, control };
         let running = built.map(|built| (built.program.clone(), controller::config_of(&built.program)));
         Server::start(settings, Arc::new(target), running)
             .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))
@@ -112,6 +112,11 @@ impl Controllers {
             );
         }
         most
+    }
+
+    /// Whether controllers are to come from elsewhere: the switch waits for them.
+    pub fn are_expected(&self) -> bool {
+        !self.addresses.is_empty()
     }
 
     /// For the line that says that the switch is ready.

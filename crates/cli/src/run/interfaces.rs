@@ -9,7 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub struct PortInterfaces {
     dpdk: Arc<Dpdk>,
-    ports: Vec<Port>,
+    /// In the order of their numbers.
+    ports: Mutex<Vec<Port>>,
     changes: Changes,
     began_ns: u64,
     /// When links have changed since then, by the port's number.
@@ -23,15 +24,23 @@ fn now_ns() -> u64 {
 
 impl PortInterfaces {
     pub fn new(dpdk: &Arc<Dpdk>, ports: &[Port]) -> PortInterfaces {
-        let mut ports = ports.to_vec();
-        ports.sort_by_key(|port| port.number);
         PortInterfaces {
             dpdk: dpdk.clone(),
-            ports,
+            ports: Mutex::new(sorted(ports)),
             changes: Changes::default(),
             began_ns: now_ns(),
             changed_ns: Mutex::default(),
         }
+    }
+
+    /// Ports have come or gone.
+    pub fn set_ports(&self, ports: &[Port]) {
+        *self.ports.lock().unwrap_or_else(PoisonError::into_inner) = sorted(ports);
+        self.changes.notify();
+    }
+
+    fn ports(&self) -> Vec<Port> {
+        self.ports.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A port has been enabled or disabled, or its link has changed.
@@ -56,6 +65,12 @@ impl PortInterfaces {
     }
 }
 
+fn sorted(ports: &[Port]) -> Vec<Port> {
+    let mut ports = ports.to_vec();
+    ports.sort_by_key(|port| port.number);
+    ports
+}
+
 fn status(link: Link) -> Status {
     match link {
         Link::Up => Status::Up,
@@ -78,11 +93,12 @@ fn counters(counts: &PortCounts) -> Counters {
 
 impl Interfaces for PortInterfaces {
     fn interfaces(&self) -> Vec<Interface> {
-        self.ports.iter().filter_map(|port| self.interface(port)).collect()
+        self.ports().iter().filter_map(|port| self.interface(port)).collect()
     }
 
     fn set_enabled(&self, name: &str, enabled: bool) -> Result<(), Refusal> {
-        let port = self.ports.iter().find(|port| port.device_name() == name).ok_or(Refusal::NoSuchInterface)?;
+        let ports = self.ports();
+        let port = ports.iter().find(|port| port.device_name() == name).ok_or(Refusal::NoSuchInterface)?;
         match self.dpdk.watch(port.number) {
             None => return Err(Refusal::NoSuchInterface),
             Some((Link::Gone, _)) => return Err(Refusal::NotPresent),

@@ -59,6 +59,20 @@ impl<L: Replay> Live<L> {
         }
     }
 
+    /// Does something while no worker is within a burst.
+    pub fn between_bursts<T>(&mut self, work: impl FnOnce(&mut Live<L>) -> T) -> T {
+        self.pause();
+        let done = work(self);
+        self.resume();
+        done
+    }
+
+    /// Packets to ports from this number on are dropped. No worker may be within a burst.
+    pub fn set_ports(&mut self, ports: u32) {
+        self.settings.ports = ports;
+        self.engine.iter_mut().for_each(|engine| engine.switch().set_ports(ports));
+    }
+
     /// Packets are carried from now on, by the first pipeline as soon as there is one.
     pub fn start(&mut self) {
         self.started = true;

@@ -9,12 +9,14 @@ mod interfaces;
 pub mod live;
 mod miss_library;
 pub mod misses;
+mod ports;
 pub mod pushed;
 pub mod relay;
 mod report;
-pub mod reports;
+pub mod requests;
 mod summary;
 
+use account::PortAccount;
 use clap::Args;
 use controllers::Controllers;
 use driver::compile;
@@ -31,10 +33,11 @@ use interfaces::PortInterfaces;
 use live::{Built, Live, Shared};
 use misses::Misses;
 use p4runtime::Server;
+use ports::Opening;
 use pushed::Builder;
 use relay::Relay;
-use reports::Requests;
-use runtime::{Dpdk, DpdkLane, DpdkSettings, PortCounts, Settings, interrupt};
+use requests::Requests;
+use runtime::{Dpdk, DpdkLane, DpdkSettings, Link, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,7 +78,7 @@ pub struct Arguments {
     #[command(flatten)]
     source: Source,
     /// The device for port N of the program; repeatable
-    #[arg(long = "port", value_name = "N=DEVICE", required = true)]
+    #[arg(long = "port", value_name = "N=DEVICE", required_unless_present = "addresses")]
     ports: Vec<Port>,
     #[command(flatten)]
     controllers: Controllers,
@@ -132,13 +135,18 @@ pub struct Running {
     pub relay: Relay<DpdkLane>,
     /// Ends before the switch does.
     pub server: Server,
-    /// Of clients, for all counts.
+    /// Of clients, for the control thread.
     pub requests: Requests,
     pub dpdk: Arc<Dpdk>,
     /// For gNMI.
     pub interfaces: Arc<PortInterfaces>,
+    pub opening: Opening,
     pub ports: Vec<Port>,
-    pub huge_pages: bool,
+    /// And whether the port is enabled.
+    pub links: BTreeMap<u16, (Link, bool)>,
+    /// Ports that are not there any more.
+    pub removed: Vec<PortAccount>,
+    pub quiet: bool,
     pub entries: u64,
     pub load_time: Duration,
     pub workers: u32,
@@ -165,6 +173,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.ports.iter().for_each(Port::abandon);
     }
     finished
+}
+
+impl Arguments {
+    /// Whether the switch ends when all its packets are read from captures: only if it waits for no one else.
+    fn ends_with_captures(&self) -> bool {
+        self.source.program.as_os_str() != NO_PROGRAM && !self.controllers.are_expected()
+    }
 }
 
 /// The program of the command line as native code.
@@ -214,6 +229,9 @@ fn switch(arguments: &Arguments, built: Option<&Built>) -> Result<(), Failure> {
     running.final_counts = running.ports.iter().filter_map(counts).collect();
     running.dpdk.stop();
     let written = running.ports.iter().try_for_each(|port| port.finish(running.final_counts.get(&port.number)));
+    if stopped.is_err() || written.is_err() {
+        running.ports.iter().for_each(Port::abandon);
+    }
     if !arguments.quiet {
         let account = running.tell(arguments);
         if !arguments.json {
@@ -241,25 +259,18 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     let mut settings = DpdkSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
     announce(&arguments.ports, &mut settings);
     let dpdk = Dpdk::start(&layer, &settings).map_err(dpdk_failed)?;
-    let machine = inputs::machine(arguments.passes.machine.as_deref());
-    for port in &arguments.ports {
-        port.prepare(arguments.repeat)?;
-        let ring = port.calibrated_ring(&machine.port);
-        port.open(&dpdk, ring)?;
-    }
-    let highest = arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0);
+    let opening = Opening {
+        repeat: arguments.repeat,
+        machine: inputs::machine(arguments.passes.machine.as_deref()).port,
+        cpu_port: arguments.controllers.cpu_port,
+        dpdk: settings,
+    };
+    arguments.ports.iter().try_for_each(|port| opening.open(&dpdk, port))?;
     let lanes = dpdk.begin(arguments.workers).map_err(dpdk_failed)?;
-    let cpu_port = arguments.controllers.cpu_port;
-    if let Some(taken) = arguments.ports.iter().find(|port| Some(u32::from(port.number)) == cpu_port) {
-        return Err(Failure::input(format!(
-            "--cpu-port {}: a device stands behind it ({})",
-            taken.number,
-            taken.name()
-        )));
-    }
-    let settings_of_switch = Settings { ports: highest.max(cpu_port.unwrap_or(0)) + 1, seed: arguments.seed };
+    let settings_of_switch = Settings { ports: opening.count(&arguments.ports), seed: arguments.seed };
     let handler = arguments.controllers.miss_handler()?;
-    let mut live = Live::new(lanes, settings_of_switch, cpu_port);
+    let mut live = Live::new(lanes, settings_of_switch, opening.cpu_port);
+    let highest = arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0);
     let start = Instant::now();
     let entries = match built {
         Some(built) => entries::load(live.begin(built)?, &arguments.entries, highest + 1)?,
@@ -267,17 +278,20 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     };
     let load_time = start.elapsed();
     let switch = Shared::new(live);
-    let (reports, requests) = reports::channel();
+    let (control, requests) = requests::channel();
     let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));
-    let server = arguments.controllers.serve(&switch, builder(arguments, built), built, reports, interfaces.clone())?;
+    let server = arguments.controllers.serve(&switch, builder(arguments, built), built, control, interfaces.clone())?;
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),
         server,
         requests,
         dpdk,
         interfaces,
+        opening,
         ports: arguments.ports.clone(),
-        huge_pages: settings.has_huge_pages(),
+        links: BTreeMap::new(),
+        removed: Vec::new(),
+        quiet: arguments.quiet,
         entries,
         load_time,
         workers: arguments.workers,

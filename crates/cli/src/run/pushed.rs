@@ -144,8 +144,8 @@ impl Drop for Pushed {
 /// Mistakes as the controller sees them: the file is its own.
 fn sentence(failure: &Failure, file: &Pushed) -> String {
     let text = match failure {
-        Failure::Input(text) | Failure::Environment(text) => text.as_str(),
+        Failure::Input(_) | Failure::Environment(_) => failure.message(),
         Failure::Said => "the program cannot be compiled",
     };
-    text.replace(&file.0.display().to_string(), "program").trim_end().to_string()
+    text.replace(&file.0.display().to_string(), "program")
 }

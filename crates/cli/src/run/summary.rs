@@ -43,7 +43,7 @@ fn print_ports(account: &Account) {
     say!(
         "port      packets in        bytes in     packets out       bytes out     missed   errors   not sent  link  device"
     );
-    for port in &account.ports {
+    for port in account.ports.iter().chain(&account.removed) {
         let counts = &port.counts;
         let (received, sent) = (counts.received, counts.sent);
         say!(
@@ -109,11 +109,11 @@ fn print_speed(account: &Account) {
 
 /// What this run did without, and what having it would do.
 fn print_gains(running: &Running) {
-    if !running.huge_pages {
+    if !running.opening.dpdk.has_huge_pages() {
         say!("note: no huge pages, so packet buffers are on 4 kB pages: each costs a TLB entry of its own.");
         say!("      `echo 256 > /proc/sys/vm/nr_hugepages` (root) spares those misses, and lets NICs do DMA.");
     }
-    if running.ports.iter().all(Port::ends) {
+    if !running.ports.is_empty() && running.ports.iter().all(Port::ends) {
         say!("note: captures are read and written by system calls, which bounds the packets per second above;");
         say!("      a NIC bound to vfio-pci (root; --port 0=0000:01:00.0) is polled without any.");
     } else if running.ports.iter().any(|port| matches!(port.device, Device::Interface(_))) {
@@ -123,7 +123,7 @@ fn print_gains(running: &Running) {
 
 /// All counts as one object, with what `--dump` adds.
 pub fn json(account: &Account, dump: Option<Value>) -> Value {
-    let ports = account.ports.iter().map(|port| {
+    let ports = account.ports.iter().chain(&account.removed).map(|port| {
         let counts = &port.counts;
         json!({
             "port": port.number, "device": port.device, "link": counts.link().to_string(),

@@ -14,6 +14,7 @@ mod command;
 mod control_bench;
 mod ctl;
 mod ctl_counts;
+mod ctl_ports;
 mod documented;
 mod drawn;
 mod embedding;

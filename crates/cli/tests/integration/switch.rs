@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 pub struct Switch {
     pub process: Child,
     pub folder: PathBuf,
+    /// Until it was ready.
+    pub said: String,
 }
 
 /// A folder for sockets: their paths have to be short.
@@ -27,8 +29,13 @@ pub fn objects() -> String {
 
 impl Switch {
     pub fn start(folder: &Path, arguments: &[&str]) -> Switch {
+        Switch::start_bare(folder, &[arguments, &["--port", "1=net_ring0"]].concat())
+    }
+
+    /// With no ports but those of the arguments.
+    pub fn start_bare(folder: &Path, arguments: &[&str]) -> Switch {
         let mut command = bacus();
-        command.arg("run").args(arguments).args(["--port", "1=net_ring0", "--cpu-port", "63"]);
+        command.arg("run").args(arguments).args(["--cpu-port", "63"]);
         command.env("XDG_RUNTIME_DIR", folder).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut said = String::new();
@@ -38,7 +45,7 @@ impl Switch {
         }
         // What the switch says later needs a reader.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        Switch { process, folder: folder.to_path_buf() }
+        Switch { process, folder: folder.to_path_buf(), said }
     }
 
     pub fn ctl(&self) -> Command {

@@ -1,5 +1,25 @@
 //! Generated from the files in `proto/`: do not edit.
 
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AddPortRequest {
+    #[prost(uint64, tag = "1")]
+    pub device_id: u64,
+    #[prost(uint32, tag = "2")]
+    pub number: u32,
+    #[prost(string, tag = "3")]
+    pub device: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AddPortResponse {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RemovePortRequest {
+    #[prost(uint64, tag = "1")]
+    pub device_id: u64,
+    #[prost(string, tag = "2")]
+    pub port: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RemovePortResponse {}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReportRequest {
     #[prost(uint64, tag = "1")]

@@ -31,6 +31,10 @@ impl<'t> Input<'t> {
         Some(word)
     }
 
+    pub fn is_at_end(&self) -> bool {
+        self.peek().is_none()
+    }
+
     /// The next word if it is one of these.
     pub fn one_of(&mut self, words: &[&str]) -> Option<Word> {
         let (word, _) = self.peek().filter(|(word, _)| words.contains(&word.text.as_str()))?;

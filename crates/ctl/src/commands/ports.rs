@@ -22,6 +22,31 @@ const COLUMNS: [&str; 11] = [
 
 impl Session {
     pub fn ports(&mut self, input: &mut Input) -> Result<(), Failure> {
+        match input.one_of(&["add", "remove"]) {
+            Some(word) if word.text == "add" => self.add_ports(input),
+            Some(_) => self.remove_ports(input),
+            None => self.print_ports(input),
+        }
+    }
+
+    fn add_ports(&mut self, input: &mut Input) -> Result<(), Failure> {
+        let mut ports = vec![new_port(input)?];
+        while !input.is_at_end() {
+            ports.push(new_port(input)?);
+        }
+        ports.into_iter().try_for_each(|(number, device)| self.client.add_port(number, device))
+    }
+
+    fn remove_ports(&mut self, input: &mut Input) -> Result<(), Failure> {
+        let first = input.word().ok_or_else(|| input.expected("a port: its number or device"))?;
+        let mut ports = vec![first.text];
+        while let Some(word) = input.word() {
+            ports.push(word.text);
+        }
+        ports.into_iter().try_for_each(|port| self.client.remove_port(port))
+    }
+
+    fn print_ports(&mut self, input: &mut Input) -> Result<(), Failure> {
         let ports = self.report()?.ports;
         let mut wanted = Vec::new();
         while let Some(word) = input.word() {
@@ -46,6 +71,28 @@ impl Session {
 
 fn is_called(port: &Port, word: &str) -> bool {
     port.device == word || word.parse() == Ok(port.number)
+}
+
+/// `N=DEVICE`.
+fn new_port(input: &mut Input) -> Result<(u32, String), Failure> {
+    let expected = input.expected("N=DEVICE, as 3=eth3 or 3=pcap:in.pcap,out.pcap");
+    let word = input.word();
+    let port = word.as_ref().and_then(|word| {
+        let (number, device) = word.text.split_once('=')?;
+        Some((number.parse().ok()?, absolute(device)))
+    });
+    Ok(port.ok_or(expected)?)
+}
+
+/// Names of captures as the switch finds them, whose folder is another.
+fn absolute(device: &str) -> String {
+    let Some(files) = device.strip_prefix("pcap:") else { return device.to_string() };
+    let files = files.split(',').map(|file| match std::path::absolute(file) {
+        Ok(path) => path.display().to_string(),
+        // An empty name is no file.
+        Err(_) => file.to_string(),
+    });
+    format!("pcap:{}", files.collect::<Vec<String>>().join(","))
 }
 
 fn unknown(word: &str, ports: &[Port]) -> String {

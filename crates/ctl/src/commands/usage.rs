@@ -15,8 +15,8 @@ const fn usage(name: &'static str, forms: &'static [&'static str], about: &'stat
 pub const COMMANDS: &[Usage] = &[
     usage(
         "ports",
-        &["ports [PORT ...]"],
-        "prints the ports with their links and counts; a port is a number or a device",
+        &["ports [PORT ...]", "ports add N=DEVICE ...", "ports remove PORT ..."],
+        "prints the ports with their links and counts, adds or removes ports; a port is a number or a device",
     ),
     usage("stats", &["stats"], "prints hits and misses of the tables, drops by reason, and what each worker has done"),
     usage("tables", &["tables"], "prints the tables, their keys and actions, and how much of their size is used"),

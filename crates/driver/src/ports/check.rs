@@ -2,6 +2,7 @@
 
 use super::{Device, Port};
 use crate::failure::Failure;
+use runtime::DpdkSettings;
 use std::path::{Path, PathBuf};
 
 pub fn check_ports(ports: &[Port]) -> Result<(), Failure> {
@@ -16,6 +17,27 @@ pub fn check_ports(ports: &[Port]) -> Result<(), Failure> {
         ports.iter().try_for_each(|other| check_captures(port, other))?;
     }
     Ok(())
+}
+
+impl Port {
+    /// Whether the device can join a switch that runs, whose DPDK was started with these settings.
+    pub fn check_addable(&self, settings: &DpdkSettings) -> Result<(), Failure> {
+        let number = self.number;
+        if let Some(nic) = self.nic() {
+            return Err(Failure::input(format!(
+                "port {number}: DPDK takes NICs when it starts, so `{nic}` cannot be added to a switch that runs\n\
+                 hint: start the switch with --port {number}={nic}"
+            )));
+        }
+        if self.reads_buffers() && !settings.reads_buffers && !settings.has_huge_pages() {
+            return Err(Failure::input(format!(
+                "port {number}: `{}` reads packets in place, but the packet buffers of this switch cross pages\n\
+                 hint: start the switch with this port, or set huge pages aside before",
+                self.name()
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// Two ports on one device would each take some of its packets.

@@ -117,6 +117,11 @@ impl Port {
         }
     }
 
+    /// Whether this names the device, with its arguments or without.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name() == name || self.device_name() == name
+    }
+
     /// The device as it is opened: DPDK's arguments, or the interface's name. What is captured goes to [`Port::unfinished`] until the end.
     pub fn devargs(&self) -> String {
         let number = self.number;
@@ -187,7 +192,7 @@ impl Port {
 
     /// Whether the device reads packets where they lie. Of virtual devices only AF_XDP may: the kernel hands its memory to the NIC behind it, if that NIC's
     /// driver can. It may also stand within another device's arguments.
-    fn reads_buffers(&self) -> bool {
+    pub(super) fn reads_buffers(&self) -> bool {
         self.nic().is_some() || matches!(&self.device, Device::Devargs(devargs) if devargs.contains("net_af_xdp"))
     }
 

@@ -101,5 +101,52 @@ pub mod switch_client {
             req.extensions_mut().insert(GrpcMethod::new("bacus.v1.Switch", "Report"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn add_port(
+            &mut self,
+            request: impl tonic::IntoRequest<::control::message::switch::AddPortRequest>,
+        ) -> std::result::Result<
+            tonic::Response<::control::message::switch::AddPortResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/bacus.v1.Switch/AddPort");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("bacus.v1.Switch", "AddPort"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn remove_port(
+            &mut self,
+            request: impl tonic::IntoRequest<
+                ::control::message::switch::RemovePortRequest,
+            >,
+        ) -> std::result::Result<
+            tonic::Response<::control::message::switch::RemovePortResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/bacus.v1.Switch/RemovePort",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("bacus.v1.Switch", "RemovePort"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }

@@ -1,0 +1,122 @@
+//! The ports of a switch: those of its begin, and those that come and go while packets flow.
+//!
+//! A port is opened beside the workers. They are held at the end of a burst only while it joins what they poll, or leaves it.
+
+use super::Running;
+use super::account::{PortAccount, of_port};
+use control::{Refusal, RefusalKind};
+use driver::failure::Failure;
+use driver::ports::{Port, check_ports};
+use opt::inputs::machine;
+use runtime::{Dpdk, DpdkSettings, PortCounts};
+
+/// What all ports are opened with.
+pub struct Opening {
+    pub repeat: u32,
+    pub machine: machine::Port,
+    pub cpu_port: Option<u32>,
+    /// What DPDK was started with.
+    pub dpdk: DpdkSettings,
+}
+
+impl Opening {
+    /// The port, which no worker serves yet.
+    pub fn open(&self, dpdk: &Dpdk, port: &Port) -> Result<(), Failure> {
+        self.check_cpu_port(port)?;
+        port.prepare(self.repeat)?;
+        port.open(dpdk, port.calibrated_ring(&self.machine))
+    }
+
+    /// The number from which on a switch with these ports has none.
+    pub fn count(&self, ports: &[Port]) -> u32 {
+        let highest = ports.iter().map(|port| u32::from(port.number)).chain(self.cpu_port).max();
+        highest.map_or(0, |highest| highest + 1)
+    }
+
+    fn check_cpu_port(&self, port: &Port) -> Result<(), Failure> {
+        match self.cpu_port {
+            Some(taken) if taken == u32::from(port.number) => {
+                let name = port.name();
+                Err(Failure::input(format!("--cpu-port {taken}: a device stands behind it ({name})")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+impl Running {
+    pub fn add_port(&mut self, port: Port) -> Result<(), Refusal> {
+        let ports = [self.ports.as_slice(), std::slice::from_ref(&port)].concat();
+        let added = check_ports(&ports).and_then(|()| port.check_addable(&self.opening.dpdk));
+        added.and_then(|()| self.open_and_serve(&port, &ports)).map_err(|failure| {
+            port.abandon();
+            refusal(failure)
+        })?;
+        if !self.quiet {
+            eprintln!("port {} ({}) is added", port.number, port.name());
+        }
+        self.ports = ports;
+        self.interfaces.set_ports(&self.ports);
+        Ok(())
+    }
+
+    fn open_and_serve(&self, port: &Port, ports: &[Port]) -> Result<(), Failure> {
+        self.opening.open(&self.dpdk, port)?;
+        let count = self.opening.count(ports);
+        self.relay.switch.lock().between_bursts(|live| {
+            self.dpdk.add(port.number).map_err(|error| port.unopened(&error))?;
+            live.set_ports(count);
+            Ok(())
+        })
+    }
+
+    /// Closes a port, by its number or device. Its counts remain in the sums.
+    pub fn remove_port(&mut self, called: &str) -> Result<(), Refusal> {
+        let is_called = |port: &Port| called.parse() == Ok(port.number) || port.is_called(called);
+        let Some(at) = self.ports.iter().position(is_called) else {
+            return Err(Refusal::new(RefusalKind::Missing, self.no_port(called)));
+        };
+        let port = self.ports.remove(at);
+        let count = self.opening.count(&self.ports);
+        let counts = self.relay.switch.lock().between_bursts(|live| {
+            let counts = self.dpdk.counts(port.number).map(PortCounts::at_end);
+            self.dpdk.remove(port.number);
+            live.set_ports(count);
+            counts
+        });
+        self.interfaces.set_ports(&self.ports);
+        self.links.remove(&port.number);
+        // Groups leave out what has no device.
+        self.relay.controllers.port(u32::from(port.number), false);
+        self.removed.extend(counts.map(|counts| PortAccount {
+            number: port.number,
+            device: format!("{} (removed)", port.name()),
+            counts,
+        }));
+        if !self.quiet {
+            eprintln!("port {} ({}) is removed", port.number, port.name());
+        }
+        port.finish(counts.as_ref()).map_err(refusal)
+    }
+
+    fn no_port(&self, called: &str) -> String {
+        let ports: Vec<String> = self.ports.iter().map(|port| format!("{} {}", port.number, port.name())).collect();
+        let ports =
+            if ports.is_empty() { "it has none".to_string() } else { format!("its ports are {}", ports.join(", ")) };
+        format!("the switch has no port `{called}`; {ports}")
+    }
+
+    /// The accounts of all ports, and behind them of those that have been removed.
+    pub fn port_accounts(&self) -> (Vec<PortAccount>, Vec<PortAccount>) {
+        (self.ports.iter().filter_map(|port| of_port(self, port)).collect(), self.removed.clone())
+    }
+}
+
+/// What a client is told.
+fn refusal(failure: Failure) -> Refusal {
+    let kind = match failure {
+        Failure::Input(_) | Failure::Said => RefusalKind::Wrong,
+        Failure::Environment(_) => RefusalKind::InUse,
+    };
+    Refusal::new(kind, failure.message())
+}
