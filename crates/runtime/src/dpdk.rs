@@ -319,7 +319,7 @@ impl Dpdk {
     pub fn add(&self, number: u16) -> Result<(), DpdkError> {
         let _control = self.control();
         // SAFETY: the caller's word; of a number that no port has, nothing is served.
-        said(|error| unsafe { (self.layer().add)(number, error) })
+        checked(|error| unsafe { (self.layer().add)(number, error) })
     }
 
     /// Closes a port, and gives its device back. No worker may be within a burst.
