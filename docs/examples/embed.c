@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "port/embed.h"
+#include "embed/embed.h"
 
 static void
 print_sent(void *context, const uint8_t *packet, uint16_t length, uint16_t port)

@@ -1,7 +1,6 @@
 /* A compiled pipeline for one thread of another program. All happens in the calling thread, so a grace period is a few
  * empty bursts: after them, the pipeline holds nothing that it found before. */
-#include "port/embed.h"
-#include "extern/key_sketch.h"
+#include "embed/embed.h"
 #include "packet/own_pool.h"
 #include "port/region.h"
 
