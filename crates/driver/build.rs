@@ -1,4 +1,4 @@
-//! Packs the architectures' P4 files into the binary, so that programs find `core.p4` and `v1model.p4` wherever `bacus` stands.
+//! Packs the architectures' P4 files into the binary, so that programs find `core.p4` and `v1model.p4` wherever `bacus` is installed.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

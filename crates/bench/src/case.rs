@@ -116,7 +116,7 @@ fn dpdk(workload: &Workload, options: &Options) -> Option<Arc<Dpdk>> {
             note(format!("without mbufs and DPDK's peers: {}", text.trim()));
             None
         }
-        Err(Failure::Said) => None,
+        Err(Failure::Reported) => None,
     }
 }
 

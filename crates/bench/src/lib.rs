@@ -116,7 +116,7 @@ fn all(options: &Options) -> Result<(), Failure> {
         None => Ok(()),
     })?;
     conclude(&heard, options)?;
-    if heard.wrong.is_empty() { Ok(()) } else { Err(Failure::Said) }
+    if heard.wrong.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
 fn name(options: &Options) -> &'static str {

@@ -184,7 +184,7 @@ fn measured(
     };
     let message = |failure: Failure| match failure {
         Failure::Input(text) | Failure::Environment(text) => text,
-        Failure::Said => "see above".to_string(),
+        Failure::Reported => "see above".to_string(),
     };
     let cases = experiment::cases(&options).map_err(message)?;
     let log = ResumeLog::open(None, "scoreboard", "").map_err(message)?;
@@ -218,7 +218,7 @@ fn conclude(scores: &[Score], failed: usize, skipped: usize, programs: usize) ->
         return Ok(());
     }
     say!("{failed} rows failed");
-    Err(Failure::Said)
+    Err(Failure::Reported)
 }
 
 #[cfg(test)]

@@ -350,7 +350,7 @@ pub fn check_plans(cases: &[Case], options: &Options) -> Result<(), Failure> {
             Failure::Input(text) => Failure::Input(format!(
                 "{text}hint: it is to be measured with `{name}`; name the applications that it is for\n"
             )),
-            Failure::Said | Failure::Environment(_) => failure,
+            Failure::Reported | Failure::Environment(_) => failure,
         })?;
     }
     Ok(())

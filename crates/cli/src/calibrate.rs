@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let [one, other] = &arguments.compare[..] {
         let (text, agree) = calibrate::compare(one, other)?;
         print(&text)?;
-        return if agree { Ok(()) } else { Err(Failure::Said) };
+        return if agree { Ok(()) } else { Err(Failure::Reported) };
     }
     let output = arguments.output.clone().unwrap_or_else(default_file);
     let picture = arguments.svg.clone().map(|named| named.unwrap_or_else(|| output.with_extension("svg")));
@@ -71,7 +71,7 @@ fn check_outputs(arguments: &Arguments, output: &Path, picture: Option<&Path>) -
         Failure::Environment(text) if arguments.output.is_none() => {
             Failure::Environment(format!("{text}hint: name another file with -o\n"))
         }
-        Failure::Environment(_) | Failure::Input(_) | Failure::Said => failure,
+        Failure::Environment(_) | Failure::Input(_) | Failure::Reported => failure,
     };
     files::check_writable(output).map_err(hint)?;
     picture.map_or(Ok(()), files::check_writable)

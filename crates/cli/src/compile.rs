@@ -49,7 +49,7 @@ pub struct Arguments {
     /// Write the entries of the program's own tables, as a P4Runtime WriteRequest, to these files
     #[arg(long, value_name = "FILES", value_delimiter = ',')]
     p4runtime_entries_files: Vec<PathBuf>,
-    /// Packet descriptor [default: mbuf, or what the plan says]
+    /// Packet descriptor [default: mbuf, or the plan's]
     #[arg(long, value_enum)]
     descriptor: Option<DescriptorKind>,
     /// Expected table contents, which decide the data structures; repeatable

@@ -1,4 +1,4 @@
-//! `bacus ctl`: the flags of the client, and how it says what went wrong.
+//! `bacus ctl`: the flags of the client, and its messages.
 
 use crate::run::controllers::socket_folder;
 use clap::builder::PossibleValuesParser;
@@ -209,7 +209,7 @@ fn config(program: &str, include: &[PathBuf], define: &[String]) -> Result<Forwa
     };
     let loaded = frontend::load(&source).map_err(|failure| match failure {
         driver::failure::Failure::Input(text) | driver::failure::Failure::Environment(text) => Failure::Program(text),
-        driver::failure::Failure::Said => Failure::refused("the program cannot be compiled"),
+        driver::failure::Failure::Reported => Failure::refused("the program cannot be compiled"),
     })?;
     let text = hlir::text::print_file(&loaded.program, loaded.plan.as_ref().map(|file| &file.plan));
     let mut hasher = DefaultHasher::new();
@@ -221,7 +221,7 @@ fn config(program: &str, include: &[PathBuf], define: &[String]) -> Result<Forwa
     })
 }
 
-/// Of commands in a file, where they stand.
+/// The place of commands in a file.
 fn place(arguments: &Arguments, place: stf::Place) -> String {
     match &arguments.file {
         Some(file) => format!("{}:{}:{}: ", file.display(), place.line, place.column),

@@ -1,4 +1,4 @@
-//! `bacus entries`: says what files of entries come to, and writes them in the compact form.
+//! `bacus entries`: prints what files of entries come to, and writes them in the compact form.
 
 use clap::Args;
 use driver::entries::{bound, compact_form, failure, keep, warn};

@@ -71,8 +71,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.output.as_deref().map_or(Ok(()), files::check_writable)?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
-    let usual = if arguments.measure { DescriptorKind::Own } else { DescriptorKind::Mbuf };
-    let descriptor = arguments.descriptor.unwrap_or(usual);
+    let default = if arguments.measure { DescriptorKind::Own } else { DescriptorKind::Mbuf };
+    let descriptor = arguments.descriptor.unwrap_or(default);
     passes.ports.own_descriptor = descriptor == DescriptorKind::Own;
     passes.descriptor = Some(descriptor.plan());
     let loaded = frontend::load(&arguments.source)?;
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// What the program costs with the packets and entries at hand; `passes` are told what machine this is and where packets go.
+/// What the program costs with the packets and entries at hand; `passes` have the machine and the paths of packets.
 fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failure> {
     if passes.machine.is_none() {
         passes.machine = Some(calibrate::at_hand(arguments.native.cc.as_deref())?);

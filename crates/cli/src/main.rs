@@ -1,4 +1,4 @@
-//! The command `bacus`: reads files, calls the crates in order, says what went wrong. It decides nothing about programs or packets.
+//! The command `bacus`: reads files, calls the crates in order, reports what went wrong. It decides nothing about programs or packets.
 
 #![deny(clippy::print_stdout)]
 

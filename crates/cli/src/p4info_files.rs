@@ -19,7 +19,7 @@ impl<'a> Files<'a> {
             let known = paths.iter().map(|path| match Format::of(path) {
                 Some(format) => Ok((path, format)),
                 None => Err(Failure::input(format!(
-                    "{}: the ending says nothing about the format\nhint: known endings are {ENDINGS}",
+                    "{}: the ending does not define the format\nhint: known endings are {ENDINGS}",
                     path.display()
                 ))),
             });

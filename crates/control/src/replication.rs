@@ -1,4 +1,4 @@
-//! Multicast groups and clone sessions, as a controller writes them, and the copies that they stand for.
+//! Multicast groups and clone sessions, as a controller writes them, and their copies.
 
 /// Where a copy goes, and what the program sees of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -7,7 +7,7 @@ pub struct Replica {
     pub instance: u16,
 }
 
-/// A replica with those that stand in for it.
+/// A replica with its backups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackedReplica {
     pub primary: Replica,

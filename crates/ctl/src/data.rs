@@ -48,7 +48,7 @@ impl Names {
         }
     }
 
-    /// A value, which is called `name` where its name says what it is.
+    /// A value, which is called `name` where its name describes it.
     pub fn show_data(&self, name: &str, spec: &P4DataTypeSpec, data: &P4Data) -> String {
         let members = self.members(spec).unwrap_or_default();
         let list = |parts: Vec<String>| {

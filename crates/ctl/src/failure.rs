@@ -10,7 +10,7 @@ pub enum Failure {
     Mistake(Mistake),
     /// Each sentence by itself.
     Refused(Vec<String>),
-    /// A program has mistakes: the whole text, which says where.
+    /// A program has mistakes: the whole text, with the places.
     Program(String),
     Unreachable(String),
 }
@@ -67,7 +67,7 @@ impl From<Mistake> for Failure {
     }
 }
 
-/// The innermost cause says most: those around it only say that the transport failed.
+/// The innermost cause is the most precise: those around it only report that the transport failed.
 pub fn sentence(status: &Status) -> String {
     match std::error::Error::source(status) {
         Some(cause) => innermost(cause),
@@ -75,7 +75,7 @@ pub fn sentence(status: &Status) -> String {
     }
 }
 
-/// What an error's innermost cause says, without the number that the system has for it.
+/// The message of an error's innermost cause, without the number that the system has for it.
 pub fn innermost(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => innermost(cause),

@@ -1,7 +1,7 @@
 //! Keys, parameters and metadata fields: how people write and read their values, and what those are in the protocol.
 //!
 //! Numbers, addresses, prefixes, masks and ranges are those of STF. Beside them `*` matches anything, and a plain number of a ternary key
-//! stands for all its bits.
+//! means all its bits.
 
 use control::message::runtime::{FieldMatch, field_match};
 use field_match::FieldMatchType as Kind;
@@ -66,7 +66,7 @@ pub fn word(line: &mut Line) -> Result<Word, Mistake> {
     }
 }
 
-/// The look of a value: by its annotation, else by its width, and by its name where the width does not say enough.
+/// The look of a value: by its annotation, else by its width, and by its name where the width does not decide it.
 pub fn look_of(name: &str, width: u32, kind: MatchKind, annotations: &[String]) -> Look {
     let format = annotations.iter().find(|annotation| annotation.starts_with("@format("));
     let known = [("MAC", Look::Ethernet), ("IPV4", Look::Ipv4), ("IPV6", Look::Ipv6), ("HEX", Look::Hexadecimal)];
@@ -182,7 +182,7 @@ impl Field<'_> {
                 self.show(&ternary.value)
             }
             Kind::Ternary(ternary) => {
-                // Digits of a mask say which bits count.
+                // Digits of a mask select the bits that count.
                 let look = if self.look == Look::Number { Look::Hexadecimal } else { self.look };
                 format!("{}&&&{}", show(&ternary.value, look), show(&ternary.mask, look))
             }

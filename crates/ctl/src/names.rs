@@ -131,7 +131,7 @@ impl Names {
         self.info.actions.iter().find(|action| action.id() == id)
     }
 
-    /// A table whose entries use the action profile: it says which actions there are.
+    /// A table whose entries use the action profile: it defines the actions.
     pub fn table_of_profile(&self, profile: &ActionProfile) -> Option<&Table> {
         self.info.tables.iter().find(|table| profile.table_ids.contains(&table.id()))
     }

@@ -1,6 +1,6 @@
 //! Arbitration: how a client becomes the primary controller without replacing another, and the stream that it then reads.
 //!
-//! It first joins without an election id: the answer says whether there is a primary controller, and the highest id that ever was. If there is
+//! It first joins without an election id: the answer shows whether there is a primary controller, and the highest id that ever was. If there is
 //! none, it bids that highest id, so that a controller which comes back with its own id is not locked out.
 
 use crate::client::Client;
@@ -35,7 +35,7 @@ impl Client {
         Ok((primary.role.clone(), primary.election))
     }
 
-    /// Hears what the switch has to tell. A role of its own disturbs no controller.
+    /// Receives the switch's notifications. A role of its own disturbs no controller.
     pub(crate) fn listen(&mut self) -> Result<(), Failure> {
         if self.primary.is_none() {
             let own = format!("bacus-ctl-{}", std::process::id());
@@ -64,7 +64,7 @@ impl Client {
         }
     }
 
-    /// What the switch says to a bid: whether we are primary, and the highest id.
+    /// The switch's answer to a bid: whether we are primary, and the highest id.
     fn arbitrate(&mut self, primary: &mut Primary, bid: Option<Uint128>) -> Result<(Code, Option<Uint128>), Failure> {
         let role = (!primary.role.is_empty()).then(|| Role { name: primary.role.clone(), ..Role::default() });
         let update = MasterArbitrationUpdate { device_id: self.device, role, election_id: bid, status: None };
@@ -100,7 +100,7 @@ impl Client {
         sent.map_err(|_| Failure::Unreachable("the switch closed the stream".to_string()))
     }
 
-    /// Sends a packet, and waits until the switch has taken it: an answer to a bid that comes behind it says so.
+    /// Sends a packet, and waits until the switch has taken it: an answer to a bid that comes after it proves that.
     pub(crate) fn send_packet(&mut self, packet: PacketOut) -> Result<(), Failure> {
         let (_, election) = self.become_primary()?;
         self.send(Request::Packet(packet))?;
@@ -144,7 +144,7 @@ impl Client {
     }
 }
 
-/// What the switch says to a message that it does not take.
+/// The switch's answer to a message that it refuses.
 pub fn of_stream(error: &StreamError) -> Failure {
     Failure::refused(format!("{}: {}", code_name(Code::from(error.canonical_code)), error.message))
 }

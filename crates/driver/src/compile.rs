@@ -55,7 +55,7 @@ pub fn compiler(native: &Native) -> Result<Compiler, Failure> {
     Ok(compiler)
 }
 
-/// Something that takes a while, and of which one cannot say how long.
+/// Something that takes a while, and of unknown duration.
 pub fn progress(text: String) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})").expect("the template is well formed");
     let bar = ProgressBar::new_spinner().with_style(style).with_message(text);

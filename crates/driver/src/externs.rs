@@ -60,18 +60,18 @@ pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
         }
     }
     if !missing.is_empty() {
-        let told = missing.into_iter().map(|function| function.told(program)).collect();
-        return Err(Failure::Input(told));
+        let messages = missing.into_iter().map(|function| function.message(program)).collect();
+        return Err(Failure::Input(messages));
     }
     let fingerprint = linked.iter().fold(text + &places, |text, file| format!("{text}\n{}", fingerprint(file)));
     externs.user.iter_mut().for_each(|user| user.fingerprint.clone_from(&fingerprint));
     Ok(externs)
 }
 
-/// Says once which files no program calls.
+/// Reports once which files no program calls.
 fn tell_unused(native: &Native) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if !native.externs.is_empty() && !TOLD.swap(true, Ordering::Relaxed) {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if !native.externs.is_empty() && !REPORTED.swap(true, Ordering::Relaxed) {
         let files: Vec<String> = native.externs.iter().map(|file| file.display().to_string()).collect();
         eprintln!("warning: --extern {}: the program calls no functions in C", files.join(", "));
     }
@@ -107,7 +107,7 @@ fn needed(program: &Program) -> Vec<Needed> {
 
 impl Needed {
     /// What is wrong with it, at the place where the program declares it.
-    fn told(&self, program: &Program) -> String {
+    fn message(&self, program: &Program) -> String {
         let notes = &program.externs[self.declared].notes;
         let (map, span) = notes.origin.as_ref().map_or_else(nowhere, located);
         let name = &self.name;
@@ -144,7 +144,7 @@ fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "c" || extension == "h")
 }
 
-/// Whether a name stands in a text or an object file, not as a part of another.
+/// Whether a name is in a text or an object file, not as a part of another.
 fn has_word(text: &[u8], word: &str) -> bool {
     let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let mut from = 0;
@@ -207,7 +207,7 @@ impl ForInterpreter {
         let cache: Cache = files::cache()?;
         let c = emit::extern_library(program, &externs.code);
         let library = compiler.extern_library(&cache, &program.name, &c).map_err(user_failure)?;
-        // What cannot be loaded is said here, before a packet comes.
+        // What cannot be loaded is reported here, before a packet comes.
         ExternLibrary::load(&library)?;
         Ok(ForInterpreter { library: Some(library) })
     }

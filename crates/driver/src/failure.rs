@@ -12,8 +12,8 @@ use std::process::ExitCode;
 pub enum Failure {
     /// Exit code 1: what the user gave is wrong. The message is complete.
     Input(String),
-    /// Exit code 1, and all is said already.
-    Said,
+    /// Exit code 1, and all is reported already.
+    Reported,
     /// Exit code 3: the machine lacks something that the command needs.
     Environment(String),
 }
@@ -56,18 +56,18 @@ impl Failure {
             Failure::Input(text) | Failure::Environment(text) => {
                 text.strip_prefix("error: ").unwrap_or(text).trim_end()
             }
-            Failure::Said => "all is said already",
+            Failure::Reported => "all is reported already",
         }
     }
 
-    /// Says why on stderr.
+    /// Prints the reason on stderr.
     pub fn report(&self) -> ExitCode {
         match self {
             Failure::Input(text) => {
                 eprint!("{text}");
                 ExitCode::from(1)
             }
-            Failure::Said => ExitCode::from(1),
+            Failure::Reported => ExitCode::from(1),
             Failure::Environment(text) => {
                 eprint!("{text}");
                 ExitCode::from(3)

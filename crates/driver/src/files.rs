@@ -83,14 +83,14 @@ mod tests {
         fs::create_dir_all(&folder).expect("a directory can be made");
         let file = folder.join("file");
         fs::write(&file, "").expect("a file can be written");
-        let said = |path: &Path| check_writable(path).err().map(|failure| format!("{failure:?}"));
+        let message = |path: &Path| check_writable(path).err().map(|failure| format!("{failure:?}"));
         for path in [file.clone(), folder.join("new"), folder.join("a/b/new"), "new".into(), "/dev/null".into()] {
-            assert_eq!(said(&path), None, "{}", path.display());
+            assert_eq!(message(&path), None, "{}", path.display());
         }
         // Neither root nor a user can make anything there.
         for path in [folder.clone(), file.join("below"), file.join("a/b"), "/proc/self/new".into()] {
-            let said = said(&path).expect("it is refused");
-            assert!(said.contains(&path.display().to_string()), "{said}");
+            let message = message(&path).expect("it is refused");
+            assert!(message.contains(&path.display().to_string()), "{message}");
         }
         fs::remove_dir_all(&folder).expect("the directory is there");
     }

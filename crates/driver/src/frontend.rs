@@ -12,7 +12,7 @@ use hlir::{Plan, Program};
 use opt::inputs::Joins;
 use std::path::{Path, PathBuf};
 
-/// A program, and the plan that stood beside it if its file was HLIR.
+/// A program, and the plan after it if its file was HLIR.
 pub struct Loaded {
     pub program: Program,
     pub plan: Option<PlanFile>,
@@ -189,7 +189,7 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     if let Some(file) = given.as_ref().filter(|_| pinned.is_none()) {
         inputs.constraints.joins.clone_from(&file.plan.joins);
     }
-    // A plan that is given says all that is chosen.
+    // A plan that is given has all that is chosen.
     if given.is_some() && inputs.joins == Joins::Chosen {
         inputs.joins = Joins::None;
     }

@@ -80,7 +80,7 @@ fn read_machine(named: Option<&Path>) -> Machine {
     }
 }
 
-/// What there is to say where a machine's vectors are not those of this one, which has `own` bytes of them.
+/// The warning where a machine's vectors are not those of this one, which has `own` bytes of them.
 fn vectors_warning(machine: &Machine, own: u32) -> Option<String> {
     let bytes = machine.vector_bytes.filter(|bytes| *bytes != own)?;
     Some(if bytes < own {
@@ -90,22 +90,22 @@ fn vectors_warning(machine: &Machine, own: u32) -> Option<String> {
     })
 }
 
-/// How native code is made for the machine of a file: with no wider vectors than it says there are.
+/// How native code is made for the machine of a file: with no wider vectors than it has.
 pub fn native_for(named: Option<&Path>, native: &Native) -> Native {
     Native { vector_bytes: machine(named).vector_bytes, ..native.clone() }
 }
 
 /// The host's file may be requested by its name and as the default.
 fn warn_once(text: String) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if !said.contains(&text) {
+    static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !reported.contains(&text) {
         eprintln!("warning: {text}");
-        said.insert(text);
+        reported.insert(text);
     }
 }
 
-/// The profile of a file, if it is of this program: names of nodes have lines in them, so one that was counted before an edit may say little.
+/// The profile of a file, if it is of this program: names of nodes have lines in them, so one that was counted before an edit may match little.
 fn profile(program: &Program, passes: &Passes) -> Result<Option<Profile>, Failure> {
     let Some(path) = &passes.profile else { return Ok(None) };
     let name = path.display();

@@ -1,7 +1,7 @@
 //! The compiler driver: program, entries, machine, plan and profile in, a compiled pipeline out.
 //!
-//! It reads the user's files, runs the crates in order, keeps compiled code in the cache, and says what is wrong. What several commands share is here;
-//! what a command's own flags say, and what it prints, is the command's.
+//! It reads the user's files, runs the crates in order, keeps compiled code in the cache, and reports what is wrong. What several commands share is here;
+//! what a command's own flags mean, and what it prints, is the command's.
 
 #![deny(clippy::print_stdout)]
 

@@ -1,4 +1,4 @@
-//! Which machine file plans are made for, and what can be said of this machine without measuring it.
+//! Which machine file plans are made for, and what is known of this machine without measuring it.
 
 use crate::failure::Failure;
 use crate::files;
@@ -13,7 +13,7 @@ pub fn default_file() -> PathBuf {
     Path::new("machines").join(format!("{host}.toml"))
 }
 
-/// What plans are made for where no file is named: the host's file where one stands, else what was measured for this processor last, wherever that was.
+/// What plans are made for where no file is named: the host's file where there is one, else what was measured for this processor last, wherever that was.
 pub fn usual_file() -> Option<PathBuf> {
     let default = default_file();
     if default.exists() { Some(default) } else { in_cache().ok().filter(|path| of_this_processor(path).is_some()) }
@@ -24,7 +24,7 @@ pub fn in_cache() -> Result<PathBuf, Failure> {
     Ok(files::cache()?.root().join(default_file()))
 }
 
-/// The machine of a file, if it tells of the processor that this program runs on, and was measured as this program would.
+/// The machine of a file, if it describes the processor that this program runs on, and was measured as this program would.
 pub fn of_this_processor(path: &Path) -> Option<Machine> {
     let text = fs::read_to_string(path).unwrap_or_default();
     Machine::parse(&text).ok().filter(|machine| machine.cpu == cpu())

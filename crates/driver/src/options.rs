@@ -37,7 +37,7 @@ impl Source {
         Source { program: program.to_path_buf(), include, define, undefine, warnings: Warnings::default() }
     }
 
-    /// Directories that are not there would say nothing: what they were to have may be found elsewhere.
+    /// Directories that are not there would be ignored: what they were to have may be found elsewhere.
     pub fn check(&self) -> Result<(), Failure> {
         self.include.iter().try_for_each(|folder| flags::directory(folder).map_err(Failure::input))
     }
@@ -87,16 +87,16 @@ pub struct Passes {
     /// Plan for the traffic of this profile (written by --profile-out), instead of an estimate
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub profile: Option<PathBuf>,
-    /// What the files of --plan and --pin say, where the command has read them already: what comes by a pipe can be read once.
+    /// The contents of the files of --plan and --pin, where the command has read them already: what comes by a pipe can be read once.
     #[arg(skip)]
     pub files: Option<PlanFiles>,
     /// Whether `entries` are all that there are, so that other tables are empty: where nothing is given, tables count as unknown otherwise.
     #[arg(skip)]
     pub entries_are_all: bool,
-    /// What packets are, where a command's ports or its flags say so.
+    /// The packet descriptor, where a command's ports or its flags define it.
     #[arg(skip)]
     pub descriptor: Option<Descriptor>,
-    /// Packets to a burst, where a flag says so.
+    /// Packets to a burst, where a flag defines it.
     #[arg(skip)]
     pub burst: Option<u32>,
     /// Packets are counted at each edge of the program: only what is given is joined, since a joint table hides the edges between its sources.
@@ -136,10 +136,10 @@ pub struct Native {
     /// Compile with the address and undefined-behaviour sanitizers
     #[arg(long, help_heading = "Native code")]
     pub sanitize: bool,
-    /// What objects say about their lines.
+    /// The line information of objects.
     #[arg(skip)]
     pub symbols: Symbols,
-    /// Bytes of the widest vectors, where the machine's file tells.
+    /// Bytes of the widest vectors, where the machine's file has them.
     #[arg(skip)]
     pub vector_bytes: Option<u32>,
 }
@@ -182,7 +182,7 @@ pub enum EngineKind {
     Native,
 }
 
-/// What stands for a packet in native code.
+/// How a packet is represented in native code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DescriptorKind {
     /// Address and length, without DPDK

@@ -1,4 +1,4 @@
-//! Packets from a file: a capture, or the `packet` lines of STF. What is in the file tells which.
+//! Packets from a file: a capture, or the `packet` lines of STF. The file's contents decide which.
 
 use crate::entries;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! Plans that a person has written, with where their files say what: so that what cannot be is shown there.
+//! Plans that a person has written, with the places of their decisions, for messages about them.
 
 use crate::failure::Failure;
 use crate::files;
@@ -47,17 +47,17 @@ impl PlanFile {
         Ok(PlanFile { plan, places: parsed.places, map })
     }
 
-    /// The plan that stood behind a program.
+    /// The plan that followed a program.
     pub fn of(plan: Plan, places: Places, map: SourceMap) -> PlanFile {
         PlanFile { plan, places, map }
     }
 
-    /// The descriptor, if the file says which.
+    /// The descriptor, if the file has it.
     pub fn descriptor(&self) -> Option<Descriptor> {
         self.places.has(Site::Descriptor).then_some(self.plan.descriptor)
     }
 
-    /// Whether the file decides how many packets a burst has: it says so, or a stage's batch does.
+    /// Whether the file decides how many packets a burst has: by its own line, or a stage's batch does.
     pub fn decides_burst(&self) -> bool {
         self.plan.burst > 0 || !self.plan.loops.is_empty()
     }
@@ -78,7 +78,7 @@ impl PlanFile {
         self.stop_at(wrong)
     }
 
-    /// The same of a plan into which this one's decisions were put. What is wrong stands at a decision of this file, or is wrong because of one.
+    /// The same of a plan into which this one's decisions were put. What is wrong is at a decision of this file, or is wrong because of one.
     pub fn check_in(&self, program: &Program, plan: &Plan) -> Result<(), Failure> {
         self.check_alone(program)?;
         let places = self.places_in(plan);
@@ -101,7 +101,7 @@ impl PlanFile {
             wrong.push(error.hint("leave it out, or give the command another `--descriptor` if it has this flag"));
         }
         if let Some(burst) = burst.filter(|burst| self.places.has(Site::Burst) && *burst != self.plan.burst) {
-            let error = Diagnostic::error(format!("the plan: `--burst` says {burst} packets"));
+            let error = Diagnostic::error(format!("the plan: `--burst` is {burst} packets"));
             let error = error.label(self.places.get(Site::Burst), format!("not {}", self.plan.burst));
             wrong.push(error.hint("leave one of them out"));
         }
@@ -112,7 +112,7 @@ impl PlanFile {
         if wrong.is_empty() { Ok(()) } else { Err(Failure::diagnostics(&wrong, &self.map)) }
     }
 
-    /// Where the parts of a plan stand in this file; those that it does not have stand nowhere.
+    /// The places of a plan's parts in this file; none for those that it does not have.
     fn places_in(&self, plan: &Plan) -> Places {
         let mut places = Places::default();
         let mut put = |to: Site, from: Site| {

@@ -20,7 +20,7 @@ pub fn is_bundled(file: &Path) -> bool {
 
 /// Runs the preprocessor as P4 users expect: no predefined macros, no system headers, line marks and comments kept.
 pub fn preprocess(source: &Source) -> Result<String, Failure> {
-    // Said here, in our words: the preprocessor would say it in its own, twice.
+    // Reported here, in our words: the preprocessor would report it in its own, twice.
     fs::File::open(&source.program).map_err(|error| Failure::unreadable(&source.program, &error))?;
     if source.program.is_dir() {
         return Err(Failure::input(format!("{}: is a directory", source.program.display())));
@@ -110,7 +110,7 @@ fn cpp_errors(stderr: &str) -> String {
             }
             _ => text.push_str(&format!("error: {message}\n")),
         }
-        // As gcc says it, and as clang does.
+        // As gcc reports it, and as clang does.
         if message.ends_with("No such file or directory") || message.ends_with("' file not found") {
             text.push_str("hint: name the directory of included files with -I\n");
         }

@@ -16,7 +16,7 @@ pub use crate::say;
 /// Whether a line could not be written: the command continues, but does not succeed.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
 
-/// Writes a line, or says once why not.
+/// Writes a line, or reports once why not.
 pub fn line(text: Arguments<'_>) {
     if let Err(failure) = print(&format!("{text}\n"))
         && !IS_LOST.swap(true, Ordering::Relaxed)

@@ -1,6 +1,6 @@
 //! What becomes of warnings: the flags `--Wdisable`, `--Winfo`, `--Wwarn` and `--Werror`, as p4c has them.
 //!
-//! A flag with a kind (`--Werror=uninitialized-use`) says what becomes of warnings of that kind; without one, of all that no other flag names.
+//! A flag with a kind (`--Werror=uninitialized-use`) decides what becomes of warnings of that kind; without one, of all that no other flag names.
 //! Where several name one kind, the most serious counts. Errors stay errors.
 
 use crate::options::Warnings;
@@ -32,8 +32,8 @@ impl Warnings {
             (&self.disable, None),
         ];
         let names = |kinds: &[String], kind: &str| kinds.iter().any(|named| named.replace('_', "-") == kind);
-        let said = [kind, ""].iter().find_map(|kind| flags.iter().find(|(kinds, _)| names(kinds, kind)));
-        said.map_or(Some(own), |(_, severity)| *severity)
+        let found = [kind, ""].iter().find_map(|kind| flags.iter().find(|(kinds, _)| names(kinds, kind)));
+        found.map_or(Some(own), |(_, severity)| *severity)
     }
 }
 

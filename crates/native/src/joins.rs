@@ -8,7 +8,7 @@ use hlir::TableId;
 use runtime::Lane;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Hits and misses of a source table that hits in joint tables stand for.
+/// Hits and misses of a source table that hits in joint tables represent.
 pub(super) type Hits = [i64; 2];
 
 impl<L: Lane> NativeEngine<'_, L> {
@@ -24,7 +24,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         self.joins = joins;
     }
 
-    /// What there is to say of joint tables that were emptied, or filled again.
+    /// Messages about joint tables that were emptied, or filled again.
     pub fn take_notices(&mut self) -> Vec<String> {
         self.joins.take_notices()
     }
@@ -43,7 +43,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         (total(hits, joint[0], before[0]), total(misses, joint[1], before[1]))
     }
 
-    /// Hits and misses of a table that joint tables of this pipeline stand for. There are fewer misses of the second
+    /// Hits and misses of a table that joint tables of this pipeline represent. There are fewer misses of the second
     /// table than hits in its joint table.
     fn joint_counts(&self, table: TableId) -> Hits {
         let hits: u64 = self.joint_numbers(table).map(|joint| self.switch.hits(joint).0).sum();
@@ -70,7 +70,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         }
     }
 
-    /// Misses of a table that hits in joint tables stand for.
+    /// Misses of a table that hits in joint tables represent.
     fn joint_misses(&self, table: TableId) -> u64 {
         let Some(counter) = self.compiled.joint_misses(table) else { return 0 };
         let name = &self.compiled.counters[counter].name;
@@ -78,7 +78,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         place.and_then(|place| self.switch.counter(place, 0)).map_or(0, |value| value.packets)
     }
 
-    /// The joint tables a hit in which stands for one in a table of the program.
+    /// The joint tables a hit in which represents one in a table of the program.
     pub(super) fn joint_numbers(&self, table: TableId) -> impl Iterator<Item = usize> {
         // Joint tables come behind those of the program, which keep their numbers.
         let joints = self.compiled.joins_over(table).into_iter();

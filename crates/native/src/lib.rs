@@ -26,7 +26,7 @@ use runtime::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A port that takes frames and says what was sent; live ports do not.
+/// A port that takes frames and returns what was sent; live ports do not.
 pub trait Replay: Lane {
     fn replay(&mut self, frames: &[Frame]) -> Result<(), Refusal>;
     fn take_sent(&mut self) -> Vec<Packet>;

@@ -77,8 +77,8 @@ impl Device {
         let ports_down = lock(&self.ports_down).clone();
         self.with_switch(|switch| {
             ports_down.iter().for_each(|port| follow_link(switch, *port, false));
-            let told = records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
-            told.collect::<Result<(), Refusal>>()
+            let results = records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
+            results.collect::<Result<(), Refusal>>()
         })
         .transpose()?;
         *running = Some(Pipeline { schema: Schema::new(program), records: Mutex::new(records), config });

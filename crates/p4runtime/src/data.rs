@@ -112,7 +112,7 @@ fn parts<'s>(schema: &'s Schema, spec: &'s TypeSpec) -> Option<Vec<&'s TypeSpec>
     Some(members.iter().map(|member| &member.value).collect())
 }
 
-/// The value of a register's cell: a struct is its members, the first standing highest.
+/// The value of a register's element: a struct is its members, the first in the highest bits.
 pub fn write_cell(schema: &Schema, spec: &TypeSpec, width: u32, cell: BigUint) -> Outcome<P4Data> {
     let Some(parts) = parts(schema, spec) else {
         return write(schema, spec, &mut std::iter::once(cell));

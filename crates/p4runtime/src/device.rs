@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tonic::{Code, Status};
 
-/// What runs, and what controllers have said about it.
+/// What runs, and what controllers have written about it.
 pub struct Pipeline {
     pub schema: Schema,
     pub records: Mutex<Records>,
@@ -108,7 +108,7 @@ impl Device {
         result
     }
 
-    /// Of the failures, the client is told what fits into so many bytes of metadata.
+    /// Of the failures, the client gets what fits into so many bytes of metadata.
     pub fn write(&self, request: &WriteRequest, metadata_limit: usize) -> Result<(), Status> {
         let elections = self.elections();
         elections.check_device(request.device_id)?;

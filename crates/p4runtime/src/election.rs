@@ -55,7 +55,7 @@ impl Contest {
     }
 
     /// The answer to an arbitration: the controller's own role and id, and the highest id.
-    fn tell(&self, device: u64, role: &str, controller: &Controller) {
+    fn notify(&self, device: u64, role: &str, controller: &Controller) {
         let (code, words) = match self.primary() {
             Some(primary) if primary.stream == controller.stream => (Code::Ok, "you are the primary controller"),
             Some(_) => (Code::AlreadyExists, "another controller is primary"),
@@ -76,7 +76,7 @@ impl Contest {
     fn tell_all(&self, device: u64, role: &str) {
         let primary = self.primary().map(|primary| primary.stream);
         let others = self.controllers.iter().filter(|controller| Some(controller.stream) != primary);
-        others.chain(self.primary()).for_each(|controller| self.tell(device, role, controller));
+        others.chain(self.primary()).for_each(|controller| self.notify(device, role, controller));
     }
 }
 
@@ -133,7 +133,7 @@ impl Elections {
         if wins || was_primary {
             contest.tell_all(self.device, &name);
         } else if let Some(controller) = contest.controllers.last() {
-            contest.tell(self.device, &name, controller);
+            contest.notify(self.device, &name, controller);
         }
         Ok(name)
     }

@@ -1,4 +1,4 @@
-//! What the process tells controllers of: packets, records of digests, idle entries, links that go down.
+//! Notifications of controllers: packets, records of digests, idle entries, links that go down.
 //!
 //! The process only puts an event into a bounded queue, which never waits; a thread of the server makes the messages. What finds no room is
 //! counted and lost, as the protocol has it.
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Events that are told under one lock, at most.
+/// Events that are sent under one lock, at most.
 const TOGETHER: usize = 64;
 
 pub enum Event {
@@ -91,7 +91,7 @@ impl Events {
         }
     }
 
-    /// No packet has hit these entries for their time, when the switch's clock was `clock_ns`. The process tells it again when a whole time has passed
+    /// No packet has hit these entries for their time, when the switch's clock was `clock_ns`. The process reports it again when a whole time has passed
     /// since then without one.
     pub fn idle(&self, entries: Vec<EntryKey>, clock_ns: u64) {
         let timestamp = lock(&self.device.wall_clock).at(clock_ns, now());
@@ -134,17 +134,17 @@ pub fn run(device: &Device, queue: &Receiver<Event>) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
         };
-        // What waits together is told together: the locks are taken once.
+        // What waits together is sent together: the locks are taken once.
         let events: Vec<Event> = first.into_iter().chain(queue.try_iter().take(TOGETHER)).collect();
         let stops = events.iter().any(|event| matches!(event, Event::Stop));
-        tell(device, events);
+        send(device, events);
         if stops {
             return;
         }
     }
 }
 
-fn tell(device: &Device, events: Vec<Event>) {
+fn send(device: &Device, events: Vec<Event>) {
     for event in &events {
         if let Event::Port { port, up } = event {
             let mut down = lock(&device.ports_down);

@@ -1,6 +1,6 @@
 //! Connections of controllers, until each has begun to speak: the preface of HTTP/2 and its settings, and a TLS handshake before that.
 //!
-//! A peer that says nothing has a descriptor all the same, and the process has few. So it is closed after a time, and sooner if there are many of its kind: it
+//! A silent peer has a descriptor all the same, and the process has few. So it is closed after a time, and sooner if there are many of its kind: it
 //! is the oldest of them that goes when a new one comes. Only what has begun to speak reaches the service.
 
 use crate::settings::Settings;

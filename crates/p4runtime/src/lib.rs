@@ -1,6 +1,6 @@
 //! P4Runtime: the switch's server, and the client's side of the protocol.
 //!
-//! [`Server`] serves one device on its own threads. All that it needs of the process is a [`Target`]; what the process has to tell it goes
+//! [`Server`] serves one device on its own threads. All that it needs of the process is a [`Target`]; the process's events go
 //! through [`Events`]. Nothing here knows how a program is compiled or run.
 
 // Fields that the protocol has given up are still written by older controllers.

@@ -23,7 +23,7 @@ impl Miss {
         Message::Other(Any { type_url: TYPE.to_string(), value: self.encode_to_vec() })
     }
 
-    /// The miss that a message tells of, if it does.
+    /// The miss that a message reports, if it does.
     pub fn of(message: &Message) -> Option<Miss> {
         match message {
             Message::Other(any) if any.type_url == TYPE => Miss::decode(&any.value[..]).ok(),

@@ -1,6 +1,6 @@
 //! What a controller attaches to an entry for itself: metadata, and the number that older versions of the protocol have in its place.
 
-/// Both as the store keeps them: a byte says whether the number precedes the metadata.
+/// Both as the store keeps them: a byte marks whether the number precedes the metadata.
 pub fn pack(number: u64, metadata: &[u8]) -> Vec<u8> {
     match (number, metadata) {
         (0, []) => Vec::new(),

@@ -49,7 +49,7 @@ fn header_bytes(schema: &Schema, header: &HeaderSchema, metadata: &[PacketMetada
             (None, _) if *padding => BigUint::ZERO,
             (None, _) => return Err(Failure::invalid(format!("metadata field `{}` is left out", field.name))),
             (Some(_), Some(_)) => {
-                return Err(Failure::invalid(format!("metadata field `{}` stands twice", field.name)));
+                return Err(Failure::invalid(format!("metadata field `{}` is given twice", field.name)));
             }
         };
         bits = (bits << field.width) | value;

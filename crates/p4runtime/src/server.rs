@@ -108,7 +108,7 @@ impl Server {
         &self.addresses
     }
 
-    /// Through which the process tells controllers what happens.
+    /// Through which the process notifies controllers of what happens.
     pub fn events(&self) -> Events {
         self.events.clone()
     }

@@ -14,7 +14,7 @@ pub struct Tls {
     pub controllers: Option<Vec<u8>>,
 }
 
-/// How long the server waits for a controller that says nothing.
+/// How long the server waits for a silent controller.
 #[derive(Clone, Copy)]
 pub struct Timeouts {
     /// From the connection to the first frame, a TLS handshake among it.

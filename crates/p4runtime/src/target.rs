@@ -82,7 +82,7 @@ pub trait Switch {
     /// Whether the records of a digest are wanted at all, and how; the server makes the lists by itself.
     fn set_digest(&mut self, digest: DigestId, config: Option<&DigestConfig>) -> Result<(), Refusal>;
 
-    /// The data plane has refused what follows from a port's link, which no controller is waiting for an answer to. The process tells its
+    /// The data plane has refused what follows from a port's link, which no controller is waiting for an answer to. The process reports it to its
     /// user. The store knows of the link, and an object follows it with its next write.
     fn link_refused(&mut self, port: u32, up: bool, refusal: &Refusal);
 

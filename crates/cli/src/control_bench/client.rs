@@ -19,7 +19,7 @@ use tonic::{Status, Streaming};
 
 /// Behind it a call or message counts as lost.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// What a status says of a connection that could not be made, or broke.
+/// The message of a status about a connection that could not be made, or broke.
 const TRANSPORT: &str = "transport error";
 const DEVICE: u64 = 1;
 /// Of the primary controller.
@@ -69,7 +69,7 @@ pub struct Client {
     pub connection: Connection,
 }
 
-/// The innermost cause: those around it only say that the transport failed.
+/// The innermost cause: those around it only report that the transport failed.
 fn cause(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), cause)
 }

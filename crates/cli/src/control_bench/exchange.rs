@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Packets of a burst.
 const BURST: f64 = 32.0;
-/// Exchanges of which pauses are compared: one number says more of the machine than of the switch.
+/// Exchanges of which pauses are compared: one number shows more of the machine than of the switch.
 const EXCHANGES: usize = 9;
 
 pub fn exchange(bench: &Bench, records: &mut Records) -> Result<(), Failure> {

@@ -149,7 +149,7 @@ impl Rig {
         switch.counter(number, 0).expect("it has one cell").packets
     }
 
-    /// How often something has been told, by the name of its count.
+    /// How often something was reported, by the name of its count.
     pub fn told(&self, name: &str) -> u64 {
         self.relay.lock().unwrap_or_else(PoisonError::into_inner).counts.get(name).copied().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! What the switch tells and the controller answers: packets, hosts to be learnt, packets that wait for an entry.
+//! What the switch reports and the controller answers: packets, hosts to be learnt, packets that wait for an entry.
 
 use super::Bench;
 use super::client::{Client, Message, refused};

@@ -99,7 +99,7 @@ fn links(running: &Running) -> BTreeMap<u16, (Link, bool)> {
     running.ports.iter().filter_map(link).collect()
 }
 
-/// Says that packets are carried from now on, and between which ports.
+/// Reports that packets are carried from now on, and between which ports.
 fn tell_ready(arguments: &Arguments, running: &Running) {
     if arguments.quiet {
         return;
@@ -115,7 +115,7 @@ fn tell_ready(arguments: &Arguments, running: &Running) {
     eprintln!("ready: {ports}; entries {}; workers {}{controllers}{waits}", running.entries, running.workers);
 }
 
-/// Says of each port whose link has changed how it is now.
+/// Reports each port whose link has changed.
 fn watch(running: &mut Running) {
     for port in &running.ports {
         let Some(now) = running.dpdk.watch(port.number) else { continue };

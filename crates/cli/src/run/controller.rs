@@ -90,7 +90,7 @@ impl<L: Replay> Switch for InHand<'_, L> {
     }
 
     fn set_digest(&mut self, _: DigestId, _: Option<&DigestConfig>) -> Result<(), Refusal> {
-        // The program tells all its records; the server drops those that no controller subscribed to.
+        // The program sends all its records; the server drops those that no controller subscribed to.
         Ok(())
     }
 

@@ -119,7 +119,7 @@ impl Controllers {
         !self.addresses.is_empty()
     }
 
-    /// For the line that says that the switch is ready.
+    /// For the line that reports that the switch is ready.
     pub fn said(&self, server: &Server) -> String {
         let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
         match addresses.is_empty() {

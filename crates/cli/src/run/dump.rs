@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 use runtime::{Table, abi};
 use serde_json::{Value, json};
 
-/// A counter, meter or register with the cells that say something.
+/// A counter, meter or register with the elements that are not zero.
 pub struct Object {
     kind: &'static str,
     name: String,

@@ -30,7 +30,7 @@ impl MissHandler for LibraryHandler {
     }
 }
 
-/// Does what a line says; or says why not.
+/// Executes a line, or returns why not.
 fn write(program: &Program, command: &str, plane: &mut dyn DataPlane) -> Result<(), String> {
     let done = stf::parse(command).and_then(|commands| stf::configure(program, &commands, plane));
     done.map(drop).map_err(|mistakes| {

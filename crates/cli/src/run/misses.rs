@@ -29,7 +29,7 @@ struct Waiting {
     punted: Punted,
     /// A version of the store that the packet's lookup has seen, or a later one.
     seen: u64,
-    /// The table of which controllers are still to be told.
+    /// The table of which controllers are still to be notified.
     untold: Option<TableId>,
 }
 
@@ -41,7 +41,7 @@ pub struct Misses {
     begun: Instant,
     looked: Instant,
     waiting: VecDeque<Waiting>,
-    /// Behind so many of them, controllers are still to be told.
+    /// Behind so many of them, controllers are still to be notified.
     told: usize,
     /// Whose tables they missed in.
     program: Option<Arc<Program>>,
@@ -68,14 +68,14 @@ impl<L: Replay> Relay<L> {
     pub fn take_misses(&mut self, engine: &Engine<L>) {
         let program = engine.program();
         if !self.misses.program.as_ref().is_some_and(|known| Arc::ptr_eq(known, &program)) {
-            // Packets of an earlier program are dropped when they are looked up again. No controller is told of its tables.
+            // Packets of an earlier program are dropped when they are looked up again. No controller is notified of its tables.
             self.misses.waiting.iter_mut().for_each(|waiting| waiting.untold = None);
             self.misses.program = Some(program);
         }
         self.misses.taken_before = std::mem::replace(&mut self.misses.taken, engine.store().version());
     }
 
-    /// Keeps a punted packet, and tells the handler of its table. Controllers are told as they take the messages.
+    /// Keeps a punted packet, and calls the handler of its table. Controllers are notified as they take the messages.
     pub fn wait_for_entry(&mut self, engine: &mut Engine<L>, mut punted: Punted) {
         let missed = engine.missed_table(&punted);
         if self.misses.waiting.len() >= MOST {
@@ -97,7 +97,7 @@ impl<L: Replay> Relay<L> {
         self.misses.waiting.push_back(Waiting { punted, seen: self.misses.taken_before, untold });
     }
 
-    /// Tells controllers of packets that wait, in their order, as many as they can take now: no message is lost while its packet waits.
+    /// Notifies controllers of packets that wait, in their order, as many as they can take now: no message is lost while its packet waits.
     pub fn tell_misses(&mut self) {
         let misses = &mut self.misses;
         if misses.told == misses.waiting.len() {

@@ -37,7 +37,7 @@ impl Opening {
         match self.cpu_port {
             Some(taken) if taken == u32::from(port.number) => {
                 let name = port.name();
-                Err(Failure::input(format!("--cpu-port {taken}: a device stands behind it ({name})")))
+                Err(Failure::input(format!("--cpu-port {taken}: it is the port of a device ({name})")))
             }
             Some(_) | None => Ok(()),
         }
@@ -115,7 +115,7 @@ impl Running {
 /// What a client is told.
 fn refusal(failure: Failure) -> Refusal {
     let kind = match failure {
-        Failure::Input(_) | Failure::Said => RefusalKind::Wrong,
+        Failure::Input(_) | Failure::Reported => RefusalKind::Wrong,
         Failure::Environment(_) => RefusalKind::InUse,
     };
     Refusal::new(kind, failure.message())

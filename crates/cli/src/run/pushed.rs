@@ -145,7 +145,7 @@ impl Drop for Pushed {
 fn sentence(failure: &Failure, file: &Pushed) -> String {
     let text = match failure {
         Failure::Input(_) | Failure::Environment(_) => failure.message(),
-        Failure::Said => "the program cannot be compiled",
+        Failure::Reported => "the program cannot be compiled",
     };
     text.replace(&file.0.display().to_string(), "program")
 }

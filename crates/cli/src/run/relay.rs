@@ -1,4 +1,4 @@
-//! What the pipeline tells, and to whom it goes: packets and records to controllers, log lines to the user, packets that missed to where they wait.
+//! The pipeline's events, and their receivers: packets and records to controllers, log lines to the user, packets that missed to where they wait.
 //!
 //! The thread that owns it calls it now and then; the workers run on meanwhile.
 
@@ -20,7 +20,7 @@ const DIGESTS: usize = 1024;
 /// See the module.
 pub struct Relay<L: Replay> {
     pub switch: Shared<L>,
-    /// Through which controllers are told.
+    /// Through which controllers are notified.
     pub controllers: Events,
     pub misses: Misses,
     /// What has come, by kind.
@@ -47,7 +47,7 @@ impl<L: Replay> Relay<L> {
         }
     }
 
-    /// Tells controllers of packets for them.
+    /// Sends controllers their packets.
     fn tell_packets(&mut self) {
         // What controllers cannot take waits in the worker's queue; what finds that full costs nothing.
         let room = self.controllers.packet_room();
@@ -63,7 +63,7 @@ impl<L: Replay> Relay<L> {
         self.count("packets to the controller lost", lost);
     }
 
-    /// Lets entries age, and counts those that the control plane is told of. Says what became of joint tables.
+    /// Lets entries age, and counts those that the control plane is notified of. Reports what became of joint tables.
     pub fn age(&mut self) {
         let shared = self.switch.clone();
         let mut live = shared.lock();
@@ -81,7 +81,7 @@ impl<L: Replay> Relay<L> {
         }
     }
 
-    /// Takes what the program tells.
+    /// Takes the program's events.
     pub fn listen(&mut self) -> Option<String> {
         let wants_digests = self.controllers.wants_digests();
         let shared = self.switch.clone();

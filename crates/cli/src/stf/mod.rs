@@ -96,7 +96,7 @@ fn interpreted(loaded: Loaded, passes: &Passes) -> Result<Program, Failure> {
     frontend::optimize(loaded, passes, Some("join")).map(|(program, _)| program)
 }
 
-/// Compiles the program and tests it on the in-memory port; the test is told what copies may do while packets wait in queues.
+/// Compiles the program and tests it on the in-memory port; the test gets what copies may do while packets wait in queues.
 fn run_native(
     arguments: &Arguments,
     loaded: Loaded,
@@ -168,7 +168,7 @@ fn run_files(arguments: &Arguments, program: &Program, engine: &mut dyn DataPlan
             say!("{}: passed", file.display());
         }
     }
-    if failed == 0 { Ok(()) } else { Err(Failure::Said) }
+    if failed == 0 { Ok(()) } else { Err(Failure::Reported) }
 }
 
 /// Runs one file; what was wrong, a line each.

@@ -56,7 +56,7 @@ pub fn run(
     let Some(path) = &options.trace else { return Ok(()) };
     let capture = capture(path)?;
     let configuration = Configuration::read(program, files)?;
-    // Before anything else, so that what is wrong in these files is told of them and not of the capture.
+    // Before anything else, so that what is wrong in these files is reported for them and not for the capture.
     configuration.try_out(engine)?;
     let source = Source { capture: &capture, seed: options.seed, ports: options.ports };
     let configured = |engine: &mut dyn DataPlane| {
@@ -99,7 +99,7 @@ pub fn run(
         }
         Err(stf::trace::Failure::Difference(difference)) => {
             say!("{}: failed: the engines differ {difference}", path.display());
-            Err(Failure::Said)
+            Err(Failure::Reported)
         }
         Err(stf::trace::Failure::Refusal(refusal)) => Err(Failure::refusal(path.display(), &refusal)),
     }
@@ -117,7 +117,7 @@ impl<'a> Configuration<'a> {
         Ok(Configuration { program, files: files.iter().map(read).collect::<Result<_, Failure>>()? })
     }
 
-    /// Applies all of it, or says what is wrong in the first file with a mistake.
+    /// Applies all of it, or reports what is wrong in the first file with a mistake.
     fn apply(&self, engine: &mut dyn DataPlane) -> Result<(), (&'a Path, Vec<Mistake>)> {
         self.files.iter().try_for_each(|(file, commands)| {
             let done = stf::run::configure(self.program, commands, engine);
@@ -131,7 +131,7 @@ impl<'a> Configuration<'a> {
     }
 }
 
-/// Drops what comes to a table when the engine has no room there any more, and tells which these are. The interpreter would have room for all.
+/// Drops what comes to a table when the engine has no room there any more, and returns which these are. The interpreter would have room for all.
 fn keep_those_with_room(
     writes: &mut Vec<Write>,
     configure: Configure<'_>,

@@ -218,7 +218,7 @@ fn ports_and_flags_do_not_overrule_a_file_in_silence() {
         assert!(code == Some(1) && said.contains(&format!(" {plan}:2:3\n")) && said.contains("`mbuf` here"), "{said}");
         let (code, said) = ran(&["run", &l2fwd, "--port", "0=pcap:,", "--burst", "16", flag, &plan]);
         assert!(code == Some(1) && said.contains(&format!(" {plan}:2:3\n")) && said.contains("`mbuf` here"), "{said}");
-        assert!(said.contains(&format!(" {plan}:3:3\n")) && said.contains("`--burst` says 16"), "{said}");
+        assert!(said.contains(&format!(" {plan}:3:3\n")) && said.contains("`--burst` is 16"), "{said}");
     }
 }
 

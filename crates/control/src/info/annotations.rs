@@ -22,7 +22,7 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// Those of `notes` but the ones that are said elsewhere.
+    /// Those of `notes` but the ones that have fields of their own.
     pub fn of(notes: &Notes, said_elsewhere: &[&str]) -> Annotations {
         let mut all = Annotations::default();
         for note in &notes.annotations {
@@ -117,8 +117,8 @@ fn string_in(body: &AnnotationBody) -> Option<String> {
     match body {
         AnnotationBody::Text(text) => {
             let parts: Vec<&str> = tokens(text).into_iter().filter(|token| *token != "++").collect();
-            let said: Option<Vec<String>> = parts.iter().map(|part| unquoted(part)).collect();
-            said.filter(|said| !said.is_empty()).map(|said| said.concat())
+            let texts: Option<Vec<String>> = parts.iter().map(|part| unquoted(part)).collect();
+            texts.filter(|texts| !texts.is_empty()).map(|texts| texts.concat())
         }
         AnnotationBody::Values(values) => match &values[..] {
             [AnnotationValue::Text(text)] => Some(text.clone()),
@@ -128,7 +128,7 @@ fn string_in(body: &AnnotationBody) -> Option<String> {
     }
 }
 
-/// What a quoted string says.
+/// The text of a quoted string.
 fn unquoted(token: &str) -> Option<String> {
     let inner = token.strip_prefix('"')?.strip_suffix('"')?;
     Some(inner.replace("\\\"", "\"").replace("\\\\", "\\"))

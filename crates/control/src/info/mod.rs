@@ -1,7 +1,7 @@
 //! P4Info: the interface of a program as P4Runtime describes it to controllers.
 //!
 //! Field for field and in the order of p4c, so that controllers and tests written for its output find the same. The interface has all of it;
-//! nothing is decided here but how it is said.
+//! nothing is decided here but its form.
 
 mod annotations;
 mod objects;
@@ -15,7 +15,7 @@ use hlir::interface::{Definition, Interface, Translation};
 use hlir::{Notes, Program};
 use std::collections::HashMap;
 
-/// Entries that a table has room for if the source does not say.
+/// Entries that a table has room for if the source has no size.
 const USUAL_SIZE: u64 = 1024;
 
 /// Describes a program to controllers.

@@ -12,13 +12,13 @@ use crate::number::{int32, int64};
 use hlir::interface::{Detail, SizeSemantics, SourceObject, SourceParameter, SourceSelector};
 use hlir::{CounterUnit, MeterUnit};
 
-/// What a profile's own fields say.
+/// Annotations that a profile has as fields.
 const OF_PROFILES: [&str; 3] = ["max_group_size", "selector_size_semantics", "max_member_weight"];
 
 /// Adds an object to the list of its kind.
 pub fn add(object: &SourceObject, translations: &Translations<'_>, info: &mut P4Info) {
-    let said: &[&str] = if matches!(object.detail, Detail::ActionProfile { .. }) { &OF_PROFILES } else { &[] };
-    let preamble = preamble(object.id, &object.name, &object.alias, &object.notes, said);
+    let fields: &[&str] = if matches!(object.detail, Detail::ActionProfile { .. }) { &OF_PROFILES } else { &[] };
+    let preamble = preamble(object.id, &object.name, &object.alias, &object.notes, fields);
     match &object.detail {
         Detail::ValueSet { size, keys } => info.value_sets.push(ValueSet {
             preamble,

@@ -10,7 +10,7 @@
 //! sources. A joint entry is inserted before its source entry and deleted after it; it runs `slow` at both times. While
 //! the table is filled or emptied, packets do not see it.
 //!
-//! Where entries of the first table decide about the second's key, one that finds no entry there stands for its
+//! Where entries of the first table decide about the second's key, one that finds no entry there represents its
 //! default action, whose write is one of all these joint entries.
 //!
 //! A value join has no joint entries but those at the [`places`] of keys. Entries of its first table are written without
@@ -119,7 +119,7 @@ impl Joins {
         self.places.iter().map(Places::len).collect()
     }
 
-    /// What there is to say of joint tables that were emptied, or filled again.
+    /// Messages about joint tables that were emptied, or filled again.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
     }

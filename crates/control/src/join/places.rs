@@ -179,7 +179,7 @@ impl Places {
         changes.extend(self.places_of_missed().into_iter().map(insert));
     }
 
-    /// The places of keys that the second table has no entry for, where its default action stands.
+    /// The places of keys that the second table has no entry for, where its default action is stored.
     fn places_of_missed(&self) -> Vec<u32> {
         if self.is_lost || self.missed.is_none() {
             return Vec::new();
@@ -199,7 +199,7 @@ impl Places {
         Some(Call { action: Join::placed_action(part), data })
     }
 
-    /// What stands at the place of a key.
+    /// What is stored at the place of a key.
     fn at_place(&self, common: &Common) -> Option<&Call> {
         self.seconds.get(common).map_or(self.missed.as_ref(), Option::as_ref)
     }
@@ -222,7 +222,7 @@ impl Places {
         first.filter(|_| !self.is_lost).and_then(|first| self.layout.of_first(key, call, first))
     }
 
-    /// The place of the key that an entry gives now, in place of the one before. What stands there is there before the
+    /// The place of the key that an entry gives now, in place of the one before. What is stored there is there before the
     /// entry has the place.
     fn exchange(
         &mut self,
@@ -375,7 +375,7 @@ impl Joins {
         vec![Change::Clear(places.table)]
     }
 
-    /// Says once where an entry has found no place.
+    /// Reports once where an entry has found no place.
     pub(super) fn note_places(&mut self) {
         for places in self.places.iter_mut().filter(|places| places.is_full && !places.is_noted) {
             places.is_noted = true;

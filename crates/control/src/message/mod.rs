@@ -20,7 +20,7 @@ pub mod config {
     pub use types::*;
 }
 
-/// What a controller and a switch say to each other.
+/// Messages between a controller and a switch.
 pub mod runtime {
     #[allow(clippy::all)]
     #[rustfmt::skip]

@@ -57,7 +57,7 @@ pub fn check_call(table: &Table, call: &ActionCall, forbidden: Scope) -> Result<
         return Err(Refusal::wrong(format!("table `{}` has no action number {}", table.name, call.action)));
     };
     if action.scope == forbidden {
-        let only = if forbidden == Scope::DefaultOnly { "be the default action" } else { "stand in entries" };
+        let only = if forbidden == Scope::DefaultOnly { "be the default action" } else { "be in entries" };
         return Err(Refusal::wrong(format!("action `{}` of table `{}` may only {only}", action.name, table.name)));
     }
     let (expected, given) = (action.parameters.len(), call.arguments.len());

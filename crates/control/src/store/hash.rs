@@ -54,7 +54,7 @@ impl Hasher for KeyHasher {
         }
     }
 
-    /// The length of a key, which tells it from one with zeros behind.
+    /// The length of a key, which distinguishes it from one with zeros after it.
     fn write_usize(&mut self, number: usize) {
         self.mix(number as u64);
     }

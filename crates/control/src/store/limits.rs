@@ -1,4 +1,4 @@
-//! How large the groups of a selector may be, as the program says.
+//! How large the groups of a selector may be, given by the program.
 
 use crate::plane::Group;
 use crate::{Refusal, RefusalKind};

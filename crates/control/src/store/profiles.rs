@@ -132,7 +132,7 @@ fn check_members(group: &Group) -> Result<(), Refusal> {
     for of in &group.members {
         let member = of.member;
         if !seen.insert(member) {
-            return Err(Refusal::wrong(format!("member {member} stands twice: say so by its weight")));
+            return Err(Refusal::wrong(format!("member {member} is listed twice: give it a larger weight")));
         }
         if of.weight == 0 {
             return Err(Refusal::wrong(format!("the weight of member {member} is not above 0")));

@@ -1,7 +1,7 @@
 //! The action sets of a table's entries, each with a number.
 //!
 //! To the data plane a set is a group of that number, which no other entry refers to. The number stays while the entry has a set, whichever
-//! it is: then only what the number stands for changes.
+//! it is: then only the number's contents change.
 
 use hlir::ActionSet;
 use std::collections::BTreeMap;

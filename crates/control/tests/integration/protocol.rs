@@ -35,7 +35,7 @@ fn expect(file: &str, generated: &[u8]) {
         fs::write(&path, generated).expect("the file can be written");
     }
     let kept = fs::read(&path).unwrap_or_default();
-    assert!(kept == generated, "{} is not what proto/ says: run this with UPDATE_EXPECT=1", path.display());
+    assert!(kept == generated, "{} is not that of proto/: run this with UPDATE_EXPECT=1", path.display());
 }
 
 fn expect_code(file: &str, imports: &str, code: &str) {
@@ -57,7 +57,7 @@ fn expect_cut(cuts: Cuts<'_>, mut code: &str) {
     }
 }
 
-/// The code of some packages, which names those of `known` where they stand.
+/// The code of some packages, which names those of `known` at their path.
 fn generate<const N: usize>(compiler: &protox::Compiler, names: [&str; N], known: &[(&str, &str)]) -> [String; N] {
     let out = std::env::temp_dir().join(format!("bacus-protocol-{}-{}", std::process::id(), names[0]));
     fs::create_dir_all(&out).expect("the temporary directory can be written");
@@ -67,7 +67,7 @@ fn generate<const N: usize>(compiler: &protox::Compiler, names: [&str; N], known
     for (package, path) in known {
         config.extern_path(*package, *path);
     }
-    config.compile_fds(compiler.file_descriptor_set()).expect("Rust can say it");
+    config.compile_fds(compiler.file_descriptor_set()).expect("Rust can express it");
     let read = names.map(|name| fs::read_to_string(out.join(name)).expect("the compiler wrote it"));
     fs::remove_dir_all(&out).expect("the temporary directory can be removed");
     read

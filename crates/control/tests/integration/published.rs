@@ -1,7 +1,7 @@
-//! The protocol files say the same as those that the P4Runtime project publishes: message by message, field by field.
+//! The protocol files equal those that the P4Runtime project publishes: message by message, field by field.
 //!
 //! What is published is read from the Python package `p4runtime` 1.5.0. `BACUS_PYTHON` names an interpreter that has it; where there is none, the
-//! test says so and ends.
+//! test reports it and ends.
 
 use prost::Message;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet};
@@ -36,10 +36,10 @@ fn bytes(digits: &str) -> Vec<u8> {
     pairs.map(|pair| u8::from_str_radix(pair, 16).expect("it is hexadecimal")).collect()
 }
 
-/// What is said of each name: for a message its fields, for an enumeration its values, for a service its methods.
-type Said = BTreeMap<String, Vec<String>>;
+/// The contents of each name: for a message its fields, for an enumeration its values, for a service its methods.
+type Contents = BTreeMap<String, Vec<String>>;
 
-fn message(prefix: &str, declared: &DescriptorProto, said: &mut Said) {
+fn message(prefix: &str, declared: &DescriptorProto, contents: &mut Contents) {
     let name = format!("{prefix}.{}", declared.name());
     let mut fields: Vec<String> = declared
         .field
@@ -53,23 +53,23 @@ fn message(prefix: &str, declared: &DescriptorProto, said: &mut Said) {
         })
         .collect();
     fields.sort();
-    declared.nested_type.iter().for_each(|nested| message(&name, nested, said));
-    declared.enum_type.iter().for_each(|nested| enumeration(&name, nested, said));
-    said.insert(name, fields);
+    declared.nested_type.iter().for_each(|nested| message(&name, nested, contents));
+    declared.enum_type.iter().for_each(|nested| enumeration(&name, nested, contents));
+    contents.insert(name, fields);
 }
 
-fn enumeration(prefix: &str, declared: &EnumDescriptorProto, said: &mut Said) {
+fn enumeration(prefix: &str, declared: &EnumDescriptorProto, contents: &mut Contents) {
     let mut values: Vec<String> =
         declared.value.iter().map(|value| format!("{} {}", value.number(), value.name())).collect();
     values.sort();
-    said.insert(format!("{prefix}.{}", declared.name()), values);
+    contents.insert(format!("{prefix}.{}", declared.name()), values);
 }
 
-fn said(files: &[FileDescriptorProto]) -> Said {
-    let mut said = Said::new();
+fn contents(files: &[FileDescriptorProto]) -> Contents {
+    let mut contents = Contents::new();
     for file in files {
-        file.message_type.iter().for_each(|declared| message(file.package(), declared, &mut said));
-        file.enum_type.iter().for_each(|declared| enumeration(file.package(), declared, &mut said));
+        file.message_type.iter().for_each(|declared| message(file.package(), declared, &mut contents));
+        file.enum_type.iter().for_each(|declared| enumeration(file.package(), declared, &mut contents));
         for service in &file.service {
             let methods = service.method.iter().map(|method| {
                 let (name, from, to) = (method.name(), method.input_type(), method.output_type());
@@ -77,26 +77,26 @@ fn said(files: &[FileDescriptorProto]) -> Said {
             });
             let mut methods: Vec<String> = methods.collect();
             methods.sort();
-            said.insert(format!("{}.{}", file.package(), service.name()), methods);
+            contents.insert(format!("{}.{}", file.package(), service.name()), methods);
         }
     }
-    said
+    contents
 }
 
 #[test]
 fn protocol_files_say_what_is_published() {
     let published = match published() {
-        Ok(published) => said(&published),
+        Ok(published) => contents(&published),
         Err(why) => {
             eprintln!("skipped: the Python package p4runtime 1.5.0 is missing ({why})");
             return;
         }
     };
     let own = FileDescriptorSet::decode(control::message::DESCRIPTORS).expect("they are descriptors");
-    let mut own = said(&own.file);
+    let mut own = contents(&own.file);
     own.retain(|name, _| !name.starts_with("google.protobuf."));
     assert!(published.len() > 100, "{} names", published.len());
-    let names = |said: &Said| said.keys().cloned().collect::<Vec<_>>();
+    let names = |contents: &Contents| contents.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&own), names(&published));
     for (name, published) in &published {
         assert_eq!(own.get(name), Some(published), "{name}");

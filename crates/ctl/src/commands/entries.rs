@@ -22,7 +22,7 @@ impl Session {
     pub fn tables(&mut self, input: &Input) -> Result<(), Failure> {
         input.finish()?;
         let names = self.names()?;
-        // Other switches than those of bacus do not say how many entries they have.
+        // Other switches than those of bacus do not report how many entries they have.
         let counts = self.client.report()?.unwrap_or_default().tables;
         let used =
             |table: &Table| counts.iter().find(|counts| counts.name == table.name()).map(|counts| counts.entries);
@@ -106,7 +106,7 @@ impl Session {
         }))
     }
 
-    /// `KEY:VALUE` up to the first name without `:`, or values alone in the order of the keys. For each key: nothing was said, or what it
+    /// `KEY:VALUE` up to the first name without `:`, or values alone in the order of the keys. For each key: nothing was given, or what it
     /// matches.
     fn keys(&mut self, fields: &[Field], line: &mut Line) -> Result<Vec<Option<Option<FieldMatch>>>, Mistake> {
         let mut found = vec![None; fields.len()];
@@ -252,7 +252,7 @@ impl Session {
 const COLUMNS: [&str; 11] =
     ["entry", "priority", "action", "packets", "bytes", "cir", "cburst", "pir", "pburst", "timeout_s", "idle_s"];
 
-/// `entry` says where an entry is from; then come the keys.
+/// `entry` names the origin of an entry; then come the keys.
 fn entry_report(fields: &[Field]) -> Report {
     let keys = fields.iter().map(|field| field.name);
     let columns: Vec<&str> = COLUMNS[..1].iter().copied().chain(keys).chain(COLUMNS[1..].iter().copied()).collect();

@@ -47,7 +47,7 @@ impl Session {
     /// Executes the command of one line, which has this number. An empty line is none.
     ///
     /// # Errors
-    /// A mistake with its place, or what the switch said.
+    /// A mistake with its place, or the switch's message.
     pub fn execute(&mut self, text: &str, number: u32) -> Result<(), Failure> {
         let mut input = Input::new(text, number);
         let Some(command) = input.word() else { return Ok(()) };

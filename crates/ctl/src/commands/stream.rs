@@ -1,4 +1,4 @@
-//! What the switch tells as it happens, and packets for it.
+//! The switch's notifications as they come, and packets for it.
 
 use super::Session;
 use super::entries::shown_key;
@@ -71,9 +71,9 @@ impl Session {
         }
         self.client.listen()?;
         let asked = self.ask_digests(&names, &chosen)?;
-        let told = self.tell(&names, Shown::Digests, until);
+        let shown = self.print_notifications(&names, Shown::Digests, until);
         self.leave_digests(asked)?;
-        told
+        shown
     }
 
     pub fn packets(&mut self, input: &mut Input) -> Result<(), Failure> {
@@ -83,7 +83,7 @@ impl Session {
         }
         let until = until(&mut input.line()?, None)?;
         self.client.listen()?;
-        self.tell(&names, Shown::Packets, until)
+        self.print_notifications(&names, Shown::Packets, until)
     }
 
     pub fn watch(&mut self, input: &Input) -> Result<(), Failure> {
@@ -92,9 +92,9 @@ impl Session {
         self.client.listen()?;
         let all: Vec<u32> = names.info.digests.iter().map(|digest| digest.id()).collect();
         let asked = self.ask_digests(&names, &all)?;
-        let told = self.tell(&names, Shown::All, until);
+        let shown = self.print_notifications(&names, Shown::All, until);
         self.leave_digests(asked)?;
-        told
+        shown
     }
 
     /// Subscribes to digests that no controller has subscribed to, and returns those, to unsubscribe at the end.
@@ -120,7 +120,7 @@ impl Session {
         })
     }
 
-    fn tell(&mut self, names: &Rc<Names>, shown: Shown, until: Until) -> Result<(), Failure> {
+    fn print_notifications(&mut self, names: &Rc<Names>, shown: Shown, until: Until) -> Result<(), Failure> {
         let mut left = until.count;
         while left != Some(0) {
             let Some(answer) = self.client.next(until.deadline)? else { return until.ended(left) };

@@ -138,7 +138,7 @@ fn port_bytes(port: u32) -> Vec<u8> {
     bytes[first..].to_vec()
 }
 
-/// What stands behind a member that watches a port.
+/// The suffix of a member that watches a port.
 pub fn show_watched(port: &[u8]) -> String {
     format!(" watch {}", port.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte)))
 }

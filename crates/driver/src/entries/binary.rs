@@ -70,7 +70,7 @@ pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path, bytes: &[u
     Ok(sum)
 }
 
-/// Entries as a file. Each table's stand in their order, for of two with one priority the first wins.
+/// Entries as a file. Each table's are in their order, since of two with one priority the first wins.
 pub fn bytes_of(program: &Program, entries: &[(TableId, Entry)]) -> Vec<u8> {
     let mut sections: Vec<Section> = Vec::new();
     let mut last: HashMap<TableId, usize> = HashMap::new();

@@ -12,7 +12,7 @@ use opt::inputs::{Content, KeySketch, Occupancy};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// Different records or masks beyond this are not told apart: no structure asks for more.
+/// Different records or masks beyond this are not distinguished: no structure needs more.
 const MOST_DIFFERENT: usize = 1 << 17;
 
 /// What all of them together bring.
@@ -36,7 +36,7 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
             Origin::Generated { table, count, .. } => counts.generated(find_table(program, table)?, *count),
         }
     }
-    // Files have the entries of all tables. The generator fills one, and says nothing of the others.
+    // Files have the entries of all tables. The generator fills one, and does not define the others.
     let others_are_empty = origins.iter().any(|origin| matches!(origin, Origin::File(_)));
     let mut occupancy = Occupancy { others_are_empty, ..Occupancy::default() };
     for (id, table) in program.tables.iter() {
@@ -314,6 +314,6 @@ node queue: buffer { send 32w1 }
         let drawn = Origin::Generated { table: "routes".to_string(), count: 1000, seed: 1 };
         let occupancy = occupancy(&parsed.program, &[drawn]).unwrap_or_else(|failure| panic!("{failure:?}"));
         assert_eq!(occupancy.tables["routes"].coverage, None);
-        assert!(!occupancy.others_are_empty, "the generator says nothing of them");
+        assert!(!occupancy.others_are_empty, "the generator does not define them");
     }
 }

@@ -139,12 +139,12 @@ fn set_masked(loader: &mut Loader<'_>, field: usize, value: &[u8], mask: &[u8]) 
 
 /// Of 16 prefixes, 9 are three quarters of the width (/24), 5 between a half and that, 1 shorter, 1 longer.
 fn prefix_length(draws: &mut Draws, width: u32) -> u32 {
-    let (half, usual) = (width / 2, width * 3 / 4);
+    let (half, common) = (width / 2, width * 3 / 4);
     match draws.below(16) {
-        0..=8 => usual,
-        9..=13 => half + draws.below(u64::from(usual - half) + 1) as u32,
+        0..=8 => common,
+        9..=13 => half + draws.below(u64::from(common - half) + 1) as u32,
         14 => width / 4 + draws.below(u64::from(half - width / 4) + 1) as u32,
-        _ => usual + draws.below(u64::from(width - usual) + 1) as u32,
+        _ => common + draws.below(u64::from(width - common) + 1) as u32,
     }
 }
 

@@ -30,13 +30,13 @@ use stf::bind::Bound;
 use stf::command::{Kind, Word};
 use stf::{Command, Configured, Mistake, Place, names};
 
-/// Ports of generated entries, where no switch says how many there are.
+/// Ports of generated entries, where no switch defines how many there are.
 pub const USUAL_PORTS: u32 = 512;
 
 /// Where entries come from, as `--entries` names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A file of any form: what is in it tells.
+    /// A file of any form, found by its contents.
     File(PathBuf),
     /// `gen:TABLE:COUNT:SEED`
     Generated { table: String, count: u64, seed: u64 },
@@ -127,7 +127,7 @@ fn read(program: &Program, path: &Path) -> Result<Read, Failure> {
     forms::read(program, &bytes).map_err(|mistakes| failure(path, &mistakes))
 }
 
-/// What was taken but is hardly meant so, on stderr. A file that is read again says nothing new.
+/// What was taken but is hardly meant so, on stderr. A file that is read again is not reported again.
 pub fn warn(path: &Path, warnings: &[Mistake]) {
     /// Lines for one file.
     const MOST: usize = 20;

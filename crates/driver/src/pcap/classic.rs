@@ -48,7 +48,7 @@ pub fn records(bytes: &[u8], order: Order) -> Result<Vec<Record<'_>>, String> {
         at += RECORD_BYTES;
         let frame = bytes.get(at..at + captured as usize).ok_or_else(|| {
             format!(
-                "a truncated capture: record {number} says {captured} bytes, the file has {} more",
+                "a truncated capture: record {number} has a length of {captured} bytes, the file has {} more",
                 bytes.len() - at
             )
         })?;
@@ -93,11 +93,14 @@ mod tests {
     #[test]
     fn a_cut_capture_says_where() {
         let whole = bytes_of(&[vec![1; 60], vec![2; 60]]);
-        let said = |end: usize| records(&whole[..end], Order::LowestFirst).map(|_| ()).unwrap_err();
-        let cut = said(whole.len() - 1);
-        assert!(cut.contains("truncated") && cut.contains("record 2 says 60 bytes, the file has 59"), "{cut}");
-        assert!(said(HEADER_BYTES + 3).contains("truncated"));
-        assert!(said(10).contains("truncated"));
+        let message = |end: usize| records(&whole[..end], Order::LowestFirst).map(|_| ()).unwrap_err();
+        let cut = message(whole.len() - 1);
+        assert!(
+            cut.contains("truncated") && cut.contains("record 2 has a length of 60 bytes, the file has 59"),
+            "{cut}"
+        );
+        assert!(message(HEADER_BYTES + 3).contains("truncated"));
+        assert!(message(10).contains("truncated"));
         assert_eq!(order(b"hello world"), None);
     }
 }

@@ -47,7 +47,7 @@ impl Link {
         }
     }
 
-    /// The Ethernet frame of a packet; nothing, if the packet ends within what stands in front.
+    /// The Ethernet frame of a packet; nothing, if the packet ends within the headers before it.
     pub fn frame(self, packet: &[u8]) -> Option<Vec<u8>> {
         match self {
             Link::Ethernet => Some(packet.to_vec()),

@@ -1,6 +1,6 @@
 //! Captures: pcap and pcapng, also packed with gzip, of Ethernet frames or of what can be made Ethernet frames.
 //!
-//! Whatever is not taken as it was captured is told: frames that were cut, and other link types.
+//! Whatever is not taken as it was captured is reported: frames that were cut, and other link types.
 
 mod classic;
 mod link;
@@ -23,7 +23,7 @@ struct Record<'c> {
     link: u32,
 }
 
-/// The frames of a capture, and what is to be told of it.
+/// The frames of a capture, and the warnings about it.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Capture {
     frames: Vec<Vec<u8>>,
@@ -35,13 +35,13 @@ pub fn is_capture(bytes: &[u8]) -> bool {
     classic::order(bytes).is_some() || ng::is_one(bytes)
 }
 
-/// The whole frames of a capture. What is left out, or was made of something else, is told on stderr, once for a file.
+/// The whole frames of a capture. What is left out, or was made of something else, is reported on stderr, once for a file.
 pub fn read(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
-    static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    static REPORTED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let bytes = files::contents(path)?;
     let failed = |message: String| Failure::input(format!("{}: {message}", path.display()));
     let Capture { frames, warnings } = capture(&bytes).map_err(failed)?;
-    if TOLD.lock().is_ok_and(|mut told| told.insert(path.to_path_buf())) {
+    if REPORTED.lock().is_ok_and(|mut reported| reported.insert(path.to_path_buf())) {
         warnings.iter().for_each(|warning| eprintln!("{}: warning: {warning}", path.display()));
     }
     Ok(frames)
@@ -119,9 +119,9 @@ mod tests {
     fn packets_that_were_cut_are_left_out_and_told() {
         let some = capture(&classic(1, &[(4, &[1, 2, 3, 4]), (90, &[5; 60]), (70, &[5; 60])])).unwrap();
         assert_eq!(some.frames, [[1, 2, 3, 4]]);
-        let told = "2 of 3 packets were cut when they were captured, the first is packet 2 with 60 of 90 bytes: left out; \
+        let warning = "2 of 3 packets were cut when they were captured, the first is packet 2 with 60 of 90 bytes: left out; \
                     whole ones come by `tcpdump -s 0`";
-        assert_eq!(some.warnings, [told]);
+        assert_eq!(some.warnings, [warning]);
         assert!(capture(&classic(1, &[(90, &[5; 60])])).unwrap_err().contains("1 of 1 packets were cut"));
     }
 

@@ -33,10 +33,10 @@ pub fn records(bytes: &[u8]) -> Result<Vec<Record<'_>>, String> {
         let (kind, length) = order.word(bytes, at).zip(order.word(bytes, at + 4)).ok_or_else(truncated)?;
         let block = bytes.get(at..at + length as usize).ok_or_else(truncated)?;
         if block.len() < FRAME_BYTES || !block.len().is_multiple_of(4) {
-            return Err(format!("a damaged capture: the block at byte {at} says that it has {length} bytes"));
+            return Err(format!("a damaged capture: the block at byte {at} has a length of {length} bytes"));
         }
         let inside = &block[8..block.len() - 4];
-        let damaged = || format!("a damaged capture: the block at byte {at} is too short for what it says");
+        let damaged = || format!("a damaged capture: the block at byte {at} is too short for its type");
         match kind {
             INTERFACE => interfaces.push(interface(inside, order).ok_or_else(damaged)?),
             PACKET | OLD_PACKET | SIMPLE_PACKET => {
@@ -115,12 +115,12 @@ mod tests {
     #[test]
     fn damaged_blocks_say_where() {
         let whole = capture(Order::LowestFirst);
-        let said = |bytes: &[u8]| records(bytes).map(|_| ()).unwrap_err();
-        assert!(said(&whole[..whole.len() - 1]).contains("truncated"));
+        let message = |bytes: &[u8]| records(bytes).map(|_| ()).unwrap_err();
+        assert!(message(&whole[..whole.len() - 1]).contains("truncated"));
         let mut short = whole.clone();
         short[4] = 8;
-        assert_eq!(said(&short), "a damaged capture: the block at byte 0 says that it has 8 bytes");
+        assert_eq!(message(&short), "a damaged capture: the block at byte 0 has a length of 8 bytes");
         let without = [whole[..28].to_vec(), block(Order::LowestFirst, PACKET, &[0, 0, 0, 1, 1], &[1])].concat();
-        assert!(said(&without).contains("too short for what it says"), "no interface was described");
+        assert!(message(&without).contains("too short for its type"), "no interface was described");
     }
 }

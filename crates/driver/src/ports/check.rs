@@ -52,7 +52,7 @@ fn check_devices(one: &Port, other: &Port) -> Result<(), Failure> {
     )))
 }
 
-/// What a device is told apart by: the interface, or the first word of DPDK's arguments.
+/// What distinguishes a device: the interface, or the first word of DPDK's arguments.
 fn device(port: &Port) -> Option<&str> {
     port.interface().or(match &port.device {
         Device::Captures { .. } | Device::Interface(_) => None,
@@ -128,8 +128,8 @@ mod tests {
         assert!(both.contains("the output of port 1 and the output of port 2"), "{both}");
         for reader in [1, 2] {
             let ports = [port(1, if reader == 1 { &input } else { none }, &input), port(2, &input, none)];
-            let said = refused(&[&ports[0], &ports[1]]).expect("it is refused");
-            assert!(said.contains(&format!("the output of port 1 and the input of port {reader}")), "{said}");
+            let message = refused(&[&ports[0], &ports[1]]).expect("it is refused");
+            assert!(message.contains(&format!("the output of port 1 and the input of port {reader}")), "{message}");
         }
         let null = Path::new("/dev/null");
         assert_eq!(refused(&[&port(1, &input, null), &port(2, &input, null), &port(3, none, &out)]), None);

@@ -63,7 +63,7 @@ impl FromStr for Port {
 
 const DEVICES: &str = "write pcap:IN,OUT for captures, veth0 for an interface, 0000:01:00.0 for a NIC, net_tap0,iface=tap0 for another device of DPDK";
 
-/// Whether what stands before the first colon may be a part of a device's name for DPDK: of a PCI address, or one of its buses.
+/// Whether the part before the first colon may be a part of a device's name for DPDK: of a PCI address, or one of its buses.
 fn is_known(spec: &str) -> bool {
     const BUSES: [&str; 7] = ["pci", "vdev", "auxiliary", "vmbus", "fslmc", "dpaa_bus", "platform"];
     let name = spec.split(',').next().unwrap_or(spec);
@@ -73,7 +73,7 @@ fn is_known(spec: &str) -> bool {
 }
 
 impl Port {
-    /// What can be said about the device before DPDK tries.
+    /// What is known about the device before DPDK tries.
     pub fn check(&self) -> Result<(), Failure> {
         match &self.device {
             Device::Captures { input, output } => {
@@ -191,7 +191,7 @@ impl Port {
     }
 
     /// Whether the device reads packets where they lie. Of virtual devices only AF_XDP may: the kernel hands its memory to the NIC behind it, if that NIC's
-    /// driver can. It may also stand within another device's arguments.
+    /// driver can. It may also be within another device's arguments.
     pub(super) fn reads_buffers(&self) -> bool {
         self.nic().is_some() || matches!(&self.device, Device::Devargs(devargs) if devargs.contains("net_af_xdp"))
     }
@@ -261,7 +261,7 @@ impl Port {
     }
 }
 
-/// Whether a device that a capture is to be written to takes anything: of `/dev/full` DPDK would not tell.
+/// Whether a device that a capture is to be written to takes anything: for `/dev/full` DPDK would not report it.
 fn takes_captures(output: &Path) -> Result<(), Failure> {
     let is_device = fs::metadata(output).is_ok_and(|there| there.file_type().is_char_device());
     if !is_device {
@@ -275,7 +275,7 @@ fn capture_bytes(counts: &PortCounts) -> u64 {
     24 + 16 * counts.sent + counts.sent_bytes
 }
 
-/// Tells DPDK, before it starts, of the devices that will be opened.
+/// Announces to DPDK, before it starts, the devices that will be opened.
 pub fn announce(ports: &[Port], settings: &mut DpdkSettings) {
     settings.nics = ports.iter().filter_map(Port::nic).collect();
     settings.reads_buffers = ports.iter().any(Port::reads_buffers);
@@ -312,16 +312,16 @@ mod tests {
 
     #[test]
     fn dpdk_is_told_of_devices_that_read_buffers() {
-        let told = |texts: &[&str]| {
+        let announced = |texts: &[&str]| {
             let ports: Vec<Port> = texts.iter().map(|text| text.parse().unwrap()).collect();
             let mut settings = DpdkSettings::of_machine(1024, 2048);
             announce(&ports, &mut settings);
             (settings.nics.len(), settings.reads_buffers)
         };
-        assert_eq!(told(&["0=pcap:a.pcap,", "1=veth0", "2=net_tap0,iface=tap0", "3=net_memif0"]), (0, false));
-        assert_eq!(told(&["0=pcap:a.pcap,", "1=0000:01:00.0,mprq_en=1"]), (1, true));
-        assert_eq!(told(&["0=net_ring0", "1=net_af_xdp0,iface=eth0"]), (0, true));
-        assert_eq!(told(&["0=net_failsafe0,dev(net_af_xdp0,iface=eth0)"]), (0, true));
+        assert_eq!(announced(&["0=pcap:a.pcap,", "1=veth0", "2=net_tap0,iface=tap0", "3=net_memif0"]), (0, false));
+        assert_eq!(announced(&["0=pcap:a.pcap,", "1=0000:01:00.0,mprq_en=1"]), (1, true));
+        assert_eq!(announced(&["0=net_ring0", "1=net_af_xdp0,iface=eth0"]), (0, true));
+        assert_eq!(announced(&["0=net_failsafe0,dev(net_af_xdp0,iface=eth0)"]), (0, true));
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The ring between a port and its device: how a device is told its size, and which size this machine's file says.
+//! The ring between a port and its device: how a device gets its size, and which size this machine's file has.
 //!
-//! Most devices have descriptors, whose number DPDK passes on. Some have a ring of their own, made as their arguments say when they are opened.
+//! Most devices have descriptors, whose number DPDK passes on. Some have a ring of their own, made from their arguments when they are opened.
 
 use super::{Device, Port};
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ impl Port {
         }
     }
 
-    /// The argument by which the device is told the size of its ring, if it has one and the user has not given it.
+    /// The argument by which the device gets the size of its ring, if it has one and the user has not given it.
     fn ring_argument(&self, ring: u32) -> Option<String> {
         let (name, argument) = match self.kind().as_str() {
             "net_af_packet" => ("framecnt", format!("framecnt={ring}")),
@@ -40,12 +40,12 @@ impl Port {
         }
     }
 
-    /// Whether the ring's size is said when the device is opened.
+    /// Whether the ring's size is given when the device is opened.
     pub fn has_ring_argument(&self) -> bool {
         matches!(self.device, Device::Interface(_)) || self.ring_argument(1).is_some()
     }
 
-    /// The device as DPDK names it, with a ring of this size if its arguments can say so.
+    /// The device as DPDK names it, with a ring of this size if its arguments can have it.
     fn devargs_with(&self, ring: Option<u32>) -> String {
         match ring.and_then(|ring| self.ring_argument(ring)) {
             Some(argument) => format!("{},{argument}", self.devargs()),

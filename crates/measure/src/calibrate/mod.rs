@@ -103,7 +103,7 @@ fn mbufs(compiler: &Compiler, budget: &mut TimeBudget) -> Option<Mbufs> {
             eprintln!("warning: what mbufs cost the port is computed, not measured: {}", text.trim());
             None
         }
-        Err(Failure::Said) => None,
+        Err(Failure::Reported) => None,
     }
 }
 

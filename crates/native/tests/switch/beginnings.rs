@@ -75,7 +75,7 @@ fn entry(store: &Store, kind: u32, port: u32) -> Entry {
     Entry { matches: key(store, kind).matches, priority: 0, action: EntryAction::Call(forward(port)), constant: false }
 }
 
-/// The port by which packets of the kinds from 1 to 5 leave, and the one that the store tells.
+/// The port by which packets of the kinds from 1 to 5 leave, and the one that the store gives.
 fn ports(engine: &mut NativeEngine<'_, MemoryPort>) -> [Vec<u32>; 2] {
     let frames: Vec<Frame> = (1..=5).map(|kind| Frame { port: 0, bytes: vec![kind; 60] }).collect();
     let sent = engine.process(&frames).expect("the frames fit").outputs;

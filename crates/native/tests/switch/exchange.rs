@@ -96,7 +96,7 @@ fn another_program_takes_over_what_was_written_or_begins_anew() {
     engine.switch().lane(0).unwrap().load(Trace::new([(1, frame.as_slice())]), PACKETS, 0);
     engine.switch().start();
     for _ in 0..3 {
-        // Another value of the same program: nothing says that its objects are the same but their names.
+        // Another value of the same program: its objects are the same by their names only.
         let other = Arc::new(l2fwd().program);
         engine.replace((other, compiled.clone()), pipeline.clone(), Written::Kept).unwrap();
         assert_eq!(counts(&engine).iter().sum::<usize>(), 2);

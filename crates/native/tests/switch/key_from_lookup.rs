@@ -47,7 +47,7 @@ fn front(program: &Program) -> TableId {
 }
 
 /// The VLANs of packets, and the lookup result for each.
-fn told(packets: &[Packet]) -> Vec<(u8, u8)> {
+fn sent(packets: &[Packet]) -> Vec<(u8, u8)> {
     packets.iter().map(|packet| (packet.bytes[3], packet.bytes[5])).collect()
 }
 
@@ -62,7 +62,7 @@ fn told_behind(engine: &mut NativeEngine<'_, MemoryPort>, program: &Program, por
     engine.set_default(front(program), &vlan(2)).expect("it is an action of the table");
     lane(engine).hold(false);
     engine.switch().run(0);
-    told(&lane(engine).take_sent())
+    sent(&lane(engine).take_sent())
 }
 
 #[test]

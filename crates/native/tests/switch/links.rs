@@ -62,8 +62,8 @@ impl Both<'_> {
     }
 
     fn set_port(&mut self, port: u32, up: bool) {
-        let told: [Result<(), Refusal>; 2] = [self.native.set_port(port, up), self.interpreter.set_port(port, up)];
-        assert_eq!(told, [Ok(()), Ok(())]);
+        let results: [Result<(), Refusal>; 2] = [self.native.set_port(port, up), self.interpreter.set_port(port, up)];
+        assert_eq!(results, [Ok(()), Ok(())]);
     }
 
     /// The ports by which packets of a kind leave, each once.

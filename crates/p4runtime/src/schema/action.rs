@@ -56,7 +56,7 @@ impl Actions {
     pub fn read(&self, given: &Action, forbidden: Scope, dictionaries: &Dictionaries) -> Outcome<ActionCall> {
         let action = self.find(given.action_id)?;
         if action.scope == forbidden {
-            let only = if forbidden == Scope::DefaultOnly { "be the default action" } else { "stand in entries" };
+            let only = if forbidden == Scope::DefaultOnly { "be the default action" } else { "be in entries" };
             let sentence = format!("action `{}` may only {only}", action.name);
             return Err(Failure::new(Code::PermissionDenied, sentence));
         }
@@ -70,7 +70,7 @@ impl Actions {
             };
             let parameter = &action.parameters[place];
             if arguments[place].is_some() {
-                return Err(Failure::invalid(format!("parameter `{}` stands twice", parameter.name)));
+                return Err(Failure::invalid(format!("parameter `{}` is given twice", parameter.name)));
             }
             arguments[place] = Some(parameter.read(&param.value, dictionaries)?);
         }

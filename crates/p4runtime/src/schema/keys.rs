@@ -163,7 +163,7 @@ impl Keys {
                 return Err(Failure::invalid(format!("there is no match field with id {}", field.field_id)));
             };
             if found[place].is_some() {
-                return Err(Failure::invalid(format!("match field `{}` stands twice", self.0[place].name)));
+                return Err(Failure::invalid(format!("match field `{}` is given twice", self.0[place].name)));
             }
             found[place] = Some(self.0[place].read_match(field, dictionaries)?);
         }

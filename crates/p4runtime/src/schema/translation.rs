@@ -2,7 +2,7 @@
 //!
 //! Numbers of another width stay the numbers that they are. For strings, the switch numbers each text when it first comes (P4Runtime 1.5,
 //! 8.4.6): a text that is a plain decimal number gets that number where it is free, all others the lowest from 1 on that is free. 0 is what
-//! metadata holds that nothing has set, so no text stands for it but "0" itself.
+//! metadata holds that nothing has set, so no text means it but "0" itself.
 
 use crate::failure::{Failure, Outcome};
 use crate::value;
@@ -93,7 +93,7 @@ impl Dictionary {
         let own = text.parse::<u64>().ok().filter(|number| *number <= last && number.to_string() == text);
         let own = own.filter(|number| !self.texts.contains_key(number));
         let Some(number) = own.or_else(|| self.lowest_free(last)) else {
-            let sentence = format!("all {width}-bit numbers of `{place}` stand for other texts");
+            let sentence = format!("all {width}-bit numbers of `{place}` are used for other texts");
             return Err(Failure::new(Code::ResourceExhausted, sentence));
         };
         self.numbers.insert(text.to_string(), number);

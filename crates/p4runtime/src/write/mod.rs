@@ -156,9 +156,9 @@ impl<'a> Writer<'a> {
                 Undo::Counter(counter, cell, value) => plane.write_counter(counter, &cell, value),
                 Undo::Register(register, index, value) => plane.write_register(register, index, &value),
                 Undo::Record(Before::Digest(digest, was)) => {
-                    let told = self.switch.set_digest(digest, was.as_ref());
+                    let result = self.switch.set_digest(digest, was.as_ref());
                     self.records.restore(Before::Digest(digest, was));
-                    told
+                    result
                 }
                 Undo::Record(before) => {
                     self.records.restore(before);

@@ -18,7 +18,7 @@ impl<'a> Writer<'a> {
         for member in &given.members {
             let matches = set.keys.read(&member.r#match, &schema.dictionaries)?;
             if members.contains(&matches) {
-                let sentence = format!("a member of value set `{}` stands twice", set.name);
+                let sentence = format!("a member of value set `{}` is given twice", set.name);
                 return Err(Failure::new(Code::AlreadyExists, sentence));
             }
             members.push(matches);

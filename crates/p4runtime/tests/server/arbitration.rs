@@ -1,4 +1,4 @@
-//! Which controller is primary, and what the others are told (P4Runtime 1.5, sections 5 and 15.2).
+//! Which controller is primary, and what the others get (P4Runtime 1.5, sections 5 and 15.2).
 
 use crate::rig;
 use crate::rig::Rig;
@@ -13,8 +13,8 @@ fn the_highest_election_id_is_primary_and_all_are_told() {
     let (mut low, mut high) = (rig.client(), rig.client());
     low.become_primary(5);
     high.bid_with(Some(7));
-    assert_eq!(high.told(), (Code::Ok, Some(7)));
-    assert_eq!(low.told(), (Code::AlreadyExists, Some(7)));
+    assert_eq!(high.arbitration(), (Code::Ok, Some(7)));
+    assert_eq!(low.arbitration(), (Code::AlreadyExists, Some(7)));
     assert_eq!(low.write(vec![]).map_err(|status| status.code()), Err(Code::PermissionDenied));
     assert!(high.insert(table(host(1, 1))).is_ok());
 }
@@ -25,7 +25,7 @@ fn a_lower_election_id_is_a_backup_and_alone_is_told() {
     let (mut high, mut low) = (rig.primary(), rig.client());
     high.become_primary(7);
     low.bid_with(Some(3));
-    assert_eq!(low.told(), (Code::AlreadyExists, Some(7)));
+    assert_eq!(low.arbitration(), (Code::AlreadyExists, Some(7)));
     assert!(high.hears_nothing());
 }
 
@@ -35,12 +35,12 @@ fn nobody_is_promoted_when_the_primary_leaves() {
     let (mut backup, mut primary) = (rig.client(), rig.client());
     primary.become_primary(7);
     backup.bid_with(Some(3));
-    assert_eq!(backup.told(), (Code::AlreadyExists, Some(7)));
+    assert_eq!(backup.arbitration(), (Code::AlreadyExists, Some(7)));
     primary.leave();
-    assert_eq!(backup.told(), (Code::NotFound, Some(7)));
+    assert_eq!(backup.arbitration(), (Code::NotFound, Some(7)));
     assert_eq!(backup.write(vec![]).map_err(|status| status.code()), Err(Code::PermissionDenied));
     backup.bid_with(Some(6));
-    assert_eq!(backup.told(), (Code::NotFound, Some(7)), "7 was seen");
+    assert_eq!(backup.arbitration(), (Code::NotFound, Some(7)), "7 was seen");
     backup.become_primary(7);
     assert!(backup.insert(table(host(1, 1))).is_ok());
 }
@@ -51,10 +51,10 @@ fn a_primary_may_step_down() {
     let (mut primary, mut backup) = (rig.client(), rig.client());
     primary.become_primary(7);
     backup.bid_with(None);
-    assert_eq!(backup.told(), (Code::AlreadyExists, Some(7)));
+    assert_eq!(backup.arbitration(), (Code::AlreadyExists, Some(7)));
     primary.bid_with(Some(2));
-    assert_eq!(primary.told(), (Code::NotFound, Some(7)));
-    assert_eq!(backup.told(), (Code::NotFound, Some(7)));
+    assert_eq!(primary.arbitration(), (Code::NotFound, Some(7)));
+    assert_eq!(backup.arbitration(), (Code::NotFound, Some(7)));
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn a_primary_that_bids_the_same_again_is_told_with_all() {
     let (mut primary, mut backup) = (rig.client(), rig.client());
     primary.become_primary(7);
     backup.bid_with(Some(1));
-    assert_eq!(backup.told(), (Code::AlreadyExists, Some(7)));
+    assert_eq!(backup.arbitration(), (Code::AlreadyExists, Some(7)));
     primary.become_primary(7);
-    assert_eq!(backup.told(), (Code::AlreadyExists, Some(7)));
+    assert_eq!(backup.arbitration(), (Code::AlreadyExists, Some(7)));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn without_an_election_id_a_controller_is_a_backup() {
     let rig = Rig::new();
     let mut client = rig.client();
     client.bid_with(None);
-    assert_eq!(client.told(), (Code::NotFound, None));
+    assert_eq!(client.arbitration(), (Code::NotFound, None));
     assert_eq!(client.write(vec![]).map_err(|status| status.code()), Err(Code::PermissionDenied));
     // Zero is a number like any other.
     client.become_primary(0);
@@ -99,7 +99,7 @@ fn an_unknown_device_ends_the_stream() {
     assert_eq!(client.receive().expect_err("there is no device 1").code(), Code::NotFound);
     let mut client = rig.client();
     client.bid(MasterArbitrationUpdate { device_id: 0, ..Default::default() });
-    assert_eq!(client.told(), (Code::NotFound, None));
+    assert_eq!(client.arbitration(), (Code::NotFound, None));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn device_and_role_of_a_stream_stay() {
     ] {
         let mut client = rig.client();
         client.bid_with(None);
-        client.told();
+        client.arbitration();
         client.bid(other);
         assert_eq!(client.receive().expect_err("it changes").code(), Code::FailedPrecondition);
     }
@@ -150,10 +150,10 @@ fn a_half_closed_stream_has_left() {
     let (mut primary, mut backup) = (rig.client(), rig.client());
     primary.become_primary(7);
     backup.bid_with(None);
-    assert_eq!(backup.told(), (Code::AlreadyExists, Some(7)));
+    assert_eq!(backup.arbitration(), (Code::AlreadyExists, Some(7)));
     primary.half_close();
     assert_eq!(primary.receive().expect("the server closes it as well"), None);
-    assert_eq!(backup.told(), (Code::NotFound, Some(7)));
+    assert_eq!(backup.arbitration(), (Code::NotFound, Some(7)));
 }
 
 #[test]

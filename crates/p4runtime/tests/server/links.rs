@@ -96,7 +96,7 @@ fn ports_are_read_in_the_form_in_which_they_were_written() {
     assert_eq!(client.read(sessions), [session]);
     assert_eq!(client.read(multicast(0, vec![])), [many]);
     let live: Vec<u32> = rig.behind().plane.store().replicas(1).iter().map(|replica| replica.port).collect();
-    assert_eq!(live, [rig::CPU_PORT, rig::CPU_PORT, 8], "the backup stands in for port 7; port 8 has none");
+    assert_eq!(live, [rig::CPU_PORT, rig::CPU_PORT, 8], "the backup replaces port 7; port 8 has none");
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn a_hundred_connections_are_served() {
     let mut clients: Vec<Client> = (0..100).map(|_| rig.client()).collect();
     for client in &mut clients {
         client.bid_with(None);
-        assert_eq!(client.told(), (Code::AlreadyExists, Some(1)));
+        assert_eq!(client.arbitration(), (Code::AlreadyExists, Some(1)));
     }
     assert_eq!(primary.insert(table(host(1, 1))), Ok(()));
     for client in &mut clients {
@@ -170,6 +170,6 @@ fn a_hundred_connections_are_served() {
     }
     primary.leave();
     for client in &mut clients {
-        assert_eq!(client.told(), (Code::NotFound, Some(1)));
+        assert_eq!(client.arbitration(), (Code::NotFound, Some(1)));
     }
 }

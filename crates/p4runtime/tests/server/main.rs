@@ -1,4 +1,4 @@
-//! The server over loopback, clause by clause: docs/p4runtime.md says which test is for which. One program, since linking the server takes longer than a file.
+//! The server over loopback, clause by clause: docs/p4runtime.md lists the test of each. One program, since linking the server takes longer than a file.
 #![allow(deprecated)]
 
 mod arbitration;

@@ -271,7 +271,7 @@ fn clone_sessions_are_written_and_read() {
     let rig = Rig::new();
     let mut client = rig.primary();
     let session = |session_id, packet_length_bytes| {
-        // The port that stands for the controller.
+        // The port of the controller.
         let replicas = vec![replica(0xffff_fffd, 1)];
         let entry = CloneSessionEntry { session_id, replicas, class_of_service: 2, packet_length_bytes };
         engine(packet_replication_engine_entry::Type::CloneSessionEntry(entry))

@@ -66,7 +66,7 @@ fn only_the_primary_sets_a_pipeline() {
     let mut client = rig.client();
     assert_eq!(set(&mut client, Action::VerifyAndCommit, Some(config(EVERYTHING, 1))), Err(Code::PermissionDenied));
     client.bid_with(None);
-    client.told();
+    client.arbitration();
     assert_eq!(set(&mut client, Action::Verify, Some(config(EVERYTHING, 1))), Err(Code::PermissionDenied));
     let request = SetForwardingPipelineConfigRequest { device_id: 4, ..Default::default() };
     let answer = client.runtime.block_on(client.rpc.set_forwarding_pipeline_config(request));
@@ -143,7 +143,7 @@ fn reconciling_keeps_what_was_written() {
     assert_eq!(client.read(table(entry("paths", vec![], None))), [table(shot)]);
     assert_eq!(client.read(multicast(0, vec![])), [group]);
     assert_eq!(client.read(entity::Entity::DigestEntry(Default::default())).len(), 1);
-    assert_eq!(rig.behind().digests.len(), 1, "the new pipeline is told of digests");
+    assert_eq!(rig.behind().digests.len(), 1, "the new pipeline gets the digests' settings");
     rig.behind().receive(9, frame(1, 2, 0));
     assert_eq!(rig.behind().sent, [(4, frame(1, 2, 0))]);
 }

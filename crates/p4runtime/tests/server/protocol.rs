@@ -31,7 +31,7 @@ fn generate(protocol: &Protocol, name: &str, server: bool) -> String {
         .extern_path(".p4.v1", "::control::message::runtime")
         .extern_path(".bacus.v1", "::control::message::switch")
         .compile_fds(compiler.file_descriptor_set())
-        .expect("Rust can say it");
+        .expect("Rust can express it");
     let code = fs::read_to_string(out.join(protocol.module)).expect("the compiler wrote it");
     fs::remove_dir_all(&out).expect("the temporary directory can be removed");
     let code: Vec<&str> = code.lines().filter(|line| !line.starts_with("// ")).collect();
@@ -45,7 +45,7 @@ fn expect(protocol: &Protocol, name: &str, server: bool) {
         fs::write(&path, &generated).expect("the file can be written");
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == generated, "{} is not what the protocol says: run this with UPDATE_EXPECT=1", path.display());
+    assert!(kept == generated, "{} is not that of the protocol: run this with UPDATE_EXPECT=1", path.display());
 }
 
 #[test]

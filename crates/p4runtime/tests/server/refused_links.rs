@@ -1,4 +1,4 @@
-//! A data plane that has no room for what follows from a link: the process is told, since no controller waits for an answer.
+//! A data plane that has no room for what follows from a link: the process is notified, since no controller waits for an answer.
 
 use control::message::runtime::ForwardingPipelineConfig;
 use control::plane::*;
@@ -83,7 +83,7 @@ impl DataPlane for Full {
 
 struct Behind {
     plane: Full,
-    told: Vec<(u32, bool, String)>,
+    reported: Vec<(u32, bool, String)>,
 }
 
 impl Switch for Behind {
@@ -104,7 +104,7 @@ impl Switch for Behind {
     }
 
     fn link_refused(&mut self, port: u32, up: bool, refusal: &Refusal) {
-        self.told.push((port, up, refusal.to_string()));
+        self.reported.push((port, up, refusal.to_string()));
     }
 }
 
@@ -129,7 +129,7 @@ fn the_process_is_told_of_each_link_that_is_not_followed() {
     let text = include_str!("../../../control/tests/integration/store/program.hlir");
     let program: Arc<Program> = Arc::new(hlir::text::parse_program(text).expect("it is a program"));
     let plane = Full { store: Store::new(program.clone()) };
-    let process = Arc::new(Process(Mutex::new(Behind { plane, told: Vec::new() })));
+    let process = Arc::new(Process(Mutex::new(Behind { plane, reported: Vec::new() })));
     let addresses = vec!["127.0.0.1:0".parse().expect("it is an address")];
     let settings = Settings { addresses, ..Settings::default() };
     let running = Some((program, ForwardingPipelineConfig::default()));
@@ -140,11 +140,11 @@ fn the_process_is_told_of_each_link_that_is_not_followed() {
     let refused = |port, up| (port, up, "there is no memory".to_string());
     let expected = [refused(4, false), refused(5, false), refused(4, true)];
     let began = Instant::now();
-    while process.0.lock().expect("no thread panicked").told.len() < expected.len() {
-        assert!(began.elapsed() < Duration::from_secs(10), "not all are told");
+    while process.0.lock().expect("no thread panicked").reported.len() < expected.len() {
+        assert!(began.elapsed() < Duration::from_secs(10), "not all are reported");
         std::thread::sleep(Duration::from_millis(2));
     }
     let behind = process.0.lock().expect("no thread panicked");
-    assert_eq!(behind.told, expected);
+    assert_eq!(behind.reported, expected);
     assert!(behind.plane.store.is_down(5) && !behind.plane.store.is_down(4), "the store knows of the links");
 }

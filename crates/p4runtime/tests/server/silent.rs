@@ -1,4 +1,4 @@
-//! Peers that connect and say nothing, or stop within a handshake or a request: they are closed, and keep no controller out.
+//! Peers that connect and send nothing, or stop within a handshake or a request: they are closed, and keep no controller out.
 
 use crate::rig;
 use crate::rig::Rig;
@@ -97,7 +97,7 @@ fn silent_peers_keep_no_controller_out() {
     assert!(is_closed(&mut silent[0]), "the oldest goes when others come");
     let mut late = rig.client();
     late.bid_with(Some(2));
-    assert_eq!(late.told(), (tonic::Code::Ok, Some(2)));
+    assert_eq!(late.arbitration(), (tonic::Code::Ok, Some(2)));
     assert_eq!(first.read(table(entry("fixed", vec![], None))).len(), 2);
     // As many as there is room for wait on.
     assert!(rig.server.lost().connections >= 150, "{:?}", rig.server.lost());

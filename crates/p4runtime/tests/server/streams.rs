@@ -20,7 +20,7 @@ fn packet_out(port: u64, payload: Vec<u8>) -> PacketOut {
 
 fn error(client: &mut Client) -> (Code, stream_error::Details) {
     match client.receive().expect("the stream stays open") {
-        Some(Response::Error(error)) => (Code::from(error.canonical_code), error.details.expect("it says of what")),
+        Some(Response::Error(error)) => (Code::from(error.canonical_code), error.details.expect("it names its object")),
         other => panic!("an error was to come, not {other:?}"),
     }
 }
@@ -75,7 +75,7 @@ fn packets_come_in_to_the_primary_alone() {
     let rig = Rig::new();
     let (mut primary, mut backup) = (punting(&rig), rig.client());
     backup.bid_with(None);
-    backup.told();
+    backup.arbitration();
     rig.behind().receive(300, frame(1, 2, 3));
     let expected = PacketIn { payload: frame(1, 2, 3), metadata: vec![metadata(1, 300), metadata(2, 0)] };
     assert_eq!(primary.receive().expect("the stream is open"), Some(Response::Packet(expected)));
@@ -89,7 +89,7 @@ fn only_the_primary_sends() {
     client.send(Request::Packet(packet_out(1, vec![])));
     assert_eq!(error(&mut client).0, Code::PermissionDenied, "it has made no bid");
     client.bid_with(None);
-    client.told();
+    client.arbitration();
     client.send(Request::Packet(packet_out(1, vec![])));
     assert_eq!(error(&mut client).0, Code::PermissionDenied, "it is a backup");
     client.send(Request::DigestAck(DigestListAck { digest_id: id_of("learned_t"), list_id: 1 }));
@@ -183,7 +183,7 @@ fn digests_are_configured() {
     assert_eq!(client.modify(digest_config(1, 2, 3)), Err(Code::NotFound));
     assert_eq!(client.delete(digest_config(0, 0, 0)), Err(Code::NotFound));
     let wanted: Vec<bool> = rig.behind().digests.iter().map(|(_, config)| config.is_some()).collect();
-    assert_eq!(wanted, [true, false], "the switch is told");
+    assert_eq!(wanted, [true, false], "the switch gets it");
     rig.behind().receive(3, frame(1, 2, 0));
     assert!(client.hears_nothing());
 }

@@ -304,9 +304,9 @@ fn idle_timeouts_are_kept_and_told() {
     for nanoseconds in [1_000, 2_000, 4_500, 5_500] {
         rig.behind().wait_until(nanoseconds);
         match client.receive().expect("the stream is open") {
-            Some(stream_message_response::Update::IdleTimeoutNotification(told)) => {
-                assert_eq!(told.table_entry, [TableEntry { action: None, ..aging.clone() }]);
-                assert!(told.timestamp > 0);
+            Some(stream_message_response::Update::IdleTimeoutNotification(idle)) => {
+                assert_eq!(idle.table_entry, [TableEntry { action: None, ..aging.clone() }]);
+                assert!(idle.timestamp > 0);
             }
             other => panic!("an entry is idle, not {other:?}"),
         }

@@ -239,7 +239,7 @@ fn an_entry_without_a_place_takes_the_second_lookup() {
     switch.delete("routes", 4);
     switch.modify("routes", 5, SET_HOP, &[14]);
     assert_eq!((switch.port(5), switch.places()), (Some(14), 4), "the next write finds a place that is free again");
-    assert_eq!(switch.joins.take_notices(), Vec::<String>::new(), "it is said once");
+    assert_eq!(switch.joins.take_notices(), Vec::<String>::new(), "it is reported once");
 }
 
 /// A pipeline that takes the place of another has the records of the one before, until they are written.

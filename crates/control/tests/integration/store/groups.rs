@@ -117,7 +117,7 @@ fn groups_that_do_not_suit_are_refused() {
         (
             group(&store, 2, &[of(1, 1, None), of(1, 1, Some(3))]),
             RefusalKind::Wrong,
-            "member 1 stands twice: say so by its weight",
+            "member 1 is listed twice: give it a larger weight",
         ),
         (group(&store, 2, &[of(9, 1, None)]), RefusalKind::Missing, "profile `paths` has no member 9"),
         (group(&store, 2, &[of(1, 5, None)]), RefusalKind::Full, "group 2 has room for 4, not 5"),

@@ -9,7 +9,7 @@ fn replica(port: u32, instance: u16) -> Replica {
     Replica { port, instance }
 }
 
-/// A replica for port 4, for which ports 5 and 6 stand in, and one for port 7 alone.
+/// A replica for port 4, whose backups are ports 5 and 6, and one for port 7 alone.
 fn backed() -> Vec<BackedReplica> {
     vec![BackedReplica { primary: replica(4, 1), backups: vec![replica(5, 2), replica(6, 1)] }, replica(7, 1).into()]
 }
@@ -96,7 +96,7 @@ fn a_port_that_nothing_depends_on_changes_nothing() {
     let mut store = store();
     apply(&mut store, &group(1, backed()));
     assert_eq!(set_port(&mut store, 99, false), []);
-    assert!(store.is_down(99) && !store.is_down(4), "a port of which nothing was told has a link");
+    assert!(store.is_down(99) && !store.is_down(4), "a port has a link by default");
     assert_eq!(ports(&store, 1), [4, 7]);
 }
 

@@ -1,7 +1,7 @@
-//! The forms in which people have entries, told apart by what is in a file and not by its name.
+//! The forms in which people have entries, distinguished by what is in a file and not by its name.
 //!
 //! STF, scripts of `simple_switch_CLI`, the JSON of the p4lang tutorials, and P4Runtime's `WriteRequest` as text, JSON or bytes: all become the same commands,
-//! with the place of everything that is written. What cannot be loaded is a mistake, and what is left out is told.
+//! with the place of everything that is written. What cannot be loaded is a mistake, and what is left out is reported.
 
 mod p4runtime;
 mod script;

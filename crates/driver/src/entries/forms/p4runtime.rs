@@ -305,7 +305,7 @@ fn interp_name(kind: MatchKind) -> &'static str {
     }
 }
 
-/// The bytes that base64 stands for, of either alphabet, with or without padding.
+/// The bytes of a base64 text, of either alphabet, with or without padding.
 fn base64(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: &u8| match byte {
         b'A'..=b'Z' => Some(u32::from(byte - b'A')),

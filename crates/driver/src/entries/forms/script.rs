@@ -475,7 +475,7 @@ impl Words {
         word.ok_or_else(|| Mistake::new(self.end, format!("expected {what}, the line ends")))
     }
 
-    /// What concerns a table that no packet reaches has no effect, whatever it says.
+    /// What concerns a table that no packet reaches has no effect, whatever it is.
     fn passed(&mut self) -> Controls {
         self.next = self.words.len();
         Ok(Vec::new())

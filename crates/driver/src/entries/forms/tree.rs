@@ -1,4 +1,4 @@
-//! Structured text as a tree that knows where everything stands: JSON, and the text form of protocol buffers.
+//! Structured text as a tree with the place of everything: JSON, and the text form of protocol buffers.
 
 use stf::command::Word;
 use stf::{Mistake, Place};
@@ -36,7 +36,7 @@ impl Node {
         self.field(name).ok_or_else(|| Mistake::new(self.place, format!("expected a field `{name}`")))
     }
 
-    /// All values of a field that may be repeated, whether they stand in a list or one by one.
+    /// All values of a field that may be repeated, whether they are in a list or one by one.
     pub fn all<'n>(&'n self, name: &'n str) -> impl Iterator<Item = &'n Node> {
         let values = self.fields().iter().filter(move |(found, _)| found == name).map(|(_, node)| node);
         values.flat_map(|node| {
@@ -325,13 +325,13 @@ mod tests {
         assert_eq!((items.len(), items[1].place), (3, Place { line: 2, column: 12 }));
         assert_eq!(items[1].word("a word").unwrap().text, "xA");
         assert!(root.field("b").unwrap().is_true());
-        for (text, said) in [
+        for (text, message) in [
             ("{\"a\": }", "1:7: expected a value, found `}`"),
             ("{\"a\": 1, \"a\": 2}", "1:10: `a` is given twice"),
             ("{\"a\": \"", "1:7: this text has no closing quote"),
             ("{} {}", "1:4: expected the end of the text, found `{`"),
         ] {
-            assert_eq!(json(text).unwrap_err().to_string(), said);
+            assert_eq!(json(text).unwrap_err().to_string(), message);
         }
         assert!(json(&"[".repeat(1000)).unwrap_err().message.contains("too deep"));
     }

@@ -7,7 +7,7 @@ use stf::{Mistake, names};
 
 /// The lists, by whose names the form is recognised.
 pub const LISTS: [&str; 3] = ["table_entries", "multicast_group_entries", "clone_session_entries"];
-/// What tells the tutorials' own tools which switch to start.
+/// The key by which the tutorials' own tools choose the switch to start.
 const TOOLS: [&str; 3] = ["target", "p4info", "bmv2_json"];
 
 pub fn commands(program: &Program, root: &Node) -> Vec<Result<Control, Mistake>> {
@@ -65,7 +65,7 @@ fn number(node: &Node) -> Result<Word, Mistake> {
     Ok(Word { text, place: word.place })
 }
 
-/// What two values in a list are, the table says.
+/// The table defines what two values in a list are.
 fn key(program: &Program, table: &Word, (name, value): &(String, Node)) -> Result<Key, Mistake> {
     let tables = &program.interface.tables;
     let index = names::find(table, "table", tables.iter().map(|table| table.name.as_str()))?;

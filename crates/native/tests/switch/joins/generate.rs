@@ -54,7 +54,7 @@ struct Kinds {
     is_behind_loose: bool,
 }
 
-/// A table with two or three actions. Says whether one of them exits.
+/// A table with two or three actions. Returns whether one of them exits.
 fn table(random: &mut Random, number: usize, kinds: &Kinds, text: &mut String) -> bool {
     let own = cells(random, number, text);
     text.push_str(&format!("table t{number} {{\n"));
@@ -146,7 +146,7 @@ fn statement(random: &mut Random, in_action: bool) -> String {
     }
 }
 
-/// What stands before a table: statements, and a branch past it.
+/// What precedes a table: statements, and a branch past it.
 struct Stage {
     block: Option<String>,
     branch: Option<String>,

@@ -92,7 +92,7 @@ fn packets_find_no_entry_of_a_hidden_joint_table() {
     }
 }
 
-/// Entries are loaded past the joint tables, which are emptied before and filled behind: nothing is to be said of that.
+/// Entries are loaded without the joint tables, which are emptied before and filled after: that is not reported.
 #[test]
 fn writes_while_joint_tables_are_empty_are_found_when_they_are_filled() {
     let mut program = program();

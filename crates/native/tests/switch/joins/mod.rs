@@ -122,13 +122,13 @@ fn compare_between<P: DataPlane + ?Sized>(
 ) -> usize {
     let mut plain = interp::Switch::new(program, 0, PORTS);
     let mut random = Random::new(seed ^ 0x5eed);
-    let (mut clock_ns, mut told) = (0, 0);
+    let (mut clock_ns, mut rows) = (0, 0);
     for step in 0..writes {
         before(other, step);
         clock_ns += random.below(3) * MICROSECOND;
         let [one, two] = [idle(&mut plain, clock_ns), idle(other, clock_ns)];
         assert_eq!(one, two, "seed {seed}, before write {step}");
-        told += one.len();
+        rows += one.len();
         let update = write(&mut random, program);
         let [one, two] = [plain.write(&update), other.write(&update)].map(|done| done.map_err(|it| it.kind));
         assert_eq!(one, two, "seed {seed}, write {step}: {update:?}");
@@ -140,11 +140,11 @@ fn compare_between<P: DataPlane + ?Sized>(
         assert_eq!(one, two, "seed {seed}, behind write {step}: {update:?}");
         assert_eq!(seen(&mut plain, program), seen(other, program), "seed {seed}, behind write {step}: {update:?}");
     }
-    told
+    rows
 }
 
 /// Joint tables, the hits in them, in those that count or measure at cells of a source, in those whose keys are not
-/// all exact, in those over entries with idle timeouts, and those that stand for a miss of the second table.
+/// all exact, in those over entries with idle timeouts, and those that represent a miss of the second table.
 #[derive(Debug, Default)]
 struct Found {
     tables: usize,
@@ -182,17 +182,17 @@ fn is_aged(_: &Program, join: &Join) -> bool {
 
 #[test]
 fn packets_see_no_join_in_the_interpreter() {
-    let (mut found, mut told) = (Found::default(), 0);
+    let (mut found, mut rows) = (Found::default(), 0);
     for seed in 0..120 {
         let program = loaded(seed).program;
         let joined = joined(seed);
         let mut switch = interp::Switch::new(&joined, 0, PORTS);
-        told += compare(seed, &program, &mut switch, 40);
+        rows += compare(seed, &program, &mut switch, 40);
         found.add(&joined, &mut switch);
     }
     let of_kinds = [found.of_cells, found.of_complete, found.of_aged, found.missed];
-    let enough = found.tables > 60 && found.hits > 6_000 && told > 200 && of_kinds.iter().all(|hits| *hits > 1_000);
-    assert!(enough, "{found:?}, {told} idle entries: the test says little");
+    let enough = found.tables > 60 && found.hits > 6_000 && rows > 200 && of_kinds.iter().all(|hits| *hits > 1_000);
+    assert!(enough, "{found:?}, {rows} idle entries: the test shows little");
 }
 
 /// Joint tables with room for a few entries are emptied and filled again.
@@ -210,7 +210,7 @@ fn packets_see_no_join_that_overflows() {
         filled += notices.iter().filter(|notice| notice.contains("entries again")).count();
         assert!(notices.iter().all(|notice| !notice.contains("no room")), "seed {seed}: {notices:#?}");
     }
-    assert!(emptied > 40 && filled > 8, "emptied {emptied} times, filled again {filled} times: the test says little");
+    assert!(emptied > 40 && filled > 8, "emptied {emptied} times, filled again {filled} times: the test shows little");
 }
 
 /// The descriptor of the ports of this test.

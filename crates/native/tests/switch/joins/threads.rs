@@ -101,5 +101,5 @@ fn each_packet_finds_its_longest_prefix_while_a_complete_joint_table_is_written(
     let number =
         engine.switch().tables().iter().position(|table| table.description().name == compiled.tables[joint].name);
     let (hits, misses) = engine.switch().hits(number.expect("it is looked up"));
-    assert!(hits > 10_000 && misses > 1_000, "{hits} hits, {misses} misses: the test says little");
+    assert!(hits > 10_000 && misses > 1_000, "{hits} hits, {misses} misses: the test shows little");
 }

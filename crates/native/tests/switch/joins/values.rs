@@ -77,7 +77,7 @@ fn joined(seed: u64) -> Option<Program> {
 }
 
 /// Value joins, the hits in them, in those that count at cells, in those over entries with idle timeouts, and those
-/// that stand for a miss of the second table.
+/// that represent a miss of the second table.
 #[derive(Debug, Default)]
 struct Found {
     tables: usize,
@@ -115,7 +115,7 @@ fn packets_see_no_value_join_in_the_interpreter() {
     }
     let of_kinds = [found.of_cells, found.of_aged, found.of_prefixes, found.missed];
     let enough = found.tables > 30 && found.hits > 3_000 && of_kinds.iter().all(|hits| *hits > 300);
-    assert!(enough, "{found:?}: the test says little");
+    assert!(enough, "{found:?}: the test shows little");
 }
 
 /// Value joins with few places.
@@ -135,7 +135,7 @@ fn packets_see_no_value_join_without_places() {
         found.add(&joined, &mut switch);
         hits += found.hits;
     }
-    assert!(full > 15 && hits > 500, "full {full} times, {hits} hits: the test says little");
+    assert!(full > 15 && hits > 500, "full {full} times, {hits} hits: the test shows little");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn packets_see_no_value_join_in_native_code() {
         let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches");
         compare(seed, &program, &mut engine, 200);
         let hits: u64 = compiled.joins.iter().map(|join| engine_hits(&mut engine, &compiled, join.table)).sum();
-        assert!(hits > 100, "seed {seed}: {hits} hits say little");
+        assert!(hits > 100, "seed {seed}: {hits} hits show little");
     }
 }
 
@@ -231,7 +231,7 @@ fn each_packet_finds_the_next_hop_of_its_route_while_places_are_used_again() {
     engine.switch().stop();
     assert_eq!(engine.take_notices(), Vec::<String>::new());
     let hits = engine_hits(&mut engine, &compiled, compiled.joins[0].table);
-    assert!(hits > 10_000, "{hits} hits: the test says little");
+    assert!(hits > 10_000, "{hits} hits: the test shows little");
 }
 
 fn hop(number: u32) -> Entry {

@@ -83,8 +83,8 @@ impl Client {
         self.bid(MasterArbitrationUpdate { device_id: DEVICE, role, election_id: self.election, status: None });
     }
 
-    /// What the server says about the primary controller: a code, and the highest election id.
-    pub fn told(&mut self) -> (Code, Option<u64>) {
+    /// The server's message about the primary controller: a code, and the highest election id.
+    pub fn arbitration(&mut self) -> (Code, Option<u64>) {
         match self.receive().expect("the stream stays open") {
             Some(Response::Arbitration(update)) => {
                 let code = Code::from(update.status.expect("it has a status").code);
@@ -96,7 +96,7 @@ impl Client {
 
     pub fn become_primary(&mut self, election: u64) {
         self.bid_with(Some(election));
-        assert_eq!(self.told(), (Code::Ok, Some(election)));
+        assert_eq!(self.arbitration(), (Code::Ok, Some(election)));
     }
 
     /// Closes the stream as one does that goes away.
@@ -105,7 +105,7 @@ impl Client {
         self.runtime.block_on(async { tokio::time::sleep(Duration::from_millis(50)).await });
     }
 
-    /// Says that nothing more comes, and goes on to listen.
+    /// Closes the client's direction, and goes on to listen.
     pub fn half_close(&mut self) {
         self.outgoing = None;
     }

@@ -76,7 +76,7 @@ impl Behind {
         }
     }
 
-    /// A packet comes in; the server is told what it brings.
+    /// A packet comes in; the server gets its events.
     pub fn receive(&mut self, port: u32, bytes: Vec<u8>) {
         let outcome = self.plane.process(&[Frame { port, bytes }]).expect("the switch runs");
         let Some(events) = &self.events else { return };
