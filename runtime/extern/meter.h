@@ -87,6 +87,13 @@ meter_execute(struct meter_cell *cell, uint64_t cost, uint64_t before, uint64_t 
 	return colour;
 }
 
+/* Whether the cell has rates. */
+static inline int
+meter_is_configured(const struct meter_cell *cell)
+{
+	return __atomic_load_n(&cell->configured, __ATOMIC_ACQUIRE) != 0;
+}
+
 /* For the control thread: sets the rates and fills both buckets. */
 static inline void
 meter_configure(struct meter_cell *cell, uint64_t committed_rate, uint64_t committed_burst, uint64_t peak_rate, uint64_t peak_burst, uint64_t now_ns)

@@ -49,18 +49,19 @@ pub struct Outcome {
 }
 
 /// What identifies an entry within its table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EntryKey {
     pub table: TableId,
     pub matches: Vec<Match>,
     pub priority: u32,
 }
 
-/// A cell of a counter or meter: by index, or of a table entry for direct ones.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A cell of a counter or meter: by index; for direct ones of a table entry, or of a table's default action.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
     Index(u64),
     Entry(EntryKey),
+    Default(TableId),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

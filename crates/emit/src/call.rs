@@ -71,9 +71,9 @@ impl Body<'_, '_> {
     }
 
     fn count(&mut self, counter: usize, index: Option<&Expression>) {
-        let Some(index) = index else { return self.on_hit(|body| body.count_direct(counter as u32)) };
+        let Some(index) = index else { return self.in_action(|body| body.count_direct(counter as u32)) };
         let declared = self.program().counters.values().nth(counter);
-        // The index of a direct counter's cell is one that the entry was given.
+        // The index of a direct counter's cell is one that the entry was given, or that of the default action.
         let is_direct = declared.is_some_and(|counter| counter.table.is_some());
         let size = if is_direct { u64::MAX } else { declared.map_or(0, |counter| counter.size) };
         let index = self.amount(index);
@@ -160,7 +160,7 @@ impl Body<'_, '_> {
             return self.meter_at(id, index, before, into);
         }
         self.ensure_place(into);
-        self.on_hit(|body| body.meter_direct(number(id) as u32, meter.unit, before, into));
+        self.in_action(|body| body.meter_direct(number(id) as u32, meter.unit, before, into));
     }
 
     fn add_checksum(&mut self, sum: Place, data: &[HashInput], subtract: bool) {
@@ -174,14 +174,12 @@ impl Body<'_, '_> {
         self.put_number(sum, Expr::call(function, [before, bytes, count]), 16);
     }
 
-    /// What only an entry that was hit has: a cell of its own.
-    fn on_hit(&mut self, write: impl FnOnce(&mut Self)) {
-        if self.action.is_none() {
-            self.unsupported("a direct counter or meter outside of an action");
-            return;
+    /// What only the entry that was hit has, or the default action: a cell of its own.
+    fn in_action(&mut self, write: impl FnOnce(&mut Self)) {
+        match self.action {
+            Some(_) => write(self),
+            None => self.unsupported("a direct counter or meter outside of an action"),
         }
-        let code = self.nested(write);
-        self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), code));
     }
 
     pub fn count_direct(&mut self, counter: u32) {
@@ -199,7 +197,16 @@ impl Body<'_, '_> {
     }
 
     pub fn meter_direct(&mut self, meter: u32, kind: MeterUnit, before: Expr, into: Place) {
-        self.meter_cell(meter, Expr::call("record_cell", [Expr::name("record")]), (kind, before), into);
+        let index = Expr::call("record_cell", [Expr::name("record")]);
+        let found = Expr::binary("!=", Expr::name("found"), Expr::word(0));
+        let measures = Expr::binary("||", found, self.is_configured(meter, index.clone()));
+        let code = self.nested(|body| body.meter_cell(meter, index, (kind, before), into));
+        self.push(Stmt::when(measures, code));
+    }
+
+    /// Whether a controller has set rates for this cell: that of a default action measures only then.
+    fn is_configured(&self, meter: u32, index: Expr) -> Expr {
+        Expr::call("meter_is_configured", [Expr::binary("+", shared("meters", meter), index)])
     }
 
     fn meter_cell(&mut self, meter: u32, index: Expr, (kind, before): (MeterUnit, Expr), into: Place) {
@@ -212,8 +219,14 @@ impl Body<'_, '_> {
         self.ensure_place(into);
         let meter = &self.program().meters[id];
         if meter.table.is_some() {
-            let (index, unit) = (self.amount(index), meter.unit);
-            return self.meter_cell(number(id) as u32, index, (unit, before), into);
+            let (is_entry, cell, unit) = (matches!(index, Expression::Parameter(_)), self.amount(index), meter.unit);
+            let id = number(id) as u32;
+            if is_entry {
+                return self.meter_cell(id, cell, (unit, before), into);
+            }
+            let measures = self.is_configured(id, cell.clone());
+            let code = self.nested(|body| body.meter_cell(id, cell, (unit, before), into));
+            return self.push(Stmt::when(measures, code));
         }
         let width = self.width_of(index).min(64);
         let index = self.amount(index);

@@ -442,7 +442,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What counts and measures every hit by itself.
+    /// What counts and measures every packet by itself: at the cells of the entry, or of the default action.
     fn automatic(&mut self, table: TableId) {
         let unit = self.unit;
         let mut meters = Vec::new();
@@ -454,18 +454,13 @@ impl Body<'_, '_> {
         {
             self.ensure(field.header);
         }
-        let code = self.nested(|body| {
-            for (index, counter) in unit.direct_counters(table) {
-                if counter.automatic {
-                    body.count_direct(index);
-                }
+        for (index, counter) in unit.direct_counters(table) {
+            if counter.automatic {
+                self.count_direct(index);
             }
-            for (index, kind, into) in meters {
-                body.meter_direct(index, kind, Expr::word(0), into);
-            }
-        });
-        if !code.is_empty() {
-            self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), code));
+        }
+        for (index, kind, into) in meters {
+            self.meter_direct(index, kind, Expr::word(0), into);
         }
     }
 

@@ -14,6 +14,11 @@ pub struct PortNumbers {
 }
 
 impl PortNumbers {
+    /// Bits of a port number.
+    pub fn bits(&self) -> u32 {
+        self.bits.unwrap_or(u32::BITS)
+    }
+
     /// Why the program cannot name a port of this number.
     pub fn unnamed(&self, port: u32) -> Option<String> {
         let bits = self.bits.filter(|bits| port >> bits != 0)?;

@@ -4,7 +4,7 @@
 //! that of a profile; the control plane gives the others theirs, or none.
 
 use crate::pattern::Pattern;
-use crate::state::State;
+use crate::state::{State, index_of};
 use crate::tables::TableState;
 use control::Refusal;
 use control::plane::EntryKey;
@@ -48,7 +48,7 @@ impl State<'_> {
     fn note_joint_hits(&mut self, table: TableId) {
         let Some(timers) = self.program.joint_timers(table) else { return };
         for id in self.table(table).entry_ids() {
-            let hit_ns = self.register(timers, id as u64).map_or(0, |time| time.to_u64());
+            let hit_ns = self.register(timers, index_of(id)).map_or(0, |time| time.to_u64());
             let idle = &mut self.table_mut(table).entry_mut(id).idle;
             idle.restarted_ns = idle.restarted_ns.max(hit_ns);
         }

@@ -5,6 +5,7 @@ use crate::bytes::BitString;
 use crate::execute::{Interrupt, Walker};
 use crate::hash;
 use crate::meter::{Colour, MeterCell};
+use crate::state::{DEFAULT_INDEX, index_of};
 use crate::storage::number;
 use crate::tables::Invocation;
 use control::plane::{CounterValue, DigestRecord};
@@ -66,19 +67,25 @@ impl<'p> Walker<'_, 'p> {
     fn count(&mut self, counter: CounterId, index: Option<&Expression>) {
         let bytes = self.packet.bytes.len() as u64;
         let index = index.map(|index| self.value(index).to_u64());
-        let (of, hit) = (self.switch.program.counters[counter].table, self.hit());
+        let (of, own) = (self.switch.program.counters[counter].table, self.own_index());
         let state = &mut self.switch.state;
-        let element = match (index, of, hit) {
-            // Of a source of a joint table: hidden actions know the number of its entry.
-            (Some(index), Some(table), _) => state.direct_counter(counter, table, index as usize),
+        let element = match (index, of, own) {
+            // Of a source of a joint table: hidden actions know the index of its entry.
+            (Some(index), Some(table), _) => state.direct_counter(counter, table, index),
             (Some(index), None, _) => state.counter_element(counter, index),
-            (None, _, Some((table, entry))) => state.direct_counter(counter, table, entry),
+            (None, _, Some((table, index))) => state.direct_counter(counter, table, index),
             (None, _, None) => None,
         };
         if let Some(CounterValue { packets, bytes: total }) = element {
             *packets += 1;
             *total += bytes;
         }
+    }
+
+    /// The table whose action is running, and the index that the entry or the default action has in its direct counters and meters.
+    fn own_index(&self) -> Option<(TableId, u64)> {
+        let running = self.running.as_ref()?;
+        Some((running.table, running.entry.map_or(DEFAULT_INDEX, index_of)))
     }
 
     /// The table whose action is running, and the entry that was hit.
@@ -91,13 +98,13 @@ impl<'p> Walker<'_, 'p> {
         let before = colour.map_or(Colour::Green, |colour| Colour::from_number(self.value(colour).to_u64()));
         let cost = self.meter_cost(meter);
         let index = index.map(|index| self.value(index).to_u64());
-        let (of, hit) = (self.switch.program.meters[meter].table, self.hit());
+        let (of, own) = (self.switch.program.meters[meter].table, self.own_index());
         let state = &mut self.switch.state;
         let now = state.clock_ns;
-        let element = match (index, of, hit) {
-            (Some(index), Some(table), _) => state.direct_meter(meter, table, index as usize),
+        let element = match (index, of, own) {
+            (Some(index), Some(table), _) => measuring(state.direct_meter(meter, table, index), index),
             (Some(index), None, _) => state.meter_element(meter, index),
-            (None, _, Some((table, entry))) => state.direct_meter(meter, table, entry),
+            (None, _, Some((table, index))) => measuring(state.direct_meter(meter, table, index), index),
             (None, _, None) => None,
         };
         if let Some(element) = element {
@@ -113,8 +120,9 @@ impl<'p> Walker<'_, 'p> {
         }
     }
 
-    /// What counts and measures every hit by itself.
-    pub fn run_automatic(&mut self, table: TableId, entry: usize) {
+    /// What counts and measures every packet of a table by itself: for the entry that was hit, or for the default action.
+    pub fn run_automatic(&mut self, table: TableId, entry: Option<usize>) {
+        let index = entry.map_or(DEFAULT_INDEX, index_of);
         let program = self.switch.program;
         for counter in self.switch.state.direct_counters[number(table)].clone() {
             if program.counters[counter].automatic {
@@ -125,7 +133,7 @@ impl<'p> Walker<'_, 'p> {
         for meter in self.switch.state.direct_meters[number(table)].clone() {
             let Some(into) = program.meters[meter].automatic else { continue };
             let cost = self.meter_cost(meter);
-            if let Some(element) = self.switch.state.direct_meter(meter, table, entry) {
+            if let Some(element) = measuring(self.switch.state.direct_meter(meter, table, index), index) {
                 let colour = element.execute(cost, Colour::Green, now);
                 self.put(into, Value::word(colour.number(), 8));
             }
@@ -198,4 +206,10 @@ impl<'p> Walker<'_, 'p> {
             self.put(into, Value::bool(!inserted));
         }
     }
+}
+
+/// The direct meter with this index, if it measures: that of a default action only with rates, so that a miss leaves the colour as it is where no
+/// controller has set any.
+fn measuring(element: Option<&mut MeterCell>, index: u64) -> Option<&mut MeterCell> {
+    element.filter(|element| index != DEFAULT_INDEX || element.rates().is_some())
 }

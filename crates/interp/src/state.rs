@@ -135,15 +135,15 @@ impl<'p> State<'p> {
         in_range.then(|| self.meters[number(meter)].entry(index).or_default())
     }
 
-    /// The direct counter of an entry.
-    pub fn direct_counter(&mut self, counter: CounterId, table: TableId, entry: usize) -> Option<&mut CounterValue> {
+    /// The direct counter with this index; see [`TableState::direct_mut`].
+    pub fn direct_counter(&mut self, counter: CounterId, table: TableId, index: u64) -> Option<&mut CounterValue> {
         let position = self.direct_counters[number(table)].iter().position(|other| *other == counter)?;
-        self.table_mut(table).entry_mut(entry).counters.get_mut(position)
+        self.table_mut(table).direct_mut(index)?.counters.get_mut(position)
     }
 
-    pub fn direct_meter(&mut self, meter: MeterId, table: TableId, entry: usize) -> Option<&mut MeterCell> {
+    pub fn direct_meter(&mut self, meter: MeterId, table: TableId, index: u64) -> Option<&mut MeterCell> {
         let position = self.direct_meters[number(table)].iter().position(|other| *other == meter)?;
-        self.table_mut(table).entry_mut(entry).meters.get_mut(position)
+        self.table_mut(table).direct_mut(index)?.meters.get_mut(position)
     }
 
     pub fn register(&self, register: RegisterId, index: u64) -> Option<Value> {
@@ -164,7 +164,7 @@ impl<'p> State<'p> {
 
     /// The number of an entry's direct counters and meters: hidden actions of joint tables have it as data.
     pub fn counter_index(&self, key: &EntryKey) -> Option<u64> {
-        self.table(key.table).identify(key).ok().map(|entry| entry as u64)
+        self.table(key.table).identify(key).ok().map(index_of)
     }
 
     /// A new entry may have the number of one that was hit.
@@ -185,9 +185,13 @@ impl<'p> State<'p> {
         match element {
             Cell::Index(index) => self.counter_element(counter, *index).ok_or_else(missing),
             Cell::Entry(key) => {
-                let entry = self.table(key.table).identify(key)?;
+                let index = index_of(self.table(key.table).identify(key)?);
                 let other = || Refusal::wrong(format!("counter `{}` belongs to another table", declared.name));
-                self.direct_counter(counter, key.table, entry).ok_or_else(other)
+                self.direct_counter(counter, key.table, index).ok_or_else(other)
+            }
+            Cell::Default(table) => {
+                let other = || Refusal::wrong(format!("counter `{}` belongs to another table", declared.name));
+                self.direct_counter(counter, *table, DEFAULT_INDEX).ok_or_else(other)
             }
         }
     }
@@ -200,12 +204,24 @@ impl<'p> State<'p> {
         match element {
             Cell::Index(index) => self.meter_element(meter, *index).ok_or_else(missing),
             Cell::Entry(key) => {
-                let entry = self.table(key.table).identify(key)?;
+                let index = index_of(self.table(key.table).identify(key)?);
                 let other = || Refusal::wrong(format!("meter `{}` belongs to another table", declared.name));
-                self.direct_meter(meter, key.table, entry).ok_or_else(other)
+                self.direct_meter(meter, key.table, index).ok_or_else(other)
+            }
+            Cell::Default(table) => {
+                let other = || Refusal::wrong(format!("meter `{}` belongs to another table", declared.name));
+                self.direct_meter(meter, *table, DEFAULT_INDEX).ok_or_else(other)
             }
         }
     }
+}
+
+/// The index that a table's default action has in direct counters and meters.
+pub const DEFAULT_INDEX: u64 = 0;
+
+/// That of an entry.
+pub fn index_of(entry: usize) -> u64 {
+    entry as u64 + 1
 }
 
 /// Which of so many members: the hash, cut to the selector's width, modulo their number.

@@ -32,6 +32,19 @@ pub enum Target {
     Set(u32),
 }
 
+/// The direct counters and meters of an entry or of a default action, in the order of the program.
+#[derive(Clone, Debug, Default)]
+pub struct DirectObjects {
+    pub counters: Vec<CounterValue>,
+    pub meters: Vec<MeterCell>,
+}
+
+impl DirectObjects {
+    fn new(counters: usize, meters: usize) -> DirectObjects {
+        DirectObjects { counters: vec![CounterValue::default(); counters], meters: vec![MeterCell::default(); meters] }
+    }
+}
+
 /// The larger wins: priority or prefix length first, then age.
 type Rank = (u64, Reverse<u64>);
 
@@ -40,9 +53,7 @@ pub struct StoredEntry {
     pub priority: u32,
     rank: Rank,
     pub target: Target,
-    /// The entry's direct counters and meters, in the order of the program.
-    pub counters: Vec<CounterValue>,
-    pub meters: Vec<MeterCell>,
+    pub direct: DirectObjects,
     origin: Origin,
     pub idle: Idle,
 }
@@ -62,6 +73,8 @@ pub struct TableState<'p> {
     pub table: &'p Table,
     widths: Vec<u32>,
     pub default: Rc<Invocation>,
+    /// The default action's direct counters and meters.
+    pub default_direct: DirectObjects,
     /// What runs for an entry whose group has no members.
     pub empty_group: Option<Rc<Invocation>>,
     entries: Vec<Option<StoredEntry>>,
@@ -87,6 +100,7 @@ impl<'p> TableState<'p> {
             table,
             widths: table.keys.iter().map(|key| program.expression_type(&key.value, &[]).width()).collect(),
             default: Rc::new(invocation(table, &table.default)),
+            default_direct: DirectObjects::new(direct_counters, direct_meters),
             empty_group: table.empty_group.as_ref().map(|call| Rc::new(invocation(table, call))),
             entries: Vec::new(),
             free: Vec::new(),
@@ -112,6 +126,13 @@ impl<'p> TableState<'p> {
 
     pub fn entry_mut(&mut self, id: usize) -> &mut StoredEntry {
         self.entries[id].as_mut().expect("ids of entries are those of entries that exist")
+    }
+
+    /// Direct counters and meters by their index: 0 is that of the default action, as in native code.
+    pub fn direct_mut(&mut self, index: u64) -> Option<&mut DirectObjects> {
+        let Some(id) = index.checked_sub(1) else { return Some(&mut self.default_direct) };
+        let entry = self.entries.get_mut(usize::try_from(id).ok()?)?;
+        entry.as_mut().map(|entry| &mut entry.direct)
     }
 
     /// All entries, in no order that means anything.
@@ -247,10 +268,9 @@ impl<'p> TableState<'p> {
     fn place(&mut self, patterns: Vec<Pattern>, priority: u32, rank: Rank, target: Target, origin: Origin) -> usize {
         let (masks, masked) = self.hashed(&patterns);
         let identity = (patterns.clone(), priority);
-        let counters = vec![CounterValue::default(); self.direct_counters];
-        let meters = vec![MeterCell::default(); self.direct_meters];
+        let direct = DirectObjects::new(self.direct_counters, self.direct_meters);
         let idle = Idle::default();
-        let stored = StoredEntry { patterns, priority, rank, target, counters, meters, origin, idle };
+        let stored = StoredEntry { patterns, priority, rank, target, direct, origin, idle };
         let id = self.free.pop().unwrap_or(self.entries.len());
         if id == self.entries.len() {
             self.entries.push(None);

@@ -156,8 +156,8 @@ impl<'s, 'p> Walker<'s, 'p> {
         if let Some(entry) = entry {
             let now = self.switch.state.clock_ns;
             self.switch.state.table_mut(id).note_hit(entry, now);
-            self.run_automatic(id, entry);
         }
+        self.run_automatic(id, entry);
         let ended = self.run(&action.body);
         self.running = None;
         match ended {

@@ -8,6 +8,9 @@ use hlir::{CounterId, DigestId, MeterId, RegisterId, TableId};
 use num_bigint::BigUint;
 use runtime::{Event, Lane, abi};
 
+/// The number that the cells of a table's default action have in direct counters and meters, as the C of tables has it.
+pub(super) const DEFAULT_CELL: u64 = 0;
+
 impl<L: Lane> NativeEngine<'_, L> {
     /// Where an object of the program is in the pipeline, by name.
     fn place<'n>(&self, kind: &str, name: &str, names: impl Iterator<Item = &'n str>) -> Result<usize, Refusal> {
@@ -34,12 +37,17 @@ impl<L: Lane> NativeEngine<'_, L> {
 
     /// The number of a cell; for an entry's, the cell that its table gave it.
     pub(super) fn cell(&self, cell: &Cell) -> Result<u64, Refusal> {
+        let number = |table: TableId| {
+            let name = &self.program.tables[table].name;
+            let missing = || Refusal::wrong(format!("table `{name}` has no effect: nothing uses it"));
+            Ok((name, self.table_number(table).ok_or_else(missing)?))
+        };
         match cell {
             Cell::Index(at) => Ok(*at),
+            Cell::Default(table) => number(*table).map(|_| DEFAULT_CELL),
             Cell::Entry(key) => {
-                let name = &self.program.tables[key.table].name;
-                let missing = || Refusal::wrong(format!("table `{name}` has no effect: nothing uses it"));
-                let table = &self.switch.tables()[self.table_number(key.table).ok_or_else(missing)?];
+                let (name, number) = number(key.table)?;
+                let table = &self.switch.tables()[number];
                 let matches = translate::matches(table.description(), &key.matches, key.priority)?;
                 table.find(&matches).map(|entry| u64::from(entry.cell)).map_err(|error| table_refusal(name, error))
             }

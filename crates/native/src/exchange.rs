@@ -1,9 +1,11 @@
 //! Puts another pipeline in the place of the one that runs, while packets flow.
 //!
 //! Its new tables are filled from the store before a packet comes to them. So what a controller has written outlives every choice of
-//! structure, layout and pass. The store has no entries that packets inserted: these stay only in tables that are equal in both.
+//! structure, layout and pass. The store has no entries that packets inserted: these stay only in tables that are equal in both. Nor has it what counters and
+//! registers have: see [`super::kept`].
 
 use super::NativeEngine;
+use super::kept::{Leaving, Values};
 use control::join::Joins;
 use control::plane::EntryKey;
 use control::{Refusal, Store};
@@ -66,6 +68,7 @@ impl<L: Lane> NativeEngine<'_, L> {
             Written::Kept => self.store.carried_to(program.clone())?,
             Written::Forgotten => self.store.emptied_for(program.clone()),
         };
+        let tables = self.switch.tables().to_vec();
         let fresh = match written {
             Written::Kept => {
                 let alike = |name: &str| begins_alike(&self.store, &program, name);
@@ -78,7 +81,13 @@ impl<L: Lane> NativeEngine<'_, L> {
         };
         let new = (program, compiled, pipeline, store);
         let old = self.swap(new);
-        let exchanged = self.fill(&fresh).and_then(|()| self.switch.change_over().map_err(refused));
+        let filled = self.fill(&fresh);
+        let leaving = Leaving { generation: &old, tables: &tables, fresh: &fresh };
+        let values = match written {
+            Written::Kept => self.leaving_values(&leaving),
+            Written::Forgotten => Values::default(),
+        };
+        let exchanged = filled.and_then(|()| self.switch.change_over().map_err(refused));
         if exchanged.is_err() {
             self.switch.give_up();
             self.swap(old);
@@ -90,7 +99,8 @@ impl<L: Lane> NativeEngine<'_, L> {
             self.idle.clear();
             self.stopped = None;
         }
-        self.write_new_meters(&old.2)
+        self.add_values(values);
+        self.write_moved_meters(&old.2, &fresh)
     }
 
     /// Gives what was there before.
@@ -122,19 +132,6 @@ impl<L: Lane> NativeEngine<'_, L> {
         Ok(())
     }
 
-    /// Gives the cells of meters that the old pipeline had otherwise their rates.
-    fn write_new_meters(&self, old: &Pipeline) -> Result<(), Refusal> {
-        let described = &self.pipeline.description().meters;
-        for (meter, cell, rates) in self.store.meters() {
-            let name = &self.program.meters[meter].name;
-            let Some(here) = described.iter().find(|described| described.name == *name) else { continue };
-            if !old.description().meters.contains(here) {
-                self.write_meter(meter, &cell, Some(rates))?;
-            }
-        }
-        Ok(())
-    }
-
     /// Leaves a table with what the store has.
     pub(super) fn rewrite(&self, number: usize, table: TableId) -> Result<(), Refusal> {
         self.switch.tables()[number].clear();
@@ -156,4 +153,4 @@ fn begins_alike(store: &Store, program: &Program, name: &str) -> bool {
 }
 
 /// The program as written and as compiled, its pipeline, and what was written to it.
-type Generation = (Arc<Program>, Arc<Program>, Arc<Pipeline>, Store);
+pub(super) type Generation = (Arc<Program>, Arc<Program>, Arc<Pipeline>, Store);

@@ -8,6 +8,7 @@ mod controller;
 mod engine;
 mod exchange;
 mod joins;
+mod kept;
 mod miss;
 mod selector;
 pub mod translate;

@@ -149,7 +149,7 @@ fn keep_those_with_room(
             Write::Insert(table, _) => Some(*table),
             // Rates of an entry follow it.
             Write::Meter(_, Cell::Entry(key), _) => Some(key.table),
-            Write::Meter(_, Cell::Index(_), _)
+            Write::Meter(_, Cell::Index(_) | Cell::Default(_), _)
             | Write::Default(..)
             | Write::Member(..)
             | Write::Group(..)

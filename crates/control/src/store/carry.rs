@@ -4,6 +4,7 @@
 //! had it is as the other program has it.
 
 use super::table::TableStore;
+use super::texts;
 use super::{Store, Stored, index};
 use crate::plane::{Cell, EntryKey};
 use crate::{Refusal, RefusalKind, Update};
@@ -20,6 +21,11 @@ struct Renaming<'a> {
 fn lost(kind: &str, name: &str) -> Refusal {
     let sentence = format!("the new program has no {kind} `{name}`, to which the controller has written");
     Refusal::new(RefusalKind::Missing, sentence)
+}
+
+fn otherwise(what: &str, name: &str) -> Refusal {
+    let sentence = format!("the new program has other {what} `{name}`, which has been written to");
+    Refusal::new(RefusalKind::Wrong, sentence)
 }
 
 impl Renaming<'_> {
@@ -39,6 +45,9 @@ impl Renaming<'_> {
         let declared = &from.actions[call.action as usize];
         let action = to.actions.iter().position(|action| action.name == declared.name);
         let action = action.ok_or_else(|| lost("action", &declared.name))?;
+        if !texts::same_parameters(self.from, self.to, &declared.name) {
+            return Err(otherwise("translated types of parameters for action", &declared.name));
+        }
         let parameters = &to.actions[action].parameters;
         for parameter in &declared.parameters {
             if !parameters.iter().any(|other| other.name == parameter.name) {
@@ -58,12 +67,8 @@ impl Renaming<'_> {
     fn matches(&self, from: TableId, to: TableId, matches: &[Match]) -> Result<Vec<Match>, Refusal> {
         let (old, new) = (&self.from.tables[from], &self.to.tables[to]);
         let form = |program: &Program, key: &hlir::Key| (key.kind, program.expression_type(&key.value, &[]).width());
-        let otherwise = || {
-            let sentence =
-                format!("the new program has other keys for table `{}`, which has been written to", old.name);
-            Refusal::new(RefusalKind::Wrong, sentence)
-        };
-        if old.keys.len() != new.keys.len() {
+        let otherwise = || otherwise("keys for table", &old.name);
+        if old.keys.len() != new.keys.len() || !texts::same_keys(self.from, self.to, &old.name) {
             return Err(otherwise());
         }
         let same = |(key, other): (&hlir::Key, &hlir::Key)| {
@@ -104,6 +109,7 @@ impl Renaming<'_> {
         match cell {
             Cell::Index(_) => Ok(cell),
             Cell::Entry(key) => Ok(Cell::Entry(self.key(key)?)),
+            Cell::Default(table) => Ok(Cell::Default(self.table(table)?)),
         }
     }
 }
@@ -132,6 +138,11 @@ impl Store {
         old.len() == new.len()
             && renaming.call((from, to), &from.default).is_ok_and(|default| default == to.default)
             && old.stored_entries(from).all(is_there)
+    }
+
+    /// The key of an entry in another program; none if its table or its keys are others there.
+    pub fn key_in(&self, program: &Program, key: EntryKey) -> Option<EntryKey> {
+        Renaming { from: &self.program, to: program }.key(key).ok()
     }
 
     /// All that a controller has written, for another program.
@@ -240,6 +251,9 @@ impl Store {
             if !members.is_empty() {
                 let found = new.program.value_sets.iter().find(|(_, set)| set.name == declared.name);
                 let set = found.map(|(set, _)| set).ok_or_else(|| lost("value set", &declared.name))?;
+                if !texts::same_fields(&self.program, &new.program, &declared.name) {
+                    return Err(otherwise("fields for value set", &declared.name));
+                }
                 new.apply(&Update::SetValueSet { set, members: members.to_vec() })?;
             }
         }

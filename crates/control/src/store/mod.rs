@@ -16,6 +16,7 @@ mod profiles;
 mod replication;
 mod sets;
 mod table;
+mod texts;
 
 use crate::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Session};
 use crate::{Refusal, RefusalKind, Update};
@@ -33,11 +34,12 @@ use std::sync::Arc;
 pub use table::{Origin, Stored};
 use table::{TableStore, check_action, refusal};
 
-/// A meter's cell: its index, or the table and the packed key of an entry.
+/// A meter's cell: its index, the table and the packed key of an entry, or the table of a default action.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum MeterCell {
     Index(u64),
     Entry(usize, Bytes),
+    Default(usize),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -99,6 +101,7 @@ impl Store {
                 let (matches, priority) = self.tables[*number].unpacked(key);
                 Cell::Entry(EntryKey { table: id_of(*number), matches, priority })
             }
+            MeterCell::Default(number) => Cell::Default(id_of(*number)),
         };
         self.meters.iter().map(move |((meter, cell), rates)| (id_of(*meter), cell_of(cell), *rates))
     }
@@ -404,6 +407,10 @@ impl Store {
                 let key_of = &self.tables[index(key.table)];
                 Ok(MeterCell::Entry(index(key.table), key_of.key(&key.matches, key.priority)))
             }
+            Cell::Default(table) => {
+                self.check_direct("meter", &declared.name, declared.table, *table)?;
+                Ok(MeterCell::Default(index(*table)))
+            }
         }
     }
 
@@ -413,6 +420,15 @@ impl Store {
         match cell {
             Cell::Index(index) => check_index("counter", &declared.name, *index, declared.size),
             Cell::Entry(key) => self.check_entry(key),
+            Cell::Default(table) => self.check_direct("counter", &declared.name, declared.table, *table),
+        }
+    }
+
+    /// Whether a counter or meter has a cell for the default action of this table.
+    fn check_direct(&self, kind: &str, name: &str, of: Option<TableId>, table: TableId) -> Result<(), Refusal> {
+        match of == Some(table) {
+            true => Ok(()),
+            false => Err(refusal(&self.program.tables[table], &format!("has no direct {kind} `{name}`"))),
         }
     }
 

@@ -288,7 +288,7 @@ fn is_joinable(program: &Program, table: TableId, action: u32) -> bool {
         && !Accesses::of_statements(program, &program.tables[table].actions[action as usize].body).ends()
 }
 
-/// What a hit that runs an action does: what counts and measures every hit by itself, then the action.
+/// What a packet does that runs an action: what counts and measures every packet by itself, then the action.
 pub(super) fn body_of(program: &Program, table: TableId, action: u32) -> Vec<Statement> {
     let counters = program.counters.iter().filter(|(_, it)| it.table == Some(table) && it.automatic);
     let counts = counters.map(|(counter, _)| Call::Count { counter, index: None });
@@ -397,13 +397,12 @@ fn hidden_action(
     }
 }
 
-/// What a miss that runs a default action does: it is counted. The action has no entry whose counters it could increase or
-/// measure at.
+/// What a miss that runs a default action does: it is counted, and the action counts and measures at the cells of the default action.
 pub(super) fn missed_body(program: &Program, table: TableId, action: u32, objects: &Objects) -> Vec<Statement> {
-    let mut body = program.tables[table].actions[action as usize].body.clone();
-    leave_entry(&mut body);
-    let index = Some(Expression::Constant { value: BigUint::ZERO, width: Join::INDEX_BITS });
-    let counted = objects.misses.map(|counter| Statement::Call(Call::Count { counter, index }));
+    let mut body = body_of(program, table, action);
+    let first = || Expression::Constant { value: BigUint::ZERO, width: Join::INDEX_BITS };
+    count_where(&mut body, &first());
+    let counted = objects.misses.map(|counter| Statement::Call(Call::Count { counter, index: Some(first()) }));
     counted.into_iter().chain(body).collect()
 }
 
@@ -413,36 +412,15 @@ pub(super) fn restart(register: RegisterId, index: u32) -> Statement {
     Statement::Call(Call::WriteRegister { register, index, value })
 }
 
-/// Takes out what needs the entry that was hit: without one, it does nothing.
-fn leave_entry(body: &mut Vec<Statement>) {
-    body.retain_mut(|statement| {
-        match statement {
-            Statement::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(leave_entry),
-            Statement::Scope { body, .. } | Statement::Loop { body, .. } => leave_entry(body),
-            Statement::Assign { .. }
-            | Statement::SetValid(_)
-            | Statement::SetInvalid(_)
-            | Statement::CopyHeader { .. }
-            | Statement::CopyVarbit { .. }
-            | Statement::Leave(_)
-            | Statement::Exit
-            | Statement::Extract { .. }
-            | Statement::Advance(_)
-            | Statement::Lookahead { .. }
-            | Statement::Verify { .. }
-            | Statement::Emit(_)
-            | Statement::Truncate(_)
-            | Statement::Call(_) => {}
-        }
-        !matches!(statement, Statement::Call(Call::Count { index: None, .. } | Call::ExecuteMeter { index: None, .. }))
-    });
-}
-
 /// Counts and measures at the counter index in this parameter, in place of that of the entry that was hit.
 pub(super) fn count_at(body: &mut [Statement], parameter: u32) {
+    count_where(body, &Expression::Parameter(parameter));
+}
+
+fn count_where(body: &mut [Statement], cell: &Expression) {
     visit::calls(body, &mut |call| match call {
         Call::Count { index: index @ None, .. } | Call::ExecuteMeter { index: index @ None, .. } => {
-            *index = Some(Expression::Parameter(parameter));
+            *index = Some(cell.clone());
         }
         Call::Count { .. }
         | Call::ExecuteMeter { .. }

@@ -83,52 +83,82 @@ impl Both<'_> {
     }
 }
 
+/// A switch whose entry refers to a group, and one whose entries have sets: a selector has either.
+struct Switches<'p> {
+    groups: Both<'p>,
+    sets: Both<'p>,
+}
+
+impl<'p> Switches<'p> {
+    fn new(program: &'p Program, (pipeline, compiled): (&Arc<Pipeline>, &'p Program)) -> Switches<'p> {
+        let lanes = || vec![MemoryPort::new(runtime::Buffers::default())];
+        let both = || {
+            let settings = Settings { ports: 8, seed: 0 };
+            let native =
+                NativeEngine::new((program, compiled), pipeline.clone(), settings, lanes).expect("it attaches");
+            Both { native, interpreter: interp::Switch::new(program, 0, 8) }
+        };
+        Switches { groups: both(), sets: both() }
+    }
+
+    fn each(&mut self) -> [&mut Both<'p>; 2] {
+        [&mut self.groups, &mut self.sets]
+    }
+
+    /// By kind of packets: the first has a group, the others have sets.
+    fn ports(&mut self) -> [Vec<u32>; 3] {
+        [self.groups.ports(1), self.sets.ports(2), self.sets.ports(3)]
+    }
+}
+
 #[test]
 fn groups_and_sets_follow_the_links_of_their_ports() {
     let (program, (pipeline, plain)) = (selectors().program, compiled(None));
     let (lists, listed) = compiled(Some(Structure::List));
-    let (table, settings) = (spread(&program), Settings { ports: 8, seed: 0 });
-    let lanes = || vec![MemoryPort::new(runtime::Buffers::default())];
-    let native = NativeEngine::new((&program, &plain), pipeline.clone(), settings, lanes).expect("it attaches");
-    let mut both = Both { native, interpreter: interp::Switch::new(&program, 0, 8) };
+    let table = spread(&program);
+    let mut switches = Switches::new(&program, (&pipeline, &plain));
     let profile = program.tables[table].profile.expect("it has one");
     for member in 1..4 {
-        both.write(&Update::SetMember { profile, member, call: send(member) });
+        switches.groups.write(&Update::SetMember { profile, member, call: send(member) });
     }
     let members = (1..4).map(|member| GroupMember { member, weight: member, watch: Some(member) });
     let value = Group { members: members.collect(), ..Group::default() };
-    both.write(&Update::SetGroup { profile, group: 7, value });
-    both.write(&Update::Insert { table, entry: entry(1, EntryAction::Group(7)) });
-    both.write(&Update::Insert { table, entry: entry(2, set(&[3, 4, 5])) });
-    both.write(&Update::Insert { table, entry: entry(3, set(&[5, 6])) });
-    assert_eq!([both.ports(1), both.ports(2), both.ports(3)], [vec![1, 2, 3], vec![3, 4, 5], vec![5, 6]]);
-    both.set_port(3, false);
-    both.set_port(5, false);
-    assert_eq!([both.ports(1), both.ports(2), both.ports(3)], [vec![1, 2], vec![4], vec![6]]);
+    switches.groups.write(&Update::SetGroup { profile, group: 7, value });
+    switches.groups.write(&Update::Insert { table, entry: entry(1, EntryAction::Group(7)) });
+    switches.sets.write(&Update::Insert { table, entry: entry(2, set(&[3, 4, 5])) });
+    switches.sets.write(&Update::Insert { table, entry: entry(3, set(&[5, 6])) });
+    assert_eq!(switches.ports(), [vec![1, 2, 3], vec![3, 4, 5], vec![5, 6]]);
+    for port in [3, 5] {
+        switches.each().into_iter().for_each(|both| both.set_port(port, false));
+    }
+    assert_eq!(switches.ports(), [vec![1, 2], vec![4], vec![6]]);
 
     // A table of another structure is filled with what is live; one that stays knows its sets by their numbers.
-    for (pipeline, compiled) in [(lists, listed), (pipeline.clone(), plain.clone())] {
-        let same = Arc::new(selectors().program);
-        both.native.replace((same, Arc::new(compiled)), pipeline, Written::Kept).expect("it takes the place");
-        assert_eq!([both.ports(1), both.ports(2), both.ports(3)], [vec![1, 2], vec![4], vec![6]]);
+    for (pipeline, compiled) in [(lists, listed), (pipeline.clone(), plain.clone()), (pipeline.clone(), plain.clone())]
+    {
+        for both in switches.each() {
+            let programs = (Arc::new(selectors().program), Arc::new(compiled.clone()));
+            both.native.replace(programs, pipeline.clone(), Written::Kept).expect("it takes the place");
+        }
+        assert_eq!(switches.ports(), [vec![1, 2], vec![4], vec![6]]);
     }
-    both.native.replace((Arc::new(selectors().program), Arc::new(plain)), pipeline, Written::Kept).expect("it stays");
-    both.set_port(5, true);
-    assert_eq!([both.ports(1), both.ports(2), both.ports(3)], [vec![1, 2], vec![4, 5], vec![5, 6]]);
+    switches.each().into_iter().for_each(|both| both.set_port(5, true));
+    assert_eq!(switches.ports(), [vec![1, 2], vec![4, 5], vec![5, 6]]);
+    change_sets(&mut switches.sets, table);
+}
 
-    // A set for another, a group for a set, and back by what takes a write back.
-    both.write(&Update::Modify { table, entry: entry(2, set(&[7, 5])) });
-    assert_eq!(both.ports(2), [5, 7]);
-    let update = Update::Modify { table, entry: entry(2, EntryAction::Group(7)) };
+/// A set for another, and back by what takes a write back.
+fn change_sets(both: &mut Both<'_>, table: TableId) {
+    let update = Update::Modify { table, entry: entry(2, set(&[7, 5])) };
     let inverse = both.native.write(&update).expect("it suits").expect("the store knows it");
     both.interpreter.write(&update).expect("it suits");
-    assert_eq!(both.ports(2), [1, 2]);
+    assert_eq!(both.ports(2), [5, 7]);
     both.native.take_back(&inverse).expect("it was so before");
     both.interpreter.take_back(&inverse).expect("it was so before");
-    assert_eq!(both.ports(2), [5, 7]);
+    assert_eq!(both.ports(2), [4, 5]);
     let key = EntryKey { table, matches: vec![Match::Exact(2u32.into())], priority: 0 };
     both.write(&Update::Delete(key));
-    assert_eq!([both.ports(1), both.ports(2), both.ports(3)], [vec![1, 2], vec![], vec![5, 6]]);
+    assert_eq!([both.ports(2), both.ports(3)], [vec![], vec![5, 6]]);
     both.write(&Update::Insert { table, entry: entry(2, set(&[1, 2])) });
     assert_eq!([both.ports(2), both.ports(3)], [vec![1, 2], vec![5, 6]]);
 }

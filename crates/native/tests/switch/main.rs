@@ -14,3 +14,4 @@ mod links;
 mod misses;
 mod queues;
 mod selector;
+mod values;

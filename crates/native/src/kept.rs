@@ -1,0 +1,120 @@
+//! What counters and registers have, for a pipeline that has other cells for it: another number of them, or another table whose entries have them.
+//!
+//! Cells of equal objects stay where they are, and workers go on with them. Others are read before workers change over and added behind that: what
+//! packets count in between is lost.
+
+use super::exchange::Generation;
+use super::{NativeEngine, translate};
+use control::Refusal;
+use control::plane::{Cell, EntryKey};
+use hlir::TableId;
+use runtime::tables::Table;
+use runtime::{Lane, Pipeline, abi};
+use std::sync::Arc;
+
+/// Values with the numbers of the new pipeline's counters and registers.
+#[derive(Default)]
+pub(super) struct Values {
+    counters: Vec<(usize, Cell, abi::CounterCell)>,
+    registers: Vec<(usize, u64, Vec<u64>)>,
+}
+
+/// The pipeline that goes: its program and what was written to it, its tables, and the numbers of the new one's tables that do not take over an equal one.
+pub(super) struct Leaving<'a> {
+    pub generation: &'a Generation,
+    pub tables: &'a [Arc<Table>],
+    pub fresh: &'a [usize],
+}
+
+impl<L: Lane> NativeEngine<'_, L> {
+    /// The values of cells that the prepared pipeline has elsewhere.
+    pub(super) fn leaving_values(&self, leaving: &Leaving<'_>) -> Values {
+        let mut values = Values::default();
+        let (program, _, pipeline, _) = leaving.generation;
+        let (was, now) = (pipeline.description(), self.pipeline.description());
+        for declared in program.counters.values() {
+            let [from, to] = [was, now].map(|of| of.counters.iter().position(|counter| counter.name == declared.name));
+            let Some((from, to)) = from.zip(to) else { continue };
+            let has = |cell: u64| self.switch.counter(from, cell).filter(|value| value.packets > 0 || value.bytes > 0);
+            let (old, new) = (was.counters[from].size, now.counters[to].size);
+            match declared.table {
+                Some(table) if new == 0 => {
+                    let cells = self.moved_cells(leaving, table).into_iter();
+                    let found = cells.filter_map(|(number, cell)| Some((to, cell, has(number)?)));
+                    values.counters.extend(found);
+                }
+                None if old != new => {
+                    let found = (0..old.min(new)).filter_map(|at| Some((to, Cell::Index(at), has(at)?)));
+                    values.counters.extend(found);
+                }
+                Some(_) | None => {}
+            }
+        }
+        for declared in program.registers.values() {
+            let [from, to] = [was, now].map(|of| of.registers.iter().position(|one| one.name == declared.name));
+            let Some((from, to)) = from.zip(to) else { continue };
+            let (old, new) = (&was.registers[from], &now.registers[to]);
+            if old == new {
+                continue;
+            }
+            let initial = translate::limbs(&declared.initial, old.width);
+            let read = |at: u64| self.switch.state.registers[from].read(at).filter(|value| *value != initial);
+            let fits = |value: &Vec<u64>| translate::number(value).bits() <= u64::from(new.width);
+            let found = (0..old.size.min(new.size)).filter_map(|at| Some((to, at, read(at).filter(fits)?)));
+            values.registers.extend(found);
+        }
+        values
+    }
+
+    /// The cells of a table's entries and of its default action, where the new pipeline has them elsewhere: their numbers, and what they are there.
+    fn moved_cells(&self, leaving: &Leaving<'_>, table: TableId) -> Vec<(u64, Cell)> {
+        let (program, _, pipeline, store) = leaving.generation;
+        let name = &program.tables[table].name;
+        let place = |of: &Pipeline| of.description().tables.iter().position(|table| table.name == *name);
+        let Some((from, to)) = place(pipeline).zip(place(&self.pipeline)) else { return Vec::new() };
+        let found = self.program.tables.iter().find(|(_, table)| table.name == *name);
+        let Some((new, _)) = found.filter(|_| leaving.fresh.contains(&to)) else { return Vec::new() };
+        let old = &leaving.tables[from];
+        let cell = |stored: control::store::Stored| {
+            let (matches, priority) = (stored.entry.matches, stored.entry.priority);
+            let found = old.find(&translate::matches(old.description(), &matches, priority).ok()?).ok()?;
+            let key = store.key_in(&self.program, EntryKey { table, matches, priority })?;
+            Some((u64::from(found.cell), Cell::Entry(key)))
+        };
+        let entries = store.entries(table).filter_map(cell);
+        entries.chain([(super::engine::DEFAULT_CELL, Cell::Default(new))]).collect()
+    }
+
+    /// Adds the values to what the cells have since the workers changed over.
+    pub(super) fn add_values(&self, values: Values) {
+        for (counter, cell, value) in values.counters {
+            let Ok(cell) = self.cell(&cell) else { continue };
+            let Some(now) = self.switch.counter(counter, cell) else { continue };
+            let sum = abi::CounterCell { packets: now.packets + value.packets, bytes: now.bytes + value.bytes };
+            self.switch.set_counter(counter, cell, sum);
+        }
+        for (register, at, value) in values.registers {
+            self.switch.state.registers[register].write(at, &value);
+        }
+    }
+
+    /// Gives the cells of meters their rates that the new pipeline does not take over with them.
+    pub(super) fn write_moved_meters(&mut self, old: &Pipeline, fresh: &[usize]) -> Result<(), Refusal> {
+        let described = &self.pipeline.description().meters;
+        let stays = |name: &str| {
+            let [here, there] = [described, &old.description().meters].map(|of| of.iter().find(|it| it.name == name));
+            here.zip(there).is_some_and(|(here, there)| {
+                let same = (here.size, here.bytes) == (there.size, there.bytes);
+                same && (here.size != 0 || !fresh.contains(&(here.table as usize)))
+            })
+        };
+        let moved: Vec<_> =
+            self.store.meters().filter(|(meter, ..)| !stays(&self.program.meters[*meter].name)).collect();
+        for (meter, cell, rates) in moved {
+            if described.iter().any(|it| it.name == self.program.meters[meter].name) {
+                self.write_meter(meter, &cell, Some(rates))?;
+            }
+        }
+        Ok(())
+    }
+}
