@@ -4,13 +4,15 @@ use crate::device::{Device, Pipeline, lock};
 use crate::election::role_name;
 use crate::failure::{Failure, Outcome};
 use crate::info::check_info;
-use crate::records::Records;
+use crate::saved::Saved;
 use crate::schema::Schema;
 use crate::target::{Prepared, State, follow_link};
+use crate::write::Writer;
 use control::Refusal;
 use control::message::runtime::{
-    ForwardingPipelineConfig, GetForwardingPipelineConfigRequest, SetForwardingPipelineConfigRequest,
+    ForwardingPipelineConfig, GetForwardingPipelineConfigRequest, SetForwardingPipelineConfigRequest, Update,
     get_forwarding_pipeline_config_request::ResponseType, set_forwarding_pipeline_config_request::Action,
+    write_request::Atomicity,
 };
 use std::sync::{Arc, Mutex};
 use tonic::Code;
@@ -34,7 +36,7 @@ impl Device {
         let config = request.config.ok_or_else(|| Failure::invalid("the config is not set"))?;
         let prepared = self.verify(&config)?;
         match action {
-            Action::VerifyAndSave => *lock(&self.saved) = Some((prepared, config)),
+            Action::VerifyAndSave => *lock(&self.saved) = Some(Saved::new(prepared, config)),
             Action::VerifyAndCommit => self.commit(prepared, config, State::Clear)?,
             Action::ReconcileAndCommit => self.commit(prepared, config, State::Keep)?,
             Action::Verify | Action::Commit | Action::Unspecified => {}
@@ -42,13 +44,25 @@ impl Device {
         Ok(())
     }
 
+    /// Runs a config that was just verified. It is the last one that was saved, too, so nothing is left to commit.
+    fn commit(&self, prepared: Prepared, config: ForwardingPipelineConfig, state: State) -> Outcome {
+        let mut saved = lock(&self.saved);
+        let schema = Schema::new(prepared.program.clone());
+        self.run(prepared, Pipeline { schema, records: Mutex::default(), config }, state, &[])?;
+        *saved = None;
+        Ok(())
+    }
+
     fn commit_saved(&self, has_config: bool) -> Outcome {
         if has_config {
             return Err(Failure::invalid("a commit takes the config that was saved: it brings none"));
         }
-        let saved = lock(&self.saved).take();
-        let (prepared, config) = saved.ok_or_else(|| Failure::missing("no config was saved"))?;
-        self.commit(prepared, config, State::Clear)
+        // No Write comes between the saved config and the one that runs.
+        let mut slot = lock(&self.saved);
+        let Saved { prepared, pipeline, updates, .. } =
+            slot.take().ok_or_else(|| Failure::missing("no config was saved"))?;
+        let pipeline = Pipeline { records: Mutex::default(), ..pipeline };
+        self.run(prepared, pipeline, State::Clear, &updates)
     }
 
     fn verify(&self, config: &ForwardingPipelineConfig) -> Outcome<Prepared> {
@@ -59,31 +73,31 @@ impl Device {
         Ok(prepared)
     }
 
-    /// Writes and reads wait until the new pipeline runs.
-    fn commit(&self, prepared: Prepared, mut config: ForwardingPipelineConfig, state: State) -> Outcome {
+    /// Writes and reads wait until the new pipeline runs, and has what `updates` write to it.
+    fn run(&self, prepared: Prepared, mut pipeline: Pipeline, state: State, updates: &[Update]) -> Outcome {
         let program = prepared.program.clone();
         let mut running = self.pipeline_mut();
         self.target.commit(prepared, state).map_err(cannot_run)?;
-        let before = running.take();
-        let records = match (state, before) {
-            (State::Keep, Some(before)) => {
-                let records = before.records.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-                records.moved(&before.schema.program, &program)
-            }
-            (State::Keep | State::Clear, _) => Records::default(),
-        };
+        let Pipeline { schema, records, config } = &mut pipeline;
+        let mut records = lock(records);
+        if let (State::Keep, Some(before)) = (state, running.take()) {
+            schema.dictionaries.take_over(&before.schema.dictionaries);
+            let written = before.records.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            *records = written.moved(&before.schema.program, &program);
+        }
         config.p4info.get_or_insert_with(|| control::p4info(&program));
         // The new pipeline knows nothing of links and digests yet.
         let ports_down = lock(&self.ports_down).clone();
-        self.with_switch(|switch| {
+        let outcomes = self.with_switch(|switch| {
             ports_down.iter().for_each(|port| follow_link(switch, *port, false));
-            let results = records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
-            results.collect::<Result<(), Refusal>>()
-        })
-        .transpose()?;
-        *running = Some(Pipeline { schema: Schema::new(program), records: Mutex::new(records), config });
+            let mut told = records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
+            told.try_for_each(|told| told)?;
+            Writer::new(schema, &mut records, switch, self.ports()).batch(updates, Atomicity::ContinueOnError)
+        });
+        drop(records);
+        *running = Some(pipeline);
         lock(&self.digests).clear();
-        Ok(())
+        check_replayed(&outcomes.transpose()?.unwrap_or_default())
     }
 
     /// The running config, or nothing if none runs.
@@ -112,6 +126,16 @@ impl Device {
 pub fn running(program: Arc<hlir::Program>, mut config: ForwardingPipelineConfig) -> Pipeline {
     config.p4info.get_or_insert_with(|| control::p4info(&program));
     Pipeline { schema: Schema::new(program), records: Mutex::default(), config }
+}
+
+/// What was accepted for the saved config is refused by the switch only where a data plane has less room than the program says.
+fn check_replayed(outcomes: &[Outcome]) -> Outcome {
+    let mut failed = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+    let Some(first) = failed.next() else { return Ok(()) };
+    let (count, all) = (1 + failed.count(), outcomes.len());
+    let sentence =
+        format!("the config runs, but {count} of {all} writes since it was saved failed: {}", first.sentence);
+    Err(Failure::new(first.code, sentence))
 }
 
 fn cannot_run(refusal: Refusal) -> Failure {

@@ -6,13 +6,17 @@ use crate::election::{Elections, role_name};
 use crate::encoded::Encoded;
 use crate::events::WallClock;
 use crate::failure::{Failure, Outcome};
+use crate::port::Ports;
 use crate::read::Reader;
 use crate::records::Records;
+use crate::saved::Saved;
 use crate::schema::Schema;
 use crate::settings::Settings;
-use crate::target::{Prepared, Switch, Target};
+use crate::target::{Switch, Target};
 use crate::write::Writer;
-use control::message::runtime::{ForwardingPipelineConfig, ReadRequest, WriteRequest, write_request::Atomicity};
+use control::message::runtime::{
+    Entity, ForwardingPipelineConfig, ReadRequest, WriteRequest, write_request::Atomicity,
+};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -40,7 +44,8 @@ pub struct Device {
     pub target: Arc<dyn Target>,
     pipeline: RwLock<Option<Pipeline>>,
     elections: RwLock<Elections>,
-    pub saved: Mutex<Option<(Prepared, ForwardingPipelineConfig)>>,
+    /// Held while a config is committed: a Write is for the saved config or for the one that runs.
+    pub saved: Mutex<Option<Saved>>,
     /// One configuration at a time.
     pub configuring: Mutex<()>,
     pub digests: Mutex<Digests>,
@@ -114,31 +119,58 @@ impl Device {
         elections.check_device(request.device_id)?;
         let role = role_name(&request.role, request.role_id);
         elections.check_primary(&role, request.election_id.as_ref())?;
+        let outcomes = self.outcomes(request)?;
+        if outcomes.iter().all(Result::is_ok) { Ok(()) } else { Err(batch_status(&outcomes, metadata_limit)) }
+    }
+
+    /// What becomes of each update of a Write. After a VERIFY_AND_SAVE it is for the saved config (P4Runtime 1.5, 14).
+    fn outcomes(&self, request: &WriteRequest) -> Outcome<Vec<Outcome>> {
+        let mut saved = lock(&self.saved);
         let pipeline = self.pipeline();
-        let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
+        if saved.is_none() && pipeline.is_none() {
+            return Err(no_pipeline());
+        }
         let atomicity =
             Atomicity::try_from(request.atomicity).map_err(|_| Failure::unsupported("there is no such atomicity"))?;
+        if let Some(saved) = saved.as_mut() {
+            return saved.write(&request.updates, atomicity, self.ports());
+        }
+        drop(saved);
+        let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
         let outcomes = self.with_switch(|switch| {
             let mut records = lock(&pipeline.records);
-            let mut writer = Writer::new(&pipeline.schema, &mut records, switch, self.settings.cpu_port);
-            writer.batch(&request.updates, atomicity)
+            Writer::new(&pipeline.schema, &mut records, switch, self.ports()).batch(&request.updates, atomicity)
         });
-        let outcomes = outcomes.ok_or_else(no_pipeline)??;
-        if outcomes.iter().all(Result::is_ok) { Ok(()) } else { Err(batch_status(&outcomes, metadata_limit)) }
+        outcomes.ok_or_else(no_pipeline)?
+    }
+
+    pub fn ports(&self) -> Ports<'_> {
+        Ports { cpu_port: self.settings.cpu_port, target: &*self.target }
     }
 
     /// The answers, and behind them what failed, in so many bytes of metadata.
     pub fn read(&self, request: &ReadRequest, metadata_limit: usize) -> Result<(Vec<Encoded>, Option<Status>), Status> {
         self.elections().check_device(request.device_id)?;
+        let (answers, outcomes) = self.answers(&request.entities)?;
+        let failed = outcomes.iter().any(Result::is_err);
+        Ok((answers, failed.then(|| batch_status(&outcomes, metadata_limit))))
+    }
+}
+
+impl Device {
+    fn answers(&self, filters: &[Entity]) -> Outcome<(Vec<Encoded>, Vec<Outcome>)> {
+        let mut saved = lock(&self.saved);
+        if let Some(saved) = saved.as_mut() {
+            return Ok(saved.read(filters));
+        }
         let pipeline = self.pipeline();
+        drop(saved);
         let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
         let read = self.with_switch(|switch| {
             let records = lock(&pipeline.records);
-            Reader::new(&pipeline.schema, &records, switch).batch(&request.entities)
+            Reader::new(&pipeline.schema, &records, switch).batch(filters)
         });
-        let (answers, outcomes): (Vec<Encoded>, Vec<Outcome>) = read.ok_or_else(no_pipeline)?;
-        let failed = outcomes.iter().any(Result::is_err);
-        Ok((answers, failed.then(|| batch_status(&outcomes, metadata_limit))))
+        read.ok_or_else(no_pipeline)
     }
 }
 

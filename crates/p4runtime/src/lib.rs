@@ -24,6 +24,8 @@ mod packet;
 mod port;
 mod read;
 mod records;
+mod rehearsal;
+mod saved;
 mod schema;
 #[allow(clippy::all, clippy::too_many_lines)]
 mod service {

@@ -4,7 +4,10 @@
 //! have used a field that the protocol has given up since. What it reads is in the form that it wrote.
 
 use crate::failure::{Failure, Outcome};
+use crate::schema::{PortSchema, Reading, Schema};
+use crate::target::Target;
 use crate::value;
+use tonic::Code;
 
 /// The protocol's number of the CPU port.
 const SDN_CPU: u32 = 0xffff_fffd;
@@ -14,25 +17,41 @@ const NUMBER: u8 = 1;
 /// The CPU port was named by the protocol's number.
 const OF_CONTROLLER: u8 = 2;
 
-/// Reads the ports of an object in their order, and notes the form of each.
-pub struct PortReader {
-    /// The CPU port's number in the running program.
-    cpu_port: Option<u32>,
+/// Which ports the switch has.
+#[derive(Clone, Copy)]
+pub struct Ports<'a> {
+    /// The CPU port's number.
+    pub cpu_port: Option<u32>,
+    pub target: &'a dyn Target,
+}
+
+/// Reads the ports of an object in their order, and notes the form of each. Each is a port of the switch and of the program, in the program's own
+/// words for ports: the member of a group (P4Runtime 1.5, 9.2.2), the action of a set (9.2.3), a replica (9.5.1, 9.5.2).
+pub struct PortReader<'a> {
+    ports: Ports<'a>,
+    schema: &'a Schema,
     forms: Vec<u8>,
 }
 
-impl PortReader {
-    pub fn new(cpu_port: Option<u32>) -> PortReader {
-        PortReader { cpu_port, forms: Vec::new() }
+impl<'a> PortReader<'a> {
+    pub fn new(ports: Ports<'a>, schema: &'a Schema) -> PortReader<'a> {
+        PortReader { ports, schema, forms: Vec::new() }
     }
 
     pub fn bytes(&mut self, bytes: &[u8]) -> Outcome<u32> {
-        let number = value::read(bytes, 32, "port")?;
-        let number = number.iter_u32_digits().next().unwrap_or(0);
-        Ok(self.switch_number(number, 0))
+        let PortSchema { width, reading, .. } = &self.schema.ports;
+        let number = match reading {
+            _ if bytes == SDN_CPU.to_be_bytes() => SDN_CPU.into(),
+            Reading::Text(dictionary) => {
+                let text = std::str::from_utf8(bytes).map_err(|_| Failure::invalid("the port is no text in UTF-8"))?;
+                self.schema.dictionaries.known(text, *dictionary, *width, "port")?
+            }
+            Reading::Number | Reading::Bits(_) => value::read(bytes, u32::BITS, "port")?,
+        };
+        self.switch_number(number.iter_u32_digits().next().unwrap_or(0), 0)
     }
 
-    pub fn number(&mut self, number: u32) -> u32 {
+    pub fn number(&mut self, number: u32) -> Outcome<u32> {
         self.switch_number(number, NUMBER)
     }
 
@@ -43,16 +62,23 @@ impl PortReader {
 
     pub fn watched_number(&mut self, number: i32) -> Outcome<u32> {
         let number = u32::try_from(number).map_err(|_| Failure::invalid("the watched port is negative"))?;
-        Ok(self.number(number))
+        self.number(number)
     }
 
-    fn switch_number(&mut self, number: u32, form: u8) -> u32 {
+    fn switch_number(&mut self, number: u32, form: u8) -> Outcome<u32> {
+        let PortSchema { width, recirculation, .. } = self.schema.ports;
         if number == SDN_CPU {
             self.forms.push(form | OF_CONTROLLER);
-            return self.cpu_port.unwrap_or(number);
+            return self.ports.cpu_port.ok_or_else(|| Failure::invalid("the switch has no CPU port"));
+        }
+        if u32::BITS - number.leading_zeros() > width {
+            return Err(Failure::new(Code::OutOfRange, format!("port {number} does not fit {width} bits")));
+        }
+        if Some(number) != recirculation && !self.ports.target.has_port(number) {
+            return Err(Failure::invalid(format!("the switch has no port {number}")));
         }
         self.forms.push(form);
-        number
+        Ok(number)
     }
 
     /// The forms, with what else the controller attached to the object.
@@ -83,50 +109,27 @@ impl Written {
 
 /// Writes the ports of an object in their order, each in its form.
 pub struct PortWriter<'n> {
+    schema: &'n Schema,
     forms: std::slice::Iter<'n, u8>,
 }
 
 impl<'n> PortWriter<'n> {
     /// From a note of [`PortReader::note`]. Gives what else was attached, too.
-    pub fn new(note: &'n [u8]) -> (PortWriter<'n>, &'n [u8]) {
+    pub fn new(note: &'n [u8], schema: &'n Schema) -> (PortWriter<'n>, &'n [u8]) {
         let (forms, attached) = match note.split_first_chunk::<4>() {
             Some((count, rest)) => rest.split_at((u32::from_be_bytes(*count) as usize).min(rest.len())),
             None => (&[][..], &[][..]),
         };
-        (PortWriter { forms: forms.iter() }, attached)
+        (PortWriter { schema, forms: forms.iter() }, attached)
     }
 
     pub fn next(&mut self, port: u32) -> Written {
         let form = self.forms.next().copied().unwrap_or(0);
         let number = if form & OF_CONTROLLER == 0 { port } else { SDN_CPU };
-        if form & NUMBER == 0 { Written::Bytes(value::write(&number.into())) } else { Written::Number(number) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ports_come_back_in_the_form_in_which_they_were_written() {
-        let mut reader = PortReader::new(Some(510));
-        let numbers = [reader.number(3), reader.bytes(&[0, 4]).expect("it fits"), reader.number(SDN_CPU)];
-        let last = reader.bytes(&[0xff, 0xff, 0xff, 0xfd]).expect("it fits");
-        assert_eq!((numbers, last), ([3, 4, 510], 510));
-        let note = reader.note(b"of the controller");
-        let (mut writer, attached) = PortWriter::new(&note);
-        assert!(matches!(writer.next(3), Written::Number(3)));
-        assert!(matches!(writer.next(4), Written::Bytes(bytes) if bytes == [4]));
-        assert!(matches!(writer.next(510), Written::Number(SDN_CPU)));
-        assert!(matches!(writer.next(510), Written::Bytes(bytes) if bytes == [0xff, 0xff, 0xff, 0xfd]));
-        assert_eq!(attached, b"of the controller");
-    }
-
-    #[test]
-    fn ports_in_the_usual_form_need_no_note() {
-        let mut reader = PortReader::new(None);
-        assert_eq!(reader.bytes(&[7]).expect("it fits"), 7);
-        assert!(reader.note(&[]).is_empty());
-        assert!(matches!(PortWriter::new(&[]).0.next(7), Written::Bytes(bytes) if bytes == [7]));
+        match (form & NUMBER == 0, form & OF_CONTROLLER == 0) {
+            (false, _) => Written::Number(number),
+            (true, false) => Written::Bytes(value::write(&number.into())),
+            (true, true) => Written::Bytes(self.schema.dictionaries.write(&number.into(), &self.schema.ports.reading)),
+        }
     }
 }

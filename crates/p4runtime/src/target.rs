@@ -62,6 +62,9 @@ pub trait Target: Send + Sync + 'static {
         Err(Refusal::wrong("the ports of this switch stay as they are"))
     }
 
+    /// Whether packets can be sent by this port of the switch; the CPU port is one. Called while another caller has the switch, too.
+    fn has_port(&self, port: u32) -> bool;
+
     /// Whether another caller has the switch: then [`Target::with_switch`] waits.
     fn is_busy(&self) -> bool {
         true

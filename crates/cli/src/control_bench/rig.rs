@@ -3,6 +3,7 @@
 use crate::run::controller::{Controller, config_of};
 use crate::run::live::{Built, Live, Shared};
 use crate::run::misses::Misses;
+use crate::run::port_numbers::PortNumbers;
 use crate::run::pushed::Builder;
 use crate::run::relay::Relay;
 use crate::run::requests::ControlThread;
@@ -92,8 +93,13 @@ impl Rig {
         let mut live = Live::new(vec![MemoryPort::new(BUFFERS)], settings, Some(CPU_PORT));
         live.begin(built)?;
         let switch = Shared::new(live);
-        let target =
-            Controller { switch: switch.clone(), builder, cpu_port: Some(CPU_PORT), control: ControlThread::default() };
+        let target = Controller {
+            switch: switch.clone(),
+            builder,
+            cpu_port: Some(CPU_PORT),
+            control: ControlThread::default(),
+            ports: PortNumbers::new(0..=CPU_PORT),
+        };
         let addresses = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
         let settings = p4runtime::Settings { addresses, cpu_port: Some(CPU_PORT), ..p4runtime::Settings::default() };
         let running = Some((built.program.clone(), config_of(&built.program)));

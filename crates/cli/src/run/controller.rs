@@ -1,6 +1,7 @@
 //! What the server of controllers needs of this process: the switch, and a compiler for the programs that they push.
 
 use super::live::{Built, Live, Shared};
+use super::port_numbers::PortNumbers;
 use super::pushed::{self, Builder};
 use super::requests::ControlThread;
 use control::message::runtime::ForwardingPipelineConfig;
@@ -17,6 +18,7 @@ pub struct Controller<L: Replay> {
     pub builder: Builder,
     pub cpu_port: Option<u32>,
     pub control: ControlThread,
+    pub ports: PortNumbers,
 }
 
 impl<L: Replay> Target for Controller<L> {
@@ -40,6 +42,10 @@ impl<L: Replay> Target for Controller<L> {
         if live.engine().is_some() {
             work(&mut InHand { live: &mut live, cpu_port: self.cpu_port });
         }
+    }
+
+    fn has_port(&self, port: u32) -> bool {
+        self.ports.has(port)
     }
 
     fn report(&self) -> Option<ReportResponse> {

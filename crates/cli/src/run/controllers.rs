@@ -3,6 +3,7 @@
 use super::controller;
 use super::live::{Built, Shared};
 use super::miss_library::LibraryHandler;
+use super::port_numbers::PortNumbers;
 use super::pushed::Builder;
 use super::requests::ControlThread;
 use clap::Args;
@@ -81,7 +82,7 @@ impl Controllers {
         switch: &Shared<L>,
         builder: Builder,
         built: Option<&Built>,
-        control: ControlThread,
+        (control, ports): (ControlThread, PortNumbers),
         interfaces: Arc<dyn Interfaces>,
     ) -> Result<Server, Failure> {
         let settings = Settings {
@@ -94,7 +95,8 @@ impl Controllers {
             services: gnmi::routes(interfaces),
             ..Settings::default()
         };
-        let target = controller::Controller { switch: switch.clone(), builder, cpu_port: self.cpu_port, control };
+        let switch = switch.clone();
+        let target = controller::Controller { switch, builder, cpu_port: self.cpu_port, control, ports };
         let running = built.map(|built| (built.program.clone(), controller::config_of(&built.program)));
         Server::start(settings, Arc::new(target), running)
             .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))

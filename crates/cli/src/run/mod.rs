@@ -9,6 +9,7 @@ mod interfaces;
 pub mod live;
 mod miss_library;
 pub mod misses;
+pub mod port_numbers;
 mod ports;
 pub mod pushed;
 pub mod relay;
@@ -33,6 +34,7 @@ use interfaces::PortInterfaces;
 use live::{Built, Live, Shared};
 use misses::Misses;
 use p4runtime::Server;
+use port_numbers::PortNumbers;
 use ports::Opening;
 use pushed::Builder;
 use relay::Relay;
@@ -140,6 +142,8 @@ pub struct Running {
     pub dpdk: Arc<Dpdk>,
     /// For gNMI.
     pub interfaces: Arc<PortInterfaces>,
+    /// For the server of controllers.
+    pub numbers: PortNumbers,
     pub opening: Opening,
     pub ports: Vec<Port>,
     /// And whether the port is enabled.
@@ -280,10 +284,13 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     let switch = Shared::new(live);
     let (control, requests) = requests::channel();
     let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));
-    let server = arguments.controllers.serve(&switch, builder(arguments, built), built, control, interfaces.clone())?;
+    let numbers = PortNumbers::new(port_numbers(arguments).into_iter());
+    let (builder, shown) = (builder(arguments, built), interfaces.clone());
+    let server = arguments.controllers.serve(&switch, builder, built, (control, numbers.clone()), shown)?;
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),
         server,
+        numbers,
         requests,
         dpdk,
         interfaces,

@@ -56,7 +56,7 @@ impl Running {
             eprintln!("port {} ({}) is added", port.number, port.name());
         }
         self.ports = ports;
-        self.interfaces.set_ports(&self.ports);
+        self.announce_ports();
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl Running {
             live.set_ports(count);
             counts
         });
-        self.interfaces.set_ports(&self.ports);
+        self.announce_ports();
         self.links.remove(&port.number);
         // Groups leave out what has no device.
         self.relay.controllers.port(u32::from(port.number), false);
@@ -97,6 +97,13 @@ impl Running {
             eprintln!("port {} ({}) is removed", port.number, port.name());
         }
         port.finish(counts.as_ref()).map_err(refusal)
+    }
+
+    /// Lets the servers know which ports there are.
+    fn announce_ports(&self) {
+        self.interfaces.set_ports(&self.ports);
+        let numbers = self.ports.iter().map(|port| u32::from(port.number));
+        self.numbers.set(numbers.chain(self.opening.cpu_port));
     }
 
     fn no_port(&self, called: &str) -> String {

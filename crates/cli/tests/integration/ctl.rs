@@ -55,10 +55,10 @@ fn every_kind_of_object_is_written_and_read() {
         members add uplinks 1 forward(1)\n\
         members add uplinks 2 forward(port:4)\n\
         members modify uplinks 2 forward(port:5)\n\
-        groups add uplinks 9 1 2*3 watch 4 size 8\n\
+        groups add uplinks 9 1 2*3 watch 1 size 8\n\
         add balance 0x1234 group=9\n\
         add balance 0x1235 member=2\n\
-        multicast add 4 1 2:7\n\
+        multicast add 4 1 63:7\n\
         sessions add 5 1 length 64\n\
         value-sets set tagged 0x8100\n\
         value-sets add tagged 0x88a8\n\
@@ -75,11 +75,11 @@ fn every_kind_of_object_is_written_and_read() {
     let direct = "Switch.policed hdr.ethernet.type:0x1..0x5 priority 3 5 6 7 8";
     assert_eq!(lines(&["meters"]), ["Switch.rates 2 1000 100 1000 100", direct]);
     assert_eq!(lines(&["members"]), ["Switch.uplinks 1 forward(port:1)", "Switch.uplinks 2 forward(port:5)"]);
-    assert_eq!(lines(&["groups", "uplinks"]), ["Switch.uplinks 9 1 2*3 watch 4 8"]);
+    assert_eq!(lines(&["groups", "uplinks"]), ["Switch.uplinks 9 1 2*3 watch 1 8"]);
     let mut balance = lines(&["show", "balance"]);
     balance.sort();
     assert_eq!(balance, ["default NoAction()", "entry 0x1234 group=9", "entry 0x1235 member=2"]);
-    assert_eq!(lines(&["multicast"]), ["4 1 2:7"]);
+    assert_eq!(lines(&["multicast"]), ["4 1 63:7"]);
     assert_eq!(lines(&["sessions", "5"]), ["5 1 64"]);
     assert_eq!(lines(&["value-sets"]), ["Parse.tagged 34984"]);
     assert_eq!(lines(&["counters"]).len(), 0);
@@ -101,9 +101,9 @@ fn one_shot_sets_are_written_as_they_are_shown() {
         return;
     }
     let switch = Switch::start(&folder("one_shot"), &[&objects()]);
-    switch.ok(&["add", "balance", "0x77", "one of forward(port:1)*2 watch 3, forward(2)"]);
+    switch.ok(&["add", "balance", "0x77", "one of forward(port:1)*2 watch 63, forward(2)"]);
     let shown = switch.ok(&["show", "balance"]);
-    assert!(shown.contains("one of forward(port:1)*2 watch 3, forward(port:2)"), "{shown}");
+    assert!(shown.contains("one of forward(port:1)*2 watch 63, forward(port:2)"), "{shown}");
     assert_eq!(switch.fails(&["add", "balance", "0x78", "one of forward(1)*x"]).0, 2);
 }
 

@@ -1,16 +1,16 @@
 //! Counters, meters and registers, as controllers read them.
 
-use super::table::{counter_data, key_of, meter_config};
+use super::table::{check_default, counter_data, key_of, matching, meter_config};
 use super::{Reader, chosen};
 use crate::data;
 use crate::failure::{Failure, Outcome};
 use crate::schema::TableSchema;
-use crate::write::{entry_key, find, indices};
+use crate::write::{find, indices};
 use control::message::runtime::{
     CounterEntry, DirectCounterEntry, DirectMeterEntry, Index, MeterCounterData, MeterEntry, RegisterEntry, TableEntry,
     entity::Entity,
 };
-use control::plane::{Cell, EntryKey};
+use control::plane::Cell;
 
 impl<'a> Reader<'a> {
     pub(super) fn counters(&mut self, filter: &CounterEntry) -> Outcome {
@@ -75,10 +75,10 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn direct_counters(&mut self, filter: &DirectCounterEntry) -> Outcome {
-        for (table, key) in self.direct(filter.table_entry.as_ref(), |table| table.counter.is_some(), "counter")? {
+        for (table, cell) in self.direct(filter.table_entry.as_ref(), |table| table.counter.is_some(), "counter")? {
             let Some(counter) = table.counter else { continue };
-            let value = self.switch.plane().read_counter(counter, &Cell::Entry(key.clone()))?;
-            let table_entry = Some(named(self.schema, table, &key));
+            let value = self.switch.plane().read_counter(counter, &cell)?;
+            let table_entry = Some(named(self.schema, table, &cell));
             let data = Some(counter_data(value));
             self.answer(Entity::DirectCounterEntry(DirectCounterEntry { table_entry, data }));
         }
@@ -87,28 +87,25 @@ impl<'a> Reader<'a> {
 
     pub(super) fn direct_meters(&mut self, filter: &DirectMeterEntry) -> Outcome {
         refuse_colours(filter.counter_data.as_ref())?;
-        for (table, key) in self.direct(filter.table_entry.as_ref(), |table| table.meter.is_some(), "meter")? {
+        for (table, cell) in self.direct(filter.table_entry.as_ref(), |table| table.meter.is_some(), "meter")? {
             let Some(meter) = table.meter else { continue };
-            let rates = self.switch.plane().store().meter_rates(meter, &Cell::Entry(key.clone()))?;
-            let table_entry = Some(named(self.schema, table, &key));
+            let rates = self.switch.plane().store().meter_rates(meter, &cell)?;
+            let table_entry = Some(named(self.schema, table, &cell));
             let config = rates.map(meter_config);
             self.answer(Entity::DirectMeterEntry(DirectMeterEntry { table_entry, config, counter_data: None }));
         }
         Ok(())
     }
 
-    /// The entries that a filter of direct objects names: all of the switch, all of a table, or one.
+    /// The cells that a filter of direct objects names: those of all entries, of a table's entries, of one entry, or of default actions.
     fn direct(
         &mut self,
         filter: Option<&TableEntry>,
         has: impl Fn(&TableSchema) -> bool,
         what: &str,
-    ) -> Outcome<Vec<(&'a TableSchema, EntryKey)>> {
+    ) -> Outcome<Vec<(&'a TableSchema, Cell)>> {
         let schema = self.schema;
         let filter = filter.ok_or_else(|| Failure::invalid("the table entry is not set"))?;
-        if filter.is_default_action {
-            return Err(Failure::unsupported("the switch neither counts nor meters default actions"));
-        }
         let tables: Vec<&TableSchema> = match filter.table_id {
             0 => schema.tables().filter(|table| has(table)).collect(),
             id => vec![schema.table(id)?],
@@ -116,31 +113,41 @@ impl<'a> Reader<'a> {
         if let Some(without) = tables.iter().find(|table| !has(table)) {
             return Err(Failure::invalid(format!("table `{}` has no direct {what}", without.name)));
         }
+        if filter.is_default_action {
+            check_default(filter)?;
+            return Ok(tables.into_iter().map(|table| (table, Cell::Default(table.table))).collect());
+        }
+        let store = self.switch.plane().store();
         if let ([table], false) = (&tables[..], filter.r#match.is_empty()) {
-            let key = entry_key(schema, table, filter)?;
-            if self.switch.plane().store().find(&key).is_none() {
+            let found = matching(store, schema, table, filter)?;
+            if found.is_empty() {
                 return Err(Failure::missing(format!("table `{}` has no such entry", table.name)));
             }
-            return Ok(vec![(table, key)]);
+            return Ok(found.iter().map(|stored| (*table, Cell::Entry(key_of(table, stored)))).collect());
         }
         let mut found = Vec::new();
         for table in tables {
-            let stored = self.switch.plane().store().entries(table.table);
+            let stored = store.entries(table.table);
             let chosen =
                 stored.filter(|stored| filter.priority == 0 || filter.priority.try_into() == Ok(stored.entry.priority));
-            found.extend(chosen.map(|stored| (table, key_of(table, &stored))));
+            found.extend(chosen.map(|stored| (table, Cell::Entry(key_of(table, &stored)))));
         }
         Ok(found)
     }
 }
 
 /// An entry without what it does.
-fn named(schema: &crate::schema::Schema, table: &TableSchema, key: &EntryKey) -> TableEntry {
-    TableEntry {
-        table_id: table.id,
-        r#match: table.keys.write(&key.matches, &schema.dictionaries),
-        priority: if table.has_priorities { key.priority as i32 } else { 0 },
-        ..TableEntry::default()
+fn named(schema: &crate::schema::Schema, table: &TableSchema, cell: &Cell) -> TableEntry {
+    match cell {
+        Cell::Entry(key) => TableEntry {
+            table_id: table.id,
+            r#match: table.keys.write(&key.matches, &schema.dictionaries),
+            priority: if table.has_priorities { key.priority as i32 } else { 0 },
+            ..TableEntry::default()
+        },
+        Cell::Default(_) | Cell::Index(_) => {
+            TableEntry { table_id: table.id, is_default_action: true, ..TableEntry::default() }
+        }
     }
 }
 

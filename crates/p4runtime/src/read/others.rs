@@ -5,6 +5,7 @@
 use super::{Reader, chosen};
 use crate::failure::{Failure, Outcome};
 use crate::port::{PortWriter, Written};
+use crate::schema::Schema;
 use crate::value::{int32, int64};
 use control::message::runtime::{
     ActionProfileGroup, ActionProfileMember, BackupReplica, CloneSessionEntry, DigestEntry, MulticastGroupEntry,
@@ -45,7 +46,7 @@ impl<'a> Reader<'a> {
             let found: Vec<_> = store
                 .groups(profile.profile)
                 .filter(|(group, _)| chosen(*group, filter.group_id))
-                .map(|(group, value)| group_of(profile.id, group, value))
+                .map(|(group, value)| group_of(schema, profile.id, group, value))
                 .collect();
             found.into_iter().for_each(|group| self.answer(Entity::ActionProfileGroup(group)));
         }
@@ -53,16 +54,21 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn replication(&mut self, filter: &PacketReplicationEngineEntry) -> Outcome {
+        let schema = self.schema;
         let found: Vec<engine::Type> = match &filter.r#type {
             Some(engine::Type::MulticastGroupEntry(filter)) => {
                 let groups = self.switch.plane().store().multicast_groups();
                 let groups = groups.filter(|(group, _)| chosen(*group, filter.multicast_group_id));
-                groups.map(|(group, value)| engine::Type::MulticastGroupEntry(multicast_of(group, value))).collect()
+                groups
+                    .map(|(group, value)| engine::Type::MulticastGroupEntry(multicast_of(schema, group, value)))
+                    .collect()
             }
             Some(engine::Type::CloneSessionEntry(filter)) => {
                 let sessions = self.switch.plane().store().sessions();
                 let sessions = sessions.filter(|(session, _)| chosen(*session, filter.session_id));
-                sessions.map(|(session, value)| engine::Type::CloneSessionEntry(session_of(session, value))).collect()
+                sessions
+                    .map(|(session, value)| engine::Type::CloneSessionEntry(session_of(schema, session, value)))
+                    .collect()
             }
             None => return Err(Failure::invalid("neither a multicast group nor a clone session is set")),
         };
@@ -106,8 +112,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn group_of(profile: u32, group: u32, value: &Group) -> ActionProfileGroup {
-    let (mut ports, _) = PortWriter::new(&value.note);
+fn group_of(schema: &Schema, profile: u32, group: u32, value: &Group) -> ActionProfileGroup {
+    let (mut ports, _) = PortWriter::new(&value.note, schema);
     let members = value.members.iter().map(|written| member_of(written, &mut ports)).collect();
     let max_size = int32(value.max_size);
     ActionProfileGroup { action_profile_id: profile, group_id: group, members, max_size }
@@ -137,15 +143,15 @@ fn replica_of(written: &BackedReplica, ports: &mut PortWriter<'_>) -> Replica {
     }
 }
 
-fn multicast_of(group: u32, value: &Multicast) -> MulticastGroupEntry {
-    let (mut ports, attached) = PortWriter::new(&value.note);
+fn multicast_of(schema: &Schema, group: u32, value: &Multicast) -> MulticastGroupEntry {
+    let (mut ports, attached) = PortWriter::new(&value.note, schema);
     let replicas = value.replicas.iter().map(|written| replica_of(written, &mut ports)).collect();
     MulticastGroupEntry { multicast_group_id: group, replicas, metadata: attached.to_vec() }
 }
 
 /// A session that sends to a multicast group has no form in the protocol: its replicas are left out.
-fn session_of(session: u32, value: &Session) -> CloneSessionEntry {
-    let (mut ports, attached) = PortWriter::new(&value.note);
+fn session_of(schema: &Schema, session: u32, value: &Session) -> CloneSessionEntry {
+    let (mut ports, attached) = PortWriter::new(&value.note, schema);
     let replicas = match &value.target {
         SessionTarget::Members(members) => members.iter().map(|written| replica_of(written, &mut ports)).collect(),
         SessionTarget::Group(_) => Vec::new(),

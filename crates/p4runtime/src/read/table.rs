@@ -73,14 +73,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let key = key_of(table, &stored);
-            if let (Some(_), Some(counter)) = (&filter.counter_data, table.counter) {
-                let value = self.switch.plane().read_counter(counter, &Cell::Entry(key.clone()))?;
-                entry.counter_data = Some(counter_data(value));
-            }
-            if let (Some(_), Some(meter)) = (&filter.meter_config, table.meter) {
-                let rates = self.switch.plane().store().meter_rates(meter, &Cell::Entry(key.clone()))?;
-                entry.meter_config = rates.map(meter_config);
-            }
+            self.direct_objects(table, &mut entry, &Cell::Entry(key.clone()), filter)?;
             if filter.time_since_last_hit.is_some() && table.idle_timeout && stored.origin != Origin::Constant {
                 let elapsed_ns = int64(self.switch.since_last_hit_ns(&key)?);
                 entry.time_since_last_hit = Some(table_entry::IdleTimeout { elapsed_ns });
@@ -97,7 +90,7 @@ impl<'a> Reader<'a> {
         let action = table.actions.write(call, &schema.dictionaries).filter(|_| table.has_default);
         let noted = self.records.default_notes.get(&table.table).map_or(&[][..], Vec::as_slice);
         let (controller_metadata, metadata) = note::unpack(noted);
-        let entry = TableEntry {
+        let mut entry = TableEntry {
             table_id: table.id,
             action: action.map(|action| TableAction { r#type: Some(table_action::Type::Action(action)) }),
             is_default_action: true,
@@ -107,7 +100,25 @@ impl<'a> Reader<'a> {
             ..TableEntry::default()
         };
         if passes(&entry, filter) {
+            self.direct_objects(table, &mut entry, &Cell::Default(table.table), filter)?;
             self.answer(Entity::TableEntry(entry));
+        }
+        Ok(())
+    }
+
+    /// The counter and the meter that the filter asks for.
+    fn direct_objects(
+        &mut self,
+        table: &TableSchema,
+        entry: &mut TableEntry,
+        cell: &Cell,
+        filter: &TableEntry,
+    ) -> Outcome {
+        if let (Some(_), Some(counter)) = (&filter.counter_data, table.counter) {
+            entry.counter_data = Some(counter_data(self.switch.plane().read_counter(counter, cell)?));
+        }
+        if let (Some(_), Some(meter)) = (&filter.meter_config, table.meter) {
+            entry.meter_config = self.switch.plane().store().meter_rates(meter, cell)?.map(meter_config);
         }
         Ok(())
     }
@@ -174,7 +185,7 @@ fn action(schema: &Schema, table: &TableSchema, stored: &Stored) -> Option<Table
 fn action_set(schema: &Schema, table: &TableSchema, set: &ActionSet) -> ActionProfileActionSet {
     use action_profile_action::WatchKind;
     use action_profile_action_set::SizeSemantics as Size;
-    let (mut ports, attached) = PortWriter::new(&set.note);
+    let (mut ports, attached) = PortWriter::new(&set.note, schema);
     let action = |written: &WeightedCall| ActionProfileAction {
         action: table.actions.write(&written.call, &schema.dictionaries),
         weight: int32(written.weight),

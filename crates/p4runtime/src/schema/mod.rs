@@ -4,10 +4,12 @@
 
 mod action;
 mod keys;
+mod ports;
 mod translation;
 
 pub use action::Actions;
 pub use keys::{KeySchema, Keys};
+pub use ports::PortSchema;
 pub use translation::{Dictionaries, Reading};
 
 use crate::failure::{Failure, Outcome};
@@ -29,6 +31,7 @@ pub struct Schema {
     pub packet_in: Option<HeaderSchema>,
     pub packet_out: Option<HeaderSchema>,
     pub dictionaries: Dictionaries,
+    pub ports: PortSchema,
 }
 
 pub struct TableSchema {
@@ -131,6 +134,7 @@ impl Schema {
             digests: Vec::new(),
             packet_in: None,
             packet_out: None,
+            ports: PortSchema::of(&program, &dictionaries),
             dictionaries,
             program: program.clone(),
         };

@@ -22,7 +22,7 @@ pub enum Reading {
     Text(usize),
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Dictionary {
     numbers: HashMap<String, u64>,
     texts: BTreeMap<u64, String>,
@@ -61,6 +61,16 @@ impl Dictionaries {
         type_name.and_then(|name| self.readings.get(name)).cloned().unwrap_or(Reading::Number)
     }
 
+    /// Goes on with the texts of another program's types of the same names. So what was written in their numbers reads as it was written
+    /// (P4Runtime 1.5, 14: the forwarding state is preserved).
+    pub fn take_over(&mut self, old: &Dictionaries) {
+        for (name, reading) in &self.readings {
+            let (Reading::Text(to), Some(Reading::Text(from))) = (reading, old.readings.get(name)) else { continue };
+            let taken = old.texts[*from].lock().unwrap_or_else(PoisonError::into_inner).clone();
+            self.texts[*to] = Mutex::new(taken);
+        }
+    }
+
     /// What the program has for the controller's bytes.
     pub fn read(&self, bytes: &[u8], reading: &Reading, width: u32, place: &str) -> Outcome<BigUint> {
         match reading {
@@ -75,6 +85,24 @@ impl Dictionaries {
         }
     }
 
+    /// The number that a text has where no text gets one of its own, as for ports: one that was written before, or a plain decimal number.
+    pub fn known(&self, text: &str, number: usize, width: u32, place: &str) -> Outcome<BigUint> {
+        let mut dictionary = self.texts[number].lock().unwrap_or_else(PoisonError::into_inner);
+        let own = text.parse::<u64>().ok().filter(|number| number.to_string() == text);
+        match own.filter(|_| !dictionary.numbers.contains_key(text)) {
+            Some(own) if BigUint::from(own).bits() > u64::from(width) => {
+                Err(Failure::new(Code::OutOfRange, format!("{place} {own} does not fit {width} bits")))
+            }
+            Some(own) if dictionary.texts.contains_key(&own) => {
+                Err(Failure::invalid(format!("{place} {own} has another name than `{text}`")))
+            }
+            None if !dictionary.numbers.contains_key(text) => {
+                Err(Failure::invalid(format!("no {place} has the name `{text}`")))
+            }
+            Some(_) | None => dictionary.number(text, width, place).map(BigUint::from),
+        }
+    }
+
     /// What the controller has for the program's value.
     pub fn write(&self, value: &BigUint, reading: &Reading) -> Vec<u8> {
         let Reading::Text(number) = reading else { return value::write(value) };
@@ -86,10 +114,13 @@ impl Dictionaries {
 
 impl Dictionary {
     fn number(&mut self, text: &str, width: u32, place: &str) -> Outcome<u64> {
-        if let Some(number) = self.numbers.get(text) {
-            return Ok(*number);
-        }
         let last = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
+        match self.numbers.get(text) {
+            Some(number) if *number <= last => return Ok(*number),
+            // The type was wider in an earlier program. Nothing that was written has the text: it would not have been carried over.
+            Some(number) => drop(self.texts.remove(number)),
+            None => {}
+        }
         let own = text.parse::<u64>().ok().filter(|number| *number <= last && number.to_string() == text);
         let own = own.filter(|number| !self.texts.contains_key(number));
         let Some(number) = own.or_else(|| self.lowest_free(last)) else {
@@ -129,5 +160,9 @@ mod tests {
         assert_eq!([texts.number("a", 3, "x"), texts.number("b", 3, "x")], [Ok(6), Ok(7)]);
         assert_eq!(texts.number("more", 3, "x").map_err(|failure| failure.code), Err(Code::ResourceExhausted));
         assert_eq!(texts.number("0", 3, "x"), Ok(0));
+        let mut wide = Dictionary::default();
+        assert_eq!([wide.number("9", 4, "x"), wide.number("1", 4, "x")], [Ok(9), Ok(1)]);
+        assert_eq!(wide.number("9", 3, "x"), Ok(2), "the type is narrower than it was");
+        assert!(!wide.texts.contains_key(&9));
     }
 }

@@ -4,11 +4,12 @@ use super::table::counter_value;
 use super::{Undo, Writer, only_modify};
 use crate::data;
 use crate::failure::{Failure, Outcome};
+use crate::read::check_default;
 use crate::schema::Cells;
 use crate::value;
 use control::Update;
 use control::message::runtime::{self as message, Index, update::Type};
-use control::plane::{Cell, CounterValue, EntryKey, MeterRates};
+use control::plane::{Cell, CounterValue, MeterRates};
 use hlir::CounterId;
 use std::ops::Range;
 use tonic::Code;
@@ -28,11 +29,10 @@ impl<'a> Writer<'a> {
 
     pub(super) fn direct_counter(&mut self, kind: Type, given: &message::DirectCounterEntry) -> Outcome {
         only_modify(kind, "a direct counter")?;
-        let (table, key) = self.direct(given.table_entry.as_ref())?;
+        let (table, cell) = self.direct(given.table_entry.as_ref())?;
         let Some(counter) = table.counter else {
             return Err(Failure::invalid(format!("table `{}` has no direct counter", table.name)));
         };
-        let cell = Cell::Entry(key);
         self.plane().store().check_counter(counter, &cell)?;
         let Some(data) = &given.data else { return Ok(()) };
         self.write_counter(counter, cell, counter_value(data)?)
@@ -62,21 +62,23 @@ impl<'a> Writer<'a> {
     pub(super) fn direct_meter(&mut self, kind: Type, given: &message::DirectMeterEntry) -> Outcome {
         only_modify(kind, "a direct meter")?;
         refuse_colours(given.counter_data.as_ref())?;
-        let (table, key) = self.direct(given.table_entry.as_ref())?;
+        let (table, cell) = self.direct(given.table_entry.as_ref())?;
         let Some(meter) = table.meter else {
             return Err(Failure::invalid(format!("table `{}` has no direct meter", table.name)));
         };
         let rates = given.config.as_ref().map(meter_rates).transpose()?;
-        self.apply(&Update::SetMeter { meter, cell: Cell::Entry(key), rates })
+        self.apply(&Update::SetMeter { meter, cell, rates })
     }
 
-    fn direct(&self, given: Option<&message::TableEntry>) -> Outcome<(&'a crate::schema::TableSchema, EntryKey)> {
+    /// The table and the cell of an entry, or of a default action.
+    fn direct(&self, given: Option<&message::TableEntry>) -> Outcome<(&'a crate::schema::TableSchema, Cell)> {
         let given = given.ok_or_else(|| Failure::invalid("the table entry is not set"))?;
         let table = self.schema.table(given.table_id)?;
         if given.is_default_action {
-            return Err(Failure::unsupported("the switch neither counts nor meters default actions"));
+            check_default(given)?;
+            return Ok((table, Cell::Default(table.table)));
         }
-        Ok((table, self.key(table, given)?))
+        Ok((table, Cell::Entry(self.key(table, given)?)))
     }
 
     pub(super) fn register(&mut self, kind: Type, given: &message::RegisterEntry) -> Outcome {

@@ -28,7 +28,7 @@ impl<'a> Writer<'a> {
         if largest > 0 && max_size == 0 {
             return Err(Failure::invalid(format!("the largest size of a group is from 1 to {largest}, not 0")));
         }
-        let mut ports = PortReader::new(self.cpu_port);
+        let mut ports = PortReader::new(self.ports, self.schema);
         let members = given.members.iter().map(|member| group_member(member, &mut ports));
         let members = members.collect::<Outcome<Vec<GroupMember>>>()?;
         let value = Group { members, max_size, note: ports.note(&[]) };
@@ -36,7 +36,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn group_member(given: &action_profile_group::Member, ports: &mut PortReader) -> Outcome<GroupMember> {
+fn group_member(given: &action_profile_group::Member, ports: &mut PortReader<'_>) -> Outcome<GroupMember> {
     use action_profile_group::member::WatchKind;
     let member = given.member_id;
     let watch = match &given.watch_kind {

@@ -15,6 +15,7 @@ pub use cells::{find, indices};
 pub use table::entry_key;
 
 use crate::failure::{Failure, Outcome};
+use crate::port::Ports;
 use crate::records::{Before, Records};
 use crate::schema::Schema;
 use crate::target::Switch;
@@ -38,8 +39,7 @@ pub struct Writer<'a> {
     pub schema: &'a Schema,
     pub records: &'a mut Records,
     pub switch: &'a mut dyn Switch,
-    /// The CPU port's number in the running program.
-    pub cpu_port: Option<u32>,
+    pub ports: Ports<'a>,
     undo: Vec<Undo>,
     /// Whether updates that are done may be taken back.
     rolls_back: bool,
@@ -50,9 +50,9 @@ impl<'a> Writer<'a> {
         schema: &'a Schema,
         records: &'a mut Records,
         switch: &'a mut dyn Switch,
-        cpu_port: Option<u32>,
+        ports: Ports<'a>,
     ) -> Writer<'a> {
-        Writer { schema, records, switch, cpu_port, undo: Vec::new(), rolls_back: false }
+        Writer { schema, records, switch, ports, undo: Vec::new(), rolls_back: false }
     }
 
     /// Applies a batch. Returns the result of each update, or why the batch cannot have this atomicity.

@@ -23,7 +23,7 @@ impl<'a> Writer<'a> {
             Size::SumOfWeights => Some(SizeSemantics::SumOfWeights),
             Size::SumOfMembers => Some(SizeSemantics::SumOfMembers(None)),
         };
-        let mut ports = PortReader::new(self.cpu_port);
+        let mut ports = PortReader::new(self.ports, self.schema);
         let actions = given.action_profile_actions.iter().map(|action| self.weighted(table, action, &mut ports));
         let actions = actions.collect::<Outcome<Vec<WeightedCall>>>()?;
         let note = ports.note(if mode == Mode::Hash { &[Mode::Hash as u8] } else { &[] });
@@ -34,7 +34,7 @@ impl<'a> Writer<'a> {
         &self,
         table: &TableSchema,
         given: &ActionProfileAction,
-        ports: &mut PortReader,
+        ports: &mut PortReader<'_>,
     ) -> Outcome<WeightedCall> {
         use action_profile_action::WatchKind;
         let action = given.action.as_ref().ok_or_else(|| Failure::invalid("an action of the set is not set"))?;

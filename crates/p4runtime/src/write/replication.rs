@@ -30,7 +30,7 @@ impl<'a> Writer<'a> {
         let value = match kind {
             Type::Delete => None,
             Type::Insert | Type::Modify | Type::Unspecified => {
-                let mut ports = PortReader::new(self.cpu_port);
+                let mut ports = PortReader::new(self.ports, self.schema);
                 let replicas = replicas(&given.replicas, &mut ports)?;
                 check_pairs(&replicas)?;
                 Some(Multicast { replicas, note: ports.note(&given.metadata) })
@@ -49,7 +49,7 @@ impl<'a> Writer<'a> {
         let value = match kind {
             Type::Delete => None,
             Type::Insert | Type::Modify | Type::Unspecified => {
-                let mut ports = PortReader::new(self.cpu_port);
+                let mut ports = PortReader::new(self.ports, self.schema);
                 let target = SessionTarget::Members(replicas(&given.replicas, &mut ports)?);
                 let length = u32::try_from(given.packet_length_bytes);
                 let truncation_bytes = length.map_err(|_| Failure::invalid("the packet length is negative"))?;
@@ -62,7 +62,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn replicas(given: &[message::Replica], ports: &mut PortReader) -> Outcome<Vec<BackedReplica>> {
+fn replicas(given: &[message::Replica], ports: &mut PortReader<'_>) -> Outcome<Vec<BackedReplica>> {
     given.iter().map(|replica| backed(replica, ports)).collect()
 }
 
@@ -78,10 +78,10 @@ fn check_pairs(replicas: &[BackedReplica]) -> Outcome {
     }
 }
 
-fn backed(given: &message::Replica, ports: &mut PortReader) -> Outcome<BackedReplica> {
+fn backed(given: &message::Replica, ports: &mut PortReader<'_>) -> Outcome<BackedReplica> {
     let port = match &given.port_kind {
         Some(replica::PortKind::Port(port)) => ports.bytes(port)?,
-        Some(replica::PortKind::EgressPort(port)) => ports.number(*port),
+        Some(replica::PortKind::EgressPort(port)) => ports.number(*port)?,
         None => return Err(Failure::invalid("a replica needs a port")),
     };
     let primary = Replica { port, instance: instance(given.instance)? };

@@ -63,7 +63,7 @@ impl<'a> Writer<'a> {
             let nanoseconds = given.idle_timeout_ns as u64;
             self.apply(&Update::SetIdleTimeout { key: key.clone(), nanoseconds })?;
         }
-        self.set_direct(table, &key, given)
+        self.set_direct(table, &Cell::Entry(key), given)
     }
 
     fn modify_entry(&mut self, table: &TableSchema, key: EntryKey, given: &message::TableEntry) -> Outcome {
@@ -86,10 +86,7 @@ impl<'a> Writer<'a> {
         if !constant && let Some(before) = before {
             self.modify_extras(table, &key, given, &before)?;
         }
-        if table.meter.is_some() && given.meter_config.is_none() {
-            self.reset_meter(table, &key)?;
-        }
-        self.set_direct(table, &key, given)
+        self.set_direct(table, &Cell::Entry(key), given)
     }
 
     fn modify_extras(
@@ -180,9 +177,7 @@ impl<'a> Writer<'a> {
     fn default_entry(&mut self, kind: Type, table: &TableSchema, given: &message::TableEntry) -> Outcome {
         super::only_modify(kind, "a default action")?;
         check_default(given)?;
-        if given.counter_data.is_some() || given.meter_config.is_some() || given.meter_counter_data.is_some() {
-            return Err(Failure::unsupported("the switch neither counts nor meters default actions"));
-        }
+        check_direct(table, given)?;
         if table.profile.is_some() {
             let sentence = format!("table `{}` has an action profile, so its default action is constant", table.name);
             return Err(Failure::new(Code::PermissionDenied, sentence));
@@ -202,29 +197,21 @@ impl<'a> Writer<'a> {
             false => self.records.default_notes.insert(table.table, note),
         };
         self.record(Before::DefaultNote(table.table, was));
-        Ok(())
+        // Apart from that, it is an entry like any other (P4Runtime 1.5, 9.1.3); without an action, its meter is reset with it.
+        self.set_direct(table, &Cell::Default(table.table), given)
     }
 
-    /// The counter and the meter of an entry.
-    fn set_direct(&mut self, table: &TableSchema, key: &EntryKey, given: &message::TableEntry) -> Outcome {
+    /// The counter and the meter of an entry or of a default action. A counter that is left out stays, a meter is reset (P4Runtime 1.5, 9.1.7).
+    fn set_direct(&mut self, table: &TableSchema, cell: &Cell, given: &message::TableEntry) -> Outcome {
         if let (Some(data), Some(counter)) = (&given.counter_data, table.counter) {
-            let value = counter_value(data)?;
-            self.write_counter(counter, Cell::Entry(key.clone()), value)?;
+            self.write_counter(counter, cell.clone(), counter_value(data)?)?;
         }
-        if let (Some(config), Some(meter)) = (&given.meter_config, table.meter) {
-            let rates = Some(super::cells::meter_rates(config)?);
-            self.apply(&Update::SetMeter { meter, cell: Cell::Entry(key.clone()), rates })?;
+        let Some(meter) = table.meter else { return Ok(()) };
+        let rates = given.meter_config.as_ref().map(super::cells::meter_rates).transpose()?;
+        if rates.is_some() || self.plane().store().meter_rates(meter, cell)?.is_some() {
+            self.apply(&Update::SetMeter { meter, cell: cell.clone(), rates })?;
         }
         Ok(())
-    }
-
-    fn reset_meter(&mut self, table: &TableSchema, key: &EntryKey) -> Outcome {
-        let Some(meter) = table.meter else { return Ok(()) };
-        let cell = Cell::Entry(key.clone());
-        match self.plane().store().meter_rates(meter, &cell)? {
-            Some(_) => self.apply(&Update::SetMeter { meter, cell, rates: None }),
-            None => Ok(()),
-        }
     }
 }
 

@@ -8,6 +8,7 @@ use control::message::runtime::{
     action_profile_group::member::WatchKind as Watch, entity::Entity, packet_replication_engine_entry::Type as Engine,
     set_forwarding_pipeline_config_request::Action as Set, *,
 };
+use p4runtime::Settings;
 use std::time::{Duration, Instant};
 use tonic::Code;
 
@@ -97,6 +98,90 @@ fn ports_are_read_in_the_form_in_which_they_were_written() {
     assert_eq!(client.read(multicast(0, vec![])), [many]);
     let live: Vec<u32> = rig.behind().plane.store().replicas(1).iter().map(|replica| replica.port).collect();
     assert_eq!(live, [rig::CPU_PORT, rig::CPU_PORT, 8], "the backup replaces port 7; port 8 has none");
+}
+
+/// P4Runtime 1.5, 9.2.2, 9.2.3, 9.5.1 and 9.5.2: a port that is watched or gets copies is one of the switch.
+#[test]
+fn ports_that_the_switch_or_the_program_cannot_have_are_refused() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    client.insert(member("selector", 1, call("forward", &[&[1]]))).expect("it suits");
+    let session = |given: &[u8]| {
+        let replicas = vec![Replica { port_kind: Some(replica::PortKind::Port(given.to_vec())), ..Default::default() }];
+        engine(Engine::CloneSessionEntry(CloneSessionEntry { session_id: 1, replicas, ..Default::default() }))
+    };
+    let copies = |given: &[u8]| {
+        let kind = Some(replica::PortKind::Port(given.to_vec()));
+        multicast(1, vec![Replica { port_kind: kind, ..Default::default() }])
+    };
+    let backed = |given: &[u8]| {
+        let backup = BackupReplica { port: given.to_vec(), instance: 1 };
+        multicast(2, vec![Replica { backup_replicas: vec![backup], ..replica(7, 1) }])
+    };
+    for (given, expected) in [
+        (bytes(3), Ok(())),
+        (bytes(SDN_CPU.into()), Ok(())),
+        (vec![0, 0, 4], Ok(())),
+        (bytes(99), Err(Code::InvalidArgument)),
+        (bytes(511), Err(Code::InvalidArgument)),
+        (bytes(512), Err(Code::OutOfRange)),
+        (vec![0xff; 3], Err(Code::OutOfRange)),
+        (vec![1; 5], Err(Code::OutOfRange)),
+    ] {
+        let watch = Watch::WatchPort(given.clone());
+        let shot = table(set_of(&[action_profile_action::WatchKind::WatchPort(given.clone())]));
+        for entity in [watching(1, &[(1, watch)]), shot, session(&given), copies(&given), backed(&given)] {
+            assert_eq!(client.insert(entity.clone()), expected, "{entity:?}");
+            if expected.is_ok() {
+                assert_eq!(client.delete(entity), Ok(()));
+            }
+        }
+    }
+    // The fields that the protocol has given up.
+    let old = |port| vec![Replica { port_kind: Some(replica::PortKind::EgressPort(port)), ..Default::default() }];
+    for (number, code) in [(99, Code::InvalidArgument), (512, Code::OutOfRange)] {
+        assert_eq!(client.insert(multicast(3, old(number))), Err(code));
+        assert_eq!(client.insert(watching(1, &[(1, Watch::Watch(number as i32))])), Err(code));
+    }
+}
+
+/// Where the program's ports are texts for controllers, so are those that are watched and get copies.
+#[test]
+fn ports_are_texts_where_the_program_has_them_so() {
+    let text = EVERYTHING
+        .replace("@p4runtime_translation(\"example.org/tag\", 32)", "@p4runtime_translation(\"\", string)\ntype bit<9> port_t;\n@p4runtime_translation(\"example.org/tag\", 32)")
+        .replace("action forward(bit<9> port) { s.egress_spec = port; }", "action forward(port_t port) { s.egress_spec = (bit<9>) port; }");
+    let rig = Rig::with(Settings::default(), Some(&text));
+    let mut client = rig.primary();
+    let named = |port: &str| call("forward", &[port.as_bytes()]);
+    client.insert(member("selector", 1, named("uplink"))).expect("it suits");
+    client.insert(member("selector", 2, named("3"))).expect("it suits");
+    let group = |port: &[u8]| watching(1, &[(1, Watch::WatchPort(port.to_vec()))]);
+    let copies = |port: &[u8]| {
+        let kind = Some(replica::PortKind::Port(port.to_vec()));
+        multicast(1, vec![Replica { port_kind: kind, instance: 0, backup_replicas: vec![] }])
+    };
+    for (port, expected) in [
+        (&b"uplink"[..], Ok(())),
+        (b"3", Ok(())),
+        (b"4", Ok(())),
+        (b"\xff\xff\xff\xfd", Ok(())),
+        (b"downlink", Err(Code::InvalidArgument)),
+        (b"1", Err(Code::InvalidArgument)),
+        (b"99", Err(Code::InvalidArgument)),
+        (b"512", Err(Code::OutOfRange)),
+        (b"\xff", Err(Code::InvalidArgument)),
+    ] {
+        for entity in [group(port), copies(port)] {
+            assert_eq!(client.insert(entity.clone()), expected, "{entity:?}");
+            if expected.is_ok() {
+                assert_eq!(client.read(entity.clone()), std::slice::from_ref(&entity));
+                assert_eq!(client.delete(entity), Ok(()));
+            }
+        }
+    }
+    client.insert(copies(b"uplink")).expect("it suits");
+    assert_eq!(rig.behind().plane.store().replicas(1)[0].port, 1, "the first text that is no number");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod listening;
 mod objects;
 mod pipeline;
 mod protocol;
+mod reconcile;
 mod refused_links;
 mod rig;
 mod silent;

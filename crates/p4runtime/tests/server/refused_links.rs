@@ -119,6 +119,10 @@ impl Target for Process {
         Ok(())
     }
 
+    fn has_port(&self, _: u32) -> bool {
+        true
+    }
+
     fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) {
         work(&mut *self.0.lock().expect("no test panics with it"));
     }

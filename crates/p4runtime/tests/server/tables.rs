@@ -290,6 +290,58 @@ fn direct_counters_and_meters_go_with_their_entry() {
     );
 }
 
+/// P4Runtime 1.5, 9.1.3: apart from its key, a default entry is an entry like any other.
+#[test]
+fn direct_counters_and_meters_go_with_a_default_action() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    let default = |name: &str, action| TableEntry { is_default_action: true, action, ..all_of(name) };
+    let counted = |packet_count, byte_count| Some(CounterData { packet_count, byte_count });
+    let asked = TableEntry { counter_data: counted(0, 0), ..default("hosts", None) };
+    let length = frame(1, 2, 0).len() as i64;
+    assert_eq!(entries(&mut client, asked.clone())[0].counter_data, counted(0, 0));
+    rig.behind().receive(9, frame(1, 2, 0));
+    assert_eq!(entries(&mut client, asked.clone())[0].counter_data, counted(1, length), "a miss is counted");
+    let drop = default("hosts", action("drop", &[]));
+    assert_eq!(client.modify(table(TableEntry { counter_data: counted(4, 5), ..drop.clone() })), Ok(()));
+    assert_eq!(client.modify(table(drop.clone())), Ok(()));
+    rig.behind().receive(9, frame(1, 2, 0));
+    assert_eq!(entries(&mut client, asked)[0].counter_data, counted(5, 5 + length));
+    let direct =
+        |entry, data| entity::Entity::DirectCounterEntry(DirectCounterEntry { table_entry: Some(entry), data });
+    assert_eq!(client.modify(direct(default("hosts", None), counted(7, 8))), Ok(()));
+    let found = direct(default("hosts", None), counted(7, 8));
+    assert_eq!(client.read(direct(default("hosts", None), None)), std::slice::from_ref(&found));
+    let of_all = TableEntry { is_default_action: true, ..TableEntry::default() };
+    assert_eq!(client.read(direct(of_all, None)), [found]);
+    // An entry has a cell of its own.
+    client.insert(table(host(1, 4))).expect("it suits");
+    rig.behind().receive(9, frame(1, 2, 0));
+    assert_eq!(
+        client.read(direct(all_of("hosts"), None)),
+        [direct(TableEntry { action: None, ..host(1, 4) }, counted(1, length))]
+    );
+    for lacking in [
+        TableEntry { counter_data: counted(1, 1), ..default("tenants", action("NoAction", &[])) },
+        TableEntry { meter_config: Some(Default::default()), ..drop },
+    ] {
+        assert_eq!(client.modify(table(lacking)), Err(Code::InvalidArgument));
+    }
+
+    let config = Some(MeterConfig { cir: 1, cburst: 2, pir: 3, pburst: 4, eburst: 0 });
+    let meter = |config| {
+        let table_entry = Some(default("acl", None));
+        entity::Entity::DirectMeterEntry(DirectMeterEntry { table_entry, config, counter_data: None })
+    };
+    assert_eq!(client.read(meter(None)), [meter(None)]);
+    assert_eq!(client.modify(meter(config)), Ok(()), "the action is constant, its meter is not");
+    assert_eq!(client.read(meter(None)), [meter(config)]);
+    let asked = TableEntry { meter_config: Some(Default::default()), ..default("acl", None) };
+    assert_eq!(entries(&mut client, asked)[0].meter_config, config);
+    assert_eq!(client.modify(meter(None)), Ok(()));
+    assert_eq!(client.read(meter(None)), [meter(None)]);
+}
+
 #[test]
 fn idle_timeouts_are_kept_and_told() {
     let rig = Rig::new();

@@ -9,7 +9,7 @@ use control::message::runtime::ForwardingPipelineConfig;
 use control::plane::{Cell, DataPlane, EntryKey, Frame};
 use control::store::Origin;
 use control::{Refusal, Update};
-use hlir::{DigestId, Program};
+use hlir::{DigestId, Program, TableId};
 use interpreter::Interpreter;
 use p4runtime::{DigestConfig, Events, Prepared, Server, Settings, State, Switch, Target};
 use std::io::Write;
@@ -18,6 +18,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 pub const CPU_PORT: u32 = 510;
+/// The switch has the ports below, and the CPU port.
+pub const LAST_PORT: u32 = 64;
 pub const EVERYTHING: &str = include_str!("everything.p4");
 
 /// The program of most tests.
@@ -150,11 +152,15 @@ impl Target for Process {
         let events = self.events.lock().expect("no test panics with it").clone();
         let mut behind = self.behind.lock().expect("no test panics with it");
         let mut new = Behind::new(prepared.program.clone(), events);
-        if let (State::Keep, Some(old)) = (state, &*behind) {
+        if let (State::Keep, Some(old)) = (state, &mut *behind) {
             carry(old, &mut new.plane, prepared.program)?;
         }
         *behind = Some(new);
         Ok(())
+    }
+
+    fn has_port(&self, port: u32) -> bool {
+        port < LAST_PORT || port == CPU_PORT
     }
 
     fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) {
@@ -165,7 +171,7 @@ impl Target for Process {
 }
 
 /// Writes what the old switch has into the new one.
-fn carry(old: &Behind, new: &mut Interpreter, program: Arc<Program>) -> Result<(), Refusal> {
+fn carry(old: &mut Behind, new: &mut Interpreter, program: Arc<Program>) -> Result<(), Refusal> {
     let store = old.plane.store().carried_to(program.clone())?;
     for (profile, _) in program.profiles.iter() {
         for (member, call) in store.members(profile) {
@@ -175,18 +181,65 @@ fn carry(old: &Behind, new: &mut Interpreter, program: Arc<Program>) -> Result<(
             new.set_group(profile, group, members)?;
         }
     }
-    for (table, _) in program.tables.iter() {
+    for (table, declared) in program.tables.iter() {
         for stored in store.entries(table).filter(|stored| stored.origin == Origin::Controller) {
             new.insert(table, &stored.entry)?;
             let key = EntryKey { table, matches: stored.entry.matches, priority: stored.entry.priority };
             new.store_mut().set_metadata(&key, &stored.metadata);
+            if stored.idle_timeout_ns > 0 {
+                new.set_idle_timeout(&key, stored.idle_timeout_ns)?;
+            }
+        }
+        if *store.default_action(table) != declared.default {
+            new.set_default(table, store.default_action(table))?;
         }
     }
     for (meter, cell, rates) in store.meters() {
         let cell: Cell = cell;
         new.write(&Update::SetMeter { meter, cell, rates: Some(rates) })?;
     }
-    store.multicast_groups().try_for_each(|(group, members)| new.set_multicast(group, members))
+    for (set, _) in program.value_sets.iter() {
+        new.set_value_set(set, store.value_set(set))?;
+    }
+    store.sessions().try_for_each(|(session, value)| new.set_session(session, Some(value)))?;
+    store.multicast_groups().try_for_each(|(group, members)| new.set_multicast(group, members))?;
+    carry_values(old, new, &program)
+}
+
+/// What counters and registers have, where both programs have them.
+fn carry_values(old: &mut Behind, new: &mut Interpreter, program: &Program) -> Result<(), Refusal> {
+    let before = old.plane.store().program().clone();
+    let table_before = |table: TableId| {
+        let name = &program.tables[table].name;
+        before.tables.iter().find(|(_, table)| table.name == *name).map(|(id, _)| id)
+    };
+    for (counter, declared) in program.counters.iter() {
+        let Some((from, _)) = before.counters.iter().find(|(_, it)| it.name == declared.name) else { continue };
+        let cells: Vec<(Cell, Cell)> = match declared.table {
+            None => (0..declared.size).map(|at| (Cell::Index(at), Cell::Index(at))).collect(),
+            Some(table) => {
+                let Some(was) = table_before(table) else { continue };
+                let key = |stored: control::store::Stored| {
+                    let (matches, priority) = (stored.entry.matches, stored.entry.priority);
+                    [was, table].map(|table| Cell::Entry(EntryKey { table, matches: matches.clone(), priority }))
+                };
+                let entries = new.store().entries(table).map(|stored| key(stored).into());
+                entries.chain([(Cell::Default(was), Cell::Default(table))]).collect()
+            }
+        };
+        for (was, cell) in cells {
+            let value = old.plane.read_counter(from, &was)?;
+            new.write_counter(counter, &cell, value)?;
+        }
+    }
+    for (register, declared) in program.registers.iter() {
+        let Some((from, _)) = before.registers.iter().find(|(_, it)| it.name == declared.name) else { continue };
+        for index in 0..declared.size {
+            let value = old.plane.read_register(from, index)?;
+            new.write_register(register, index, &value)?;
+        }
+    }
+    Ok(())
 }
 
 pub struct Rig {

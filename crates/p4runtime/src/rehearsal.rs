@@ -1,0 +1,140 @@
+//! A switch that keeps what is written and carries no packets: what Writes and Reads are for between VERIFY_AND_SAVE and COMMIT.
+
+use crate::target::{DigestConfig, Switch};
+use control::plane::{Cell, CounterValue, EntryKey, Frame, Outcome, TableCounts};
+use control::{DataPlane, Refusal, RefusalKind, Store, Update};
+use hlir::{CounterId, DigestId, Program, RegisterId, TableId};
+use num_bigint::BigUint;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// See the module.
+pub struct Rehearsal {
+    store: Store,
+    counters: HashMap<(CounterId, Cell), CounterValue>,
+    registers: HashMap<(RegisterId, u64), BigUint>,
+}
+
+impl Rehearsal {
+    pub fn new(program: Arc<Program>) -> Rehearsal {
+        Rehearsal { store: Store::new(program), counters: HashMap::new(), registers: HashMap::new() }
+    }
+
+    /// The cell by which its values are found: an entry has its matches in several forms, of which the store gives one.
+    fn named(&self, cell: &Cell) -> Cell {
+        match cell {
+            Cell::Entry(key) => match self.store.find(key) {
+                Some(stored) => Cell::Entry(EntryKey {
+                    table: key.table,
+                    matches: stored.entry.matches,
+                    priority: stored.entry.priority,
+                }),
+                None => cell.clone(),
+            },
+            Cell::Index(_) | Cell::Default(_) => cell.clone(),
+        }
+    }
+}
+
+impl DataPlane for Rehearsal {
+    fn name(&self) -> &str {
+        "saved config"
+    }
+
+    fn store(&self) -> &Store {
+        &self.store
+    }
+
+    fn store_mut(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
+    fn apply(&mut self, _: &Update) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// No packet has inserted an entry.
+    fn write(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+        if let Update::Delete(key) = update {
+            let cell = self.named(&Cell::Entry(key.clone()));
+            self.counters.retain(|(_, of), _| *of != cell);
+        }
+        let missing = || Refusal::new(RefusalKind::Missing, "there is no such entry");
+        self.store.apply(update)?.ok_or_else(missing).map(Some)
+    }
+
+    fn clear_inserted(&mut self, _: TableId) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        *self = Rehearsal::new(self.store.program().clone());
+    }
+
+    fn process(&mut self, _: &[Frame]) -> Result<Outcome, Refusal> {
+        Err(Refusal::wrong("a config that was only saved carries no packets"))
+    }
+
+    fn set_clock(&mut self, _: u64) {}
+
+    fn set_seed(&mut self, _: u64) {}
+
+    fn table_counts(&self, _: TableId) -> TableCounts {
+        TableCounts::default()
+    }
+
+    fn take_idle(&mut self) -> Vec<EntryKey> {
+        Vec::new()
+    }
+
+    fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {
+        self.store.check_counter(counter, cell)?;
+        Ok(self.counters.get(&(counter, self.named(cell))).copied().unwrap_or_default())
+    }
+
+    fn write_counter(&mut self, counter: CounterId, cell: &Cell, value: CounterValue) -> Result<(), Refusal> {
+        self.store.check_counter(counter, cell)?;
+        self.counters.insert((counter, self.named(cell)), value);
+        Ok(())
+    }
+
+    fn read_register(&mut self, register: RegisterId, index: u64) -> Result<BigUint, Refusal> {
+        self.store.check_register(register, index, None)?;
+        let initial = || self.store.program().registers[register].initial.clone();
+        Ok(self.registers.get(&(register, index)).cloned().unwrap_or_else(initial))
+    }
+
+    fn write_register(&mut self, register: RegisterId, index: u64, value: &BigUint) -> Result<(), Refusal> {
+        self.store.check_register(register, index, Some(value))?;
+        self.registers.insert((register, index), value.clone());
+        Ok(())
+    }
+
+    fn drops(&self) -> Vec<u64> {
+        vec![0; self.store.program().drop_reasons().len()]
+    }
+}
+
+impl Switch for Rehearsal {
+    fn plane(&mut self) -> &mut dyn DataPlane {
+        self
+    }
+
+    fn packet_out(&mut self, _: Vec<u8>) -> Result<(), Refusal> {
+        Err(Refusal::wrong("a config that was only saved carries no packets"))
+    }
+
+    fn since_last_hit_ns(&mut self, _: &EntryKey) -> Result<u64, Refusal> {
+        Ok(0)
+    }
+
+    fn set_digest(&mut self, _: DigestId, _: Option<&DigestConfig>) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn link_refused(&mut self, _: u32, _: bool, _: &Refusal) {}
+
+    fn hold(&mut self) -> bool {
+        true
+    }
+}
