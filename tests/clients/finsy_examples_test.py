@@ -75,6 +75,12 @@ class Hello(unittest.TestCase):
             read = lambda: len(asyncio.run(entries(address, fy.P4TableEntry("ipv4")))) == 3
             until(f"three hosts at {address}", read)
 
+    def test_demo3(self):
+        """Its second connection to s1 is refused: it has a configuration of a role, in Stratum's own form."""
+        demo = python(self, EXAMPLES / "hello/demo3.py")
+        self.network.ping_all()
+        self.assertIn("[s1b]", demo.text())
+
 
 class Others(unittest.TestCase):
     def test_l2_switch(self):
