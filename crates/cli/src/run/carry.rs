@@ -129,7 +129,7 @@ fn watch(running: &mut Running) {
         let what = match now {
             _ if is_same_link => continue,
             Link::Up => "up",
-            Link::Down if !is_enabled => "disabled: packets from it are dropped, packets to it not sent",
+            Link::Down if !is_enabled => "down (disabled): packets to it are not sent, and counted",
             Link::Down => "down: packets to it are not sent, and counted",
             Link::Gone => "gone: the switch takes it again when it is back",
         };

@@ -1,7 +1,7 @@
 //! gNMI on a running switch: what is read, and what disabling a port does to its packets and to its interface.
 
 use crate::command::has_dpdk;
-use crate::namespaces::{Network, Switch, ip, said};
+use crate::namespaces::{Network, Switch, ip, run, said};
 use gnmi::GNmiClient;
 use gnmi::message::typed_value::Value;
 use gnmi::message::*;
@@ -83,9 +83,15 @@ impl Client {
 
     /// Waits until a counter is larger.
     fn grows(&mut self, port: &str, counter: &str) {
-        let (before, end) = (self.count(port, counter), Instant::now() + PATIENCE);
-        while self.count(port, counter) <= before {
-            assert!(Instant::now() < end, "{counter} of {port} stays at {before}");
+        let before = self.count(port, counter);
+        self.grows_to(port, counter, before + 1);
+    }
+
+    /// Waits until a counter is so large.
+    fn grows_to(&mut self, port: &str, counter: &str, wanted: u64) {
+        let end = Instant::now() + PATIENCE;
+        while self.count(port, counter) < wanted {
+            assert!(Instant::now() < end, "{counter} of {port} does not come to {wanted}");
         }
     }
 }
@@ -133,7 +139,7 @@ fn an_interface_is_disabled_in_the_system() {
     assert_eq!(client.text("interface/state/oper-status"), ["UP", "UP"]);
     client.enable("port1", false).unwrap();
     assert_eq!(client.text("interface/state/oper-status"), ["DOWN", "UP"]);
-    switch.hears("port 1 (port1) is disabled", PATIENCE);
+    switch.hears("port 1 (port1) is down (disabled)", PATIENCE);
     assert!(!flags().contains(",UP"), "{}", flags());
     client.enable("port1", true).unwrap();
     switch.hears("port 1 (port1) is up", PATIENCE);
@@ -146,5 +152,34 @@ fn an_interface_is_disabled_in_the_system() {
     switch.hears("port 2 (port2) is gone", PATIENCE);
     assert_eq!(client.text("interface/state/oper-status"), ["UP", "NOT_PRESENT"]);
     assert_eq!(client.enable("port2", true), Err(Code::FailedPrecondition));
+    drop(std::fs::remove_dir_all(folder));
+}
+
+#[test]
+fn without_the_right_to_change_an_interface_its_packets_are_dropped() {
+    let Some(network) = Network::new(2, 1500) else { return };
+    let (folder, variable) = folder("rights");
+    let prefix = ["ip", "netns", "exec", &network.switch, "env", &variable];
+    let rights = ["setpriv", "--bounding-set", "-all,+net_raw", "--inh-caps", "-all,+net_raw"];
+    let prefix = [&prefix[..], &rights].concat();
+    if let Err(reason) = run(std::process::Command::new(prefix[0]).args(&prefix[1..]).arg("true")) {
+        eprintln!("skipped: no setpriv here: {reason}");
+        return;
+    }
+    let ports = ["--json", "--port", "1=port1", "--port", "2=port2"];
+    let mut switch = Switch::start(&prefix, L2FWD, &ports);
+    let mut client = Client::new(&folder);
+    client.enable("port1", false).unwrap();
+    switch.hears("port 1 (port1) is down (disabled)", PATIENCE);
+    let shown = said(network.inside(&network.switch, "ip").args(["link", "show", "port1"])).unwrap();
+    assert!(shown.contains(",UP"), "{shown}");
+    let transmit = || network.does(1, &["transmit", &format!("0200000000090200000000010800{}", "00".repeat(46)), "3"]);
+    transmit();
+    client.grows_to("port1", "in-discards", 3);
+    let received = client.count("port1", "in-pkts");
+    client.enable("port1", true).unwrap();
+    transmit();
+    client.grows_to("port1", "in-pkts", received + 3);
+    switch.account().is_balanced(0);
     drop(std::fs::remove_dir_all(folder));
 }
