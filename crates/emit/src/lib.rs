@@ -37,6 +37,7 @@ mod table;
 mod unit;
 mod unsupported;
 mod wide;
+mod words;
 
 use c::{Item, Stmt};
 use hlir::diagnostic::Diagnostic;

@@ -3,6 +3,7 @@
 //! Much is made of a name by something behind it: beside `run->routes` stands `run->routes_misses`, and a table `routes_misses` must not be called that. So
 //! a name is given only if all that will be made of it is free, and takes all of it. Ordinary names stay as they are; only who clashes gets a number.
 
+use crate::words;
 use std::collections::HashSet;
 
 /// First parts of names that belong to the runtime, or could one day.
@@ -10,10 +11,17 @@ const RUNTIME: &[&str] = &[
     "AT",
     "DROP",
     "abi",
+    "actions",
+    "bit",
     "bits",
+    "btree",
     "budget",
     "burst",
     "checksum",
+    "chunk",
+    "chunks",
+    "compact",
+    "compare",
     "copy",
     "counter",
     "crc",
@@ -21,30 +29,37 @@ const RUNTIME: &[&str] = &[
     "crc32",
     "custom",
     "dir24",
+    "direct",
     "exact",
+    "exact48",
+    "exact60",
     "group",
     "groups",
     "hash",
     "identity",
     "lanes",
+    "layout",
     "limbs",
     "list",
     "load",
-    "load8",
     "load16",
     "load32",
     "load64",
+    "load8",
     "lpm",
     "mbuf",
     "mem",
+    "memory",
     "meter",
     "mtr",
     "node",
+    "numbers",
     "output",
     "own",
     "packet",
     "path",
     "pending",
+    "perfect",
     "piece",
     "pieces",
     "pipeline",
@@ -54,115 +69,59 @@ const RUNTIME: &[&str] = &[
     "process",
     "queue",
     "random",
+    "ranking",
     "record",
+    "records",
     "register",
     "released",
     "rte",
+    "ruled",
+    "rules",
     "run",
+    "saturate",
     "saved",
+    "scan",
     "scratch",
     "selector",
     "shared",
+    "shift",
     "signed",
     "sketch",
     "state",
     "store",
-    "store8",
     "store16",
     "store32",
     "store64",
+    "store8",
     "table",
     "target",
+    "tuple",
     "value",
     "walk",
     "wide",
     "worker",
+    "writer",
     "xor16",
-    "saturate",
-    "shift",
 ];
 
-/// Words of C and of its library that are single names.
-const WORDS: &[&str] = &[
+/// Single names that generated code has everywhere.
+const OWN: &[&str] = &[
     "ENDED",
     "LANES",
-    "abort",
-    "abs",
     "action",
-    "alignas",
-    "alignof",
-    "asm",
     "attach",
-    "auto",
-    "bool",
-    "break",
-    "case",
-    "char",
-    "const",
-    "continue",
     "data",
-    "default",
     "detach",
-    "div",
-    "do",
-    "double",
-    "else",
     "ended",
     "entry",
-    "enum",
-    "exit",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "free",
-    "goto",
-    "if",
-    "index",
-    "inline",
-    "int",
     "key",
-    "linux",
-    "log",
-    "long",
-    "main",
-    "malloc",
-    "memcmp",
-    "memcpy",
-    "memmove",
-    "memset",
     "next",
-    "noreturn",
     "null",
     "number",
     "parameter",
-    "rand",
-    "read",
     "record",
-    "remove",
-    "restrict",
     "resume",
-    "return",
-    "short",
-    "signal",
-    "sizeof",
     "start",
-    "static",
-    "struct",
-    "switch",
-    "system",
-    "thread_local",
-    "time",
-    "true",
-    "typedef",
-    "typeof",
-    "union",
-    "unix",
-    "unsigned",
-    "void",
-    "volatile",
-    "while",
-    "write",
 ];
 
 /// Ends the name of things of which there are any number: `routes_copy#` stands for `routes_copy1`, `routes_copy2` and so on.
@@ -180,7 +139,7 @@ pub struct Namer {
 impl Namer {
     pub fn new<'w>(reserved: impl IntoIterator<Item = &'w str>) -> Namer {
         let mut namer = Namer { taken: HashSet::new(), fronts: HashSet::new(), numbered: HashSet::new() };
-        WORDS.iter().copied().chain(reserved).for_each(|word| namer.take(word));
+        OWN.iter().copied().chain(reserved).for_each(|word| namer.take(word));
         namer
     }
 
@@ -189,12 +148,21 @@ impl Namer {
         self.unique_with(wish, |name| vec![name.to_string()])
     }
 
+    /// The same for an enumerator: in capitals, behind a prefix that is the emitter's own.
+    pub fn enumerator(&mut self, prefix: &str, wish: &str) -> String {
+        let name = format!("{prefix}_{}", identifier(wish).to_uppercase());
+        numbered_in(name, &mut [(self, &|name| vec![name.to_string()])])
+    }
+
     /// The same for a name of which this is made in this space.
     pub fn unique_with(&mut self, wish: &str, made: impl Fn(&str) -> Vec<String>) -> String {
         unique_in(wish, &mut [(self, &made)])
     }
 
     fn is_free(&self, name: &str) -> bool {
+        if words::is_word(name) {
+            return false;
+        }
         match (name.strip_suffix(ANY_NUMBER), front(name)) {
             (Some(numbered), _) => !self.fronts.contains(numbered) && !self.numbered.contains(numbered),
             (None, Some(front)) => !self.taken.contains(name) && !self.numbered.contains(front),
@@ -217,7 +185,10 @@ pub type Made<'n> = (&'n mut Namer, &'n dyn Fn(&str) -> Vec<String>);
 
 /// `wish` as a C name, with a number appended if a name derived from it is taken in some space.
 pub fn unique_in(wish: &str, spaces: &mut [Made]) -> String {
-    let name = identifier(wish);
+    numbered_in(unlike_macros(identifier(wish)), spaces)
+}
+
+fn numbered_in(name: String, spaces: &mut [Made]) -> String {
     let is_free = |name: &str| spaces.iter().all(|(namer, made)| made(name).iter().all(|made| namer.is_free(made)));
     let mut unique = name.clone();
     let mut number = 2;
@@ -236,6 +207,15 @@ pub fn at_top(wish: &str, kind: &str) -> String {
     let name = identifier(wish);
     let first = name.split('_').next().unwrap_or("");
     if RUNTIME.contains(&first) { format!("{kind}_{name}") } else { name }
+}
+
+/// A name that no macro has: one that looks so gets a word of small letters.
+fn unlike_macros(name: String) -> String {
+    match (words::is_macro(&name), words::is_of_dpdk(&name)) {
+        (true, _) => format!("{name}_name"),
+        (false, true) => format!("p4_{name}"),
+        (false, false) => name,
+    }
 }
 
 /// What stands before the number that ends a name.
@@ -272,7 +252,17 @@ mod tests {
         let names: Vec<String> = wishes.iter().map(|wish| namer.unique(wish)).collect();
         assert_eq!(
             names,
-            ["hdr_ipv4", "hdr_ipv4_2", "hdr_labels_2", "n9lives", "while_2", "front_2", "valid", "unnamed", "LANES_2"]
+            [
+                "hdr_ipv4",
+                "hdr_ipv4_2",
+                "hdr_labels_2",
+                "n9lives",
+                "while_2",
+                "front_2",
+                "valid",
+                "unnamed",
+                "LANES_name"
+            ]
         );
     }
 

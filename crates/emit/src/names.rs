@@ -96,7 +96,7 @@ impl Names {
             })
             .collect();
         let mut places = Namer::new(["ENDED"]);
-        let places = nodes.iter().map(|name| places.unique(&format!("AT_{}", name.to_uppercase()))).collect();
+        let places = nodes.iter().map(|name| places.enumerator("AT", name)).collect();
         let fields: Vec<_> = program.headers.values().map(|header| spaces.fields(header)).collect();
         let called = called(program, &headers, &fields);
         let parameters = program.tables.values().map(|table| parameters(table, &called)).collect();
