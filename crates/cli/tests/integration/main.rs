@@ -25,6 +25,7 @@ mod gnmi;
 mod groups;
 mod miss_handler;
 mod mistakes;
+mod names;
 mod namespaces;
 mod network;
 mod offloads;

@@ -90,6 +90,7 @@ points! {
     errors_are_known_above_their_declaration: "semantics/errors_are_known_everywhere",
     widths_are_those_of_the_file_that_is_included: "semantics/widths_are_those_of_the_file",
     a_compound_assignment_reads_its_target_first: "semantics/compound_assignment_reads_first",
+    names_may_be_words_of_c: "semantics/names_may_be_words_of_c",
     psa_drops_by_default_and_parses_again_in_egress: "architectures/psa_paths",
     a_checksum_begins_anew_with_each_application: "architectures/checksums_begin_with_each_application",
     pna_takes_the_last_call_and_sends_to_port_0_without_one: "architectures/pna_paths",
