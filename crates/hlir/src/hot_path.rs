@@ -3,7 +3,7 @@
 use crate::effects::{Part, key_reads, learns, writes};
 use crate::plan::{Access, HotPath};
 use crate::{NodeId, NodeKind, Plan, Program, TableId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// A stage of the hot path, for a loop of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,9 @@ pub struct Stage {
 
 /// The path's nodes; none if a name is unknown.
 pub fn nodes(program: &Program, path: &HotPath) -> Option<Vec<NodeId>> {
-    path.nodes.iter().map(|name| program.nodes.iter().find(|(_, node)| node.name == *name).map(|(id, _)| id)).collect()
+    let named = program.nodes.iter().rev().map(|(id, node)| (node.name.as_str(), id));
+    let named: HashMap<&str, NodeId> = named.collect();
+    path.nodes.iter().map(|name| named.get(name.as_str()).copied()).collect()
 }
 
 /// The table that a node looks up, if it has keys.

@@ -6,6 +6,7 @@
 
 pub use crate::structure::Structure;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The schedule. Whatever a list leaves out is done as in the plain program.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -41,8 +42,8 @@ pub enum Descriptor {
 /// packet by packet and in order. A side exit runs the packet from its beginning, as the plain program does.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct HotPath {
-    /// From the program's entry at least to the last cut.
-    pub nodes: Vec<String>,
+    /// From the program's entry at least to the last cut. Shared: planners compare thousands of plans with one path.
+    pub nodes: Arc<[String]>,
     /// By position on the path: the action that all entries of the table there are expected to run. As long
     /// as they do, full groups run code without a dispatch on the action.
     pub actions: BTreeMap<usize, String>,

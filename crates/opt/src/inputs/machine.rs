@@ -268,11 +268,11 @@ impl Machine {
             return self.estimated(access, working_set_bytes, in_flight);
         }
         let table = self.lines.table(access);
-        let rows: Vec<f64> = self.lines.working_set_kb.iter().map(|kb| (*kb as f64 * 1024.0).log2()).collect();
-        let columns: Vec<f64> = self.lines.in_flight.iter().map(|count| f64::from(*count).log2()).collect();
-        let (row, down) = locate(&rows, (working_set_bytes.max(1) as f64).log2());
-        let (column, right) = locate(&columns, f64::from(in_flight.max(1)).log2());
-        let at = |row: usize, column: usize| table[row.min(table.len() - 1)][column.min(columns.len() - 1)];
+        let (row, down) =
+            locate_log(&self.lines.working_set_kb, |kb| *kb as f64 * 1024.0, working_set_bytes.max(1) as f64);
+        let (column, right) = locate_log(&self.lines.in_flight, |count| f64::from(*count), f64::from(in_flight.max(1)));
+        let columns = self.lines.in_flight.len();
+        let at = |row: usize, column: usize| table[row.min(table.len() - 1)][column.min(columns - 1)];
         let upper = at(row, column) * (1.0 - right) + at(row, column + 1) * right;
         let lower = at(row + 1, column) * (1.0 - right) + at(row + 1, column + 1) * right;
         upper * (1.0 - down) + lower * down
@@ -410,6 +410,20 @@ pub fn locate(points: &[f64], at: f64) -> (usize, f64) {
         (None, _) => (0, 0.0),
         (Some(last), None) => (last, 0.0),
         (Some(before), Some(after)) => (before, (at - points[before]) / (after - points[before])),
+    }
+}
+
+/// As [`locate`], by the logarithms of what is asked and of the points: only those of the neighbours are taken, since the
+/// model asks for millions of lines.
+fn locate_log<T>(points: &[T], value: impl Fn(&T) -> f64, at: f64) -> (usize, f64) {
+    let next = points.partition_point(|point| value(point) <= at);
+    match (next.checked_sub(1), points.get(next)) {
+        (None, _) => (0, 0.0),
+        (Some(last), None) => (last, 0.0),
+        (Some(before), Some(after)) => {
+            let (low, high) = (value(&points[before]).log2(), value(after).log2());
+            (before, (at.log2() - low) / (high - low))
+        }
     }
 }
 

@@ -41,9 +41,10 @@ use hlir::plan::{Descriptor, Structure};
 use hlir::{Node, NodeId, NodeKind, Plan, Program, TableId};
 use memory::{Memory, Touched};
 use operations::Operations;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 use structures::Shape;
 
 /// Actions of entries are not counted. Mostly one action dominates, or actions come in runs, so only this
@@ -113,10 +114,41 @@ pub enum Execution {
 pub struct Lookup {
     pub node: NodeId,
     pub table: TableId,
-    pub shape: Shape,
+    pub shape: Rc<Shape>,
     pub share: f64,
     /// By line: its areas, each with its effective working set.
     pub working_sets: Vec<Footprint>,
+    /// The first lookup that costs the same: of this shape, share and working sets.
+    class: usize,
+}
+
+/// A cost that lookups of one class have in common: programs with hundreds of tables have few classes of them.
+struct ByClass(Vec<Option<f64>>);
+
+impl ByClass {
+    fn new(lookups: &[Lookup]) -> ByClass {
+        ByClass(vec![None; lookups.len()])
+    }
+
+    fn of(&mut self, lookup: &Lookup, cost: impl FnOnce() -> f64) -> f64 {
+        *self.0[lookup.class].get_or_insert_with(cost)
+    }
+}
+
+/// Finds the lookups that cost the same.
+fn classify(lookups: &mut [Lookup]) {
+    let mut firsts: Vec<usize> = Vec::new();
+    for at in 0..lookups.len() {
+        let lookup = &lookups[at];
+        let same = firsts.iter().copied().find(|first| {
+            let other = &lookups[*first];
+            other.share == lookup.share && other.working_sets == lookup.working_sets && other.shape == lookup.shape
+        });
+        lookups[at].class = same.unwrap_or(at);
+        if same.is_none() {
+            firsts.push(at);
+        }
+    }
 }
 
 pub struct Model<'a> {
@@ -127,8 +159,14 @@ pub struct Model<'a> {
     work: Vec<f64>,
     /// Mispredictions of one visit, by node index.
     misprediction_rates: Vec<f64>,
+    /// The shapes of tables by what a plan says about them: planners try a few structures for each, many times.
+    shape_cache: RefCell<HashMap<(TableId, Planned), Rc<Shape>>>,
+    /// Evaluations so far.
+    evaluations: Cell<usize>,
     /// Lookups of the last plan: planners evaluate many plans with the same structures.
     lookup_cache: RefCell<LookupCache>,
+    /// The nodes of the last plan's path.
+    path_cache: RefCell<PathCache>,
     /// The last path with the shares of its edges.
     edge_share_cache: RefCell<EdgeShareCache>,
     /// Step counts of first stages as vector code.
@@ -137,8 +175,11 @@ pub struct Model<'a> {
     speculable_cache: Vec<OnceCell<Speculable>>,
 }
 
-/// By the path up to the cut and the places of its lookups. None if the stage has no vector form.
-type VectorCache = HashMap<(Vec<NodeId>, Vec<usize>), Option<vector::StepCounts>>;
+/// A path by the names of its nodes.
+type PathCache = Option<(Arc<[String]>, Rc<[NodeId]>)>;
+
+/// The last path, and by the place of the cut and those of its lookups: none if the stage has no vector form.
+type VectorCache = (Vec<NodeId>, HashMap<(usize, Vec<usize>), Option<vector::StepCounts>>);
 
 /// A path, and a share for each of its edges.
 type EdgeShareCache = Option<(Vec<NodeId>, Rc<[f64]>)>;
@@ -166,11 +207,27 @@ impl<'a> Model<'a> {
             traffic,
             work,
             misprediction_rates,
+            shape_cache: RefCell::default(),
+            evaluations: Cell::new(0),
             lookup_cache: RefCell::default(),
+            path_cache: RefCell::default(),
             edge_share_cache: RefCell::default(),
             vector_cache: RefCell::default(),
             speculable_cache: vec![OnceCell::new(); program.nodes.len()],
         }
+    }
+
+    /// The nodes of a plan's hot path; none without one, or if the program lacks one of them.
+    pub fn path(&self, plan: &Plan) -> Option<Rc<[NodeId]>> {
+        let path = plan.hot_path.as_ref()?;
+        if let Some((names, nodes)) = &*self.path_cache.borrow()
+            && Arc::ptr_eq(names, &path.nodes)
+        {
+            return Some(nodes.clone());
+        }
+        let nodes: Rc<[NodeId]> = hlir::hot_path::nodes(self.program, path)?.into();
+        *self.path_cache.borrow_mut() = Some((path.nodes.clone(), nodes.clone()));
+        Some(nodes)
     }
 
     /// For each edge of a path, the share of the packets on the path that continue along it.
@@ -264,21 +321,11 @@ impl<'a> Model<'a> {
     }
 
     fn with_working_sets(&self, applied: &[(NodeId, TableId)], planned: &[Planned]) -> Rc<[Lookup]> {
-        let mut lookups: Vec<Lookup> = Vec::new();
-        for (&(node, table), &(structure, partner)) in applied.iter().zip(planned) {
-            let mut content = self.inputs.occupancy.of(&self.program.tables[table]);
-            content.entries = partner.map_or(content.entries, |partner| self.union_count(table, partner));
-            let vector = self.inputs.machine.vector_bytes();
-            let mut shape = structures::shape(self.program, table, structure, &content, vector);
-            // A profile that has seen all keys bounds what is touched: a table of millions of entries with a
-            // thousand active keys is cached like one of a thousand.
-            // In a joint array, packets touch the keys of the lookups in either table.
-            let others = partner.map_or(Some(0), |partner| self.all_keys(partner));
-            if let Some((keys, others)) = self.all_keys(table).zip(others) {
-                shape.limit_to_keys(keys + others);
-            }
-            lookups.push(Lookup { node, table, shape, share: self.traffic.node(node), working_sets: Vec::new() });
-        }
+        let of_planned = |(&(node, table), planned): (&(NodeId, TableId), &Planned)| {
+            let (shape, share) = (self.shape(table, *planned), self.traffic.node(node));
+            Lookup { node, table, shape, share, working_sets: Vec::new(), class: 0 }
+        };
+        let mut lookups: Vec<Lookup> = applied.iter().zip(planned).map(of_planned).collect();
         let shares = |table: TableId| lookups.iter().filter(move |other| other.table == table).map(|other| other.share);
         let of_lookup = |(lookup, (_, partner)): (&Lookup, &Planned)| {
             // Both tables of a joint array touch the same lines. For the working sets it is divided between
@@ -307,7 +354,30 @@ impl<'a> Model<'a> {
             };
             lookup.working_sets = lookup.shape.lines.iter().map(|line| line.footprint.map(&mut among)).collect();
         }
+        classify(&mut lookups);
         lookups.into()
+    }
+
+    /// The shape of a table's lookups.
+    fn shape(&self, table: TableId, planned: Planned) -> Rc<Shape> {
+        if let Some(shape) = self.shape_cache.borrow().get(&(table, planned)) {
+            return shape.clone();
+        }
+        let (structure, partner) = planned;
+        let mut content = self.inputs.occupancy.of(&self.program.tables[table]);
+        content.entries = partner.map_or(content.entries, |partner| self.union_count(table, partner));
+        let vector = self.inputs.machine.vector_bytes();
+        let mut shape = structures::shape(self.program, table, structure, &content, vector);
+        // A profile that has seen all keys bounds what is touched: a table of millions of entries with a
+        // thousand active keys is cached like one of a thousand.
+        // In a joint array, packets touch the keys of the lookups in either table.
+        let others = partner.map_or(Some(0), |partner| self.all_keys(partner));
+        if let Some((keys, others)) = self.all_keys(table).zip(others) {
+            shape.limit_to_keys(keys + others);
+        }
+        let shape = Rc::new(shape);
+        self.shape_cache.borrow_mut().insert((table, planned), shape.clone());
+        shape
     }
 
     /// All distinct keys of a table's lookups, if the profile has each of them often enough to know.
@@ -321,16 +391,18 @@ impl<'a> Model<'a> {
 
     /// Cycles of lookups per packet, by table: operations and stalls.
     pub fn lookup_cycles(&self, plan: &Plan, execution: Execution) -> BTreeMap<TableId, f64> {
+        self.evaluations.set(self.evaluations.get() + 1);
         let lookups = self.lookups(plan);
         let window = self.rob_window(&lookups);
         let mut cycles = BTreeMap::new();
+        let mut by_class = ByClass::new(&lookups);
         for lookup in &*lookups {
             let issue = lookup.shape.operations * self.operation();
             let sum: &mut f64 = cycles.entry(lookup.table).or_default();
-            let stalls = match execution {
+            let stalls = by_class.of(lookup, || match execution {
                 Execution::PacketByPacket => self.unstaged_stalls(lookup, &window),
                 Execution::MaybeStaged => self.best_stalls(lookup, &window),
-            };
+            });
             *sum += lookup.share * (issue + stalls);
         }
         cycles
@@ -350,6 +422,7 @@ impl<'a> Model<'a> {
     }
 
     pub fn predict(&self, plan: &Plan) -> Prediction {
+        self.evaluations.set(self.evaluations.get() + 1);
         let lookups = self.lookups(plan);
         let mut nodes: Vec<NodeCost> = vec![NodeCost::default(); self.program.nodes.len()];
         let mispredict = self.inputs.machine.mispredict_cycles;

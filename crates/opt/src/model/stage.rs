@@ -6,7 +6,7 @@
 //! This file adds `s · t_l` to nodes and sums `S`; the stalls themselves are in `stalls.rs`.
 
 use super::stalls::{StagedLookup, can_prefetch};
-use super::{Lookup, Model, NodeCost};
+use super::{ByClass, Lookup, Model, NodeCost};
 use crate::analyze::drops::node_index;
 use hlir::hot_path::Stage;
 use hlir::plan::{Access, Loop, Placement, Prefetch};
@@ -65,15 +65,16 @@ impl Model<'_> {
     /// Adds memory stalls to `nodes`, and subtracts what grouped lookups save. Returns the cost of the stages
     /// themselves, less what they save.
     pub(super) fn add_stalls(&self, plan: &Plan, lookups: &[Lookup], nodes: &mut [NodeCost]) -> f64 {
-        let path =
-            plan.hot_path.as_ref().and_then(|path| hlir::hot_path::nodes(self.program, path)).unwrap_or_default();
+        let path = self.path(plan).unwrap_or_default();
         let stages = self.stages(plan, &path);
         let window = self.rob_window(lookups);
         let on_path = self.share_on_path(&path, &stages);
         let is_staged = |lookup: &Lookup| stages.iter().any(|stage| stage.looked_up.contains(&lookup.node));
+        let mut by_class = ByClass::new(lookups);
         for lookup in lookups.iter().filter(|lookup| !is_staged(lookup)) {
             // Lookups off the path, or in no stage: packet by packet.
-            nodes[node_index(lookup.node)].memory += lookup.share * self.unstaged_stalls(lookup, &window);
+            let stalls = by_class.of(lookup, || self.unstaged_stalls(lookup, &window));
+            nodes[node_index(lookup.node)].memory += lookup.share * stalls;
         }
         let operation = self.inputs.machine.stages().operation_cycles;
         // `C_commit`: what a prefetch of the next group is interleaved with where it is placed with commit.
@@ -91,7 +92,7 @@ impl Model<'_> {
                 let lookup = made.lookup;
                 // Packets on the path at the stage's cost; the others exit and look up packet by packet.
                 let on = lookup.share.min(on_path);
-                let unstaged = self.unstaged_stalls(lookup, &window);
+                let unstaged = by_class.of(lookup, || self.unstaged_stalls(lookup, &window));
                 let node = &mut nodes[node_index(lookup.node)];
                 node.memory += on * cycles + (lookup.share - on).max(0.0) * unstaged;
                 node.issue -= on * self.group_savings_cycles(lookup);
@@ -132,8 +133,7 @@ impl Model<'_> {
 
     /// Share of the packets that the stages of a plan keep; all of them, if it has no stages.
     pub fn share_in_stages(&self, plan: &Plan) -> f64 {
-        let path =
-            plan.hot_path.as_ref().and_then(|path| hlir::hot_path::nodes(self.program, path)).unwrap_or_default();
+        let path = self.path(plan).unwrap_or_default();
         let stages = self.stages(plan, &path);
         if stages.is_empty() { 1.0 } else { self.share_on_path(&path, &stages) }
     }

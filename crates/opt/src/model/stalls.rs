@@ -12,7 +12,7 @@
 
 use super::cache_line::{Area, Footprint};
 use super::structures::Shape;
-use super::{Lookup, Model};
+use super::{ByClass, Lookup, Model};
 use hlir::plan::{Access, Hint, Placement, Prefetch, Structure};
 
 /// Operations around a lookup in the loop of a stage.
@@ -144,8 +144,9 @@ impl Model<'_> {
     /// The reorder-buffer window of code that runs packet by packet.
     pub(super) fn rob_window(&self, lookups: &[Lookup]) -> RobWindow {
         let memory = self.memory();
-        let mut latencies: Vec<(f64, f64)> =
-            lookups.iter().map(|lookup| (memory.latency(&first(lookup)), lookup.share)).collect();
+        let mut by_class = ByClass::new(lookups);
+        let latency = |lookup: &Lookup| (by_class.of(lookup, || memory.latency(&first(lookup))), lookup.share);
+        let mut latencies: Vec<(f64, f64)> = lookups.iter().map(latency).collect();
         latencies.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let mut sum = 0.0;
         for (_, share) in &mut latencies {

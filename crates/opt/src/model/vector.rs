@@ -17,6 +17,7 @@ use hlir::hot_path::Stage;
 use hlir::plan::Descriptor;
 use hlir::vector::{Step, VectorStage};
 use hlir::{NodeId, NodeKind, Plan};
+use std::collections::HashMap;
 
 /// Operations per packet that load it: its address, its length, and its part of the loop. Fields of mbufs are
 /// read one by one (counted in ipv4fwd).
@@ -66,7 +67,7 @@ impl Model<'_> {
     /// The cost of the plan's first stage with so many packets per vector. None without a hot path, or if the
     /// stage has no vector form.
     pub fn vector_cost(&self, plan: &Plan, packets: u32) -> Option<VectorCost> {
-        let path = hlir::hot_path::nodes(self.program, plan.hot_path.as_ref()?)?;
+        let path = self.path(plan)?;
         let first = hlir::hot_path::stages(self.program, plan, &path).into_iter().next()?;
         self.stage_vector_cost(&path, &first, packets, plan.descriptor)
     }
@@ -78,13 +79,16 @@ impl Model<'_> {
         packets: u32,
         descriptor: Descriptor,
     ) -> Option<VectorCost> {
-        let key = (path[..=first.place].to_vec(), first.looked_up.clone());
-        let known = self.vector_cache.borrow().get(&key).copied();
+        let key = (first.place, first.looked_up.clone());
+        if self.vector_cache.borrow().0 != path {
+            *self.vector_cache.borrow_mut() = (path.to_vec(), HashMap::new());
+        }
+        let known = self.vector_cache.borrow().1.get(&key).copied();
         let counted = known.unwrap_or_else(|| {
             let lanes = VectorStage::of(self.program, path, first).ok();
             let counted = lanes
                 .map(|lanes| StepCounts { rewritten: self.rewritten(path[first.place], &lanes), ..counted(&lanes) });
-            self.vector_cache.borrow_mut().insert(key, counted);
+            self.vector_cache.borrow_mut().1.insert(key, counted);
             counted
         });
         let StepCounts { rows, operators, reads, stores, rewritten } = counted?;

@@ -8,7 +8,7 @@
 use super::{WORTH, constraints, is_legal, reason, with_model};
 use crate::Inputs;
 use crate::model::Model;
-use hlir::plan::{Access, Hint, Loop, Placement, Prefetch};
+use hlir::plan::{Access, Hint, Loop, Placement, Prefetch, Reason};
 use hlir::{NodeId, Plan, Program};
 
 /// The first is taken unless another is cheaper.
@@ -33,6 +33,13 @@ const MOST_TOGETHER: usize = 12;
 pub const LARGEST_GROUP: u32 = 64;
 
 pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+    // Hundreds of plans are compared: none needs the reasons of tables.
+    let reasons: Vec<Option<Reason>> = plan.tables.iter_mut().map(|planned| planned.reason.take()).collect();
+    compare(program, plan, inputs);
+    plan.tables.iter_mut().zip(reasons).for_each(|(planned, reason)| planned.reason = reason);
+}
+
+fn compare(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     let pinned = &inputs.constraints;
     with_model(program, inputs, |model| {
         let expansion = (model.traffic.expansion(program) - 0.01).ceil().max(1.0) as u32;
@@ -111,11 +118,11 @@ fn minimum_cost_stage(model: &Model, plan: Plan) -> Plan {
 
 /// Lookups on the hot path, each with its table's name.
 fn lookups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
-    let path = plan.hot_path.as_ref().and_then(|path| hlir::hot_path::nodes(model.program, path)).unwrap_or_default();
+    let path = model.path(plan).unwrap_or_default();
     let look_up = |node: NodeId| {
         hlir::hot_path::table_of(model.program, node).map(|table| (node, model.program.tables[table].name.clone()))
     };
-    path.into_iter().filter_map(look_up).collect()
+    path.iter().copied().filter_map(look_up).collect()
 }
 
 /// A common stage at the first of these lookups, without the lookups that cost less unstaged. None if fewer
@@ -160,7 +167,7 @@ enum Cut {
 /// Cuts the hot path greedily, for lookups that no stage of the plan makes already.
 fn cut(model: &Model, mut plan: Plan) -> Plan {
     let fixed = plan.loops.len();
-    let staged_nodes = staged_nodes(model.program, &plan);
+    let staged_nodes = staged_nodes(model, &plan);
     for (node, name) in lookups(model, &plan).iter().filter(|(node, _)| !staged_nodes.contains(node)) {
         let mut options: Vec<(Cut, Plan)> = vec![(Cut::Unstaged, plan.clone())];
         for number in fixed..plan.loops.len() {
@@ -180,9 +187,9 @@ fn cut(model: &Model, mut plan: Plan) -> Plan {
 }
 
 /// The nodes whose lookups the plan's stages make.
-fn staged_nodes(program: &Program, plan: &Plan) -> Vec<NodeId> {
-    let path = plan.hot_path.as_ref().and_then(|path| hlir::hot_path::nodes(program, path)).unwrap_or_default();
-    let stages = hlir::hot_path::stages(program, plan, &path);
+fn staged_nodes(model: &Model, plan: &Plan) -> Vec<NodeId> {
+    let path = model.path(plan).unwrap_or_default();
+    let stages = hlir::hot_path::stages(model.program, plan, &path);
     stages.iter().flat_map(|stage| &stage.looked_up).map(|place| path[*place]).collect()
 }
 

@@ -144,8 +144,10 @@ fn minimum_cost(model: &Model, plan: &Plan, execution: Execution, id: TableId) -
     let content = model.inputs.occupancy.of(table);
     let shapes = candidates(model.program, id, &content, model.inputs.machine.vector_bytes());
     // Of all tables, and of this one: a structure takes cache from the others.
-    let cost = |structure: Structure| {
-        let cycles = model.lookup_cycles(&with(model, plan, id, structure), execution);
+    let mut other = with(model, plan, id);
+    let mut cost = |structure: Structure| {
+        other.tables.last_mut().expect("it has the table").structure = structure;
+        let cycles = model.lookup_cycles(&other, execution);
         (cycles.values().sum::<f64>(), cycles.get(&id).copied().unwrap_or(0.0))
     };
     let costs: Vec<(Structure, f64)> = shapes.iter().map(|shape| (shape.structure, cost(shape.structure).0)).collect();
@@ -169,11 +171,12 @@ fn least(costs: &[(Structure, f64)], shapes: &[Shape]) -> Option<(Structure, f64
     equals.min_by_key(|(_, shape)| shape.bytes()).map(|(cost, _)| *cost)
 }
 
-/// The plan with this structure for the table.
-fn with(model: &Model, plan: &Plan, id: TableId, structure: Structure) -> Plan {
+/// The plan without reasons, the table last: to be given one structure after the other.
+fn with(model: &Model, plan: &Plan, id: TableId) -> Plan {
     let name = &model.program.tables[id].name;
-    let mut other = plan.clone();
-    other.tables.retain(|planned| planned.table != *name);
-    other.tables.push(TablePlan { table: name.clone(), structure, reason: None });
-    other
+    let of_table = |table: &str, structure: Structure| TablePlan { table: table.to_string(), structure, reason: None };
+    let others = plan.tables.iter().filter(|planned| planned.table != *name);
+    let mut tables: Vec<TablePlan> = others.map(|planned| of_table(&planned.table, planned.structure)).collect();
+    tables.push(of_table(name, Structure::usual(&model.program.key_kinds(id))));
+    Plan { tables, joints: plan.joints.clone(), ..Plan::default() }
 }

@@ -51,7 +51,7 @@ pub fn candidate(model: &Model, mut plan: Plan) -> Plan {
 
 /// Index of the loop of the path's first stage.
 fn first(model: &Model, plan: &Plan) -> Option<usize> {
-    let path = hlir::hot_path::nodes(model.program, plan.hot_path.as_ref()?)?;
+    let path = model.path(plan)?;
     hlir::hot_path::stages(model.program, plan, &path).first().map(|stage| stage.number)
 }
 
