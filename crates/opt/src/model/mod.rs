@@ -243,6 +243,16 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// How many plans this model has evaluated: the effort of a planner.
+    pub fn evaluations(&self) -> usize {
+        self.evaluations.get()
+    }
+
+    /// How many lookups of a plan differ in cost: stalls are computed for each of these.
+    pub fn classes(&self, plan: &Plan) -> usize {
+        self.lookups(plan).iter().enumerate().filter(|(at, lookup)| lookup.class == *at).count()
+    }
+
     pub fn memory(&self) -> Memory<'_> {
         Memory { machine: &self.inputs.machine }
     }

@@ -180,3 +180,49 @@ fn with(model: &Model, plan: &Plan, id: TableId) -> Plan {
     tables.push(of_table(name, Structure::usual(&model.program.key_kinds(id))));
     Plan { tables, joints: plan.joints.clone(), ..Plan::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hlir::text::parse_file;
+    use std::fmt::Write as _;
+
+    /// A program of so many tables in series, each with an entry's worth of data.
+    fn in_series(tables: usize) -> Program {
+        let mut text = "program series for none\n\nvariable x: 32\nvariable y: 32\n\n".to_string();
+        for table in 0..tables {
+            let body = "key x: exact\n  action set(v: 32) { y = v }\n  action none() {}\n  default none()";
+            let _ = write!(text, "table t{table} {{\n  {body}\n}}\n\n");
+        }
+        text += "entry n0\n\n";
+        for table in 0..tables {
+            let next = if table + 1 == tables { "queue".to_string() } else { format!("n{}", table + 1) };
+            let _ = write!(text, "node n{table}: apply t{table} -> {next}\n\n");
+        }
+        text += "node queue: buffer { send 32w1 }\n";
+        parse_file(&text).unwrap_or_else(|errors| panic!("{errors:#?}")).program
+    }
+
+    #[test]
+    fn evaluations_grow_with_the_number_of_tables() {
+        let evaluations = |tables: usize| {
+            let (program, mut plan) = (in_series(tables), Plan::default());
+            with_model(&program, &Inputs::default(), |model| {
+                choose_tables(model, &mut plan, Execution::MaybeStaged, |_| true);
+                assert_eq!(plan.tables.len(), tables);
+                model.evaluations()
+            })
+        };
+        let few = evaluations(20);
+        assert!(few > 20, "each table has several structures");
+        assert_eq!(evaluations(80), 4 * few);
+    }
+
+    #[test]
+    fn equal_tables_are_one_class_of_lookups() {
+        let program = in_series(40);
+        with_model(&program, &Inputs::default(), |model| {
+            assert_eq!(model.classes(&Plan::default()), 1);
+        });
+    }
+}

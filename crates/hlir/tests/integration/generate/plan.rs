@@ -47,7 +47,7 @@ impl Generator<'_> {
         let nodes = self.several(3, |it| it.name());
         let places = (0..nodes.len()).filter(|_| self.once_in(3)).collect::<Vec<usize>>();
         let actions = places.into_iter().map(|place| (place, self.name())).collect();
-        HotPath { nodes, actions, reason: self.cost() }
+        HotPath { nodes: nodes.into(), actions, reason: self.cost() }
     }
 
     fn request(&mut self) -> Prefetch {
