@@ -1,6 +1,6 @@
 //! The pipeline that controllers set and read.
 
-use crate::device::{Device, Pipeline, lock};
+use crate::device::{Device, Pipeline, lock, no_pipeline};
 use crate::election::role_name;
 use crate::failure::{Failure, Outcome};
 use crate::info::check_info;
@@ -100,16 +100,13 @@ impl Device {
         check_replayed(&outcomes.transpose()?.unwrap_or_default())
     }
 
-    /// The running config, or nothing if none runs.
-    pub fn get_config(
-        &self,
-        request: &GetForwardingPipelineConfigRequest,
-    ) -> Outcome<Option<ForwardingPipelineConfig>> {
+    /// The running config. If none runs, the answer is that of BMv2, by which clients tell an empty switch; the specification leaves it open.
+    pub fn get_config(&self, request: &GetForwardingPipelineConfigRequest) -> Outcome<ForwardingPipelineConfig> {
         self.elections().check_device(request.device_id)?;
         let wanted = ResponseType::try_from(request.response_type)
             .map_err(|_| Failure::invalid("there is no such type of response"))?;
         let pipeline = self.pipeline();
-        let Some(pipeline) = pipeline.as_ref() else { return Ok(None) };
+        let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
         let info = || pipeline.config.p4info.clone();
         let program = || pipeline.config.p4_device_config.clone();
         let (p4info, p4_device_config) = match wanted {
@@ -118,7 +115,7 @@ impl Device {
             ResponseType::P4infoAndCookie => (info(), Vec::new()),
             ResponseType::DeviceConfigAndCookie => (None, program()),
         };
-        Ok(Some(ForwardingPipelineConfig { p4info, p4_device_config, cookie: pipeline.config.cookie }))
+        Ok(ForwardingPipelineConfig { p4info, p4_device_config, cookie: pipeline.config.cookie })
     }
 }
 

@@ -70,7 +70,8 @@ Entries:
   FILE           STF, a script of simple_switch_CLI, runtime JSON, P4Runtime, or the compact form
   gen:TABLE:COUNT:SEED  random entries
 The switch forwards when it prints `ready: …` on standard error. It ends at Ctrl-C, SIGTERM, SIGHUP,
---duration or --until-idle; with captures alone, after their last packet. SIGUSR1 prints all counts.
+--duration or --until-idle; with captures alone and no --p4runtime, after
+their last packet. SIGUSR1 prints all counts.
 docs/run.md describes ports, entries and counts.";
 
 #[derive(Args)]

@@ -30,6 +30,19 @@ pub struct Builder {
     pub ports: Vec<u32>,
 }
 
+impl Builder {
+    /// Entries, plan, pins and profile are those of the program of the command line: another program is built without.
+    fn passes_of(&self, program: &hlir::Program) -> Passes {
+        let is_another =
+            self.given.as_ref().is_some_and(|given| control::p4info(&given.program) != control::p4info(program));
+        if !is_another {
+            return self.passes.clone();
+        }
+        let (plan, pin, profile, files, entries) = (None, None, None, None, Vec::new());
+        Passes { plan, pin, profile, files, entries, ..self.passes.clone() }
+    }
+}
+
 /// `p4.tmp.P4DeviceConfig`, in which the tools of p4lang wrap what they push.
 #[derive(Clone, PartialEq, Message)]
 struct Wrapper {
@@ -69,7 +82,11 @@ pub fn build(builder: &Builder, config: &[u8], info: Option<&P4Info>) -> Result<
     let (text, extension) = match form(config) {
         Form::P4(text) => (text, "p4"),
         Form::Hlir(text) => (text, "hlir"),
-        Form::Other => return given(builder, info),
+        Form::Other => {
+            let built = given(builder, info)?;
+            report_unread(builder, config);
+            return Ok(built);
+        }
     };
     let file = Pushed::write(&text, extension)?;
     let source = Source { program: file.0.clone(), ..builder.source.clone() };
@@ -94,7 +111,7 @@ pub fn build_loaded(
     adjust: impl FnOnce(&mut hlir::Plan),
 ) -> Result<Built, Failure> {
     let program = Arc::new(loaded.program.clone());
-    let mut passes = builder.passes.clone();
+    let mut passes = builder.passes_of(&loaded.program);
     passes.descriptor = Some(builder.descriptor);
     let burst = PortBurst::of(builder.burst, passes.read_plans()?, &loaded, &mut passes);
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &builder.native, |plan| {
@@ -118,6 +135,16 @@ fn given(builder: &Builder, info: Option<&P4Info>) -> Result<Built, Refusal> {
         return Err(Refusal::wrong(sentence));
     }
     Ok(built.clone())
+}
+
+/// The user ought to know that the switch does not run what was pushed.
+fn report_unread(builder: &Builder, config: &[u8]) {
+    if !config.is_empty() {
+        let program = builder.source.program.display();
+        eprintln!(
+            "note: a controller has pushed a config for another switch (as BMv2's JSON), which is not read: {program} runs"
+        );
+    }
 }
 
 /// A file with the program's text, while it is read.

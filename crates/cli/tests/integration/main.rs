@@ -32,6 +32,7 @@ mod offloads;
 mod pins;
 mod plans;
 mod profile;
+mod pushed;
 mod run;
 mod semantics;
 mod silence;

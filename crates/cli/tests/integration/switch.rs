@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A running switch, and where the sockets of its user are.
@@ -13,6 +14,8 @@ pub struct Switch {
     pub folder: PathBuf,
     /// Until it was ready.
     pub said: String,
+    /// Since then.
+    pub said_later: Arc<Mutex<String>>,
 }
 
 /// A folder for sockets: their paths have to be short.
@@ -43,9 +46,14 @@ impl Switch {
         while !said.lines().any(|line| line.starts_with("ready:")) {
             assert!(lines.read_line(&mut said).unwrap() > 0, "{said}");
         }
-        // What the switch says later needs a reader.
-        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        Switch { process, folder: folder.to_path_buf(), said }
+        let said_later = Arc::<Mutex<String>>::default();
+        let later = said_later.clone();
+        std::thread::spawn(move || {
+            for line in lines.lines().map_while(Result::ok) {
+                later.lock().unwrap().push_str(&(line + "\n"));
+            }
+        });
+        Switch { process, folder: folder.to_path_buf(), said, said_later }
     }
 
     pub fn ctl(&self) -> Command {

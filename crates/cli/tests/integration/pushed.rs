@@ -1,0 +1,73 @@
+//! Pipelines that a controller pushes to a switch that was started with a program.
+
+use crate::command::has_dpdk;
+use crate::switch::{Switch, folder, objects};
+use control::message::runtime::{
+    ForwardingPipelineConfig, MasterArbitrationUpdate, SetForwardingPipelineConfigRequest, StreamMessageRequest,
+    Uint128, set_forwarding_pipeline_config_request::Action, stream_message_request::Update,
+};
+use std::fs;
+use tonic::Status;
+
+/// Pushes a config as the primary controller, with no P4Info.
+fn push(switch: &Switch, config: &str) -> Result<(), Status> {
+    let address = switch.said.split("P4Runtime ").nth(1).unwrap().split_whitespace().next().unwrap();
+    let address = format!("http://{address}");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let channel = tonic::transport::Endpoint::from_shared(address).unwrap().connect().await.unwrap();
+        let mut service = p4runtime::P4RuntimeClient::new(channel);
+        let election_id = Some(Uint128 { high: 0, low: 1 });
+        let bid = MasterArbitrationUpdate { device_id: 1, election_id, ..Default::default() };
+        let (sender, requests) = tokio::sync::mpsc::channel(1);
+        sender.send(StreamMessageRequest { update: Some(Update::Arbitration(bid)) }).await.unwrap();
+        let requests = tokio_stream::wrappers::ReceiverStream::new(requests);
+        let mut answers = service.stream_channel(requests).await?.into_inner();
+        answers.message().await?;
+        let request = SetForwardingPipelineConfigRequest {
+            device_id: 1,
+            election_id,
+            action: Action::VerifyAndCommit.into(),
+            config: Some(ForwardingPipelineConfig { p4_device_config: config.into(), ..Default::default() }),
+            ..Default::default()
+        };
+        service.set_forwarding_pipeline_config(request).await.map(drop)
+    })
+}
+
+fn start(name: &str, arguments: &[&str]) -> Option<Switch> {
+    let ports = ["--port", "1=net_null0,no-rx=1", "--p4runtime", "127.0.0.1:0"];
+    has_dpdk().then(|| Switch::start_bare(&folder(name), &[&[objects().as_str()][..], &ports[..], arguments].concat()))
+}
+
+#[test]
+fn entries_belong_to_the_program_of_the_command_line() {
+    let folder = std::env::temp_dir().join(format!("bacus-other-program-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let (entries, other) = (folder.join("entries.stf"), folder.join("other.p4"));
+    fs::write(&entries, "add hosts 3 drop()\n").unwrap();
+    fs::write(&other, fs::read_to_string(objects()).unwrap().replace("hosts", "stations")).unwrap();
+    let Some(switch) = start("pushed-entries", &["--entries", &entries.display().to_string()]) else { return };
+    assert!(switch.ok(&["show", "hosts"]).contains("drop"));
+    let (named, other) = (other.display().to_string(), switch.run(&["pipeline", "push", &other.display().to_string()]));
+    assert!(other.status.success(), "{named}: {}", String::from_utf8_lossy(&other.stderr));
+    switch.ok(&["show", "stations"]);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_config_of_another_switch_is_not_read_and_the_log_says_so() {
+    let Some(switch) = start("pushed-json", &[]) else { return };
+    assert_eq!(push(&switch, "{ \"program\": \"other.p4\" }").map_err(|status| status.to_string()), Ok(()));
+    let note =
+        || switch.said_later.lock().unwrap().contains("config for another switch (as BMv2's JSON), which is not read");
+    crate::switch::until(note);
+    assert!(switch.ok(&["tables"]).contains("hosts"));
+}
+
+#[test]
+fn mistakes_of_what_is_pushed_are_called_errors_by_the_client_alone() {
+    let Some(switch) = start("pushed-mistake", &[]) else { return };
+    let status = push(&switch, "control c( { }").expect_err("it is no program");
+    assert!(status.code() == tonic::Code::InvalidArgument && !status.message().starts_with("error"), "{status:?}");
+}
