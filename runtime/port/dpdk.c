@@ -1,6 +1,7 @@
 /* The DPDK port layer: the EAL and packet memory. */
 #define _GNU_SOURCE
 #include "port/dpdk.h"
+#include "port/dpdk_interface.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -141,6 +142,7 @@ dpdk_start(const struct dpdk_settings *settings, char *error)
 	}
 	if (dpdk_start_eal(arguments.count, arguments.words) < 0)
 		return dpdk_fail(error, "DPDK does not start: %s", rte_strerror(rte_errno));
+	interface_expect(settings->interfaces);
 	dpdk_mempool = dpdk_pool_create(settings);
 	if (dpdk_mempool == NULL)
 		return dpdk_fail(error, "no memory for %u packets of %u bytes within %u MB: %s", settings->buffers, settings->buffer_bytes,

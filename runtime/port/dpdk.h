@@ -31,6 +31,7 @@ struct dpdk_settings {
 	uint32_t buffer_bytes;	/* bytes of a packet that lie side by side, headroom not counted */
 	uint32_t vector_bits;	/* of the widest vectors that DPDK's libraries compute with; 0: what they do by themselves, which is 256 */
 	uint32_t reads_buffers;	/* 1: a device reads packets in place, by addresses other than this process's */
+	uint32_t interfaces;	/* of the kernel, to be opened before the workers begin */
 	uint32_t nic_count;	/* NICs to take, and no others: the machine's own must stay with the kernel */
 	const char *const *nics;	/* PCI addresses */
 };

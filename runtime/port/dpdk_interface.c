@@ -24,7 +24,9 @@
 #define FRAME_MORE 26u		/* bytes of a frame beyond the MTU: Ethernet, and tags that the kernel has not taken out */
 #define FRAME_MOST 16384u	/* longer frames go to the ring of large slots, whatever the MTU */
 #define SUPER_MOST (65536u + FRAME_MORE)	/* bytes of a super-frame */
-#define SUPER_SLOTS 128u
+#define SUPER_SLOTS 128u		/* of an interface, if there are few: 8.5 MB */
+#define SUPER_SLOTS_LEAST 15u	/* of a block */
+#define SUPER_SLOTS_ALL 1024u	/* of all interfaces, unless that would be fewer than the least for each */
 #define BLOCK_BYTES (1u << 20)	/* that the kernel allocates at once, of the smaller slots as of the larger ones */
 #define SEND_BYTES (4 << 20)	/* in flight, if the system allows it */
 
@@ -59,6 +61,17 @@ ring_filter(int socket, uint32_t least, uint32_t most)
 	const struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
 
 	return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
+static uint32_t super_slots = SUPER_SLOTS;
+
+void
+interface_expect(uint32_t interfaces)
+{
+	const uint32_t share = SUPER_SLOTS_ALL / (interfaces == 0 ? 1 : interfaces);
+
+	/* Whole blocks: a block that is begun costs as much. */
+	super_slots = share >= SUPER_SLOTS ? SUPER_SLOTS : share < SUPER_SLOTS_LEAST ? SUPER_SLOTS_LEAST : share - share % SUPER_SLOTS_LEAST;
 }
 
 /* Slots do not cross blocks, and a block is of whole pages. */
@@ -175,7 +188,7 @@ interface_attach(struct interface *interface, int index)
 	most = most < FRAME_MOST ? round_up(most + SLOT_BEFORE, SLOT_LINE) - SLOT_BEFORE : FRAME_MOST;
 	interface->sender = sender_open(index);
 	if (interface->sender >= 0 && ring_open(&interface->rings[0], index, interface->slots, 0, most, most) == 0 &&
-	    ring_open(&interface->rings[1], index, SUPER_SLOTS, most + 1, UINT32_MAX, SUPER_MOST) == 0 && ring_see_all(&interface->rings[0], index) == 0) {
+	    ring_open(&interface->rings[1], index, super_slots, most + 1, UINT32_MAX, SUPER_MOST) == 0 && ring_see_all(&interface->rings[0], index) == 0) {
 		interface->index = index;
 		return 0;
 	}

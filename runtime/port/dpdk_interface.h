@@ -86,6 +86,9 @@ struct interface {
 
 /* With so many slots for frames of the MTU; the message of a failure goes to `error`. NULL: it failed. */
 struct interface *interface_open(const char *name, uint32_t slots, char *error);
+
+/* Before the first is opened: how many there will be. They share the memory for super-frames. */
+void interface_expect(uint32_t interfaces);
 void interface_close(struct interface *interface);
 
 /* Looks whether the interface is there and up, and takes it again when it is back. The control thread calls this, and `interface_ask_drops`. */

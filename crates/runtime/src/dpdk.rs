@@ -28,6 +28,8 @@ pub struct DpdkSettings {
     pub vector_bytes: Option<u32>,
     /// Whether a device reads packets where they lie, by other addresses than this process's: none may cross pages that are apart there.
     pub reads_buffers: bool,
+    /// Interfaces of the kernel that the switch begins with: of many, each has fewer slots for super-frames.
+    pub interfaces: u32,
     /// PCI addresses of the NICs to take; no other is touched, for the kernel may be using it.
     pub nics: Vec<String>,
 }
@@ -40,6 +42,7 @@ struct RawSettings {
     buffer_bytes: u32,
     vector_bits: u32,
     reads_buffers: u32,
+    interfaces: u32,
     nic_count: u32,
     nics: *const *const c_char,
 }
@@ -58,6 +61,7 @@ impl DpdkSettings {
             buffer_bytes,
             vector_bytes: None,
             reads_buffers: false,
+            interfaces: 0,
             nics: Vec::new(),
         }
     }
@@ -265,6 +269,7 @@ impl Dpdk {
             buffer_bytes: settings.buffer_bytes,
             vector_bits: settings.vector_bytes.map_or(0, |bytes| 8 * bytes),
             reads_buffers: u32::from(settings.reads_buffers),
+            interfaces: settings.interfaces,
             nic_count: nics.len() as u32,
             nics: pointers.as_ptr(),
         };

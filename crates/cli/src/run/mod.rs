@@ -270,7 +270,18 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
         cpu_port: arguments.controllers.cpu_port,
         dpdk: settings,
     };
-    arguments.ports.iter().try_for_each(|port| opening.open(&dpdk, port))?;
+    let bar = compile::progress(String::new());
+    for (at, port) in arguments.ports.iter().enumerate() {
+        bar.set_message(format!(
+            "opening port {} ({}), {} of {}",
+            port.number,
+            port.name(),
+            at + 1,
+            arguments.ports.len()
+        ));
+        opening.open(&dpdk, port)?;
+    }
+    bar.finish_and_clear();
     let lanes = dpdk.begin(arguments.workers).map_err(dpdk_failed)?;
     let settings_of_switch = Settings { ports: opening.count(&arguments.ports), seed: arguments.seed };
     let handler = arguments.controllers.miss_handler()?;

@@ -23,6 +23,7 @@ mod explain;
 mod externs;
 mod gnmi;
 mod groups;
+mod many_ports;
 mod miss_handler;
 mod mistakes;
 mod names;

@@ -279,6 +279,7 @@ fn capture_bytes(counts: &PortCounts) -> u64 {
 pub fn announce(ports: &[Port], settings: &mut DpdkSettings) {
     settings.nics = ports.iter().filter_map(Port::nic).collect();
     settings.reads_buffers = ports.iter().any(Port::reads_buffers);
+    settings.interfaces = ports.iter().filter(|port| matches!(port.device, Device::Interface(_))).count() as u32;
 }
 
 /// Names of the interfaces in the network namespace of this process. /sys/class/net has those of the namespace in which /sys was mounted.
