@@ -254,6 +254,17 @@ fn switch(arguments: &Arguments, built: Option<&Built>) -> Result<(), Failure> {
     stopped
 }
 
+/// Opens the ports, with a line that names the one that is being opened: of many interfaces it takes seconds.
+fn open_ports(opening: &Opening, dpdk: &Dpdk, ports: &[Port]) -> Result<(), Failure> {
+    let bar = compile::progress(String::new());
+    for (at, port) in ports.iter().enumerate() {
+        bar.set_message(format!("opening port {} ({}), {} of {}", port.number, port.name(), at + 1, ports.len()));
+        opening.open(dpdk, port)?;
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
 /// DPDK started, ports open, entries loaded; no packet has moved yet.
 fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failure> {
     let (claims, warnings) = claim_interfaces(&arguments.ports);
@@ -270,18 +281,7 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
         cpu_port: arguments.controllers.cpu_port,
         dpdk: settings,
     };
-    let bar = compile::progress(String::new());
-    for (at, port) in arguments.ports.iter().enumerate() {
-        bar.set_message(format!(
-            "opening port {} ({}), {} of {}",
-            port.number,
-            port.name(),
-            at + 1,
-            arguments.ports.len()
-        ));
-        opening.open(&dpdk, port)?;
-    }
-    bar.finish_and_clear();
+    open_ports(&opening, &dpdk, &arguments.ports)?;
     let lanes = dpdk.begin(arguments.workers).map_err(dpdk_failed)?;
     let settings_of_switch = Settings { ports: opening.count(&arguments.ports), seed: arguments.seed };
     let handler = arguments.controllers.miss_handler()?;
