@@ -65,7 +65,7 @@ enum Command {
     #[command(after_help = run::EXAMPLES)]
     Run(run::Arguments),
     /// Control a running switch: entries, counters, meters, registers, packets, its program
-    #[command(after_help = ctl::help())]
+    #[command(after_help = ctl::help(), disable_help_flag = true)]
     Ctl(ctl::Arguments),
     /// Test a program with packets: STF files, or random ones on both engines
     #[command(after_help = stf::EXAMPLES)]

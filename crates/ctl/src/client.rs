@@ -1,6 +1,6 @@
 //! The connection to a switch: calls of P4Runtime that wait for their answer.
 
-use crate::failure::{Failure, innermost, sentence};
+use crate::failure::{Failure, Label, innermost, sentence};
 use crate::primary::Primary;
 use control::message::runtime::{
     Entity, ForwardingPipelineConfig, GetForwardingPipelineConfigRequest, ReadRequest,
@@ -157,12 +157,15 @@ impl Client {
         // A failed read has its reasons in the details of the status.
         self.runtime.block_on(read).map_err(|status: Status| match p4runtime::errors_of(&status).as_slice() {
             [] => Failure::of_call(&status),
-            [..] => Failure::of_batch(&status, &vec!["read".to_string(); p4runtime::errors_of(&status).len()]),
+            errors => {
+                let label = Label { line: None, text: "read".to_string() };
+                Failure::of_batch(&status, &vec![label; errors.len()])
+            }
         })
     }
 
     /// Writes as the primary controller; each update has the label by which its failure is reported.
-    pub fn write(&mut self, updates: Vec<(String, Update)>, atomicity: Atomicity) -> Result<(), Failure> {
+    pub fn write(&mut self, updates: Vec<(Label, Update)>, atomicity: Atomicity) -> Result<(), Failure> {
         let (role, election_id) = self.become_primary()?;
         let (labels, updates): (Vec<_>, Vec<_>) = updates.into_iter().unzip();
         let request = WriteRequest {

@@ -4,15 +4,75 @@
 
 use crate::field::{self, Look, look_of};
 use crate::names::Names;
+use crate::output::Cell;
 use control::message::config::{
     P4BitstringLikeTypeSpec, P4DataTypeSpec, p4_bitstring_like_type_spec, p4_data_type_spec::TypeSpec, p4_new_type_spec,
 };
 use control::message::runtime::{P4Data, P4StructLike, p4_data::Data};
 use hlir::MatchKind;
-use num_bigint::BigUint;
+use num_bigint::{BigInt, BigUint};
 use p4_bitstring_like_type_spec::TypeSpec as Bits;
+use serde_json::Value as Json;
 use stf::command::Word;
 use stf::{Line, Mistake, matches};
+
+/// A value of any type, as people and programs read it.
+pub enum Shown {
+    One {
+        text: String,
+        json: Json,
+    },
+    /// Members with their names; those of a tuple have none.
+    List(Vec<(String, Shown)>),
+}
+
+impl Shown {
+    fn text(text: String) -> Shown {
+        Shown::One { json: text.clone().into(), text }
+    }
+
+    fn bits(bytes: &[u8], look: Look) -> Shown {
+        Shown::One { text: field::show(bytes, look), json: field::json(bytes, look) }
+    }
+
+    /// A struct as `{a:1, b:2}`.
+    fn print(&self) -> String {
+        match self {
+            Shown::One { text, .. } => text.clone(),
+            Shown::List(parts) => {
+                let named = parts.iter().map(|(name, part)| match name.is_empty() {
+                    true => part.print(),
+                    false => format!("{name}:{}", part.print()),
+                });
+                format!("{{{}}}", named.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
+    /// The values alone, as commands take them: the members of a struct one after the other.
+    pub fn words(&self) -> String {
+        match self {
+            Shown::One { text, .. } => text.clone(),
+            Shown::List(parts) => parts.iter().map(|(_, part)| part.words()).collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    fn json(&self) -> Json {
+        match self {
+            Shown::One { json, .. } => json.clone(),
+            Shown::List(parts) if parts.iter().any(|(name, _)| name.is_empty()) => {
+                parts.iter().map(|(_, part)| part.json()).collect()
+            }
+            Shown::List(parts) => parts.iter().map(|(name, part)| (name.clone(), part.json())).collect(),
+        }
+    }
+}
+
+impl From<Shown> for Cell {
+    fn from(shown: Shown) -> Cell {
+        Cell::shown(shown.print(), shown.json())
+    }
+}
 
 impl Names {
     /// The members of a struct or header with their names; nothing for other types.
@@ -49,54 +109,55 @@ impl Names {
     }
 
     /// A value, which is called `name` where its name describes it.
-    pub fn show_data(&self, name: &str, spec: &P4DataTypeSpec, data: &P4Data) -> String {
+    pub fn show_data(&self, name: &str, spec: &P4DataTypeSpec, data: &P4Data) -> Shown {
         let members = self.members(spec).unwrap_or_default();
-        let list = |parts: Vec<String>| {
-            let named = parts.iter().enumerate().map(|(at, part)| match members.get(at) {
-                Some((name, _)) if !name.is_empty() => format!("{name}:{part}"),
-                Some(_) | None => part.clone(),
-            });
-            format!("{{{}}}", named.collect::<Vec<_>>().join(", "))
-        };
         let part = |at: usize, member: &P4Data| match members.get(at) {
-            Some((name, spec)) => self.show_data(name, spec, member),
-            None => self.show_data("", &P4DataTypeSpec::default(), member),
+            Some((name, spec)) => (name.to_string(), self.show_data(name, spec, member)),
+            None => (String::new(), self.show_data("", &P4DataTypeSpec::default(), member)),
         };
         match &data.data {
             Some(Data::Bitstring(bytes)) => self.show_bits(name, spec, bytes),
             Some(Data::EnumValue(bytes)) => {
-                self.enum_member(spec, bytes).unwrap_or_else(|| field::show(bytes, Look::Number))
+                self.enum_member(spec, bytes).map_or_else(|| Shown::bits(bytes, Look::Number), Shown::text)
             }
-            Some(Data::Varbit(varbit)) => field::show(&varbit.bitstring, Look::Hexadecimal),
-            Some(Data::Bool(truth)) => truth.to_string(),
-            Some(Data::Enum(name) | Data::Error(name)) => name.clone(),
+            Some(Data::Varbit(varbit)) => Shown::bits(&varbit.bitstring, Look::Hexadecimal),
+            Some(Data::Bool(truth)) => Shown::One { text: truth.to_string(), json: (*truth).into() },
+            Some(Data::Enum(name) | Data::Error(name)) => Shown::text(name.clone()),
             Some(Data::Struct(parts) | Data::Tuple(parts)) => {
-                list(parts.members.iter().enumerate().map(|(at, member)| part(at, member)).collect())
+                Shown::List(parts.members.iter().enumerate().map(|(at, member)| part(at, member)).collect())
             }
-            Some(Data::Header(header)) if !header.is_valid => "invalid".to_string(),
+            Some(Data::Header(header)) if !header.is_valid => Shown::text("invalid".to_string()),
             Some(Data::Header(header)) => {
                 let member = |bytes: &Vec<u8>| P4Data { data: Some(Data::Bitstring(bytes.clone())) };
-                list(header.bitstrings.iter().enumerate().map(|(at, bytes)| part(at, &member(bytes))).collect())
+                let parts = header.bitstrings.iter().enumerate().map(|(at, bytes)| part(at, &member(bytes)));
+                Shown::List(parts.collect())
             }
-            Some(Data::HeaderUnion(_) | Data::HeaderStack(_) | Data::HeaderUnionStack(_)) | None => "?".to_string(),
+            Some(Data::HeaderUnion(_) | Data::HeaderStack(_) | Data::HeaderUnionStack(_)) | None => {
+                Shown::text("?".to_string())
+            }
         }
     }
 
-    fn show_bits(&self, name: &str, spec: &P4DataTypeSpec, bytes: &[u8]) -> String {
+    fn show_bits(&self, name: &str, spec: &P4DataTypeSpec, bytes: &[u8]) -> Shown {
         match &spec.type_spec {
-            Some(TypeSpec::NewType(named)) if self.is_text(&named.name) => field::show(bytes, Look::Text),
+            Some(TypeSpec::NewType(named)) if self.is_text(&named.name) => Shown::bits(bytes, Look::Text),
             Some(TypeSpec::NewType(named)) => match self.original(&named.name) {
                 Some(spec) => self.show_bits(name, spec, bytes),
-                None => field::show(bytes, Look::Number),
+                None => Shown::bits(bytes, Look::Number),
             },
             Some(TypeSpec::Bitstring(spec)) => match &spec.type_spec {
                 Some(Bits::Bit(bits)) => {
-                    field::show(bytes, look_of(name, bits.bitwidth.max(0) as u32, MatchKind::Exact, &spec.annotations))
+                    let width = bits.bitwidth.max(0) as u32;
+                    Shown::bits(bytes, look_of(name, width, MatchKind::Exact, &spec.annotations))
                 }
-                Some(Bits::Int(_)) => num_bigint::BigInt::from_signed_bytes_be(bytes).to_string(),
-                Some(Bits::Varbit(_)) | None => field::show(bytes, Look::Hexadecimal),
+                Some(Bits::Int(_)) => {
+                    let number = BigInt::from_signed_bytes_be(bytes);
+                    let json = i64::try_from(&number).map_or_else(|_| number.to_string().into(), Json::from);
+                    Shown::One { text: number.to_string(), json }
+                }
+                Some(Bits::Varbit(_)) | None => Shown::bits(bytes, Look::Hexadecimal),
             },
-            _ => field::show(bytes, Look::Number),
+            _ => Shown::bits(bytes, Look::Number),
         }
     }
 
@@ -173,10 +234,14 @@ fn read_bits(word: &Word, spec: &P4BitstringLikeTypeSpec, negative: bool) -> Res
     if !is_signed && negative {
         return Err(Mistake::new(word.place, "the value has no sign"));
     }
+    if !word.text.starts_with(|c: char| c.is_ascii_digit()) && !word.text.contains(':') {
+        let message = format!("the value is a number of {width} bits, `{}` is none: write 7 or 0x1f", word.text);
+        return Err(Mistake::new(word.place, message));
+    }
     let number = matches::number(word, width, "the value")?;
     if !is_signed {
         return Ok(number.to_bytes_be());
     }
-    let signed = num_bigint::BigInt::from(number);
+    let signed = BigInt::from(number);
     Ok((if negative { -signed } else { signed }).to_signed_bytes_be())
 }

@@ -8,16 +8,31 @@ use tonic::{Code, Status};
 pub enum Failure {
     /// At its place in the line.
     Mistake(Mistake),
-    /// Each sentence by itself.
-    Refused(Vec<String>),
+    /// Each by itself.
+    Refused(Vec<Reason>),
     /// A program has mistakes: the whole text, with the places.
     Program(String),
     Unreachable(String),
 }
 
+/// Why the switch refuses a command, or one update of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Where the update is written, if it is another line than the one that was executed.
+    pub line: Option<u32>,
+    pub sentence: String,
+}
+
+/// What an update is called in messages, and the line that it is from.
+#[derive(Clone, Debug)]
+pub struct Label {
+    pub line: Option<u32>,
+    pub text: String,
+}
+
 impl Failure {
     pub fn refused(sentence: impl Into<String>) -> Failure {
-        Failure::Refused(vec![sentence.into()])
+        Failure::Refused(vec![Reason { line: None, sentence: sentence.into() }])
     }
 
     /// Of a call that is no batch.
@@ -29,18 +44,26 @@ impl Failure {
     }
 
     /// Of a batch whose updates are called `labels`: a sentence for each that failed.
-    pub fn of_batch(status: &Status, labels: &[String]) -> Failure {
+    /// Those that were only taken back with another are left out.
+    pub fn of_batch(status: &Status, labels: &[Label]) -> Failure {
         let errors = errors_of(status);
         if errors.len() != labels.len() {
             return Failure::of_call(status);
         }
         let failed = errors.iter().zip(labels).filter(|(error, _)| error.canonical_code != 0);
-        let sentences = failed.map(|(error, label)| {
+        let is_aborted = |code: i32| Code::from(code) == Code::Aborted;
+        let is_rolled_back = errors.iter().any(|error| is_aborted(error.canonical_code));
+        let faults = failed.filter(|(error, _)| !is_aborted(error.canonical_code)).map(|(error, label)| {
             let code = code_name(Code::from(error.canonical_code));
             let reason = if error.message.is_empty() { "" } else { ": " };
-            format!("{label}: {code}{reason}{}", error.message)
+            let hint = hint(Code::from(error.canonical_code), &label.text);
+            Reason { line: label.line, sentence: format!("{}: {code}{reason}{}{hint}", label.text, error.message) }
         });
-        Failure::Refused(sentences.collect())
+        let mut reasons: Vec<Reason> = faults.collect();
+        if is_rolled_back {
+            reasons.push(Reason { line: None, sentence: "nothing of the batch was written".to_string() });
+        }
+        Failure::Refused(reasons)
     }
 
     pub fn exit_code(&self) -> u8 {
@@ -52,11 +75,12 @@ impl Failure {
     }
 
     /// The failure without the name of its command.
-    pub fn sentences(&self) -> Vec<String> {
+    pub fn reasons(&self) -> Vec<Reason> {
+        let one = |sentence: &String| vec![Reason { line: None, sentence: sentence.clone() }];
         match self {
-            Failure::Mistake(mistake) => vec![mistake.message.clone()],
-            Failure::Refused(sentences) => sentences.clone(),
-            Failure::Program(text) | Failure::Unreachable(text) => vec![text.clone()],
+            Failure::Mistake(mistake) => one(&mistake.message),
+            Failure::Refused(reasons) => reasons.clone(),
+            Failure::Program(text) | Failure::Unreachable(text) => one(text),
         }
     }
 }
@@ -64,6 +88,16 @@ impl Failure {
 impl From<Mistake> for Failure {
     fn from(mistake: Mistake) -> Failure {
         Failure::Mistake(mistake)
+    }
+}
+
+/// The way out, for the writes of entries: their labels are the commands.
+fn hint(code: Code, label: &str) -> String {
+    let mut words = label.split_whitespace();
+    match (code, words.next(), words.next()) {
+        (Code::AlreadyExists, Some("add"), Some(_)) => ": `modify` changes it".to_string(),
+        (Code::NotFound, Some("modify" | "delete"), Some(table)) => format!(": `show {table}` lists those that it has"),
+        _ => String::new(),
     }
 }
 

@@ -3,10 +3,12 @@
 //! Numbers, addresses, prefixes, masks and ranges are those of STF. Beside them `*` matches anything, and a plain number of a ternary key
 //! means all its bits.
 
+use crate::names::{self, PortName};
 use control::message::runtime::{FieldMatch, field_match};
 use field_match::FieldMatchType as Kind;
 use hlir::{Match, MatchKind};
 use num_bigint::BigUint;
+use serde_json::Value as Json;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use stf::command::{Value, Word};
 use stf::{Line, Mistake, matches};
@@ -30,6 +32,8 @@ pub struct Field<'i> {
     pub width: u32,
     pub kind: MatchKind,
     pub look: Look,
+    /// Whose devices are names for their numbers.
+    pub ports: &'i [PortName],
 }
 
 /// A value in a line of a command.
@@ -97,9 +101,22 @@ fn ones(width: u32) -> BigUint {
 impl Field<'_> {
     /// The bytes of a value.
     pub fn encode(&self, word: &Word) -> Result<Vec<u8>, Mistake> {
-        match self.look == Look::Text {
-            true => Ok(word.text.clone().into_bytes()),
-            false => Ok(matches::number(word, self.width, &format!("`{}`", self.name))?.to_bytes_be()),
+        if self.look == Look::Text {
+            return Ok(word.text.clone().into_bytes());
+        }
+        let (word, what) = (self.number_of(word)?, format!("`{}`", self.name));
+        matches::check_address(&word, self.width, &what)?;
+        Ok(matches::number(&word, self.width, &what)?.to_bytes_be())
+    }
+
+    /// A number as it was written, or that of the port whose device is named.
+    fn number_of(&self, word: &Word) -> Result<Word, Mistake> {
+        let is_number = word.text.starts_with(|c: char| c.is_ascii_digit()) || word.text.contains(':');
+        match names::port_number(word, self.ports) {
+            Some(number) => Ok(Word { text: number.to_string(), place: word.place }),
+            None if is_number => Ok(word.clone()),
+            None if self.name.to_ascii_lowercase().contains("port") => Err(names::unknown_port(word, self.ports)),
+            None => Err(Mistake::new(word.place, format!("`{}` takes a number, `{}` is none", self.name, word.text))),
         }
     }
 
@@ -123,9 +140,21 @@ impl Field<'_> {
     }
 
     fn number_match(&self, value: &Value, warnings: &mut Vec<Mistake>) -> Result<Option<Kind>, Mistake> {
+        let what = format!("key `{}`", self.name);
+        let number = |word: &Word| {
+            let word = self.number_of(word)?;
+            matches::check_address(&word, self.width, &what)?;
+            Ok(word)
+        };
+        let value = &match value {
+            Value::One(word) => Value::One(number(word)?),
+            Value::Prefix(word, length) => Value::Prefix(number(word)?, length.clone()),
+            Value::Masked(word, mask) => Value::Masked(number(word)?, number(mask)?),
+            Value::Range(low, high) => Value::Range(number(low)?, number(high)?),
+        };
         let found = match value {
             Value::One(word) if self.kind == MatchKind::Ternary && !word.text.contains('*') => {
-                Match::Exact(matches::number(word, self.width, &format!("key `{}`", self.name))?)
+                Match::Exact(matches::number(word, self.width, &what)?)
             }
             Value::One(_) | Value::Prefix(..) | Value::Masked(..) | Value::Range(..) => {
                 matches::match_of(value, self.kind, self.width, self.name, warnings)?
@@ -163,8 +192,55 @@ impl Field<'_> {
         })
     }
 
+    /// Whether an entry that matches this, or anything, matches a value.
+    pub fn is_matched(&self, given: Option<&FieldMatch>, value: &[u8]) -> bool {
+        let Some(kind) = given.and_then(|given| given.field_match_type.as_ref()) else { return true };
+        let number = BigUint::from_bytes_be;
+        let wanted = number(value);
+        match kind {
+            // Texts are compared as they are.
+            Kind::Exact(field_match::Exact { value: found })
+            | Kind::Optional(field_match::Optional { value: found }) => {
+                if self.look == Look::Text {
+                    found == value
+                } else {
+                    number(found) == wanted
+                }
+            }
+            Kind::Lpm(lpm) => {
+                let beyond = self.width.saturating_sub(lpm.prefix_len.unsigned_abs());
+                number(&lpm.value) >> beyond == wanted >> beyond
+            }
+            Kind::Ternary(ternary) => wanted & number(&ternary.mask) == number(&ternary.value),
+            Kind::Range(range) => number(&range.low) <= wanted && wanted <= number(&range.high),
+            Kind::Other(_) => false,
+        }
+    }
+
     pub fn show(&self, bytes: &[u8]) -> String {
         show(bytes, self.look)
+    }
+
+    pub fn json(&self, bytes: &[u8]) -> Json {
+        json(bytes, self.look)
+    }
+
+    /// What an entry matches, as JSON: a value by itself, anything else as the text that people write.
+    pub fn json_match(&self, given: Option<&FieldMatch>) -> Json {
+        match given.and_then(|given| given.field_match_type.as_ref()) {
+            Some(Kind::Exact(field_match::Exact { value }) | Kind::Optional(field_match::Optional { value })) => {
+                self.json(value)
+            }
+            Some(Kind::Ternary(ternary)) if self.is_whole(&ternary.mask) => self.json(&ternary.value),
+            Some(Kind::Range(range)) if range.low == range.high => self.json(&range.low),
+            Some(Kind::Lpm(_) | Kind::Ternary(_) | Kind::Range(_) | Kind::Other(_)) | None => {
+                self.show_match(given).into()
+            }
+        }
+    }
+
+    fn is_whole(&self, mask: &[u8]) -> bool {
+        BigUint::from_bytes_be(mask) == ones(self.width)
     }
 
     /// What an entry matches; `*` for a field that it leaves out.
@@ -178,9 +254,7 @@ impl Field<'_> {
                 true => self.show(&range.low),
                 false => format!("{}..{}", self.show(&range.low), self.show(&range.high)),
             },
-            Kind::Ternary(ternary) if BigUint::from_bytes_be(&ternary.mask) == ones(self.width) => {
-                self.show(&ternary.value)
-            }
+            Kind::Ternary(ternary) if self.is_whole(&ternary.mask) => self.show(&ternary.value),
             Kind::Ternary(ternary) => {
                 // Digits of a mask select the bits that count.
                 let look = if self.look == Look::Number { Look::Hexadecimal } else { self.look };
@@ -217,12 +291,24 @@ pub fn show(bytes: &[u8], look: Look) -> String {
     }
 }
 
+/// Bytes as JSON has them: numbers of up to 64 bits as numbers, all else as texts.
+pub fn json(bytes: &[u8], look: Look) -> Json {
+    match look {
+        Look::Number => {
+            let number = BigUint::from_bytes_be(bytes);
+            u64::try_from(&number).map_or_else(|_| number.to_string().into(), Json::from)
+        }
+        Look::Text => String::from_utf8_lossy(bytes).into(),
+        Look::Hexadecimal | Look::Ethernet | Look::Ipv4 | Look::Ipv6 => show(bytes, look).into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn field(kind: MatchKind, width: u32) -> Field<'static> {
-        Field { id: 1, name: "k", width, kind, look: look_of("k", width, kind, &[]) }
+        Field { id: 1, name: "k", width, kind, look: look_of("k", width, kind, &[]), ports: &[] }
     }
 
     /// A value as it is shown after it was read.

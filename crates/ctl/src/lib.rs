@@ -17,7 +17,7 @@ mod primary;
 mod sockets;
 
 pub use client::{Client, Settings, Tls};
-pub use commands::{COMMANDS, Session, Usage, usage_of};
-pub use failure::Failure;
+pub use commands::{COMMANDS, Session, Usage, help_on, usage_of};
+pub use failure::{Failure, Reason};
 pub use output::Form;
 pub use sockets::one_switch;

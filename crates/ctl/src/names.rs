@@ -8,10 +8,18 @@ use control::message::config::{
 use hlir::MatchKind;
 use match_field::MatchType;
 use stf::command::Word;
-use stf::{Mistake, names};
+use stf::{Line, Mistake, matches, names};
 
 pub struct Names {
     pub info: P4Info,
+    pub ports: Vec<PortName>,
+}
+
+/// A port of the switch: values may name its device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortName {
+    pub number: u32,
+    pub device: String,
 }
 
 /// What P4Info has of an object.
@@ -59,6 +67,17 @@ pub fn name_of<T: Named>(id: u32, objects: &[T]) -> String {
 }
 
 impl Names {
+    /// A port: its number, or its device.
+    pub fn port(&self, line: &mut Line) -> Result<u32, Mistake> {
+        match line.next_name() {
+            Some(_) => {
+                let word = line.name("a port")?;
+                port_number(&word, &self.ports).ok_or_else(|| unknown_port(&word, &self.ports))
+            }
+            None => matches::small(&line.number()?, "a port"),
+        }
+    }
+
     /// The fields of a table's key, or of a value set.
     pub fn keys<'i>(&'i self, keys: &'i [MatchField]) -> Vec<Field<'i>> {
         keys.iter()
@@ -103,7 +122,7 @@ impl Names {
             true => Look::Text,
             false => look_of(name, width, kind, annotations),
         };
-        Field { id, name, width, kind, look }
+        Field { id, name, width, kind, look, ports: &self.ports }
     }
 
     /// Whether controllers write values of this type as texts.
@@ -122,7 +141,7 @@ impl Names {
     pub fn action_of<'i>(&'i self, table: &Table, word: &Word) -> Result<&'i Action, Mistake> {
         let is_of_table = |action: &&Action| table.action_refs.iter().any(|of_table| of_table.id == action.id());
         let actions: Vec<&Action> = self.info.actions.iter().filter(is_of_table).collect();
-        let what = format!("action of table `{}`", table.name());
+        let what = format!("action of table `{}` called", table.name());
         let at = names::find(word, &what, actions.iter().map(|action| action.name()))?;
         Ok(actions[at])
     }
@@ -143,6 +162,18 @@ impl Names {
     pub fn direct_meter(&self, table: u32) -> Option<&DirectMeter> {
         self.info.direct_meters.iter().find(|meter| meter.direct_table_id == table)
     }
+}
+
+/// The port whose device a word names.
+pub fn port_number(word: &Word, ports: &[PortName]) -> Option<u32> {
+    ports.iter().find(|port| port.device == word.text).map(|port| port.number)
+}
+
+pub fn unknown_port(word: &Word, ports: &[PortName]) -> Mistake {
+    let known: Vec<String> = ports.iter().map(|port| format!("{} {}", port.number, port.device)).collect();
+    let known =
+        if known.is_empty() { "write its number".to_string() } else { format!("ports are {}", known.join(", ")) };
+    Mistake::new(word.place, format!("`{}` is no port of the switch: {known}", word.text))
 }
 
 fn kind_of(kind: i32) -> MatchKind {

@@ -19,8 +19,8 @@ pub enum Kind {
 }
 
 /// Longer marks first.
-const MARKS: [&str; 19] =
-    ["&&&", "==", "!=", "<=", ">=", "..", ":", "/", "(", ")", ",", "=", "<", ">", "+", "$", "*", "-", "&"];
+const MARKS: [&str; 20] =
+    ["&&&", "==", "!=", "<=", ">=", "..", ":", "/", "(", ")", ",", "=", "<", ">", "+", "$", "*", "-", "&", "|"];
 
 /// Commands whose values are alone, after one name. The last two are those of `bacus ctl`.
 const VALUE_COMMANDS: [&str; 4] = ["value_set", "register_write", "value-sets", "registers"];

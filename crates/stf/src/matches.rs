@@ -104,6 +104,25 @@ fn fitting(word: &Word, value: BigUint, width: u32, what: &str) -> Result<BigUin
     Ok(value)
 }
 
+/// An address that is wider or narrower than its place is a mistake; `what` is that place.
+pub fn check_address(word: &Word, width: u32, what: &str) -> Result<(), Mistake> {
+    let is_other = |(_, bits): &(BigUint, u32)| *bits != width;
+    let Some((_, bits)) = address::number(&word.text).filter(is_other) else { return Ok(()) };
+    let kind = |bits: u32| match bits {
+        32 => Some(("an IPv4 address", "10.0.0.1")),
+        48 => Some(("an Ethernet address", "00:11:22:33:44:55")),
+        128 => Some(("an IPv6 address", "2001:db8::1")),
+        _ => None,
+    };
+    let (found, _) = kind(bits).unwrap_or(("an address", ""));
+    let hint = match kind(width) {
+        Some((wanted, example)) => format!("write {wanted}, such as {example}"),
+        None => "write a number".to_string(),
+    };
+    let message = format!("`{}` is {found}, but {what} is {width} bits wide: {hint}", word.text);
+    Err(Mistake::new(word.place, message))
+}
+
 /// A plain number of up to 32 bits.
 pub fn small(word: &Word, what: &str) -> Result<u32, Mistake> {
     let value = number(word, 32, what)?;

@@ -37,8 +37,13 @@ impl Switch {
 
     /// With no ports but those of the arguments.
     pub fn start_bare(folder: &Path, arguments: &[&str]) -> Switch {
+        Switch::without_controller(folder, &[arguments, &["--cpu-port", "63"]].concat())
+    }
+
+    /// With no ports but those of the arguments, and none of them for a controller.
+    pub fn without_controller(folder: &Path, arguments: &[&str]) -> Switch {
         let mut command = bacus();
-        command.arg("run").args(arguments).args(["--cpu-port", "63"]);
+        command.arg("run").args(arguments);
         command.env("XDG_RUNTIME_DIR", folder).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut said = String::new();

@@ -1,16 +1,16 @@
 //! Counters, meters and registers.
 
-use super::entries::shown_key;
+use super::entries::{key_cell, shown_key};
 use super::input::{Input, option, unknown_option};
-use super::write::{entity, update};
+use super::write::{entity, is_zero, update};
 use super::{Session, mistake};
 use crate::failure::Failure;
 use crate::names::{self, Named as _, Names};
 use crate::output::{Cell, Report};
-use control::message::config::{CounterSpec, Table, counter_spec::Unit};
+use control::message::config::{CounterSpec, counter_spec::Unit};
 use control::message::runtime::{
-    CounterData, CounterEntry, DirectCounterEntry, DirectMeterEntry, Index, MeterConfig, MeterEntry, P4Data,
-    RegisterEntry, TableEntry, entity::Entity, p4_data::Data, update::Type,
+    CounterData, CounterEntry, DirectCounterEntry, DirectMeterEntry, Index, MeterConfig, MeterEntry, RegisterEntry,
+    TableEntry, entity::Entity, update::Type,
 };
 use stf::command::Word;
 use stf::{Line, Mistake};
@@ -38,8 +38,8 @@ fn index(index: Option<i64>) -> Option<Index> {
 impl Session {
     pub fn counters(&mut self, input: &mut Input) -> Result<(), Failure> {
         let names = self.names()?;
-        if input.one_of(&["reset"]).is_some() {
-            return self.reset_counter(&names, input);
+        if let Some(verb) = input.one_of(&["set", "reset"]) {
+            return self.set_counter(&names, &verb, input);
         }
         let chosen = chosen(&mut input.line()?, "a counter")?;
         let mut report = Report::new(&["counter", "index", "entry", "packets", "bytes"]);
@@ -56,8 +56,8 @@ impl Session {
             return Ok(());
         };
         let all = info.counters.iter().map(|counter| counter.name());
-        let found =
-            stf::names::find(name, "counter", all.chain(info.direct_counters.iter().map(|counter| counter.name())))?;
+        let all: Vec<&str> = all.chain(info.direct_counters.iter().map(|counter| counter.name())).collect();
+        let found = stf::names::find(name, "counter", all.iter().copied())?;
         match info.counters.get(found) {
             Some(counter) => {
                 self.counter_cells(counter.id(), chosen.index, (counter.name(), counter.spec), &mut report)?
@@ -110,29 +110,59 @@ impl Session {
         for found in self.client.read(vec![entity(Entity::DirectCounterEntry(filter))])? {
             if let Some(Entity::DirectCounterEntry(counter)) = found.entity {
                 let [packets, bytes] = counts(spec, counter.data);
-                report.row(vec![name.into(), Cell::Empty, key_of(names, counter.table_entry).into(), packets, bytes]);
+                report.row(vec![name.into(), Cell::Empty, key_of(names, counter.table_entry), packets, bytes]);
             }
         }
         Ok(())
     }
 
-    fn reset_counter(&mut self, names: &Names, input: &Input) -> Result<(), Failure> {
+    /// `reset` without an index is for all.
+    fn set_counter(&mut self, names: &Names, verb: &Word, input: &Input) -> Result<(), Failure> {
         let mut line = input.line()?;
         let word = line.name("a counter")?;
         let info = &names.info;
-        let direct = stf::names::find(&word, "counter", info.direct_counters.iter().map(|counter| counter.name()));
-        let counter = match names::find(&word, "counter", &info.counters) {
-            Ok(counter) => counter,
-            Err(_) if direct.is_ok() => {
-                let message = "this counter counts entries: `modify` an entry, or delete and add it, to begin at 0";
-                return mistake(word.place, message);
-            }
-            Err(unknown) => return Err(unknown.into()),
+        let all: Vec<&str> = info
+            .counters
+            .iter()
+            .map(|counter| counter.name())
+            .chain(info.direct_counters.iter().map(|counter| counter.name()))
+            .collect();
+        let at = stf::names::find(&word, "counter", all.iter().copied())?;
+        let label = format!("counter {}", all[at]);
+        let is_reset = verb.text == "reset";
+        let Some(counter) = info.counters.get(at) else {
+            let table = info.direct_counters[at - info.counters.len()].direct_table_id;
+            let (entry, key, behind) = self.direct_key(names, table, &word, &mut line)?;
+            let data = counter_data(is_reset, behind, &mut line)?;
+            let written = DirectCounterEntry { table_entry: Some(entry), data: Some(data) };
+            return self.write_one(label + &key, update(Type::Modify, Entity::DirectCounterEntry(written)));
         };
-        let cell = if line.is_number() { Some(option(&mut line, &word)?) } else { None };
-        line.finish()?;
-        let written = CounterEntry { counter_id: counter.id(), index: index(cell), data: Some(CounterData::default()) };
-        self.write_one(format!("counter {}", counter.name()), update(Type::Modify, Entity::CounterEntry(written)))
+        let cell = if line.is_number() || !is_reset { Some(option(&mut line, &word)?) } else { None };
+        let data = Some(counter_data(is_reset, None, &mut line)?);
+        let written = CounterEntry { counter_id: counter.id(), index: index(cell), data };
+        self.write_one(label, update(Type::Modify, Entity::CounterEntry(written)))
+    }
+
+    /// The entry whose counter or meter is meant, its key as it is typed, and the name behind it.
+    fn direct_key(
+        &mut self,
+        names: &Names,
+        table: u32,
+        word: &Word,
+        line: &mut Line,
+    ) -> Result<(TableEntry, String, Option<Word>), Failure> {
+        let table = names.info.tables.iter().find(|known| known.id() == table);
+        let Some(table) = table else {
+            return Err(Failure::refused(format!("the table of `{}` is not in P4Info", word.text)));
+        };
+        let fields = names.keys(&table.match_fields);
+        let (mut entry, mut behind) = self.whole_key(table, &fields, line)?;
+        if behind.as_ref().is_some_and(|name| name.text == "priority") {
+            entry.priority = option(line, word)?;
+            behind = None;
+        }
+        let key = shown_key(&fields, &entry);
+        Ok((entry, key, behind))
     }
 
     pub fn meters(&mut self, input: &mut Input) -> Result<(), Failure> {
@@ -167,7 +197,7 @@ impl Session {
             for found in self.client.read(vec![entity(Entity::DirectMeterEntry(filter))])? {
                 if let Some(Entity::DirectMeterEntry(cell)) = found.entity {
                     let key = key_of(&names, cell.table_entry);
-                    report.row([vec![meter.name().into(), Cell::Empty, key.into()], rates(cell.config)].concat());
+                    report.row([vec![meter.name().into(), Cell::Empty, key], rates(cell.config)].concat());
                 }
             }
         }
@@ -198,18 +228,10 @@ impl Session {
             return self.write_one(label, update(Type::Modify, Entity::MeterEntry(written)));
         }
         let meter = &info.direct_meters[at - info.meters.len()];
-        let table = info.tables.iter().find(|table| table.id() == meter.direct_table_id);
-        let Some(table) = table else { return Err(Failure::refused("the meter's table is not in P4Info")) };
-        let fields = names.keys(&table.match_fields);
-        let (mut entry, mut behind) = self.whole_key(table, &fields, &mut line)?;
-        if behind.as_ref().is_some_and(|name| name.text == "priority") {
-            entry.priority = option(&mut line, &word)?;
-            behind = None;
-        }
+        let (entry, key, behind) = self.direct_key(names, meter.direct_table_id, &word, &mut line)?;
         let config = meter_config(verb, behind, &mut line)?;
-        let label = format!("{label}{}", shown_key(&fields, &entry));
         let written = DirectMeterEntry { table_entry: Some(entry), config, counter_data: None };
-        self.write_one(label, update(Type::Modify, Entity::DirectMeterEntry(written)))
+        self.write_one(label + &key, update(Type::Modify, Entity::DirectMeterEntry(written)))
     }
 
     pub fn registers(&mut self, input: &mut Input) -> Result<(), Failure> {
@@ -258,6 +280,30 @@ fn counts(spec: Option<CounterSpec>, data: Option<CounterData>) -> [Cell; 2] {
     [has_packets.then_some(data.packet_count).into(), has_bytes.then_some(data.byte_count).into()]
 }
 
+/// `packets N` and `bytes N`; nothing for `reset`.
+fn counter_data(is_reset: bool, mut behind: Option<Word>, line: &mut Line) -> Result<CounterData, Mistake> {
+    let expected = "`packets N` or `bytes N`";
+    let mut data = CounterData::default();
+    let (mut is_given, place) = (is_reset, line.place());
+    while behind.is_some() || line.goes_on() {
+        let name = match behind.take() {
+            Some(name) => name,
+            None => line.name(expected)?,
+        };
+        match name.text.as_str() {
+            "packets" if !is_reset => data.packet_count = option(line, &name)?,
+            "bytes" if !is_reset => data.byte_count = option(line, &name)?,
+            _ if is_reset => return Err(unknown_option(&name, "the end of the line")),
+            _ => return Err(unknown_option(&name, expected)),
+        }
+        is_given = true;
+    }
+    match is_given {
+        true => Ok(data),
+        false => Err(Mistake::new(place, format!("a counter needs {expected}"))),
+    }
+}
+
 fn rates(config: Option<MeterConfig>) -> Vec<Cell> {
     let figures = |config: MeterConfig| [config.cir, config.cburst, config.pir, config.pburst];
     match config {
@@ -293,22 +339,10 @@ fn meter_config(verb: &Word, mut behind: Option<Word>, line: &mut Line) -> Resul
     }
 }
 
-fn key_of(names: &Names, entry: Option<TableEntry>) -> Option<String> {
-    let entry = entry?;
-    let table: &Table = names.info.tables.iter().find(|table| table.id() == entry.table_id)?;
-    Some(shown_key(&names.keys(&table.match_fields), &entry).trim_start().to_string())
-}
-
-fn is_zero(data: &P4Data) -> bool {
-    match &data.data {
-        Some(Data::Bitstring(bytes) | Data::EnumValue(bytes)) => bytes.iter().all(|byte| *byte == 0),
-        Some(Data::Bool(truth)) => !truth,
-        Some(Data::Struct(parts) | Data::Tuple(parts)) => parts.members.iter().all(is_zero),
-        Some(Data::Varbit(varbit)) => varbit.bitstring.iter().all(|byte| *byte == 0),
-        Some(Data::Header(header)) => header.bitstrings.iter().flatten().all(|byte| *byte == 0),
-        Some(
-            Data::Enum(_) | Data::Error(_) | Data::HeaderUnion(_) | Data::HeaderStack(_) | Data::HeaderUnionStack(_),
-        )
-        | None => false,
+fn key_of(names: &Names, entry: Option<TableEntry>) -> Cell {
+    let table = |entry: &TableEntry| names.info.tables.iter().find(|table| table.id() == entry.table_id);
+    match entry.as_ref().and_then(|entry| Some((entry, table(entry)?))) {
+        Some((entry, table)) => key_cell(&names.keys(&table.match_fields), entry),
+        None => Cell::Empty,
     }
 }

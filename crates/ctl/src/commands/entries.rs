@@ -1,7 +1,7 @@
 //! Tables: their entries and default actions.
 
-use super::input::{Input, option, seconds, unknown_option};
-use super::write::{entity, kind, show_table_action, table_action, update};
+use super::input::{Input, metadata, option, seconds, show_metadata, unknown_option};
+use super::write::{entity, kind, table_action, table_action_cell, update};
 use super::{Session, mistake};
 use crate::failure::Failure;
 use crate::field::{self, Field, Given};
@@ -12,11 +12,9 @@ use control::message::runtime::{
     CounterData, FieldMatch, MeterConfig, TableEntry, entity::Entity, table_entry, update::Type,
 };
 use hlir::MatchKind;
+use serde_json::{Map, Value as Json, json};
 use stf::command::Word;
-use stf::{Line, Mistake};
-
-/// Updates of one Write: the reasons of all that fail fit the answer.
-const BATCH: usize = 64;
+use stf::{Line, Mistake, Place};
 
 impl Session {
     pub fn tables(&mut self, input: &Input) -> Result<(), Failure> {
@@ -33,8 +31,8 @@ impl Session {
                 let width = if field.look == field::Look::Text { String::new() } else { format!(":{}", field.width) };
                 format!("{}:{}{width}", field.name, control::store::kind_name(field.kind))
             });
-            let actions =
-                table.action_refs.iter().filter_map(|action| Some(names.action(action.id)?.alias().to_string()));
+            let actions = table.action_refs.iter().filter_map(|action| Some(names.action(action.id)?.alias()));
+            let actions: Vec<&str> = actions.collect();
             let has = [
                 ("constant entries", table.is_const_table),
                 ("constant default", table.const_default_action_id != 0),
@@ -46,11 +44,11 @@ impl Session {
             let has: Vec<&str> = has.iter().filter(|(_, is_so)| *is_so).map(|(what, _)| *what).collect();
             report.row(vec![
                 table.name().into(),
-                key.collect::<Vec<_>>().join(" ").into(),
-                actions.collect::<Vec<_>>().join(" ").into(),
+                Cell::shown(key.collect::<Vec<_>>().join(" "), json_keys(&fields)),
+                Cell::shown(actions.join(" "), actions.into()),
                 used(table).into(),
                 table.size.into(),
-                (!has.is_empty()).then(|| has.join(", ")).into(),
+                if has.is_empty() { Cell::Empty } else { Cell::shown(has.join(", "), has.into()) },
             ]);
         }
         self.print(&report);
@@ -64,7 +62,9 @@ impl Session {
         let fields = names.keys(&table.match_fields);
         let wanted = self.keys(&fields, &mut line)?;
         line.finish()?;
-        let entries = self.entries(&names, table)?;
+        let mut entries = self.entries(&names, table)?;
+        // A switch has its entries in no order.
+        entries.sort_by_cached_key(|entry| shown_key(&fields, entry));
         let is_wanted = |entry: &&TableEntry| {
             wanted.iter().zip(&fields).all(|(wanted, field)| match wanted {
                 Some(wanted) => entry.r#match.iter().find(|found| found.field_id == field.id) == wanted.as_ref(),
@@ -73,7 +73,13 @@ impl Session {
         };
         let mut report = entry_report(&fields);
         entries.iter().filter(is_wanted).for_each(|entry| report.row(entry_row(&names, &fields, entry)));
-        if wanted.iter().all(Option::is_none) {
+        let is_all = wanted.iter().all(Option::is_none);
+        if !is_all && report.rows.is_empty() {
+            let message =
+                format!("table `{}` has no such entry: `show {}` lists those that it has", table.name(), table.name());
+            return Err(Failure::refused(message));
+        }
+        if is_all {
             report.rows.extend(self.default_row(&names, table, fields.len())?);
         }
         self.print(&report);
@@ -81,7 +87,7 @@ impl Session {
     }
 
     /// All entries of a table, with what it counts.
-    fn entries(&mut self, names: &Names, table: &Table) -> Result<Vec<TableEntry>, Failure> {
+    pub(super) fn entries(&mut self, names: &Names, table: &Table) -> Result<Vec<TableEntry>, Failure> {
         let has_timeout = table.idle_timeout_behavior == IdleTimeoutBehavior::NotifyControl as i32;
         let filter = TableEntry {
             table_id: table.id(),
@@ -94,14 +100,20 @@ impl Session {
         Ok(found.into_iter().filter_map(|found| table_entry(found.entity?)).collect())
     }
 
-    fn default_row(&mut self, names: &Names, table: &Table, keys: usize) -> Result<Option<Vec<Cell>>, Failure> {
+    pub(super) fn default_row(
+        &mut self,
+        names: &Names,
+        table: &Table,
+        keys: usize,
+    ) -> Result<Option<Vec<Cell>>, Failure> {
         let filter = TableEntry { table_id: table.id(), is_default_action: true, ..TableEntry::default() };
         let found = self.client.read(vec![entity(Entity::TableEntry(filter))])?;
         let entry = found.into_iter().find_map(|found| table_entry(found.entity?));
-        Ok(entry.and_then(|entry| show_table_action(names, entry.action.as_ref())).map(|action| {
+        let action = entry.map(|entry| table_action_cell(names, entry.action.as_ref()));
+        Ok(action.filter(|action| *action != Cell::Empty).map(|action| {
             let mut row = vec![Cell::Empty; keys + COLUMNS.len()];
             row[0] = "default".into();
-            row[keys + 2] = action.into();
+            row[keys + 2] = action;
             row
         }))
     }
@@ -121,7 +133,7 @@ impl Session {
     }
 
     /// One key, or the name that is not a key.
-    fn key(
+    pub(super) fn key(
         &mut self,
         fields: &[Field],
         line: &mut Line,
@@ -180,6 +192,9 @@ impl Session {
         let mut line = input.line()?;
         let table = names::find(&line.name("a table")?, "table", &names.info.tables)?;
         let fields = names.keys(&table.match_fields);
+        if verb == "delete" && !line.goes_on() && !fields.is_empty() {
+            return Err(whole_table(table, &fields, line.place()).into());
+        }
         let (mut entry, mut behind) = self.whole_key(table, &fields, &mut line)?;
         if verb != "delete" {
             let Some(name) = behind.take() else { return Err(line.expected("a key or an action").into()) };
@@ -188,7 +203,7 @@ impl Session {
         loop {
             let name = match behind.take() {
                 Some(name) => name,
-                None if line.goes_on() => line.name("`priority` or `timeout`")?,
+                None if line.goes_on() => line.name("`priority`, `timeout` or `metadata`")?,
                 None => break,
             };
             match name.text.as_str() {
@@ -196,8 +211,9 @@ impl Session {
                 "timeout" if verb != "delete" => {
                     entry.idle_timeout_ns = (seconds(&mut line, &name)? * 1e9).round() as i64
                 }
+                "metadata" if verb != "delete" => entry.metadata = metadata(&mut line)?,
                 _ if verb == "delete" => return Err(unknown_option(&name, "KEY:VALUE or `priority N`").into()),
-                _ => return Err(unknown_option(&name, "`priority N` or `timeout SECONDS`").into()),
+                _ => return Err(unknown_option(&name, "`priority N`, `timeout SECONDS` or `metadata 0xHEX`").into()),
             }
         }
         if entry.priority <= 0 && names::has_priorities(&fields) {
@@ -222,51 +238,60 @@ impl Session {
         let label = format!("default {}", table.name());
         self.write_one(label, update(Type::Modify, Entity::TableEntry(entry)))
     }
+}
 
-    pub fn clear(&mut self, input: &Input) -> Result<(), Failure> {
-        let names = self.names()?;
-        let mut line = input.line()?;
-        let table = names::find(&line.name("a table")?, "table", &names.info.tables)?;
-        line.finish()?;
-        let fields = names.keys(&table.match_fields);
-        let filter = TableEntry { table_id: table.id(), ..TableEntry::default() };
-        let found = self.client.read(vec![entity(Entity::TableEntry(filter))])?;
-        let entries = found.into_iter().filter_map(|found| table_entry(found.entity?)).filter(|entry| !entry.is_const);
-        let updates: Vec<_> = entries
-            .map(|entry| {
-                let label = format!("delete {}{}", table.name(), shown_key(&fields, &entry));
-                let key = TableEntry {
-                    table_id: entry.table_id,
-                    r#match: entry.r#match,
-                    priority: entry.priority,
-                    ..TableEntry::default()
-                };
-                (label, update(Type::Delete, Entity::TableEntry(key)))
-            })
-            .collect();
-        updates.chunks(BATCH).try_for_each(|batch| self.write_all(batch.to_vec()))
-    }
+/// `delete` without a key could mean the entry that matches all packets, or all entries.
+fn whole_table(table: &Table, fields: &[Field], place: Place) -> Mistake {
+    let keys: Vec<String> = fields.iter().map(|field| format!("{}:VALUE", field.name)).collect();
+    let message = format!(
+        "no key is given: `delete {} {}` deletes one entry, `clear {}` all of them",
+        table.name(),
+        keys.join(" "),
+        table.name()
+    );
+    Mistake::new(place, message)
 }
 
 /// Beside the keys.
-const COLUMNS: [&str; 11] =
-    ["entry", "priority", "action", "packets", "bytes", "cir", "cburst", "pir", "pburst", "timeout_s", "idle_s"];
+const COLUMNS: [&str; 12] = [
+    "kind",
+    "priority",
+    "action",
+    "packets",
+    "bytes",
+    "cir",
+    "cburst",
+    "pir",
+    "pburst",
+    "timeout_s",
+    "idle_s",
+    "metadata",
+];
 
-/// `entry` names the origin of an entry; then come the keys.
-fn entry_report(fields: &[Field]) -> Report {
+/// `kind` is `entry`, `const` (of the program, and constant) or `default` (the default action). Then come the keys.
+pub fn entry_report(fields: &[Field]) -> Report {
     let keys = fields.iter().map(|field| field.name);
     let columns: Vec<&str> = COLUMNS[..1].iter().copied().chain(keys).chain(COLUMNS[1..].iter().copied()).collect();
-    Report::new(&columns)
+    let mut report = Report::new(&columns);
+    report.group = Some(("key", 1..1 + fields.len()));
+    report
 }
 
-fn entry_row(names: &Names, fields: &[Field], entry: &TableEntry) -> Vec<Cell> {
-    let key = |field: &Field| field.show_match(entry.r#match.iter().find(|found| found.field_id == field.id));
-    let seconds = |nanoseconds: i64| format!("{:.1}", nanoseconds as f64 / 1e9);
+pub fn entry_row(names: &Names, fields: &[Field], entry: &TableEntry) -> Vec<Cell> {
+    let key = |field: &Field| {
+        let found = entry.r#match.iter().find(|found| found.field_id == field.id);
+        Cell::shown(field.show_match(found), field.json_match(found))
+    };
+    let seconds = |nanoseconds: i64| {
+        let seconds = format!("{:.1}", nanoseconds as f64 / 1e9);
+        let json = seconds.parse::<f64>().unwrap_or_default();
+        Cell::shown(seconds, json.into())
+    };
     let (counts, rates) = (entry.counter_data.as_ref(), entry.meter_config.as_ref());
-    let mut row: Vec<Cell> = vec![if entry.is_const { "constant" } else { "entry" }.into()];
-    row.extend(fields.iter().map(|field| Cell::from(key(field))));
+    let mut row: Vec<Cell> = vec![if entry.is_const { "const" } else { "entry" }.into()];
+    row.extend(fields.iter().map(key));
     row.push((entry.priority != 0).then_some(i64::from(entry.priority)).into());
-    row.push(show_table_action(names, entry.action.as_ref()).into());
+    row.push(table_action_cell(names, entry.action.as_ref()));
     row.extend([counts.map(|data| data.packet_count).into(), counts.map(|data| data.byte_count).into()]);
     row.extend([
         rates.map(|rates| rates.cir).into(),
@@ -276,17 +301,53 @@ fn entry_row(names: &Names, fields: &[Field], entry: &TableEntry) -> Vec<Cell> {
     ]);
     row.push((entry.idle_timeout_ns != 0).then(|| seconds(entry.idle_timeout_ns)).into());
     row.push(entry.time_since_last_hit.map(|idle| seconds(idle.elapsed_ns)).into());
+    row.push((!entry.metadata.is_empty()).then(|| show_metadata(&entry.metadata)).into());
     row
 }
 
 /// The key as it is typed.
 pub fn shown_key(fields: &[Field], entry: &TableEntry) -> String {
+    let priority = if entry.priority == 0 { String::new() } else { format!(" priority {}", entry.priority) };
+    shown_fields(fields, entry) + &priority
+}
+
+/// The key without its priority.
+pub fn shown_fields(fields: &[Field], entry: &TableEntry) -> String {
     let key = |field: &Field| {
         let found = entry.r#match.iter().find(|found| found.field_id == field.id)?;
-        Some(format!(" {}:{}", field.name, field.show_match(Some(found))))
+        Some(format!(" {}:{}", plain_or_quoted(field.name), field.show_match(Some(found))))
     };
-    let priority = if entry.priority == 0 { String::new() } else { format!(" priority {}", entry.priority) };
-    fields.iter().filter_map(key).collect::<String>() + &priority
+    fields.iter().filter_map(key).collect()
+}
+
+/// A name as commands take it: some that come from expressions have to stand between quotes.
+fn plain_or_quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.$[]".contains(c);
+    if name.chars().all(is_plain) { name.to_string() } else { format!("\"{name}\"") }
+}
+
+/// The key as it is typed, and as an object.
+pub fn key_cell(fields: &[Field], entry: &TableEntry) -> Cell {
+    let value = |field: &Field| {
+        let found = entry.r#match.iter().find(|found| found.field_id == field.id)?;
+        Some((field.name.to_string(), field.json_match(Some(found))))
+    };
+    let mut json: Map<String, Json> = fields.iter().filter_map(value).collect();
+    if entry.priority != 0 {
+        json.insert("priority".to_string(), entry.priority.into());
+    }
+    Cell::shown(shown_key(fields, entry).trim_start(), Json::Object(json))
+}
+
+fn json_keys(fields: &[Field]) -> Json {
+    let key = |field: &Field| {
+        let mut object = json!({ "name": field.name, "match": control::store::kind_name(field.kind) });
+        if field.look != field::Look::Text {
+            object["bits"] = field.width.into();
+        }
+        object
+    };
+    fields.iter().map(key).collect()
 }
 
 pub fn table_entry(found: Entity) -> Option<TableEntry> {

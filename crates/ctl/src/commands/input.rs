@@ -92,7 +92,21 @@ pub fn seconds(line: &mut Line, name: &Word) -> Result<f64, Mistake> {
     Err(Mistake::new(place, format!("`{}` takes seconds", name.text)))
 }
 
+pub fn show_metadata(bytes: &[u8]) -> String {
+    format!("0x{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+}
+
 /// The word is unknown.
 pub fn unknown_option(name: &Word, known: &str) -> Mistake {
     Mistake::new(name.place, format!("expected {known}, found `{}`", name.text))
+}
+
+/// Bytes in hexadecimal digits, that the switch keeps for its controllers.
+pub fn metadata(line: &mut Line) -> Result<Vec<u8>, Mistake> {
+    let word = line.number()?;
+    let wrong = || Mistake::new(word.place, "metadata are bytes: write 0x and two hexadecimal digits for each");
+    let digits = word.text.strip_prefix("0x").filter(|digits| !digits.is_empty() && digits.len() % 2 == 0);
+    let digits = digits.ok_or_else(wrong)?;
+    let byte = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    (0..digits.len()).step_by(2).map(byte).collect::<Option<Vec<u8>>>().ok_or_else(wrong)
 }

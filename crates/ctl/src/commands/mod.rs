@@ -1,8 +1,13 @@
 //! The commands, a line each: what they are called, and the session that executes them.
 
+mod bmv2;
 mod cells;
+mod clear;
+mod complete;
+mod dump;
 mod entries;
 mod input;
+mod lookup;
 mod pipeline;
 mod ports;
 mod profiles;
@@ -13,16 +18,16 @@ mod stream;
 mod usage;
 mod write;
 
-pub use usage::{COMMANDS, Usage, usage_of};
+pub use usage::{COMMANDS, Usage, help_on, usage_of};
 
 use crate::client::Client;
 use crate::failure::Failure;
-use crate::names::Names;
+use crate::names::{Names, PortName};
 use crate::output::{Form, Report};
 use control::message::runtime::ForwardingPipelineConfig;
 use input::Input;
 use std::rc::Rc;
-use stf::{Mistake, Place, names};
+use stf::{Mistake, Place};
 use write::Batch;
 
 /// Makes of a program's file what is pushed.
@@ -37,11 +42,27 @@ pub struct Session {
     warnings: Vec<Mistake>,
     /// What is written since `batch`, until `end`.
     batch: Option<Batch>,
+    /// Of the command that is executed.
+    line: u32,
 }
 
 impl Session {
     pub fn new(client: Client, form: Form, print: Box<dyn FnMut(&str)>, compile: Compile) -> Session {
-        Session { client, names: None, form, print, compile, warnings: Vec::new(), batch: None }
+        Session { client, names: None, form, print, compile, warnings: Vec::new(), batch: None, line: 0 }
+    }
+
+    /// Ends what a command has begun, so that between two commands of a prompt this is no primary controller, and reads the
+    /// switch anew for the next one: another controller may have changed its program or ports.
+    pub fn leave(&mut self) {
+        self.names = None;
+        self.client.leave();
+    }
+
+    /// What may stand at the end of a line, and the byte at which it begins.
+    pub fn complete(&mut self, line: &str) -> (usize, Vec<String>) {
+        // Without a switch, commands alone are completed.
+        let names = self.names_if_any().ok().flatten();
+        complete::candidates(names.as_deref(), line)
     }
 
     /// Executes the command of one line, which has this number. An empty line is none.
@@ -50,15 +71,22 @@ impl Session {
     /// A mistake with its place, or the switch's message.
     pub fn execute(&mut self, text: &str, number: u32) -> Result<(), Failure> {
         let mut input = Input::new(text, number);
+        self.line = number;
         let Some(command) = input.word() else { return Ok(()) };
+        if asks_for_help(text) {
+            return self.print_help(Some(&command.text).filter(|command| *command != "help").map(String::as_str));
+        }
         match command.text.as_str() {
+            "help" => self.print_help(input.word().map(|word| word.text).as_deref()),
             "ports" => self.ports(&mut input),
             "stats" => self.stats(&input),
             "tables" => self.tables(&input),
             "show" => self.show(&input),
+            "lookup" => self.lookup(&input),
             "add" | "modify" | "delete" => self.write_entry(&command.text, &input),
             "default" => self.set_default(&input),
-            "clear" => self.clear(&input),
+            "clear" => self.clear(&mut input),
+            "dump" => self.dump(&input),
             "counters" => self.counters(&mut input),
             "meters" => self.meters(&mut input),
             "registers" => self.registers(&mut input),
@@ -73,7 +101,7 @@ impl Session {
             "pipeline" => self.pipeline(&mut input),
             "batch" => self.begin_batch(&mut input),
             "end" => self.end_batch(&input),
-            _ => Err(names::unknown(&command, "command", COMMANDS.iter().map(|usage| usage.name)).into()),
+            _ => Err(usage::unknown(&command).into()),
         }
     }
 
@@ -95,15 +123,32 @@ impl Session {
     fn names_if_any(&mut self) -> Result<Option<Rc<Names>>, Failure> {
         if self.names.is_none() {
             let config = self.client.config()?;
-            self.names = config.and_then(|config| config.p4info).map(|info| Rc::new(Names { info }));
+            // Only a switch of bacus says which devices its ports have.
+            let ports = self.client.report()?.unwrap_or_default().ports;
+            let ports = ports.into_iter().map(|port| PortName { number: port.number, device: port.device }).collect();
+            self.names = config.and_then(|config| config.p4info).map(|info| Rc::new(Names { info, ports }));
         }
         Ok(self.names.clone())
+    }
+
+    fn print_help(&mut self, command: Option<&str>) -> Result<(), Failure> {
+        let text = match command {
+            Some(command) => help_on(command)?,
+            None => usage::list(),
+        };
+        (self.print)(&text);
+        Ok(())
     }
 
     fn print(&mut self, report: &Report) {
         let text = report.print(self.form);
         (self.print)(&text);
     }
+}
+
+/// Whether the line is `COMMAND --help`.
+fn asks_for_help(text: &str) -> bool {
+    text.split_whitespace().skip(1).any(|word| word == "--help")
 }
 
 fn no_pipeline() -> Failure {

@@ -23,8 +23,11 @@ const COLUMNS: [&str; 11] = [
 impl Session {
     pub fn ports(&mut self, input: &mut Input) -> Result<(), Failure> {
         match input.one_of(&["add", "remove"]) {
-            Some(word) if word.text == "add" => self.add_ports(input),
-            Some(_) => self.remove_ports(input),
+            Some(word) => {
+                // Values of the next command may name the ports that there are then.
+                self.names = None;
+                if word.text == "add" { self.add_ports(input) } else { self.remove_ports(input) }
+            }
             None => self.print_ports(input),
         }
     }
@@ -47,7 +50,8 @@ impl Session {
     }
 
     fn print_ports(&mut self, input: &mut Input) -> Result<(), Failure> {
-        let ports = self.report()?.ports;
+        let mut ports = self.report()?.ports;
+        ports.sort_by_key(|port| port.number);
         let mut wanted = Vec::new();
         while let Some(word) = input.word() {
             match ports.iter().position(|port| is_called(port, &word.text)) {

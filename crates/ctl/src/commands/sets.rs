@@ -6,9 +6,10 @@ use super::{Session, mistake};
 use crate::failure::Failure;
 use crate::field::{self, Field};
 use crate::names::{self, Named as _};
-use crate::output::Report;
+use crate::output::{Cell, Report};
 use control::message::config::ValueSet;
 use control::message::runtime::{ValueSetEntry, ValueSetMember, entity::Entity, update::Type};
+use serde_json::Value as Json;
 use stf::{Line, Mistake};
 
 impl Session {
@@ -25,14 +26,19 @@ impl Session {
             for set in sets.iter().filter(|set| one.is_none_or(|one| one.id() == set.id())) {
                 let fields = names.keys(&set.r#match);
                 for member in self.set_members(set)? {
-                    report.row(vec![set.name().into(), show_member(&fields, &member).into()]);
+                    let json = json_member(&fields, &member);
+                    report.row(vec![set.name().into(), Cell::shown(show_member(&fields, &member), json)]);
                 }
             }
             self.print(&report);
             return Ok(());
         };
         let set = names::find(&line.name("a value set")?, "value set", &names.info.value_sets)?;
-        let fields = names.keys(&set.r#match);
+        let mut fields = names.keys(&set.r#match);
+        if let [field] = fields.as_mut_slice() {
+            // A set of plain values: messages name the set.
+            field.name = set.name();
+        }
         let place = line.place();
         let mut given = Vec::new();
         while line.goes_on() {
@@ -55,7 +61,7 @@ impl Session {
         self.write_one(format!("value set {}", set.name()), update(Type::Modify, Entity::ValueSetEntry(written)))
     }
 
-    fn set_members(&mut self, set: &ValueSet) -> Result<Vec<ValueSetMember>, Failure> {
+    pub(super) fn set_members(&mut self, set: &ValueSet) -> Result<Vec<ValueSetMember>, Failure> {
         let filter = ValueSetEntry { value_set_id: set.id(), members: Vec::new() };
         let found = self.client.read(vec![entity(Entity::ValueSetEntry(filter))])?;
         let members = found.into_iter().filter_map(|found| {
@@ -77,7 +83,16 @@ impl Session {
     }
 }
 
-fn show_member(fields: &[Field], member: &ValueSetMember) -> String {
+/// The value of a set with one field; else an object.
+fn json_member(fields: &[Field], member: &ValueSetMember) -> Json {
+    let found = |field: &Field| member.r#match.iter().find(|found| found.field_id == field.id);
+    match fields {
+        [field] => field.json_match(found(field)),
+        fields => fields.iter().map(|field| (field.name.to_string(), field.json_match(found(field)))).collect(),
+    }
+}
+
+pub fn show_member(fields: &[Field], member: &ValueSetMember) -> String {
     let values =
         fields.iter().map(|field| field.show_match(member.r#match.iter().find(|found| found.field_id == field.id)));
     values.collect::<Vec<_>>().join(",")

@@ -1,7 +1,7 @@
 //! The switch's notifications as they come, and packets for it.
 
 use super::Session;
-use super::entries::shown_key;
+use super::entries::key_cell;
 use super::input::{Input, option, seconds, unknown_option};
 use super::write::update;
 use crate::failure::{Failure, code_name};
@@ -82,6 +82,10 @@ impl Session {
             return self.send_packet(&names, input);
         }
         let until = until(&mut input.line()?, None)?;
+        if self.client.report()?.is_some_and(|report| report.cpu_port.is_none()) {
+            let message = "the switch has no CPU port, so no packets come to controllers: start it with --cpu-port N";
+            return Err(Failure::refused(message));
+        }
         self.client.listen()?;
         self.print_notifications(&names, Shown::Packets, until)
     }
@@ -106,7 +110,8 @@ impl Session {
             let label = format!("digest {}", names::name_of(*digest_id, &names.info.digests));
             match self.write_one(label, update(Type::Insert, Entity::DigestEntry(entry))) {
                 Ok(()) => asked.push(entry),
-                Err(Failure::Refused(why)) if why.iter().any(|why| why.contains(code_name(Code::AlreadyExists))) => {}
+                Err(Failure::Refused(why))
+                    if why.iter().any(|why| why.sentence.contains(code_name(Code::AlreadyExists))) => {}
                 Err(failure) => return Err(failure),
             }
         }
@@ -201,10 +206,13 @@ fn packet_event(names: &Names, packet: &PacketIn) -> Event {
     for given in &packet.metadata {
         let field = fields.iter().find(|field| field.id == given.metadata_id);
         let (name, value) = match field {
-            Some(field) => (field.name.to_string(), field.show(&given.value)),
-            None => (given.metadata_id.to_string(), crate::field::show(&given.value, crate::field::Look::Number)),
+            Some(field) => (field.name.to_string(), Cell::shown(field.show(&given.value), field.json(&given.value))),
+            None => {
+                let text = crate::field::show(&given.value, crate::field::Look::Number);
+                (given.metadata_id.to_string(), text.into())
+            }
         };
-        figures.push((name, value.into()));
+        figures.push((name, value));
     }
     figures.push(("length".to_string(), (packet.payload.len() as u64).into()));
     let digits: String = packet.payload.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -230,9 +238,8 @@ fn digest_events(names: &Names, list: &DigestList) -> Vec<Event> {
 fn idle_events(names: &Names, idle: &IdleTimeoutNotification) -> Vec<Event> {
     let events = idle.table_entry.iter().map(|entry| {
         let table = names.info.tables.iter().find(|table| table.id() == entry.table_id);
-        let key = table.map(|table| shown_key(&names.keys(&table.match_fields), entry).trim_start().to_string());
-        let figures =
-            vec![("table".to_string(), table.map(|table| table.name()).into()), ("entry".to_string(), key.into())];
+        let key = table.map_or(Cell::Empty, |table| key_cell(&names.keys(&table.match_fields), entry));
+        let figures = vec![("table".to_string(), table.map(|table| table.name()).into()), ("entry".to_string(), key)];
         Event { kind: "idle", figures }
     });
     events.collect()

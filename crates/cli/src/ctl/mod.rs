@@ -1,7 +1,10 @@
-//! `bacus ctl`: the flags of the client, and its messages.
+//! `bacus ctl`: the flags of the client, its scripts and its help.
+
+mod messages;
+mod prompt;
 
 use crate::run::controllers::socket_folder;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use control::message::runtime::{ForwardingPipelineConfig, forwarding_pipeline_config::Cookie};
@@ -9,8 +12,9 @@ use ctl::{COMMANDS, Client, Failure, Form, Session, Settings, Tls};
 use driver::frontend;
 use driver::options::{Source, Warnings};
 use driver::stdout;
+use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::Read as _;
+use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -19,6 +23,8 @@ const COMPLETION: &str = "completion";
 
 const EXAMPLES: &str = "\
 Examples:
+  bacus ctl                                     a prompt with history and completion
+  bacus ctl add --help                          help on a command
   bacus ctl tables
   bacus ctl add routes 10.0.0.0/8 'forward(port:1, dst:00:00:00:00:00:02, src:00:00:00:00:00:01)'
   bacus ctl show routes
@@ -35,14 +41,14 @@ Shells need quotes around parentheses and &&&.
 
 Exit codes:
   0  success
-  1  the switch has refused the command
+  1  the switch has refused the command, or has no such object
   2  the command cannot be understood
   3  no switch answers";
 
 #[derive(Args)]
 pub struct Arguments {
     /// The switch [default: the one that you run on this machine]
-    #[arg(long, value_name = "ADDRESS:PORT|SOCKET")]
+    #[arg(long, value_name = "ADDRESS:PORT|SOCKET", value_parser = switch_address)]
     connect: Option<String>,
     /// P4Runtime device id [default: the one that the switch reports]
     #[arg(long, value_name = "N")]
@@ -83,13 +89,46 @@ pub struct Arguments {
     /// With `pipeline push`: define a macro
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = driver::flags::definition)]
     define: Vec<String>,
-    /// A command of the list below
-    #[arg(value_name = "COMMAND", required_unless_present = "file", hide_possible_values = true,
-          value_parser = PossibleValuesParser::new(COMMANDS.iter().map(|usage| usage.name).chain([COMPLETION])))]
+    /// Print help; behind a command, help on it
+    #[arg(short, long)]
+    help: bool,
+    /// A command of the list below; without one, a prompt
+    #[arg(value_name = "COMMAND", hide_possible_values = true, value_parser = CommandParser)]
     command: Option<String>,
     /// Arguments of the command
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     words: Vec<String>,
+}
+
+/// Takes any word: the session knows what a wrong one may mean. Shells complete those that there are.
+#[derive(Clone)]
+struct CommandParser;
+
+impl TypedValueParser for CommandParser {
+    type Value = String;
+
+    fn parse_ref(&self, _: &clap::Command, _: Option<&clap::Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        Ok(value.to_string_lossy().into_owned())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = COMMANDS.iter().map(|usage| usage.name).chain([COMPLETION]);
+        Some(Box::new(names.map(PossibleValue::new)))
+    }
+}
+
+/// The address of a server, or the path of a socket.
+fn switch_address(text: &str) -> Result<String, String> {
+    let port = text.rsplit_once(':').filter(|(host, _)| !host.contains(':') || host.ends_with(']'));
+    let has_port = port.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if text.contains('/') || has_port {
+        return Ok(text.to_string());
+    }
+    if Path::new(text).exists() {
+        return Ok(format!("./{text}"));
+    }
+    let host = if text.matches(':').count() > 1 { "[::1]" } else { "192.0.2.1" };
+    Err(format!("it has no port: write ADDRESS:PORT, such as {host}:9559, or the path of a socket"))
 }
 
 /// The commands with their forms, and examples.
@@ -99,13 +138,20 @@ pub fn help() -> String {
         usage.forms.iter().for_each(|form| text.push_str(&format!("  {form}\n")));
         text.push_str(&format!("      {}\n", usage.about));
     }
+    text.push_str("  help [COMMAND]\n      prints help; also COMMAND --help\n");
     text.push_str("  completion bash|zsh|fish\n      prints a completion script for the shell\n");
     format!("{text}\n{EXAMPLES}\n\n{VALUES}")
 }
 
 pub fn run(arguments: &Arguments) -> ExitCode {
-    if arguments.command.as_deref() == Some(COMPLETION) {
-        return completion(&arguments.words);
+    match arguments.command.as_deref() {
+        command if arguments.help => return print_help(command),
+        Some(COMPLETION) => return completion(&arguments.words),
+        Some("help") => return print_help(arguments.words.first().map(String::as_str)),
+        Some(_) | None => {}
+    }
+    if arguments.command.is_none() && arguments.file.is_none() && std::io::stdin().is_terminal() {
+        return prompt(arguments);
     }
     let lines = match script(arguments) {
         Ok(lines) => lines,
@@ -118,17 +164,15 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     let session = settings.and_then(|settings| open(arguments, &settings));
     let mut session = match session {
         Ok(session) => session,
-        Err(failure) => return ended(&failure, &[]),
+        Err(failure) => return messages::print_plainly(&failure),
     };
     let mut worst = None;
+    let file = arguments.file.as_deref();
     for (number, line) in (1..).zip(lines.lines()) {
         let executed = session.execute(line, number);
-        for warning in session.take_warnings() {
-            eprintln!("warning: {}{}", place(arguments, warning.place), warning.message);
-        }
+        messages::print_warnings(&session.take_warnings(), file);
         let Err(failure) = executed else { continue };
-        let said = said(arguments, line, number, &failure);
-        let code = ended(&failure, &said);
+        let code = messages::print_failure(&failure, line, number, file);
         if !arguments.keep_going || matches!(failure, Failure::Unreachable(_)) {
             return code;
         }
@@ -139,6 +183,40 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         return worst.unwrap_or(ExitCode::from(2));
     }
     worst.unwrap_or_else(stdout::end)
+}
+
+/// Commands as the user types them.
+fn prompt(arguments: &Arguments) -> ExitCode {
+    match settings(arguments) {
+        Err(failure) => failure.report(),
+        Ok(settings) => match settings.and_then(|settings| open(arguments, &settings)) {
+            Ok(session) => prompt::run(session),
+            Err(failure) => messages::print_plainly(&failure),
+        },
+    }
+}
+
+/// Help on one command, or on all.
+fn print_help(command: Option<&str>) -> ExitCode {
+    let text = match command {
+        None => {
+            let mut bacus = crate::Arguments::command();
+            bacus.build();
+            let command = bacus.find_subcommand_mut("ctl").expect("it is a command of bacus");
+            command.render_long_help().to_string()
+        }
+        Some(command) => match ctl::help_on(command) {
+            Ok(text) => text,
+            Err(mistake) => {
+                eprintln!("error: {}", mistake.message);
+                return ExitCode::from(2);
+            }
+        },
+    };
+    match stdout::print(&text) {
+        Ok(()) => stdout::end(),
+        Err(failure) => failure.report(),
+    }
 }
 
 fn open(arguments: &Arguments, settings: &Settings) -> Result<Session, Failure> {
@@ -160,12 +238,8 @@ fn open(arguments: &Arguments, settings: &Settings) -> Result<Session, Failure> 
 /// The commands, a line each.
 fn script(arguments: &Arguments) -> Result<String, driver::failure::Failure> {
     match (&arguments.file, &arguments.command) {
-        (Some(file), _) if file.as_os_str() == "-" => {
-            let mut text = String::new();
-            let read = std::io::stdin().read_to_string(&mut text);
-            read.map(|_| text)
-                .map_err(|error| driver::failure::Failure::unreadable(Path::new("standard input"), &error))
-        }
+        (Some(file), _) if file.as_os_str() == "-" => standard_input(),
+        (None, None) => standard_input(),
         (Some(file), _) => {
             std::fs::read_to_string(file).map_err(|error| driver::failure::Failure::unreadable(file, &error))
         }
@@ -176,6 +250,12 @@ fn script(arguments: &Arguments) -> Result<String, driver::failure::Failure> {
             Ok(words.join(" ").replace('\n', " ") + keep)
         }
     }
+}
+
+fn standard_input() -> Result<String, driver::failure::Failure> {
+    let mut text = String::new();
+    let read = std::io::stdin().read_to_string(&mut text);
+    read.map(|_| text).map_err(|error| driver::failure::Failure::unreadable(Path::new("standard input"), &error))
 }
 
 fn settings(arguments: &Arguments) -> Result<Result<Settings, Failure>, driver::failure::Failure> {
@@ -219,41 +299,6 @@ fn config(program: &str, include: &[PathBuf], define: &[String]) -> Result<Forwa
         p4_device_config: text.into_bytes(),
         cookie: Some(Cookie { cookie: hasher.finish() }),
     })
-}
-
-/// The place of commands in a file.
-fn place(arguments: &Arguments, place: stf::Place) -> String {
-    match &arguments.file {
-        Some(file) => format!("{}:{}:{}: ", file.display(), place.line, place.column),
-        None => String::new(),
-    }
-}
-
-/// What the user reads of a failure.
-fn said(arguments: &Arguments, line: &str, number: u32, failure: &Failure) -> Vec<String> {
-    if let Failure::Program(text) = failure {
-        return vec![text.trim_end().to_string()];
-    }
-    let Failure::Mistake(mistake) = failure else {
-        let before = arguments.file.as_ref().map_or_else(String::new, |file| format!("{}:{number}: ", file.display()));
-        return failure.sentences().iter().map(|sentence| format!("error: {before}{sentence}")).collect();
-    };
-    let mut said = vec![format!("error: {}{}", place(arguments, mistake.place), mistake.message)];
-    if arguments.file.is_none() {
-        let caret = " ".repeat(mistake.place.column.saturating_sub(1) as usize);
-        said.extend([format!("  {line}"), format!("  {caret}^")]);
-    }
-    let usage = line.split_whitespace().next().and_then(ctl::usage_of).filter(|_| mistake.message.contains("expected"));
-    said.extend(usage.into_iter().flat_map(|usage| usage.forms).map(|form| format!("usage: {form}")));
-    said
-}
-
-fn ended(failure: &Failure, said: &[String]) -> ExitCode {
-    match said {
-        [] => failure.sentences().iter().for_each(|sentence| eprintln!("error: {sentence}")),
-        said => said.iter().for_each(|line| eprintln!("{line}")),
-    }
-    ExitCode::from(failure.exit_code())
 }
 
 fn completion(words: &[String]) -> ExitCode {
