@@ -164,7 +164,7 @@ fn what_a_controller_reads_is_written_whole_or_not_at_all() {
     let (text, json, bytes, odd) = (named("a.txtpb"), named("a.json"), named("a.bin"), named("a.yaml"));
     let (code, said) = ran(&["compile", &program, "--p4runtime-files", &format!("{text},{odd}")]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("a.yaml: the ending says nothing") && said.contains(".txtpb"), "{said}");
+    assert!(said.contains("a.yaml: the ending does not define the format") && said.contains(".txtpb"), "{said}");
     assert!(!directory.join("a.txtpb").exists(), "nothing is written when one file cannot be");
 
     let entries = named("e.txtpb");
