@@ -21,7 +21,7 @@ pub struct Timeouts {
     pub greeting: Duration,
     /// From the begin of a request to its end. Streams have none.
     pub request: Duration,
-    /// Without anything from the controller, until it is asked for a sign of life.
+    /// Without anything from the controller, until it gets a keepalive.
     pub quiet: Duration,
     /// For that sign.
     pub answer: Duration,

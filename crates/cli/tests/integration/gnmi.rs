@@ -13,7 +13,7 @@ use tonic::transport::{Channel, Endpoint};
 
 const L2FWD: &str = "apps/l2fwd/l2fwd.p4";
 /// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A client of the one switch that has its socket in a folder.
 struct Client {
@@ -89,7 +89,7 @@ impl Client {
 
     /// Waits until a counter is so large.
     fn grows_to(&mut self, port: &str, counter: &str, wanted: u64) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while self.count(port, counter) < wanted {
             assert!(Instant::now() < end, "{counter} of {port} does not come to {wanted}");
         }
@@ -139,17 +139,17 @@ fn an_interface_is_disabled_in_the_system() {
     assert_eq!(client.text("interface/state/oper-status"), ["UP", "UP"]);
     client.enable("port1", false).unwrap();
     assert_eq!(client.text("interface/state/oper-status"), ["DOWN", "UP"]);
-    switch.hears("port 1 (port1) is down (disabled)", PATIENCE);
+    switch.hears("port 1 (port1) is down (disabled)", TIMEOUT);
     assert!(!flags().contains(",UP"), "{}", flags());
     client.enable("port1", true).unwrap();
-    switch.hears("port 1 (port1) is up", PATIENCE);
+    switch.hears("port 1 (port1) is up", TIMEOUT);
     assert!(flags().contains(",UP"), "{}", flags());
     // What the system does is seen as well.
     ip(&["-n", &network.switch, "link", "set", "port2", "down"]).unwrap();
-    switch.hears("port 2 (port2) is", PATIENCE);
+    switch.hears("port 2 (port2) is", TIMEOUT);
     assert_eq!(client.get("interface=port2/config/enabled"), [Value::BoolVal(false)]);
     ip(&["-n", &network.switch, "link", "delete", "port2"]).unwrap();
-    switch.hears("port 2 (port2) is gone", PATIENCE);
+    switch.hears("port 2 (port2) is gone", TIMEOUT);
     assert_eq!(client.text("interface/state/oper-status"), ["UP", "NOT_PRESENT"]);
     assert_eq!(client.enable("port2", true), Err(Code::FailedPrecondition));
     drop(std::fs::remove_dir_all(folder));
@@ -170,7 +170,7 @@ fn without_the_right_to_change_an_interface_its_packets_are_dropped() {
     let mut switch = Switch::start(&prefix, L2FWD, &ports);
     let mut client = Client::new(&folder);
     client.enable("port1", false).unwrap();
-    switch.hears("port 1 (port1) is down (disabled)", PATIENCE);
+    switch.hears("port 1 (port1) is down (disabled)", TIMEOUT);
     let shown = said(network.inside(&network.switch, "ip").args(["link", "show", "port1"])).unwrap();
     assert!(shown.contains(",UP"), "{shown}");
     let transmit = || network.does(1, &["transmit", &format!("0200000000090200000000010800{}", "00".repeat(46)), "3"]);

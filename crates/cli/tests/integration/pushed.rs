@@ -46,12 +46,12 @@ fn entries_belong_to_the_program_of_the_command_line() {
     fs::create_dir_all(&folder).unwrap();
     let (entries, other) = (folder.join("entries.stf"), folder.join("other.p4"));
     fs::write(&entries, "add hosts 3 drop()\n").unwrap();
-    fs::write(&other, fs::read_to_string(objects()).unwrap().replace("hosts", "stations")).unwrap();
+    fs::write(&other, fs::read_to_string(objects()).unwrap().replace("hosts", "neighbours")).unwrap();
     let Some(switch) = start("pushed-entries", &["--entries", &entries.display().to_string()]) else { return };
     assert!(switch.ok(&["show", "hosts"]).contains("drop"));
     let (named, other) = (other.display().to_string(), switch.run(&["pipeline", "push", &other.display().to_string()]));
     assert!(other.status.success(), "{named}: {}", String::from_utf8_lossy(&other.stderr));
-    switch.ok(&["show", "stations"]);
+    switch.ok(&["show", "neighbours"]);
     fs::remove_dir_all(&folder).unwrap();
 }
 

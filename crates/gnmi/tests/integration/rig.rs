@@ -10,7 +10,7 @@ use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Code, Streaming};
 
 /// Longer than any answer takes.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 #[derive(Default)]
 pub struct Ports {
@@ -102,7 +102,7 @@ impl Rig {
     pub async fn leaves(&mut self, text: &str) -> Result<Vec<String>, Code> {
         let request = GetRequest { path: vec![path(text)], encoding: Encoding::Proto.into(), ..Default::default() };
         let notifications = self.get(request).await?;
-        assert_eq!(notifications.len(), 1, "one path was asked for");
+        assert_eq!(notifications.len(), 1, "one path was requested");
         Ok(updates(&notifications[0]))
     }
 
@@ -130,7 +130,7 @@ pub struct Stream {
 impl Stream {
     /// The next answer; none at the end of the stream.
     pub async fn next(&mut self) -> Result<Option<subscribe_response::Response>, Code> {
-        let message = tokio::time::timeout(PATIENCE, self.answers.message()).await.expect("an answer comes in time");
+        let message = tokio::time::timeout(TIMEOUT, self.answers.message()).await.expect("an answer comes in time");
         Ok(message.map_err(|status| status.code())?.and_then(|message| message.response))
     }
 
