@@ -19,12 +19,12 @@ const STATE: &str = "\
     counters set tags 2 packets 9\n\
     meters set rates 2 cir 1000 cburst 100\n\
     registers set seen 3 77\n\
-    multicast add 4 net_ring0 2:7|1:3 metadata 0x09\n\
+    multicast add 4 net_ring0 63:7|1:3 metadata 0x09\n\
     sessions add 5 net_ring0 length 64 class 2\n\
     value-sets set tagged 0x8100 0x88a8\n";
 
 /// A selector has either members and groups, or sets of actions.
-const ONE_SHOT: &str = "add balance 0x77 one of forward(port:1)*2 watch 3, forward(2)\n";
+const ONE_SHOT: &str = "add balance 0x77 one of forward(port:1)*2 watch 63, forward(2)\n";
 
 #[test]
 fn a_dump_gives_another_switch_the_same_state() {
@@ -52,7 +52,7 @@ fn a_dump_gives_another_switch_the_same_state() {
     assert_eq!(words(&other.ok(&["show", "hosts"]))[1], ["default", "drop()"]);
     assert!(other.script(ONE_SHOT, &[]).status.success());
     let sets = other.ok(&["dump"]);
-    assert!(sets.contains("one of forward(port:1)*2 watch 3, forward(port:2)"), "{sets}");
+    assert!(sets.contains("one of forward(port:1)*2 watch 63, forward(port:2)"), "{sets}");
     assert!(switch.script(&sets, &[]).status.success());
     assert_eq!(switch.ok(&["dump"]), sets);
 }
@@ -142,7 +142,7 @@ fn json_has_objects_and_names_kinds() {
     switch.ok(&["clear", "all"]);
     assert!(switch.script(ONE_SHOT, &[]).status.success());
     let set = &lines(&["show", "balance", "0x77"])[0]["action"]["one_of"][0];
-    assert_eq!((&set["weight"], &set["watch"]), (&2.into(), &3.into()));
+    assert_eq!((&set["weight"], &set["watch"]), (&2.into(), &63.into()));
     switch.ok(&["registers", "set", "seen", "3", "77"]);
     assert_eq!(lines(&["registers", "seen", "3"])[0]["value"], 77);
     assert_eq!(lines(&["tables"])[0]["actions"], serde_json::json!(["forward", "to_controller", "drop"]));
