@@ -94,7 +94,7 @@ pub fn names(program: &Program) -> CNames {
 
 /// The whole file, in an order in which everything is declared before it is used.
 fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, (plan, custom): (&str, &CustomCode)) -> Vec<Item> {
-    let code: Vec<Item> = nodes.written.iter().flat_map(|written| written.items.clone()).collect();
+    let code: Vec<Item> = nodes.written.iter().flat_map(|written| written.items.clone()).map(outlined).collect();
     let way = HotPath::new(unit, nodes);
     let mut used = Words::new();
     storage::words(&code, &mut used);
@@ -193,12 +193,28 @@ fn enumerations(unit: &Unit) -> Vec<Item> {
 /// node to node, so that a function of its own costs little, and compilers need half of their time for it.
 const MOST_INLINED: usize = 5000;
 
-fn length(written: &[node::Written]) -> usize {
+/// Statements of a node's function at most that is inlined. Compilers need time quadratic in its branches to keep a
+/// packet's state in registers, and registers have no room for it: 300 headers, each made invalid under a condition,
+/// took gcc 23 s.
+const MOST_IN_NODE: usize = 400;
+
+fn length(items: &[Item]) -> usize {
     fn of(body: &[Stmt]) -> usize {
         body.iter().map(|statement| 1 + statement.bodies().into_iter().map(|inner| of(inner)).sum::<usize>()).sum()
     }
-    let items = written.iter().flat_map(|written| &written.items);
-    items.map(|item| if let Item::Function { body, .. } = item { of(body) } else { 0 }).sum()
+    items.iter().map(|item| if let Item::Function { body, .. } = item { of(body) } else { 0 }).sum()
+}
+
+/// The function of a large node is not inlined.
+fn outlined(mut item: Item) -> Item {
+    let is_large = length(std::slice::from_ref(&item)) > MOST_IN_NODE;
+    if let Item::Function { of, .. } = &mut item
+        && is_large
+        && let Some(result) = of.strip_prefix("INLINE ")
+    {
+        *of = format!("static __attribute__((noinline)) {result}");
+    }
+    item
 }
 
 /// The plain walk, which copies need in every plan, and the loops of a batched one.
@@ -213,7 +229,8 @@ fn walks(unit: &Unit, written: &[node::Written], entry: NodeId) -> Vec<Item> {
             parameters.push("enum node at".to_string());
         }
         items.push(Item::Comment("A packet's control flow through the graph.".to_string()));
-        let is_shared = unit.copies() && length(written) > MOST_INLINED;
+        let all: usize = written.iter().map(|written| length(&written.items)).sum();
+        let is_shared = unit.copies() && all > MOST_INLINED;
         let of = if is_shared { "static __attribute__((noinline)) void" } else { "INLINE void" }.to_string();
         items.push(Item::Function { of, name: "walk".to_string(), parameters, body });
         items.push(Item::Blank);

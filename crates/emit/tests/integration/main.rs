@@ -11,6 +11,7 @@ mod generate;
 mod golden;
 mod header_aliasing;
 mod installed;
+mod large_nodes;
 mod names;
 mod random;
 mod references;
