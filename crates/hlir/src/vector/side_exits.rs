@@ -155,8 +155,12 @@ impl Run<'_> {
     /// The outcome of misses at a node.
     fn missed(&mut self, node: NodeId) -> Option<BulkDrop> {
         let program = self.program;
-        let NodeKind::Apply { table, next, .. } = &program.nodes[node].kind else { return None };
-        let table = &program.tables[*table];
+        let NodeKind::Apply { table: id, next, .. } = &program.nodes[node].kind else { return None };
+        // The index of the default action's direct counter is that of its record.
+        if program.counters.values().any(|counter| counter.table == Some(*id)) {
+            return None;
+        }
+        let table = &program.tables[*id];
         if table.keys.is_empty() || table.profile.is_some() || table.add_on_miss || table.punt_on_miss {
             return None;
         }

@@ -44,6 +44,18 @@ fn exits_of_a_router_are_bulk_drops() {
     assert_eq!((missed.counted[0].index, missed.counted.len(), missed.reason.as_str()), (5, 1, "ingress drop"));
 }
 
+/// The counter of the default action counts each miss, at an index that only its record has.
+#[test]
+fn misses_of_a_table_with_direct_counters_commit_one_by_one() {
+    for automatic in ["", " automatic"] {
+        let counted = format!("counter lookups: packets of Router.routes{automatic}\n\ntable Router.routes ");
+        let text = ROUTER.replacen("table Router.routes ", &counted, 1);
+        assert_ne!(text, ROUTER);
+        let (exits, _) = leavers_of(&text, FRONT).expect("a router drops them");
+        assert_eq!(exits.missed, None);
+    }
+}
+
 /// A switch that drops packets with `v` = 7, without its tables and the nodes before them.
 const BEGIN: &str = "program checks for none
 header h: h_t { a: 8, b: 24, c: 32 }
