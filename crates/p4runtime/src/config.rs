@@ -53,7 +53,7 @@ impl Device {
         Ok(())
     }
 
-    fn commit_saved(&self, has_config: bool) -> Outcome {
+    pub fn commit_saved(&self, has_config: bool) -> Outcome {
         if has_config {
             return Err(Failure::invalid("a commit takes the config that was saved: it brings none"));
         }
@@ -117,6 +117,14 @@ impl Device {
         };
         Ok(ForwardingPipelineConfig { p4info, p4_device_config, cookie: pipeline.config.cookie })
     }
+}
+
+/// Compiles a config and saves it, for whom no election counts.
+pub fn save(device: &Device, config: ForwardingPipelineConfig) -> Outcome {
+    let _one_at_a_time = lock(&device.configuring);
+    let prepared = device.verify(&config)?;
+    *lock(&device.saved) = Some(Saved::new(prepared, config));
+    Ok(())
 }
 
 /// A pipeline that the process runs already when the server starts.

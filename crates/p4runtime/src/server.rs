@@ -5,6 +5,7 @@ use crate::device::{Device, Losses};
 use crate::events::{self, Events};
 use crate::grpc::Grpc;
 use crate::incoming::{Connections, Listener};
+use crate::pipelines::Pipelines;
 use crate::service::server::p4_runtime_server::P4RuntimeServer;
 use crate::service::switch_server::switch_server::SwitchServer;
 use crate::settings::Settings;
@@ -111,6 +112,11 @@ impl Server {
     /// Through which the process notifies controllers of what happens.
     pub fn events(&self) -> Events {
         self.events.clone()
+    }
+
+    /// For servers of other protocols in the same process.
+    pub fn pipelines(&self) -> Pipelines {
+        Pipelines(self.device.clone())
     }
 
     pub fn lost(&self) -> Lost {

@@ -110,7 +110,7 @@ fn tell_ready(arguments: &Arguments, running: &Running) {
     };
     let ports = running.ports.iter().map(port).collect::<Vec<String>>().join(", ");
     let ports = if ports.is_empty() { "no ports".to_string() } else { format!("ports {ports}") };
-    let controllers = arguments.controllers.said(&running.server);
+    let controllers = arguments.controllers.said(&running.server, running.thrift.as_ref());
     let waits = if running.relay.switch.lock().engine().is_none() { "; waiting for a pipeline" } else { "" };
     eprintln!("ready: {ports}; entries {}; workers {}{controllers}{waits}", running.entries, running.workers);
 }

@@ -10,7 +10,7 @@ use clap::Args;
 use driver::failure::Failure;
 use gnmi::Interfaces;
 use native::{MissHandler, Replay};
-use p4runtime::{Server, Settings, Tls};
+use p4runtime::{Pipelines, Server, Settings, Target, Tls};
 use runtime::open_files;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -26,7 +26,10 @@ pub struct Controllers {
     /// Serve P4Runtime and gNMI there, as 0.0.0.0:9559; repeatable
     #[arg(long = "p4runtime", value_name = "ADDRESS:PORT", value_parser = address)]
     addresses: Vec<SocketAddr>,
-    /// Device id of P4Runtime
+    /// Serve the Thrift services of BMv2 there, as 0.0.0.0:9090, for simple_switch_CLI and p4-utils
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
+    thrift: Option<SocketAddr>,
+    /// Device id of P4Runtime and Thrift
     #[arg(long, value_name = "N", default_value_t = 1)]
     device_id: u64,
     /// Port of packet-ins and packet-outs; without it, the switch has neither
@@ -76,7 +79,7 @@ impl Controllers {
         self.miss_handler.as_ref().map(load).transpose()
     }
 
-    /// Starts the server, with gNMI beside P4Runtime. `built` is the pipeline that runs already.
+    /// Starts the servers: P4Runtime with gNMI beside it, and Thrift. `built` is the pipeline that runs already.
     pub fn serve<L: Replay>(
         &self,
         switch: &Shared<L>,
@@ -84,7 +87,7 @@ impl Controllers {
         built: Option<&Built>,
         (control, ports): (ControlThread, PortNumbers),
         interfaces: Arc<dyn Interfaces>,
-    ) -> Result<Server, Failure> {
+    ) -> Result<(Server, Option<bm_runtime::Server>), Failure> {
         let settings = Settings {
             device_id: self.device_id,
             addresses: self.addresses.clone(),
@@ -96,10 +99,28 @@ impl Controllers {
             ..Settings::default()
         };
         let switch = switch.clone();
-        let target = controller::Controller { switch, builder, cpu_port: self.cpu_port, control, ports };
+        let target = Arc::new(controller::Controller { switch, builder, cpu_port: self.cpu_port, control, ports });
         let running = built.map(|built| (built.program.clone(), controller::config_of(&built.program)));
-        Server::start(settings, Arc::new(target), running)
-            .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))
+        let server = Server::start(settings, target.clone(), running)
+            .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))?;
+        let thrift = self.thrift.map(|address| self.serve_thrift(address, target, server.pipelines())).transpose()?;
+        Ok((server, thrift))
+    }
+
+    fn serve_thrift(
+        &self,
+        address: SocketAddr,
+        target: Arc<dyn Target>,
+        pipelines: Pipelines,
+    ) -> Result<bm_runtime::Server, Failure> {
+        let settings = bm_runtime::Settings {
+            device_id: self.device_id,
+            pipelines: Some(pipelines),
+            log: |sentence| eprintln!("note: Thrift: {sentence}"),
+            ..bm_runtime::Settings::default()
+        };
+        bm_runtime::Server::start(address, settings, target)
+            .map_err(|error| Failure::environment(format!("--thrift: {address}: {error}")))
     }
 
     /// As many as the process may have open files, without those that the switch needs itself.
@@ -118,16 +139,18 @@ impl Controllers {
 
     /// Whether controllers are to come from elsewhere: the switch waits for them.
     pub fn are_expected(&self) -> bool {
-        !self.addresses.is_empty()
+        !self.addresses.is_empty() || self.thrift.is_some()
     }
 
     /// For the line that reports that the switch is ready.
-    pub fn said(&self, server: &Server) -> String {
+    pub fn said(&self, server: &Server, thrift: Option<&bm_runtime::Server>) -> String {
         let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
-        match addresses.is_empty() {
+        let p4runtime = match addresses.is_empty() {
             true => String::new(),
             false => format!("; P4Runtime {} device {}", addresses.join(" "), self.device_id),
-        }
+        };
+        let thrift = thrift.map(|server| format!("; Thrift {}", server.address())).unwrap_or_default();
+        p4runtime + &thrift
     }
 }
 

@@ -81,7 +81,7 @@ pub struct Arguments {
     #[command(flatten)]
     source: Source,
     /// The device for port N of the program; repeatable
-    #[arg(long = "port", value_name = "N=DEVICE", required_unless_present = "addresses")]
+    #[arg(long = "port", value_name = "N=DEVICE", required_unless_present_any = ["addresses", "thrift"])]
     ports: Vec<Port>,
     #[command(flatten)]
     controllers: Controllers,
@@ -138,6 +138,7 @@ pub struct Running {
     pub relay: Relay<DpdkLane>,
     /// Ends before the switch does.
     pub server: Server,
+    pub thrift: Option<bm_runtime::Server>,
     /// Of clients, for the control thread.
     pub requests: Requests,
     pub dpdk: Arc<Dpdk>,
@@ -298,10 +299,11 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));
     let numbers = PortNumbers::new(port_numbers(arguments).into_iter());
     let (builder, shown) = (builder(arguments, built), interfaces.clone());
-    let server = arguments.controllers.serve(&switch, builder, built, (control, numbers.clone()), shown)?;
+    let (server, thrift) = arguments.controllers.serve(&switch, builder, built, (control, numbers.clone()), shown)?;
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),
         server,
+        thrift,
         numbers,
         requests,
         dpdk,

@@ -1,0 +1,26 @@
+//! The Thrift services of BMv2: how `simple_switch_CLI`, p4-utils and other clients of `simple_switch` control a switch.
+//!
+//! [`Server`] serves them over the same [`p4runtime::Target`] as the P4Runtime server; [`Connection`] and the clients are the other end.
+
+mod cells;
+mod client;
+mod convert;
+pub mod description;
+mod device;
+mod handler;
+mod handles;
+mod multicast;
+mod profiles;
+pub mod replication;
+mod server;
+mod service;
+pub mod standard;
+mod state;
+mod tables;
+mod wire;
+
+pub use client::Connection;
+pub use device::Settings;
+pub use server::Server;
+pub use service::{CallError, Undeclared};
+pub use wire::Binary;

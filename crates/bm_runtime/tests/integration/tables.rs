@@ -1,0 +1,178 @@
+//! Entries and default actions.
+
+use crate::rig::{Rig, messages};
+use crate::{Switch, action, add_host, bytes, exact, frame, lpm, priority, ternary, text};
+use bm_runtime::Settings;
+use bm_runtime::standard::{AddEntryOptions, MatchParameter, MatchRange, MatchType, StandardClient};
+
+fn hosts() -> String {
+    "ingress.hosts".to_string()
+}
+
+#[test]
+fn an_entry_forwards_until_it_is_deleted() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    assert_eq!(add_host(&mut connection, 1, 4), Ok(0));
+    assert_eq!(add_host(&mut connection, 2, 5), Ok(1));
+    assert_eq!(switch.ports_of(1, &frame(1)), [4]);
+    assert_eq!(add_host(&mut connection, 1, 6), Err("DuplicateEntry".to_string()));
+
+    let mut client = StandardClient(&mut connection);
+    let forward = "ingress.forward".to_string();
+    text(client.bm_mt_modify_entry(0, hosts(), 0, forward, vec![bytes(7, 2)])).expect("the entry is there");
+    assert_eq!(switch.ports_of(1, &frame(1)), [7]);
+    assert_eq!(text(client.bm_mt_get_num_entries(0, hosts())), Ok(2));
+
+    text(client.bm_mt_delete_entry(0, hosts(), 0)).expect("the entry is there");
+    assert!(switch.ports_of(1, &frame(1)).is_empty(), "the default action drops");
+    assert_eq!(text(client.bm_mt_delete_entry(0, hosts(), 0)), Err("InvalidHandle".to_string()));
+    assert_eq!(add_host(&mut connection, 3, 4), Ok(1 << 24), "the slot is used again, with another version");
+    let mut client = StandardClient(&mut connection);
+    assert_eq!(text(client.bm_mt_delete_entry(0, hosts(), 0)), Err("ExpiredHandle".to_string()));
+    text(client.bm_mt_clear_entries(0, hosts(), false)).expect("the table can be written");
+    assert_eq!(text(client.bm_mt_get_num_entries(0, hosts())), Ok(0));
+    assert_eq!(add_host(&mut connection, 3, 4), Ok(2 << 24));
+}
+
+#[test]
+fn names_are_known_in_full_and_by_their_end() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let mut add = |table: &str, action: &str, data: u64| {
+        let (key, data) = (vec![exact(data, 6)], vec![bytes(data, 2)]);
+        text(client.bm_mt_add_entry(0, table.to_string(), key, action.to_string(), data, AddEntryOptions::default()))
+    };
+    assert_eq!(add("hosts", "forward", 3), Ok(0));
+    assert_eq!(add("host", "forward", 4), Err("InvalidTableName".to_string()));
+    assert_eq!(add("hosts", "set_vrf", 4), Err("InvalidActionName".to_string()));
+    assert_eq!(add("paths", "forward", 4), Err("WrongTableType".to_string()), "its entries have members or groups");
+}
+
+#[test]
+fn keys_and_data_must_fit() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let mut add = |key: Vec<MatchParameter>, data: Vec<bm_runtime::Binary>| {
+        text(client.bm_mt_add_entry(0, hosts(), key, "forward".to_string(), data, AddEntryOptions::default()))
+    };
+    let bad_key = Err("BadMatchKey".to_string());
+    assert_eq!(add(vec![], vec![bytes(1, 2)]), bad_key);
+    assert_eq!(add(vec![exact(1 << 48, 7)], vec![bytes(1, 2)]), bad_key);
+    assert_eq!(add(vec![lpm(1, 6, 8)], vec![bytes(1, 2)]), bad_key);
+    let bad_data = Err("BadActionData".to_string());
+    assert_eq!(add(vec![exact(1, 6)], vec![]), bad_data);
+    assert_eq!(add(vec![exact(1, 6)], vec![bytes(512, 2)]), bad_data, "a port has nine bits");
+    assert_eq!(add(vec![exact(1, 6)], vec![bytes(511, 2)]), Ok(0));
+}
+
+#[test]
+fn entries_are_read_as_bmv2_has_them() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let dport = MatchParameter {
+        kind: MatchType::Range,
+        range: Some(MatchRange { start: bytes(80, 2), end: bytes(443, 2) }),
+        ..MatchParameter::default()
+    };
+    let class = ternary(0x12, 0xff, 1);
+    let key = vec![ternary(0x0a00_0000, 0xff00_0000, 4), dport, class];
+    let acl = "ingress.acl".to_string();
+    let added = client.bm_mt_add_entry(0, acl.clone(), key.clone(), "drop".to_string(), vec![], priority(7));
+    assert_eq!(text(added), Ok(0));
+    let entries = text(client.bm_mt_get_entries(0, acl.clone())).expect("the table is there");
+    let [entry] = entries.as_slice() else { panic!("one entry: {entries:?}") };
+    assert_eq!((&entry.match_key, &entry.options, entry.entry_handle), (&key, &priority(7), 0));
+    assert_eq!(action(&entry.action_entry), ("ingress.drop", vec![]));
+    assert_eq!(text(client.bm_mt_get_entry_from_key(0, acl, key, priority(7))).as_ref(), Ok(entry));
+    let fixed = text(client.bm_mt_get_entries(0, "fixed".to_string())).expect("the table is there");
+    let shown: Vec<_> = fixed.iter().map(|entry| (entry.entry_handle, entry.match_key[0].clone())).collect();
+    assert_eq!(shown, [(0, exact(7, 2)), (1, exact(8, 2))], "the program's own entries have the first handles");
+    let deleted = text(client.bm_mt_delete_entry(0, "fixed".to_string(), 0));
+    assert_eq!(deleted, Err("ImmutableEntries".to_string()));
+}
+
+#[test]
+fn the_smaller_priority_wins() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    for (port, given) in [(3, 20), (2, 10)] {
+        let key = vec![
+            ternary(0, 0, 4),
+            MatchParameter {
+                kind: MatchType::Range,
+                range: Some(MatchRange { start: bytes(0, 2), end: bytes(0xffff, 2) }),
+                ..MatchParameter::default()
+            },
+            ternary(0, 0, 1),
+        ];
+        let data = vec![bytes(port, 2)];
+        text(client.bm_mt_add_entry(0, "acl".to_string(), key, "forward".to_string(), data, priority(given)))
+            .expect("the entry suits");
+    }
+    text(client.bm_parse_vset_add(0, "parse.ipv4_types".to_string(), bytes(0x800, 2))).expect("the set is there");
+    let mut packet = frame(1);
+    packet[12..14].copy_from_slice(&[8, 0]);
+    assert_eq!(switch.ports_of(1, &packet), [2]);
+}
+
+#[test]
+fn default_actions_are_set_and_reset() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let set = client.bm_mt_set_default_action(0, hosts(), "ingress.forward".to_string(), vec![bytes(9, 2)]);
+    text(set).expect("the action may be the default");
+    assert_eq!(switch.ports_of(1, &frame(1)), [9]);
+    let entry = text(client.bm_mt_get_default_entry(0, hosts())).expect("the table is there");
+    assert_eq!(action(&entry), ("ingress.forward", vec![vec![0, 9]]));
+    text(client.bm_mt_reset_default_entry(0, hosts())).expect("the table is there");
+    assert!(switch.ports_of(1, &frame(1)).is_empty());
+    let constant = client.bm_mt_set_default_action(0, "acl".to_string(), "drop".to_string(), vec![]);
+    assert_eq!(text(constant), Err("DefaultActionIsConst".to_string()));
+}
+
+#[test]
+fn both_servers_see_one_table() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    add_host(&mut connection, 1, 4).expect("the entry suits");
+    let mut primary = switch.rig.primary();
+    let entry = messages::table(messages::host(1, 4));
+    let read = primary.read(entry.clone());
+    assert!(read.len() == 1 && read[0] == entry, "{read:?}");
+    primary.delete(entry.clone()).expect("the entry is there");
+    let mut client = StandardClient(&mut connection);
+    assert_eq!(text(client.bm_mt_get_num_entries(0, hosts())), Ok(0));
+    assert_eq!(text(client.bm_mt_delete_entry(0, hosts(), 0)), Err("InvalidHandle".to_string()));
+    primary.insert(entry).expect("there is room");
+    let entries = text(client.bm_mt_get_entries(0, hosts())).expect("the table is there");
+    assert_eq!(entries.len(), 1);
+    text(client.bm_mt_delete_entry(0, hosts(), entries[0].entry_handle)).expect("it has a handle");
+    assert!(switch.ports_of(1, &frame(1)).is_empty());
+}
+
+#[test]
+fn entries_age_where_the_table_supports_it() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    add_host(&mut connection, 1, 4).expect("the entry suits");
+    let mut client = StandardClient(&mut connection);
+    text(client.bm_mt_set_entry_ttl(0, hosts(), 0, 2500)).expect("the table has timeouts");
+    let entry = text(client.bm_mt_get_entry(0, hosts(), 0)).expect("the entry is there");
+    assert_eq!(entry.life.map(|life| (life.timeout_ms, life.time_since_hit_ms)), Some((2500, 0)));
+    let refused = text(client.bm_mt_set_entry_ttl(0, "acl".to_string(), 0, 1));
+    assert_eq!(refused, Err("AgeingDisabled".to_string()));
+}
+
+#[test]
+fn without_a_program_there_are_no_names() {
+    let switch = Switch::with(Settings::default(), Rig::empty());
+    let mut connection = switch.connect();
+    assert_eq!(add_host(&mut connection, 1, 4), Err("InvalidTableName".to_string()));
+    assert_eq!(text(StandardClient(&mut connection).bm_get_config()), Ok("{}".to_string()));
+}
