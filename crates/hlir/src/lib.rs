@@ -3,6 +3,7 @@
 //! The program is the algorithm and the plan is the schedule. They are two values, so that the interpreter can ignore the second and every
 //! experiment is a list of plans. Both print as text and parse back to equal values; `docs/hlir.md` is the reference of that text.
 
+pub mod build;
 pub mod constant_entries;
 mod deferral;
 pub mod diagnostic;

@@ -5,9 +5,10 @@
 
 mod operators;
 
+pub use hlir::build::arithmetic::wrap;
 use std::sync::Arc;
 
-use num_bigint::{BigInt, Sign};
+use num_bigint::BigInt;
 
 pub use operators::{Mistake, binary, concatenate, slice, unary};
 
@@ -44,19 +45,6 @@ impl Value {
     pub fn boolean(&self) -> Option<bool> {
         if let Value::Bool(value) = self { Some(*value) } else { None }
     }
-}
-
-/// Brings a number into the range of a type by dropping the high bits, as casts and arithmetic do.
-pub fn wrap(value: &BigInt, width: u32, signed: bool) -> BigInt {
-    let modulus = BigInt::from(1) << width;
-    let mut rest = value % &modulus;
-    if rest.sign() == Sign::Minus {
-        rest += &modulus;
-    }
-    if signed && width > 0 && (&rest >> (width - 1)) != BigInt::ZERO {
-        rest -= modulus;
-    }
-    rest
 }
 
 /// Whether a number is in the range of `bit<width>` or `int<width>`.

@@ -10,7 +10,6 @@
 
 mod aliasing;
 mod architecture;
-mod arithmetic;
 mod assign;
 mod call;
 mod control;
@@ -20,10 +19,8 @@ mod entries;
 mod expression;
 mod externs;
 mod fixed;
-mod graph;
 mod interface;
 mod loops;
-mod names;
 mod notes;
 mod objects;
 mod operators;
@@ -43,6 +40,7 @@ mod walk;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use hlir::build::{arithmetic, graph};
 use hlir::diagnostic::Diagnostic;
 use hlir::source::{SourceMap, Span};
 use hlir::{HeaderId, NodeId, Notes, Program};
@@ -50,11 +48,11 @@ use hlir::{HeaderId, NodeId, Notes, Program};
 use crate::check::{Checked, TARGET_LIMIT, is_target_limit};
 use crate::types::{Type, substitute};
 use effects::Touch;
-use graph::{Graph, Role};
-use names::Names;
+use hlir::build::graph::{Graph, Role};
+use hlir::build::names::Names;
+use hlir::build::slots::Slots;
 use objects::Objects;
 use scope::Scope;
-use storage::Slots;
 
 /// The result of lowering a part of the program; an error ends the part, not the run.
 pub(crate) type Lowered<T> = Result<T, Diagnostic>;
@@ -233,16 +231,7 @@ impl<'a> Lowering<'a> {
     /// Turns the blocks into nodes.
     fn finish(&mut self) {
         let graph = std::mem::take(&mut self.graph);
-        let roots: Vec<NodeId> = self.program.entry.into_iter().chain(self.roots.iter().copied()).collect();
-        let (nodes, map) = graph.finish(&roots, &mut self.names);
-        let to = |id: NodeId| map.get(&id).copied().unwrap_or(id);
-        self.program.nodes = nodes;
-        self.program.entry = self.program.entry.map(to);
-        for (_, parser) in self.program.parsers.iter_mut() {
-            parser.start = to(parser.start);
-            parser.accept = to(parser.accept);
-            parser.reject = to(parser.reject);
-        }
+        hlir::build::finish(&mut self.program, graph, &mut self.names, &self.roots);
         self.finish_interface();
     }
 

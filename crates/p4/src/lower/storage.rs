@@ -3,18 +3,14 @@
 //! A `Storage` is the tree of a P4 type with places at its leaves. Variables are made when they are first used (`Slot`), so a program has
 //! only those that matter to it.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
-use hlir::{FieldRef, Header, HeaderId, Notes, Place, Variable, VariableId};
+pub use hlir::build::slots::Slot;
+use hlir::{FieldRef, Header, HeaderId, Notes, Place, VariableId};
 
 use super::Lowering;
 use super::value::Value;
 use crate::types::Type;
-
-/// A variable that exists as soon as something reads or writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slot(u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leaf {
@@ -43,33 +39,6 @@ pub enum Storage {
     },
     /// Of a type that takes no bits: an extern or void.
     Nothing,
-}
-
-#[derive(Debug)]
-struct SlotData {
-    name: String,
-    of_type: hlir::Type,
-    notes: Notes,
-    variable: Option<VariableId>,
-}
-
-/// All slots, and which headers are members of one union.
-#[derive(Debug, Default)]
-pub struct Slots {
-    slots: Vec<SlotData>,
-    /// The other members of the union that a header is a member of.
-    siblings: HashMap<HeaderId, Vec<HeaderId>>,
-}
-
-impl Slots {
-    pub fn siblings(&self, header: HeaderId) -> &[HeaderId] {
-        self.siblings.get(&header).map_or(&[], Vec::as_slice)
-    }
-
-    /// The variable of a slot, if anything has used it.
-    pub fn variable(&self, slot: Slot) -> Option<VariableId> {
-        self.slots[slot.0 as usize].variable
-    }
 }
 
 impl Storage {
@@ -131,20 +100,11 @@ impl Storage {
 
 impl<'a> Lowering<'a> {
     pub fn slot(&mut self, name: &str, of_type: hlir::Type, notes: Notes) -> Slot {
-        self.slots.slots.push(SlotData { name: name.to_string(), of_type, notes, variable: None });
-        Slot(self.slots.slots.len() as u32 - 1)
+        self.slots.add(name, of_type, notes)
     }
 
     pub fn variable(&mut self, slot: Slot) -> VariableId {
-        let data = &mut self.slots.slots[slot.0 as usize];
-        if let Some(variable) = data.variable {
-            return variable;
-        }
-        let name = self.names.storage(&data.name);
-        let variable = Variable { name, kind: data.of_type, notes: std::mem::take(&mut data.notes) };
-        let id = self.program.variables.alloc(variable);
-        data.variable = Some(id);
-        id
+        self.slots.used(slot, &mut self.names, &mut self.program)
     }
 
     pub fn place(&mut self, leaf: Leaf) -> Place {
@@ -195,10 +155,7 @@ impl<'a> Lowering<'a> {
                 };
                 let members: Rc<[Storage]> = fields.iter().map(allocate).collect();
                 let headers: Vec<HeaderId> = members.iter().flat_map(Storage::headers).collect();
-                for header in &headers {
-                    let others = headers.iter().copied().filter(|other| other != header).collect();
-                    self.slots.siblings.insert(*header, others);
-                }
+                self.slots.unite(&headers);
                 Storage::Union(members)
             }
             Type::Tuple(parts) | Type::ListLiteral { elements: parts, .. } => {

@@ -1,23 +1,19 @@
-//! The architecture v1model: the nodes around the program's own parser and controls, as BMv2's simple_switch has them.
-//!
-//! What a program asks for by calling `clone`, `resubmit` and the like is noted in hidden variables, which the buffering managers test at the
-//! end of ingress, at the end of egress and at the output. There is a rule only for what a program can ask for.
+//! The parts of a v1model program: its parser and controls are lowered here, and connected by [`hlir::build::v1model`].
 
 use std::collections::{BTreeSet, HashMap};
 
+use hlir::build::v1model::{self, Ends, Metadata, Parts, Request};
+use hlir::build::{Builder, Known};
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
-use hlir::{
-    Binary, Bytes, Effect, Expression as Hlir, HeaderId, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule,
-    VariableId,
-};
+use hlir::{Expression as Hlir, HeaderId, Notes, Place, VariableId};
 
 use super::Architecture;
 use crate::ast::walk::declaration_expressions;
 use crate::ast::{DeclarationId, Expression, ExpressionKind};
 use crate::check::Callee;
 use crate::lower::effects::Touch;
-use crate::lower::graph::{EndKind, Role};
+use crate::lower::graph::Role;
 use crate::lower::objects::{Object, ObjectId, Package};
 use crate::lower::scope::Binding;
 use crate::lower::storage::{Leaf, Slot, Storage};
@@ -35,8 +31,8 @@ pub struct State {
     pub hidden: HashMap<String, Storage>,
     /// Metadata that each field list keeps.
     pub lists: HashMap<u32, Vec<Slot>>,
-    /// Field lists that each request was made with: `clone_i2e`, `clone_e2e`, `resubmit`, `recirculate`.
-    pub requests: HashMap<&'static str, Vec<u32>>,
+    /// Field lists that each request was made with.
+    pub requests: HashMap<Request, Vec<u32>>,
     /// All user and standard metadata.
     pub metadata: Vec<Slot>,
     pub digests: HashMap<String, hlir::DigestId>,
@@ -47,12 +43,6 @@ pub struct State {
     pub mirror_slots: BTreeSet<u64>,
     /// The data of each checksum that is hashed as a whole, by the name of the instance.
     pub strings: HashMap<String, Vec<HeaderId>>,
-}
-
-/// Nodes that edges lead to before they are filled.
-struct Nodes {
-    parser: NodeId,
-    egress: NodeId,
 }
 
 impl<'a> Lowering<'a> {
@@ -67,10 +57,6 @@ impl<'a> Lowering<'a> {
         storage
     }
 
-    fn is_used(&self, name: &str) -> bool {
-        self.standard_variable(name).is_some()
-    }
-
     /// The variable of a field of the standard metadata, if anything uses it.
     pub(super) fn standard_variable(&self, name: &str) -> Option<VariableId> {
         match self.architecture.standard.get(name) {
@@ -83,13 +69,6 @@ impl<'a> Lowering<'a> {
         match self.architecture.standard.get(name).cloned() {
             Some(Storage::Scalar { leaf, .. }) => Some(self.place(leaf)),
             _ => None,
-        }
-    }
-
-    fn set_standard(&mut self, name: &str, value: Hlir) {
-        if let Some(storage) = self.architecture.standard.get(name).cloned() {
-            let value = self.as_standard(name, value);
-            self.assign(&storage, Value::Scalar(value));
         }
     }
 
@@ -113,10 +92,6 @@ impl<'a> Lowering<'a> {
         Hlir::constant(arithmetic::ones(width), width)
     }
 
-    fn is_drop_port(&self, spec: Hlir) -> Hlir {
-        arithmetic::equal(spec, self.drop_port())
-    }
-
     pub fn lower_v1model(&mut self, package: &Package, span: Span) -> Lowered<()> {
         let [parser, verify, ingress, egress, compute, deparser] = &self.blocks_of(package, span)?[..] else {
             return Err(self.internal(span, "a V1Switch without its six parts"));
@@ -132,9 +107,7 @@ impl<'a> Lowering<'a> {
         let with_packet =
             |bindings: Vec<Binding>| -> Vec<Binding> { std::iter::once(packet.clone()).chain(bindings).collect() };
 
-        let [begin, parsed, ingress_end, egress_end, output] =
-            ["v1model.begin", "v1model.parsed", "v1model.ingress_end", "v1model.egress_end", "v1model.output"]
-                .map(|name| self.plain_block(name));
+        let ends = self.building(Ends::new);
         let [to_ingress, to_deparser] = [self.bridge(), self.bridge()];
 
         let error = self.standard_place("parser_error");
@@ -142,37 +115,75 @@ impl<'a> Lowering<'a> {
             return Err(self.internal(span, "a v1model without parser_error"));
         };
         let bindings = with_packet(all(&[&headers, &metadata, &standard]));
-        let parser = self.top_parser(parser, bindings, (parsed, parsed), error)?;
+        let parser = self.top_parser(parser, bindings, (ends.parsed, ends.parsed), error)?;
         let parser_uses = self.used_metadata();
 
         let after_parser = self.top_control(verify, all(&[&headers, &metadata]), to_ingress, Role::Plain)?;
-        let ingress = self.top_control(ingress, all(&[&headers, &metadata, &standard]), ingress_end, Role::Plain)?;
+        let ingress = self.top_control(ingress, all(&[&headers, &metadata, &standard]), ends.ingress, Role::Plain)?;
         self.graph.goto(to_ingress, ingress);
         let egress_control = egress;
         let egress_name = self.block_name(egress);
         let egress_begin = self.plain_block(&format!("{egress_name}.begin"));
         let egress_written = self.position();
-        let egress = self.top_control(egress, all(&[&headers, &metadata, &standard]), egress_end, Role::Plain)?;
+        let egress = self.top_control(egress, all(&[&headers, &metadata, &standard]), ends.egress, Role::Plain)?;
         let mut forgotten = self.written_headers(egress_written);
         forgotten.extend(metadata.headers());
         forgotten.retain(|header| !headers.headers().contains(header));
         let egress_drops = self.wrote_standard(egress_written, "egress_spec");
         let egress_asks = egress_drops || self.control_mentions(egress_control, "egress_spec");
         let compute = self.top_control(compute, all(&[&headers, &metadata]), to_deparser, Role::Plain)?;
-        let deparser = self.top_control(deparser, with_packet(all(&[&headers])), output, Role::Deparse)?;
+        let deparser = self.top_control(deparser, with_packet(all(&[&headers])), ends.output, Role::Deparse)?;
         self.graph.goto(to_deparser, deparser);
 
-        let nodes = Nodes { parser, egress: egress_begin };
-        self.in_path("v1model", |lowering| {
-            lowering.output(output, &nodes);
-            lowering.egress_begin(egress_begin, egress, egress_asks, &forgotten);
-            lowering.egress_end(egress_end, compute, egress_drops, &nodes);
-            lowering.ingress_end(ingress_end, &nodes, &parser_uses);
-            lowering.after_parser(parsed, after_parser, &parser_uses, nodes.egress);
-            lowering.begin(begin, parser);
-        });
-        self.program.entry = Some(begin);
+        let parts = Parts {
+            parser,
+            verify: after_parser,
+            egress_begin,
+            egress,
+            compute,
+            parser_uses,
+            forgotten,
+            egress_drops,
+            egress_asks,
+        };
+        let metadata = self.known_metadata();
+        self.building(|builder| v1model::connect(builder, metadata, &ends, &parts));
         Ok(())
+    }
+
+    /// What the architecture's builder knows of the metadata.
+    fn known_metadata(&mut self) -> Metadata {
+        let known = |storages: &HashMap<String, Storage>| -> HashMap<String, Known> {
+            let known = |(name, storage): (&String, &Storage)| match storage {
+                Storage::Scalar { leaf: Leaf::Slot(slot), of_type } => {
+                    Some((name.clone(), Known { slot: *slot, of_type: *of_type }))
+                }
+                _ => None,
+            };
+            storages.iter().filter_map(known).collect()
+        };
+        let state = &mut self.architecture;
+        Metadata {
+            standard: known(&state.standard),
+            hidden: known(&state.hidden),
+            slots: std::mem::take(&mut state.metadata),
+            lists: std::mem::take(&mut state.lists),
+            requests: std::mem::take(&mut state.requests),
+            uses_multicast: state.uses_multicast,
+        }
+    }
+
+    /// Runs a step of the builder on the program that is being lowered.
+    fn building<T>(&mut self, build: impl FnOnce(&mut Builder) -> T) -> T {
+        let mut builder = Builder {
+            program: std::mem::take(&mut self.program),
+            graph: std::mem::take(&mut self.graph),
+            slots: std::mem::take(&mut self.slots),
+            names: std::mem::take(&mut self.names),
+        };
+        let result = build(&mut builder);
+        Builder { program: self.program, graph: self.graph, slots: self.slots, names: self.names } = builder;
+        result
     }
 
     /// Whether a call gets the standard metadata as one of its arguments.
@@ -297,201 +308,4 @@ impl<'a> Lowering<'a> {
         let Some(variable) = self.standard_variable(name) else { return false };
         self.log[since..].contains(&Touch::Variable(variable))
     }
-
-    /// Metadata of a packet that has just come in.
-    fn begin(&mut self, block: NodeId, parser: NodeId) {
-        self.current = block;
-        if self.is_used("ingress_port") {
-            self.set_standard("ingress_port", Hlir::Intrinsic(Intrinsic::IngressPort));
-        }
-        if self.is_used("packet_length") {
-            self.set_standard("packet_length", Hlir::Intrinsic(Intrinsic::PacketLength));
-        }
-        if self.is_used("ingress_global_timestamp") {
-            let now = microseconds(self.standard_width("ingress_global_timestamp"));
-            self.set_standard("ingress_global_timestamp", now);
-        }
-        self.graph.goto(block, parser);
-    }
-
-    /// The variables of a field list that the program uses.
-    pub(super) fn kept(&self, list: u32) -> Vec<VariableId> {
-        let slots = self.architecture.lists.get(&list);
-        slots.map_or_else(Vec::new, |slots| slots.iter().filter_map(|slot| self.slots.variable(*slot)).collect())
-    }
-
-    fn ingress_end(&mut self, block: NodeId, nodes: &Nodes, parser_uses: &[VariableId]) {
-        self.current = block;
-        let mut rules = Vec::new();
-        for list in self.architecture.requests.get("clone_i2e").cloned().unwrap_or_default() {
-            let copy = self.clone_of_ingress(list, nodes.parser, parser_uses);
-            rules.push(self.clone_rule("clone_i2e", list, copy));
-        }
-        for list in self.architecture.requests.get("resubmit").cloned().unwrap_or_default() {
-            let set = self.reentry_metadata(6);
-            let copy = Reentry { bytes: Bytes::Original, keep: Keep::Only(self.kept(list)), set, to: nodes.parser };
-            let condition = self.request_condition("resubmit", list);
-            rules.push(Rule { condition, effect: Effect::Resubmit { copy } });
-        }
-        if self.architecture.uses_multicast
-            && let Some(group) = self.standard_place("mcast_grp")
-        {
-            let set = self.replica_metadata();
-            let copy = Reentry { bytes: Bytes::Current, keep: Keep::All, set, to: nodes.egress };
-            let group = Hlir::place(group);
-            let width = self.standard_width("mcast_grp");
-            let condition = arithmetic::binary(Binary::NotEqual, group.clone(), Hlir::constant(0u32, width));
-            let group = arithmetic::resize(group, width, 32, false);
-            rules.push(Rule { condition, effect: Effect::Replicate { group, copy } });
-        }
-        let mut set = Vec::new();
-        let port = self.standard_place("egress_port");
-        if let (Some(port), Some(spec)) = (port, self.standard_variable("egress_spec")) {
-            let condition = self.is_drop_port(Hlir::Variable(spec));
-            rules.push(Rule { condition, effect: Effect::Drop { reason: "ingress drop".to_string() } });
-            set.push((port, self.as_standard("egress_port", Hlir::Variable(spec))));
-        }
-        if self.is_used("instance_type")
-            && let Some(place) = self.standard_place("instance_type")
-        {
-            set.push((place, self.as_standard("instance_type", Hlir::constant(0u32, 32))));
-        }
-        let effect = Effect::Unicast { set, to: nodes.egress };
-        rules.push(Rule { condition: Hlir::Bool(true), effect });
-        let kind = EndKind::Buffer { rules, otherwise: None };
-        self.graph.end(block, "v1model.traffic_manager", Notes::default(), kind);
-    }
-
-    /// At the beginning of egress the request to drop is taken back, and the queue is behind the packet.
-    fn egress_begin(&mut self, block: NodeId, next: NodeId, asks: bool, forgotten: &BTreeSet<HeaderId>) {
-        self.current = block;
-        self.forget_headers(forgotten);
-        if asks {
-            self.set_standard("egress_spec", Hlir::constant(0u32, 32));
-        }
-        if self.is_used("enq_timestamp") {
-            let now = microseconds(self.standard_width("enq_timestamp"));
-            self.set_standard("enq_timestamp", now);
-        }
-        if self.is_used("egress_global_timestamp") {
-            let now = microseconds(self.standard_width("egress_global_timestamp"));
-            self.set_standard("egress_global_timestamp", now);
-        }
-        self.graph.goto(self.current, next);
-    }
-
-    fn egress_end(&mut self, block: NodeId, next: NodeId, drops: bool, nodes: &Nodes) {
-        let mut rules = Vec::new();
-        for list in self.architecture.requests.get("clone_e2e").cloned().unwrap_or_default() {
-            let set = self.copy_metadata(2);
-            let copy = Reentry { bytes: Bytes::Current, keep: Keep::Only(self.kept(list)), set, to: nodes.egress };
-            rules.push(self.clone_rule("clone_e2e", list, copy));
-        }
-        if drops && let Some(spec) = self.standard_place("egress_spec") {
-            let condition = self.is_drop_port(Hlir::place(spec));
-            rules.push(Rule { condition, effect: Effect::Drop { reason: "egress drop".to_string() } });
-        }
-        if rules.is_empty() {
-            self.graph.goto(block, next);
-            return;
-        }
-        let kind = EndKind::Buffer { rules, otherwise: Some(next) };
-        self.graph.end(block, "v1model.egress_buffer", Notes::default(), kind);
-    }
-
-    fn output(&mut self, block: NodeId, nodes: &Nodes) {
-        self.current = block;
-        if self.architecture.hidden.contains_key("truncate") {
-            let flag = self.hidden("truncate", hlir::Type::Bool);
-            let length = self.hidden("truncate_length", hlir::Type::Bits(32));
-            let (flag, length) = (self.read(&flag), self.read(&length));
-            self.branch(flag, "", |lowering| lowering.emit(hlir::Statement::Truncate(length)), |_| {});
-        }
-        if ["clone_i2e", "clone_e2e"].iter().any(|request| self.architecture.requests.contains_key(request)) {
-            let limit = self.mirror_limit();
-            self.cut_copy(self.current, &limit);
-        }
-        let mut rules = Vec::new();
-        for list in self.architecture.requests.get("recirculate").cloned().unwrap_or_default() {
-            let set = self.reentry_metadata(4);
-            let copy = Reentry { bytes: Bytes::Deparsed, keep: Keep::Only(self.kept(list)), set, to: nodes.parser };
-            let condition = self.request_condition("recirculate", list);
-            rules.push(Rule { condition, effect: Effect::Recirculate { copy } });
-        }
-        if let Some(port) = self.standard_place("egress_port") {
-            let port = arithmetic::resize(Hlir::place(port), self.standard_width("egress_port"), 32, false);
-            rules.push(Rule { condition: Hlir::Bool(true), effect: Effect::Send { port } });
-        }
-        let current = self.current;
-        let kind = EndKind::Buffer { rules, otherwise: None };
-        self.graph.end(current, "v1model.send", Notes::default(), kind);
-    }
-
-    /// Whether a request was made, with this field list.
-    fn request_condition(&mut self, request: &'static str, list: u32) -> Hlir {
-        let flag = self.hidden(request, hlir::Type::Bool);
-        let asked = self.read(&flag);
-        if self.architecture.requests.get(request).is_some_and(|lists| lists.len() < 2) {
-            return asked;
-        }
-        let number = self.hidden(&format!("{request}_list"), hlir::Type::Bits(32));
-        let number = self.read(&number);
-        arithmetic::and(asked, arithmetic::is_number(number, u64::from(list), 32))
-    }
-
-    fn clone_rule(&mut self, request: &'static str, list: u32, copy: Reentry) -> Rule {
-        let condition = self.request_condition(request, list);
-        let session = self.hidden(&format!("{request}_session"), hlir::Type::Bits(32));
-        let session = self.read(&session);
-        Rule { condition, effect: Effect::Clone { session, copy } }
-    }
-
-    fn set_if_used(&mut self, set: &mut Vec<(Place, Hlir)>, name: &str, value: Hlir) {
-        if self.is_used(name)
-            && let Some(place) = self.standard_place(name)
-        {
-            set.push((place, self.as_standard(name, value)));
-        }
-    }
-
-    pub(super) fn copy_metadata(&mut self, instance_type: u32) -> Vec<(Place, Hlir)> {
-        let mut set = Vec::new();
-        if let Some(port) = self.standard_place("egress_port") {
-            set.push((port, self.as_standard("egress_port", Hlir::Intrinsic(Intrinsic::CopyPort))));
-        }
-        if instance_type == 1 {
-            self.standard_place("instance_type");
-        }
-        self.set_if_used(&mut set, "instance_type", Hlir::constant(instance_type, 32));
-        self.set_if_used(&mut set, "egress_rid", Hlir::Intrinsic(Intrinsic::CopyInstance));
-        self.set_if_used(&mut set, "packet_length", Hlir::Intrinsic(Intrinsic::PacketLength));
-        if let Storage::Scalar { leaf, .. } = self.mirror_limit() {
-            set.push((self.place(leaf), Hlir::Intrinsic(Intrinsic::CopyTruncation)));
-        }
-        set
-    }
-
-    fn reentry_metadata(&mut self, instance_type: u32) -> Vec<(Place, Hlir)> {
-        let mut set = Vec::new();
-        self.set_if_used(&mut set, "instance_type", Hlir::constant(instance_type, 32));
-        self.set_if_used(&mut set, "packet_length", Hlir::Intrinsic(Intrinsic::PacketLength));
-        set
-    }
-
-    fn replica_metadata(&mut self) -> Vec<(Place, Hlir)> {
-        let mut set = Vec::new();
-        if let Some(port) = self.standard_place("egress_port") {
-            set.push((port, self.as_standard("egress_port", Hlir::Intrinsic(Intrinsic::CopyPort))));
-        }
-        self.set_if_used(&mut set, "instance_type", Hlir::constant(5u32, 32));
-        self.set_if_used(&mut set, "egress_rid", Hlir::Intrinsic(Intrinsic::CopyInstance));
-        set
-    }
-}
-
-/// The clock as v1model's timestamps have it.
-fn microseconds(width: u32) -> Hlir {
-    let clock = Hlir::Intrinsic(Intrinsic::Clock);
-    let micros = arithmetic::binary(Binary::Divide, clock, Hlir::constant(1000u32, 64));
-    arithmetic::resize(micros, 64, width, false)
 }

@@ -1,5 +1,6 @@
 //! v1model's extern objects and functions: each call becomes an operation of HLIR, or a note for the buffering managers.
 
+use hlir::build::v1model::{NO_LIST, Request};
 use hlir::{Algorithm, Binary, Call as Op, CounterUnit, Expression as Hlir, HashInput, MeterUnit, Statement};
 
 use crate::ast::walk::declaration_expressions;
@@ -243,10 +244,10 @@ impl<'a> Lowering<'a> {
             }
             "clone" | "clone3" | "clone_preserving_field_list" => self.request_clone(expression, name, passed)?,
             "resubmit" | "resubmit_preserving_field_list" => {
-                self.request("resubmit", expression, name.contains("preserving"), passed.first().cloned())?;
+                self.request(Request::Resubmit, expression, name.contains("preserving"), passed.first().cloned())?;
             }
             "recirculate" | "recirculate_preserving_field_list" => {
-                self.request("recirculate", expression, name.contains("preserving"), passed.first().cloned())?;
+                self.request(Request::Recirculate, expression, name.contains("preserving"), passed.first().cloned())?;
             }
             "truncate" => self.request_truncate(passed),
             "assert" | "assume" => {
@@ -327,10 +328,10 @@ impl<'a> Lowering<'a> {
         let (Some(Passed::Value(kind)), Some(Passed::Value(session))) = (passed.next(), passed.next()) else {
             return Err(self.internal(expression.span, "this `clone`"));
         };
-        let request = if kind == Value::constant(0, 32) { "clone_i2e" } else { "clone_e2e" };
+        let request = if kind == Value::constant(0, 32) { Request::CloneIngress } else { Request::CloneEgress };
         let Some(session) = self.as_bits(session) else { return Ok(()) };
         let session = arithmetic::resize(session.clone(), self.width(&session), 32, false);
-        let storage = self.hidden(&format!("{request}_session"), hlir::Type::Bits(32));
+        let storage = self.hidden(&request.session_name(), hlir::Type::Bits(32));
         self.assign(&storage, Value::Scalar(session));
         let rest = if name == "clone" { None } else { passed.next() };
         self.request(request, expression, name.contains("preserving"), rest)
@@ -339,37 +340,37 @@ impl<'a> Lowering<'a> {
     /// Notes what the program asks for, and the field list it keeps.
     fn request(
         &mut self,
-        request: &'static str,
+        request: Request,
         expression: &'a Expression,
         by_number: bool,
         list: Option<Passed>,
     ) -> Lowered<()> {
         let list = match list {
             Some(Passed::Value(value)) if by_number => match &value {
-                Value::Scalar(Hlir::Constant { value, .. }) => u32::try_from(value).unwrap_or(u32::MAX),
+                Value::Scalar(Hlir::Constant { value, .. }) => u32::try_from(value).unwrap_or(NO_LIST),
                 _ => return Err(self.unsupported(expression.span, "a field list chosen at run time is")),
             },
             // The older form names the fields themselves.
             Some(Passed::Value(value)) => self.list_of_fields(&value),
-            Some(_) | None => u32::MAX,
+            Some(_) | None => NO_LIST,
         };
         let lists = self.architecture.requests.entry(request).or_default();
         if !lists.contains(&list) {
             lists.push(list);
         }
-        if matches!(request, "clone_i2e") {
+        if request == Request::CloneIngress {
             self.standard_place("instance_type");
         }
-        let flag = self.hidden(request, hlir::Type::Bool);
+        let flag = self.hidden(request.name(), hlir::Type::Bool);
         self.assign(&flag, Value::boolean(true));
         let (functions, clone_type): (&[&str], Option<u32>) = match request {
-            "clone_i2e" => (&["clone", "clone3", "clone_preserving_field_list"], Some(0)),
-            "clone_e2e" => (&["clone", "clone3", "clone_preserving_field_list"], Some(1)),
-            "resubmit" => (&["resubmit", "resubmit_preserving_field_list"], None),
-            _ => (&["recirculate", "recirculate_preserving_field_list"], None),
+            Request::CloneIngress => (&["clone", "clone3", "clone_preserving_field_list"], Some(0)),
+            Request::CloneEgress => (&["clone", "clone3", "clone_preserving_field_list"], Some(1)),
+            Request::Resubmit => (&["resubmit", "resubmit_preserving_field_list"], None),
+            Request::Recirculate => (&["recirculate", "recirculate_preserving_field_list"], None),
         };
         if self.has_several_lists(functions, clone_type) {
-            let number = self.hidden(&format!("{request}_list"), hlir::Type::Bits(32));
+            let number = self.hidden(&request.list_name(), hlir::Type::Bits(32));
             self.assign(&number, Value::constant(u64::from(list), 32));
         }
         Ok(())
@@ -389,7 +390,7 @@ impl<'a> Lowering<'a> {
             })
             .collect();
         if slots.is_empty() {
-            return u32::MAX;
+            return NO_LIST;
         }
         let known = self.architecture.lists.iter().find(|(number, list)| **number > 255 && **list == slots);
         if let Some((number, _)) = known {

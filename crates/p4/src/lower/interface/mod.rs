@@ -12,68 +12,15 @@ mod tables;
 mod types;
 mod unique;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use hlir::Notes;
+use hlir::build::ids::{alias, number};
 use hlir::notes::{Annotation, AnnotationBody, AnnotationValue};
 
 use super::Lowering;
 use crate::types::Type;
 pub use facts::Facts;
-
-/// Jenkins' one-at-a-time hash.
-fn one_at_a_time(name: &str) -> u32 {
-    let mut hash: u32 = 0;
-    for byte in name.bytes() {
-        hash = hash.wrapping_add(u32::from(byte));
-        hash = hash.wrapping_add(hash << 10);
-        hash ^= hash >> 6;
-    }
-    hash = hash.wrapping_add(hash << 3);
-    hash ^= hash >> 11;
-    hash.wrapping_add(hash << 15)
-}
-
-/// Ids of one kind, by name.
-fn number(prefix: u32, names: &BTreeMap<String, Option<u32>>) -> BTreeMap<String, u32> {
-    let mut taken = HashSet::new();
-    let mut ids = BTreeMap::new();
-    for (name, given) in names {
-        if let Some(given) = given {
-            let id = (prefix << 24) | (given & 0xff_ffff);
-            taken.insert(id);
-            ids.insert(name.clone(), id);
-        }
-    }
-    for (name, given) in names {
-        if given.is_some() {
-            continue;
-        }
-        let mut hash = one_at_a_time(name);
-        let id = loop {
-            let id = (prefix << 24) | (hash & 0xff_ffff);
-            if taken.insert(id) {
-                break id;
-            }
-            hash = hash.wrapping_add(1);
-        };
-        ids.insert(name.clone(), id);
-    }
-    ids
-}
-
-/// The shortest suffix, in whole components, that no other name ends in.
-fn alias(name: &str, all: &[String]) -> String {
-    let components: Vec<&str> = name.split('.').collect();
-    for count in 1..components.len() {
-        let suffix = components[components.len() - count..].join(".");
-        let ends = |other: &&String| **other == suffix || other.ends_with(&format!(".{suffix}"));
-        if all.iter().filter(ends).count() == 1 {
-            return suffix;
-        }
-    }
-    name.to_string()
-}
 
 /// The id that `@id` gives.
 fn id_note(notes: &Notes) -> Option<u32> {
@@ -179,23 +126,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_those_of_p4runtime() {
-        // NoAction has this id in every P4Info.
-        let names = BTreeMap::from([("NoAction".to_string(), None)]);
-        assert_eq!(number(0x01, &names)["NoAction"], 21_257_015);
-    }
-
-    #[test]
     fn ids_are_read_in_every_form_of_a_literal() {
         let texts = ["17", "0x11", "0X1_1", "32w0b1_0001", "8s0o21", "0d17"];
         assert_eq!(texts.map(literal), [Some(17); 6]);
         assert_eq!(["", "x", "-1", "0x1_0000_0000"].map(literal), [None; 4]);
-    }
-
-    #[test]
-    fn an_alias_is_the_shortest_suffix_of_its_own() {
-        let all = ["ingress.a.t".to_string(), "ingress.b.t".to_string(), "egress.u".to_string()];
-        assert_eq!(alias("egress.u", &all), "u");
-        assert_eq!(alias("ingress.a.t", &all), "a.t");
     }
 }

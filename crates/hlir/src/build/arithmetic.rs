@@ -3,7 +3,7 @@
 //! Partial evaluation happens here: constructor arguments and unrolled loops make constants of what the checker could not know, and a
 //! condition that folds to a constant removes a branch of the program.
 
-use hlir::{Binary, Expression, Unary};
+use crate::{Binary, Expression, Unary};
 use num_bigint::{BigInt, BigUint, Sign};
 
 /// All ones, `width` of them.
@@ -11,15 +11,27 @@ pub fn ones(width: u32) -> BigUint {
     (BigUint::from(1u8) << width) - 1u8
 }
 
+/// The number of `width` bits that is equal to `value` modulo 2^`width`.
+pub fn wrap(value: &BigInt, width: u32, signed: bool) -> BigInt {
+    let modulus = BigInt::from(1) << width;
+    let mut rest = value % &modulus;
+    if rest.sign() == Sign::Minus {
+        rest += &modulus;
+    }
+    if signed && width > 0 && (&rest >> (width - 1)) != BigInt::ZERO {
+        rest -= modulus;
+    }
+    rest
+}
+
 /// The bits of a number in two's complement.
 pub fn bits_of(value: &BigInt, width: u32) -> BigUint {
-    let wrapped = crate::evaluate::wrap(value, width, false);
-    wrapped.to_biguint().unwrap_or_default()
+    wrap(value, width, false).to_biguint().unwrap_or_default()
 }
 
 /// The number that `bits` are in two's complement.
 pub fn number_of(bits: &BigUint, width: u32, signed: bool) -> BigInt {
-    crate::evaluate::wrap(&BigInt::from_biguint(Sign::Plus, bits.clone()), width, signed)
+    wrap(&BigInt::from_biguint(Sign::Plus, bits.clone()), width, signed)
 }
 
 pub fn constant_of(expression: &Expression) -> Option<(&BigUint, u32)> {
@@ -30,10 +42,10 @@ pub fn boolean_of(expression: &Expression) -> Option<bool> {
     if let Expression::Bool(value) = expression { Some(*value) } else { None }
 }
 
-pub fn zero(of_type: hlir::Type) -> Expression {
+pub fn zero(of_type: crate::Type) -> Expression {
     match of_type {
-        hlir::Type::Bool => Expression::Bool(false),
-        hlir::Type::Bits(width) => Expression::constant(0u32, width),
+        crate::Type::Bool => Expression::Bool(false),
+        crate::Type::Bits(width) => Expression::constant(0u32, width),
     }
 }
 

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use hlir::{Case, Expression, Next, Node, NodeId, NodeKind, Notes, ParserId, Rule, Select, Statement};
-use hlir::{KeySet, Reentry};
+use crate::{Case, Expression, Next, Node, NodeId, NodeKind, Notes, ParserId, Rule, Select, Statement};
+use crate::{KeySet, Reentry};
 use la_arena::{Arena, RawIdx};
 use num_bigint::BigUint;
 
@@ -33,7 +33,7 @@ pub struct Ending {
 pub enum EndKind {
     Goto(NodeId),
     Branch { condition: Expression, then: NodeId, otherwise: NodeId },
-    Apply { table: hlir::TableId, next: Next, exit: Option<NodeId> },
+    Apply { table: crate::TableId, next: Next, exit: Option<NodeId> },
     Select(Select),
     Buffer { rules: Vec<Rule>, otherwise: Option<NodeId> },
 }
@@ -402,7 +402,7 @@ fn simplest(next: Next) -> Next {
 }
 
 fn map_rule(rule: &Rule, to: &impl Fn(&NodeId) -> NodeId) -> Rule {
-    use hlir::Effect;
+    use crate::Effect;
     let again = |copy: &Reentry| Reentry { to: to(&copy.to), ..copy.clone() };
     let effect = match &rule.effect {
         Effect::Drop { reason } => Effect::Drop { reason: reason.clone() },
