@@ -13,11 +13,12 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_LINE: usize = 160;
 
 /// The crates of the project that each crate may use (ARCHITECTURE.md, "Dependencies").
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("hlir", &[]),
     ("runtime", &[]),
     ("gnmi", &[]),
     ("p4", &["hlir"]),
+    ("bmv2", &["hlir"]),
     ("interp", &["hlir", "control"]),
     ("stf", &["hlir", "control", "interp"]),
     ("opt", &["hlir"]),
@@ -28,7 +29,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("ctl", &["hlir", "control", "p4runtime", "stf"]),
     ("oracle", &["hlir", "p4", "interp", "stf", "control"]),
     ("native", &["hlir", "runtime", "control"]),
-    ("driver", &["hlir", "runtime", "p4", "interp", "stf", "opt", "emit", "control", "native"]),
+    ("driver", &["hlir", "runtime", "p4", "bmv2", "interp", "stf", "opt", "emit", "control", "native"]),
     ("measure", &["hlir", "runtime", "interp", "opt", "emit", "control", "native", "driver"]),
     ("bench", &["hlir", "runtime", "interp", "stf", "opt", "control", "native", "driver", "measure"]),
     (

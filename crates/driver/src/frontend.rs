@@ -1,4 +1,4 @@
-//! From a program's file to HLIR: preprocessing by the C compiler, the P4 frontend, or the reader of HLIR text.
+//! From a program's file to HLIR: preprocessing by the C compiler and the P4 frontend, the reader of BMv2's JSON, or that of HLIR text.
 
 use crate::failure::Failure;
 use crate::files;
@@ -8,7 +8,7 @@ use crate::plan_file::{PlanFile, PlanFiles};
 use crate::preprocessor::{is_bundled, preprocess};
 use hlir::diagnostic::Diagnostic;
 use hlir::source::SourceMap;
-use hlir::{Plan, Program};
+use hlir::{Interface, Plan, Program};
 use opt::inputs::Joins;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,11 @@ pub struct Loaded {
 /// Reads, checks and lowers a program; warnings go to stderr.
 pub fn load(source: &Source) -> Result<Loaded, Failure> {
     source.check()?;
-    if is_hlir(&source.program) { load_hlir(source) } else { load_p4(source) }
+    match form(&source.program)? {
+        Form::Hlir => load_hlir(source),
+        Form::Json => load_json(source, None),
+        Form::P4 => load_p4(source),
+    }
 }
 
 /// A program for the sake of its interface, and why it cannot run if only the target is in the way of that.
@@ -33,8 +37,8 @@ pub struct Described {
 /// Reads a program for the sake of its interface alone, which does not depend on what the target can do.
 pub fn load_interface(source: &Source) -> Result<Described, Failure> {
     source.check()?;
-    if is_hlir(&source.program) {
-        return Ok(Described { program: load_hlir(source)?.program, refused: None });
+    if form(&source.program)? != Form::P4 {
+        return Ok(Described { program: load(source)?.program, refused: None });
     }
     let text = preprocess(source)?;
     with_checked(source, &text, Limits::Later, |checked, map, limits| {
@@ -50,8 +54,8 @@ pub fn load_interface(source: &Source) -> Result<Described, Failure> {
 /// Reads a program to compile it, and its interface for controllers.
 pub fn load_with_interface(source: &Source) -> Result<(Loaded, Program), Failure> {
     source.check()?;
-    if is_hlir(&source.program) {
-        let loaded = load_hlir(source)?;
+    if form(&source.program)? != Form::P4 {
+        let loaded = load(source)?;
         let program = loaded.program.clone();
         return Ok((loaded, program));
     }
@@ -76,8 +80,8 @@ enum Limits {
 /// Only finds mistakes: all that `load` would find, too. Programs without a main package pass: there is nothing to lower.
 pub fn check(source: &Source) -> Result<(), Failure> {
     source.check()?;
-    if is_hlir(&source.program) {
-        return load_hlir(source).map(drop);
+    if form(&source.program)? != Form::P4 {
+        return load(source).map(drop);
     }
     let text = preprocess(source)?;
     with_checked(source, &text, Limits::Now, |checked, map, _| stop_at_errors(source, p4::refused(checked, map), map))
@@ -104,8 +108,39 @@ fn with_checked<T: Send>(
     })
 }
 
-fn is_hlir(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "hlir")
+/// The language of a program's file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    P4,
+    Hlir,
+    /// What p4c writes for BMv2.
+    Json,
+}
+
+/// By the file's suffix, or by its beginning if it has none of ours.
+fn form(path: &Path) -> Result<Form, Failure> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    Ok(match extension {
+        Some("hlir") => Form::Hlir,
+        Some("json") => Form::Json,
+        Some("p4") => Form::P4,
+        _ if files::text(path).is_ok_and(|text| bmv2::is_json(&text)) => Form::Json,
+        _ => Form::P4,
+    })
+}
+
+/// Reads a program of BMv2's JSON; `interface` is what came with it for its controller.
+pub fn load_json(source: &Source, interface: Option<&Interface>) -> Result<Loaded, Failure> {
+    let path = source.program.as_path();
+    let text = files::text(path)?;
+    let map = SourceMap::new(&path.display().to_string(), &text);
+    let program = bmv2::read(&text, &name_of(path), interface);
+    // They name places in the JSON, not in the text.
+    let placed = |mistakes: Vec<Diagnostic>| match Failure::diagnostics(&mistakes, &map) {
+        Failure::Input(text) => Failure::Input(format!("{}: {text}", path.display())),
+        other @ (Failure::Environment(_) | Failure::Reported) => other,
+    };
+    Ok(Loaded { program: program.map_err(placed)?, plan: None })
 }
 
 fn load_hlir(source: &Source) -> Result<Loaded, Failure> {

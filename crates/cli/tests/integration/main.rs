@@ -8,6 +8,7 @@ mod applications;
 mod architectures;
 mod before_work;
 mod bench;
+mod bmv2_json;
 mod calibrate;
 mod captures;
 mod command;

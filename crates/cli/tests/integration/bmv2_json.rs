@@ -1,0 +1,138 @@
+//! BMv2's JSON as a program: packets on both engines, and mistakes with their places.
+//!
+//! The programs in `bmv2/` are written by hand in the form of p4c's output, each beside its packets.
+
+use crate::command::{bacus, path, said, scratch};
+use std::fs;
+use std::path::PathBuf;
+
+fn program(name: &str) -> PathBuf {
+    path(&format!("crates/cli/tests/bmv2/{name}.json"))
+}
+
+fn holds(name: &str) {
+    let program = program(name);
+    for (engine, burst) in [("interp", "1"), ("interp", "64"), ("native", "1"), ("native", "64")] {
+        let mut command = bacus();
+        command.arg("stf").args(["--engine", engine, "--burst", burst]);
+        let ran = command.arg(&program).arg(program.with_extension("stf")).output().expect("bacus can be run");
+        let said = said(&ran);
+        assert!(ran.status.success(), "{name} on {engine}, burst {burst}:\n{said}");
+    }
+}
+
+#[test]
+fn tables_match_and_checksums_are_verified_and_updated() {
+    holds("routes");
+}
+
+#[test]
+fn numbers_have_the_bits_that_they_need() {
+    holds("numbers");
+}
+
+#[test]
+fn stacks_are_indexed_and_actions_jump() {
+    holds("stacks_and_jumps");
+}
+
+#[test]
+fn packets_are_copied_and_state_is_kept() {
+    holds("copies_and_state");
+}
+
+#[test]
+fn parsers_look_ahead_and_errors_have_their_own_numbers() {
+    holds("parsers");
+}
+
+/// What `check` says of a program of which a part is replaced.
+fn said_of(name: &str, from: &str, to: &str) -> String {
+    let text = fs::read_to_string(program(name)).expect("the program is there");
+    assert!(text.contains(from), "{name} has {from}");
+    let folder = scratch("bmv2_json");
+    let file = folder.join("changed.json");
+    fs::write(&file, text.replacen(from, to, 1)).expect("a file can be written");
+    let ran = bacus().arg("check").arg(&file).output().expect("bacus can be run");
+    assert_eq!(ran.status.code(), Some(1), "a mistake is found");
+    said(&ran)
+}
+
+#[test]
+fn mistakes_name_their_place() {
+    let cases = [
+        (
+            r#""version": [2, 23]"#,
+            r#""version": [3, 0]"#,
+            "__meta__.version[0]: this is version 3.0 of the format; version 2.x is read",
+        ),
+        (
+            r#""op": "mark_to_drop""#,
+            r#""op": "mark_to_keep""#,
+            "actions[2].primitives[0].op: the primitive `mark_to_keep` is not known",
+        ),
+        (
+            r#"["ip", "src"], "mask""#,
+            r#"["ip", "scr"], "mask""#,
+            "pipelines[0].tables[1].key[0].target[1]: header `ip` has no field `scr`",
+        ),
+        (
+            r#""action_ids": [3, 2, 0]"#,
+            r#""action_ids": [3, 9, 0]"#,
+            "pipelines[0].tables[1].action_ids[1]: no action has the id 9",
+        ),
+        (
+            r#""true_next": "ingress.routes""#,
+            r#""true_next": "ingress.roots""#,
+            "pipelines[0].conditionals[0].true_next: no node of the pipeline is called \"ingress.roots\"",
+        ),
+        (
+            r#""key": "0x0b000000""#,
+            r#""key": "0xb0b000000""#,
+            "entries[2].match_key[0].key: this number has at most 32 bits",
+        ),
+        (
+            r#""calculation": "calc""#,
+            r#""calculation": "clac""#,
+            "checksums[0].calculation: no calculation is called `clac`",
+        ),
+        (r#""ingress.drop": null"#, r#""ingress.drop": "node_1""#, "the pipeline leads from"),
+        (
+            r#"["egress_spec", 9, false]"#,
+            r#"["egress_spek", 9, false]"#,
+            "the program has no field `standard_metadata.egress_spec`",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let said = said_of("routes", from, to);
+        assert!(said.contains("changed.json: ") && said.contains(expected), "{from} as {to}:\n{said}");
+    }
+}
+
+#[test]
+fn a_truncated_file_is_no_program() {
+    let text = fs::read_to_string(program("routes")).expect("the program is there");
+    let file = scratch("bmv2_json_truncated").join("half.json");
+    fs::write(&file, &text[..text.len() / 2]).expect("a file can be written");
+    let ran = bacus().arg("check").arg(&file).output().expect("bacus can be run");
+    let said = said(&ran);
+    assert!(
+        ran.status.code() == Some(1)
+            && said.contains("half.json: ")
+            && said.contains("while parsing a value at line 171 column "),
+        "{said}"
+    );
+}
+
+#[test]
+fn json_is_known_by_its_beginning_and_its_interface_by_its_names() {
+    let file = scratch("bmv2_json_suffix").join("program.txt");
+    fs::copy(program("routes"), &file).expect("a file can be copied");
+    let info = file.with_extension("p4info.txtpb");
+    let ran = bacus().arg("compile").arg(&file).arg("--p4runtime-files").arg(&info).output().expect("bacus can be run");
+    assert!(ran.status.success(), "{}", said(&ran));
+    let info = fs::read_to_string(info).expect("P4Info was written");
+    // The statements that p4c made a table of are no table for the controller.
+    assert!(info.contains("name: \"ingress.routes\"") && info.contains("alias: \"routes\""), "{info}");
+    assert!(!info.contains("tbl_routes33"), "{info}");
+}
