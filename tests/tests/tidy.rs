@@ -80,7 +80,7 @@ const KNOWN_CIRCLES: [(&str, &str, usize, &str); 16] = [
     ("hlir", "vector", 6, "a run of vector steps is checked and rewritten in turns"),
     ("measure", "calibrate::stages", 4, "calibration by stages, by ports and by vectors use each other's samples"),
     ("opt", "explain", 6, "each form of output prints what the module collects"),
-    ("opt", "model", 4, "a stage is rated by its stalls, and stalls by the stages around it"),
+    ("opt", "model", 6, "a stage is rated by its lookups' stalls along the path, and stalls by the stages around them"),
     ("oracle", "evaluate::statement", 17, "statements, calls and externs evaluate each other"),
     ("oracle", "generate", 7, "each form draws other forms inside"),
     ("p4", "check::checker", 6, "types, bindings and limits are found together"),

@@ -124,7 +124,9 @@ impl<'p> Maker<'p> {
         let mut plan = placed(&with, how.parse().ok()?, placement);
         match words.next() {
             Some(lanes) => self.in_lanes(&mut plan, lanes.strip_prefix(LANES)?.parse().ok()?)?,
-            None => opt::plan::vector::choose(self.program, &mut plan, self.inputs),
+            None => opt::plan::with_planner(self.program, self.inputs, &[], |planner| {
+                opt::plan::vector::choose(planner, &mut plan);
+            }),
         }
         let is_legal = !plan.loops.is_empty() && hlir::verify::verify_plan(self.program, &plan).is_empty();
         is_legal.then_some(plan)

@@ -1,7 +1,7 @@
 //! The lookups of the stages of a plan's hot path, when a lookup can be made speculatively, and when it is repeated.
 
 use crate::effects::{Part, key_reads, learns, writes};
-use crate::plan::{Access, HotPath};
+use crate::plan::{Access, HotPath, Loop};
 use crate::{NodeId, NodeKind, Plan, Program, TableId};
 use std::collections::{BTreeSet, HashMap};
 
@@ -41,21 +41,55 @@ pub fn action(program: &Program, path: &HotPath, place: usize) -> Option<usize> 
 /// The stages after the first, in the order of the path. Loops at other nodes are left out; the verifier
 /// reports them.
 pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
-    let mut stages: Vec<Stage> = Vec::new();
-    for (number, lp) in plan.loops.iter().enumerate() {
-        let Some(place) = path.iter().position(|node| program.nodes[*node].name == lp.node) else { continue };
-        let wanted = |node: NodeId| {
-            let table = table_of(program, node);
-            let named = |name: &str| table.is_some_and(|table| program.tables[table].name == name);
-            lp.prefetches.iter().any(|request| matches!(&request.access, Access::Table(table) if named(table)))
-        };
-        let looked_up = (place..path.len()).filter(|behind| *behind == place || wanted(path[*behind])).collect();
-        stages.push(Stage { number, place, looked_up });
+    PathNames::new(program, path).stages(plan)
+}
+
+/// The nodes of a path, and the tables that they look up, by their names: for plans that are compared.
+pub struct PathNames<'p> {
+    nodes: HashMap<&'p str, usize>,
+    tables: HashMap<&'p str, Vec<usize>>,
+}
+
+impl<'p> PathNames<'p> {
+    pub fn new(program: &'p Program, path: &[NodeId]) -> PathNames<'p> {
+        let mut names = PathNames { nodes: HashMap::new(), tables: HashMap::new() };
+        for (place, node) in path.iter().enumerate() {
+            names.nodes.entry(&program.nodes[*node].name).or_insert(place);
+            if let Some(table) = table_of(program, *node) {
+                names.tables.entry(&program.tables[table].name).or_default().push(place);
+            }
+        }
+        names
     }
-    stages.sort_by_key(|stage| stage.place);
-    let mut taken = BTreeSet::new();
-    stages.iter_mut().for_each(|stage| stage.looked_up.retain(|place| taken.insert(*place)));
-    stages
+
+    /// The position of a node on the path.
+    pub fn place(&self, node: &str) -> Option<usize> {
+        self.nodes.get(node).copied()
+    }
+
+    /// The positions where a table is looked up, in order.
+    pub fn lookups(&self, table: &str) -> &[usize] {
+        self.tables.get(table).map_or(&[], Vec::as_slice)
+    }
+
+    /// As [`stages`].
+    pub fn stages(&self, plan: &Plan) -> Vec<Stage> {
+        let stage = |(number, lp): (usize, &Loop)| {
+            let place = self.place(&lp.node)?;
+            let tables = lp.prefetches.iter().filter_map(|request| match &request.access {
+                Access::Packet => None,
+                Access::Table(table) => Some(self.lookups(table)),
+            });
+            let behind = tables.flatten().copied().filter(|other| *other > place);
+            let looked_up: BTreeSet<usize> = behind.chain([place]).collect();
+            Some(Stage { number, place, looked_up: looked_up.into_iter().collect() })
+        };
+        let mut stages: Vec<Stage> = plan.loops.iter().enumerate().filter_map(stage).collect();
+        stages.sort_by_key(|stage| stage.place);
+        let mut taken = BTreeSet::new();
+        stages.iter_mut().for_each(|stage| stage.looked_up.retain(|place| taken.insert(*place)));
+        stages
+    }
 }
 
 /// Positions of the lookups that are made speculatively, in order: those of the stages, and those before the

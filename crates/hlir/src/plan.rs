@@ -46,7 +46,7 @@ pub struct HotPath {
     pub nodes: Arc<[String]>,
     /// By position on the path: the action that all entries of the table there are expected to run. As long
     /// as they do, full groups run code without a dispatch on the action.
-    pub actions: BTreeMap<usize, String>,
+    pub actions: Arc<BTreeMap<usize, String>>,
     pub reason: Option<Reason>,
 }
 

@@ -15,16 +15,17 @@ pub mod visit;
 use hlir::plan::JoinChoice;
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
-use plan::{batches, constraints, descriptor, groups, hot_path, joint, prefetch, structures, vector};
+use plan::{Planner, batches, constraints, descriptor, groups, hot_path, joint, prefetch, structures, vector};
 use rewrite::{constants, dead, join};
 use std::borrow::Cow;
 
 #[derive(Clone, Copy)]
 pub enum Run {
     Rewrite(fn(&mut Program, &Inputs)),
-    Plan(fn(&Program, &mut Plan, &Inputs)),
-    /// A rewrite that is made where it pays: what was made is in the plan.
-    Join(fn(&mut Program, &Inputs) -> Vec<JoinChoice>),
+    Plan(fn(&Planner, &mut Plan)),
+    /// A rewrite that is made where it pays, by the cost of the plans that the selected passes make: what was made is in
+    /// the plan.
+    Join(fn(&mut Program, &Inputs, &Selection) -> Vec<JoinChoice>),
 }
 
 /// A pass. Its name is the file, the flag and the test folder.
@@ -81,10 +82,9 @@ impl Selection {
 }
 
 /// The joins that are given or named, and those that pay.
-fn join_tables(program: &mut Program, inputs: &Inputs) -> Vec<JoinChoice> {
-    let planned =
-        |program: &Program, inputs: &Inputs| structures::whole_plan_cycles(program, "join", &Plan::default(), inputs);
-    join::choose(program, inputs, planned)
+fn join_tables(program: &mut Program, inputs: &Inputs, selection: &Selection) -> Vec<JoinChoice> {
+    let planners = planners(selection);
+    join::choose(program, inputs, &|program, inputs| plan::planned_cycles(program, inputs, &planners))
 }
 
 /// The pass called `name`.
@@ -92,21 +92,25 @@ pub fn pass(name: &str) -> Option<&'static Pass> {
     PIPELINE.iter().find(|pass| pass.name == name)
 }
 
-/// The passes that run after this one.
-fn passes_after(name: &str) -> impl Iterator<Item = &'static Pass> {
-    PIPELINE.iter().skip_while(move |pass| pass.name != name).skip(1)
+/// The selected passes that fill in the plan.
+pub fn planners(selection: &Selection) -> Vec<plan::Named> {
+    let selected = PIPELINE.iter().filter(|pass| selection.has(pass.name));
+    let planner = |pass: &Pass| match pass.run {
+        Run::Plan(fill) => Some((pass.name, fill)),
+        Run::Rewrite(_) | Run::Join(_) => None,
+    };
+    selected.filter_map(planner).collect()
 }
 
 /// Runs the selected passes up to and including `until`, or all of them. After the last pass, the constraints
 /// are in the plan, whichever passes ran.
 pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selection: &Selection, until: Option<&str>) {
     let mut inputs = Cow::Borrowed(inputs);
-    for pass in PIPELINE {
+    for pass in PIPELINE.iter().filter(|pass| !matches!(pass.run, Run::Plan(_))) {
         if selection.has(pass.name) {
             match pass.run {
                 Run::Rewrite(rewrite) => rewrite(program, &inputs),
-                Run::Join(join) => plan.joins = join(program, &inputs),
-                Run::Plan(fill) if constraints::are_satisfiable(program, &inputs) => fill(program, plan, &inputs),
+                Run::Join(join) => plan.joins = join(program, &inputs, selection),
                 Run::Plan(_) => {}
             }
         }
@@ -117,5 +121,17 @@ pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selecti
             return;
         }
     }
-    constraints::apply(plan, &inputs);
+    if constraints::are_satisfiable(program, &inputs) {
+        let planners = planners(selection);
+        // Of a pass that is not selected: up to the last one before it.
+        let end = until.and_then(|until| PIPELINE.iter().position(|pass| pass.name == until));
+        let is_wanted =
+            |name: &str| PIPELINE[..=end.unwrap_or(PIPELINE.len() - 1)].iter().any(|pass| pass.name == name);
+        if let Some((last, _)) = planners.iter().rfind(|(name, _)| is_wanted(name)) {
+            plan::with_planner(program, &inputs, &planners, |planner| planner.fill(plan, Some(last)));
+        }
+    }
+    if until.is_none_or(|until| pass(until).is_none()) {
+        constraints::apply(plan, &inputs);
+    }
 }

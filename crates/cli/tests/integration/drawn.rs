@@ -115,7 +115,7 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
     for (place, table) in &looked_up {
         let actions = &program.tables[*table].actions;
         if !actions.is_empty() && draw.percent(40) {
-            path.actions.insert(*place, actions[draw.below(actions.len())].name.clone());
+            std::sync::Arc::make_mut(&mut path.actions).insert(*place, actions[draw.below(actions.len())].name.clone());
         }
     }
     let mut asked = BTreeSet::new();

@@ -1,21 +1,31 @@
 //! Checks of a plan's hot path: that it is a path of the program, and that its speculative lookups find what
 //! lookups at commit would find.
 
-use super::{Site, Verifier};
+use super::known_path::KnownPath;
+use super::{PlanVerifier, Site, Verifier};
 use crate::hot_path;
 use crate::plan::{Access, HotPath, Loop, Placement, Prefetch};
 use crate::text::written_placement;
 use crate::{Action, NodeId, NodeKind, Plan, Scope};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Packets per group: the verdicts of a group are bits of one word.
 const LARGEST_GROUP: u32 = 64;
 
-impl Verifier<'_> {
-    pub(super) fn path(&mut self, plan: &Plan, path: &HotPath, named: &HashMap<&str, NodeId>) {
-        let Some(nodes) = self.hot_path(path, named) else { return };
-        self.path_loops(plan, &nodes, named);
-        self.looked_up_ahead(plan, &nodes);
+impl<'p> Verifier<'p> {
+    pub(super) fn path(&mut self, plan: &Plan, path: &HotPath, verifier: &PlanVerifier<'p>) {
+        let before = self.errors.len();
+        let known = verifier.known(path).or_else(|| {
+            let nodes = self.hot_path(path, &verifier.nodes)?;
+            Some(Rc::new(KnownPath::new(self.program, nodes)))
+        });
+        let Some(known) = known else { return };
+        if self.errors.len() == before {
+            verifier.remember(path, known.clone());
+        }
+        self.path_loops(plan, &known, &verifier.nodes);
+        self.looked_up_ahead(plan, &known);
     }
 
     /// The path's nodes, if the program has all of them. Checks that they form a path, and that expected
@@ -48,7 +58,7 @@ impl Verifier<'_> {
 
     /// Expected actions must be actions of the tables looked up there, named by entries directly.
     fn path_actions(&mut self, path: &HotPath, nodes: &[NodeId]) {
-        for (place, action) in &path.actions {
+        for (place, action) in &*path.actions {
             let node = &self.program.nodes[nodes[*place]].name;
             let Some(table) = hot_path::table_of(self.program, nodes[*place]) else {
                 self.error(
@@ -74,10 +84,10 @@ impl Verifier<'_> {
         }
     }
 
-    fn path_loops(&mut self, plan: &Plan, nodes: &[NodeId], named: &HashMap<&str, NodeId>) {
+    fn path_loops(&mut self, plan: &Plan, known: &KnownPath, named: &HashMap<&str, NodeId>) {
         for (index, lp) in plan.loops.iter().enumerate() {
             let site = Site::Loop(index as u32);
-            let place = nodes.iter().position(|node| self.program.nodes[*node].name == lp.node);
+            let place = known.names.place(&lp.node);
             if let Some(queue) = plan.queues.iter().find(|queue| queue.node == lp.node) {
                 // A queue cannot be on the path, whatever its loop is.
                 if place.is_none() {
@@ -85,7 +95,8 @@ impl Verifier<'_> {
                 }
                 continue;
             }
-            let Some(place) = place.filter(|place| hot_path::table_of(self.program, nodes[*place]).is_some()) else {
+            let Some(place) = place.filter(|place| hot_path::table_of(self.program, known.nodes[*place]).is_some())
+            else {
                 self.report_of_path(
                     site,
                     plan.hot_path.as_ref(),
@@ -97,10 +108,7 @@ impl Verifier<'_> {
             self.group_size(site, lp);
             for (request, asked) in lp.prefetches.iter().enumerate() {
                 let Access::Table(table) = &asked.access else { continue };
-                let is = |node: &NodeId| {
-                    hot_path::table_of(self.program, *node).is_some_and(|id| self.program.tables[id].name == *table)
-                };
-                if !nodes[place..].iter().any(is) {
+                if known.names.lookups(table).last().is_none_or(|last| *last < place) {
                     let site = Site::Prefetch(index as u32, request as u32);
                     let message = format!("table `{table}` is not looked up on the hot path from `{}` on", lp.node);
                     self.report_of_path(site, plan.hot_path.as_ref(), message, "");
@@ -132,23 +140,23 @@ impl Verifier<'_> {
         }
     }
 
-    fn looked_up_ahead(&mut self, plan: &Plan, nodes: &[NodeId]) {
-        let stages = hot_path::stages(self.program, plan, nodes);
+    fn looked_up_ahead(&mut self, plan: &Plan, known: &KnownPath) {
+        let stages = known.names.stages(plan);
         self.same_group(plan, &stages);
         let mut taken = HashSet::new();
         for stage in &stages {
             let site = Site::Loop(stage.number as u32);
             for &place in &stage.looked_up {
                 taken.insert(place);
-                self.look_up(site, plan.hot_path.as_ref(), (nodes, stage.place, place));
+                self.look_up(site, plan.hot_path.as_ref(), known, (stage.place, place));
             }
         }
-        self.pipelined(plan, nodes, &stages);
+        self.pipelined(plan, &known.nodes, &stages);
         self.prefetched_once(plan, &stages);
         let last = stages.last().map_or(0, |stage| stage.place);
         // Lookups before the last stage are made speculatively as well.
         for place in (0..last).filter(|place| !taken.contains(place)) {
-            self.look_up(Site::HotPath, plan.hot_path.as_ref(), (nodes, place, place));
+            self.look_up(Site::HotPath, plan.hot_path.as_ref(), known, (place, place));
         }
     }
 
@@ -232,14 +240,12 @@ impl Verifier<'_> {
     }
 
     /// Whether the lookup at a position of the path can be made while the packet is at an earlier one.
-    pub(super) fn look_up(
-        &mut self,
-        site: Site,
-        path: Option<&HotPath>,
-        (nodes, from, place): (&[NodeId], usize, usize),
-    ) {
-        let name = &self.program.nodes[nodes[place]].name;
-        let Some(writer) = hot_path::obstacle(self.program, nodes, from, place) else { return };
+    fn look_up(&mut self, site: Site, path: Option<&HotPath>, known: &KnownPath, (from, place): (usize, usize)) {
+        if known.writers[place].is_none_or(|last| last < from) {
+            return;
+        }
+        let name = &self.program.nodes[known.nodes[place]].name;
+        let Some(writer) = hot_path::obstacle(self.program, &known.nodes, from, place) else { return };
         let writer = &self.program.nodes[writer].name;
         self.report_of_path(
             site,

@@ -10,6 +10,7 @@ mod hot_path;
 mod join;
 mod joint;
 mod kinds;
+mod known_path;
 mod node;
 mod objects;
 mod places;
@@ -21,6 +22,7 @@ mod table;
 
 pub use batching::behind_replication;
 pub use kinds::WIDEST;
+pub use known_path::PlanVerifier;
 pub use site::{Body, Places, Site};
 
 pub(crate) use graph::onward;
@@ -55,9 +57,7 @@ pub fn verify_plan(program: &Program, plan: &Plan) -> Vec<Diagnostic> {
 }
 
 pub fn verify_plan_at(program: &Program, plan: &Plan, places: &Places) -> Vec<Diagnostic> {
-    let mut verifier = Verifier { program, places, errors: Vec::new() };
-    verifier.plan(plan);
-    verifier.errors
+    PlanVerifier::at(program, places).verify(plan)
 }
 
 /// Errors of decisions by themselves, whatever is planned beside them: names, numbers, structures, and a

@@ -2,40 +2,39 @@
 //!
 //! Whether batching preserves behaviour is checked in `batching`.
 
-use super::{Site, Verifier};
+use super::{PlanVerifier, Site, Verifier};
 use crate::plan::{Access, Loop, Placement, Prefetch, Structure, TablePlan};
 use crate::{MatchKind, NodeId, Plan, Table, Type};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl<'p> Verifier<'p> {
-    pub(super) fn plan(&mut self, plan: &Plan) {
-        let nodes = self.named();
-        self.parts(plan, &nodes);
-        self.queues(plan, &nodes);
+    pub(super) fn plan(&mut self, plan: &Plan, known: &PlanVerifier<'p>) {
+        let nodes = &known.nodes;
+        self.parts(plan, known);
+        if !plan.queues.is_empty() {
+            self.queues(plan, nodes);
+        }
         match &plan.hot_path {
-            Some(path) => self.path(plan, path, &nodes),
-            None => self.batching(plan, &nodes),
+            Some(path) => self.path(plan, path, known),
+            None => self.batching(plan, nodes),
         }
     }
 
     /// Checks that hold for a part of a plan while others are still to be planned.
     pub(super) fn pins(&mut self, plan: &Plan) {
-        let nodes = self.named();
-        self.parts(plan, &nodes);
+        let known = PlanVerifier::new(self.program);
+        let nodes = &known.nodes;
+        self.parts(plan, &known);
         for (index, queue) in plan.queues.iter().enumerate() {
-            self.pinned_queue(Site::Queue(index as u32), queue, &nodes);
+            self.pinned_queue(Site::Queue(index as u32), queue, nodes);
         }
         if let Some(path) = &plan.hot_path {
-            self.hot_path(path, &nodes);
+            self.hot_path(path, nodes);
         }
-    }
-
-    fn named(&self) -> HashMap<&'p str, NodeId> {
-        self.program.nodes.iter().map(|(id, node)| (node.name.as_str(), id)).collect()
     }
 
     /// Each part by itself, except for queues and the path.
-    fn parts(&mut self, plan: &Plan, nodes: &HashMap<&str, NodeId>) {
+    fn parts(&mut self, plan: &Plan, known: &PlanVerifier) {
         let starts = plan.loops.iter().enumerate().map(|(index, lp)| (&lp.node, Site::Loop(index as u32)));
         self.unique("loops", starts);
         let tables = plan.tables.iter().enumerate().map(|(index, it)| (&it.table, Site::TablePlan(index as u32)));
@@ -43,10 +42,10 @@ impl<'p> Verifier<'p> {
         let queues = plan.queues.iter().enumerate().map(|(index, queue)| (&queue.node, Site::Queue(index as u32)));
         self.unique("queues", queues);
         for (index, lp) in plan.loops.iter().enumerate() {
-            self.plan_loop(index as u32, lp, nodes);
+            self.plan_loop(index as u32, lp, known);
         }
         for (index, table) in plan.tables.iter().enumerate() {
-            self.structure(Site::TablePlan(index as u32), table);
+            self.structure(Site::TablePlan(index as u32), table, known);
         }
         self.shares(plan);
         self.join_choices(plan);
@@ -60,9 +59,9 @@ impl<'p> Verifier<'p> {
         found
     }
 
-    fn plan_loop(&mut self, number: u32, lp: &Loop, nodes: &HashMap<&str, NodeId>) {
+    fn plan_loop(&mut self, number: u32, lp: &Loop, known: &PlanVerifier) {
         let site = Site::Loop(number);
-        self.has_node(site, &lp.node, nodes);
+        self.has_node(site, &lp.node, &known.nodes);
         if lp.group < 1 || lp.group > lp.batch {
             let Loop { batch, group, .. } = lp;
             self.error(
@@ -73,10 +72,11 @@ impl<'p> Verifier<'p> {
         if lp.vector < 1 {
             self.error(site, "a loop has at least 1 packet per vector");
         }
+        let mut seen = HashSet::new();
         for (index, request) in lp.prefetches.iter().enumerate() {
             let site = Site::Prefetch(number, index as u32);
-            self.plan_request(site, lp, request);
-            if lp.prefetches[..index].iter().any(|earlier| earlier.access == request.access) {
+            self.plan_request(site, lp, request, known);
+            if !seen.insert(&request.access) {
                 let accessed = match &request.access {
                     Access::Packet => "packets".to_string(),
                     Access::Table(table) => format!("`{table}`"),
@@ -87,11 +87,11 @@ impl<'p> Verifier<'p> {
         }
     }
 
-    fn plan_request(&mut self, site: Site, lp: &Loop, request: &Prefetch) {
+    fn plan_request(&mut self, site: Site, lp: &Loop, request: &Prefetch, known: &PlanVerifier) {
         match &request.access {
             Access::Packet => {}
             Access::Table(table) => {
-                if !self.program.tables.values().any(|found| found.name == *table) {
+                if !known.tables.contains_key(table.as_str()) {
                     self.error(site, format!("the program has no table `{table}`"));
                 }
             }
@@ -113,10 +113,11 @@ impl<'p> Verifier<'p> {
         table.keys.iter().map(|key| (key.kind, width(&key.value))).collect()
     }
 
-    fn structure(&mut self, site: Site, planned: &TablePlan) {
-        let Some((id, table)) = self.program.tables.iter().find(|(_, table)| table.name == planned.table) else {
+    fn structure(&mut self, site: Site, planned: &TablePlan, known: &PlanVerifier) {
+        let Some(id) = known.tables.get(planned.table.as_str()).copied() else {
             return self.error(site, format!("the program has no table `{}`", planned.table));
         };
+        let table = &self.program.tables[id];
         let keys = self.key_widths(table);
         let in_code =
             (planned.structure == Structure::Code).then(|| crate::constant_entries::refusal(self.program, id, &keys));

@@ -83,7 +83,7 @@ impl Pace {
         WAY.windows(2).for_each(|pair| profile.add(pair[0], pair[1], u64::from(PACKETS)));
         let inputs = Inputs { profile: Some(profile), ..Inputs::default() };
         let traffic = Traffic::estimate(&program, &inputs);
-        let count = Model::new(&program, &inputs, &traffic).packet_operations(&[]);
+        let count = Model::new(&program, &inputs, &traffic).node_operations();
         Ok(Pace { count, staged, lanes, vector_bytes, runs, turn: 0 })
     }
 

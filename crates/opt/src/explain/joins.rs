@@ -2,10 +2,15 @@
 
 use super::Decision;
 use super::profit::{Profit, profit};
-use crate::Inputs;
+use crate::plan::planned_cycles;
 use crate::rewrite::join::{candidates, objection, refused};
+use crate::{Inputs, Selection, planners};
 use hlir::plan::{JoinChoice, JoinKind};
 use hlir::{Plan, Program, TableId};
+use std::cell::OnceCell;
+
+/// Pairs for which the program is planned as a whole: each takes as long as the plan of the program itself.
+const MOST_COMPARED: usize = 12;
 
 pub fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     let name = |table: TableId| program.tables[table].name.as_str();
@@ -27,8 +32,14 @@ pub fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decisio
         let chosen = format!("{how}: {}, at most {} {what}", name(join.table), join.limit);
         Decision { reason, ..decision(join.first, join.second, kind, chosen) }
     });
-    let legal = candidates(program, inputs).into_iter().map(|candidate| {
-        let profit = profit(program, &candidate, inputs);
+    let separate = OnceCell::new();
+    let legal = candidates(program, inputs).into_iter().enumerate().map(|(number, candidate)| {
+        if number >= MOST_COMPARED {
+            let chosen = format!("not joined: not compared, only the first {MOST_COMPARED} pairs are");
+            return decision(candidate.first, candidate.second, candidate.kind, chosen);
+        }
+        let separate = *separate.get_or_init(|| planned_cycles(program, inputs, &planners(&Selection::All)));
+        let profit = profit(program, &candidate, inputs, separate);
         let reason = crate::plan::reason(profit.joined, [("separate".to_string(), profit.separate)]);
         let why = objection(program, &candidate, inputs);
         let legal = legal(&profit, candidate.kind, why);

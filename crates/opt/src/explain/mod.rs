@@ -14,7 +14,7 @@ use crate::Inputs;
 use crate::analyze::Traffic;
 use crate::model::{Model, NodeCost};
 use crate::plan::batches::BURSTS;
-use crate::plan::with_model;
+use crate::plan::with_planner;
 use hlir::plan::{Access, JointTables, Placement, Reason};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
@@ -209,15 +209,16 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
         |what: String, chosen: String, reason: &Option<Reason>| Decision { what, chosen, reason: reason.clone() };
     let mut decisions = Vec::new();
     let descriptor = hlir::text::written_descriptor(plan.descriptor).to_string();
-    let costs = crate::plan::descriptor::costs(program, plan, inputs);
+    let (costs, bursts) = with_planner(program, inputs, &[], |planner| {
+        let lookups = planner.model.lookups(plan);
+        let cost = |burst: u32| planner.model.cycles(&at_burst(plan, burst), &lookups);
+        let others = BURSTS.iter().filter(|burst| **burst != plan.burst);
+        let bursts = others.map(|burst| (format!("{burst}"), cost(*burst)));
+        (crate::plan::descriptor::costs(planner, plan), crate::plan::reason(cost(plan.burst), bursts))
+    });
     decisions.push(decision("descriptor".to_string(), descriptor, &costs));
     if plan.burst > 0 {
-        let reason = with_model(program, inputs, |model| {
-            let cost = |burst: u32| model.predict(&at_burst(plan, burst)).cycles();
-            let others = BURSTS.iter().filter(|burst| **burst != plan.burst);
-            crate::plan::reason(cost(plan.burst), others.map(|burst| (format!("{burst}"), cost(*burst))))
-        });
-        decisions.push(decision("burst".to_string(), plan.burst.to_string(), &reason));
+        decisions.push(decision("burst".to_string(), plan.burst.to_string(), &bursts));
     }
     for table in &plan.tables {
         let chosen = written_structure(table.structure).to_string();

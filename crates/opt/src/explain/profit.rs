@@ -1,12 +1,12 @@
 //! Whether a join pays: by the model, and by the inequality of BACUS beside it.
 
-use crate::Inputs;
 use crate::inputs::Access;
 use crate::model::structures::shape;
-use crate::plan::structures::whole_plan_cycles;
+use crate::plan::planned_cycles;
 use crate::rewrite::join::{Candidate, is_clear, with_joint_contents};
+use crate::{Inputs, Selection, planners};
 use hlir::plan::Structure;
-use hlir::{Join, NodeKind, Plan, Program, TableId};
+use hlir::{Join, NodeKind, Program, TableId};
 use std::collections::BTreeSet;
 
 /// The numbers behind a decision.
@@ -41,19 +41,18 @@ impl Profit {
     }
 }
 
-/// Compares a program with itself after a join.
-pub fn profit(before: &Program, candidate: &Candidate, inputs: &Inputs) -> Profit {
+/// Compares a program, which takes `separate` cycles per packet, with itself after a join.
+pub fn profit(before: &Program, candidate: &Candidate, inputs: &Inputs, separate: f64) -> Profit {
     let after = &candidate.joined;
     let inputs = &with_joint_contents(after, inputs);
     let known = [candidate.first, candidate.second].map(|table| inputs.occupancy.of(&before.tables[table]).is_known);
     let [working_set, joined_working_set] = [before, after].map(|program| table_bytes(program, inputs));
     let latency = |bytes: u64| inputs.machine.line_cycles(Access::Load, bytes, inputs.machine.parallelism);
-    let cycles = |program: &Program| whole_plan_cycles(program, "join", &Plan::default(), inputs);
     Profit {
         entries: candidate.entries,
         is_known: known == [true, true],
-        separate: cycles(before),
-        joined: cycles(after),
+        separate,
+        joined: planned_cycles(after, inputs, &planners(&Selection::All)),
         working_set,
         joined_working_set,
         latency: latency(working_set),

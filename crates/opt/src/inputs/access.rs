@@ -1,7 +1,7 @@
 //! The kinds of access to a cache line that `bacus calibrate` measures.
 
 /// How a cache line is accessed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     Load,
     Gather,

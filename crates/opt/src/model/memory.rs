@@ -20,12 +20,14 @@ pub struct Touched {
     pub bytes: u64,
     /// Lines touched per packet.
     pub frequency: f64,
+    /// So many areas like this one.
+    pub count: usize,
 }
 
 impl Touched {
     /// The trace that a port replays occupies cache, too.
     pub fn of_stream(stream: Stream) -> Touched {
-        Touched { bytes: stream.bytes, frequency: f64::from(stream.packet_bytes) / LINE_BYTES as f64 }
+        Touched { bytes: stream.bytes, frequency: f64::from(stream.packet_bytes) / LINE_BYTES as f64, count: 1 }
     }
 
     /// Touches per packet of each line of the area.
@@ -49,7 +51,8 @@ pub fn working_sets(touched: &[Touched]) -> Vec<u64> {
     let between = |ratio: f64| ((-ratio).exp_m1() / (-1.0f64).exp_m1()).min(1.0);
     // Programs with hundreds of tables have few classes of them. Areas of equal rate are merged, hottest
     // first.
-    let mut classes: Vec<(f64, f64)> = touched.iter().map(|one| (one.rate(), one.bytes as f64)).collect();
+    let mut classes: Vec<(f64, f64)> =
+        touched.iter().map(|one| (one.rate(), one.bytes as f64 * one.count as f64)).collect();
     classes.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     classes.dedup_by(|(rate, bytes), (first, sum)| {
         let same = rate == first;
@@ -80,7 +83,7 @@ pub struct Memory<'m> {
 impl Memory<'_> {
     /// Excess cycles of a line over a line in L1. With loads or groups, only lines of the same area overlap,
     /// so few cold lines overlap with each other. In a stream, all lines are prefetched equally early.
-    fn beyond_l1(&self, access: Access, footprint: &Footprint, in_flight: f64) -> f64 {
+    pub(super) fn beyond_l1(&self, access: Access, footprint: &Footprint, in_flight: f64) -> f64 {
         let overlapping = |part: f64| if access.is_stream() { in_flight } else { (in_flight * part).max(1.0) };
         footprint.areas().map(|(part, area)| part * self.area_beyond_l1(access, area, overlapping(part))).sum()
     }
@@ -111,41 +114,54 @@ impl Memory<'_> {
     /// A line that is prefetched one group ahead, in a steady stream.
     /// `E_prefetch`: cycles per line of a stream that never stops, so it is bandwidth rather than latency.
     pub fn prefetch(&self, hint: Hint, footprint: &Footprint, in_flight: f64) -> f64 {
-        let access = match hint {
-            Hint::T0 => Access::PrefetchT0,
-            Hint::T1 => Access::PrefetchT1,
-        };
-        self.beyond_l1(access, footprint, in_flight)
+        self.beyond_l1(streamed(hint), footprint, in_flight)
     }
 
     /// Exposed latency of a line that is prefetched one group ahead: TLB misses of large tables and reads
     /// from L2, which no work hides. The curves were measured with some work around each line (12 cycles on a
     /// Zen 4). With more work per line, `around`, proportionally less is exposed: l2l3acl with a million
     /// hosts and 20 cycles of work was predicted to take 80 cycles without this, and takes 68.
-    pub fn exposed(&self, hint: Hint, footprint: &Footprint, in_flight: f64, around: f64) -> f64 {
-        let access = match hint {
-            Hint::T0 => Access::BusyT0,
-            Hint::T1 => Access::BusyT1,
-        };
-        let measured = self.machine.lines.table(access).first().and_then(|row| row.first());
-        let part = measured.map_or(1.0, |within| (within / around).min(1.0));
-        self.beyond_l1(access, footprint, in_flight) * part
+    ///
+    /// This is the part of `beyond_l1` that is exposed.
+    pub fn exposed_part(&self, hint: Hint, around: f64) -> f64 {
+        let measured = self.machine.lines.table(busy(hint)).first().and_then(|row| row.first());
+        measured.map_or(1.0, |within| (within / around).min(1.0))
     }
 
     /// A line of a group that is prefetched as a whole and then read.
     /// `E_group`: more than of a stream, for the first line of each group has its whole latency exposed.
     pub fn group(&self, hint: Hint, footprint: &Footprint, lines: f64) -> f64 {
-        let access = match hint {
-            Hint::T0 => Access::GroupT0,
-            Hint::T1 => Access::GroupT1,
-        };
-        self.beyond_l1(access, footprint, lines)
+        self.beyond_l1(grouped(hint), footprint, lines)
     }
 
     /// Latency of one line that overlaps with nothing.
     /// `E_load(l, 1)`. Also the scale by which lookups are compared: a short one hides behind a long one.
     pub fn latency(&self, footprint: &Footprint) -> f64 {
         self.beyond_l1(Access::Load, footprint, 1.0)
+    }
+}
+
+/// A line of a steady stream of prefetches.
+pub(super) fn streamed(hint: Hint) -> Access {
+    match hint {
+        Hint::T0 => Access::PrefetchT0,
+        Hint::T1 => Access::PrefetchT1,
+    }
+}
+
+/// A line of a group that is prefetched as a whole.
+pub(super) fn grouped(hint: Hint) -> Access {
+    match hint {
+        Hint::T0 => Access::GroupT0,
+        Hint::T1 => Access::GroupT1,
+    }
+}
+
+/// A line of a stream with work around it.
+pub(super) fn busy(hint: Hint) -> Access {
+    match hint {
+        Hint::T0 => Access::BusyT0,
+        Hint::T1 => Access::BusyT1,
     }
 }
 
@@ -159,7 +175,7 @@ mod tests {
     }
 
     fn touched(bytes: u64, share: f64) -> Touched {
-        Touched { bytes, frequency: share }
+        Touched { bytes, frequency: share, count: 1 }
     }
 
     #[test]

@@ -21,8 +21,10 @@
 //! | `S` | [`Prediction::staging`] |
 
 pub mod cache_line;
+pub mod lookups;
 pub mod memory;
 pub mod operations;
+pub mod path;
 pub mod records;
 mod speculation;
 pub mod stage;
@@ -34,15 +36,15 @@ use crate::Inputs;
 use crate::analyze::Traffic;
 use crate::analyze::branch_probabilities;
 use crate::analyze::drops::node_index;
-use crate::analyze::hot_path;
-use cache_line::{Area, Footprint};
 use hlir::effects::Speculable;
 use hlir::plan::{Descriptor, Structure};
 use hlir::{Node, NodeId, NodeKind, Plan, Program, TableId};
-use memory::{Memory, Touched};
+use lookups::{Lookup, Lookups};
+use memory::Memory;
 use operations::Operations;
+use path::Path;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use structures::Shape;
@@ -110,47 +112,6 @@ pub enum Execution {
     MaybeStaged,
 }
 
-/// A lookup of the program, with its table's shape under a plan.
-pub struct Lookup {
-    pub node: NodeId,
-    pub table: TableId,
-    pub shape: Rc<Shape>,
-    pub share: f64,
-    /// By line: its areas, each with its effective working set.
-    pub working_sets: Vec<Footprint>,
-    /// The first lookup that costs the same: of this shape, share and working sets.
-    class: usize,
-}
-
-/// A cost that lookups of one class have in common: programs with hundreds of tables have few classes of them.
-struct ByClass(Vec<Option<f64>>);
-
-impl ByClass {
-    fn new(lookups: &[Lookup]) -> ByClass {
-        ByClass(vec![None; lookups.len()])
-    }
-
-    fn of(&mut self, lookup: &Lookup, cost: impl FnOnce() -> f64) -> f64 {
-        *self.0[lookup.class].get_or_insert_with(cost)
-    }
-}
-
-/// Finds the lookups that cost the same.
-fn classify(lookups: &mut [Lookup]) {
-    let mut firsts: Vec<usize> = Vec::new();
-    for at in 0..lookups.len() {
-        let lookup = &lookups[at];
-        let same = firsts.iter().copied().find(|first| {
-            let other = &lookups[*first];
-            other.share == lookup.share && other.working_sets == lookup.working_sets && other.shape == lookup.shape
-        });
-        lookups[at].class = same.unwrap_or(at);
-        if same.is_none() {
-            firsts.push(at);
-        }
-    }
-}
-
 pub struct Model<'a> {
     pub program: &'a Program,
     pub inputs: &'a Inputs,
@@ -159,16 +120,27 @@ pub struct Model<'a> {
     work: Vec<f64>,
     /// Mispredictions of one visit, by node index.
     misprediction_rates: Vec<f64>,
-    /// The shapes of tables by what a plan says about them: planners try a few structures for each, many times.
+    /// All lookups that packets make, in order; and by node index, the number of its lookup.
+    applied: Vec<(NodeId, TableId)>,
+    lookup_of: Vec<Option<usize>>,
+    /// Operations per packet without lookups, and cycles of mispredicted edges.
+    node_operations: f64,
+    mispredicted: f64,
+    /// By lookup: operations that compute its key.
+    key_operations: Vec<f64>,
+    /// The shapes of tables by what a plan says about them: planners try a few structures for each, many times. Equal
+    /// shapes are one.
     shape_cache: RefCell<HashMap<(TableId, Planned), Rc<Shape>>>,
-    /// Evaluations so far.
+    distinct_shapes: RefCell<Vec<Rc<Shape>>>,
+    /// Plans evaluated so far, and costs of lookups computed for them.
     evaluations: Cell<usize>,
+    costs: Cell<usize>,
     /// Lookups of the last plan: planners evaluate many plans with the same structures.
     lookup_cache: RefCell<LookupCache>,
-    /// The nodes of the last plan's path.
-    path_cache: RefCell<PathCache>,
-    /// The last path with the shares of its edges.
-    edge_share_cache: RefCell<EdgeShareCache>,
+    /// The path that most packets follow.
+    hot_path: OnceCell<Vec<NodeId>>,
+    /// The last plan's path.
+    path_cache: RefCell<PathCache<'a>>,
     /// Step counts of first stages as vector code.
     vector_cache: RefCell<VectorCache>,
     /// By node index. To know what can be deferred, all code behind the node is read: far too long for each plan.
@@ -176,19 +148,16 @@ pub struct Model<'a> {
 }
 
 /// A path by the names of its nodes.
-type PathCache = Option<(Arc<[String]>, Rc<[NodeId]>)>;
+type PathCache<'a> = Option<(Arc<[String]>, Rc<Path<'a>>)>;
 
 /// The last path, and by the place of the cut and those of its lookups: none if the stage has no vector form.
 type VectorCache = (Vec<NodeId>, HashMap<(usize, Vec<usize>), Option<vector::StepCounts>>);
 
-/// A path, and a share for each of its edges.
-type EdgeShareCache = Option<(Vec<NodeId>, Rc<[f64]>)>;
-
 /// The lookups for these planned tables, in order.
-type LookupCache = Option<(Vec<Planned>, Rc<[Lookup]>)>;
+type LookupCache = Option<(Vec<Planned>, Rc<Lookups>)>;
 
 /// A plan's decisions about a lookup's table: its structure, and the other table of a joint array.
-type Planned = (Structure, Option<TableId>);
+pub type Planned = (Structure, Option<TableId>);
 
 impl<'a> Model<'a> {
     pub fn new(program: &'a Program, inputs: &'a Inputs, traffic: &'a Traffic) -> Model<'a> {
@@ -201,56 +170,64 @@ impl<'a> Model<'a> {
             work[node_index(node)] = operations.node(node, traffic) - no_key.map_or(0.0, |table| operations.key(table));
             misprediction_rates[node_index(node)] = misprediction_rate(program, node, traffic);
         }
+        let looked_up = |node: &NodeId| hlir::hot_path::table_of(program, *node).map(|table| (*node, table));
+        let applied: Vec<(NodeId, TableId)> = traffic.order().iter().filter_map(looked_up).collect();
+        let mut lookup_of = vec![None; program.nodes.len()];
+        applied.iter().enumerate().for_each(|(at, (node, _))| lookup_of[node_index(*node)] = Some(at));
         Model {
             program,
             inputs,
             traffic,
+            node_operations: traffic.order().iter().map(|node| traffic.node(*node) * work[node_index(*node)]).sum(),
+            mispredicted: traffic
+                .order()
+                .iter()
+                .map(|node| traffic.node(*node) * misprediction_rates[node_index(*node)])
+                .sum::<f64>()
+                * inputs.machine.mispredict_cycles,
+            key_operations: applied.iter().map(|(_, table)| operations.key(*table)).collect(),
             work,
             misprediction_rates,
+            applied,
+            lookup_of,
             shape_cache: RefCell::default(),
+            distinct_shapes: RefCell::default(),
             evaluations: Cell::new(0),
+            costs: Cell::new(0),
             lookup_cache: RefCell::default(),
+            hot_path: OnceCell::new(),
             path_cache: RefCell::default(),
-            edge_share_cache: RefCell::default(),
             vector_cache: RefCell::default(),
             speculable_cache: vec![OnceCell::new(); program.nodes.len()],
         }
     }
 
-    /// The nodes of a plan's hot path; none without one, or if the program lacks one of them.
-    pub fn path(&self, plan: &Plan) -> Option<Rc<[NodeId]>> {
-        let path = plan.hot_path.as_ref()?;
-        if let Some((names, nodes)) = &*self.path_cache.borrow()
-            && Arc::ptr_eq(names, &path.nodes)
-        {
-            return Some(nodes.clone());
-        }
-        let nodes: Rc<[NodeId]> = hlir::hot_path::nodes(self.program, path)?.into();
-        *self.path_cache.borrow_mut() = Some((path.nodes.clone(), nodes.clone()));
-        Some(nodes)
+    /// The path that most packets follow.
+    pub fn hot_path(&self) -> &[NodeId] {
+        self.hot_path.get_or_init(|| crate::analyze::hot_path::find(self.program, self.inputs, self.traffic))
     }
 
-    /// For each edge of a path, the share of the packets on the path that continue along it.
-    fn shares_along(&self, path: &[NodeId]) -> Rc<[f64]> {
-        let mut asked = self.edge_share_cache.borrow_mut();
-        match &*asked {
-            Some((last, shares)) if last == path => shares.clone(),
-            _ => {
-                let shares: Rc<[f64]> = hot_path::edge_shares(self.program, self.inputs, self.traffic, path).into();
-                *asked = Some((path.to_vec(), shares.clone()));
-                shares
-            }
+    /// A plan's hot path; none without one, or if the program lacks one of its nodes.
+    pub fn path(&self, plan: &Plan) -> Option<Rc<Path<'a>>> {
+        let path = plan.hot_path.as_ref()?;
+        if let Some((names, known)) = &*self.path_cache.borrow()
+            && Arc::ptr_eq(names, &path.nodes)
+        {
+            return Some(known.clone());
         }
+        let found = Rc::new(Path::new(self, hlir::hot_path::nodes(self.program, path)?));
+        *self.path_cache.borrow_mut() = Some((path.nodes.clone(), found.clone()));
+        Some(found)
+    }
+
+    /// The same, or an empty path.
+    fn path_or_empty(&self, plan: &Plan) -> Rc<Path<'a>> {
+        self.path(plan).unwrap_or_else(|| Rc::new(Path::new(self, Vec::new())))
     }
 
     /// How many plans this model has evaluated: the effort of a planner.
     pub fn evaluations(&self) -> usize {
         self.evaluations.get()
-    }
-
-    /// How many lookups of a plan differ in cost: stalls are computed for each of these.
-    pub fn classes(&self, plan: &Plan) -> usize {
-        self.lookups(plan).iter().enumerate().filter(|(at, lookup)| lookup.class == *at).count()
     }
 
     pub fn memory(&self) -> Memory<'_> {
@@ -273,6 +250,11 @@ impl<'a> Model<'a> {
         self.work[node_index(node)]
     }
 
+    /// Operations per packet without lookups.
+    pub fn node_operations(&self) -> f64 {
+        self.node_operations
+    }
+
     /// Variables and headers beyond those in registers.
     pub fn members_in_memory(&self) -> f64 {
         (self.program.variables.len() + self.program.headers.len()).saturating_sub(REGISTERS) as f64
@@ -285,87 +267,12 @@ impl<'a> Model<'a> {
         SPILLED * self.members_in_memory()
     }
 
-    /// Operations per packet, lookups included.
-    /// The `w` of `ROB / w`: how many packets the reorder buffer holds.
-    pub fn packet_operations(&self, lookups: &[Lookup]) -> f64 {
-        let nodes: f64 = self.traffic.order().iter().map(|node| self.traffic.node(*node) * self.work(*node)).sum();
-        nodes + lookups.iter().map(|lookup| lookup.share * lookup.shape.operations).sum::<f64>()
-    }
-
-    /// All lookups that packets make, in order.
-    pub fn lookups(&self, plan: &Plan) -> Rc<[Lookup]> {
-        let planned: HashMap<&str, Structure> =
-            plan.tables.iter().rev().map(|planned| (planned.table.as_str(), planned.structure)).collect();
-        let structure = |table: TableId| {
-            let planned = planned.get(self.program.tables[table].name.as_str());
-            planned.copied().unwrap_or_else(|| Structure::usual(&self.program.key_kinds(table)))
-        };
-        let applied = |node: &NodeId| hlir::hot_path::table_of(self.program, *node).map(|table| (*node, table));
-        let applied: Vec<(NodeId, TableId)> = self.traffic.order().iter().filter_map(applied).collect();
-        let wanted: Vec<Planned> =
-            applied.iter().map(|(_, table)| (structure(*table), self.partner(plan, *table))).collect();
-        if let Some((planned, lookups)) = &*self.lookup_cache.borrow()
-            && *planned == wanted
-        {
-            return lookups.clone();
-        }
-        let lookups = self.with_working_sets(&applied, &wanted);
-        *self.lookup_cache.borrow_mut() = Some((wanted, lookups.clone()));
-        lookups
-    }
-
-    /// The other table of a joint array.
-    fn partner(&self, plan: &Plan, table: TableId) -> Option<TableId> {
-        let name = &self.program.tables[table].name;
-        let share = plan.joint_of(name)?;
-        let other = if share.secondary == *name { &share.primary } else { &share.secondary };
-        self.program.tables.iter().find(|(_, table)| table.name == *other).map(|(id, _)| id)
-    }
-
     /// Keys in a joint array of two tables. Common keys are stored once.
     fn union_count(&self, table: TableId, partner: TableId) -> u64 {
         let [one, other] = [table, partner].map(|id| &self.program.tables[id]);
         let occupancy = &self.inputs.occupancy;
         let both = || occupancy.of(one).entries + occupancy.of(other).entries;
         occupancy.union_count(one, other).unwrap_or_else(both)
-    }
-
-    fn with_working_sets(&self, applied: &[(NodeId, TableId)], planned: &[Planned]) -> Rc<[Lookup]> {
-        let of_planned = |(&(node, table), planned): (&(NodeId, TableId), &Planned)| {
-            let (shape, share) = (self.shape(table, *planned), self.traffic.node(node));
-            Lookup { node, table, shape, share, working_sets: Vec::new(), class: 0 }
-        };
-        let mut lookups: Vec<Lookup> = applied.iter().zip(planned).map(of_planned).collect();
-        let shares = |table: TableId| lookups.iter().filter(move |other| other.table == table).map(|other| other.share);
-        let of_lookup = |(lookup, (_, partner)): (&Lookup, &Planned)| {
-            // Both tables of a joint array touch the same lines. For the working sets it is divided between
-            // them in proportion to their frequencies: then both parts have the same rate, and their sum is
-            // the array.
-            let all = |partner: TableId| shares(lookup.table).chain(shares(partner)).sum::<f64>();
-            let own = partner.map_or(1.0, |partner| lookup.share / all(partner).max(f64::MIN_POSITIVE));
-            let parts = std::iter::once(own).chain(std::iter::repeat(1.0));
-            let lines =
-                lookup.shape.lines.iter().map(|line| (line.footprint, line.frequency * lookup.share)).zip(parts);
-            let touched = |((footprint, frequency), own): ((Footprint, f64), f64)| {
-                let bytes = move |area: Area| (area.bytes as f64 * own) as u64;
-                footprint.areas().map(move |(part, area)| Touched { bytes: bytes(area), frequency: frequency * part })
-            };
-            lines.flat_map(touched).collect::<Vec<Touched>>()
-        };
-        // Packets from memory are read once each: an area like a table, which takes cache from the others.
-        let stream = self.inputs.ports.stream.map(Touched::of_stream);
-        let touched: Vec<Touched> = lookups.iter().zip(planned).flat_map(of_lookup).chain(stream).collect();
-        let mut sets = memory::working_sets(&touched).into_iter();
-        for lookup in &mut lookups {
-            let mut among = |area: Area| {
-                let bytes = sets.next().expect("each area has a working set");
-                // What is touched in between lies on other pages.
-                Area { bytes, span: area.span + bytes.saturating_sub(area.bytes) }
-            };
-            lookup.working_sets = lookup.shape.lines.iter().map(|line| line.footprint.map(&mut among)).collect();
-        }
-        classify(&mut lookups);
-        lookups.into()
     }
 
     /// The shape of a table's lookups.
@@ -385,7 +292,12 @@ impl<'a> Model<'a> {
         if let Some((keys, others)) = self.all_keys(table).zip(others) {
             shape.limit_to_keys(keys + others);
         }
-        let shape = Rc::new(shape);
+        let mut distinct = self.distinct_shapes.borrow_mut();
+        let known = distinct.iter().find(|known| ***known == shape).cloned();
+        let shape = known.unwrap_or_else(|| {
+            distinct.push(Rc::new(shape));
+            distinct[distinct.len() - 1].clone()
+        });
         self.shape_cache.borrow_mut().insert((table, planned), shape.clone());
         shape
     }
@@ -397,25 +309,6 @@ impl<'a> Model<'a> {
         let nodes = self.program.nodes.iter().filter(applies);
         let lookups = nodes.map(|(id, node)| profile.arrived(&node.name, self.program.entry == Some(id))).sum();
         profile.all_keys(&self.program.tables[table].name, lookups)
-    }
-
-    /// Cycles of lookups per packet, by table: operations and stalls.
-    pub fn lookup_cycles(&self, plan: &Plan, execution: Execution) -> BTreeMap<TableId, f64> {
-        self.evaluations.set(self.evaluations.get() + 1);
-        let lookups = self.lookups(plan);
-        let window = self.rob_window(&lookups);
-        let mut cycles = BTreeMap::new();
-        let mut by_class = ByClass::new(&lookups);
-        for lookup in &*lookups {
-            let issue = lookup.shape.operations * self.operation();
-            let sum: &mut f64 = cycles.entry(lookup.table).or_default();
-            let stalls = by_class.of(lookup, || match execution {
-                Execution::PacketByPacket => self.unstaged_stalls(lookup, &window),
-                Execution::MaybeStaged => self.best_stalls(lookup, &window),
-            });
-            *sum += lookup.share * (issue + stalls);
-        }
-        cycles
     }
 
     /// Cycles per packet of a program that does nothing.
@@ -431,8 +324,9 @@ impl<'a> Model<'a> {
         nearest.map_or(0.0, |(_, cycles)| *cycles)
     }
 
+    /// The costs of a plan node by node.
     pub fn predict(&self, plan: &Plan) -> Prediction {
-        self.evaluations.set(self.evaluations.get() + 1);
+        self.count_evaluation();
         let lookups = self.lookups(plan);
         let mut nodes: Vec<NodeCost> = vec![NodeCost::default(); self.program.nodes.len()];
         let mispredict = self.inputs.machine.mispredict_cycles;
@@ -444,21 +338,50 @@ impl<'a> Model<'a> {
             at.issue = share * self.work(node) * operation;
             at.mispredicted = share * self.misprediction_rates[node_index(node)] * mispredict;
         }
-        for lookup in &*lookups {
-            nodes[node_index(lookup.node)].issue += lookup.share * lookup.shape.operations * operation;
+        for lookup in lookups.iter() {
+            let at = &mut nodes[node_index(lookup.node)];
+            at.issue += lookup.share * lookup.shape.operations * operation;
+            at.memory = lookup.share * lookups.classes.unstaged_stalls(self, lookup);
         }
         if let Some(entry) = self.program.entry {
             nodes[node_index(entry)].issue += self.state_operations() * operation;
         }
-        let staging = self.add_stalls(plan, &lookups, &mut nodes);
-        let mut prediction = Prediction { floor: self.floor(plan), staging, nodes, latency_ns: 0.0 };
+        let staged = self.staged(plan, &lookups);
+        for cost in &staged.lookups {
+            let at = &mut nodes[node_index(lookups[cost.number].node)];
+            at.memory = cost.memory;
+            at.issue -= cost.saved;
+        }
+        let mut prediction = Prediction { floor: self.floor(plan), staging: staged.staging, nodes, latency_ns: 0.0 };
+        prediction.latency_ns = self.latency_ns(plan, prediction.cycles());
+        prediction
+    }
+
+    /// Cycles per packet of a plan with these lookups, as [`Model::predict`] has them: those of the program packet by packet, and the
+    /// change that stages make. The plan's own tables are not read.
+    pub fn cycles(&self, plan: &Plan, lookups: &Lookups) -> f64 {
+        self.count_evaluation();
+        let operation = self.operation_under(plan);
+        let of_lookups = |(lookup, count): (&Lookup, &usize)| lookup.share * lookup.shape.operations * *count as f64;
+        let classes = &lookups.classes;
+        let looked_up: f64 = classes.examples.iter().zip(&classes.counts).map(of_lookups).sum();
+        let state = if self.program.entry.is_some() { self.state_operations() } else { 0.0 };
+        let issue = (self.node_operations + looked_up + state) * operation;
+        let staged = self.staged(plan, lookups);
+        let change = |cost: &stage::StagedCost| {
+            let lookup = &lookups[cost.number];
+            cost.memory - cost.saved - lookup.share * classes.unstaged_stalls(self, lookup)
+        };
+        let changed: f64 = staged.lookups.iter().map(change).sum();
+        self.floor(plan) + issue + self.mispredicted + lookups.unstaged_cycles(self) + changed + staged.staging
+    }
+
+    /// Time of a packet in the switch, in nanoseconds. In a burst all packets wait for the last one: `b` packets' cycles, and
+    /// as many more for each burst ahead.
+    pub fn latency_ns(&self, plan: &Plan, cycles: f64) -> f64 {
         let burst = f64::from(if plan.burst == 0 { self.inputs.machine.burst } else { plan.burst });
         let depth = stage::pipeline_depth(plan);
-        // In a burst all packets wait for the last one: `b` packets' cycles, and as many more for each burst
-        // ahead.
-        prediction.latency_ns =
-            prediction.cycles() * burst * f64::from(1 + depth) / self.inputs.machine.ticks_per_us * 1000.0;
-        prediction
+        cycles * burst * f64::from(1 + depth) / self.inputs.machine.ticks_per_us * 1000.0
     }
 }
 

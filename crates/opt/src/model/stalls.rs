@@ -10,10 +10,13 @@
 //! Cycles per lookup; the caller multiplies by the share. `k` is what the reorder buffer reaches: lookups that
 //! begin while one waits. `/ (1 + σ)`: behind a mispredicted branch nothing of later packets has begun.
 
+use super::Model;
 use super::cache_line::{Area, Footprint};
+use super::lookups::{Classes, Lookup, Lookups};
+use super::memory::{busy, grouped, streamed};
 use super::structures::Shape;
-use super::{ByClass, Lookup, Model};
-use hlir::plan::{Access, Hint, Placement, Prefetch, Structure};
+use crate::inputs::Access;
+use hlir::plan::{Access as Accessed, Hint, Placement, Prefetch, Structure};
 
 /// Operations around a lookup in the loop of a stage.
 const LOOP: f64 = 6.0;
@@ -89,7 +92,7 @@ fn lookups_per_stall(room: f64, second_line: f64) -> f64 {
 }
 
 /// The footprint of a lookup's first line.
-fn first(lookup: &Lookup) -> Footprint {
+pub(super) fn first(lookup: &Lookup) -> Footprint {
     lookup.working_sets.first().copied().unwrap_or(Footprint::even(Area::dense(0)))
 }
 
@@ -142,21 +145,21 @@ fn unstaged_mispredictions(shape: &Shape) -> f64 {
 
 impl Model<'_> {
     /// The reorder-buffer window of code that runs packet by packet.
-    pub(super) fn rob_window(&self, lookups: &[Lookup]) -> RobWindow {
+    /// Of classes of lookups, with the number of lookups in each.
+    pub(super) fn rob_window(&self, classes: &[Lookup], counts: &[usize]) -> RobWindow {
         let memory = self.memory();
-        let mut by_class = ByClass::new(lookups);
-        let latency = |lookup: &Lookup| (by_class.of(lookup, || memory.latency(&first(lookup))), lookup.share);
-        let mut latencies: Vec<(f64, f64)> = lookups.iter().map(latency).collect();
+        let share = |(lookup, count): (&Lookup, &usize)| lookup.share * *count as f64;
+        let latency = |of: (&Lookup, &usize)| (memory.latency(&first(of.0)), share(of));
+        let mut latencies: Vec<(f64, f64)> = classes.iter().zip(counts).map(latency).collect();
         latencies.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let mut sum = 0.0;
         for (_, share) in &mut latencies {
             sum += *share;
             *share = sum;
         }
-        RobWindow {
-            packets: f64::from(self.inputs.machine.window) / self.packet_operations(lookups).max(1.0),
-            latencies,
-        }
+        let lookups = classes.iter().zip(counts).map(|of| share(of) * of.0.shape.operations);
+        let operations = self.node_operations + lookups.sum::<f64>();
+        RobWindow { packets: f64::from(self.inputs.machine.window) / operations.max(1.0), latencies }
     }
 
     /// Stalls of a lookup packet by packet. Other lookups overlap within the window, up to the next
@@ -168,13 +171,14 @@ impl Model<'_> {
     ///       + chain + (q + σ) · c_br
     /// ```
     pub(super) fn unstaged_stalls(&self, lookup: &Lookup, window: &RobWindow) -> f64 {
+        self.count_cost();
         let memory = self.memory();
         let shape = &lookup.shape;
         let mispredictions = unstaged_mispredictions(shape);
         let overlapping = window.overlapping(memory.latency(&first(lookup)));
         let together = |loads: f64| lookups_per_stall((loads / (1.0 + mispredictions)).max(1.0), shape.second_line);
         let at_once = together(overlapping).max(1.0);
-        let lines = shape.lines.iter().zip(&lookup.working_sets).enumerate().map(|(at, (line, footprint))| {
+        let lines = shape.lines.iter().zip(&*lookup.working_sets).enumerate().map(|(at, (line, footprint))| {
             let load = |at_once: f64| line.frequency * memory.load(footprint, line.outstanding(at_once));
             if at > 0 || line.frequency > 1.0 {
                 // The gain at the window's end is only for first lines, not for later ones or for walks.
@@ -221,21 +225,22 @@ impl Model<'_> {
     }
 
     /// Stalls of a lookup, unstaged or in a stage with prefetches, whichever is cheaper.
-    pub(super) fn best_stalls(&self, lookup: &Lookup, window: &RobWindow) -> f64 {
-        let unstaged = self.unstaged_stalls(lookup, window);
+    pub(super) fn best_stalls(&self, lookup: &Lookup, classes: &Classes) -> f64 {
+        let unstaged = classes.unstaged_stalls(self, lookup);
         if lookup.share < HOT_SHARE {
             return unstaged;
         }
         let prefetch = Prefetch {
-            access: Access::Table(self.program.tables[lookup.table].name.clone()),
+            access: Accessed::Table(self.program.tables[lookup.table].name.clone()),
             placement: Placement::OwnLoop,
             distance: DEFAULT_GROUP,
-            hint: self.best_hint(lookup, Placement::OwnLoop, f64::from(DEFAULT_GROUP)),
+            hint: self.cheapest_hint(classes, lookup, Placement::OwnLoop, f64::from(DEFAULT_GROUP)),
             reason: None,
         };
         let prefetch = can_prefetch(lookup).then_some(&prefetch);
         let loops = lookup.shape.loops_cycles(&self.inputs.machine) / f64::from(DEFAULT_GROUP);
-        let stalls: f64 = self.stage_stalls(DEFAULT_GROUP, &[StagedLookup { lookup, prefetch }], 0.0, 0.0).iter().sum();
+        let alone = [StagedLookup { lookup, prefetch }];
+        let stalls: f64 = self.stage_stalls(classes, DEFAULT_GROUP, &alone, (0.0, 0.0)).iter().sum();
         // The lookup's operations are counted at the cost outside of stages. In a stage they cost this much
         // more.
         let extra = self.inputs.machine.stages().operation_cycles - self.operation();
@@ -250,26 +255,37 @@ impl Model<'_> {
     /// pipelined  Σt = max(Σ over parts x_part, Σ E_prefetch(l, lines) − (lookups + keys + commit)) + prefetches
     ///            x_part = max(Σ_{l in part} E_prefetch(l, lines) − cycles of the part − next, exposed)
     /// ```
-    pub(super) fn stage_stalls(&self, group: u32, made: &[StagedLookup], key_work: f64, commit_work: f64) -> Vec<f64> {
+    pub(super) fn stage_stalls(
+        &self,
+        classes: &Classes,
+        group: u32,
+        made: &[StagedLookup],
+        (key_work, commit_work): (f64, f64),
+    ) -> Vec<f64> {
         let operation = self.inputs.machine.stages().operation_cycles;
         let group = f64::from(group.max(1));
         // `C_lookups`, one for each lookup, with the six operations of the loop around it.
         let issue: Vec<f64> = made.iter().map(|made| (operations(made.lookup) + LOOP) * operation).collect();
         let lookup_work: f64 = issue.iter().sum();
-        let mut costs: Vec<f64> =
-            made.iter().zip(&issue).map(|(made, issue)| self.unprefetched_stalls(made, group, *issue)).collect();
+        let unprefetched = |(made, issue): (&StagedLookup, &f64)| {
+            let key = (made.lookup, made.prefetch.is_some(), group);
+            classes.unprefetched(key, || self.unprefetched_stalls(made, group, *issue))
+        };
+        let mut costs: Vec<f64> = made.iter().zip(&issue).map(unprefetched).collect();
         let prefetched: Vec<usize> = (0..made.len()).filter(|at| made[*at].prefetch.is_some()).collect();
         let Some(first) = prefetched.first() else { return costs };
         // If one lookup is pipelined, all lookups of the stage are made one group later.
         let is_pipelined = made.iter().any(StagedLookup::is_pipelined);
         let prefetch = self.inputs.machine.stages().prefetch_cycles;
         let lines = group * prefetched.len() as f64;
-        let streams: Vec<f64> = prefetched.iter().map(|at| self.stream(&made[*at], lines, is_pipelined)).collect();
+        let streams: Vec<f64> =
+            prefetched.iter().map(|at| self.stream(classes, &made[*at], lines, is_pipelined)).collect();
         let stream: f64 = streams.iter().sum();
         let work_per_line = (lookup_work + key_work + commit_work) / prefetched.len() as f64;
         let paid_in = |part: Part| prefetched.iter().zip(&streams).filter(move |(at, _)| made[**at].part() == part);
-        let exposed =
-            |part: Part| paid_in(part).map(|(at, _)| self.exposed(&made[*at], lines, work_per_line)).sum::<f64>();
+        let exposed = |part: Part| {
+            paid_in(part).map(|(at, _)| self.exposed(classes, &made[*at], lines, work_per_line)).sum::<f64>()
+        };
         // Work hides the lines that arrive meanwhile, except for their exposed latency. After the last
         // prefetch of a part, the lines still outstanding arrive during the next part.
         let arriving = |part: Part, next: f64| next.min(self.outstanding(paid_in(part).map(|(_, one)| *one)) / group);
@@ -304,30 +320,31 @@ impl Model<'_> {
             Part::Lookups | Part::Commit => lookup_work + key_work + commit_work + stalled,
             Part::Keys => lookup_work.min(key_work + key_stalls),
         };
-        let exposed_latency =
-            |at: &usize| self.last_line_stall(&made[*at], lines, group, is_pipelined) - hiding(made[*at].part());
+        let exposed_latency = |at: &usize| {
+            self.last_line_stall(classes, &made[*at], (lines, group), is_pipelined) - hiding(made[*at].part())
+        };
         costs[*first] += prefetched.iter().map(exposed_latency).fold(0.0, f64::max);
         costs
     }
 
     /// Cycles per line of the first lines, as a steady stream of prefetches.
     /// A level-by-level lookup has no stream: its lines are counted in `unprefetched_stalls`.
-    fn stream(&self, made: &StagedLookup, lines: f64, is_pipelined: bool) -> f64 {
-        let (memory, footprint) = (self.memory(), made.first());
+    fn stream(&self, classes: &Classes, made: &StagedLookup, lines: f64, is_pipelined: bool) -> f64 {
         let Some(prefetch) = made.prefetch.filter(|_| !made.is_level_by_level()) else { return 0.0 };
         if is_pipelined {
-            return memory.prefetch(prefetch.hint, &footprint, lines);
+            return classes.first_line(self, made.lookup, streamed(prefetch.hint), lines);
         }
-        memory.group(prefetch.hint, &footprint, STEADY)
+        classes.first_line(self, made.lookup, grouped(prefetch.hint), STEADY)
     }
 
     /// Exposed latency of such a stream, whatever is computed meanwhile, with `work_per_line` cycles around
     /// each line.
-    fn exposed(&self, made: &StagedLookup, lines: f64, work_per_line: f64) -> f64 {
+    fn exposed(&self, classes: &Classes, made: &StagedLookup, lines: f64, work_per_line: f64) -> f64 {
         let Some(prefetch) = made.prefetch.filter(|_| made.is_pipelined() && !made.is_level_by_level()) else {
             return 0.0;
         };
-        self.memory().exposed(prefetch.hint, &made.first(), lines, work_per_line)
+        let part = self.memory().exposed_part(prefetch.hint, work_per_line);
+        classes.first_line(self, made.lookup, busy(prefetch.hint), lines) * part
     }
 
     /// Cycles until the lines that can be outstanding at once have arrived.
@@ -340,16 +357,23 @@ impl Model<'_> {
 
     /// Latency of the last line of a group that is prefetched as a whole, per packet.
     /// `last`: E_group of this many lines beyond that of 128 is what the group pays for having an end.
-    fn last_line_stall(&self, made: &StagedLookup, lines: f64, group: f64, is_pipelined: bool) -> f64 {
-        let (memory, footprint) = (self.memory(), made.first());
-        let Some(prefetch) = made.prefetch.filter(|_| !is_pipelined) else { return memory.latency(&footprint) / group };
-        let latencies = |lines: f64| memory.group(prefetch.hint, &footprint, lines);
+    fn last_line_stall(
+        &self,
+        classes: &Classes,
+        made: &StagedLookup,
+        (lines, group): (f64, f64),
+        is_pipelined: bool,
+    ) -> f64 {
+        let first = |access, lines: f64| classes.first_line(self, made.lookup, access, lines);
+        let Some(prefetch) = made.prefetch.filter(|_| !is_pipelined) else { return first(Access::Load, 1.0) / group };
+        let latencies = |lines: f64| first(grouped(prefetch.hint), lines);
         (latencies(lines) - latencies(STEADY)).max(0.0) * lines / group
     }
 
     /// Stalls of lines without prefetch: they overlap within the window. Lines of a tree's levels are
     /// prefetched by the level before.
     fn unprefetched_stalls(&self, made: &StagedLookup, group: f64, issue: f64) -> f64 {
+        self.count_cost();
         let memory = self.memory();
         let lookup = made.lookup;
         let shape = &lookup.shape;
@@ -367,7 +391,7 @@ impl Model<'_> {
                 || at == 0 && made.prefetch.is_some()
                 || at > 0 && at == record && prefetches_records
         };
-        let all = || shape.lines.iter().zip(&lookup.working_sets).enumerate();
+        let all = || shape.lines.iter().zip(&*lookup.working_sets).enumerate();
         let loaded: f64 = all()
             .filter(|(at, _)| !is_prefetched(*at))
             .map(|(_, (line, footprint))| line.frequency * memory.load(footprint, line.outstanding(window)))
@@ -415,15 +439,16 @@ impl Model<'_> {
     }
 
     /// The prefetch hint with minimum cost for a table's first line at this placement.
-    pub fn best_hint(&self, lookup: &Lookup, placement: Placement, in_flight: f64) -> Hint {
-        let memory = self.memory();
-        let footprint = first(lookup);
-        let cycles = |hint| match placement {
-            Placement::OwnLoop => memory.group(hint, &footprint, in_flight),
-            Placement::None | Placement::WithLookups | Placement::WithCommit | Placement::WithKeys => {
-                memory.prefetch(hint, &footprint, in_flight)
-            }
+    pub fn best_hint(&self, lookups: &Lookups, lookup: &Lookup, placement: Placement, in_flight: f64) -> Hint {
+        self.cheapest_hint(&lookups.classes, lookup, placement, in_flight)
+    }
+
+    fn cheapest_hint(&self, classes: &Classes, lookup: &Lookup, placement: Placement, in_flight: f64) -> Hint {
+        let access = |hint| match placement {
+            Placement::OwnLoop => grouped(hint),
+            Placement::None | Placement::WithLookups | Placement::WithCommit | Placement::WithKeys => streamed(hint),
         };
+        let cycles = |hint| classes.first_line(self, lookup, access(hint), in_flight);
         let (near, far) = (cycles(Hint::T0), cycles(Hint::T1));
         // Lines that stay in L1 for a burst evict the burst's packets, and a calibration has no packets. In
         // l2fwd with 64K to 512K entries, prefetches to L2 cost two cycles less, whatever the curves were

@@ -12,7 +12,7 @@
 //! `c_v` and `c_op` differ: vector instructions issue on fewer ports, and the widest ones may lower the clock.
 
 use super::Model;
-use crate::analyze::drops::node_index;
+use super::path::Path;
 use hlir::hot_path::Stage;
 use hlir::plan::Descriptor;
 use hlir::vector::{Step, VectorStage};
@@ -68,19 +68,19 @@ impl Model<'_> {
     /// stage has no vector form.
     pub fn vector_cost(&self, plan: &Plan, packets: u32) -> Option<VectorCost> {
         let path = self.path(plan)?;
-        let first = hlir::hot_path::stages(self.program, plan, &path).into_iter().next()?;
+        let first = path.names.stages(plan).into_iter().next()?;
         self.stage_vector_cost(&path, &first, packets, plan.descriptor)
     }
 
     fn stage_vector_cost(
         &self,
-        path: &[NodeId],
+        path: &Path,
         first: &Stage,
         packets: u32,
         descriptor: Descriptor,
     ) -> Option<VectorCost> {
         let key = (first.place, first.looked_up.clone());
-        if self.vector_cache.borrow().0 != path {
+        if self.vector_cache.borrow().0 != **path {
             *self.vector_cache.borrow_mut() = (path.to_vec(), HashMap::new());
         }
         let known = self.vector_cache.borrow().1.get(&key).copied();
@@ -94,13 +94,9 @@ impl Model<'_> {
         let StepCounts { rows, operators, reads, stores, rewritten } = counted?;
         let packets = f64::from(packets);
         // `w_scalar` before its discount: the nodes up to the cut, as often as packets visit them.
-        let before: f64 = path[..first.place]
-            .iter()
-            .map(|node| self.work[node_index(*node)] * self.traffic.node(*node).min(1.0))
-            .sum();
-        let operations = super::operations::Operations::new(self.program);
-        let tables = first.looked_up.iter().filter_map(|place| hlir::hot_path::table_of(self.program, path[*place]));
-        let keys: f64 = tables.map(|table| operations.key(table)).sum();
+        let before = path.visited_before(first.place);
+        let made = first.looked_up.iter().filter_map(|place| self.lookup_at(path[*place]));
+        let keys: f64 = made.map(|number| self.key_operations[number]).sum();
         let load = match descriptor {
             Descriptor::Own => LOAD_PACKET,
             Descriptor::Mbuf => LOAD_MBUF,
@@ -132,7 +128,7 @@ impl Model<'_> {
     /// ```text
     /// v · c_v − (w_before + y · (w_keys + w_rewrites)) · c_op
     /// ```
-    pub(super) fn vector_cycles(&self, plan: &Plan, path: &[NodeId], first: &Stage, on_path: f64) -> f64 {
+    pub(super) fn vector_cycles(&self, plan: &Plan, path: &Path, first: &Stage, on_path: f64) -> f64 {
         let planned = &plan.loops[first.number];
         if planned.vector < 2 {
             return 0.0;

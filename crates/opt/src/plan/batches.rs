@@ -5,11 +5,10 @@
 //! the lookups before it. This greedy cut competes with one stage for all lookups, which may pay where no
 //! single lookup does. A stage's batch is the burst: packets that took a side exit keep their slots.
 
-use super::{WORTH, constraints, is_legal, reason, with_model};
-use crate::Inputs;
+use super::{Planner, Scheduler, WORTH, constraints, reason, scheduled};
 use crate::model::Model;
-use hlir::plan::{Access, Hint, Loop, Placement, Prefetch, Reason};
-use hlir::{NodeId, Plan, Program};
+use hlir::plan::{Access, Hint, Loop, Placement, Prefetch};
+use hlir::{NodeId, Plan};
 
 /// The first is taken unless another is cheaper.
 pub const BURSTS: [u32; 3] = [64, 32, 128];
@@ -29,59 +28,57 @@ const WORTH_OF_STATE: f64 = 0.002;
 const WORTH_OF_STATE_MOST: f64 = 0.25;
 /// Number of lookups up to which a common stage is tried, beginning at each of them.
 const MOST_TOGETHER: usize = 12;
+/// Number of stages, the last ones, that a lookup may join.
+const MOST_JOINED: usize = 4;
 /// Packets per group: the verdicts of a group are bits of one word.
 pub const LARGEST_GROUP: u32 = 64;
 
-pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    // Hundreds of plans are compared: none needs the reasons of tables.
-    let reasons: Vec<Option<Reason>> = plan.tables.iter_mut().map(|planned| planned.reason.take()).collect();
-    compare(program, plan, inputs);
-    plan.tables.iter_mut().zip(reasons).for_each(|(planned, reason)| planned.reason = reason);
+pub fn allocate(planner: &Planner, plan: &mut Plan) {
+    scheduled(&planner.model, plan, compare);
 }
 
-fn compare(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+fn compare(scheduler: &Scheduler, plan: &mut Plan) {
+    let model = scheduler.model;
+    let (program, inputs) = (model.program, model.inputs);
     let pinned = &inputs.constraints;
-    with_model(program, inputs, |model| {
-        let expansion = (model.traffic.expansion(program) - 0.01).ceil().max(1.0) as u32;
-        let most = if inputs.ports.most_burst == 0 { u32::MAX } else { inputs.ports.most_burst };
-        let mut bursts: Vec<u32> = BURSTS.iter().map(|burst| (burst / expansion).clamp(1, most)).collect();
-        bursts.dedup();
-        let stages = constraints::stages(inputs);
-        if pinned.burst > 0 {
-            bursts = vec![pinned.burst];
-        } else if let Some(first) = stages.first() {
-            bursts = vec![first.batch.max(1)];
+    let expansion = (model.traffic.expansion(program) - 0.01).ceil().max(1.0) as u32;
+    let most = if inputs.ports.most_burst == 0 { u32::MAX } else { inputs.ports.most_burst };
+    let mut bursts: Vec<u32> = BURSTS.iter().map(|burst| (burst / expansion).clamp(1, most)).collect();
+    bursts.dedup();
+    let stages = constraints::stages(inputs);
+    if pinned.burst > 0 {
+        bursts = vec![pinned.burst];
+    } else if let Some(first) = stages.first() {
+        bursts = vec![first.batch.max(1)];
+    }
+    let plain = Plan { hot_path: None, loops: Vec::new(), ..plan.clone() };
+    let mut best: Option<(f64, Plan)> = None;
+    for burst in bursts {
+        let begun = Plan { burst, loops: stages.clone(), ..plan.clone() };
+        let mut cut = if stages.is_empty() { best_cut(scheduler, begun) } else { cut(scheduler, begun) };
+        if cut.loops.is_empty() && !pinned.queues.is_empty() {
+            cut = minimum_cost_stage(scheduler, cut);
         }
-        let plain = Plan { hot_path: None, loops: Vec::new(), ..plan.clone() };
-        let mut best: Option<(f64, Plan)> = None;
-        for burst in bursts {
-            let begun = Plan { burst, loops: stages.clone(), ..plan.clone() };
-            let mut cut = if stages.is_empty() { best_cut(model, begun) } else { cut(model, begun) };
-            if cut.loops.is_empty() && !pinned.queues.is_empty() {
-                cut = minimum_cost_stage(model, cut);
-            }
-            let predicted = model.predict(&cut);
-            let limit = f64::from(inputs.ports.latency_ns);
-            if limit > 0.0 && predicted.latency_ns > limit && best.is_some() {
-                continue;
-            }
-            let cycles = predicted.cycles();
-            let worth = |other: &Plan| if burst > other.burst { LONGER_WORTH } else { WORTH };
-            if best.as_ref().is_none_or(|(least, other)| cycles < least * (1.0 - worth(other))) {
-                best = Some((cycles, cut));
-            }
+        let cycles = scheduler.cycles(&cut);
+        let limit = f64::from(inputs.ports.latency_ns);
+        if limit > 0.0 && model.latency_ns(&cut, cycles) > limit && best.is_some() {
+            continue;
         }
-        let Some((cycles, mut chosen)) = best else { return };
-        let plain = model.predict(&Plan { burst: chosen.burst, ..plain }).cycles();
-        let is_worth_it = !chosen.loops.is_empty() && cycles < plain * (1.0 - stages_worth(model, &chosen));
-        if !is_worth_it && pinned.hot_path.is_none() && stages.is_empty() && pinned.queues.is_empty() {
-            (chosen.hot_path, chosen.loops) = (None, Vec::new());
-        } else if let Some(path) = &mut chosen.hot_path {
-            path.reason = reason(cycles, [("packet_by_packet".to_string(), plain)]);
+        let worth = |other: &Plan| if burst > other.burst { LONGER_WORTH } else { WORTH };
+        if best.as_ref().is_none_or(|(least, other)| cycles < least * (1.0 - worth(other))) {
+            best = Some((cycles, cut));
         }
-        super::vector::make_scalar(&mut chosen, inputs);
-        *plan = chosen;
-    });
+    }
+    let Some((cycles, mut chosen)) = best else { return };
+    let plain = scheduler.cycles(&Plan { burst: chosen.burst, ..plain });
+    let is_worth_it = !chosen.loops.is_empty() && cycles < plain * (1.0 - stages_worth(model, &chosen));
+    if !is_worth_it && pinned.hot_path.is_none() && stages.is_empty() && pinned.queues.is_empty() {
+        (chosen.hot_path, chosen.loops) = (None, Vec::new());
+    } else if let Some(path) = &mut chosen.hot_path {
+        path.reason = reason(cycles, [("packet_by_packet".to_string(), plain)]);
+    }
+    super::vector::make_scalar(&mut chosen, inputs);
+    *plan = chosen;
 }
 
 /// Relative gain required of the stages of this plan.
@@ -91,13 +88,13 @@ fn stages_worth(model: &Model, plan: &Plan) -> f64 {
 }
 
 /// The greedy cut, or the one with a common stage if that is cheaper.
-fn best_cut(model: &Model, plan: Plan) -> Plan {
-    let cost = |plan: &Plan| super::prefetch::minimum_cost(model, plan);
-    let lookups = lookups(model, &plan);
+fn best_cut(scheduler: &Scheduler, plan: Plan) -> Plan {
+    let cost = |plan: &Plan| super::prefetch::minimum_cost(scheduler, plan);
+    let lookups = lookups(scheduler.model, &plan);
     let firsts = if lookups.len() > MOST_TOGETHER { 0 } else { lookups.len() };
-    let ones = (0..firsts).filter_map(|first| one_stage(model, &plan, &lookups[first..]));
+    let ones = (0..firsts).filter_map(|first| one_stage(scheduler, &plan, &lookups[first..]));
     let one = ones.map(|one| (cost(&one), one)).min_by(|(a, _), (b, _)| a.total_cmp(b));
-    let cut = cut(model, plan);
+    let cut = cut(scheduler, plan);
     match one {
         Some((cycles, one)) if cycles < cost(&cut) * (1.0 - WORTH) => one,
         _ => cut,
@@ -105,20 +102,21 @@ fn best_cut(model: &Model, plan: Plan) -> Plan {
 }
 
 /// The plan with the one stage of minimum cost, for plans that must have one: a queue needs stages.
-fn minimum_cost_stage(model: &Model, plan: Plan) -> Plan {
+fn minimum_cost_stage(scheduler: &Scheduler, plan: Plan) -> Plan {
+    let model = scheduler.model;
     let ones = lookups(model, &plan).into_iter().map(|(node, name)| {
         let mut one = plan.clone();
         one.loops.push(stage(model, node, &name, &plan));
-        super::vector::candidate(model, one)
+        super::vector::candidate(scheduler, one)
     });
-    let legal = ones.filter(|one| is_legal(model.program, one));
-    let costs = legal.map(|one| (super::prefetch::minimum_cost(model, &one), one));
+    let legal = ones.filter(|one| scheduler.is_legal(one));
+    let costs = legal.map(|one| (super::prefetch::minimum_cost(scheduler, &one), one));
     costs.min_by(|(a, _), (b, _)| a.total_cmp(b)).map_or(plan, |(_, one)| one)
 }
 
 /// Lookups on the hot path, each with its table's name.
 fn lookups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
-    let path = model.path(plan).unwrap_or_default();
+    let Some(path) = model.path(plan) else { return Vec::new() };
     let look_up = |node: NodeId| {
         hlir::hot_path::table_of(model.program, node).map(|table| (node, model.program.tables[table].name.clone()))
     };
@@ -127,27 +125,27 @@ fn lookups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
 
 /// A common stage at the first of these lookups, without the lookups that cost less unstaged. None if fewer
 /// than two remain.
-fn one_stage(model: &Model, plan: &Plan, lookups: &[(NodeId, String)]) -> Option<Plan> {
+fn one_stage(scheduler: &Scheduler, plan: &Plan, lookups: &[(NodeId, String)]) -> Option<Plan> {
     let mut plan = plan.clone();
     for (node, name) in lookups {
         let mut with = plan.clone();
         match with.loops.first_mut() {
             None => {
-                with.loops.push(stage(model, *node, name, &plan));
-                with = super::vector::candidate(model, with);
+                with.loops.push(stage(scheduler.model, *node, name, &plan));
+                with = super::vector::candidate(scheduler, with);
             }
             Some(first) => first.prefetches.push(prefetch_of(name)),
         }
-        if is_legal(model.program, &with) {
+        if scheduler.is_legal(&with) {
             plan = with;
         }
     }
-    let mut cycles = super::prefetch::minimum_cost(model, &plan);
+    let mut cycles = super::prefetch::minimum_cost(scheduler, &plan);
     let prefetches = plan.loops.first()?.prefetches.len();
     for number in (1..prefetches).rev() {
         let mut without = plan.clone();
         without.loops[0].prefetches.remove(number);
-        let unstaged = super::prefetch::minimum_cost(model, &without);
+        let unstaged = super::prefetch::minimum_cost(scheduler, &without);
         if unstaged < cycles {
             (cycles, plan) = (unstaged, without);
         } else {
@@ -164,13 +162,15 @@ enum Cut {
     Own,
 }
 
-/// Cuts the hot path greedily, for lookups that no stage of the plan makes already.
-fn cut(model: &Model, mut plan: Plan) -> Plan {
+/// Cuts the hot path greedily, for lookups that no stage of the plan makes already. Each is decided with the best placement
+/// of its own prefetch, beside those decided before; the plan has none of them, for the pass `prefetch` places all.
+fn cut(scheduler: &Scheduler, mut plan: Plan) -> Plan {
+    let model = scheduler.model;
     let fixed = plan.loops.len();
     let staged_nodes = staged_nodes(model, &plan);
     for (node, name) in lookups(model, &plan).iter().filter(|(node, _)| !staged_nodes.contains(node)) {
         let mut options: Vec<(Cut, Plan)> = vec![(Cut::Unstaged, plan.clone())];
-        for number in fixed..plan.loops.len() {
+        for number in plan.loops.len().saturating_sub(MOST_JOINED).max(fixed)..plan.loops.len() {
             let mut joined = plan.clone();
             joined.loops[number].prefetches.push(prefetch_of(name));
             options.push((Cut::Joined(number), joined));
@@ -178,18 +178,21 @@ fn cut(model: &Model, mut plan: Plan) -> Plan {
         let mut own = plan.clone();
         own.loops.push(stage(model, *node, name, &plan));
         if plan.loops.is_empty() {
-            own = super::vector::candidate(model, own);
+            own = super::vector::candidate(scheduler, own);
         }
         options.push((Cut::Own, own));
-        plan = minimum_cost(model, options);
+        plan = minimum_cost(scheduler, options);
     }
+    plan.loops[fixed..].iter_mut().flat_map(|stage| &mut stage.prefetches).for_each(|prefetch| {
+        (prefetch.placement, prefetch.distance, prefetch.hint) = (Placement::None, 1, Hint::T0);
+    });
     plan
 }
 
 /// The nodes whose lookups the plan's stages make.
 fn staged_nodes(model: &Model, plan: &Plan) -> Vec<NodeId> {
-    let path = model.path(plan).unwrap_or_default();
-    let stages = hlir::hot_path::stages(model.program, plan, &path);
+    let Some(path) = model.path(plan) else { return Vec::new() };
+    let stages = path.names.stages(plan);
     stages.iter().flat_map(|stage| &stage.looked_up).map(|place| path[*place]).collect()
 }
 
@@ -217,16 +220,23 @@ fn prefetch_of(table: &str) -> Prefetch {
 }
 
 /// The option of minimum cost among the legal ones, each with its best prefetches.
-fn minimum_cost(model: &Model, options: Vec<(Cut, Plan)>) -> Plan {
+fn minimum_cost(scheduler: &Scheduler, options: Vec<(Cut, Plan)>) -> Plan {
     let mut costs: Vec<(String, f64)> = Vec::new();
     let mut best: Option<(f64, Cut, Plan)> = None;
-    for (cut, plan) in options {
+    for (cut, mut plan) in options {
         let is_plain = matches!(cut, Cut::Unstaged);
-        let cycles = super::prefetch::minimum_cost(model, &plan);
+        let cycles = match &cut {
+            Cut::Unstaged => scheduler.cycles(&plan),
+            Cut::Joined(number) => super::prefetch::place_last(scheduler, &mut plan, *number),
+            Cut::Own => {
+                let number = plan.loops.len() - 1;
+                super::prefetch::place_last(scheduler, &mut plan, number)
+            }
+        };
         let least = best.as_ref().map_or(f64::INFINITY, |(least, _, _)| *least);
         let is_better = cycles < least * if is_plain { 1.0 } else { 1.0 - WORTH };
         // Legality is checked last, since the verifier walks the whole graph.
-        if !is_plain && (is_better || costs.len() < 2) && !is_legal(model.program, &plan) {
+        if !is_plain && (is_better || costs.len() < 2) && !scheduler.is_legal(&plan) {
             continue;
         }
         let name = match &cut {

@@ -3,38 +3,38 @@
 //! A small group exposes the latency of its first line. A large one evicts the state of its packets from L1.
 //! A group goes through all stages, so they share one size.
 
-use super::{constraints, is_legal, reason, with_model};
-use crate::Inputs;
+use super::{Planner, Scheduler, constraints, reason, scheduled};
 use crate::plan::batches::LARGEST_GROUP;
-use hlir::{Plan, Program};
+use hlir::Plan;
 
 pub const GROUPS: [u32; 4] = [8, 16, 32, 64];
 
-pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+pub fn choose(planner: &Planner, plan: &mut Plan) {
     // Given stages have their group size, and the others were planned with the same.
-    if !constraints::stages(inputs).is_empty() {
-        return;
+    if constraints::stages(planner.model.inputs).is_empty() {
+        scheduled(&planner.model, plan, compare);
     }
+}
+
+fn compare(scheduler: &Scheduler, plan: &mut Plan) {
     let Some(batch) = plan.loops.iter().map(|stage| stage.batch).min() else { return };
-    with_model(program, inputs, |model| {
-        let mut sizes: Vec<u32> = GROUPS.into_iter().filter(|group| *group < batch).collect();
-        sizes.push(batch.min(LARGEST_GROUP));
-        sizes.dedup();
-        let cost = |group: &u32| (*group, super::prefetch::minimum_cost(model, &grouped(plan, *group)));
-        let costs: Vec<(u32, f64)> = sizes.iter().map(cost).collect();
-        // The largest among equals: it needs no more room than the burst has anyway.
-        let best = costs.iter().rev().copied().min_by(|(_, a), (_, b)| a.total_cmp(b));
-        let Some((group, cycles)) = best else { return };
-        let mut chosen = grouped(plan, group);
-        for stage in &mut chosen.loops {
-            let others = costs.iter().filter(|(other, _)| *other != group);
-            let others = others.map(|(group, cycles)| (format!("group_{group}"), *cycles));
-            stage.reason = reason(cycles, others.chain(super::alternatives(stage.reason.take())));
-        }
-        if is_legal(program, &chosen) {
-            *plan = chosen;
-        }
-    });
+    let mut sizes: Vec<u32> = GROUPS.into_iter().filter(|group| *group < batch).collect();
+    sizes.push(batch.min(LARGEST_GROUP));
+    sizes.dedup();
+    let cost = |group: &u32| (*group, super::prefetch::minimum_cost(scheduler, &grouped(plan, *group)));
+    let costs: Vec<(u32, f64)> = sizes.iter().map(cost).collect();
+    // The largest among equals: it needs no more room than the burst has anyway.
+    let best = costs.iter().rev().copied().min_by(|(_, a), (_, b)| a.total_cmp(b));
+    let Some((group, cycles)) = best else { return };
+    let mut chosen = grouped(plan, group);
+    for stage in &mut chosen.loops {
+        let others = costs.iter().filter(|(other, _)| *other != group);
+        let others = others.map(|(group, cycles)| (format!("group_{group}"), *cycles));
+        stage.reason = reason(cycles, others.chain(super::alternatives(stage.reason.take())));
+    }
+    if scheduler.is_legal(&chosen) {
+        *plan = chosen;
+    }
 }
 
 /// The plan with groups of this size.

@@ -5,30 +5,28 @@
 //! plan names the action that entries are expected to run: the commit phase has a specialized copy for it,
 //! guarded by a test of the table, so a wrong expectation costs little.
 
-use super::with_model;
-use crate::Inputs;
-use crate::analyze::hot_path;
+use super::Planner;
 use crate::inputs::Content;
 use hlir::plan::HotPath;
-use hlir::{NodeId, Plan, Program, Scope, Table};
+use hlir::{NodeId, Plan, Scope, Table};
+use std::sync::Arc;
 
-pub fn find(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+pub fn find(planner: &Planner, plan: &mut Plan) {
+    let (program, inputs) = (planner.model.program, planner.model.inputs);
     if inputs.constraints.hot_path.is_some() {
         plan.hot_path.clone_from(&inputs.constraints.hot_path);
         return;
     }
-    with_model(program, inputs, |model| {
-        let nodes = hot_path::find(program, inputs, model.traffic);
-        let last = nodes.iter().rposition(|node| hlir::hot_path::table_of(program, *node).is_some());
-        let action = |(place, node): (usize, &NodeId)| {
-            let table = &program.tables[hlir::hot_path::table_of(program, *node)?];
-            Some((place, table.actions[usual_action(table, inputs.occupancy.of(table))?].name.clone()))
-        };
-        plan.hot_path = last.map(|_| HotPath {
-            nodes: nodes.iter().map(|node| program.nodes[*node].name.clone()).collect(),
-            actions: nodes.iter().enumerate().filter_map(action).collect(),
-            reason: None,
-        });
+    let nodes = planner.model.hot_path();
+    let last = nodes.iter().rposition(|node| hlir::hot_path::table_of(program, *node).is_some());
+    let action = |(place, node): (usize, &NodeId)| {
+        let table = &program.tables[hlir::hot_path::table_of(program, *node)?];
+        Some((place, table.actions[usual_action(table, inputs.occupancy.of(table))?].name.clone()))
+    };
+    plan.hot_path = last.map(|_| HotPath {
+        nodes: nodes.iter().map(|node| program.nodes[*node].name.clone()).collect(),
+        actions: Arc::new(nodes.iter().enumerate().filter_map(action).collect()),
+        reason: None,
     });
 }
 

@@ -1,6 +1,6 @@
 //! Joins exact tables with common keys into one array: half the memory, so more of it stays cached.
 
-use super::{is_legal, reason, structures};
+use super::{Planner, is_legal, reason, structures};
 use crate::Inputs;
 use crate::model::records;
 use hlir::plan::{JointTables, Structure};
@@ -11,13 +11,14 @@ use std::collections::BTreeMap;
 /// hardly smaller than two.
 const COMMON: f64 = 0.5;
 
-pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+pub fn choose(planner: &Planner, plan: &mut Plan) {
+    let (program, inputs) = (planner.model.program, planner.model.inputs);
     plan.joints.clone_from(&inputs.constraints.joints);
     let mut pairs = pairs(program, plan, inputs);
     if pairs.is_empty() {
         return;
     }
-    let mut least = structures::whole_plan_cycles(program, "joint", plan, inputs);
+    let mut least = planner.whole_plan_cycles("joint", plan);
     // Pairs with most keys in common first, since a table can be in one joint array only.
     pairs.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
     for (_, mut joint) in pairs {
@@ -26,7 +27,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         if !is_legal(program, &other) {
             continue;
         }
-        let cycles = structures::whole_plan_cycles(program, "joint", &other, inputs);
+        let cycles = planner.whole_plan_cycles("joint", &other);
         if cycles * structures::SAME < least {
             joint.reason = reason(cycles, [("separate".to_string(), least)]);
             plan.joints.push(joint);

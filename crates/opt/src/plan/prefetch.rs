@@ -5,15 +5,16 @@
 //! exposes the latency of its first line. One group ahead exposes none, but the state of the pipelined
 //! packets must stay in cache. The machine model decides between hints.
 
-use super::{constraints, is_legal, reason, with_model};
-use crate::Inputs;
-use crate::model::Model;
-use hlir::plan::{Access, Hint, Placement};
-use hlir::{Plan, Program};
+use super::{Planner, Scheduler, constraints, reason, scheduled};
+use hlir::Plan;
+use hlir::plan::{Access, Hint, Placement, Prefetch};
 use std::ops::Range;
 
-/// Placements with their names in reasons: prefetches take the placements of a list cyclically.
-const PLACEMENTS: [(&[Placement], &str); 6] = [
+/// Prefetches take the placements of a list cyclically.
+type Placements = [Placement];
+
+/// Placements with their names in reasons.
+const PLACEMENTS: [(&Placements, &str); 6] = [
     (&[Placement::None], "none"),
     (&[Placement::OwnLoop], "own_loop"),
     (&[Placement::WithLookups], LOOKUP),
@@ -29,71 +30,98 @@ const COMMIT: &str = "commit";
 /// cycles, 53 with half of the prefetches interleaved with keys).
 const SAME: f64 = 1.02;
 
-pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    with_model(program, inputs, |model| {
+pub fn place(planner: &Planner, plan: &mut Plan) {
+    let inputs = planner.model.inputs;
+    scheduled(&planner.model, plan, |scheduler, plan| {
         let open = (0..plan.loops.len()).filter(|number| !constraints::has_loop(inputs, &plan.loops[*number]));
         for number in open.collect::<Vec<usize>>() {
-            place_all(model, plan, number);
+            place_all(scheduler, plan, number);
             for index in 0..plan.loops[number].prefetches.len() {
-                place_one(model, plan, number, index);
+                place_one(scheduler, plan, number, index);
             }
         }
     });
 }
 
-/// The plan's cost with the best placement of each prefetch, all else being equal.
-pub fn minimum_cost(model: &Model, plan: &Plan) -> f64 {
+/// The plan's cost with the best placement of each prefetch, all else being equal. Cuts are decided without software
+/// pipelining, whose legality is not known yet.
+pub(super) fn minimum_cost(scheduler: &Scheduler, plan: &Plan) -> f64 {
     let mut plan = plan.clone();
     for number in 0..plan.loops.len() {
-        if constraints::has_loop(model.inputs, &plan.loops[number]) {
+        if constraints::has_loop(scheduler.model.inputs, &plan.loops[number]) {
             continue;
         }
         for index in 0..plan.loops[number].prefetches.len() {
-            let mut costs = costs(model, &plan, number, index..index + 1);
-            // Cuts are decided without software pipelining, whose legality is not known yet.
-            costs.retain(|(_, _, plan)| !plan.loops[number].prefetches[index].placement.is_pipelined());
-            let best = costs.into_iter().min_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
-            if let Some((_, _, better)) = best {
-                plan = better;
-            }
+            place_unpipelined(scheduler, &mut plan, number, index);
         }
     }
-    model.predict(&plan).cycles()
+    scheduler.cycles(&plan)
+}
+
+/// Places the last prefetch of a loop in the same way, and returns the plan's cost.
+pub(super) fn place_last(scheduler: &Scheduler, plan: &mut Plan, number: usize) -> f64 {
+    let last = plan.loops[number].prefetches.len().checked_sub(1);
+    match last {
+        Some(index) => place_unpipelined(scheduler, plan, number, index),
+        None => scheduler.cycles(plan),
+    }
+}
+
+/// Gives a prefetch its best placement without software pipelining.
+fn place_unpipelined(scheduler: &Scheduler, plan: &mut Plan, number: usize, index: usize) -> f64 {
+    let mut best: Option<(f64, &Placements)> = None;
+    let few = PLACEMENTS.iter().filter(|(placements, _)| placements.len() == 1 && !placements[0].is_pipelined());
+    for (placements, _) in few {
+        set(scheduler, plan, number, index..index + 1, placements);
+        let cycles = scheduler.cycles(plan);
+        if best.is_none_or(|(least, _)| cycles < least) {
+            best = Some((cycles, placements));
+        }
+    }
+    let Some((cycles, placements)) = best else { return scheduler.cycles(plan) };
+    set(scheduler, plan, number, index..index + 1, placements);
+    cycles
 }
 
 /// Each placement of some prefetches of a loop: its name, its cost, and the plan.
-fn costs(model: &Model, plan: &Plan, number: usize, indices: Range<usize>) -> Vec<(&'static str, f64, Plan)> {
+fn costs(scheduler: &Scheduler, plan: &Plan, number: usize, indices: Range<usize>) -> Vec<(&'static str, f64, Plan)> {
     // A single prefetch cannot be spread.
-    let options = PLACEMENTS.into_iter().filter(|(placements, _)| placements.len() == 1 || indices.len() > 1);
+    let options = PLACEMENTS.iter().filter(|(placements, _)| placements.len() == 1 || indices.len() > 1);
     options
         .map(|(placements, name)| {
             let mut other = plan.clone();
-            let group = other.loops[number].group;
-            for (index, &placement) in indices.clone().zip(placements.iter().cycle()) {
-                let hint = hint(model, plan, number, index, placement);
-                let prefetch = &mut other.loops[number].prefetches[index];
-                prefetch.placement = placement;
-                prefetch.hint = if placement == Placement::None { Hint::T0 } else { hint };
-                prefetch.distance = if placement == Placement::OwnLoop { group } else { 1 };
-            }
-            let cycles = model.predict(&other).cycles();
-            (name, cycles, other)
+            set(scheduler, &mut other, number, indices.clone(), placements);
+            let cycles = scheduler.cycles(&other);
+            (*name, cycles, other)
         })
         .collect()
 }
 
-fn hint(model: &Model, plan: &Plan, number: usize, index: usize, placement: Placement) -> Hint {
-    let prefetch = &plan.loops[number].prefetches[index];
-    let Access::Table(table) = &prefetch.access else { return Hint::T0 };
-    let lookups = model.lookups(plan);
-    let found = lookups.iter().find(|lookup| model.program.tables[lookup.table].name == *table);
-    found.map_or(Hint::T0, |lookup| model.best_hint(lookup, placement, f64::from(plan.loops[number].group)))
+/// Gives prefetches of a loop these placements, cyclically.
+fn set(scheduler: &Scheduler, plan: &mut Plan, number: usize, indices: Range<usize>, placements: &Placements) {
+    let group = plan.loops[number].group;
+    for (index, &placement) in indices.zip(placements.iter().cycle()) {
+        let prefetch = &mut plan.loops[number].prefetches[index];
+        prefetch.placement = placement;
+        prefetch.hint =
+            if placement == Placement::None { Hint::T0 } else { scheduler.hint(prefetch, placement, group) };
+        prefetch.distance = if placement == Placement::OwnLoop { group } else { 1 };
+    }
+}
+
+impl Scheduler<'_, '_> {
+    fn hint(&self, prefetch: &Prefetch, placement: Placement, group: u32) -> Hint {
+        let Access::Table(table) = &prefetch.access else { return Hint::T0 };
+        let found = self.lookups.of_table(table);
+        let best = |lookup| self.model.best_hint(&self.lookups, lookup, placement, f64::from(group));
+        found.map_or(Hint::T0, best)
+    }
 }
 
 /// Gives all prefetches of a loop one placement, since they share the cost of software pipelining.
-fn place_all(model: &Model, plan: &mut Plan, number: usize) {
-    let mut costs = costs(model, plan, number, 0..plan.loops[number].prefetches.len());
-    costs.retain(|(_, _, other)| is_legal(model.program, other));
+fn place_all(scheduler: &Scheduler, plan: &mut Plan, number: usize) {
+    let mut costs = costs(scheduler, plan, number, 0..plan.loops[number].prefetches.len());
+    costs.retain(|(_, _, other)| scheduler.is_legal(other));
     costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
     let Some(least) = costs.first().map(|(_, cycles, _)| *cycles) else { return };
     let is_better = |name: &str| name == LOOKUP || name == COMMIT;
@@ -101,12 +129,12 @@ fn place_all(model: &Model, plan: &mut Plan, number: usize) {
     *plan = costs.swap_remove(better.unwrap_or(0)).2;
 }
 
-fn place_one(model: &Model, plan: &mut Plan, number: usize, index: usize) {
-    let mut costs = costs(model, plan, number, index..index + 1);
+fn place_one(scheduler: &Scheduler, plan: &mut Plan, number: usize, index: usize) {
+    let mut costs = costs(scheduler, plan, number, index..index + 1);
     let placed = |plan: &Plan| plan.loops[number].prefetches[index].placement;
     let planned = placed(plan);
     costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
-    let legal: Vec<usize> = (0..costs.len()).filter(|at| is_legal(model.program, &costs[*at].2)).collect();
+    let legal: Vec<usize> = (0..costs.len()).filter(|at| scheduler.is_legal(&costs[*at].2)).collect();
     let Some(&least) = legal.first() else { return };
     let stays = legal.iter().find(|at| placed(&costs[**at].2) == planned && costs[**at].1 <= costs[least].1 * SAME);
     let at = *stays.unwrap_or(&least);

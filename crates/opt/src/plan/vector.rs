@@ -4,30 +4,32 @@
 //! first. The result depends on the checks and on the machine. Vector code needs no memory and never stalls,
 //! so any predicted gain suffices (in l2fwd 1.5 % were predicted and 4 to 8 % measured).
 
-use super::{constraints, is_legal, reason, with_model};
+use super::{Planner, Scheduler, constraints, reason, scheduled};
 use crate::Inputs;
 use crate::model::Model;
-use hlir::{Plan, Program};
+use hlir::Plan;
 
-pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    with_model(program, inputs, |model| {
-        make_scalar(plan, inputs);
-        let is_open = |number: &usize| !constraints::has_loop(inputs, &plan.loops[*number]);
-        let Some(first) = first(model, plan).filter(is_open) else { return };
-        let has_room =
-            |packets: &u32| *packets <= plan.loops[first].group && model.vector_cost(plan, *packets).is_some();
-        let Some(packets) = model.vector_packets().filter(has_room) else { return };
-        let (without, with) = (plan.clone(), vectorized(plan, first, packets));
-        let [scalar, vector] = [&without, &with].map(|plan| super::prefetch::minimum_cost(model, plan));
-        let (cycles, other, mut chosen) = if vector < scalar && is_legal(program, &with) {
-            (vector, ("scalar".to_string(), scalar), with)
-        } else {
-            (scalar, (format!("vector_{packets}"), vector), without)
-        };
-        let before = super::alternatives(chosen.loops[first].reason.take());
-        chosen.loops[first].reason = reason(cycles, [other].into_iter().chain(before));
-        *plan = chosen;
-    });
+pub fn choose(planner: &Planner, plan: &mut Plan) {
+    make_scalar(plan, planner.model.inputs);
+    scheduled(&planner.model, plan, compare);
+}
+
+fn compare(scheduler: &Scheduler, plan: &mut Plan) {
+    let model = scheduler.model;
+    let is_open = |number: &usize| !constraints::has_loop(model.inputs, &plan.loops[*number]);
+    let Some(first) = first(model, plan).filter(is_open) else { return };
+    let has_room = |packets: &u32| *packets <= plan.loops[first].group && model.vector_cost(plan, *packets).is_some();
+    let Some(packets) = model.vector_packets().filter(has_room) else { return };
+    let (without, with) = (plan.clone(), vectorized(plan, first, packets));
+    let [scalar, vector] = [&without, &with].map(|plan| super::prefetch::minimum_cost(scheduler, plan));
+    let (cycles, other, mut chosen) = if vector < scalar && scheduler.is_legal(&with) {
+        (vector, ("scalar".to_string(), scalar), with)
+    } else {
+        (scalar, (format!("vector_{packets}"), vector), without)
+    };
+    let before = super::alternatives(chosen.loops[first].reason.take());
+    chosen.loops[first].reason = reason(cycles, [other].into_iter().chain(before));
+    *plan = chosen;
 }
 
 /// Resets loops that are not given to scalar code.
@@ -39,11 +41,12 @@ pub fn make_scalar(plan: &mut Plan, inputs: &Inputs) {
 
 /// The plan with a vectorized first stage if that promises a gain, before its other lookups are known:
 /// whether stages pay may depend on it. The caller resets it later ([`make_scalar`]).
-pub fn candidate(model: &Model, mut plan: Plan) -> Plan {
+pub(super) fn candidate(scheduler: &Scheduler, mut plan: Plan) -> Plan {
+    let model = scheduler.model;
     let Some(first) = first(model, &plan) else { return plan };
     let Some(packets) = model.vector_packets() else { return plan };
     let with = vectorized(&plan, first, packets);
-    if model.vector_cost(&plan, packets).is_some() && model.predict(&with).cycles() < model.predict(&plan).cycles() {
+    if model.vector_cost(&plan, packets).is_some() && scheduler.cycles(&with) < scheduler.cycles(&plan) {
         plan = with;
     }
     plan
@@ -52,7 +55,7 @@ pub fn candidate(model: &Model, mut plan: Plan) -> Plan {
 /// Index of the loop of the path's first stage.
 fn first(model: &Model, plan: &Plan) -> Option<usize> {
     let path = model.path(plan)?;
-    hlir::hot_path::stages(model.program, plan, &path).first().map(|stage| stage.number)
+    path.names.stages(plan).first().map(|stage| stage.number)
 }
 
 fn vectorized(plan: &Plan, number: usize, packets: u32) -> Plan {

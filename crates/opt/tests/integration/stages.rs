@@ -284,7 +284,8 @@ fn pipelined_prefetches_go_to_l2() {
         let traffic = Traffic::estimate(&program, &inputs);
         let model = Model::new(&program, &inputs, &traffic);
         let plan = parse_plan("plan {\n  table hosts: perfect\n}\n").expect("a plan");
-        model.best_hint(&model.lookups(&plan)[0], placement, 64.0)
+        let lookups = model.lookups(&plan);
+        model.best_hint(&lookups, &lookups[0], placement, 64.0)
     };
     use hlir::plan::{Hint, Placement};
     let far = |near| [Placement::WithCommit, Placement::OwnLoop].map(|placement| hint(10_000_000, near, placement));

@@ -110,7 +110,7 @@ impl Reader {
             place += 1;
             Ok(node)
         })?;
-        Ok(HotPath { nodes: nodes.into(), actions, reason: self.reason()? })
+        Ok(HotPath { nodes: nodes.into(), actions: actions.into(), reason: self.reason()? })
     }
 
     fn plan_loop(&mut self, number: u32) -> Read<Loop> {

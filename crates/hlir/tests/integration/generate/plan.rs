@@ -6,6 +6,7 @@ use hlir::plan::{
     Access, Descriptor, Hint, HotPath, Instrument, JoinChoice, JoinKind, JointTables, Loop, Placement, Prefetch, Queue,
     Reason, Structure, TablePlan,
 };
+use std::collections::BTreeMap;
 
 impl Generator<'_> {
     pub fn plan(&mut self) -> Plan {
@@ -46,8 +47,8 @@ impl Generator<'_> {
     fn path(&mut self) -> HotPath {
         let nodes = self.several(3, |it| it.name());
         let places = (0..nodes.len()).filter(|_| self.once_in(3)).collect::<Vec<usize>>();
-        let actions = places.into_iter().map(|place| (place, self.name())).collect();
-        HotPath { nodes: nodes.into(), actions, reason: self.cost() }
+        let actions = places.into_iter().map(|place| (place, self.name())).collect::<BTreeMap<usize, String>>();
+        HotPath { nodes: nodes.into(), actions: actions.into(), reason: self.cost() }
     }
 
     fn request(&mut self) -> Prefetch {

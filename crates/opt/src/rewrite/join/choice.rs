@@ -5,7 +5,7 @@
 
 use super::{Candidate, JoinChoice, candidates, given, join_tables, made, with_joint_contents};
 use crate::inputs::{Inputs, Joins};
-use crate::plan::{reason, with_model};
+use crate::plan::{reason, with_planner};
 use hlir::plan::JoinKind;
 use hlir::verify::{Places, verify_pins_at};
 use hlir::{Plan, Program};
@@ -21,7 +21,7 @@ const MOST_AT_ONCE: usize = 4;
 const MOST_WAITING: usize = 2;
 
 /// Predicted cycles of a program with the plan that it will have.
-pub type Cycles = fn(&Program, &Inputs) -> f64;
+pub type Cycles<'a> = &'a dyn Fn(&Program, &Inputs) -> f64;
 
 /// Whether a join is worth its memory and its writes.
 pub fn is_clear(separate: f64, joined: f64) -> bool {
@@ -125,7 +125,7 @@ fn promising(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
     if candidates.len() > MOST_AT_ONCE {
         let plain = |candidate: &Candidate| {
             let inputs = with_joint_contents(&candidate.joined, inputs);
-            with_model(&candidate.joined, &inputs, |model| model.predict(&Plan::default()).cycles())
+            with_planner(&candidate.joined, &inputs, &[], |planner| planner.model.predict(&Plan::default()).cycles())
         };
         let mut costs: Vec<(f64, Candidate)> = candidates.into_iter().map(|it| (plain(&it), it)).collect();
         costs.sort_by(|(one, _), (other, _)| one.total_cmp(other));
@@ -162,7 +162,7 @@ mod tests {
     fn few_programs_are_planned_however_many_joins_there_are() {
         static PLANNED: AtomicUsize = AtomicUsize::new(0);
         // Each join saves a tenth.
-        let cycles: Cycles = |program, _| {
+        let cycles: Cycles = &|program, _| {
             PLANNED.fetch_add(1, Ordering::Relaxed);
             0.9_f64.powi(program.joins.len() as i32)
         };
@@ -185,17 +185,17 @@ mod tests {
     #[test]
     fn a_join_that_saves_little_is_made_for_the_one_behind_it() {
         let (mut program, inputs) = series(4);
-        let third: Cycles = |program, _| [10.0, 9.95, 9.1, 9.05][program.joins.len().min(3)];
+        let third: Cycles = &|program, _| [10.0, 9.95, 9.1, 9.05][program.joins.len().min(3)];
         assert_eq!(choose(&mut program, &inputs, third).len(), 2, "both together save enough, the third does not");
         let (mut program, inputs) = series(4);
-        let none: Cycles = |program, _| [10.0, 10.1, 9.9, 9.85][program.joins.len().min(3)];
+        let none: Cycles = &|program, _| [10.0, 10.1, 9.9, 9.85][program.joins.len().min(3)];
         assert_eq!(choose(&mut program, &inputs, none).len(), 0);
     }
 
     #[test]
     fn joins_are_made_as_long_as_each_saves_enough() {
         let (mut program, inputs) = series(4);
-        let two: Cycles = |program, _| [10.0, 9.0, 8.9][program.joins.len().min(2)];
+        let two: Cycles = &|program, _| [10.0, 9.0, 8.9][program.joins.len().min(2)];
         assert_eq!(choose(&mut program, &inputs, two).len(), 1, "the second saves too little");
     }
 }

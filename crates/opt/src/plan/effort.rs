@@ -1,0 +1,75 @@
+//! The effort of planners grows with the number of tables, not with its square: tests count what is computed.
+
+use super::{Planner, with_planner};
+use crate::inputs::{Content, Machine};
+use crate::{Inputs, Selection, planners};
+use hlir::text::parse_file;
+use hlir::{Plan, Program};
+use std::fmt::Write as _;
+
+/// A program of so many tables in series that share a key.
+fn in_series(tables: usize) -> Program {
+    let mut text =
+        "program series for none\n\nheader h: h_t { key: 48 }\nvariable y: 32\nvariable error: 32\n\n".to_string();
+    for table in 0..tables {
+        let body = "key h.key: exact\n  action set(v: 32) { y = v }\n  action none() {}\n  default none()";
+        let _ = write!(text, "table t{table} {{\n  {body}\n}}\n\n");
+    }
+    text += "parser parser { start start, accept n0, reject n0, error error }\n\nentry start\n\n";
+    text += "node start: state of parser { extract h } -> n0\n\n";
+    for table in 0..tables {
+        let next = if table + 1 == tables { "queue".to_string() } else { format!("n{}", table + 1) };
+        let _ = write!(text, "node n{table}: apply t{table} -> {next}\n\n");
+    }
+    text += "node queue: buffer { send 32w1 }\n";
+    parse_file(&text).unwrap_or_else(|errors| panic!("{errors:#?}")).program
+}
+
+/// Inputs whose tables have so many entries: equally many, or every fourth table so many times more.
+fn filled(tables: usize, entries: u64, factor: u64) -> Inputs {
+    // Stages pay there: misses are expensive.
+    let mut machine = Machine::default();
+    machine.lines.load.iter_mut().flatten().for_each(|cycles| *cycles *= 4.0);
+    let mut inputs = Inputs { machine, ..Inputs::default() };
+    for table in 0..tables {
+        let entries = if table % 4 == 3 { entries * factor } else { entries };
+        let content = Content { entries, records: 16, masks: 1, is_known: true, ..Content::default() };
+        inputs.occupancy.tables.insert(format!("t{table}"), content);
+    }
+    inputs
+}
+
+/// What all planners together compute for so many tables: evaluations of plans, and costs of lookups.
+fn effort(program: &Program, inputs: &Inputs) -> (usize, usize) {
+    with_planner(program, inputs, &planners(&Selection::All), |planner: &Planner| {
+        let mut plan = Plan::default();
+        planner.fill(&mut plan, None);
+        assert_eq!(plan.tables.len(), program.tables.len());
+        (planner.model.evaluations(), planner.model.costs())
+    })
+}
+
+#[test]
+fn costs_of_lookups_grow_with_the_number_of_tables() {
+    for (entries, factor) in [(1 << 4, 1), (1 << 17, 1), (1 << 10, 1 << 8)] {
+        let of = |tables: usize| effort(&in_series(tables), &filled(tables, entries, factor));
+        let ((few_plans, few_costs), (many_plans, many_costs)) = (of(40), of(80));
+        assert!(few_plans > 40 && few_costs > 40, "each table has several structures");
+        assert!(
+            many_costs as f64 <= 2.2 * few_costs as f64,
+            "{entries} {factor}: {few_costs} costs, then {many_costs}"
+        );
+        assert!(
+            many_plans as f64 <= 2.5 * few_plans as f64,
+            "{entries} {factor}: {few_plans} plans, then {many_plans}"
+        );
+    }
+}
+
+#[test]
+fn equal_tables_are_one_class_of_lookups() {
+    let program = in_series(40);
+    with_planner(&program, &Inputs::default(), &[], |planner| {
+        assert_eq!(planner.model.lookups(&Plan::default()).kinds(), 1);
+    });
+}
