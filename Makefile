@@ -26,6 +26,8 @@ SEED ?= $(shell date +%s)
 PROGRAMS ?= 100
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Names of BMv2 and p4c under which the command understands their flags (docs/dropin.md).
+DROPIN ?= simple_switch simple_switch_grpc bacus-grpc simple_switch_CLI p4c p4c-bm2-ss
 NAMES ?=
 CORPUS ?=
 
@@ -34,7 +36,7 @@ CORPUS ?=
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
 	@echo "make build        the command $(BACUS)"
-	@echo "make install      the command, stripped, and what a program needs that embeds pipelines [PREFIX=/usr/local] [DESTDIR=DIR]"
+	@echo "make install      the command, stripped, the names of DROPIN, and what a program needs that embeds pipelines [PREFIX=/usr/local] [DESTDIR=DIR] [DROPIN=]"
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test; with P4C=DIR STF=LIST also each seventh [EVERY=7] STF file of the p4c corpus, under every plan"
 	@echo "make test-quick   the tests of the crates that changed since a commit, and what they left out [SINCE=HEAD]"
@@ -62,6 +64,7 @@ build: setup
 install: $(if $(wildcard $(BACUS)),,build)
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -s -m 755 $(BACUS) $(DESTDIR)$(PREFIX)/bin/bacus
+	$(foreach name,$(DROPIN),ln -sf bacus $(DESTDIR)$(PREFIX)/bin/$(name);)
 	@$(MAKE) --no-print-directory -C runtime install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 
 # Built for less time and room than a switch for use.

@@ -26,6 +26,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("control", &["hlir"]),
     ("p4runtime", &["hlir", "control"]),
     ("bm_runtime", &["hlir", "control", "p4runtime", "stf"]),
+    ("runtime_cli", &["bm_runtime", "stf"]),
     ("ctl", &["hlir", "control", "p4runtime", "stf"]),
     ("oracle", &["hlir", "p4", "interp", "stf", "control"]),
     ("native", &["hlir", "runtime", "control"]),
@@ -36,6 +37,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
         "cli",
         &[
             "bm_runtime",
+            "runtime_cli",
             "ctl",
             "p4runtime",
             "gnmi",
@@ -55,13 +57,18 @@ const MAY_USE: [(&str, &[&str]); 20] = [
 ];
 
 /// What the tests of a crate may use beside.
-const TESTS_MAY_USE: [(&str, &str); 6] = [
+const TESTS_MAY_USE: [(&str, &str); 11] = [
     ("native", "driver"),
     ("native", "interp"),
     ("p4runtime", "p4"),
     ("p4runtime", "interp"),
     ("bm_runtime", "p4"),
     ("bm_runtime", "interp"),
+    ("runtime_cli", "control"),
+    ("runtime_cli", "hlir"),
+    ("runtime_cli", "interp"),
+    ("runtime_cli", "p4"),
+    ("runtime_cli", "p4runtime"),
 ];
 
 /// Files of a crate that may use each other in a circle, at most.

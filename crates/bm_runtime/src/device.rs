@@ -147,9 +147,9 @@ impl Work<'_> {
         self.state.handles.entry(table).or_default()
     }
 
-    /// They are compared with the entries of the store when they are used next.
+    /// Handles begin again, as in BMv2 after all entries were deleted at once. Those that are left get the first ones.
     pub fn forget_handles(&mut self, table: TableId) {
-        self.state.stale.push(table);
+        self.state.handles.remove(&table);
     }
 
     /// The program's own entries first, as it has them.

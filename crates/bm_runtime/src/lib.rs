@@ -23,4 +23,5 @@ pub use client::Connection;
 pub use device::Settings;
 pub use server::Server;
 pub use service::{CallError, Undeclared};
+pub use thrift::Error as ThriftError;
 pub use wire::Binary;

@@ -203,7 +203,6 @@ impl Work<'_> {
         }
         let cleared = self.switch.plane().clear_inserted(table);
         cleared.map_err(|refusal| code(&refusal, TableCode::Error))?;
-        // Many handles at once: they are compared with the store at the next use.
         self.forget_handles(table);
         if default_too { self.reset_default(name) } else { Ok(()) }
     }

@@ -8,6 +8,7 @@ mod check;
 mod compile;
 mod control_bench;
 mod ctl;
+mod dropin;
 mod entries;
 mod explain;
 mod p4info_files;
@@ -63,7 +64,7 @@ enum Command {
     Entries(entries::Arguments),
     /// Run a program as a switch: on NICs, interfaces, captures
     #[command(after_help = run::EXAMPLES)]
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     /// Control a running switch: entries, counters, meters, registers, packets, its program
     #[command(after_help = ctl::help(), disable_help_flag = true)]
     Ctl(ctl::Arguments),
@@ -79,6 +80,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(name) = dropin::Name::of(std::env::args_os().next().as_ref()) {
+        return name.run();
+    }
     let arguments = Arguments::parse();
     let result = match &arguments.command {
         Command::Check(arguments) => check::run(arguments),

@@ -101,6 +101,9 @@ fn links(running: &Running) -> BTreeMap<u16, (Link, bool)> {
 
 /// Reports that packets are carried from now on, and between which ports.
 fn tell_ready(arguments: &Arguments, running: &Running) {
+    if arguments.bmv2_lines {
+        return arguments.controllers.print_as_bmv2(&running.ports, &running.server, running.thrift.as_ref());
+    }
     if arguments.quiet {
         return;
     }

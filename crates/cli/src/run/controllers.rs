@@ -8,6 +8,8 @@ use super::pushed::Builder;
 use super::requests::ControlThread;
 use clap::Args;
 use driver::failure::Failure;
+use driver::ports::Port;
+use driver::stdout::say;
 use gnmi::Interfaces;
 use native::{MissHandler, Replay};
 use p4runtime::{Pipelines, Server, Settings, Target, Tls};
@@ -140,6 +142,19 @@ impl Controllers {
     /// Whether controllers are to come from elsewhere: the switch waits for them.
     pub fn are_expected(&self) -> bool {
         !self.addresses.is_empty() || self.thrift.is_some()
+    }
+
+    /// The lines of BMv2 about its ports and servers.
+    pub fn print_as_bmv2(&self, ports: &[Port], server: &Server, thrift: Option<&bm_runtime::Server>) {
+        for port in ports {
+            say!("Adding interface {} as port {}", port.name(), port.number);
+        }
+        for address in server.addresses() {
+            say!("Server listening on {address}");
+        }
+        if thrift.is_some() {
+            say!("Thrift server was started");
+        }
     }
 
     /// For the line that reports that the switch is ready.

@@ -131,6 +131,12 @@ pub struct Arguments {
     passes: Passes,
     #[command(flatten)]
     native: Native,
+    /// Lines of BMv2 when the switch is ready, which others' scripts search for.
+    #[arg(skip)]
+    bmv2_lines: bool,
+    /// Ports that are opened so many seconds after the start.
+    #[arg(skip)]
+    late_ports: (u64, Vec<Port>),
 }
 
 /// A switch on its ports.
@@ -161,6 +167,21 @@ pub struct Running {
     /// The ports' counts, once the workers have ended.
     pub final_counts: BTreeMap<u16, PortCounts>,
     _claims: Vec<Claim>,
+}
+
+/// The flags of `bacus run`, for another name of the command.
+#[derive(clap::Parser)]
+struct Line {
+    #[command(flatten)]
+    arguments: Arguments,
+}
+
+/// Runs a switch for a command line of BMv2, which was translated to these flags.
+pub fn run_as_bmv2(flags: &[std::ffi::OsString], seconds: u64, late_ports: &[String]) -> Result<(), Failure> {
+    let line = <Line as clap::Parser>::try_parse_from(flags);
+    let line = line.map_err(|error| Failure::input(error.to_string().trim_start_matches("error: ").trim_end()))?;
+    let ports = late_ports.iter().map(|text| text.parse()).collect::<Result<_, _>>().map_err(Failure::input)?;
+    run(&Arguments { bmv2_lines: true, quiet: true, late_ports: (seconds, ports), ..line.arguments })
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -266,6 +287,21 @@ fn open_ports(opening: &Opening, dpdk: &Dpdk, ports: &[Port]) -> Result<(), Fail
     Ok(())
 }
 
+/// Opens ports some time after the start, by the control thread.
+fn open_later(control: requests::ControlThread, (seconds, ports): (u64, Vec<Port>)) {
+    if ports.is_empty() {
+        return;
+    }
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(seconds));
+        for port in ports {
+            if let Err(refusal) = control.add_port(port) {
+                eprintln!("error: {refusal}");
+            }
+        }
+    });
+}
+
 /// DPDK started, ports open, entries loaded; no packet has moved yet.
 fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failure> {
     let (claims, warnings) = claim_interfaces(&arguments.ports);
@@ -296,6 +332,7 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     let load_time = start.elapsed();
     let switch = Shared::new(live);
     let (control, requests) = requests::channel();
+    open_later(control.clone(), arguments.late_ports.clone());
     let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));
     let numbers = PortNumbers::new(port_numbers(arguments).into_iter());
     let (builder, shown) = (builder(arguments, built), interfaces.clone());

@@ -68,7 +68,7 @@ fn form(bytes: &[u8]) -> Form {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
     match first {
         None => Form::Other,
-        Some(line) if line.starts_with('{') => Form::Other,
+        Some(line) if line.starts_with('{') => crate::dropin::program_of(&text).map_or(Form::Other, Form::Hlir),
         Some(line) if line.starts_with("program ") => Form::Hlir(text),
         Some(_) => Form::P4(text),
     }

@@ -22,6 +22,7 @@ mod ctl_ports;
 mod ctl_state;
 mod documented;
 mod drawn;
+mod dropin;
 mod embedding;
 mod entries;
 mod explain;

@@ -1,0 +1,128 @@
+//! `p4c` and `p4c-bm2-ss`: checks a program, and writes P4Info and the file that `simple_switch` loads.
+
+use super::{artefact, parsed};
+use crate::p4info_files;
+use clap::Parser;
+use driver::failure::Failure;
+use driver::files;
+use driver::frontend;
+use driver::options::Source;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+const NOTES: &str = "\
+The output is JSON for simple_switch of bacus: BMv2 itself does not run it. Its fields describe tables,
+actions and objects as BMv2's clients read them; parsers, bodies of actions and the order of tables are in
+the key `bacus` alone.";
+
+/// Compile a P4_16 program for v1model
+#[derive(Parser)]
+#[command(name = "p4c", version, after_help = NOTES)]
+struct Arguments {
+    #[command(flatten)]
+    source: Source,
+    /// Write the program here; with p4c, a directory is one for its files
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Version of the language: p4-16, or 16
+    #[arg(long, visible_alias = "p4v", value_name = "VERSION", value_parser = ["p4-16", "16", "p4_16"])]
+    std: Option<String>,
+    /// Target and architecture, as bmv2-ss-p4org
+    #[arg(short = 'b', long, value_name = "TARGET", value_parser = target)]
+    backend: Option<String>,
+    /// Target: bmv2
+    #[arg(long, value_name = "TARGET", value_parser = target)]
+    target: Option<String>,
+    /// Architecture: v1model
+    #[arg(short = 'a', long, value_name = "ARCHITECTURE", value_parser = ["v1model", "ss"])]
+    arch: Option<String>,
+    /// Write P4Info to these files: .txtpb, .json or .bin
+    #[arg(long, value_name = "FILES", value_delimiter = ',')]
+    p4runtime_files: Vec<PathBuf>,
+    /// Write P4Info to this file in the text format
+    #[arg(long, value_name = "FILE")]
+    p4runtime_file: Option<PathBuf>,
+    /// Format of --p4runtime-file: text, json or binary
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "binary"])]
+    p4runtime_format: Option<String>,
+    /// Write the entries of the program's own tables to these files
+    #[arg(long, value_name = "FILES", value_delimiter = ',')]
+    p4runtime_entries_files: Vec<PathBuf>,
+    /// Accepted: the user's own externs are in the program anyway
+    #[arg(long)]
+    emit_externs: bool,
+    /// Accepted: errors have their places anyway
+    #[arg(short = 'g')]
+    debug: bool,
+    /// Accepted: nothing more is printed
+    #[arg(short = 'v', long, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// Accepted: this compiler always optimizes, for the machine of the switch
+    #[arg(short = 'O', value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    optimize: Option<String>,
+}
+
+/// Targets by the names that p4c has for those with v1model.
+fn target(text: &str) -> Result<String, String> {
+    let known = ["bmv2", "bmv2-ss", "bmv2-v1model-p4org", "bmv2-ss-p4org", "simple_switch"];
+    match known.contains(&text) {
+        true => Ok(text.to_string()),
+        false => {
+            Err(format!("this compiler is for bmv2 with v1model ({}); `bacus compile` knows others", known.join(", ")))
+        }
+    }
+}
+
+pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
+    let mut arguments: Arguments = parsed(arguments);
+    if let Some(file) = arguments.p4runtime_file.take() {
+        arguments.p4runtime_files.push(with_format(&file, arguments.p4runtime_format.as_deref()));
+        return compile(&arguments, Some(&file));
+    }
+    compile(&arguments, None)
+}
+
+/// A name whose ending means the format: --p4runtime-file may have any name.
+fn with_format(file: &Path, format: Option<&str>) -> PathBuf {
+    let ending = match format {
+        Some("json") => "json",
+        Some("binary") => "bin",
+        Some(_) | None => "txtpb",
+    };
+    let mut name = file.as_os_str().to_os_string();
+    name.push(format!(".{ending}"));
+    PathBuf::from(name)
+}
+
+fn compile(arguments: &Arguments, renamed: Option<&Path>) -> Result<(), Failure> {
+    let described = p4info_files::Files::of(&arguments.p4runtime_files, &arguments.p4runtime_entries_files)?;
+    let (loaded, interface) = frontend::load_with_interface(&arguments.source)?;
+    described.write(&interface)?;
+    if let (Some(file), Some(written)) = (renamed, arguments.p4runtime_files.last()) {
+        std::fs::rename(written, file).map_err(|error| Failure::unwritable(file, &error))?;
+    }
+    let path = output(arguments.output.as_deref(), &arguments.source.program);
+    files::write(&path, artefact::of(&loaded.program).as_bytes())
+}
+
+/// The file to write: beside nothing else, it is named as the program, in this directory.
+fn output(given: Option<&Path>, program: &Path) -> PathBuf {
+    let named = Path::new(program.file_name().unwrap_or_default()).with_extension("json");
+    match given {
+        None => named,
+        Some(path) if path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/') => path.join(named),
+        Some(path) => path.to_path_buf(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_output_is_named_as_the_program() {
+        assert_eq!(output(None, Path::new("a/basic.p4")), Path::new("basic.json"));
+        assert_eq!(output(Some(Path::new("build/")), Path::new("a/basic.p4")), Path::new("build/basic.json"));
+        assert_eq!(output(Some(Path::new("x.json")), Path::new("a/basic.p4")), Path::new("x.json"));
+    }
+}

@@ -1,0 +1,147 @@
+//! The command under the names of BMv2 and p4c: their flags, their output, and a switch that is controlled over Thrift.
+
+use crate::command::{bacus, has_dpdk, path, said, scratch};
+use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longer than anything here takes.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+fn named(name: &str) -> Command {
+    let mut command = bacus();
+    command.arg0(name);
+    command
+}
+
+fn port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A switch that ends with the test.
+struct Switch(Child);
+
+impl Switch {
+    fn start(arguments: &[&str], port: u16, folder: &Path) -> Switch {
+        let log = std::fs::File::create(folder.join("log")).unwrap();
+        let mut command = named("simple_switch");
+        command.current_dir(folder).args(arguments).stdout(log.try_clone().unwrap()).stderr(log);
+        let mut switch = Switch(command.spawn().unwrap());
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let log = std::fs::read_to_string(folder.join("log")).unwrap();
+            assert!(switch.0.try_wait().unwrap().is_none(), "the switch ended: {log}");
+            assert!(start.elapsed() < TIMEOUT, "the switch does not listen: {log}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        switch
+    }
+
+    /// The exit code after SIGTERM.
+    fn end(mut self) -> Option<i32> {
+        let number = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &number]).status().unwrap().success());
+        self.0.wait().unwrap().code()
+    }
+}
+
+impl Drop for Switch {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+fn cli(port: u16, script: &str) -> Output {
+    let mut command = named("simple_switch_CLI");
+    let number = port.to_string();
+    let pipes = command.args(["--thrift-port", &number]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut running = pipes.stderr(Stdio::piped()).spawn().unwrap();
+    running.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    running.wait_with_output().unwrap()
+}
+
+fn compile(folder: &Path) -> Output {
+    let program = path("apps/l2fwd/l2fwd.p4");
+    let flags = ["--target", "bmv2", "--arch", "v1model", "--std", "p4-16", "-o", "l2fwd.json"];
+    let files = ["--p4runtime-files", "l2fwd.p4info.txtpb"];
+    named("p4c").current_dir(folder).args(flags).args(files).arg(program).output().unwrap()
+}
+
+#[test]
+fn a_compiled_program_runs_and_is_controlled() {
+    if !has_dpdk() {
+        return;
+    }
+    let folder = scratch("dropin-run");
+    let compiled = compile(&folder);
+    assert!(compiled.status.success(), "{}", said(&compiled));
+    let info = std::fs::read_to_string(folder.join("l2fwd.p4info.txtpb")).unwrap();
+    assert!(info.contains("tables {"), "{info}");
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("l2fwd.json")).unwrap()).unwrap();
+    assert_eq!(json["__meta__"]["compiler"], "bacus", "it is no output of another compiler");
+
+    let port = port();
+    let number = port.to_string();
+    let flags = ["--thrift-port", &number, "--nanolog", "ipc:///tmp/n", "--device-id", "3", "l2fwd.json"];
+    let switch = Switch::start(&flags, port, &folder);
+    let printed = said(&cli(port, "show_tables\ntable_num_entries dmac\nswitch_info\n"));
+    assert!(
+        printed.starts_with("Obtaining JSON from switch...\nDone\nControl utility for runtime P4 table manipulation\n")
+    );
+    let table = "RuntimeCmd: Bridge.dmac                    [implementation=None, mk=ethernet.dst(exact, 48)]\n";
+    assert!(printed.contains(table), "{printed}");
+    assert!(printed.contains("device_id                : 3\n"), "{printed}");
+    assert_eq!(switch.end(), Some(0));
+    let log = std::fs::read_to_string(folder.join("log")).unwrap();
+    assert!(log.contains("note: --nanolog: there is no event logger\n"), "{log}");
+    assert!(log.contains("Thrift server was started\n"), "{log}");
+}
+
+#[test]
+fn a_command_line_without_a_switch_ends_with_1() {
+    let output = cli(port(), "help\n");
+    assert_eq!(output.status.code(), Some(1));
+    let printed = said(&output);
+    assert!(printed.starts_with("Could not connect to thrift client on port "), "{printed}");
+    assert!(printed.ends_with("Make sure the switch is running and that you have the right port\n"), "{printed}");
+}
+
+#[test]
+fn wrong_command_lines_end_with_1() {
+    let ended = |name: &str, arguments: &[&str]| {
+        let output = named(name).args(arguments).output().unwrap();
+        (output.status.code(), said(&output))
+    };
+    for (arguments, expected) in [
+        (&[][..], "please specify an input JSON configuration file"),
+        (&["none.json"], "none.json: "),
+        (&["-i", "eth0", "--no-p4"], "expected a port and an interface, such as 1@eth0"),
+        (&["--no-p4", "--restore-state", "f"], "--restore-state"),
+        (&["--no-p4", "--nope"], "--nope"),
+    ] {
+        let (code, text) = ended("simple_switch", arguments);
+        assert_eq!(code, Some(1), "{arguments:?}: {text}");
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+    }
+    assert_eq!(ended("simple_switch_grpc", &["--json-version"]), (Some(0), "2.23\n".to_string()));
+    let (code, text) = ended("p4c", &["--target", "ebpf", "x.p4"]);
+    assert_eq!(code, Some(1), "{text}");
+    let (code, text) = ended("p4c-bm2-ss", &["none.p4"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("none.p4"), "{text}");
+}
+
+#[test]
+fn mistakes_of_programs_are_reported_and_nothing_is_written() {
+    let folder = scratch("dropin-mistake");
+    std::fs::write(folder.join("wrong.p4"), "#include <v1model.p4>\ncontrol c() { apply { x = 1; } }\n").unwrap();
+    let output = named("p4c-bm2-ss").current_dir(&folder).args(["-o", "wrong.json", "wrong.p4"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("wrong.p4:2"), "{}", said(&output));
+    assert!(!folder.join("wrong.json").exists());
+}
