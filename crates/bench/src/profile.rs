@@ -16,9 +16,9 @@ use std::sync::Arc;
 /// Packets that are counted.
 const PACKETS: u64 = 1 << 14;
 
-/// Runs the plain program with the workload's entries on some of its packets, and counts them on each edge.
+/// Runs the plain program, as its passes leave it, with the workload's entries on some of its packets, and counts them on each edge.
 pub fn profile(
-    program: &Program,
+    (written, program): (&Program, &Program),
     workload: &Workload,
     (native, externs): (&Native, &Externs),
 ) -> Result<Profile, Failure> {
@@ -28,7 +28,7 @@ pub fn profile(
     let object = compile::object(&program.name, &c, plan.descriptor, (native, externs))?;
     let pipeline = Arc::new(Pipeline::load(&object)?);
     let buffers = workload.buffers;
-    let (mut engine, _) = engine((program, program), &pipeline, workload, move || MemoryPort::new(buffers))?;
+    let (mut engine, _) = engine((written, program), &pipeline, workload, move || MemoryPort::new(buffers))?;
     let trace = Arc::new((workload.trace)(Traffic::Uniform));
     let mut run = |packets: u64| {
         engine.switch().lane(0).expect("no thread runs the only lane").load(trace.clone(), packets, 0);

@@ -18,6 +18,7 @@ use driver::frontend::{self, Loaded};
 use driver::inputs;
 use driver::options::Native;
 use driver::plan_file::PlanFile;
+use hlir::facts::Assumption;
 use hlir::table::action_bit;
 use hlir::{Plan, Program};
 use native::translate;
@@ -31,12 +32,18 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The best plan of the program specialised for what its tables hold, and the plain one.
+pub const SPECIALISED: &str = "specialised";
+pub const SPECIALISED_PLAIN: &str = "specialised-plain";
+
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// Packet by packet, each table as its keys suggest.
     Plain,
     /// What the planners choose for this machine and these tables.
     Best,
+    /// The program specialised for what its tables hold, with these passes beside.
+    Specialised(Selection),
     /// A plan that a person has pinned.
     Pinned(PathBuf),
     /// A plan of an experiment.
@@ -98,6 +105,11 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
         };
         add("plain", Origin::Plain);
         add("best", Origin::Best);
+        // Made only where they are named: their traffic is counted anew.
+        if is_specialised(options) {
+            add(SPECIALISED, Origin::Specialised(Selection::All));
+            add(SPECIALISED_PLAIN, Origin::Specialised(rewrites()));
+        }
         for file in &options.plan {
             let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             add(&name, Origin::Pinned(file.clone()));
@@ -110,6 +122,11 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
     }));
     variants.retain(|variant| is_wanted(variant, options));
     variants
+}
+
+/// Whether `--only` names a variant that is specialised.
+fn is_specialised(options: &Options) -> bool {
+    options.only.iter().any(|name| name.starts_with(SPECIALISED))
 }
 
 /// Whether a variant is measured with `--only`: `plain` always is.
@@ -128,8 +145,8 @@ struct Seen {
     actions: BTreeSet<&'static str>,
 }
 
-/// The contents of the tables, for the planners.
-pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Failure> {
+/// The contents of the tables, for the planners, and facts about those whose entries are of files.
+fn contents(program: &Program, workload: &Workload) -> Result<(Occupancy, Vec<Assumption>), Failure> {
     let found = |name: &str| program.tables.iter().find(|(_, table)| is_named(&table.name, name));
     let mut seen: BTreeMap<&'static str, Seen> = BTreeMap::new();
     let hash = |value: &dyn Fn(&mut DefaultHasher)| {
@@ -160,13 +177,15 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
         keys.iter_mut().for_each(|keys| keys.add(entry.fields.iter().map(exact)));
         Ok(())
     })?;
-    let mut occupancy = Occupancy { others_are_empty: true, ..entries::occupancy(program, &workload.files)? };
+    let (of_files, mut facts) = entries::contents(program, &workload.files)?;
+    let mut occupancy = Occupancy { others_are_empty: true, ..of_files };
     for (name, Seen { mut content, coverage, keys, records, masks, actions }) in seen {
         content.coverage = coverage.and_then(|counter| counter.coverage(content.entries));
         content.records = records.len() as u64;
         content.masks = masks.len() as u64;
         content.is_known = true;
-        if let Some((_, table)) = found(name) {
+        if let Some((id, table)) = found(name) {
+            facts.retain(|fact| fact.table != id);
             let numbered = table.actions.iter().enumerate();
             let run = numbered.filter(|(_, action)| actions.iter().any(|run| is_named(&action.name, run)));
             content.actions = run.fold(0, |set, (number, _)| set | action_bit(number));
@@ -174,7 +193,7 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
             occupancy.keys.extend(keys.map(|keys| (table.name.clone(), keys)));
         }
     }
-    Ok(occupancy)
+    Ok((occupancy, facts))
 }
 
 /// A program and the tables it is measured with: what is the same for all of its variants.
@@ -185,6 +204,8 @@ pub struct Subject {
     /// Of the program's own externs.
     externs: Externs,
     tree: Option<DpdkTree>,
+    /// With facts, and the traffic of the program that they leave.
+    specialised: Option<Inputs>,
 }
 
 impl Subject {
@@ -193,13 +214,22 @@ impl Subject {
         let mut native = options.native.clone();
         native.externs.extend(workload.externs.iter().cloned());
         let externs = externs::find(&program, &native)?;
-        let occupancy = occupancy(&program, workload)?;
+        let (occupancy, facts) = contents(&program, workload)?;
         let machine = inputs::machine(options.machine.as_deref());
-        let profile = Some(super::profile::profile(&program, workload, (&native, &externs))?);
+        let profile = Some(super::profile::profile((&program, &program), workload, (&native, &externs))?);
         let ports = Ports { stream: Some(workload.stream), ..Ports::default() };
         let inputs = Inputs { machine, occupancy, profile, ports, ..Inputs::default() };
         let tree = options.dpdk.as_deref().map(DpdkTree::open).transpose()?;
-        Ok(Subject { program: Arc::new(program), inputs, native, externs, tree })
+        let specialised = if is_specialised(options) {
+            let mut inputs = Inputs { facts, ..inputs.clone() };
+            let mut left = program.clone();
+            opt::optimize(&mut left, &mut Plan::default(), &inputs, &rewrites(), None);
+            inputs.profile = Some(super::profile::profile((&program, &left), workload, (&native, &externs))?);
+            Some(inputs)
+        } else {
+            None
+        };
+        Ok(Subject { program: Arc::new(program), inputs, native, externs, tree, specialised })
     }
 
     /// The program as its user wrote it.
@@ -264,6 +294,10 @@ impl Subject {
         match &variant.origin {
             Origin::Plain => self.planned(variant.descriptor, &rewrites(), None),
             Origin::Best => self.planned(variant.descriptor, &Selection::All, None),
+            Origin::Specialised(passes) => {
+                let inputs = self.specialised.as_ref().unwrap_or(&self.inputs);
+                self.planned_for(inputs, (variant.descriptor, passes), None)
+            }
             Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(self.written(file)?)),
             Origin::Made(plan) => self.planned(variant.descriptor, &rewrites(), Some((**plan).clone())),
             Origin::Joined(choice) => {
@@ -302,7 +336,16 @@ impl Subject {
     }
 
     fn planned(&self, descriptor: Descriptor, passes: &Selection, pinned: Option<Plan>) -> Result<Built, Failure> {
-        let (mut program, mut plan, mut inputs) = ((*self.program).clone(), Plan::default(), self.inputs.clone());
+        self.planned_for(&self.inputs, (descriptor, passes), pinned)
+    }
+
+    fn planned_for(
+        &self,
+        inputs: &Inputs,
+        (descriptor, passes): (Descriptor, &Selection),
+        pinned: Option<Plan>,
+    ) -> Result<Built, Failure> {
+        let (mut program, mut plan, mut inputs) = ((*self.program).clone(), Plan::default(), inputs.clone());
         inputs.ports.own_descriptor = descriptor == Descriptor::Own;
         if *passes == Selection::All {
             inputs.joins = Joins::Chosen;
@@ -338,7 +381,12 @@ pub fn check_plans(cases: &[Case], options: &Options) -> Result<(), Failure> {
         let name = case.application.clone();
         let files = of(case, 0, options).into_iter().filter_map(|variant| match variant.origin {
             Origin::Pinned(file) => Some(file),
-            Origin::Plain | Origin::Best | Origin::Made(_) | Origin::Joined(_) | Origin::ByHand(_) => None,
+            Origin::Plain
+            | Origin::Best
+            | Origin::Specialised(_)
+            | Origin::Made(_)
+            | Origin::Joined(_)
+            | Origin::ByHand(_) => None,
         });
         files.map(move |file| (name.clone(), file)).collect::<Vec<_>>()
     };

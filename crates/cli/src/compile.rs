@@ -55,6 +55,9 @@ pub struct Arguments {
     /// Expected table contents, which decide the data structures; repeatable
     #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
     entries: Vec<Origin>,
+    /// Specialise the code for exactly the contents of --entries; with --emit c alone
+    #[arg(long, requires = "entries", help_heading = "Optimizing")]
+    specialise: bool,
     #[command(flatten)]
     passes: Passes,
     #[command(flatten)]
@@ -77,11 +80,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         loaded
     };
     let form = arguments.emit.unwrap_or(Emit::So);
+    if arguments.specialise && form == Emit::So {
+        let why = "a shared object cannot refuse writes that its code is not specialised for";
+        return Err(Failure::input(format!(
+            "--specialise: {why}\nhint: --emit c shows the code; `bacus stf --specialise` and `bacus bench` run it"
+        )));
+    }
     let path = arguments.path(&loaded.program.name, form);
     path.as_deref().map_or(Ok(()), check_writable)?;
     let externs = externs::find(&loaded.program, &arguments.native)?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
+    passes.is_specialised = arguments.specialise;
     passes.ports.own_descriptor = arguments.descriptor == Some(DescriptorKind::Own);
     passes.descriptor = arguments.descriptor.map(DescriptorKind::plan);
     let (program, mut plan) = frontend::optimize(loaded, &passes, None)?;

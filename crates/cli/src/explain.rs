@@ -39,6 +39,9 @@ pub struct Arguments {
     /// Expected table contents; repeatable
     #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
     entries: Vec<Origin>,
+    /// Specialise the code for exactly the contents of --entries
+    #[arg(long, requires = "entries", help_heading = "Optimizing")]
+    specialise: bool,
     /// Print JSON
     #[arg(long, conflicts_with = "html")]
     json: bool,
@@ -71,6 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.output.as_deref().map_or(Ok(()), files::check_writable)?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
+    passes.is_specialised = arguments.specialise;
     let default = if arguments.measure { DescriptorKind::Own } else { DescriptorKind::Mbuf };
     let descriptor = arguments.descriptor.unwrap_or(default);
     passes.ports.own_descriptor = descriptor == DescriptorKind::Own;
@@ -78,10 +82,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loaded = frontend::load(&arguments.source)?;
     let burst = PortBurst::of(arguments.burst, passes.read_plans()?, &loaded, &mut passes);
     let measured = if arguments.measure { Some(measure(arguments, &mut passes)?) } else { None };
+    let mut before = loaded.program.clone();
     let (program, mut plan) = frontend::optimize(loaded, &passes, None)?;
     plan.burst = burst.of_plan(&plan);
     let given = inputs::gather(&program, &passes)?;
-    let mut explained = opt::explain::explain(&program, &plan, &given);
+    let unspecialised = opt::Selection::Only(vec!["constants".to_string(), "dead".to_string()]);
+    opt::optimize(&mut before, &mut hlir::Plan::default(), &given, &unspecialised, None);
+    let mut explained = opt::explain::explain((&program, Some(&before)), &plan, &given);
     explained.notes.push(machine_note(&passes, &given));
     let beside = if descriptor == DescriptorKind::Own { "; `bacus run` has mbufs" } else { ", as `bacus run` does" };
     let of_descriptor = hlir::text::written_descriptor(plan.descriptor);

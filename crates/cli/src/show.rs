@@ -30,6 +30,9 @@ pub struct Arguments {
     /// Expected table contents; repeatable
     #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
     entries: Vec<Origin>,
+    /// Specialise the code for exactly the contents of --entries; it refuses other writes
+    #[arg(long, requires = "entries", help_heading = "Optimizing")]
+    specialise: bool,
     #[command(flatten)]
     passes: Passes,
 }
@@ -52,6 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let until = (after != "all").then_some(after);
         let mut passes = arguments.passes.clone();
         passes.entries.clone_from(&arguments.entries);
+        passes.is_specialised = arguments.specialise;
         passes.is_shown = true;
         let (program, plan) = frontend::optimize(loaded, &passes, until)?;
         hlir::text::print_file(&program, Some(&plan))

@@ -4,6 +4,7 @@
 //! controllers, [`entries`] lists what the program has in its own tables, and [`format`] writes both as text, JSON or bytes.
 
 pub mod entries;
+pub mod facts;
 pub mod format;
 mod info;
 pub mod join;
@@ -16,6 +17,7 @@ mod selection;
 pub mod store;
 mod update;
 
+pub use facts::Facts;
 pub use info::p4info;
 pub use plane::DataPlane;
 pub use refusal::{Refusal, RefusalKind};

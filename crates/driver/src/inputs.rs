@@ -17,12 +17,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
-    let mut occupancy = entries::occupancy(program, &passes.entries)?;
+    let (mut occupancy, facts) = entries::contents(program, &passes.entries)?;
     occupancy.others_are_empty |= passes.entries_are_all;
     Ok(Inputs {
         machine: machine(passes.machine.as_deref()),
         profile: profile(program, passes)?.or_else(|| passes.counted.clone()),
         occupancy,
+        facts: if passes.is_specialised { facts } else { passes.facts.clone() },
         ports: passes.ports,
         joins: joins(passes),
         constraints: hlir::Plan::default(),

@@ -6,6 +6,7 @@ use crate::flags;
 use crate::package;
 use crate::plan_file::PlanFiles;
 use clap::{Args, ValueEnum};
+use hlir::facts::Assumption;
 use hlir::plan::Descriptor;
 use opt::inputs::{Ports, Profile};
 use runtime::Symbols;
@@ -93,6 +94,12 @@ pub struct Passes {
     /// Whether `entries` are all that there are, so that other tables are empty: where nothing is given, tables count as unknown otherwise.
     #[arg(skip)]
     pub entries_are_all: bool,
+    /// Specialise for the contents that `entries` bring: the code is run with these alone.
+    #[arg(skip)]
+    pub is_specialised: bool,
+    /// Further facts to specialise for, where a command knows what the tables hold.
+    #[arg(skip)]
+    pub facts: Vec<Assumption>,
     /// The packet descriptor, where a command's ports or its flags define it.
     #[arg(skip)]
     pub descriptor: Option<Descriptor>,

@@ -11,6 +11,7 @@ pub mod effects;
 pub mod entry;
 pub mod expression;
 pub mod externs;
+pub mod facts;
 pub mod hot_path;
 pub mod interface;
 pub mod join;

@@ -3,6 +3,7 @@
 //! Storage is flat. A struct of P4 is gone: each scalar in it is a [`Variable`], each header instance (also each element of a stack and each
 //! member of a union) a [`Header`]. All storage of a packet is zero, and every header invalid, when the packet enters at [`Program::entry`].
 
+use crate::facts::Assumption;
 use crate::interface::Interface;
 use crate::{
     Counter, Digest, Extern, Field, FieldRef, Header, Join, MatchKind, Meter, Node, NodeId, ParserId, Place, Profile,
@@ -32,6 +33,8 @@ pub struct Program {
     pub nodes: Arena<Node>,
     /// Recipes of the joint tables, each after those of its sources.
     pub joins: Vec<Join>,
+    /// What it takes for granted of what its tables hold.
+    pub assumptions: Vec<Assumption>,
     /// Where a packet from a port enters. `None` in a program that has no main package (it is checked, not run).
     pub entry: Option<NodeId>,
     pub budget: Budget,

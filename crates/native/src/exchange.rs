@@ -63,11 +63,13 @@ impl<L: Lane> NativeEngine<'_, L> {
         written: Written,
     ) -> Result<(), Refusal> {
         let refused = |error: SwitchError| Refusal::wrong(error.to_string());
-        let store = match written {
+        let mut store = match written {
             Written::Kept if Arc::ptr_eq(&program, &self.program) => self.store.clone(),
             Written::Kept => self.store.carried_to(program.clone())?,
             Written::Forgotten => self.store.emptied_for(program.clone()),
         };
+        store.assume(&compiled.assumptions);
+        store.check_assumptions()?;
         let tables = self.switch.tables().to_vec();
         let fresh = match written {
             Written::Kept => {

@@ -98,6 +98,8 @@ pub struct NativeEngine<'p, L: Lane> {
     idle: Vec<EntryKey>,
     clock_ns: u64,
     stopped: Option<String>,
+    /// The store's version for which the code's assumptions hold.
+    checked: Option<u64>,
     /// What the switches before the last reset have counted.
     counted: Counts,
 }
@@ -119,6 +121,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
             idle: Vec::new(),
             clock_ns: 0,
             stopped: None,
+            checked: None,
             counted: Counts::default(),
             lanes: Box::new(lanes),
             program,
@@ -127,6 +130,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
             settings,
             switch,
         };
+        engine.store.assume(&engine.compiled.assumptions);
         engine.write_own_entries().expect("the verifier accepts only entries that fit their tables");
         engine.fill_joins();
         Ok(engine)
@@ -141,6 +145,16 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         let mut counts = self.counted.clone();
         counts.add(&self.switch.counts());
         counts
+    }
+
+    /// Whether the tables hold what the code was specialised for; asked before packets come.
+    pub fn check_assumptions(&mut self) -> Result<(), Refusal> {
+        let version = Some(self.store.version());
+        if self.checked != version {
+            self.store.check_assumptions()?;
+            self.checked = version;
+        }
+        Ok(())
     }
 
     pub fn program(&self) -> Arc<Program> {

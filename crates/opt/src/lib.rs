@@ -16,7 +16,7 @@ use hlir::plan::JoinChoice;
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
 use plan::{Planner, batches, constraints, descriptor, groups, hot_path, joint, prefetch, structures, vector};
-use rewrite::{constants, dead, join};
+use rewrite::{constants, dead, join, specialise};
 use std::borrow::Cow;
 
 #[derive(Clone, Copy)]
@@ -38,6 +38,7 @@ pub struct Pass {
 
 #[rustfmt::skip]
 pub const PIPELINE: &[Pass] = &[
+    Pass { name: "specialise", about: "turn what tables are known to hold into code",       run: Run::Rewrite(specialise::specialise) },
     Pass { name: "constants",  about: "fold constants and constant branches",               run: Run::Rewrite(constants::fold) },
     Pass { name: "dead",       about: "remove dead assignments and unreachable nodes",      run: Run::Rewrite(dead::remove) },
     Pass { name: "join",       about: "join tables in series into one lookup",              run: Run::Join(join_tables) },

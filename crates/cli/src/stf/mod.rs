@@ -5,7 +5,7 @@ mod trace;
 use clap::Args;
 use control::DataPlane;
 use driver::compile;
-use driver::entries;
+use driver::entries::{self, Origin};
 use driver::externs::ForInterpreter;
 use driver::failure::{self, Failure};
 use driver::files;
@@ -14,12 +14,15 @@ use driver::inputs;
 use driver::options::{DescriptorKind, EngineKind, Native, Passes, Source};
 use driver::stdout::say;
 use hlir::Program;
+use hlir::facts::Assumption;
 use interp::PORTS;
 use native::NativeEngine;
 use runtime::{Buffers, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use stf::Command;
+use stf::command::Kind;
 use stf::trace::Copies;
 
 /// Packets that compiled code takes at once, at least.
@@ -56,6 +59,9 @@ pub struct Arguments {
     /// Write a profile for --profile, of native code: packets on each edge, hits, misses and keys of each table
     #[arg(long, value_name = "FILE")]
     profile_out: Option<PathBuf>,
+    /// Specialise native code for what the tables hold when the first packet comes; writes that break that are refused
+    #[arg(long, help_heading = "Optimizing")]
+    specialise: bool,
     #[command(flatten)]
     trace: trace::Options,
     #[command(flatten)]
@@ -69,20 +75,29 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loaded = frontend::load(&arguments.source)?;
     if arguments.trace.is_asked() {
         let externs = ForInterpreter::compile(&loaded.program, &arguments.native)?;
-        return run_native(arguments, loaded, |program, engine, copies| {
+        let facts = if arguments.specialise { facts_of_all(arguments, &loaded.program)? } else { Vec::new() };
+        return run_native(arguments, (loaded, facts), |program, engine, copies| {
             trace::run(&arguments.trace, &arguments.files, program, (engine, &|| externs.bind(), copies))
         });
     }
     match arguments.engine {
-        EngineKind::Interp if arguments.profile_out.is_none() => {
+        EngineKind::Interp if arguments.profile_out.is_none() && !arguments.specialise => {
             let program = loaded.program.clone();
             let interpreted = interpreted(loaded, &arguments.passes)?;
             let mut engine = interp::Switch::new(&interpreted, 0, PORTS);
             engine.bind(ForInterpreter::compile(&interpreted, &arguments.native)?.bind());
-            run_files(arguments, &program, &mut engine)
+            run_files(arguments, &arguments.files, &program, &mut engine)
         }
+        EngineKind::Interp if arguments.specialise => Err(Failure::input(
+            "--specialise is for native code\nhint: add --engine native, or compare both engines with --trace"
+                .to_string(),
+        )),
+        EngineKind::Native if arguments.specialise => specialised(arguments, &loaded),
         EngineKind::Interp | EngineKind::Native => {
-            run_native(arguments, loaded, |program, engine, _| run_files(arguments, program, engine))
+            let native = |program: &Program, engine: &mut dyn DataPlane, _| {
+                run_files(arguments, &arguments.files, program, engine)
+            };
+            run_native(arguments, (loaded, Vec::new()), native)
         }
     }
 }
@@ -99,13 +114,14 @@ fn interpreted(loaded: Loaded, passes: &Passes) -> Result<Program, Failure> {
 /// Compiles the program and tests it on the in-memory port; the test gets what copies may do while packets wait in queues.
 fn run_native(
     arguments: &Arguments,
-    loaded: Loaded,
+    (loaded, facts): (Loaded, Vec<Assumption>),
     test: impl FnOnce(&Program, &mut dyn DataPlane, Copies) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let program = loaded.program.clone();
     let passes = Passes {
         descriptor: Some(arguments.descriptor.plan()),
         is_counted: arguments.profile_out.is_some(),
+        facts,
         ..arguments.passes.clone()
     };
     let mut copies = Copies::KeepTheirTurn;
@@ -155,9 +171,44 @@ fn start_dpdk(native: &Native) -> Result<Arc<Dpdk>, Failure> {
     Dpdk::start(&layer, &DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES)).map_err(Failure::environment)
 }
 
-fn run_files(arguments: &Arguments, program: &Program, engine: &mut dyn DataPlane) -> Result<(), Failure> {
-    let mut failed = 0;
+/// Tests each file on code that is specialised for it.
+fn specialised(arguments: &Arguments, loaded: &Loaded) -> Result<(), Failure> {
+    let mut failed = false;
     for file in &arguments.files {
+        let commands = stf::parse(&files::text(file)?).map_err(|mistakes| entries::failure(file, &mistakes))?;
+        let facts = facts_before_packets(&loaded.program, file, &commands)?;
+        let loaded = Loaded { program: loaded.program.clone(), plan: None };
+        let one = std::slice::from_ref(file);
+        match run_native(arguments, (loaded, facts), |program, engine, _| run_files(arguments, one, program, engine)) {
+            Ok(()) => {}
+            Err(Failure::Reported) => failed = true,
+            Err(failure) => return Err(failure),
+        }
+    }
+    if failed { Err(Failure::Reported) } else { Ok(()) }
+}
+
+/// What holds when the first packet of a test comes.
+fn facts_before_packets(program: &Program, file: &Path, commands: &[Command]) -> Result<Vec<Assumption>, Failure> {
+    let controls = |command: &&Command| matches!(command.kind, Kind::Control(_));
+    let before: Vec<Command> = commands.iter().take_while(controls).cloned().collect();
+    entries::facts_of(program, &before).map_err(|mistakes| entries::failure(file, &mistakes))
+}
+
+/// What holds once all files have configured the switch.
+fn facts_of_all(arguments: &Arguments, program: &Program) -> Result<Vec<Assumption>, Failure> {
+    let origins: Vec<Origin> = arguments.files.iter().cloned().map(Origin::File).collect();
+    entries::contents(program, &origins).map(|(_, facts)| facts)
+}
+
+fn run_files(
+    arguments: &Arguments,
+    files: &[PathBuf],
+    program: &Program,
+    engine: &mut dyn DataPlane,
+) -> Result<(), Failure> {
+    let mut failed = 0;
+    for file in files {
         engine.reset();
         engine.set_clock(0);
         engine.set_seed(0);

@@ -10,6 +10,7 @@ mod carry;
 mod check;
 mod derived;
 mod hash;
+mod known;
 mod limits;
 pub mod packed;
 mod profiles;
@@ -18,6 +19,7 @@ mod sets;
 mod table;
 mod texts;
 
+use crate::facts::{Facts, Guard};
 use crate::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Session};
 use crate::{Refusal, RefusalKind, Update};
 use bytes::Bytes;
@@ -61,6 +63,10 @@ pub struct Store {
     /// Ports without a link.
     ports_down: BTreeSet<u32>,
     version: u64,
+    /// Kept where they are asked for.
+    facts: Option<Box<Facts>>,
+    /// What the code that packets run takes for granted.
+    guard: Guard,
 }
 
 /// A number as a typed index.
@@ -85,6 +91,8 @@ impl Store {
             meters: HashMap::new(),
             ports_down: BTreeSet::new(),
             version: 0,
+            facts: None,
+            guard: Guard::new(&program.assumptions),
             program,
         }
     }
@@ -113,7 +121,13 @@ impl Store {
 
     /// Resets the store to the program's own entries. Links are as they are.
     pub fn reset(&mut self) {
-        *self = Store { version: self.version + 1, ..self.emptied_for(self.program.clone()) };
+        let (version, guard) = (self.version + 1, self.guard.clone());
+        let emptied = Store { version, guard, ..self.emptied_for(self.program.clone()) };
+        let is_counted = self.facts.is_some();
+        *self = emptied;
+        if is_counted {
+            self.count_facts();
+        }
     }
 
     /// Another program's own entries, and the links as they are.
@@ -203,6 +217,7 @@ impl Store {
     /// Keeps an entry that the table has taken already: for entries by the million. `key` and `data` are its matches and the data of its
     /// action as [`packed`] has them.
     pub fn keep_packed(&mut self, table: TableId, priority: u32, key: &[u8], (action, data): (u32, &[u8])) {
+        self.facts.iter_mut().for_each(|facts| facts.give_up(table));
         self.tables[index(table)].keep_packed(priority, key, (action, data));
     }
 
@@ -217,6 +232,11 @@ impl Store {
     /// # Errors
     /// Nothing has changed.
     pub fn apply(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+        self.check_facts(update)?;
+        self.change(update)
+    }
+
+    fn change(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
         self.version += 1;
         match update {
             Update::Insert { table, entry } => self.insert(*table, entry).map(Some),
@@ -251,7 +271,7 @@ impl Store {
             let declared = &self.program.tables[*table];
             self.tables[index(*table)].give_back(declared, entry);
         } else {
-            drop(self.apply(inverse));
+            drop(self.change(inverse));
         }
     }
 
@@ -259,7 +279,8 @@ impl Store {
         let declared = &self.program.tables[table];
         let store = &mut self.tables[index(table)];
         let key = store.key(&entry.matches, entry.priority);
-        store.keep(declared, entry, key);
+        let before = store.keep(declared, entry, key);
+        self.counted(table, before.as_ref(), Some(entry));
     }
 
     fn insert(&mut self, table: TableId, entry: &Entry) -> Result<Update, Refusal> {
@@ -272,6 +293,7 @@ impl Store {
         check_action(declared, &entry.action)?;
         let key = store.key(&entry.matches, entry.priority);
         store.insert(declared, entry, key)?;
+        self.counted(table, None, Some(entry));
         Ok(Update::Delete(EntryKey { table, matches: entry.matches.clone(), priority: entry.priority }))
     }
 
@@ -284,6 +306,7 @@ impl Store {
         self.tables[index(table)].sets.begin();
         let Some(key) = key else { return check_inserted(declared, entry).map(|()| None) };
         let before = self.tables[index(table)].keep(declared, entry, key);
+        self.counted(table, before.as_ref(), Some(entry));
         Ok(before.map(|entry| Update::Modify { table, entry }))
     }
 
@@ -300,6 +323,7 @@ impl Store {
         let table = &mut self.tables[index(key.table)];
         let packed = table.key(&key.matches, key.priority);
         let gone = table.remove(&self.program.tables[key.table], &packed)?;
+        self.counted(key.table, Some(&gone.entry), None);
         let of_table = |meter: &hlir::Meter| meter.table == Some(key.table);
         for (meter, _) in self.program.meters.iter().filter(|(_, meter)| of_table(meter)) {
             self.meters.remove(&(index(meter), MeterCell::Entry(index(key.table), packed.clone())));

@@ -4,6 +4,8 @@ use super::binary::{Input, MAGIC};
 use super::{Origin, USUAL_PORTS, find_table};
 use crate::failure::Failure;
 use crate::files;
+use control::{DataPlane as _, Facts};
+use hlir::facts::Assumption;
 use hlir::table::action_bit;
 use hlir::{MatchKind, Program, Scope, TableId};
 use interp::PORTS;
@@ -11,12 +13,18 @@ use opt::inputs::prefix_coverage::Counter;
 use opt::inputs::{Content, KeySketch, Occupancy};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use stf::{Command, Mistake};
 
 /// Different records or masks beyond this are not distinguished: no structure needs more.
 const MOST_DIFFERENT: usize = 1 << 17;
 
 /// What all of them together bring.
 pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Failure> {
+    contents(program, origins).map(|(occupancy, _)| occupancy)
+}
+
+/// The same, and the facts that hold for exactly these contents. Of tables that get entries past the store there are none.
+pub fn contents(program: &Program, origins: &[Origin]) -> Result<(Occupancy, Vec<Assumption>), Failure> {
     // Entries are written for the program as its controllers know it.
     let (written, program) = (program, &program.without_places());
     let mut counts = Counts { program, tables: HashMap::new() };
@@ -37,6 +45,9 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
         }
     }
     // Files have the entries of all tables. The generator fills one, and does not define the others.
+    let is_past_store = |id: TableId| counts.tables.get(&id).is_some_and(|count| count.entries > 0);
+    let mut facts = Facts::of(books.store()).hold(books.store());
+    facts.retain(|fact| !is_past_store(fact.table));
     let others_are_empty = origins.iter().any(|origin| matches!(origin, Origin::File(_)));
     let mut occupancy = Occupancy { others_are_empty, ..Occupancy::default() };
     for (id, table) in program.tables.iter() {
@@ -63,7 +74,14 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
             occupancy.keys.extend(other.keys.map(|keys| (table.name.clone(), keys)));
         }
     }
-    Ok(occupancy)
+    Ok((occupancy, facts))
+}
+
+/// The facts that hold once commands have configured a switch.
+pub fn facts_of(program: &Program, commands: &[Command]) -> Result<Vec<Assumption>, Vec<Mistake>> {
+    let mut books = interp::Switch::new(program, 0, PORTS);
+    stf::run::configure(program, commands, &mut books)?;
+    Ok(Facts::of(books.store()).hold(books.store()))
 }
 
 /// What one table gets from files in binary form and from the generator.

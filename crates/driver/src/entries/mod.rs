@@ -10,7 +10,7 @@ mod generate;
 mod loader;
 
 pub use binary::bytes_of as compact_form;
-pub use content::occupancy;
+pub use content::{contents, facts_of, occupancy};
 pub use convert::keep;
 
 use crate::failure::Failure;
@@ -81,6 +81,7 @@ pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, origins: &[Origin], por
     })?;
     engine.fill_joins();
     engine.switch().tables().iter().for_each(|table| table.compact());
+    engine.check_assumptions().map_err(|refusal| refused("--specialise".to_string(), &refusal))?;
     Ok(count)
 }
 

@@ -24,6 +24,7 @@ pub(crate) const ITEMS: &[&str] = &[
     "extern",
     "table",
     "join",
+    "assume",
     "parser",
     "entry",
     "node",

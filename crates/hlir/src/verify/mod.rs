@@ -5,6 +5,7 @@
 //! the text if there is one.
 
 mod batching;
+mod facts;
 mod graph;
 mod hot_path;
 mod join;
@@ -46,6 +47,7 @@ pub fn verify_at(program: &Program, places: &Places) -> Vec<Diagnostic> {
     program.nodes.iter().for_each(|(id, node)| verifier.node(id, node));
     verifier.graph();
     verifier.joins();
+    verifier.assumptions();
     verifier.budget();
     verifier.interface();
     verifier.errors

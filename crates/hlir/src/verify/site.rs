@@ -34,6 +34,8 @@ pub enum Site {
     Statement(Body, u32),
     /// The recipe of a joint table.
     Join(u32),
+    /// What the program takes for granted.
+    Assumption(u32),
     Interface,
     SourceTable(u32),
     Plan,
@@ -113,6 +115,7 @@ impl Site {
             Site::Node(id) | Site::Case(id, _) | Site::Statement(Body::Node(id), _) => node(id),
             Site::Rule(id, index) => format!("rule {} of {}", index + 1, node(id)),
             Site::Join(index) => format!("join {}", index + 1),
+            Site::Assumption(index) => format!("assumption {}", index + 1),
             Site::Interface => "the interface".to_string(),
             Site::SourceTable(index) => {
                 format!("interface table {}", nth(program.interface.tables.iter(), index, |it| &it.name))

@@ -4,15 +4,14 @@ use super::statement::Surroundings;
 use super::{Body, Site, Verifier};
 use crate::entry::EntryAction;
 use crate::text::get;
-use crate::{ActionCall, Entry, Match, MatchKind, Scope, Table, TableId};
+use crate::{ActionCall, Entry, Expression, Match, MatchKind, Scope, Table, TableId};
 use num_bigint::BigUint;
 
 impl Verifier<'_> {
     pub(super) fn table(&mut self, id: TableId, table: &Table) {
         let site = Site::Table(id);
         let key = |verifier: &mut Self, index: usize| {
-            let value = &table.keys[index].value;
-            verifier.judge(Site::Key(id, index as u32), &[], |kinds| kinds.bits(value, "a key"))
+            verifier.judge_key(Site::Key(id, index as u32), &table.keys[index].value)
         };
         let widths: Vec<Option<u32>> = (0..table.keys.len()).map(|index| key(self, index)).collect();
         let names = table.actions.iter().enumerate();
@@ -33,6 +32,11 @@ impl Verifier<'_> {
         for (index, entry) in table.entries.iter().enumerate() {
             self.entry(Site::Entry(id, index as u32), table, entry, &widths);
         }
+    }
+
+    /// The width of a key, if it is right.
+    pub(super) fn judge_key(&mut self, site: Site, value: &Expression) -> Option<u32> {
+        self.judge(site, &[], |kinds| kinds.bits(value, "a key"))
     }
 
     fn action(&mut self, id: TableId, table: &Table, index: usize) {
@@ -65,7 +69,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn action_call(&mut self, site: Site, table: &Table, call: &ActionCall) {
+    pub(super) fn action_call(&mut self, site: Site, table: &Table, call: &ActionCall) {
         let Some(action) = table.actions.get(call.action as usize) else {
             return self.error(site, format!("the table has no action number {}", call.action));
         };
@@ -82,7 +86,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn entry(&mut self, site: Site, table: &Table, entry: &Entry, widths: &[Option<u32>]) {
+    pub(super) fn entry(&mut self, site: Site, table: &Table, entry: &Entry, widths: &[Option<u32>]) {
         let (wanted, given) = (table.keys.len(), entry.matches.len());
         if wanted != given {
             self.error(site, format!("the table has {wanted} keys, and the entry {given} values"));

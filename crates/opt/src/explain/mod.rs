@@ -4,6 +4,7 @@
 //! The plan and the model have all of it; this puts it side by side, as text, JSON or HTML.
 
 mod draw;
+mod facts;
 mod html;
 mod joins;
 mod json;
@@ -106,8 +107,8 @@ pub struct Explanation {
     pub plan: String,
 }
 
-/// Explains a plan for a program.
-pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
+/// Explains a plan for a program. `before` is the program without specialisation, if it was specialised.
+pub fn explain((program, before): (&Program, Option<&Program>), plan: &Plan, inputs: &Inputs) -> Explanation {
     let inputs = &crate::rewrite::join::with_joint_contents(program, inputs);
     let traffic = Traffic::estimate(program, inputs);
     let model = Model::new(program, inputs, &traffic);
@@ -115,6 +116,8 @@ pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
     let plain = Plan { descriptor: plan.descriptor, burst: plan.burst, ..Plan::default() };
     let path = plan.hot_path.as_ref().map(|path| path.nodes.clone()).unwrap_or_default();
     let total = |predicted: f64| Total { predicted, measured: None };
+    let specialised = facts::decisions(program, before, inputs).into_iter();
+    let decision = |(what, chosen, reason)| Decision { what, chosen, reason };
     Explanation {
         program: program.name.clone(),
         machine: inputs.machine.cpu.clone(),
@@ -125,7 +128,7 @@ pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
         planned: total(predicted.cycles()),
         plain: total(model.predict(&plain).cycles()),
         notes: Vec::new(),
-        decisions: decisions(program, plan, inputs),
+        decisions: specialised.map(decision).chain(decisions(program, plan, inputs)).collect(),
         plan: hlir::text::print_plan(plan),
         nodes: traffic
             .order()

@@ -18,6 +18,7 @@ pub use profile::Profile;
 pub use tlb::Tlb;
 
 use hlir::Plan;
+use hlir::facts::Assumption;
 use hlir::plan::Descriptor;
 
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,8 @@ pub struct Inputs {
     /// Counts of an earlier run. Without them, traffic is estimated from the program.
     pub profile: Option<Profile>,
     pub occupancy: Occupancy,
+    /// What tables hold, for programs that are run with these contents alone.
+    pub facts: Vec<Assumption>,
     pub ports: Ports,
     pub joins: Joins,
     /// Decisions of the user. Planners keep them and plan the rest.

@@ -21,7 +21,7 @@ fn truth(expression: &Expression) -> Option<bool> {
 }
 
 /// The value of a constant.
-fn known(expression: &Expression) -> Option<Value> {
+pub(super) fn known(expression: &Expression) -> Option<Value> {
     if let Expression::Constant { value, width } = expression {
         return Some(Value::big(value, *width));
     }
@@ -36,7 +36,7 @@ fn constant(value: &Value, kind: Type) -> Expression {
 }
 
 /// Folds from the leaves up. Only constants fold, so the types of parameters do not matter here.
-fn fold_expression(expression: &mut Expression, program: &Program) {
+pub(super) fn fold_expression(expression: &mut Expression, program: &Program) {
     match expression {
         Expression::Unary { operand, .. }
         | Expression::Slice { operand, .. }
@@ -175,7 +175,7 @@ fn fold_node(kind: &mut NodeKind) {
 
 /// A select over constants takes its first matching case. A value set belongs to the control plane, so it
 /// ends the search.
-fn fold_select(select: &mut Select) {
+pub(super) fn fold_select(select: &mut Select) {
     let Some(keys) = select.keys.iter().map(known).collect::<Option<Vec<Value>>>() else { return };
     if keys.is_empty() {
         return;
@@ -196,7 +196,7 @@ fn fold_select(select: &mut Select) {
     select.cases.clear();
 }
 
-fn set_has(set: &KeySet, key: &Value) -> Option<bool> {
+pub(super) fn set_has(set: &KeySet, key: &Value) -> Option<bool> {
     let key = key.bits.to_big();
     match set {
         KeySet::Any => Some(true),
@@ -208,7 +208,7 @@ fn set_has(set: &KeySet, key: &Value) -> Option<bool> {
 }
 
 /// Removes rules that never hold, and all rules after one that always holds and ends the packet.
-fn fold_rules(rules: &mut Vec<Rule>) {
+pub(super) fn fold_rules(rules: &mut Vec<Rule>) {
     rules.retain(|rule| truth(&rule.condition) != Some(false));
     let last = rules.iter().position(|rule| truth(&rule.condition) == Some(true) && rule.effect.is_last());
     if let Some(last) = last {

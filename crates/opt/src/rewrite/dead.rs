@@ -4,16 +4,44 @@
 //! removed variable needs no room in the packet's state and no copy when the packet enters again.
 
 use crate::{Inputs, visit};
-use hlir::{Call, Effect, Expression, Keep, Next, Node, NodeId, NodeKind, Place, Program, Statement, VariableId};
+use hlir::{
+    Call, Effect, Expression, Keep, Next, Node, NodeId, NodeKind, Place, Program, Statement, Table, TableId, VariableId,
+};
 use std::collections::{HashMap, HashSet};
 
 pub fn remove(program: &mut Program, _: &Inputs) {
+    remove_unreachable(program);
+    let unused = take_unused(program);
     while remove_assignments(program) {}
+    for (id, table) in unused {
+        program.tables[id] = table;
+    }
     skip_empty_blocks(program);
     while merge_branches(program) {
         skip_empty_blocks(program);
     }
     remove_unreachable(program);
+}
+
+/// Takes out the tables that no packet comes to: what their keys and actions read has no reader for that. They are left to
+/// controllers, who may write to them.
+fn take_unused(program: &mut Program) -> Vec<(TableId, Table)> {
+    let applied = |node: &Node| match node.kind {
+        NodeKind::Apply { table, .. } => Some(table),
+        NodeKind::State { .. }
+        | NodeKind::Block { .. }
+        | NodeKind::Branch { .. }
+        | NodeKind::Deparse { .. }
+        | NodeKind::Buffer { .. } => None,
+    };
+    let used: HashSet<TableId> = program.nodes.values().filter_map(applied).collect();
+    let unused: Vec<TableId> = program.tables.iter().map(|(id, _)| id).filter(|id| !used.contains(id)).collect();
+    let take = |id: TableId| {
+        let table = &mut program.tables[id];
+        let empty = Table { keys: Vec::new(), actions: Vec::new(), selector: Vec::new(), ..table.clone() };
+        (id, std::mem::replace(table, empty))
+    };
+    unused.into_iter().map(take).collect()
 }
 
 /// Removes assignments to variables without readers. Returns whether there were any: others may have lost

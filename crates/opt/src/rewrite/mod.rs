@@ -2,4 +2,6 @@
 
 pub mod constants;
 pub mod dead;
+mod flow;
 pub mod join;
+pub mod specialise;

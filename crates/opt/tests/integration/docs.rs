@@ -1,7 +1,7 @@
 //! Runs the blocks of docs/passes: the examples of a page are executed.
 //!
 //! Inputs: `hlir` is the program of the following blocks, `profile` their traffic, `pins` decisions of the user,
-//! `vector` the packets per vector and cycles per vector operation. Outputs: `traffic` and `plan PASS…`;
+//! `facts` what the tables hold, `vector` the packets per vector and cycles per vector operation. Outputs: `traffic` and `plan PASS…`;
 //! `plan-error PASS…` is a plan with its errors. `UPDATE_EXPECT=1 cargo test -p opt --test integration docs::` rewrites the outputs; read the difference
 //! before you commit it.
 
@@ -51,6 +51,12 @@ impl Page {
             }
             "entries" => {
                 self.entries(text);
+                text.to_string()
+            }
+            "facts" => {
+                let with_facts = format!("{}\n{text}", print_program(&self.program));
+                let parsed = parse_file(&with_facts).unwrap_or_else(|errors| panic!("{errors:#?}"));
+                self.inputs.facts = parsed.program.assumptions;
                 text.to_string()
             }
             "pins" => {

@@ -96,7 +96,7 @@ fn chosen_for(text: &str, entries: [Option<u64>; 3], pins: &str, profile: Option
     let mut plan = Plan::default();
     opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
     assert_eq!(complaints(&program, &plan), Vec::<String>::new());
-    let explained = opt::explain::explain(&program, &plan, &inputs).text();
+    let explained = opt::explain::explain((&program, None), &plan, &inputs).text();
     (program, plan, explained)
 }
 

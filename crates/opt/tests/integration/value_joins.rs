@@ -60,7 +60,7 @@ fn planned(text: &str, entries: [u64; 2], pins: &str, joins: Joins) -> (Program,
     let mut plan = Plan::default();
     opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
     assert_eq!(verify::verify_plan(&program, &plan), []);
-    let explained = opt::explain::explain(&program, &plan, &inputs).text();
+    let explained = opt::explain::explain((&program, None), &plan, &inputs).text();
     (program, plan, explained)
 }
 

@@ -3,6 +3,7 @@
 
 mod cursor;
 mod expression;
+mod facts;
 mod interface;
 mod join;
 mod node;
@@ -284,6 +285,7 @@ impl Reader {
             "parser" => self.parser(),
             "table" => self.table(),
             "join" => self.join_item(),
+            "assume" => self.assumption(),
             "entry" => self.entry(),
             "node" => self.node(),
             "interface" => self.interface(),

@@ -152,7 +152,7 @@ impl Reader {
         Ok(Parameter { name, width, notes })
     }
 
-    fn action_call(&mut self, table: TableId) -> Read<ActionCall> {
+    pub(super) fn action_call(&mut self, table: TableId) -> Read<ActionCall> {
         let action = self.action(table)?;
         self.expect("(")?;
         let arguments = self.list(")", |reader| reader.value("an argument"))?;
@@ -171,7 +171,7 @@ impl Reader {
     }
 
     /// `const priority 10: 0x0a000000/8, _ => forward(1)`
-    fn table_entry(&mut self, table: TableId) -> Read<Entry> {
+    pub(super) fn table_entry(&mut self, table: TableId) -> Read<Entry> {
         let constant = self.eat_word("const");
         let mut priority = 0;
         if self.eat_word("priority") {

@@ -3,6 +3,7 @@
 //! The order of the text is the order of the arenas, so that numbers need not be written. Nothing here decides what a word or symbol is.
 
 mod expression;
+mod facts;
 mod interface;
 mod join;
 mod lines;
@@ -98,6 +99,10 @@ impl<'p> Printer<'p> {
             lines.gap();
             self.join(&mut lines, join);
         }
+        if !self.program.assumptions.is_empty() {
+            lines.gap();
+        }
+        self.program.assumptions.iter().for_each(|assumption| self.assumption(&mut lines, assumption));
         lines.gap();
         for (_, parser) in self.program.parsers.iter() {
             self.parser(&mut lines, parser);

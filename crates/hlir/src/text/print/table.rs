@@ -15,7 +15,7 @@ impl Printer<'_> {
             table.keys.iter().for_each(|key| self.key(lines, key));
             table.actions.iter().for_each(|action| self.action(lines, action));
             let constant = if table.default_constant { "const " } else { "" };
-            lines.add(format!("{constant}default {}", self.action_call(id, table, &table.default)));
+            lines.add(format!("{constant}default {}", self.action_call(id, Some(table), &table.default)));
             if let Some(size) = table.size {
                 lines.add(format!("size {size}"));
             }
@@ -29,7 +29,7 @@ impl Printer<'_> {
                 lines.add(format!("selector {}", inputs.join(", ")));
             }
             if let Some(call) = &table.empty_group {
-                lines.add(format!("empty_group {}", self.action_call(id, table, call)));
+                lines.add(format!("empty_group {}", self.action_call(id, Some(table), call)));
             }
             match table.idle_timeout {
                 Some(IdleTimeout::Notify) => lines.add("idle_timeout"),
@@ -71,14 +71,15 @@ impl Printer<'_> {
         lines.braces(&head, "", |lines| self.statements(lines, &action.body, &action.parameters));
     }
 
-    fn action_call(&self, id: TableId, table: &Table, call: &ActionCall) -> String {
-        let parameters = table.actions.get(call.action as usize).map_or(&[][..], |action| &action.parameters);
+    pub(super) fn action_call(&self, id: TableId, table: Option<&Table>, call: &ActionCall) -> String {
+        let action = table.and_then(|table| table.actions.get(call.action as usize));
+        let parameters = action.map_or(&[][..], |action| &action.parameters);
         let argument = |(index, value): (usize, &BigUint)| number_text(value, parameters.get(index).map(|it| it.width));
         let arguments: Vec<String> = call.arguments.iter().enumerate().map(argument).collect();
         format!("{}({})", self.action_name(id, call.action), arguments.join(", "))
     }
 
-    fn action_set(&self, id: TableId, table: &Table, set: &ActionSet) -> String {
+    fn action_set(&self, id: TableId, table: Option<&Table>, set: &ActionSet) -> String {
         let action = |action: &WeightedCall| {
             let watch = action.watch.map_or(String::new(), |port| format!(" watch {port}"));
             format!("{} * {}{watch}", self.action_call(id, table, &action.call), action.weight)
@@ -91,7 +92,16 @@ impl Printer<'_> {
         if table.entries.is_empty() && !table.entries_constant {
             return;
         }
-        let widths: Vec<Option<u32>> = table.keys.iter().map(|key| self.key_width(key)).collect();
+        let constant = if table.entries_constant { "const " } else { "" };
+        lines.block(&format!("{constant}entries"), "", |lines| {
+            self.entry_lines(id, Some(table), &table.entries).iter().for_each(|line| lines.add(line));
+        });
+    }
+
+    /// Entries of a table, if there is such a table; a line for each.
+    pub(super) fn entry_lines(&self, id: TableId, table: Option<&Table>, entries: &[Entry]) -> Vec<String> {
+        let keys = table.map(|table| table.keys.as_slice()).unwrap_or_default();
+        let widths: Vec<Option<u32>> = keys.iter().map(|key| self.key_width(key)).collect();
         let line = |entry: &Entry| {
             let width = |index: usize| widths.get(index).copied().flatten();
             let matches = entry.matches.iter().enumerate().map(|(index, found)| match_text(found, width(index)));
@@ -107,10 +117,7 @@ impl Printer<'_> {
             let constant = if entry.constant { "const " } else { "" };
             format!("{constant}{priority}{}{space}=> {action}", matches.join(", "))
         };
-        let constant = if table.entries_constant { "const " } else { "" };
-        lines.block(&format!("{constant}entries"), "", |lines| {
-            table.entries.iter().for_each(|entry| lines.add(line(entry)))
-        });
+        entries.iter().map(line).collect()
     }
 
     fn parameter(&self, parameter: &Parameter) -> String {

@@ -4,6 +4,7 @@ use super::expression::{Around, NOWHERE};
 use super::statement::Kind;
 use super::{Generator, TEXTS};
 use hlir::entry::EntryAction;
+use hlir::facts::{Assumption, Fact};
 use hlir::interface::SizeSemantics;
 use hlir::join::{FirstAction, Join, Objects, SecondKey};
 use hlir::{
@@ -48,10 +49,34 @@ impl Generator<'_> {
         self.direct();
         self.graph();
         self.interface();
+        for id in self.program.tables.iter().map(|(id, _)| id).collect::<Vec<_>>() {
+            let facts = self.several(2, |it| it.fact(id));
+            let assumptions = facts.into_iter().map(|fact| Assumption { table: id, fact });
+            self.program.assumptions.extend(assumptions);
+        }
         if self.is_wild() && tables > 0 {
             self.program.joins = self.several(2, |it| it.join());
         }
         self.program
+    }
+
+    /// Something about a table that a program may take for granted.
+    fn fact(&mut self, id: TableId) -> Fact {
+        // Keys of wild programs may have no width.
+        let widths: Vec<u32> = match self.is_wild() {
+            true => self.program.tables[id].keys.iter().map(|_| 8).collect(),
+            false => self.program.key_kinds(id).into_iter().map(|(_, width)| width).collect(),
+        };
+        let parameters = self.program.tables[id].parameter_widths(1);
+        match self.below(6) {
+            0 => Fact::Empty,
+            1 => Fact::Default(self.program.tables[id].default.clone()),
+            2 => Fact::Entries(self.several(2, |it| it.entry(id, &widths))),
+            3 => Fact::Actions(vec![0, 1]),
+            4 if !parameters.is_empty() => Fact::Argument { action: 1, parameter: 0, value: self.value(parameters[0]) },
+            _ if widths.is_empty() => Fact::Empty,
+            _ => Fact::Any(self.below(widths.len()) as u32),
+        }
     }
 
     /// A recipe that may fit nothing: an orderly one is made by its pass.

@@ -6,7 +6,7 @@
 
 mod choice;
 mod contents;
-mod graph;
+pub(super) mod graph;
 mod places;
 mod swap;
 

@@ -1,0 +1,102 @@
+//! Keeps a specialised program's tables within what it takes for granted.
+
+use super::{Mask, mask};
+use crate::{Refusal, RefusalKind};
+use hlir::entry::EntryAction;
+use hlir::facts::{Assumption, Fact};
+use hlir::{ActionCall, Entry, Program, TableId};
+use num_bigint::BigUint;
+
+/// What a program takes for granted, by table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Guard {
+    assumptions: Vec<Assumption>,
+}
+
+/// Whether two entries are looked up by the same key, as the store has it.
+pub(crate) type SameKey<'a> = &'a dyn Fn(&Entry, &Entry) -> bool;
+
+impl Guard {
+    pub fn new(assumptions: &[Assumption]) -> Guard {
+        Guard { assumptions: assumptions.to_vec() }
+    }
+
+    fn of(&self, table: TableId) -> impl Iterator<Item = &Fact> {
+        self.assumptions.iter().filter(move |one| one.table == table).map(|one| &one.fact)
+    }
+
+    pub fn assumptions(&self) -> &[Assumption] {
+        &self.assumptions
+    }
+
+    /// Refuses an entry that breaks a fact.
+    pub fn check_entry(
+        &self,
+        program: &Program,
+        table: TableId,
+        (entry, same): (&Entry, SameKey),
+    ) -> Result<(), Refusal> {
+        let broken = self.of(table).find(|fact| breaks(program, table, fact, entry, same));
+        broken.map_or(Ok(()), |fact| Err(refusal(program, table, fact)))
+    }
+
+    /// Refuses another default action than the one that is taken for granted.
+    pub fn check_default(&self, program: &Program, table: TableId, call: &ActionCall) -> Result<(), Refusal> {
+        let is_other = |fact: &&Fact| matches!(fact, Fact::Default(other) if other != call);
+        self.of(table).find(is_other).map_or(Ok(()), |fact| Err(refusal(program, table, fact)))
+    }
+
+    /// Refuses to delete one of the entries that code compares.
+    pub fn check_delete(&self, program: &Program, table: TableId) -> Result<(), Refusal> {
+        let is_whole = |fact: &&Fact| matches!(fact, Fact::Entries(_));
+        self.of(table).find(is_whole).map_or(Ok(()), |fact| Err(refusal(program, table, fact)))
+    }
+}
+
+/// Whether a fact does not hold with this entry.
+pub(crate) fn breaks(program: &Program, table: TableId, fact: &Fact, entry: &Entry, same: SameKey) -> bool {
+    match fact {
+        Fact::Empty => true,
+        Fact::Default(_) => false,
+        Fact::Entries(entries) => !entries.iter().any(|other| other.action == entry.action && same(other, entry)),
+        Fact::Actions(actions) => !matches!(&entry.action, EntryAction::Call(call) if actions.contains(&call.action)),
+        Fact::Argument { action, parameter, value } => {
+            let EntryAction::Call(call) = &entry.action else { return true };
+            call.action == *action && call.arguments.get(*parameter as usize) != Some(value)
+        }
+        Fact::Any(key) => {
+            let kinds = program.key_kinds(table);
+            let found = entry.matches.get(*key as usize).zip(kinds.get(*key as usize));
+            found.is_none_or(|(found, kind)| mask(found, *kind) != Mask::Bits(BigUint::ZERO))
+        }
+    }
+}
+
+fn refusal(program: &Program, id: TableId, fact: &Fact) -> Refusal {
+    let table = &program.tables[id];
+    let action = |number: u32| table.actions.get(number as usize).map_or("?", |action| action.name.as_str());
+    let what = match fact {
+        Fact::Empty => "no entries".to_string(),
+        Fact::Default(call) => format!("the default action `{}` with the data that it has", action(call.action)),
+        Fact::Entries(entries) => format!("exactly the {} entries that it was compiled for", entries.len()),
+        Fact::Actions(actions) => {
+            let names: Vec<String> = actions.iter().map(|number| format!("`{}`", action(*number))).collect();
+            format!("entries with {} only", names.join(", "))
+        }
+        Fact::Argument { action: of, parameter, value } => {
+            let declared =
+                table.actions.get(*of as usize).and_then(|action| action.parameters.get(*parameter as usize));
+            let name = declared.map_or("?", |parameter| parameter.name.as_str());
+            format!("`{name}` = {value:#x} in all entries with `{}`", action(*of))
+        }
+        Fact::Any(key) => {
+            let name = table.keys.get(*key as usize).map_or("?", |key| key.name.as_str());
+            format!("entries that match any `{name}`")
+        }
+    };
+    let name = &table.name;
+    Refusal::new(
+        RefusalKind::Wrong,
+        format!("the code is specialised for table `{name}` with {what}; compile without --specialise to write this"),
+    )
+}

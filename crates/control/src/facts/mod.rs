@@ -1,0 +1,220 @@
+//! Facts about what tables hold, kept as counters while a controller writes.
+//!
+//! For each table there are counts of entries by action, by value of each parameter, by mask of each key. A write changes
+//! as many of them as the entry has keys and parameters, so whether a fact still holds is known at once, whatever the
+//! table holds. [`Facts::of`] counts a store anew. Tables that packets write have no facts, nor have those with action
+//! profiles, or entries that were written past the store.
+
+mod guard;
+
+pub(crate) use guard::{Guard, breaks};
+
+use hlir::effects::learns;
+use hlir::entry::EntryAction;
+use hlir::facts::Fact;
+use hlir::{Entry, Match, MatchKind, Program, TableId};
+use num_bigint::BigUint;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    tables: Vec<Contents>,
+}
+
+/// How often each value occurs; those that do not occur are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Counts<T: Eq + Hash>(HashMap<T, u64>);
+
+/// Counters of one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Contents {
+    /// Kind and width of each key.
+    keys: Vec<(MatchKind, u32)>,
+    /// Whether facts can hold: a controller writes all of its entries, one by one.
+    is_counted: bool,
+    entries: u64,
+    actions: BTreeMap<u32, OfAction>,
+    /// By key.
+    masks: Vec<Counts<Mask>>,
+}
+
+/// Entries that run one action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OfAction {
+    entries: u64,
+    /// By parameter.
+    arguments: Vec<Counts<BigUint>>,
+}
+
+/// Which values a match distinguishes: by the bits of a mask, or by the ends of a range.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Mask {
+    Bits(BigUint),
+    Range(BigUint, BigUint),
+}
+
+/// What the entries of a table distinguish in one key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Nothing: all match any value.
+    Any,
+    /// All match one value.
+    Exact,
+    /// So many masks, prefix lengths or ranges.
+    Masks(usize),
+}
+
+impl<T: Eq + Hash> Counts<T> {
+    fn add(&mut self, value: T) {
+        *self.0.entry(value).or_default() += 1;
+    }
+
+    fn take(&mut self, value: &T) {
+        if let Some(count) = self.0.get_mut(value) {
+            *count -= 1;
+            if *count == 0 {
+                self.0.remove(value);
+            }
+        }
+    }
+
+    /// The value that is the only one.
+    fn only(&self) -> Option<&T> {
+        self.0.keys().next().filter(|_| self.0.len() == 1)
+    }
+}
+
+impl<T: Eq + Hash> Default for Counts<T> {
+    fn default() -> Self {
+        Counts(HashMap::new())
+    }
+}
+
+impl Contents {
+    fn new(program: &Program, id: TableId) -> Contents {
+        let table = &program.tables[id];
+        let keys = program.key_kinds(id);
+        Contents {
+            is_counted: table.profile.is_none() && !table.punt_on_miss && !learns(program, id),
+            entries: 0,
+            actions: BTreeMap::new(),
+            masks: keys.iter().map(|_| Counts::default()).collect(),
+            keys,
+        }
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        self.entries += 1;
+        for ((counts, found), key) in self.masks.iter_mut().zip(&entry.matches).zip(&self.keys) {
+            counts.add(mask(found, *key));
+        }
+        if let EntryAction::Call(call) = &entry.action {
+            let empty =
+                || OfAction { entries: 0, arguments: call.arguments.iter().map(|_| Counts::default()).collect() };
+            let of_action = self.actions.entry(call.action).or_insert_with(empty);
+            of_action.entries += 1;
+            of_action.arguments.iter_mut().zip(&call.arguments).for_each(|(counts, value)| counts.add(value.clone()));
+        }
+    }
+
+    fn take(&mut self, entry: &Entry) {
+        self.entries -= 1;
+        for ((counts, found), key) in self.masks.iter_mut().zip(&entry.matches).zip(&self.keys) {
+            counts.take(&mask(found, *key));
+        }
+        if let EntryAction::Call(call) = &entry.action
+            && let Some(of_action) = self.actions.get_mut(&call.action)
+        {
+            of_action.entries -= 1;
+            of_action.arguments.iter_mut().zip(&call.arguments).for_each(|(counts, value)| counts.take(value));
+            if of_action.entries == 0 {
+                self.actions.remove(&call.action);
+            }
+        }
+    }
+
+    fn shape(&self, key: usize) -> Shape {
+        let (kind, width) = self.keys[key];
+        match self.masks[key].only() {
+            Some(Mask::Bits(bits)) if *bits == BigUint::ZERO => Shape::Any,
+            Some(Mask::Bits(bits)) if *bits == ones(width) => Shape::Exact,
+            None if kind == MatchKind::Exact => Shape::Exact,
+            Some(Mask::Bits(_) | Mask::Range(..)) | None => Shape::Masks(self.masks[key].0.len()),
+        }
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        if self.entries == 0 {
+            return vec![Fact::Empty];
+        }
+        let mut facts = vec![Fact::Actions(self.actions.keys().copied().collect())];
+        for (action, of_action) in &self.actions {
+            let only = (0u32..).zip(&of_action.arguments).filter_map(|(at, counts)| Some((at, counts.only()?)));
+            let argument = |(parameter, value): (u32, &BigUint)| Fact::Argument {
+                action: *action,
+                parameter,
+                value: value.clone(),
+            };
+            facts.extend(only.map(argument));
+        }
+        let any = (0..self.keys.len()).filter(|key| self.shape(*key) == Shape::Any);
+        facts.extend(any.map(|key| Fact::Any(key as u32)));
+        facts
+    }
+}
+
+impl Facts {
+    /// Of a program's tables without any entry.
+    pub(crate) fn empty(program: &Program) -> Facts {
+        Facts { tables: program.tables.iter().map(|(id, _)| Contents::new(program, id)).collect() }
+    }
+
+    pub(crate) fn add(&mut self, table: TableId, entry: &Entry) {
+        self.tables[index(table)].add(entry);
+    }
+
+    pub(crate) fn take(&mut self, table: TableId, entry: &Entry) {
+        self.tables[index(table)].take(entry);
+    }
+
+    /// An entry was written past the store: there are no facts about the table any more.
+    pub(crate) fn give_up(&mut self, table: TableId) {
+        self.tables[index(table)].is_counted = false;
+    }
+
+    /// The facts that counters give about a table; none, if there can be none.
+    pub(crate) fn of_table(&self, table: TableId) -> Option<Vec<Fact>> {
+        let contents = &self.tables[index(table)];
+        contents.is_counted.then(|| contents.facts())
+    }
+
+    pub fn shape(&self, table: TableId, key: usize) -> Shape {
+        self.tables[index(table)].shape(key)
+    }
+}
+
+/// A typed index as a number.
+fn index(table: TableId) -> usize {
+    table.into_raw().into_u32() as usize
+}
+
+fn ones(width: u32) -> BigUint {
+    (BigUint::from(1u32) << width) - 1u32
+}
+
+/// The mask of a match of a key of this kind and width, in one form for matches of the same values.
+fn mask(found: &Match, (kind, width): (MatchKind, u32)) -> Mask {
+    match found {
+        Match::Any => Mask::Bits(BigUint::ZERO),
+        Match::Exact(_) => Mask::Bits(ones(width)),
+        Match::Lpm { prefix, .. } => Mask::Bits(ones(width) ^ ones(width - (*prefix).min(width))),
+        Match::Ternary { mask, .. } => Mask::Bits(mask.clone()),
+        Match::Range { low, high } if kind == MatchKind::Range && *low == BigUint::ZERO && *high == ones(width) => {
+            Mask::Bits(BigUint::ZERO)
+        }
+        Match::Range { low, high } if low == high => Mask::Bits(ones(width)),
+        Match::Range { low, high } => Mask::Range(low.clone(), high.clone()),
+    }
+}

@@ -1,0 +1,144 @@
+//! Facts about a store's contents, and what a specialised program takes for granted of them.
+
+use super::{Store, index};
+use crate::facts::{Facts, Guard, breaks};
+use crate::{Refusal, Update};
+use hlir::facts::{Assumption, Fact, MOST_ENTRIES};
+use hlir::{Entry, Match, TableId};
+
+impl Store {
+    /// From now on refuses writes that break one of these. What the store holds already may do so:
+    /// [`Store::check_assumptions`].
+    pub fn assume(&mut self, assumptions: &[Assumption]) {
+        self.guard = Guard::new(assumptions);
+    }
+
+    /// Whether the code may have no lookups of a table: hits and misses are then not counted.
+    pub fn is_specialised(&self, table: TableId) -> bool {
+        let is_whole = |one: &&Assumption| matches!(one.fact, Fact::Empty | Fact::Entries(_));
+        self.guard.assumptions().iter().filter(is_whole).any(|one| one.table == table)
+    }
+
+    /// Whether packets may run code that takes for granted what [`Store::assume`] was given.
+    ///
+    /// # Errors
+    /// Names the first table that does not hold what it has to. All entries of tables with assumptions are read.
+    pub fn check_assumptions(&self) -> Result<(), Refusal> {
+        let missing = self.guard.assumptions().iter().find(|one| !self.holds(one));
+        missing.map_or(Ok(()), |one| {
+            let name = &self.program.tables[one.table].name;
+            let what =
+                "does not hold what the code is specialised for; write the same entries and default actions first";
+            Err(Refusal::wrong(format!("table `{name}` {what}")))
+        })
+    }
+
+    fn holds(&self, Assumption { table, fact }: &Assumption) -> bool {
+        let none_breaks = || {
+            let same = |one: &Entry, other: &Entry| self.is_same_key(*table, one, other);
+            self.entries(*table).all(|stored| !breaks(&self.program, *table, fact, &stored.entry, &same))
+        };
+        match fact {
+            Fact::Empty => self.entry_count(*table) == 0,
+            Fact::Default(call) => self.default_action(*table) == call,
+            Fact::Entries(entries) => self.entry_count(*table) == entries.len() && none_breaks(),
+            Fact::Actions(_) | Fact::Argument { .. } | Fact::Any(_) => none_breaks(),
+        }
+    }
+
+    /// Keeps [`Store::facts`] from now on. Memory grows with the different arguments and masks of all entries.
+    pub fn count_facts(&mut self) {
+        self.facts = Some(Box::new(Facts::of(self)));
+    }
+
+    pub fn facts(&self) -> Option<&Facts> {
+        self.facts.as_deref()
+    }
+
+    /// Counts an entry that was replaced or deleted, and one that was written.
+    pub(super) fn counted(&mut self, table: TableId, before: Option<&Entry>, after: Option<&Entry>) {
+        let Some(facts) = &mut self.facts else { return };
+        before.into_iter().for_each(|entry| facts.take(table, entry));
+        after.into_iter().for_each(|entry| facts.add(table, entry));
+    }
+
+    /// Refuses an update that breaks what the code takes for granted.
+    pub(super) fn check_facts(&self, update: &Update) -> Result<(), Refusal> {
+        match update {
+            Update::Insert { table, entry } | Update::Modify { table, entry } => {
+                let same = |one: &Entry, other: &Entry| self.is_same_key(*table, one, other);
+                self.guard.check_entry(&self.program, *table, (entry, &same))
+            }
+            Update::SetDefault { table, call } => self.guard.check_default(&self.program, *table, call),
+            Update::Delete(key) => self.guard.check_delete(&self.program, key.table),
+            Update::SetIdleTimeout { .. }
+            | Update::SetExpiry { .. }
+            | Update::SetMember { .. }
+            | Update::DeleteMember { .. }
+            | Update::SetGroup { .. }
+            | Update::DeleteGroup { .. }
+            | Update::SetValueSet { .. }
+            | Update::SetMulticast { .. }
+            | Update::SetSession { .. }
+            | Update::SetMeter { .. }
+            | Update::SetPort { .. } => Ok(()),
+        }
+    }
+
+    /// Whether two entries of a table are the same to the store, whatever their actions.
+    pub(super) fn is_same_key(&self, table: TableId, one: &Entry, other: &Entry) -> bool {
+        let declared = &self.program.tables[table];
+        let store = &self.tables[index(table)];
+        let fits = |entry: &Entry| store.check_matches(declared, &entry.matches).is_ok();
+        fits(one) && fits(other) && {
+            let key = |entry: &Entry| store.key(&entry.matches, entry.priority);
+            key(one) == key(other)
+        }
+    }
+}
+
+impl Facts {
+    /// Counts what a store holds.
+    pub fn of(store: &Store) -> Facts {
+        let program = store.program().clone();
+        let mut facts = Facts::empty(&program);
+        for (id, _) in program.tables.iter() {
+            store.entries(id).for_each(|stored| facts.add(id, &stored.entry));
+        }
+        facts
+    }
+
+    /// All facts that hold for what a store holds, of which these are the counters.
+    pub fn hold(&self, store: &Store) -> Vec<Assumption> {
+        let program = store.program();
+        let mut all = Vec::new();
+        for (id, _) in program.tables.iter() {
+            let Some(facts) = self.of_table(id) else { continue };
+            let entries = few_entries(store, id).filter(|entries| !entries.is_empty()).map(Fact::Entries);
+            let default = Fact::Default(store.default_action(id).clone());
+            let facts = facts.into_iter().chain(entries).chain([default]);
+            all.extend(facts.map(|fact| Assumption { table: id, fact }));
+        }
+        all
+    }
+}
+
+/// The entries of a table in the order in which they win, if there are few, and only one order.
+fn few_entries(store: &Store, id: TableId) -> Option<Vec<Entry>> {
+    if store.entry_count(id) > MOST_ENTRIES {
+        return None;
+    }
+    let table = &store.program().tables[id];
+    let mut entries: Vec<Entry> = store.entries(id).map(|stored| stored.entry).collect();
+    let length = |found: &Match| match found {
+        Match::Lpm { prefix, .. } => *prefix,
+        Match::Exact(_) | Match::Ternary { .. } | Match::Range { .. } | Match::Any => 0,
+    };
+    let rank = |entry: &Entry| match table.has_priorities() {
+        true => entry.priority,
+        false => entry.matches.iter().map(length).sum(),
+    };
+    entries.sort_by_cached_key(|entry| (std::cmp::Reverse(rank(entry)), format!("{:?}", entry.matches)));
+    let has_one_order = !table.has_priorities() || entries.windows(2).all(|pair| rank(&pair[0]) != rank(&pair[1]));
+    has_one_order.then_some(entries)
+}

@@ -1,0 +1,45 @@
+//! Checks of facts that a program takes for granted: they are about what its tables have.
+
+use super::{Site, Verifier};
+use crate::Table;
+use crate::facts::{Assumption, Fact};
+use crate::text::{get, number};
+
+impl Verifier<'_> {
+    pub(super) fn assumptions(&mut self) {
+        for (index, assumption) in (0u32..).zip(&self.program.assumptions) {
+            let site = Site::Assumption(index);
+            match get(&self.program.tables, assumption.table) {
+                Some(table) => self.assumption(site, table, assumption),
+                None => self.error(site, format!("there is no table number {}", number(assumption.table))),
+            }
+        }
+    }
+
+    fn assumption(&mut self, site: Site, table: &Table, Assumption { fact, .. }: &Assumption) {
+        match fact {
+            Fact::Empty => {}
+            Fact::Default(call) => self.action_call(site, table, call),
+            Fact::Entries(entries) => {
+                let widths: Vec<_> = table.keys.iter().map(|key| self.judge_key(site, &key.value)).collect();
+                entries.iter().for_each(|entry| self.entry(site, table, entry, &widths));
+            }
+            Fact::Actions(actions) => {
+                for action in actions.iter().filter(|action| **action as usize >= table.actions.len()) {
+                    self.error(site, format!("the table has no action number {action}"));
+                }
+            }
+            Fact::Argument { action, parameter, value } => {
+                let declared = table.actions.get(*action as usize);
+                let declared = declared.and_then(|action| action.parameters.get(*parameter as usize));
+                if declared.is_none_or(|declared| value.bits() > u64::from(declared.width)) {
+                    self.error(site, format!("action number {action} has no parameter {parameter} that holds {value}"));
+                }
+            }
+            Fact::Any(key) if *key as usize >= table.keys.len() => {
+                self.error(site, format!("the table has no key number {key}"));
+            }
+            Fact::Any(_) => {}
+        }
+    }
+}

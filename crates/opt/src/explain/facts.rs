@@ -1,0 +1,99 @@
+//! What a specialised program takes for granted, and the cycles that its lookups cost otherwise.
+
+use crate::Inputs;
+use crate::analyze::Traffic;
+use crate::model::Model;
+use hlir::facts::{Assumption, Fact};
+use hlir::plan::Reason;
+use hlir::{NodeKind, Plan, Program, TableId};
+
+/// What was decided about, what was chosen, and the cycles.
+type Row = (String, String, Option<Reason>);
+
+/// A row for each table with facts, and one for all of them. `before` is the program without specialisation.
+pub fn decisions(program: &Program, before: Option<&Program>, inputs: &Inputs) -> Vec<Row> {
+    let mut decisions = Vec::new();
+    if program.assumptions.is_empty() {
+        return decisions;
+    }
+    let costs = before.map(|before| [program, before].map(|program| Costs::of(program, inputs)));
+    for (id, table) in program.tables.iter() {
+        let facts = program.assumptions.iter().filter(|one| one.table == id);
+        let facts: Vec<String> = facts.map(|one| described(program, one)).collect();
+        if facts.is_empty() {
+            continue;
+        }
+        let lookups = costs.as_ref().map(|costs| costs.each_ref().map(|costs| costs.lookups_of(id)));
+        let reason = lookups.map(|[cost, before]| reason(cost, before));
+        decisions.push((format!("facts of {}", table.name), facts.join("; "), reason));
+    }
+    if let Some((before, [after, unspecialised])) = before.zip(costs) {
+        let lookups = |program: &Program| count(program, |kind| matches!(kind, NodeKind::Apply { .. }));
+        let branches = |program: &Program| count(program, |kind| matches!(kind, NodeKind::Branch { .. }));
+        let (lookups, branches) = ([lookups(program), lookups(before)], [branches(program), branches(before)]);
+        let chosen = format!(
+            "{} of {} lookups and {} of {} branches are left; plain program",
+            lookups[0], lookups[1], branches[0], branches[1]
+        );
+        let reason = Some(reason(after.cycles, unspecialised.cycles));
+        decisions.push(("specialisation".to_string(), chosen, reason));
+    }
+    decisions
+}
+
+fn count(program: &Program, is: fn(&NodeKind) -> bool) -> usize {
+    program.nodes.values().filter(|node| is(&node.kind)).count()
+}
+
+/// Predicted cycles of a plain program, packet by packet.
+struct Costs {
+    cycles: f64,
+    tables: Vec<(TableId, f64)>,
+}
+
+impl Costs {
+    fn of(program: &Program, inputs: &Inputs) -> Costs {
+        let traffic = Traffic::estimate(program, inputs);
+        let model = Model::new(program, inputs, &traffic);
+        let predicted = model.predict(&Plan { burst: 32, ..Plan::default() });
+        let lookup = |id: hlir::NodeId| match program.nodes[id].kind {
+            NodeKind::Apply { table, .. } => Some((table, predicted.node(id).cycles())),
+            NodeKind::State { .. }
+            | NodeKind::Block { .. }
+            | NodeKind::Branch { .. }
+            | NodeKind::Deparse { .. }
+            | NodeKind::Buffer { .. } => None,
+        };
+        let tables = traffic.order().iter().filter_map(|id| lookup(*id)).collect();
+        Costs { cycles: predicted.cycles(), tables }
+    }
+
+    fn lookups_of(&self, table: TableId) -> f64 {
+        self.tables.iter().filter(|(of, _)| *of == table).map(|(_, cycles)| cycles).sum()
+    }
+}
+
+fn reason(cost: f64, before: f64) -> Reason {
+    let tenths = |cycles: f64| (cycles.max(0.0) * 10.0).round() as u64;
+    Reason { cost: tenths(cost), alternatives: vec![("unspecialised".to_string(), tenths(before))] }
+}
+
+/// A fact in words.
+fn described(program: &Program, Assumption { table, fact }: &Assumption) -> String {
+    let table = &program.tables[*table];
+    let action = |number: u32| table.actions[number as usize].name.clone();
+    match fact {
+        Fact::Empty => "no entries".to_string(),
+        Fact::Default(call) => format!("default action {}", action(call.action)),
+        Fact::Entries(entries) => format!("exactly {} entries, compared in code", entries.len()),
+        Fact::Actions(actions) => {
+            let names: Vec<String> = actions.iter().map(|number| action(*number)).collect();
+            format!("entries run {} only", names.join(", "))
+        }
+        Fact::Argument { action: of, parameter, value } => {
+            let name = &table.actions[*of as usize].parameters[*parameter as usize].name;
+            format!("{name} of {} is {value:#x}", action(*of))
+        }
+        Fact::Any(key) => format!("no entry distinguishes {}", table.keys[*key as usize].name),
+    }
+}

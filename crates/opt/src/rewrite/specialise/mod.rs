@@ -1,0 +1,146 @@
+//! Specialisation: what a program's tables are known to hold becomes code.
+//!
+//! Most tables of a large program are empty in most switches. The lookup of an empty table is its default action, a
+//! table with few entries is a few comparisons, and an argument that all entries share is a constant. What follows from
+//! that is folded ([`flow`](super::flow)): metadata that only empty tables could have set is constant, conditions on it
+//! go, and so do headers that nothing makes valid.
+//!
+//! Facts of the source always hold. Others are assumptions: the program lists each one that was used, and whoever runs
+//! it refuses writes that break one. Never specialised: tables that packets write, and tables with action profiles.
+
+mod inline;
+mod known;
+
+use super::flow;
+use crate::Inputs;
+use hlir::effects::learns;
+use hlir::facts::{Assumption, Fact};
+use hlir::{Expression, NodeId, NodeKind, Program, Statement, TableId};
+use inline::Inlined;
+pub use known::of_source;
+use known::{Known, is_neutral};
+
+pub fn specialise(program: &mut Program, inputs: &Inputs) {
+    if !program.joins.is_empty() {
+        return;
+    }
+    let mut used = Vec::new();
+    for id in program.tables.iter().map(|(id, _)| id).collect::<Vec<_>>() {
+        let nodes = lookups(program, id);
+        if nodes.is_empty() || !can_be_known(program, id) {
+            continue;
+        }
+        let known = Known::of(program, id, &inputs.facts);
+        used.extend(table(program, id, &nodes, &known).into_iter().map(|fact| Assumption { table: id, fact }));
+    }
+    if used.is_empty() {
+        return;
+    }
+    used.retain(|one| !program.assumptions.contains(one));
+    program.assumptions.append(&mut used);
+    flow::fold(program);
+}
+
+/// The nodes that look a table up.
+fn lookups(program: &Program, id: TableId) -> Vec<NodeId> {
+    let is_lookup = |kind: &NodeKind| matches!(kind, NodeKind::Apply { table, .. } if *table == id);
+    program.nodes.iter().filter(|(_, node)| is_lookup(&node.kind)).map(|(node, _)| node).collect()
+}
+
+/// Whether a controller alone decides about what a table does.
+fn can_be_known(program: &Program, id: TableId) -> bool {
+    let table = &program.tables[id];
+    table.profile.is_none() && !table.punt_on_miss && !learns(program, id)
+}
+
+/// Specialises the lookups of a table. Returns the facts that they depend on from now on.
+fn table(program: &mut Program, id: TableId, nodes: &[NodeId], known: &Known) -> Vec<Fact> {
+    let Some(default) = &known.default else { return Vec::new() };
+    let inlined = Inlined { table: id, default };
+    if known.is_empty && inlined.can_miss(program) {
+        inlined.miss(program, nodes);
+        return vec![Fact::Empty, Fact::Default(default.clone())];
+    }
+    if let Some(entries) = known.entries.as_ref().filter(|entries| inlined.can_compare(program, entries)) {
+        nodes.iter().for_each(|node| inlined.compare(program, *node, entries));
+        return vec![Fact::Entries(entries.clone()), Fact::Default(default.clone())];
+    }
+    let mut used: Vec<Fact> = narrow_actions(program, id, known).into_iter().collect();
+    used.extend(fix_arguments(program, id, known));
+    if !used.is_empty() {
+        used.push(Fact::Default(default.clone()));
+    }
+    used.extend(drop_keys(program, id, known));
+    remove_exits(program, id);
+    used
+}
+
+/// Empties actions that neither entries nor misses run.
+fn narrow_actions(program: &mut Program, id: TableId, known: &Known) -> Option<Fact> {
+    let (actions, default) = (known.actions.as_ref()?, known.default.as_ref()?);
+    let mut is_used = false;
+    for (number, action) in (0u32..).zip(&mut program.tables[id].actions) {
+        if number != default.action && !actions.contains(&number) && !action.body.is_empty() {
+            action.body.clear();
+            is_used = true;
+        }
+    }
+    is_used.then(|| Fact::Actions(actions.clone()))
+}
+
+/// Replaces parameters by the arguments that all entries have.
+fn fix_arguments(program: &mut Program, id: TableId, known: &Known) -> Vec<Fact> {
+    let Some(default) = &known.default else { return Vec::new() };
+    let mut used = Vec::new();
+    for (action, parameter, value) in &known.arguments {
+        let declared = &mut program.tables[id].actions[*action as usize];
+        let by_default = default.arguments.get(*parameter as usize).filter(|_| default.action == *action);
+        if by_default.is_some_and(|other| other != value) {
+            continue;
+        }
+        let width = declared.parameters[*parameter as usize].width;
+        let constant = Expression::Constant { value: value.clone(), width };
+        let mut is_used = false;
+        inline::replace_parameters(&mut declared.body, &mut |number| {
+            is_used |= number == *parameter;
+            (number == *parameter).then(|| constant.clone())
+        });
+        if is_used {
+            used.push(Fact::Argument { action: *action, parameter: *parameter, value: value.clone() });
+        }
+    }
+    used
+}
+
+/// Replaces keys that no entry distinguishes by a constant.
+fn drop_keys(program: &mut Program, id: TableId, known: &Known) -> Vec<Fact> {
+    let widths = program.key_kinds(id);
+    let mut used = Vec::new();
+    for index in &known.any {
+        let key = &mut program.tables[id].keys[*index as usize];
+        if !matches!(key.value, Expression::Constant { .. }) {
+            key.value = Expression::constant(0u32, widths[*index as usize].1);
+            used.push(Fact::Any(*index));
+        }
+    }
+    used
+}
+
+/// A table node without an action that exits has no edge for it.
+fn remove_exits(program: &mut Program, id: TableId) {
+    let exits = |body: &[Statement]| {
+        let mut found = false;
+        body.iter().for_each(|statement| statement.walk(&mut |inner| found |= matches!(inner, Statement::Exit)));
+        found
+    };
+    if program.tables[id].actions.iter().any(|action| exits(&action.body)) {
+        return;
+    }
+    for (_, node) in program.nodes.iter_mut() {
+        if let NodeKind::Apply { table, exit, .. } = &mut node.kind
+            && *table == id
+        {
+            *exit = None;
+        }
+    }
+}
