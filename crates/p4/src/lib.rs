@@ -7,6 +7,7 @@ mod lex;
 mod lower;
 mod parse;
 pub mod preprocess;
+mod spelling;
 mod stack;
 
 pub mod types;

@@ -1,7 +1,8 @@
 //! Reads the line marks that the C preprocessor leaves in its output, so that messages name the files people wrote.
 //!
 //! Running it is the caller's business (`gcc -E -undef -nostdinc -x assembler-with-cpp -I...`): this crate reads no files.
-//! The text itself stays as it is, since spans are offsets into it; the lexer skips the lines that begin with `#`.
+//! The text itself stays as it is, since spans are offsets into it; the lexer skips the lines that begin with `#`,
+//! and reports directives that the preprocessor did not know.
 
 use hlir::source::{LineMark, SourceMap};
 

@@ -9,10 +9,10 @@ use hlir::source::Span;
 
 use super::checker::Checker;
 use super::results::{Binding, Reference, Source};
-use super::spelling::with_similar;
 use crate::ast::{
     Argument, DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind, Parameter, TypeParameter,
 };
+use crate::spelling::with_similar;
 use crate::types::{Substitution, Type, substitute};
 
 /// What is known about something before it is called.
@@ -186,7 +186,7 @@ impl<'a> Checker<'a> {
                 let report = Diagnostic::error(message).kind("type-error").label(argument.span, "");
                 let report = report.label(declared, "declared here");
                 let names: Vec<_> = signature.parameters.iter().map(|it| it.name.text.clone()).collect();
-                self.report(with_similar(report, &names, name));
+                self.report(with_similar(report, &names, name.as_str()));
                 return None;
             };
             if sources[place].is_some() {

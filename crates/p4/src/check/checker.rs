@@ -10,9 +10,9 @@ use super::architecture::Uses;
 use super::infer::Inference;
 use super::nodes::{self, Node};
 use super::results::{Checked, ExpressionFacts, Reference};
-use super::spelling::similar;
 use crate::ast::{DeclarationId, Expression, Name, Program};
 use crate::evaluate::Value;
+use crate::spelling::similar;
 use crate::types::{Nominal, Type};
 
 /// The kind of code that is being checked: it decides what may be called and declared there.
@@ -193,8 +193,8 @@ impl<'a> Checker<'a> {
         self.report(report)
     }
 
-    fn similar_name(&self, name: &str) -> Option<Arc<str>> {
-        similar(self.scopes.iter().rev().flat_map(|scope| scope.keys()), name)
+    fn similar_name(&self, name: &str) -> Option<&str> {
+        similar(self.scopes.iter().rev().flat_map(|scope| scope.keys()).map(AsRef::as_ref), name)
     }
 
     pub fn facts(&mut self, expression: &Expression) -> &mut ExpressionFacts {

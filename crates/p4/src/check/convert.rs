@@ -8,9 +8,9 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
 use super::checker::Checker;
-use super::spelling::with_similar;
 use crate::ast::{Expression, ExpressionKind, NamedExpression};
 use crate::evaluate::{Value, cast, fits};
+use crate::spelling::with_similar;
 use crate::types::Type;
 
 impl<'a> Checker<'a> {
@@ -245,7 +245,7 @@ impl<'a> Checker<'a> {
                 let message = format!("`{target}` has no field `{}`", part.name);
                 let report = Diagnostic::error(message).kind("type-error").label(part.name.span, "");
                 let names: Vec<_> = fields.iter().map(|field| field.name.clone()).collect();
-                self.report(with_similar(report, &names, &part.name));
+                self.report(with_similar(report, &names, part.name.as_str()));
                 continue;
             };
             let wanted = field.of_type.clone();

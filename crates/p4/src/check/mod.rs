@@ -102,7 +102,6 @@ mod operators;
 mod results;
 mod returns;
 mod shapes;
-mod spelling;
 mod statements;
 mod states;
 mod suggestions;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hlir::diagnostic::Diagnostic;
 
 use super::checker::Checker;
-use super::spelling::with_similar;
 use crate::ast::{DeclarationKind, Name};
+use crate::spelling::with_similar;
 use crate::types::Type;
 
 /// Methods that the language defines: [`Checker::has_builtin`] decides which of them a value has.
@@ -25,7 +25,7 @@ const BUILTINS: [&str; 9] = [
 impl Checker<'_> {
     /// The member of a value that is spelled most like `name`, as a hint.
     pub(super) fn with_similar_member(&self, report: Diagnostic, base: &Type, name: &Name) -> Diagnostic {
-        with_similar(report, &self.members(base), name)
+        with_similar(report, &self.members(base), name.as_str())
     }
 
     /// The same for members of a type that is named: of enumerations, `error` and `match_kind`.
@@ -41,7 +41,7 @@ impl Checker<'_> {
                 _ => Vec::new(),
             },
         };
-        with_similar(report, &members, name)
+        with_similar(report, &members, name.as_str())
     }
 
     fn members(&self, base: &Type) -> Vec<Arc<str>> {

@@ -11,6 +11,7 @@ use crate::ast::{
     KeyElement, Property, PropertyValue, Table,
 };
 use crate::evaluate::Value;
+use crate::spelling::{similar, with_similar};
 use crate::types::Type;
 
 /// Properties of tables that architectures read.
@@ -143,7 +144,7 @@ impl<'a> Checker<'a> {
         let report = Diagnostic::error(format!("{name}: declaration not found"))
             .kind("not-found")
             .label(element.match_kind.span, "no match kind has this name");
-        let hint = match super::spelling::similar(known.iter(), name) {
+        let hint = match similar(known.iter().map(AsRef::as_ref), name) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None if known.is_empty() => "include `core.p4`, which declares `exact`, `lpm` and `ternary`".to_string(),
             None => format!("the match kinds are {}", known.join(", ")),
@@ -249,12 +250,8 @@ impl<'a> Checker<'a> {
         let report = Diagnostic::warning(format!("table property `{name}` has no effect here"))
             .kind("ignore-prop")
             .label(property.name.span, "nothing reads it");
-        let known: Vec<std::sync::Arc<str>> = READ.iter().chain(WRITTEN).map(|known| (*known).into()).collect();
-        let similar = super::spelling::similar(known.iter(), name);
-        self.note_unread(match similar {
-            Some(similar) => report.hint(format!("did you mean `{similar}`?")),
-            None => report,
-        });
+        let known: Vec<&str> = READ.iter().chain(WRITTEN).copied().collect();
+        self.note_unread(with_similar(report, &known, name));
     }
 
     fn priority_delta(&mut self, value: &'a Expression) {

@@ -3,6 +3,8 @@
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
+use crate::spelling::with_similar;
+
 use super::{RESERVED, SYMBOLS, Token, TokenKind};
 
 /// The tokens of a text, the last one being `End`.
@@ -19,6 +21,15 @@ pub fn lex(text: &str) -> Lexed {
     while scanner.scan() {}
     scanner.lexed
 }
+
+/// Directives that are of no concern after the preprocessor.
+const LEFT: [&str; 4] = ["line", "pragma", "ident", "sccs"];
+
+/// Those that a program may have.
+const DIRECTIVES: [&str; 13] = [
+    "include", "define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning", "line",
+    "pragma",
+];
 
 struct Scanner<'t> {
     text: &'t str,
@@ -46,7 +57,7 @@ impl Scanner<'_> {
             self.position += first.len_utf8();
             self.at_line_start = was_line_start;
         } else if first == '#' && was_line_start {
-            self.skip_while(|character| character != '\n');
+            self.directive();
         } else if self.rest().starts_with("//") {
             self.skip_while(|character| character != '\n');
         } else if self.rest().starts_with("/*") {
@@ -55,6 +66,23 @@ impl Scanner<'_> {
             self.token(first);
         }
         true
+    }
+
+    /// What the preprocessor has left: marks of lines, pragmas, and comments of its own (`#` before a blank), as p4c takes them. A word that it does not know
+    /// stays, too, since it runs as for an assembler.
+    fn directive(&mut self) {
+        let start = self.position;
+        self.position += 1;
+        self.skip_while(is_name_part);
+        let place = Span::new(start as u32, self.position as u32);
+        let word = &self.text[start + 1..self.position];
+        if word.starts_with(is_name_start) && !LEFT.contains(&word) {
+            let report = Diagnostic::error(format!("invalid preprocessing directive `#{word}`")).kind("syntax");
+            let report = report.label(place, "no directive has this name; a comment begins with `//`");
+            let known: Vec<String> = DIRECTIVES.iter().map(|known| format!("#{known}")).collect();
+            self.lexed.diagnostics.push(with_similar(report, &known, &format!("#{word}")));
+        }
+        self.skip_while(|character| character != '\n');
     }
 
     fn token(&mut self, first: char) {
@@ -160,6 +188,7 @@ fn is_name_part(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hlir::source::SourceMap;
 
     fn kinds(text: &str) -> Vec<(TokenKind, &str)> {
         let span_text = |token: &Token| &text[token.span.start as usize..token.span.end as usize];
@@ -202,6 +231,23 @@ mod tests {
         assert_eq!(lexed.tokens.len(), 3);
         assert_eq!(lexed.documentation.len(), 1);
         assert_eq!(lexed.documentation[0].0, 1);
+    }
+
+    #[test]
+    fn unknown_directives_are_reported_with_the_one_that_was_meant() {
+        let text = "#inlcude <core.p4>\n# a comment\n#\n  #ifdfe X\nname #tail";
+        let lexed = lex(text);
+        let map = SourceMap::new("p.p4", text);
+        let found: Vec<String> = lexed.diagnostics.iter().map(|one| one.render(&map)).collect();
+        for (found, (line, word, meant)) in found.iter().zip([(1, "#inlcude", "#include"), (4, "#ifdfe", "#ifdef")]) {
+            assert!(found.contains(&format!("invalid preprocessing directive `{word}`")), "{found}");
+            assert!(
+                found.contains(&format!("p.p4({line})")) && found.contains(&format!("did you mean `{meant}`?")),
+                "{found}"
+            );
+        }
+        assert_eq!(found.len(), 2);
+        assert_eq!(lexed.tokens.len(), 4, "`#` within a line begins no directive");
     }
 
     #[test]

@@ -1,21 +1,17 @@
 //! Which of the known names is spelled like one that is not known.
 
-use std::sync::Arc;
-
 use hlir::diagnostic::Diagnostic;
 
-use crate::ast::Name;
-
 /// Adds the name that is spelled most like the one that was written, if one is near.
-pub(super) fn with_similar(report: Diagnostic, known: &[Arc<str>], name: &Name) -> Diagnostic {
-    match similar(known.iter(), name.as_str()) {
+pub fn with_similar(report: Diagnostic, known: &[impl AsRef<str>], name: &str) -> Diagnostic {
+    match similar(known.iter().map(AsRef::as_ref), name) {
         Some(similar) => report.hint(format!("did you mean `{similar}`?")),
         None => report,
     }
 }
 
 /// The name that is almost this one: letters apart, swapped, or of the other case.
-pub(super) fn similar<'n>(names: impl Iterator<Item = &'n Arc<str>>, name: &str) -> Option<Arc<str>> {
+pub fn similar<'n>(names: impl Iterator<Item = &'n str>, name: &str) -> Option<&'n str> {
     let letters = |word: &str| {
         let mut letters: Vec<char> = word.to_lowercase().chars().collect();
         letters.sort_unstable();
@@ -25,7 +21,7 @@ pub(super) fn similar<'n>(names: impl Iterator<Item = &'n Arc<str>>, name: &str)
     let replaced = |distance: usize| if distance < name.chars().count() { distance } else { usize::MAX };
     let far = |known: &str| if letters(known) == letters(name) { 1 } else { replaced(distance(known, name)) };
     let close = names.map(|known| (far(known), known)).filter(|(far, _)| *far <= 1 + name.len() / 5);
-    close.min_by(|left, right| left.cmp(right)).map(|(_, known)| known.clone())
+    close.min_by(|left, right| left.cmp(right)).map(|(_, known)| known)
 }
 
 /// The number of letters to change, add or drop to make one word the other.
