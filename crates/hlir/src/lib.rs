@@ -40,8 +40,8 @@ pub use join::Join;
 pub use node::{Bytes, Case, Effect, Keep, KeySet, Next, Node, NodeKind, Reentry, Rule, Select};
 pub use notes::{Notes, Origin};
 pub use objects::{
-    Algorithm, Counter, CounterUnit, Digest, Extern, ExternObject, Meter, MeterUnit, Profile, Register, Selector,
-    ValueSet,
+    Algorithm, Counter, CounterUnit, DEFAULT_INDEX, Digest, Extern, ExternObject, Meter, MeterUnit, Profile, Register,
+    Selector, ValueSet,
 };
 pub use plan::Plan;
 pub use ports::PortNumbers;

@@ -2,7 +2,11 @@
 
 use crate::{Notes, Place, TableId};
 
-/// Counters, one for each index. A direct counter has one for each entry of its table.
+/// The index of a table's default action in its direct counters and meters. Misses count there, as hits do at the index of their entry: PSA 1.2 asks for it,
+/// and so does P4Runtime 1.5, 9.1.3.
+pub const DEFAULT_INDEX: u64 = 0;
+
+/// Counters, one for each index. A direct counter has one for each entry of its table, and one for its default action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
     pub name: String,
@@ -10,7 +14,7 @@ pub struct Counter {
     pub size: u64,
     pub table: Option<TableId>,
     pub unit: CounterUnit,
-    /// A direct counter that counts every hit by itself (v1model), rather than by a call in an action (PSA).
+    /// A direct counter that counts every packet by itself (v1model), rather than by a call in an action (PSA).
     pub automatic: bool,
     pub notes: Notes,
 }
@@ -30,7 +34,7 @@ pub struct Meter {
     pub size: u64,
     pub table: Option<TableId>,
     pub unit: MeterUnit,
-    /// Where a direct meter that runs at every hit by itself (v1model) puts the colour.
+    /// Where a direct meter that runs for every packet by itself (v1model) puts the colour. Misses have one once rates are set.
     pub automatic: Option<Place>,
     pub notes: Notes,
 }

@@ -5,10 +5,11 @@ use crate::bytes::BitString;
 use crate::execute::{Interrupt, Walker};
 use crate::hash;
 use crate::meter::{Colour, MeterCell};
-use crate::state::{DEFAULT_INDEX, index_of};
+use crate::state::index_of;
 use crate::storage::number;
 use crate::tables::Invocation;
 use control::plane::{CounterValue, DigestRecord};
+use hlir::DEFAULT_INDEX;
 use hlir::value::Value;
 use hlir::{Call, CounterId, Expression, HashInput, MeterId, MeterUnit, Place, TableId};
 

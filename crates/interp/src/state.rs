@@ -8,7 +8,7 @@ use crate::tables::{Invocation, TableState, Target};
 use control::plane::{Cell, CounterValue, EntryKey};
 use control::{Refusal, Update};
 use hlir::value::{Bits, Value};
-use hlir::{CounterId, MeterId, Profile, Program, RegisterId, Selector, TableId};
+use hlir::{CounterId, DEFAULT_INDEX, MeterId, Profile, Program, RegisterId, Selector, TableId};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -216,10 +216,7 @@ impl<'p> State<'p> {
     }
 }
 
-/// The index that a table's default action has in direct counters and meters.
-pub const DEFAULT_INDEX: u64 = 0;
-
-/// That of an entry.
+/// The index of an entry in direct counters and meters.
 pub fn index_of(entry: usize) -> u64 {
     entry as u64 + 1
 }

@@ -4,14 +4,11 @@ use super::translate::{self, number};
 use super::{NativeEngine, Replay, log_line, table_refusal};
 use control::plane::{Cell, CounterValue, DigestRecord, EntryKey, Frame, Outcome, Output, TableCounts};
 use control::{DataPlane, Refusal, Store, Update};
-use hlir::{CounterId, DigestId, MeterId, RegisterId, TableId};
+use hlir::{CounterId, DEFAULT_INDEX, DigestId, MeterId, RegisterId, TableId};
 use num_bigint::BigUint;
-use runtime::{Event, Lane, abi};
+use runtime::{Event, WorkerPorts, abi};
 
-/// The number that the cells of a table's default action have in direct counters and meters, as the C of tables has it.
-pub(super) const DEFAULT_CELL: u64 = 0;
-
-impl<L: Lane> NativeEngine<'_, L> {
+impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// Where an object of the program is in the pipeline, by name.
     fn place<'n>(&self, kind: &str, name: &str, names: impl Iterator<Item = &'n str>) -> Result<usize, Refusal> {
         let mut names = names;
@@ -45,7 +42,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         match cell {
             Cell::Index(at) => Ok(*at),
             // A counter may count the misses of a table that is not in the pipeline.
-            Cell::Default(_) => Ok(DEFAULT_CELL),
+            Cell::Default(_) => Ok(DEFAULT_INDEX),
             Cell::Entry(key) => {
                 let (name, number) = number(key.table)?;
                 let table = &self.switch.tables()[number];

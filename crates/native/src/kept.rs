@@ -9,7 +9,7 @@ use control::Refusal;
 use control::plane::{Cell, EntryKey};
 use hlir::TableId;
 use runtime::tables::Table;
-use runtime::{Lane, Pipeline, abi};
+use runtime::{Pipeline, WorkerPorts, abi};
 use std::sync::Arc;
 
 /// Values with the numbers of the new pipeline's counters and registers.
@@ -26,7 +26,7 @@ pub(super) struct Leaving<'a> {
     pub fresh: &'a [usize],
 }
 
-impl<L: Lane> NativeEngine<'_, L> {
+impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// The values of cells that the prepared pipeline has elsewhere.
     pub(super) fn leaving_values(&self, leaving: &Leaving<'_>) -> Values {
         let mut values = Values::default();
@@ -82,7 +82,7 @@ impl<L: Lane> NativeEngine<'_, L> {
             Some((u64::from(found.cell), Cell::Entry(key)))
         };
         let entries = store.entries(table).filter_map(cell);
-        entries.chain([(super::engine::DEFAULT_CELL, Cell::Default(new))]).collect()
+        entries.chain([(hlir::DEFAULT_INDEX, Cell::Default(new))]).collect()
     }
 
     /// Adds the values to what the cells have since the workers changed over.

@@ -6,7 +6,7 @@ use super::bytes::loaded;
 use super::run::Run;
 use super::{Number, Operator, Step, VectorStage};
 use crate::hot_path::Stage;
-use crate::{Call, CounterId, Effect, Expression, Next, NodeId, NodeKind, Place, Program, Statement};
+use crate::{Call, CounterId, DEFAULT_INDEX, Effect, Expression, Next, NodeId, NodeKind, Place, Program, Statement};
 
 /// The first stage for packets that exited: vector steps of their own, as in [`VectorStage`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,11 +156,11 @@ impl Run<'_> {
     fn missed(&mut self, node: NodeId) -> Option<BulkDrop> {
         let program = self.program;
         let NodeKind::Apply { table: id, next, .. } = &program.nodes[node].kind else { return None };
-        // The index of the default action's direct counter is that of its record.
-        if program.counters.values().any(|counter| counter.table == Some(*id)) {
+        let table = &program.tables[*id];
+        // A direct meter has the tokens of each packet, and sets a colour that later nodes may read.
+        if program.meters.values().any(|meter| meter.table == Some(*id)) {
             return None;
         }
-        let table = &program.tables[*id];
         if table.keys.is_empty() || table.profile.is_some() || table.add_on_miss || table.punt_on_miss {
             return None;
         }
@@ -172,7 +172,10 @@ impl Run<'_> {
             }
         };
         // The control plane can change the default action's arguments, so these are unknown.
-        self.end_behind(&table.actions[default as usize].body, *to)
+        let mut missed = self.end_behind(&table.actions[default as usize].body, *to)?;
+        let automatic = program.counters.iter().filter(|(_, counter)| counter.table == Some(*id) && counter.automatic);
+        missed.counted.extend(automatic.map(|(counter, _)| CounterIndex { counter, index: DEFAULT_INDEX }));
+        Some(missed)
     }
 
     /// The outcome of packets that run statements and continue at a node.

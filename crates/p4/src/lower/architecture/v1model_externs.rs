@@ -129,7 +129,7 @@ impl<'a> Lowering<'a> {
         match (&instance.handle, name) {
             (Handle::Counter(counter), "count") => {
                 let counter = *counter;
-                // A direct counter counts each hit by itself.
+                // A direct counter counts each packet by itself.
                 if let Some(Passed::Value(index)) = passed.next() {
                     let index = self.as_bits(index);
                     self.call(Op::Count { counter, index });
