@@ -286,7 +286,7 @@ pub fn show(bytes: &[u8], look: Look) -> String {
             let text = String::from_utf8_lossy(bytes).into_owned();
             let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            if is_plain { text } else { format!("\"{text}\"") }
+            if is_plain { text } else { stf::quoted(&text) }
         }
     }
 }
@@ -313,7 +313,10 @@ mod tests {
 
     /// A value as it is shown after it was read.
     fn again(text: &str, kind: MatchKind, width: u32) -> String {
-        let field = field(kind, width);
+        again_in(&field(kind, width), text)
+    }
+
+    fn again_in(field: &Field, text: &str) -> String {
         let mut line = Line::behind(&format!("k:{text}"), 1, 2).expect("the line has tokens");
         let given = given(&mut line).expect("a value");
         line.finish().expect("the value is the whole line");
@@ -343,6 +346,16 @@ mod tests {
         assert_eq!(again("0x2", Ternary, 16), "2");
         assert_eq!(again("0/0", Lpm, 32), "*");
         assert_eq!(again("0..65535", Range, 16), "*");
+    }
+
+    #[test]
+    fn texts_are_shown_as_they_are_written() {
+        let field = Field { look: Look::Text, ..field(MatchKind::Exact, 32) };
+        let quoted =
+            ["br-lan", "5", "a \\\"b\\\"", "back\\\\slash", "two\\nlines", ""].map(|text| format!("\"{text}\""));
+        for text in quoted.iter().map(String::as_str).chain(["alpha"]) {
+            assert_eq!(again_in(&field, text), text);
+        }
     }
 
     #[test]

@@ -70,9 +70,8 @@ fn address_length(rest: &[char], before: &[Token], takes_values: bool) -> Option
 fn token(rest: &[char], place: Place) -> Result<(Kind, usize, String), Mistake> {
     let first = rest[0];
     if first == '"' {
-        let length = rest[1..].iter().position(|c| *c == '"');
-        let length = length.ok_or_else(|| Mistake::new(place, "this name has no closing `\"`"))?;
-        return Ok((Kind::Name, length + 2, rest[1..=length].iter().collect()));
+        let (length, text) = unquoted(rest).ok_or_else(|| Mistake::new(place, "this name has no closing `\"`"))?;
+        return Ok((Kind::Name, length, text));
     }
     if is_name_start(rest, 0) {
         let length = name_length(rest);
@@ -87,6 +86,31 @@ fn token(rest: &[char], place: Place) -> Result<(Kind, usize, String), Mistake> 
         Some(mark) => Ok((Kind::Mark, mark.len(), mark.to_string())),
         None => Err(Mistake::new(place, format!("unexpected `{first}`"))),
     }
+}
+
+/// A text between quotes: how many characters it takes with them, and what it is. A backslash makes a quote or a backslash a character of the text; `\n` ends
+/// a line.
+fn unquoted(rest: &[char]) -> Option<(usize, String)> {
+    let (mut text, mut at) = (String::new(), 1);
+    loop {
+        match (rest.get(at)?, rest.get(at + 1)) {
+            ('"', _) => return Some((at + 1, text)),
+            ('\\', Some('n')) => text.push('\n'),
+            ('\\', Some(next)) => text.push(*next),
+            (plain, _) => {
+                text.push(*plain);
+                at += 1;
+                continue;
+            }
+        }
+        at += 2;
+    }
+}
+
+/// A text as it is written between quotes.
+pub fn quoted(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("\"{escaped}\"")
 }
 
 fn is_name_start(rest: &[char], at: usize) -> bool {
@@ -182,6 +206,13 @@ mod tests {
             texts("meter_set_rates m 1 0.5:4 2:5"),
             ["meter_set_rates", "m", "1", "0.5", ":", "4", "2", ":", "5"]
         );
+    }
+
+    #[test]
+    fn quoted_texts_are_read_as_they_were() {
+        for text in ["br-lan", "a \"b\"", "back\\slash\\", "two\nlines", "# no comment", ""] {
+            assert_eq!(texts(&format!("k:{} 1", quoted(text))), ["k", ":", text, "1"], "{}", quoted(text));
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub mod trace;
 
 pub use bind::{Bound, bind};
 pub use command::{Aging, Command};
+pub use lex::quoted;
 pub use parse::{COMMANDS, Line, parse, parse_line};
 pub use reentry::shared_state;
 pub use run::{Configured, Report, apply, configure, run};

@@ -9,11 +9,14 @@ use crate::names::{self, Named as _, Names};
 use crate::output::{Cell, Report};
 use control::message::config::{CounterSpec, counter_spec::Unit};
 use control::message::runtime::{
-    CounterData, CounterEntry, DirectCounterEntry, DirectMeterEntry, Index, MeterConfig, MeterEntry, RegisterEntry,
-    TableEntry, entity::Entity, update::Type,
+    CounterData, CounterEntry, DirectCounterEntry, DirectMeterEntry, Entity as Found, Index, MeterConfig, MeterEntry,
+    RegisterEntry, TableEntry, entity::Entity, update::Type,
 };
 use stf::command::Word;
 use stf::{Line, Mistake};
+
+/// In place of a key: the default action.
+const DEFAULT: &str = "default";
 
 /// The object and cell that a line names.
 struct Chosen {
@@ -105,15 +108,34 @@ impl Session {
         (name, spec): (&str, Option<CounterSpec>),
         report: &mut Report,
     ) -> Result<(), Failure> {
-        let table_entry = Some(TableEntry { table_id: table, ..TableEntry::default() });
-        let filter = DirectCounterEntry { table_entry, data: None };
-        for found in self.client.read(vec![entity(Entity::DirectCounterEntry(filter))])? {
+        let filter = |table_entry| Entity::DirectCounterEntry(DirectCounterEntry { table_entry, data: None });
+        for found in self.read_direct(table, filter)? {
             if let Some(Entity::DirectCounterEntry(counter)) = found.entity {
                 let [packets, bytes] = counts(spec, counter.data);
                 report.row(vec![name.into(), Cell::Empty, key_of(names, counter.table_entry), packets, bytes]);
             }
         }
         Ok(())
+    }
+
+    /// What a table's entries count or are measured by, and its default action.
+    fn read_direct(
+        &mut self,
+        table: u32,
+        filter: impl Fn(Option<TableEntry>) -> Entity,
+    ) -> Result<Vec<Found>, Failure> {
+        let of = |is_default_action| {
+            let entry = TableEntry { table_id: table, is_default_action, ..TableEntry::default() };
+            vec![entity(filter(Some(entry)))]
+        };
+        let mut found = self.client.read(of(false))?;
+        match self.client.read(of(true)) {
+            Ok(default) => found.extend(default),
+            // BMv2 has no counters and meters for default actions, nor have tables with action profiles.
+            Err(Failure::Refused(_)) => {}
+            Err(failure) => return Err(failure),
+        }
+        Ok(found)
     }
 
     /// `reset` without an index is for all.
@@ -143,7 +165,7 @@ impl Session {
         self.write_one(label, update(Type::Modify, Entity::CounterEntry(written)))
     }
 
-    /// The entry whose counter or meter is meant, its key as it is typed, and the name behind it.
+    /// The entry whose counter or meter is meant, its key as it is typed, and the name behind it. `default` is the default action.
     fn direct_key(
         &mut self,
         names: &Names,
@@ -155,6 +177,11 @@ impl Session {
         let Some(table) = table else {
             return Err(Failure::refused(format!("the table of `{}` is not in P4Info", word.text)));
         };
+        if line.next_name() == Some(DEFAULT) {
+            line.name(DEFAULT)?;
+            let entry = TableEntry { table_id: table.id(), is_default_action: true, ..TableEntry::default() };
+            return Ok((entry, format!(" {DEFAULT}"), None));
+        }
         let fields = names.keys(&table.match_fields);
         let (mut entry, mut behind) = self.whole_key(table, &fields, line)?;
         if behind.as_ref().is_some_and(|name| name.text == "priority") {
@@ -192,9 +219,9 @@ impl Session {
             if at.is_some_and(|at| at != first + number) {
                 continue;
             }
-            let table_entry = Some(TableEntry { table_id: meter.direct_table_id, ..TableEntry::default() });
-            let filter = DirectMeterEntry { table_entry, ..DirectMeterEntry::default() };
-            for found in self.client.read(vec![entity(Entity::DirectMeterEntry(filter))])? {
+            let filter =
+                |table_entry| Entity::DirectMeterEntry(DirectMeterEntry { table_entry, ..DirectMeterEntry::default() });
+            for found in self.read_direct(meter.direct_table_id, filter)? {
                 if let Some(Entity::DirectMeterEntry(cell)) = found.entity {
                     let key = key_of(&names, cell.table_entry);
                     report.row([vec![meter.name().into(), Cell::Empty, key], rates(cell.config)].concat());
@@ -342,6 +369,7 @@ fn meter_config(verb: &Word, mut behind: Option<Word>, line: &mut Line) -> Resul
 fn key_of(names: &Names, entry: Option<TableEntry>) -> Cell {
     let table = |entry: &TableEntry| names.info.tables.iter().find(|table| table.id() == entry.table_id);
     match entry.as_ref().and_then(|entry| Some((entry, table(entry)?))) {
+        Some((entry, _)) if entry.is_default_action => DEFAULT.into(),
         Some((entry, table)) => key_cell(&names.keys(&table.match_fields), entry),
         None => Cell::Empty,
     }

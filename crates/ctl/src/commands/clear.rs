@@ -10,9 +10,9 @@ use crate::failure::Failure;
 use crate::names::{self, Named as _, Names};
 use control::message::config::Table;
 use control::message::runtime::{
-    ActionProfileGroup, ActionProfileMember, CloneSessionEntry, CounterData, CounterEntry, DirectCounterEntry,
-    DirectMeterEntry, MeterEntry, MulticastGroupEntry, P4Data, RegisterEntry, TableEntry, Update, ValueSetEntry,
-    entity::Entity, p4_data::Data, packet_replication_engine_entry::Type as Replicated, update::Type,
+    ActionProfileGroup, ActionProfileMember, CloneSessionEntry, CounterData, CounterEntry, DigestEntry,
+    DirectCounterEntry, DirectMeterEntry, MeterEntry, MulticastGroupEntry, P4Data, RegisterEntry, TableEntry, Update,
+    ValueSetEntry, entity::Entity, p4_data::Data, packet_replication_engine_entry::Type as Replicated, update::Type,
 };
 
 /// Updates of one Write: the reasons of all that fail fit the answer.
@@ -70,6 +70,11 @@ impl Session {
             let found = found.into_iter().filter_map(|found| found.entity);
             updates.extend(found.map(|found| (label_of(&found), update(Type::Delete, found))));
         }
+        let subscribed = if names.info.digests.is_empty() { Vec::new() } else { self.subscriptions()? };
+        updates.extend(subscribed.into_iter().map(|DigestEntry { digest_id, .. }| {
+            let label = format!("digest {}", names::name_of(digest_id, &names.info.digests));
+            (label, update(Type::Delete, Entity::DigestEntry(DigestEntry { digest_id, config: None })))
+        }));
         for set in names.info.value_sets.iter() {
             let empty = ValueSetEntry { value_set_id: set.id(), members: Vec::new() };
             updates.push((format!("value set {}", set.name()), update(Type::Modify, Entity::ValueSetEntry(empty))));
@@ -78,10 +83,11 @@ impl Session {
         self.clear_cells(names)
     }
 
-    /// Counts and rates of constant entries.
+    /// Counts and rates of constant entries, and of the default action.
     fn clear_constant(&mut self, names: &Names, table: &Table) -> Result<(), Failure> {
         let mut updates = Vec::new();
-        for entry in self.entries(names, table)? {
+        let default = if table.implementation_id == 0 { self.default_entry(names, table)? } else { None };
+        for entry in self.entries(names, table)?.into_iter().chain(default) {
             let (counted, rated) = (entry.counter_data, entry.meter_config);
             let label = format!("entry of {}", table.name());
             let table_entry = Some(key_of(entry));
@@ -132,8 +138,8 @@ impl Session {
 
 /// What names an entry.
 fn key_of(entry: TableEntry) -> TableEntry {
-    let TableEntry { table_id, r#match, priority, .. } = entry;
-    TableEntry { table_id, r#match, priority, ..TableEntry::default() }
+    let TableEntry { table_id, r#match, priority, is_default_action, .. } = entry;
+    TableEntry { table_id, r#match, priority, is_default_action, ..TableEntry::default() }
 }
 
 fn label_of(found: &Entity) -> String {

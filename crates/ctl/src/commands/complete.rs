@@ -74,6 +74,8 @@ fn behind(names: &Names, command: &str, words: &[&str], before: &str, typed: &st
         ("multicast" | "sessions", []) => words_of(&["add", "modify", "delete"]),
         ("value-sets", []) => [words_of(&["set", "add", "delete"]), aliases(&info.value_sets)].concat(),
         ("value-sets", ["set" | "add" | "delete"]) => aliases(&info.value_sets),
+        ("digests", []) => [words_of(&["add", "modify", "delete"]), aliases(&info.digests)].concat(),
+        ("digests", ["add" | "modify", _, ..]) => words_of(&["list", "timeout", "ack"]),
         ("digests", _) => aliases(&info.digests),
         ("packets", []) => words_of(&["send", "count", "for"]),
         ("packets", ["send", _, ..]) => fields(&names.packet_header("packet_out"), typed),

@@ -1,7 +1,8 @@
 //! `dump`: the state of the switch as the commands that write it.
 
 use super::Session;
-use super::entries::{shown_fields, shown_key, table_entry};
+use super::digests::show_seconds;
+use super::entries::{shown_fields, shown_key};
 use super::input::{Input, show_metadata};
 use super::profiles::show_group_members;
 use super::replication::show_replicas;
@@ -36,6 +37,7 @@ impl Session {
                 lines.push(format!("value-sets set {} {}", set.name(), members.join(" ")));
             }
         }
+        self.dump_subscriptions(&names, &mut lines)?;
         (self.print)(&lines.into_iter().map(|line| line + "\n").collect::<String>());
         Ok(())
     }
@@ -70,12 +72,14 @@ impl Session {
 
     /// The default action, and the entries that are not constant, with what they count.
     fn dump_table(&mut self, names: &Names, table: &Table, lines: &mut Vec<String>) -> Result<(), Failure> {
-        if has_default(table) {
-            let filter = TableEntry { table_id: table.id(), is_default_action: true, ..TableEntry::default() };
-            let default = self.read_all(Kind::TableEntry(filter))?.find_map(table_entry);
-            let changed = default.filter(|entry| !is_initial(table, entry));
-            let action = changed.and_then(|entry| show_table_action(names, entry.action.as_ref()));
-            lines.extend(action.map(|action| format!("default {} {action}", table.name())));
+        if table.implementation_id == 0
+            && let Some(default) = self.default_entry(names, table)?
+        {
+            if has_default(table) && !is_initial(table, &default) {
+                let action = show_table_action(names, default.action.as_ref());
+                lines.extend(action.map(|action| format!("default {} {action}", table.name())));
+            }
+            dump_direct(names, table, (" default", &default), lines);
         }
         let fields = names.keys(&table.match_fields);
         // A switch has its entries in no order: dumps of equal states are equal.
@@ -89,13 +93,7 @@ impl Session {
                 let options = options(&entry);
                 lines.push(format!("add {}{key} {action}{priority}{options}", table.name()));
             }
-            if let Some((counter, data)) = names.direct_counter(table.id()).zip(entry.counter_data) {
-                let at = format!("{}{key}{priority}", counter.name());
-                lines.extend(counts(counter.spec, data).map(|counts| format!("counters set {at}{counts}")));
-            }
-            if let Some((meter, config)) = names.direct_meter(table.id()).zip(entry.meter_config) {
-                lines.push(format!("meters set {}{key}{priority}{}", meter.name(), rates(&config)));
-            }
+            dump_direct(names, table, (&format!("{key}{priority}"), &entry), lines);
         }
         Ok(())
     }
@@ -159,6 +157,17 @@ impl Session {
     }
 }
 
+/// What an entry or a default action counts, and its rates.
+fn dump_direct(names: &Names, table: &Table, (key, entry): (&str, &TableEntry), lines: &mut Vec<String>) {
+    if let Some((counter, data)) = names.direct_counter(table.id()).zip(entry.counter_data) {
+        let at = format!("{}{key}", counter.name());
+        lines.extend(counts(counter.spec, data).map(|counts| format!("counters set {at}{counts}")));
+    }
+    if let Some((meter, config)) = names.direct_meter(table.id()).zip(entry.meter_config) {
+        lines.push(format!("meters set {}{key}{}", meter.name(), rates(&config)));
+    }
+}
+
 /// Whether the default action may be written.
 pub fn has_default(table: &Table) -> bool {
     table.const_default_action_id == 0 && table.implementation_id == 0
@@ -178,14 +187,7 @@ fn is_initial(table: &Table, entry: &TableEntry) -> bool {
 
 /// `timeout` and `metadata` of an entry.
 fn options(entry: &TableEntry) -> String {
-    let timeout = match entry.idle_timeout_ns {
-        0 => String::new(),
-        nanoseconds => {
-            let text = format!("{}.{:09}", nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
-            format!(" timeout {}", text.trim_end_matches('0').trim_end_matches('.'))
-        }
-    };
-    timeout + &metadata(&entry.metadata)
+    show_seconds("timeout", entry.idle_timeout_ns) + &metadata(&entry.metadata)
 }
 
 fn metadata(bytes: &[u8]) -> String {

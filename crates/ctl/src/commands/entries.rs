@@ -80,7 +80,7 @@ impl Session {
             return Err(Failure::refused(message));
         }
         if is_all {
-            report.rows.extend(self.default_row(&names, table, fields.len())?);
+            report.rows.extend(self.default_row(&names, table, &fields)?);
         }
         self.print(&report);
         Ok(())
@@ -100,20 +100,34 @@ impl Session {
         Ok(found.into_iter().filter_map(|found| table_entry(found.entity?)).collect())
     }
 
+    /// The default action of a table, with what it counts.
+    pub(super) fn default_entry(&mut self, names: &Names, table: &Table) -> Result<Option<TableEntry>, Failure> {
+        let plain = TableEntry { table_id: table.id(), is_default_action: true, ..TableEntry::default() };
+        let counted = TableEntry {
+            counter_data: names.direct_counter(table.id()).map(|_| CounterData::default()),
+            meter_config: names.direct_meter(table.id()).map(|_| MeterConfig::default()),
+            ..plain.clone()
+        };
+        let read = |filter| vec![entity(Entity::TableEntry(filter))];
+        let found = match self.client.read(read(counted)) {
+            // BMv2 has no counters and meters for default actions, and refuses to read them.
+            Err(Failure::Refused(_)) => self.client.read(read(plain))?,
+            found => found?,
+        };
+        Ok(found.into_iter().find_map(|found| table_entry(found.entity?)))
+    }
+
     pub(super) fn default_row(
         &mut self,
         names: &Names,
         table: &Table,
-        keys: usize,
+        fields: &[Field],
     ) -> Result<Option<Vec<Cell>>, Failure> {
-        let filter = TableEntry { table_id: table.id(), is_default_action: true, ..TableEntry::default() };
-        let found = self.client.read(vec![entity(Entity::TableEntry(filter))])?;
-        let entry = found.into_iter().find_map(|found| table_entry(found.entity?));
-        let action = entry.map(|entry| table_action_cell(names, entry.action.as_ref()));
-        Ok(action.filter(|action| *action != Cell::Empty).map(|action| {
-            let mut row = vec![Cell::Empty; keys + COLUMNS.len()];
+        let entry = self.default_entry(names, table)?.filter(|entry| entry.action.is_some());
+        Ok(entry.map(|entry| {
+            let mut row = entry_row(names, fields, &entry);
             row[0] = "default".into();
-            row[keys + 2] = action;
+            row[1..1 + fields.len()].fill(Cell::Empty);
             row
         }))
     }
@@ -323,7 +337,7 @@ pub fn shown_fields(fields: &[Field], entry: &TableEntry) -> String {
 /// A name as commands take it: some that come from expressions have to stand between quotes.
 fn plain_or_quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.$[]".contains(c);
-    if name.chars().all(is_plain) { name.to_string() } else { format!("\"{name}\"") }
+    if name.chars().all(is_plain) { name.to_string() } else { stf::quoted(name) }
 }
 
 /// The key as it is typed, and as an object.

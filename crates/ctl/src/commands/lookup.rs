@@ -23,7 +23,7 @@ impl Session {
         let mut report = entry_report(&fields);
         match hit {
             Some(entry) => report.row(entry_row(&names, &fields, &entry)),
-            None => report.rows.extend(self.default_row(&names, table, fields.len())?),
+            None => report.rows.extend(self.default_row(&names, table, &fields)?),
         }
         self.print(&report);
         Ok(())

@@ -4,6 +4,7 @@ mod bmv2;
 mod cells;
 mod clear;
 mod complete;
+mod digests;
 mod dump;
 mod entries;
 mod input;
@@ -95,7 +96,7 @@ impl Session {
             "multicast" => self.multicast(&mut input),
             "sessions" => self.sessions(&mut input),
             "value-sets" => self.value_sets(&mut input),
-            "digests" => self.digests(&input),
+            "digests" => self.digests(&mut input),
             "packets" => self.packets(&mut input),
             "watch" => self.watch(&input),
             "pipeline" => self.pipeline(&mut input),

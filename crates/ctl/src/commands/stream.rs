@@ -50,8 +50,11 @@ struct Event {
 }
 
 impl Session {
-    pub fn digests(&mut self, input: &Input) -> Result<(), Failure> {
+    pub fn digests(&mut self, input: &mut Input) -> Result<(), Failure> {
         let names = self.names()?;
+        if let Some(verb) = input.one_of(&["add", "modify", "delete"]) {
+            return self.write_subscription(&names, &verb, input);
+        }
         let mut line = input.line()?;
         let mut chosen = Vec::new();
         let mut options = None;

@@ -91,8 +91,8 @@ pub const COMMANDS: &[Usage] = &[
         "counters",
         &[
             "counters [NAME [INDEX]]",
-            "counters set NAME INDEX|KEY:VALUE ... [packets N] [bytes N]",
-            "counters reset NAME [INDEX]",
+            "counters set NAME INDEX|KEY:VALUE ...|default [packets N] [bytes N]",
+            "counters reset NAME [INDEX]|KEY:VALUE ...|default",
         ],
         "prints or sets counters; without a name, prints those that are not 0",
         &["counters dropped 3", "counters reset dropped"],
@@ -101,8 +101,8 @@ pub const COMMANDS: &[Usage] = &[
         "meters",
         &[
             "meters [NAME [INDEX]]",
-            "meters set NAME INDEX|KEY:VALUE ... cir N cburst N [pir N pburst N]",
-            "meters reset NAME INDEX|KEY:VALUE ...",
+            "meters set NAME INDEX|KEY:VALUE ...|default cir N cburst N [pir N pburst N]",
+            "meters reset NAME INDEX|KEY:VALUE ...|default",
         ],
         "prints, sets or resets the rates (per second) and bursts of meters",
         &["meters set rates 2 cir 1000 cburst 100"],
@@ -149,9 +149,13 @@ pub const COMMANDS: &[Usage] = &[
     ),
     usage(
         "digests",
-        &["digests [NAME ...] [count N] [for SECONDS]"],
-        "prints digests as they arrive",
-        &["digests count 10"],
+        &[
+            "digests [NAME ...] [count N] [for SECONDS]",
+            "digests add|modify NAME [list RECORDS] [timeout SECONDS] [ack SECONDS]",
+            "digests delete NAME",
+        ],
+        "prints digests as they arrive, or changes how they are gathered for the primary controller",
+        &["digests count 10", "digests add station_t list 64 timeout 0.1 ack 1"],
     ),
     usage(
         "packets",
