@@ -6,14 +6,16 @@ use crate::failure::{Failure, Outcome};
 use crate::info::check_info;
 use crate::saved::Saved;
 use crate::schema::Schema;
+use crate::settings::NoConfig;
 use crate::target::{Prepared, State, follow_link};
 use crate::write::Writer;
-use control::Refusal;
 use control::message::runtime::{
     ForwardingPipelineConfig, GetForwardingPipelineConfigRequest, SetForwardingPipelineConfigRequest, Update,
     get_forwarding_pipeline_config_request::ResponseType, set_forwarding_pipeline_config_request::Action,
     write_request::Atomicity,
 };
+use control::plane::{BackedReplica, SessionTarget};
+use control::{Refusal, Store};
 use std::sync::{Arc, Mutex};
 use tonic::Code;
 
@@ -90,8 +92,11 @@ impl Device {
         let ports_down = lock(&self.ports_down).clone();
         let outcomes = self.with_switch(|switch| {
             ports_down.iter().for_each(|port| follow_link(switch, *port, false));
-            let mut told = records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
-            told.try_for_each(|told| told)?;
+            let replicas = replicas_of(switch.plane().store());
+            self.ports().follow_missing(schema, switch, &replicas);
+            let mut subscribed =
+                records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
+            subscribed.try_for_each(|outcome| outcome)?;
             Writer::new(schema, &mut records, switch, self.ports()).batch(updates, Atomicity::ContinueOnError)
         });
         drop(records);
@@ -100,13 +105,21 @@ impl Device {
         check_replayed(&outcomes.transpose()?.unwrap_or_default())
     }
 
-    /// The running config. If none runs, the answer is that of BMv2, by which clients tell an empty switch; the specification leaves it open.
-    pub fn get_config(&self, request: &GetForwardingPipelineConfigRequest) -> Outcome<ForwardingPipelineConfig> {
+    /// The running config, or nothing if none runs.
+    pub fn get_config(
+        &self,
+        request: &GetForwardingPipelineConfigRequest,
+    ) -> Outcome<Option<ForwardingPipelineConfig>> {
         self.elections().check_device(request.device_id)?;
         let wanted = ResponseType::try_from(request.response_type)
             .map_err(|_| Failure::invalid("there is no such type of response"))?;
         let pipeline = self.pipeline();
-        let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
+        let Some(pipeline) = pipeline.as_ref() else {
+            return match self.settings.no_config {
+                NoConfig::Unset => Ok(None),
+                NoConfig::Refused => Err(no_pipeline()),
+            };
+        };
         let info = || pipeline.config.p4info.clone();
         let program = || pipeline.config.p4_device_config.clone();
         let (p4info, p4_device_config) = match wanted {
@@ -115,7 +128,7 @@ impl Device {
             ResponseType::P4infoAndCookie => (info(), Vec::new()),
             ResponseType::DeviceConfigAndCookie => (None, program()),
         };
-        Ok(ForwardingPipelineConfig { p4info, p4_device_config, cookie: pipeline.config.cookie })
+        Ok(Some(ForwardingPipelineConfig { p4info, p4_device_config, cookie: pipeline.config.cookie }))
     }
 }
 
@@ -131,6 +144,16 @@ pub fn save(device: &Device, config: ForwardingPipelineConfig) -> Outcome {
 pub fn running(program: Arc<hlir::Program>, mut config: ForwardingPipelineConfig) -> Pipeline {
     config.p4info.get_or_insert_with(|| control::p4info(&program));
     Pipeline { schema: Schema::new(program), records: Mutex::default(), config }
+}
+
+/// All that are in multicast groups and clone sessions.
+fn replicas_of(store: &Store) -> Vec<BackedReplica> {
+    let of_groups = store.multicast_groups().flat_map(|(_, group)| group.replicas.clone());
+    let of_sessions = store.sessions().flat_map(|(_, session)| match &session.target {
+        SessionTarget::Members(replicas) => replicas.clone(),
+        SessionTarget::Group(_) => Vec::new(),
+    });
+    of_groups.chain(of_sessions).collect()
 }
 
 /// What was accepted for the saved config is refused by the switch only where a data plane has less room than the program says.

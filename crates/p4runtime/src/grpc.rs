@@ -95,7 +95,7 @@ impl P4Runtime for Grpc {
         request: Request<GetForwardingPipelineConfigRequest>,
     ) -> Result<Response<GetForwardingPipelineConfigResponse>, Status> {
         let config = block_in_place(|| self.device.get_config(request.get_ref()))?;
-        Ok(Response::new(GetForwardingPipelineConfigResponse { config: Some(config) }))
+        Ok(Response::new(GetForwardingPipelineConfigResponse { config }))
     }
 
     async fn stream_channel(

@@ -55,5 +55,5 @@ pub use pipelines::Pipelines;
 pub use server::{Lost, Server};
 pub use service::client::p4_runtime_client::P4RuntimeClient;
 pub use service::switch_client::switch_client::SwitchClient;
-pub use settings::{Settings, Timeouts, Tls};
+pub use settings::{NoConfig, Settings, Timeouts, Tls};
 pub use target::{DigestConfig, Prepared, State, Switch, Target};

@@ -5,8 +5,9 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::schema::{PortSchema, Reading, Schema};
-use crate::target::Target;
+use crate::target::{Switch, Target, follow_link};
 use crate::value;
+use control::plane::BackedReplica;
 use tonic::Code;
 
 /// The protocol's number of the CPU port.
@@ -25,8 +26,28 @@ pub struct Ports<'a> {
     pub target: &'a dyn Target,
 }
 
-/// Reads the ports of an object in their order, and notes the form of each. Each is a port of the switch and of the program, in the program's own
-/// words for ports: the member of a group (P4Runtime 1.5, 9.2.2), the action of a set (9.2.3), a replica (9.5.1, 9.5.2).
+impl Ports<'_> {
+    /// Whether the switch has a port of this number; that of packets that are recirculated is always there.
+    fn has(&self, number: u32, schema: &Schema) -> bool {
+        let is_special = Some(number) == self.cpu_port || Some(number) == schema.ports.recirculation;
+        is_special || self.target.has_port(number)
+    }
+
+    /// Replicas have backups for ports that the switch will only have later: until then, those have no link.
+    pub fn follow_missing<'r>(
+        &self,
+        schema: &Schema,
+        switch: &mut dyn Switch,
+        replicas: impl IntoIterator<Item = &'r BackedReplica>,
+    ) {
+        let ports = replicas.into_iter().flat_map(BackedReplica::candidates).map(|replica| replica.port);
+        ports.filter(|port| !self.has(*port, schema)).for_each(|port| follow_link(switch, port, false));
+    }
+}
+
+/// Reads the ports of an object in their order, and notes the form of each, in the program's own words for ports. The port that a member of a group
+/// (P4Runtime 1.5, 9.2.2) or an action of a set (9.2.3) watches is one that the switch has. A replica (9.5.1, 9.5.2) may be for a port that will be added
+/// later, as finsy's examples write them: any that the program can name.
 pub struct PortReader<'a> {
     ports: Ports<'a>,
     schema: &'a Schema,
@@ -57,16 +78,28 @@ impl<'a> PortReader<'a> {
 
     /// A port that a member watches; none if there are no bytes.
     pub fn watched(&mut self, bytes: &[u8]) -> Outcome<Option<u32>> {
-        if bytes.is_empty() { Ok(None) } else { self.bytes(bytes).map(Some) }
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let number = self.bytes(bytes)?;
+        self.existing(number).map(Some)
     }
 
     pub fn watched_number(&mut self, number: i32) -> Outcome<u32> {
         let number = u32::try_from(number).map_err(|_| Failure::invalid("the watched port is negative"))?;
-        self.number(number)
+        let number = self.number(number)?;
+        self.existing(number)
+    }
+
+    fn existing(&self, number: u32) -> Outcome<u32> {
+        match self.ports.has(number, self.schema) {
+            true => Ok(number),
+            false => Err(Failure::invalid(format!("the switch has no port {number}"))),
+        }
     }
 
     fn switch_number(&mut self, number: u32, form: u8) -> Outcome<u32> {
-        let PortSchema { width, recirculation, .. } = self.schema.ports;
+        let PortSchema { width, recirculation, numbers, .. } = self.schema.ports;
         if number == SDN_CPU {
             self.forms.push(form | OF_CONTROLLER);
             return self.ports.cpu_port.ok_or_else(|| Failure::invalid("the switch has no CPU port"));
@@ -74,8 +107,8 @@ impl<'a> PortReader<'a> {
         if u32::BITS - number.leading_zeros() > width {
             return Err(Failure::new(Code::OutOfRange, format!("port {number} does not fit {width} bits")));
         }
-        if Some(number) != recirculation && !self.ports.target.has_port(number) {
-            return Err(Failure::invalid(format!("the switch has no port {number}")));
+        if let Some(why) = numbers.unusable(number).filter(|_| Some(number) != recirculation) {
+            return Err(Failure::invalid(why));
         }
         self.forms.push(form);
         Ok(number)

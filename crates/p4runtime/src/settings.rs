@@ -38,6 +38,16 @@ impl Default for Timeouts {
     }
 }
 
+/// The answer to a controller that reads the config of a switch without a pipeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoConfig {
+    /// A response whose config is unset (P4Runtime 1.5, 15).
+    #[default]
+    Unset,
+    /// `FAILED_PRECONDITION`, as BMv2 answers. Controllers of p4-utils set their config only then.
+    Refused,
+}
+
 #[derive(Clone)]
 pub struct Settings {
     /// Any number, 0 as well.
@@ -58,6 +68,7 @@ pub struct Settings {
     /// Connections at most that have not begun to speak: when there is one more, the oldest is closed.
     pub most_silent: usize,
     pub timeouts: Timeouts,
+    pub no_config: NoConfig,
     /// Messages that may wait for a controller that does not read.
     pub queue: usize,
     pub threads: usize,
@@ -78,6 +89,7 @@ impl Default for Settings {
             most_connections: 4096,
             most_silent: 128,
             timeouts: Timeouts::default(),
+            no_config: NoConfig::default(),
             queue: 4096,
             threads: 2,
             services: Routes::default(),

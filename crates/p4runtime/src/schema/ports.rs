@@ -2,7 +2,7 @@
 
 use super::translation::{Dictionaries, Reading};
 use hlir::interface::SourceAction;
-use hlir::{Effect, Expression, Intrinsic, NodeKind, Place, Program, Statement};
+use hlir::{Effect, Expression, Intrinsic, NodeKind, Place, PortNumbers, Program, Statement};
 use std::collections::HashSet;
 
 /// The port to which PSA programs send what is to be recirculated (P4Runtime 1.5, 18.1.1).
@@ -12,6 +12,7 @@ const RECIRCULATE: u32 = 0xffff_fffa;
 #[derive(Clone, Debug)]
 pub struct PortSchema {
     pub width: u32,
+    pub numbers: PortNumbers,
     pub reading: Reading,
     /// A number that is no port of the switch, and means something to the program.
     pub recirculation: Option<u32>,
@@ -29,10 +30,10 @@ enum Spot<'p> {
 
 impl PortSchema {
     pub fn of(program: &Program, dictionaries: &Dictionaries) -> PortSchema {
-        let width = program.port_numbers().bits();
+        let numbers = program.port_numbers();
         let reading = type_of_ports(program, dictionaries).unwrap_or(Reading::Number);
         let recirculation = (program.architecture == "psa").then_some(RECIRCULATE);
-        PortSchema { width, reading, recirculation }
+        PortSchema { width: numbers.bits(), numbers, reading, recirculation }
     }
 }
 

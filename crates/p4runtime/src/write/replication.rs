@@ -33,6 +33,7 @@ impl<'a> Writer<'a> {
                 let mut ports = PortReader::new(self.ports, self.schema);
                 let replicas = replicas(&given.replicas, &mut ports)?;
                 check_pairs(&replicas)?;
+                self.ports.follow_missing(self.schema, self.switch, &replicas);
                 Some(Multicast { replicas, note: ports.note(&given.metadata) })
             }
         };
@@ -50,7 +51,9 @@ impl<'a> Writer<'a> {
             Type::Delete => None,
             Type::Insert | Type::Modify | Type::Unspecified => {
                 let mut ports = PortReader::new(self.ports, self.schema);
-                let target = SessionTarget::Members(replicas(&given.replicas, &mut ports)?);
+                let replicas = replicas(&given.replicas, &mut ports)?;
+                self.ports.follow_missing(self.schema, self.switch, &replicas);
+                let target = SessionTarget::Members(replicas);
                 let length = u32::try_from(given.packet_length_bytes);
                 let truncation_bytes = length.map_err(|_| Failure::invalid("the packet length is negative"))?;
                 let class = given.class_of_service.to_be_bytes();

@@ -102,6 +102,26 @@ fn ports_are_read_in_the_form_in_which_they_were_written() {
 
 /// P4Runtime 1.5, 9.2.2, 9.2.3, 9.5.1 and 9.5.2: a port that is watched or gets copies is one of the switch.
 #[test]
+fn a_backup_stands_in_for_a_port_until_it_is_added() {
+    let rig = Rig::new();
+    let mut client = rig.primary();
+    let backup = BackupReplica { port: bytes(5), instance: 1 };
+    let later = Replica { backup_replicas: vec![backup], ..replica(99, 1) };
+    client.insert(multicast(7, vec![later, replica(6, 2)])).expect("it suits");
+    let flood = entry("hosts", vec![exact(1, [1])], action("flood", &[&[7]]));
+    client.insert(table(flood)).expect("it suits");
+    let ports = || {
+        let mut behind = rig.behind();
+        behind.sent.clear();
+        behind.receive(9, frame(1, 2, 0));
+        behind.sent.iter().map(|(port, _)| *port).collect::<Vec<_>>()
+    };
+    assert_eq!(ports(), [5, 6]);
+    rig.server.events().port(99, true);
+    eventually(|| ports() == [99, 6]);
+}
+
+#[test]
 fn ports_that_the_switch_or_the_program_cannot_have_are_refused() {
     let rig = Rig::new();
     let mut client = rig.primary();
@@ -130,7 +150,11 @@ fn ports_that_the_switch_or_the_program_cannot_have_are_refused() {
     ] {
         let watch = Watch::WatchPort(given.clone());
         let shot = table(set_of(&[action_profile_action::WatchKind::WatchPort(given.clone())]));
-        for entity in [watching(1, &[(1, watch)]), shot, session(&given), copies(&given), backed(&given)] {
+        let watchers = [watching(1, &[(1, watch)]), shot].map(|entity| (entity, expected));
+        // A replica may be for a port that is added later.
+        let of_replicas = if given == bytes(99) { Ok(()) } else { expected };
+        let replicas = [session(&given), copies(&given), backed(&given)].map(|entity| (entity, of_replicas));
+        for (entity, expected) in watchers.into_iter().chain(replicas) {
             assert_eq!(client.insert(entity.clone()), expected, "{entity:?}");
             if expected.is_ok() {
                 assert_eq!(client.delete(entity), Ok(()));
@@ -139,8 +163,9 @@ fn ports_that_the_switch_or_the_program_cannot_have_are_refused() {
     }
     // The fields that the protocol has given up.
     let old = |port| vec![Replica { port_kind: Some(replica::PortKind::EgressPort(port)), ..Default::default() }];
-    for (number, code) in [(99, Code::InvalidArgument), (512, Code::OutOfRange)] {
-        assert_eq!(client.insert(multicast(3, old(number))), Err(code));
+    for (number, code) in [(99, Code::InvalidArgument), (511, Code::InvalidArgument), (512, Code::OutOfRange)] {
+        let of_replica = if number == 99 { Ok(()) } else { Err(code) };
+        assert_eq!(client.insert(multicast(3, old(number))), of_replica);
         assert_eq!(client.insert(watching(1, &[(1, Watch::Watch(number as i32))])), Err(code));
     }
 }

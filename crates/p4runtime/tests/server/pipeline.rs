@@ -7,6 +7,7 @@ use control::message::runtime::{
     forwarding_pipeline_config::Cookie, get_forwarding_pipeline_config_request::ResponseType,
     set_forwarding_pipeline_config_request::Action, *,
 };
+use p4runtime::{NoConfig, Settings};
 use tonic::Code;
 
 fn config(text: &str, cookie: u64) -> ForwardingPipelineConfig {
@@ -51,6 +52,17 @@ fn a_switch_waits_for_a_pipeline() {
     assert_eq!(client.get_config(ResponseType::CookieOnly), Some(only(false, false)));
     assert_eq!(client.get_config(ResponseType::P4infoAndCookie), Some(only(true, false)));
     assert_eq!(client.get_config(ResponseType::DeviceConfigAndCookie), Some(only(false, true)));
+}
+
+#[test]
+fn a_switch_without_a_config_may_answer_as_bmv2() {
+    let rig = Rig::with(Settings { no_config: NoConfig::Refused, ..Settings::default() }, None);
+    let mut client = rig.primary();
+    let request = GetForwardingPipelineConfigRequest { device_id: 1, response_type: ResponseType::All.into() };
+    let status = client.runtime.block_on(client.rpc.get_forwarding_pipeline_config(request));
+    assert_eq!(status.map(drop).map_err(|status| status.code()), Err(Code::FailedPrecondition));
+    assert_eq!(set(&mut client, Action::VerifyAndCommit, Some(config(EVERYTHING, 7))), Ok(()));
+    assert_eq!(cookie(&mut client), Some(7));
 }
 
 #[test]
