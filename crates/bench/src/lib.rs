@@ -43,7 +43,7 @@ use driver::failure::Failure;
 use driver::files;
 use driver::inputs;
 use driver::options::Passes;
-use driver::stdout::{print, say};
+use driver::stdout::{print, print_line};
 use report::Record;
 use resume_log::ResumeLog;
 use runtime::{clock, core_isolation};
@@ -88,7 +88,7 @@ fn calibrated(options: &Options) -> Result<Options, Failure> {
         Some(file) => file.clone(),
         None => calibrate::at_hand(options.native.cc.as_deref())?,
     };
-    say!("machine file: {}", file.display());
+    print_line!("machine file: {}", file.display());
     if let Some(folder) = &options.out {
         // One that cannot be read is warned about where plans are made.
         if let Ok(text) = fs::read(&file) {
@@ -109,7 +109,7 @@ fn all(options: &Options) -> Result<(), Failure> {
     let cases = experiment::cases(options)?;
     let log = ResumeLog::open(options.out.as_deref(), name(options), &key(options))?;
     if log.kept() > 0 {
-        say!("{} processes of an interrupted run are taken over", log.kept());
+        print_line!("{} processes of an interrupted run are taken over", log.kept());
     }
     let heard = Scheduler::new(options, cases, log)?.run(|records| match &options.out {
         Some(folder) => write(folder, records, name(options)),
@@ -168,23 +168,28 @@ fn conclude(heard: &Heard, options: &Options) -> Result<(), Failure> {
     let is_whole = options.experiment.is_empty() && options.applications.is_empty() && options.sizes.is_empty();
     if is_whole && !options.quick && !options.sweep {
         let check = times::check(&files::cache()?)?;
-        say!("check of a program of 1,500 lines: {:.0} ms", check.as_secs_f64() * 1e3);
+        print_line!("check of a program of 1,500 lines: {:.0} ms", check.as_secs_f64() * 1e3);
         let compiled = times::compile_and_load("apps/l2l3acl/l2l3acl.p4", &Passes::default(), &options.native)?;
-        say!("l2l3acl from P4 to a loaded switch: {:.2} s", compiled.as_secs_f64());
+        print_line!("l2l3acl from P4 to a loaded switch: {:.2} s", compiled.as_secs_f64());
     }
-    heard.loads.iter().for_each(|load| say!("{load}"));
+    heard.loads.iter().for_each(|load| print_line!("{load}"));
     print(&if options.sweep { sweep::table(&heard.records) } else { table(&heard.records) })?;
-    say!("");
+    print_line!("");
     if heard.records.iter().any(report::lacks_large_pages) {
-        say!("rows marked with pages were measured without large pages throughout: every lookup costs more there");
+        print_line!(
+            "rows marked with pages were measured without large pages throughout: every lookup costs more there"
+        );
     }
     if let Some(hint) = options.machine.as_deref().and_then(calibrate::hint_of) {
-        say!("{hint}");
+        print_line!("{hint}");
     }
-    heard.notes.iter().for_each(|note| say!("note: {note}"));
-    heard.wrong.iter().for_each(|wrong| say!("wrong: {wrong}"));
+    heard.notes.iter().for_each(|note| print_line!("note: {note}"));
+    heard.wrong.iter().for_each(|wrong| print_line!("wrong: {wrong}"));
     if let Some(folder) = &options.out {
-        say!("records, table and picture: {}", folder.join(format!("{}.{{json,txt,svg}}", name(options))).display());
+        print_line!(
+            "records, table and picture: {}",
+            folder.join(format!("{}.{{json,txt,svg}}", name(options))).display()
+        );
     }
     Ok(())
 }

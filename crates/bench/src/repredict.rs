@@ -11,7 +11,7 @@ use super::variants::Subject;
 use super::workload;
 use crate::options::Options;
 use driver::failure::Failure;
-use driver::stdout::{print, say};
+use driver::stdout::{print, print_line};
 use hlir::Plan;
 use hlir::plan::Hint;
 use opt::model::Model;
@@ -32,7 +32,7 @@ pub fn run(options: &Options, file: &Path) -> Result<(), Failure> {
         super::write(folder, &records, "sweep")?;
     }
     print(&sweep::table(&records))?;
-    notes.iter().for_each(|note| say!("note: {note}"));
+    notes.iter().for_each(|note| print_line!("note: {note}"));
     Ok(())
 }
 

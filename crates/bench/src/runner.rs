@@ -14,8 +14,8 @@ use native::NativeEngine;
 use runtime::abi::Member;
 use runtime::memory::Counts;
 use runtime::{
-    Descriptor, Dpdk, DpdkMemoryPort, Group, Lane, MemoryPort, Packet, Peer, Pipeline, Settings, Switch, Trace,
-    Undisturbed, clock,
+    Descriptor, Dpdk, DpdkMemoryPort, Group, MemoryPort, Packet, Peer, Pipeline, Settings, Switch, Trace, Undisturbed,
+    WorkerPorts, clock,
 };
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ trait Carrier {
     fn lookups(&mut self) -> Option<u64>;
 }
 
-impl<R: Replay + Lane> Carrier for Switch<R> {
+impl<R: Replay + WorkerPorts> Carrier for Switch<R> {
     fn port(&mut self) -> &mut dyn Replay {
         self.lane(0).expect("no thread runs the only lane")
     }
@@ -98,7 +98,7 @@ impl<R: Replay + Lane> Carrier for Switch<R> {
     }
 }
 
-impl<R: Replay + Lane> Carrier for NativeEngine<'static, R> {
+impl<R: Replay + WorkerPorts> Carrier for NativeEngine<'static, R> {
     fn port(&mut self) -> &mut dyn Replay {
         Carrier::port(self.switch())
     }
@@ -262,7 +262,7 @@ impl Runner {
 }
 
 /// A switch with one port, ready.
-fn filled<R: Replay + Lane + native::Replay>(
+fn filled<R: Replay + WorkerPorts + native::Replay>(
     built: &Built,
     mut port: impl FnMut() -> R + Send + 'static,
     workload: &Workload,
@@ -277,7 +277,7 @@ fn filled<R: Replay + Lane + native::Replay>(
 }
 
 /// One of our programs with the workload's entries, and their number.
-pub fn engine<R: Lane + native::Replay>(
+pub fn engine<R: WorkerPorts + native::Replay>(
     programs: (&Program, &Program),
     pipeline: &Arc<Pipeline>,
     workload: &Workload,
@@ -311,7 +311,7 @@ pub fn engine<R: Lane + native::Replay>(
 }
 
 /// Gives a program by hand its entries: it has our tables, or some of its own.
-fn filled_by_hand<R: Lane>(switch: &Switch<R>, built: &Built, workload: &Workload) -> Result<u64, Failure> {
+fn filled_by_hand<R: WorkerPorts>(switch: &Switch<R>, built: &Built, workload: &Workload) -> Result<u64, Failure> {
     let pipeline = &built.pipeline;
     let peer = Peer::open(pipeline, workload.size).map_err(Failure::environment)?;
     for (number, record) in &built.defaults {

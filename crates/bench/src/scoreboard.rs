@@ -13,7 +13,7 @@ use driver::entries::Origin;
 use driver::failure::Failure;
 use driver::files;
 use driver::options::Warnings;
-use driver::stdout::say;
+use driver::stdout::print_line;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -92,7 +92,7 @@ pub fn run(options: &Options, list: &Path) -> Result<(), Failure> {
         Some(folder) => folder.clone(),
         None => files::cache()?.root().join("scoreboard"),
     };
-    say!(
+    print_line!(
         "{:<18} {:>7} {:>8} {:>8} {:>8} {:>9} {:>7} {:>7}",
         "program",
         "entries",
@@ -106,7 +106,7 @@ pub fn run(options: &Options, list: &Path) -> Result<(), Failure> {
     let (mut scores, mut records, mut failed, mut skipped) = (Vec::new(), Vec::new(), 0, Vec::new());
     for row in &rows {
         let Some(source) = find(&options.directories, &row.path) else {
-            say!("{:<18} skipped: no directory has {}", row.name, row.path.display());
+            print_line!("{:<18} skipped: no directory has {}", row.name, row.path.display());
             skipped.push(&row.name);
             continue;
         };
@@ -117,7 +117,7 @@ pub fn run(options: &Options, list: &Path) -> Result<(), Failure> {
                     let Record { case, .. } = &found[0];
                     let Score { plain, best, predicted } = score;
                     let (name, count, ratio, factor) = (&row.name, case.size, score.ratio(), score.factor());
-                    say!(
+                    print_line!(
                         "{name:<18} {scale:>7} {count:>8} {plain:>8.1} {best:>8.1} {predicted:>9.1} {ratio:>7.2} {factor:>7.2}"
                     );
                     scores.push(score);
@@ -129,7 +129,7 @@ pub fn run(options: &Options, list: &Path) -> Result<(), Failure> {
                 Err(why) => {
                     failed += 1;
                     let first = why.trim().lines().next().unwrap_or_default();
-                    say!("{:<18} {scale:>7} failed: {}", row.name, first.trim_start_matches("error: "));
+                    print_line!("{:<18} {scale:>7} failed: {}", row.name, first.trim_start_matches("error: "));
                 }
             }
         }
@@ -202,22 +202,22 @@ fn conclude(scores: &[Score], failed: usize, skipped: usize, programs: usize) ->
         let hint = "hint: name the checkouts that have them, as in make scoreboard DIRS=\"p4c ngsdn-tutorial\"";
         return Err(Failure::input(format!("none of the {programs} programs was found\n{hint}")));
     }
-    say!("");
+    print_line!("");
     let middle = |value: fn(&Score) -> f64| {
         let mut values: Vec<f64> = scores.iter().map(value).collect();
         values.sort_by(f64::total_cmp);
         values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
     };
     let worst = scores.iter().map(Score::ratio).fold(f64::NAN, f64::max);
-    say!("`ratio` is `best` of `plain`: {:.2} in the median, {worst:.2} at worst", middle(Score::ratio));
-    say!("predictions are off by a factor of {:.2} in the median", middle(Score::factor));
+    print_line!("`ratio` is `best` of `plain`: {:.2} in the median, {worst:.2} at worst", middle(Score::ratio));
+    print_line!("predictions are off by a factor of {:.2} in the median", middle(Score::factor));
     if skipped > 0 {
-        say!("{skipped} of {programs} programs were not found");
+        print_line!("{skipped} of {programs} programs were not found");
     }
     if failed == 0 {
         return Ok(());
     }
-    say!("{failed} rows failed");
+    print_line!("{failed} rows failed");
     Err(Failure::Reported)
 }
 

@@ -4,7 +4,7 @@ use driver::failure::Failure;
 use driver::files;
 use driver::machine_file::{self, default_file};
 use driver::ports;
-use driver::stdout::{print, say};
+use driver::stdout::{print, print_line};
 use measure::calibrate::{self, AtHand, MEMORY, Measured, draw, pages_of_host, size_name};
 use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine};
@@ -57,10 +57,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let picture = arguments.svg.clone().map(|named| named.unwrap_or_else(|| output.with_extension("svg")));
     check_outputs(arguments, &output, picture.as_deref())?;
     let svg = if arguments.ports.is_empty() { machine(arguments, &output)? } else { port(arguments, &output)? };
-    say!("machine file: {}", output.display());
+    print_line!("machine file: {}", output.display());
     if let Some(path) = picture {
         files::write(&path, svg.map_err(Failure::environment)?.as_bytes())?;
-        say!("curves: {}", path.display());
+        print_line!("curves: {}", path.display());
     }
     Ok(())
 }
@@ -80,12 +80,12 @@ fn check_outputs(arguments: &Arguments, output: &Path, picture: Option<&Path>) -
 /// Measures the machine, and draws what was seen.
 fn machine(arguments: &Arguments, output: &Path) -> Result<Result<String, String>, Failure> {
     let mut measured = calibrate::machine(arguments.cc.as_deref(), arguments.memory)?;
-    say!("{}", summary(&measured));
+    print_line!("{}", summary(&measured));
     if let Some(hint) = pages_of_host(&measured.machine) {
-        say!("{hint}");
+        print_line!("{hint}");
     }
     if let Some(kept) = calibrate::keep_port(&mut measured, output) {
-        say!("kept from before: {}", on_port(&kept));
+        print_line!("kept from before: {}", on_port(&kept));
     }
     calibrate::write(output, &measured.machine)?;
     if arguments.output.is_none() {
@@ -97,8 +97,8 @@ fn machine(arguments: &Arguments, output: &Path) -> Result<Result<String, String
 /// Measures an echo on the ports that were named.
 fn port(arguments: &Arguments, output: &Path) -> Result<Result<String, String>, Failure> {
     let wanted = AtHand { ports: &arguments.ports, cc: arguments.cc.as_deref(), memory: arguments.memory };
-    let (port, seen) = calibrate::port_at_hand(&wanted, output, |measured| say!("{}", summary(measured)))?;
-    say!("{}", on_port(&port));
+    let (port, seen) = calibrate::port_at_hand(&wanted, output, |measured| print_line!("{}", summary(measured)))?;
+    print_line!("{}", on_port(&port));
     Ok(draw::echo(&seen))
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 use driver::entries::{bound, compact_form, failure, keep, warn};
 use driver::failure::Failure;
 use driver::options::Source;
-use driver::stdout::{counted, say};
+use driver::stdout::{counted, print_line};
 use driver::{files, frontend};
 use interp::PORTS;
 use std::path::PathBuf;
@@ -48,13 +48,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (entries, own) = (switch.content(id).entries, table.entries.len());
         if entries > 0 {
             let own = if own == 0 { String::new() } else { format!(" ({own} of the program)") };
-            say!("{}: {}{own}", table.name, counted(entries, "entry", "entries"));
+            print_line!("{}: {}{own}", table.name, counted(entries, "entry", "entries"));
         }
     }
     match &arguments.output {
         Some(path) => {
             files::write(path, &compact_form(&program, &kept))?;
-            say!("{}: {}", path.display(), counted(kept.len() as u64, "entry", "entries"));
+            print_line!("{}: {}", path.display(), counted(kept.len() as u64, "entry", "entries"));
             Ok(())
         }
         None => Ok(()),

@@ -9,7 +9,7 @@ use driver::inputs;
 use driver::machine_file;
 use driver::options::{DescriptorKind, Native, Passes, Source};
 use driver::port_burst::PortBurst;
-use driver::stdout::{print, say};
+use driver::stdout::{print, print_line};
 use measure::calibrate;
 use measure::program::Measuring;
 use opt::Inputs;
@@ -148,6 +148,6 @@ fn conclude(arguments: &Arguments, text: &str) -> Result<(), Failure> {
     let name = arguments.source.program.with_extension("html");
     let path = Path::new(name.file_name().unwrap_or(name.as_os_str()));
     files::write(path, text.as_bytes())?;
-    say!("page: {}", path.display());
+    print_line!("page: {}", path.display());
     Ok(())
 }

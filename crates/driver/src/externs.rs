@@ -1,6 +1,6 @@
 //! `--extern`: the user's C code for the externs that no architecture defines. docs/externs.md is its manual.
 //!
-//! Sources and headers are included in what is compiled, objects and libraries are linked with it. What a program calls and no file has is said before
+//! Sources and headers are included in what is compiled, objects and libraries are linked with it. What a program calls and no file has is reported before
 //! anything is compiled, at the place where the program declares it.
 
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
     let given = native.extern_files()?;
     let needed = needed(program);
     if needed.is_empty() {
-        tell_unused(native);
+        report_unused(native);
         return Ok(Externs::default());
     }
     let mut externs = Externs { user: Some(UserCode::default()), ..Externs::default() };
@@ -69,7 +69,7 @@ pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
 }
 
 /// Reports once which files no program calls.
-fn tell_unused(native: &Native) {
+fn report_unused(native: &Native) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if !native.externs.is_empty() && !REPORTED.swap(true, Ordering::Relaxed) {
         let files: Vec<String> = native.externs.iter().map(|file| file.display().to_string()).collect();

@@ -175,9 +175,9 @@ mod tests {
 
     #[test]
     fn vectors_of_another_width_are_told() {
-        let told = |bytes, own| vectors_warning(&Machine { vector_bytes: bytes, ..Machine::default() }, own);
-        assert_eq!([told(None, 32), told(Some(32), 32)], [None, None]);
-        assert!(told(Some(32), 64).is_some_and(|text| text.contains("without the 64 of this machine's")));
-        assert!(told(Some(64), 32).is_some_and(|text| text.contains("but this machine's have 32")));
+        let warned = |bytes, own| vectors_warning(&Machine { vector_bytes: bytes, ..Machine::default() }, own);
+        assert_eq!([warned(None, 32), warned(Some(32), 32)], [None, None]);
+        assert!(warned(Some(32), 64).is_some_and(|text| text.contains("without the 64 of this machine's")));
+        assert!(warned(Some(64), 32).is_some_and(|text| text.contains("but this machine's have 32")));
     }
 }

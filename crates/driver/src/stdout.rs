@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `println!` for a reader that may be gone.
 #[macro_export]
-macro_rules! say {
+macro_rules! print_line {
     ($($text:tt)*) => { $crate::stdout::line(format_args!($($text)*)) };
 }
-pub use crate::say;
+pub use crate::print_line;
 
 /// Whether a line could not be written: the command continues, but does not succeed.
 static IS_LOST: AtomicBool = AtomicBool::new(false);

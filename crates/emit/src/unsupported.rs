@@ -36,7 +36,7 @@ struct Refused<'u> {
 }
 
 impl Refused<'_> {
-    fn say(&mut self, site: Site, message: impl AsRef<str>, hint: &str) {
+    fn report(&mut self, site: Site, message: impl AsRef<str>, hint: &str) {
         let error = Diagnostic::error(format!("the plan: {}", message.as_ref()));
         let span = self.places.get(site);
         let error = if span.is_none() { error } else { error.label(span, "") };
@@ -51,14 +51,14 @@ impl Refused<'_> {
             } else {
                 format!("write at most `batch {LARGEST_BURST}`, or a `burst`: without one, the batch is the burst")
             };
-            self.say(Site::Burst, format!("no port delivers {burst} packets at once"), &hint);
+            self.report(Site::Burst, format!("no port delivers {burst} packets at once"), &hint);
         }
     }
 
     fn packet_loop(&mut self, number: u32, lp: &Loop) {
         let site = Site::Loop(number);
         if !self.is_reached(&lp.node) {
-            return self.say(site, format!("a loop at `{}`, which no packet reaches", lp.node), "");
+            return self.report(site, format!("a loop at `{}`, which no packet reaches", lp.node), "");
         }
         if lp.vector > 1 {
             self.lanes(site, lp);
@@ -74,22 +74,22 @@ impl Refused<'_> {
     fn lanes(&mut self, site: Site, lp: &Loop) {
         if ![8, 16].contains(&lp.vector) {
             let message = format!("vectors of {} packets are not supported", lp.vector);
-            return self.say(site, message, "write `vector 8` or `vector 16`, or remove it");
+            return self.report(site, message, "write `vector 8` or `vector 16`, or remove it");
         }
         if lp.vector > lp.group {
             let message = format!("a group of {} packets is smaller than a vector of {}", lp.group, lp.vector);
-            return self.say(site, message, "write a larger group, or a smaller vector");
+            return self.report(site, message, "write a larger group, or a smaller vector");
         }
         let Some(path) = self.unit.plan.path.as_ref().filter(|path| self.first_node(path) == lp.node) else {
             let hint = "remove `vector`, or write it at the first loop on the hot path";
-            return self.say(site, format!("nothing before `{}` can be vector code", lp.node), hint);
+            return self.report(site, format!("nothing before `{}` can be vector code", lp.node), hint);
         };
         if self.unit.plan.instrument.edges {
-            return self.say(site, "vector code does not count keys", "remove `vector` or `edges`");
+            return self.report(site, "vector code does not count keys", "remove `vector` or `edges`");
         }
         if let Err(Obstacle { node, does }) = VectorStage::of(self.unit.program, &path.nodes, &path.first_cut()) {
             let message = format!("`{}` has no vector form: it {does}", self.unit.node(node).name);
-            self.say(site, message, "remove `vector`: the stage then runs packet by packet");
+            self.report(site, message, "remove `vector`: the stage then runs packet by packet");
         }
     }
 
@@ -112,10 +112,10 @@ impl Refused<'_> {
         let own = self.node(&lp.node).and_then(|node| hot_path::table_of(self.unit.program, node));
         if own.is_none_or(|own| self.unit.program.tables[own].name != table) {
             let hint = "without a hot path, a loop prefetches lines of its own node's table";
-            self.say(site, format!("`{}` does not look up `{table}`", lp.node), hint);
+            self.report(site, format!("`{}` does not look up `{table}`", lp.node), hint);
         } else if placement.is_pipelined() {
             let hint = "write `in own_loop`, or give the plan a `hot_path`";
-            self.say(site, "without a hot path, prefetches cannot be interleaved", hint);
+            self.report(site, "without a hot path, prefetches cannot be interleaved", hint);
         }
     }
 
@@ -124,17 +124,17 @@ impl Refused<'_> {
     fn packet_request(&mut self, site: Site, lp: &Loop, placement: Placement) {
         if placement.is_pipelined() {
             let hint = "write `in own_loop`";
-            return self.say(site, "prefetches of packets cannot be interleaved", hint);
+            return self.report(site, "prefetches of packets cannot be interleaved", hint);
         }
         let node = self.node(&lp.node);
         match self.unit.plan.path.as_ref().map(|path| self.first_node(path)) {
             Some(first) if first != lp.node => {
                 let hint = format!("prefetch them in the first loop, at `{first}`");
-                self.say(site, format!("the loop at `{}` is too late to prefetch packets", lp.node), &hint);
+                self.report(site, format!("the loop at `{}` is too late to prefetch packets", lp.node), &hint);
             }
             None if node.is_some_and(|node| hot_path::table_of(self.unit.program, node).is_some()) => {
                 let hint = "prefetch them in a loop that begins at a node without a lookup";
-                self.say(site, format!("the loop at `{}` has a lookup and cannot prefetch packets", lp.node), hint);
+                self.report(site, format!("the loop at `{}` has a lookup and cannot prefetch packets", lp.node), hint);
             }
             Some(_) | None => {}
         }
@@ -144,9 +144,9 @@ impl Refused<'_> {
         for (number, queue) in self.plan.queues.iter().enumerate() {
             let site = Site::Queue(number as u32);
             if !self.is_reached(&queue.node) {
-                self.say(site, format!("a queue at `{}`, which no packet reaches", queue.node), "");
+                self.report(site, format!("a queue at `{}`, which no packet reaches", queue.node), "");
             } else if self.unit.plan.path.is_none() {
-                self.say(site, "a queue without stages of a hot path is not supported", "");
+                self.report(site, "a queue without stages of a hot path is not supported", "");
             }
         }
     }

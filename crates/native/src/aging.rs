@@ -4,11 +4,11 @@ use super::{NativeEngine, table_refusal, translate};
 use control::plane::EntryKey;
 use control::{Refusal, Update};
 use hlir::{IdleTimeout, TableId};
-use runtime::Lane;
+use runtime::WorkerPorts;
 use runtime::state::Register;
 use std::sync::Arc;
 
-impl<L: Lane> NativeEngine<'_, L> {
+impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// Gives profiles the times that they begin with.
     pub(super) fn begin_aging(&self) {
         for (id, table) in self.program.tables.iter() {

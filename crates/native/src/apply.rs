@@ -6,12 +6,12 @@ use control::plane::{Cell, EntryKey, MeterRates, Replica};
 use control::store::Derived;
 use hlir::entry::EntryAction;
 use hlir::{Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
-use runtime::{Group, Lane, TableError, abi};
+use runtime::{Group, TableError, WorkerPorts, abi};
 
 /// Tokens of a meter are billionths.
 const BILLION: u128 = 1_000_000_000;
 
-impl<L: Lane> NativeEngine<'_, L> {
+impl<L: WorkerPorts> NativeEngine<'_, L> {
     pub(super) fn apply_update(&mut self, update: &Update) -> Result<(), Refusal> {
         match update {
             Update::Insert { table, entry } => self.with_sets(update, |engine| match engine.table_number(*table) {

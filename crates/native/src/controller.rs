@@ -6,9 +6,9 @@ use control::plane::EntryKey;
 use control::{Refusal, RefusalKind};
 use hlir::{NodeKind, TableId};
 use runtime::events::Punted;
-use runtime::{InjectError, Lane, ResumeError};
+use runtime::{InjectError, ResumeError, WorkerPorts};
 
-impl<L: Lane> NativeEngine<'_, L> {
+impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// Lets the program process a frame as one received by `port`.
     ///
     /// # Errors

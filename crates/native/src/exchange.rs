@@ -10,7 +10,7 @@ use control::join::Joins;
 use control::plane::EntryKey;
 use control::{Refusal, Store};
 use hlir::{Program, TableId};
-use runtime::{Counts, Lane, Pipeline, SwitchError};
+use runtime::{Counts, Pipeline, SwitchError, WorkerPorts};
 use std::sync::Arc;
 
 /// What becomes of what a controller has written.
@@ -21,7 +21,7 @@ pub enum Written {
     Kept,
 }
 
-impl<L: Lane> NativeEngine<'_, L> {
+impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// Another compilation of the same program. `compiled` is the program as `pipeline` has it.
     pub fn exchange(&mut self, compiled: &Program, pipeline: Arc<Pipeline>) -> Result<(), Refusal> {
         self.replace((self.program.clone(), Arc::new(compiled.clone())), pipeline, Written::Kept)

@@ -5,13 +5,13 @@ use control::Refusal;
 use control::join::{Call, Change, Key};
 use control::plane::{Cell, EntryKey};
 use hlir::TableId;
-use runtime::Lane;
+use runtime::WorkerPorts;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Hits and misses of a source table that hits in joint tables represent.
 pub(super) type Hits = [i64; 2];
 
-impl<L: Lane> NativeEngine<'_, L> {
+impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// Fills the joint tables from the store; what they have is removed first. To be called after entries were
     /// written past the engine.
     pub fn fill_joins(&mut self) {

@@ -21,14 +21,14 @@ use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Program, TableId};
 pub use miss::MissHandler;
 use runtime::{
-    Counts, DpdkLane, DpdkMemoryPort, Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError,
-    Trace,
+    Counts, DpdkMemoryPort, DpdkWorkerPorts, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError,
+    Trace, WorkerPorts,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A port that takes frames and returns what was sent; live ports do not.
-pub trait Replay: Lane {
+pub trait Replay: WorkerPorts {
     fn replay(&mut self, frames: &[Frame]) -> Result<(), Refusal>;
     fn take_sent(&mut self) -> Vec<Packet>;
 }
@@ -59,7 +59,7 @@ impl Replay for DpdkMemoryPort {
     }
 }
 
-impl Replay for DpdkLane {
+impl Replay for DpdkWorkerPorts {
     fn replay(&mut self, _: &[Frame]) -> Result<(), Refusal> {
         Err(Refusal::wrong("a port of the network does not replay packets".to_string()))
     }
@@ -82,7 +82,7 @@ pub fn trace_of(frames: &[Frame], room: u32) -> Result<Trace, Refusal> {
 }
 
 /// The program as its user wrote it, and as it was compiled: the optimizer may have taken objects away.
-pub struct NativeEngine<'p, L: Lane> {
+pub struct NativeEngine<'p, L: WorkerPorts> {
     program: Arc<Program>,
     compiled: Arc<Program>,
     pipeline: Arc<Pipeline>,
@@ -104,7 +104,7 @@ pub struct NativeEngine<'p, L: Lane> {
     counted: Counts,
 }
 
-impl<'p, L: Lane> NativeEngine<'p, L> {
+impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
     /// A switch with the program's own entries. `lanes` makes the ports, again at each reset.
     pub fn new(
         (program, compiled): (&Program, &Program),
@@ -203,7 +203,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         translate::record(description, name, call)
     }
 
-    /// Writes an entry to the table that packets read, past the store: for entries by the million.
+    /// Writes an entry to the table that packets read; the store does not have it. For entries by the million.
     pub fn write_entry(&self, number: usize, id: TableId, entry: &Entry) -> Result<(), Refusal> {
         let record = self.entry_record(number, id, entry)?;
         let description = &self.pipeline.description().tables[number];

@@ -5,9 +5,9 @@ use control::store::Derived;
 use control::{Refusal, Update};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, ProfileId, TableId};
-use runtime::{Lane, abi};
+use runtime::{WorkerPorts, abi};
 
-impl<L: Lane> NativeEngine<'_, L> {
+impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// What a table has for an entry: an action with its data, or the slot of a group.
     pub(super) fn entry_record(&self, number: usize, id: TableId, entry: &Entry) -> Result<Vec<u8>, Refusal> {
         let group = match entry.action {

@@ -73,7 +73,7 @@ impl Contest {
     }
 
     /// The primary controller is notified last.
-    fn tell_all(&self, device: u64, role: &str) {
+    fn notify_all(&self, device: u64, role: &str) {
         let primary = self.primary().map(|primary| primary.stream);
         let others = self.controllers.iter().filter(|controller| Some(controller.stream) != primary);
         others.chain(self.primary()).for_each(|controller| self.notify(device, role, controller));
@@ -131,7 +131,7 @@ impl Elections {
             contest.highest = election;
         }
         if wins || was_primary {
-            contest.tell_all(self.device, &name);
+            contest.notify_all(self.device, &name);
         } else if let Some(controller) = contest.controllers.last() {
             contest.notify(self.device, &name, controller);
         }
@@ -144,7 +144,7 @@ impl Elections {
         let was_primary = contest.primary().is_some_and(|primary| primary.stream == stream);
         contest.controllers.retain(|controller| controller.stream != stream);
         if was_primary {
-            contest.tell_all(self.device, role);
+            contest.notify_all(self.device, role);
         }
     }
 

@@ -4,8 +4,8 @@
 
 use crate::abi;
 use crate::compile::Descriptor;
-use crate::lane::{Connection, Lane};
 use crate::memory::{Counts, Packet, RawTrace, SentLog, Trace, packets_of};
+use crate::worker_ports::{Connection, WorkerPorts};
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
@@ -307,12 +307,12 @@ impl Dpdk {
     }
 
     /// Sets all open ports up, and gives the ports as `workers` workers serve them. Once, and again after they were closed and opened again.
-    pub fn begin(self: &Arc<Dpdk>, workers: u32) -> Result<Vec<DpdkLane>, DpdkError> {
+    pub fn begin(self: &Arc<Dpdk>, workers: u32) -> Result<Vec<DpdkWorkerPorts>, DpdkError> {
         // SAFETY: plain numbers.
         checked(|error| unsafe { (self.layer().begin)(workers, error) })?;
         // SAFETY: there are that many lanes now.
         Ok((0..workers)
-            .map(|worker| DpdkLane { dpdk: self.clone(), raw: unsafe { (self.layer().lane)(worker) } })
+            .map(|worker| DpdkWorkerPorts { dpdk: self.clone(), raw: unsafe { (self.layer().lane)(worker) } })
             .collect())
     }
 
@@ -416,15 +416,15 @@ fn checked(call: impl FnOnce(*mut c_char) -> c_int) -> Result<(), DpdkError> {
 }
 
 /// The ports that one worker serves.
-pub struct DpdkLane {
+pub struct DpdkWorkerPorts {
     dpdk: Arc<Dpdk>,
     raw: *mut RawLane,
 }
 
 // SAFETY: a lane is used by the thread that owns it.
-unsafe impl Send for DpdkLane {}
+unsafe impl Send for DpdkWorkerPorts {}
 
-impl DpdkLane {
+impl DpdkWorkerPorts {
     /// From the next run on, so many packets are taken from a port at once, at most; 0: as many as the pipeline takes.
     pub fn limit(&mut self, packets: u32) {
         // SAFETY: the lane is not running: it is borrowed.
@@ -432,7 +432,7 @@ impl DpdkLane {
     }
 }
 
-impl Lane for DpdkLane {
+impl WorkerPorts for DpdkWorkerPorts {
     fn connect(&mut self) -> Connection {
         let layer = self.dpdk.layer();
         Connection {
@@ -512,7 +512,7 @@ impl DpdkMemoryPort {
     }
 }
 
-impl Lane for DpdkMemoryPort {
+impl WorkerPorts for DpdkMemoryPort {
     fn connect(&mut self) -> Connection {
         let layer = self.dpdk.layer();
         Connection {

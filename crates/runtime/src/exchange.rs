@@ -13,16 +13,16 @@ use crate::control::Bound;
 use crate::counted::{Carried, Counted, Moves};
 use crate::error::SwitchError;
 use crate::generation::{Generation, Next, fill};
-use crate::lane::Lane;
 use crate::pipeline::Pipeline;
 use crate::state::GroupTable;
 use crate::switch::Switch;
 use crate::tables::Table;
 use crate::worker::Worker;
+use crate::worker_ports::WorkerPorts;
 use std::sync::Arc;
 use std::time::Duration;
 
-impl<L: Lane> Switch<L> {
+impl<L: WorkerPorts> Switch<L> {
     /// Puts another compilation of the program in the place of this pipeline, while packets flow. Tables, counters, registers and meters with equal
     /// descriptions stay as they are, but tables that share an array, and the cells of entries of new tables. `reload` is given the numbers of the tables
     /// that are new, and fills them before any packet comes to them.

@@ -2,8 +2,8 @@
 
 use crate::abi;
 use crate::compile::Descriptor;
-use crate::lane::{Connection, Lane};
 use crate::region::Region;
+use crate::worker_ports::{Connection, WorkerPorts};
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -340,7 +340,7 @@ impl MemoryPort {
     }
 }
 
-impl Lane for MemoryPort {
+impl WorkerPorts for MemoryPort {
     fn connect(&mut self) -> Connection {
         Connection {
             descriptor: Descriptor::Own,

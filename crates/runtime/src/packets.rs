@@ -1,9 +1,9 @@
 //! Packets of the control plane: those that it hands to a worker as if they were received, and those that the program sends to its port.
 
 use crate::events::{Punted, saved_parts};
-use crate::lane::Lane;
 use crate::switch::Switch;
 use crate::worker::Worker;
+use crate::worker_ports::WorkerPorts;
 use std::fmt;
 
 /// Why a packet of the control plane is not taken.
@@ -52,7 +52,7 @@ impl std::error::Error for ResumeError {}
 /// The worker that processes packets of the control plane: one, so that they keep their order.
 const WORKER: usize = 0;
 
-impl<L: Lane> Switch<L> {
+impl<L: WorkerPorts> Switch<L> {
     /// Lets a worker process a packet as if it were received by `port`, behind the burst that it is in, or when it runs next.
     pub fn inject(&mut self, port: u32, bytes: &[u8]) -> Result<(), InjectError> {
         let worker = &self.workers[WORKER];

@@ -10,12 +10,12 @@ use crate::counts::Counts;
 use crate::error::SwitchError;
 use crate::events::{Event, Lost};
 use crate::generation::{Generation, Next, fill};
-use crate::lane::{Connection, Lane};
 use crate::pipeline::{Description, Pipeline};
 use crate::quiescent::Readers;
 use crate::state::State;
 use crate::tables::Table;
 use crate::worker::{Worker, worker_seed};
+use crate::worker_ports::{Connection, WorkerPorts};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
@@ -30,7 +30,7 @@ pub struct Settings {
 }
 
 /// See the module.
-pub struct Switch<L: Lane> {
+pub struct Switch<L: WorkerPorts> {
     pub(crate) current: Generation,
     /// What the workers are to change over to.
     pub(crate) next: Option<Next>,
@@ -53,13 +53,13 @@ struct Run {
 // SAFETY: while the thread runs, other threads use the worker only to read its counts.
 unsafe impl Send for Run {}
 
-impl<L: Lane> Switch<L> {
+impl<L: WorkerPorts> Switch<L> {
     /// A switch with one worker for each lane.
     pub fn new(pipeline: Arc<Pipeline>, mut lanes: Vec<L>, settings: Settings) -> Result<Switch<L>, SwitchError> {
         let readers = Arc::new(Readers::new(lanes.len()));
         crate::unmap::register(&readers);
         let description = pipeline.description();
-        let connections: Vec<Connection> = lanes.iter_mut().map(Lane::connect).collect();
+        let connections: Vec<Connection> = lanes.iter_mut().map(WorkerPorts::connect).collect();
         check_descriptors(&pipeline, &connections)?;
         let make = |(id, connection)| Worker::new(id as u32, settings.ports, settings.seed, connection);
         let mut workers: Vec<Worker> = connections.iter().enumerate().map(make).collect();
@@ -309,7 +309,7 @@ fn check_descriptors(pipeline: &Pipeline, connections: &[Connection]) -> Result<
     }
 }
 
-impl<L: Lane> Drop for Switch<L> {
+impl<L: WorkerPorts> Drop for Switch<L> {
     fn drop(&mut self) {
         self.stop();
         self.detach();

@@ -2,8 +2,8 @@
 
 use crate::abi;
 use crate::control::{Control, Host};
-use crate::lane::Connection;
 use crate::region::Region;
+use crate::worker_ports::Connection;
 use std::ffi::c_void;
 
 /// Packets that fit the arrays of what is sent and what is freed.

@@ -13,12 +13,13 @@ mod stream;
 mod tables;
 
 use crate::run::live::Built;
+use crate::run::port_numbers::PortNumbers;
 use crate::run::pushed::{self, Builder};
 use clap::builder::PossibleValuesParser;
 use client::Ids;
 use driver::failure::Failure;
 use driver::options::{Native, Passes, Source};
-use driver::stdout::say;
+use driver::stdout::print_line;
 use hlir::plan::Descriptor;
 use report::Records;
 use rig::Rig;
@@ -110,7 +111,7 @@ fn builder(native: &Native) -> Builder {
         burst: None,
         descriptor: Descriptor::Own,
         given: None,
-        ports: Vec::new(),
+        ports: PortNumbers::new(0..=rig::CPU_PORT),
     }
 }
 
@@ -131,7 +132,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for (name, measure) in MEASURES.into_iter().filter(|(name, _)| is_wanted(name)) {
         let mut records = Records::of(name);
         measure(&bench, &mut records)?;
-        records.all.iter().for_each(|record| say!("{}", report::line(record)));
+        records.all.iter().for_each(|record| print_line!("{}", report::line(record)));
         all.extend(records.all);
     }
     arguments.out.as_deref().map_or(Ok(()), |folder| report::write(folder, &all))

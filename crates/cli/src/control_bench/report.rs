@@ -1,7 +1,7 @@
 //! What was measured: a line for each number, with its goal.
 
 use driver::failure::Failure;
-use driver::stdout::say;
+use driver::stdout::print_line;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -115,7 +115,7 @@ pub fn write(folder: &Path, records: &[Record]) -> Result<(), Failure> {
     let json = Value::Array(records.iter().map(json_of).collect());
     std::fs::write(folder.join("control.txt"), table).map_err(failed)?;
     std::fs::write(folder.join("control.json"), format!("{json:#}\n")).map_err(failed)?;
-    say!("written: {}, control.txt and control.json", folder.display());
+    print_line!("written: {}, control.txt and control.json", folder.display());
     Ok(())
 }
 

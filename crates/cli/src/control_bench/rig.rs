@@ -3,7 +3,6 @@
 use crate::run::controller::{Controller, config_of};
 use crate::run::live::{Built, Live, Shared};
 use crate::run::misses::Misses;
-use crate::run::port_numbers::PortNumbers;
 use crate::run::pushed::Builder;
 use crate::run::relay::Relay;
 use crate::run::requests::ControlThread;
@@ -93,13 +92,8 @@ impl Rig {
         let mut live = Live::new(vec![MemoryPort::new(BUFFERS)], settings, Some(CPU_PORT));
         live.begin(built)?;
         let switch = Shared::new(live);
-        let target = Controller {
-            switch: switch.clone(),
-            builder,
-            cpu_port: Some(CPU_PORT),
-            control: ControlThread::default(),
-            ports: PortNumbers::new(0..=CPU_PORT),
-        };
+        let target =
+            Controller { switch: switch.clone(), builder, cpu_port: Some(CPU_PORT), control: ControlThread::default() };
         let addresses = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
         let settings = p4runtime::Settings { addresses, cpu_port: Some(CPU_PORT), ..p4runtime::Settings::default() };
         let running = Some((built.program.clone(), config_of(&built.program)));
@@ -156,7 +150,7 @@ impl Rig {
     }
 
     /// How often something was reported, by the name of its count.
-    pub fn told(&self, name: &str) -> u64 {
+    pub fn counted(&self, name: &str) -> u64 {
         self.relay.lock().unwrap_or_else(PoisonError::into_inner).counts.get(name).copied().unwrap_or(0)
     }
 

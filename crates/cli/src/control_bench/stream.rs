@@ -103,11 +103,11 @@ pub fn resume(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
         client.send(stream_message_request::Update::Packet(PacketOut { payload, metadata: Vec::new() }));
     }
     // The messages of the misses come meanwhile; a client has to read them.
-    let mut told = 0u32;
-    let waiting = |rig: &super::rig::Rig| rig.told(crate::run::relay::PUNTED) as u32;
-    while begin.elapsed() < 20 * TIMEOUT && (waiting(&rig) < packets || told < packets) {
+    let mut reported = 0u32;
+    let waiting = |rig: &super::rig::Rig| rig.counted(crate::run::relay::PUNTED) as u32;
+    while begin.elapsed() < 20 * TIMEOUT && (waiting(&rig) < packets || reported < packets) {
         match client.next(Duration::from_millis(100))? {
-            Some(Message::Other(_)) => told += 1,
+            Some(Message::Other(_)) => reported += 1,
             Some(_) => {}
             None if waiting(&rig) >= packets => break,
             None => {}
@@ -126,8 +126,8 @@ pub fn resume(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
     let seconds = begin.elapsed().as_secs_f64();
     let lost = u64::from(packets) - rig.counter("resumed").min(u64::from(packets));
     records.note("packets out, until all wait", f64::from(packets) / out, "/s");
-    let untold = packets - told.min(packets);
-    records.at_most("packets of which the controller was not told", f64::from(untold), "", 0.0);
+    let unreported = packets - reported.min(packets);
+    records.at_most("packets not reported to the controller", f64::from(unreported), "", 0.0);
     records.note("packets resumed", f64::from(packets) / seconds, "/s");
     records.at_most("packets that were not resumed", lost as f64, "", 0.0);
     records.at_most("packets out of order in their flow", rig.counter("disordered") as f64, "", 0.0);

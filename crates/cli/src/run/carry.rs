@@ -4,7 +4,7 @@ use super::account::Account;
 use super::requests::Request;
 use super::{Arguments, LOOK, Port, Running, dump, report, summary};
 use driver::failure::Failure;
-use driver::stdout::say;
+use driver::stdout::print_line;
 use runtime::{Link, interrupt};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ const IDLE_POLLS: u64 = 64;
 struct Times {
     looked: Duration,
     packet: Duration,
-    told: Duration,
+    printed: Duration,
     aged: Duration,
 }
 
@@ -30,7 +30,7 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
     let limit = arguments.duration.map(Duration::from_secs_f64);
     running.links = links(running);
     running.relay.switch.lock().start();
-    tell_ready(arguments, running);
+    report_ready(arguments, running);
     let (start, mut seen, mut times, mut failed) = (Instant::now(), 0, Times::default(), None);
     loop {
         std::thread::sleep(LOOK);
@@ -61,17 +61,17 @@ fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut
         times.aged = now;
     }
     let every = arguments.stats.map(Duration::from_secs_f64);
-    if every.is_some_and(|every| now >= times.told + every) {
+    if every.is_some_and(|every| now >= times.printed + every) {
         let account = Account::of(running);
         if arguments.json {
-            say!("{}", summary::json(&account, None))
+            print_line!("{}", summary::json(&account, None))
         } else {
             summary::line(&account, now)
         }
-        times.told = now;
+        times.printed = now;
     }
     if interrupt::take_counts() {
-        running.tell(arguments);
+        running.report(arguments);
     }
     answer(running, arguments.controllers.cpu_port);
 }
@@ -100,7 +100,7 @@ fn links(running: &Running) -> BTreeMap<u16, (Link, bool)> {
 }
 
 /// Reports that packets are carried from now on, and between which ports.
-fn tell_ready(arguments: &Arguments, running: &Running) {
+fn report_ready(arguments: &Arguments, running: &Running) {
     if arguments.bmv2_lines {
         return arguments.controllers.print_as_bmv2(&running.ports, &running.server, running.thrift.as_ref());
     }
@@ -113,7 +113,7 @@ fn tell_ready(arguments: &Arguments, running: &Running) {
     };
     let ports = running.ports.iter().map(port).collect::<Vec<String>>().join(", ");
     let ports = if ports.is_empty() { "no ports".to_string() } else { format!("ports {ports}") };
-    let controllers = arguments.controllers.said(&running.server, running.thrift.as_ref());
+    let controllers = arguments.controllers.described(&running.server, running.thrift.as_ref());
     let waits = if running.relay.switch.lock().engine().is_none() { "; waiting for a pipeline" } else { "" };
     eprintln!("ready: {ports}; entries {}; workers {}{controllers}{waits}", running.entries, running.workers);
 }
@@ -143,11 +143,11 @@ fn watch(running: &mut Running) {
 
 impl Running {
     /// All counts, as they are.
-    pub fn tell(&mut self, arguments: &Arguments) -> Account {
+    pub fn report(&mut self, arguments: &Arguments) -> Account {
         let account = Account::of(self);
         let dump = if arguments.dump { self.relay.switch.lock().engine().map(dump::objects) } else { None };
         if arguments.json {
-            say!("{}", summary::json(&account, dump.as_deref().map(dump::json)));
+            print_line!("{}", summary::json(&account, dump.as_deref().map(dump::json)));
         } else {
             summary::print(&account);
             dump::print(dump.as_deref().unwrap_or_default());

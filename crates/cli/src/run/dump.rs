@@ -1,7 +1,7 @@
 //! `--dump`: what packets have changed. Counters, meters and registers, cell by cell; cells at zero are left out.
 
 use super::live::Engine;
-use driver::stdout::say;
+use driver::stdout::print_line;
 use hlir::Match;
 use native::{Replay, translate};
 use num_bigint::BigUint;
@@ -81,18 +81,18 @@ fn match_text(found: &Match) -> String {
 pub fn print(objects: &[Object]) {
     for object in objects {
         let rest = if object.cells.is_empty() { ": all zero" } else { "" };
-        say!("{} {}{rest}", object.kind, object.name);
+        print_line!("{} {}{rest}", object.kind, object.name);
         for (cell, content) in &object.cells {
             match content {
-                Content::Counter(value) => say!("  {cell}  {} packets, {} bytes", value.packets, value.bytes),
-                Content::Meter { cell: meter, unit } => say!(
+                Content::Counter(value) => print_line!("  {cell}  {} packets, {} bytes", value.packets, value.bytes),
+                Content::Meter { cell: meter, unit } => print_line!(
                     "  {cell}  committed {} {unit} per second, burst {}; peak {} {unit} per second, burst {}",
                     meter.committed_rate,
                     meter.committed_burst,
                     meter.peak_rate,
                     meter.peak_burst
                 ),
-                Content::Register(value) => say!("  {cell}  {value:#x}"),
+                Content::Register(value) => print_line!("  {cell}  {value:#x}"),
             }
         }
     }

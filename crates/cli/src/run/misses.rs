@@ -17,7 +17,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 const NO_ROOM: &str = "dropped: too many packets waited for the controller";
 const NO_ANSWER: &str = "dropped: the controller wrote nothing for the packet";
-const NOT_TOLD: &str = "dropped: no controller took the message of the packet in time";
+const NOT_REPORTED: &str = "dropped: no controller took the message of the packet in time";
 /// How often packets are looked through for those that have waited too long.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -30,7 +30,7 @@ struct Waiting {
     /// A version of the store that the packet's lookup has seen, or a later one.
     seen: u64,
     /// The table of which controllers are still to be notified.
-    untold: Option<TableId>,
+    unreported: Option<TableId>,
 }
 
 /// See the module.
@@ -42,7 +42,7 @@ pub struct Misses {
     looked: Instant,
     waiting: VecDeque<Waiting>,
     /// Behind so many of them, controllers are still to be notified.
-    told: usize,
+    reported: usize,
     /// Whose tables they missed in.
     program: Option<Arc<Program>>,
     /// The store's version before punted packets were last taken, and before that.
@@ -54,7 +54,7 @@ impl Misses {
     pub fn new(handler: Option<Box<dyn MissHandler>>) -> Misses {
         let begun = Instant::now();
         let waiting = VecDeque::new();
-        Misses { handler, begun, looked: begun, waiting, told: 0, program: None, taken: 0, taken_before: 0 }
+        Misses { handler, begun, looked: begun, waiting, reported: 0, program: None, taken: 0, taken_before: 0 }
     }
 
     fn now(&self) -> u64 {
@@ -69,7 +69,7 @@ impl<L: Replay> Relay<L> {
         let program = engine.program();
         if !self.misses.program.as_ref().is_some_and(|known| Arc::ptr_eq(known, &program)) {
             // Packets of an earlier program are dropped when they are looked up again. No controller is notified of its tables.
-            self.misses.waiting.iter_mut().for_each(|waiting| waiting.untold = None);
+            self.misses.waiting.iter_mut().for_each(|waiting| waiting.unreported = None);
             self.misses.program = Some(program);
         }
         self.misses.taken_before = std::mem::replace(&mut self.misses.taken, engine.store().version());
@@ -93,23 +93,23 @@ impl<L: Replay> Relay<L> {
             }
             self.count(REFUSED, 1);
         }
-        let untold = missed.filter(|_| self.misses.handler.is_none());
-        self.misses.waiting.push_back(Waiting { punted, seen: self.misses.taken_before, untold });
+        let unreported = missed.filter(|_| self.misses.handler.is_none());
+        self.misses.waiting.push_back(Waiting { punted, seen: self.misses.taken_before, unreported });
     }
 
     /// Notifies controllers of packets that wait, in their order, as many as they can take now: no message is lost while its packet waits.
-    pub fn tell_misses(&mut self) {
+    pub fn report_misses(&mut self) {
         let misses = &mut self.misses;
-        if misses.told == misses.waiting.len() {
+        if misses.reported == misses.waiting.len() {
             return;
         }
         let Some(room) = self.controllers.packet_room() else { return };
         // Half of the room is for packets that are not misses.
-        let end = misses.waiting.len().min(misses.told + room.div_ceil(2));
-        let waiting = misses.waiting.range_mut(misses.told..end);
-        let told = waiting.filter_map(|waiting| Some((waiting.untold.take()?, waiting.punted.packet.clone())));
-        self.controllers.misses(told.collect());
-        misses.told = end;
+        let end = misses.waiting.len().min(misses.reported + room.div_ceil(2));
+        let waiting = misses.waiting.range_mut(misses.reported..end);
+        let reported = waiting.filter_map(|waiting| Some((waiting.unreported.take()?, waiting.punted.packet.clone())));
+        self.controllers.misses(reported.collect());
+        misses.reported = end;
     }
 
     /// Lets packets go on if a controller has written since they were looked up, in their order.
@@ -125,13 +125,14 @@ impl<L: Replay> Relay<L> {
             self.misses.looked = Instant::now();
             let (now, before) = (self.misses.now(), self.misses.waiting.len());
             let is_young = |waiting: &Waiting| now.saturating_sub(waiting.punted.mark) <= LONGEST.as_nanos() as u64;
-            let untold =
-                self.misses.waiting.iter().filter(|waiting| !is_young(waiting) && waiting.untold.is_some()).count();
-            let told = self.misses.waiting.iter().take(self.misses.told).filter(|waiting| is_young(waiting)).count();
+            let unreported =
+                self.misses.waiting.iter().filter(|waiting| !is_young(waiting) && waiting.unreported.is_some()).count();
+            let reported =
+                self.misses.waiting.iter().take(self.misses.reported).filter(|waiting| is_young(waiting)).count();
             self.misses.waiting.retain(is_young);
-            self.misses.told = told;
-            self.count(NOT_TOLD, untold as u64);
-            self.count(NO_ANSWER, (before - self.misses.waiting.len() - untold) as u64);
+            self.misses.reported = reported;
+            self.count(NOT_REPORTED, unreported as u64);
+            self.count(NO_ANSWER, (before - self.misses.waiting.len() - unreported) as u64);
         }
     }
 
@@ -140,12 +141,12 @@ impl<L: Replay> Relay<L> {
         let version = engine.store().version();
         while self.misses.waiting.front().is_some_and(|waiting| waiting.seen != version) {
             let Some(waiting) = self.misses.waiting.pop_front() else { return };
-            self.misses.told = self.misses.told.saturating_sub(1);
+            self.misses.reported = self.misses.reported.saturating_sub(1);
             match engine.resume(&waiting.punted) {
                 Ok(()) => self.count(RESUMED, 1),
                 Err(refusal) if refusal.kind == RefusalKind::Full => {
                     // The rest goes on when the worker has taken these.
-                    self.misses.told += usize::from(waiting.untold.is_none());
+                    self.misses.reported += usize::from(waiting.unreported.is_none());
                     self.misses.waiting.push_front(waiting);
                     return;
                 }

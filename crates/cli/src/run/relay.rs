@@ -5,7 +5,7 @@
 use super::live::{Engine, Shared};
 use super::misses::Misses;
 use control::DataPlane as _;
-use driver::stdout::say;
+use driver::stdout::print_line;
 use native::Replay;
 use p4runtime::Events;
 use runtime::Event;
@@ -34,9 +34,9 @@ impl<L: Replay> Relay<L> {
 
     /// Takes all that waits. An assertion that did not hold ends the switch, by this sentence.
     pub fn turn(&mut self) -> Option<String> {
-        self.tell_packets();
+        self.send_packets();
         let failed = self.listen();
-        self.tell_misses();
+        self.report_misses();
         self.resume_packets();
         failed
     }
@@ -48,7 +48,7 @@ impl<L: Replay> Relay<L> {
     }
 
     /// Sends controllers their packets.
-    fn tell_packets(&mut self) {
+    fn send_packets(&mut self) {
         // What controllers cannot take waits in the worker's queue; what finds that full costs nothing.
         let room = self.controllers.packet_room();
         let shared = self.switch.clone();
@@ -100,7 +100,7 @@ impl<L: Replay> Relay<L> {
                     *digests.entry(digest).or_default() += 1;
                 }
                 Event::Log { format, values, widths } => {
-                    say!("{}", native::log_line(&format, &values, &widths));
+                    print_line!("{}", native::log_line(&format, &values, &widths));
                     self.count("log lines", 1);
                 }
                 Event::Fail { text } => {

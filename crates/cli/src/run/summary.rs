@@ -3,14 +3,14 @@
 use super::Running;
 use super::account::Account;
 use driver::ports::{Device, Port};
-use driver::stdout::{counted, say};
+use driver::stdout::{counted, print_line};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// One line while it runs.
 pub fn line(account: &Account, now: Duration) {
     let missed: u64 = account.ports.iter().map(|port| port.counts.missed).sum();
-    say!(
+    print_line!(
         "{:8.1} s  in {}  out {}  dropped {}  not sent {}  missed {missed}",
         now.as_secs_f64(),
         account.received,
@@ -33,20 +33,20 @@ pub fn print_end(account: &Account, running: &Running) {
     print_speed(account);
     for port in &running.ports {
         if let Some(path) = port.output() {
-            say!("port {} wrote {}", port.number, path.display());
+            print_line!("port {} wrote {}", port.number, path.display());
         }
     }
     print_gains(running);
 }
 
 fn print_ports(account: &Account) {
-    say!(
+    print_line!(
         "port      packets in        bytes in     packets out       bytes out     missed   errors   not sent  link  device"
     );
     for port in account.ports.iter().chain(&account.removed) {
         let counts = &port.counts;
         let (received, sent) = (counts.received, counts.sent);
-        say!(
+        print_line!(
             "{:<4} {received:>15} {:>15} {sent:>15} {:>15} {:>10} {:>8} {:>10}  {:<4}  {}",
             port.number,
             counts.received_bytes,
@@ -61,31 +61,31 @@ fn print_ports(account: &Account) {
 }
 
 fn print_drops(account: &Account) {
-    say!("dropped {}", account.dropped());
+    print_line!("dropped {}", account.dropped());
     for (reason, count) in &account.drops {
-        say!("  {count:>10}  {reason}");
+        print_line!("  {count:>10}  {reason}");
     }
     if account.nowhere > 0 {
-        say!("not sent {}: the program sent them to ports without a device", account.nowhere);
+        print_line!("not sent {}: the program sent them to ports without a device", account.nowhere);
     }
 }
 
 fn print_tables(account: &Account) {
     if !account.tables.is_empty() {
-        say!("table                             entries            hits          misses");
+        print_line!("table                             entries            hits          misses");
     }
     for table in &account.tables {
-        say!("{:<28} {:>12} {:>15} {:>15}", table.name, table.entries, table.hits, table.misses);
+        print_line!("{:<28} {:>12} {:>15} {:>15}", table.name, table.entries, table.hits, table.misses);
     }
     for (name, count) in &account.events {
-        say!("{name}: {count}");
+        print_line!("{name}: {count}");
     }
 }
 
 /// Where each packet has gone: `in + copies = out + dropped + not sent`.
 fn print_balance(account: &Account) {
     let punted = if account.punted > 0 { format!(" + to the controller {}", account.punted) } else { String::new() };
-    say!(
+    print_line!(
         "balance: in {} + copies {} = out {} + dropped {} + not sent {}{punted}",
         account.received,
         account.copies(),
@@ -98,26 +98,28 @@ fn print_balance(account: &Account) {
 fn print_speed(account: &Account) {
     if account.entries > 0 {
         let entries = counted(account.entries, "entry", "entries");
-        say!("{entries} loaded in {:.2} s", account.load_time.as_secs_f64());
+        print_line!("{entries} loaded in {:.2} s", account.load_time.as_secs_f64());
     }
     if let Some(rate) = account.rate() {
         let seconds = account.busy.as_secs_f64();
         let packets = counted(account.received, "packet", "packets");
-        say!("{packets} in {seconds:.3} s with traffic: {rate:.0} packets per second");
+        print_line!("{packets} in {seconds:.3} s with traffic: {rate:.0} packets per second");
     }
 }
 
 /// What this run did without, and what having it would do.
 fn print_gains(running: &Running) {
     if !running.opening.dpdk.has_huge_pages() {
-        say!("note: no huge pages, so packet buffers are on 4 kB pages: each costs a TLB entry of its own.");
-        say!("      `echo 256 > /proc/sys/vm/nr_hugepages` (root) spares those misses, and lets NICs do DMA.");
+        print_line!("note: no huge pages, so packet buffers are on 4 kB pages: each costs a TLB entry of its own.");
+        print_line!("      `echo 256 > /proc/sys/vm/nr_hugepages` (root) spares those misses, and lets NICs do DMA.");
     }
     if !running.ports.is_empty() && running.ports.iter().all(Port::ends) {
-        say!("note: captures are read and written by system calls, which bounds the packets per second above;");
-        say!("      a NIC bound to vfio-pci (root; --port 0=0000:01:00.0) is polled without any.");
+        print_line!("note: captures are read and written by system calls, which bounds the packets per second above;");
+        print_line!("      a NIC bound to vfio-pci (root; --port 0=0000:01:00.0) is polled without any.");
     } else if running.ports.iter().any(|port| matches!(port.device, Device::Interface(_))) {
-        say!("note: interfaces go through the kernel (packet sockets); a NIC bound to vfio-pci (root) does not.");
+        print_line!(
+            "note: interfaces go through the kernel (packet sockets); a NIC bound to vfio-pci (root) does not."
+        );
     }
 }
 

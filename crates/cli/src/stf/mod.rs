@@ -12,7 +12,7 @@ use driver::files;
 use driver::frontend::{self, Loaded};
 use driver::inputs;
 use driver::options::{DescriptorKind, EngineKind, Native, Passes, Source};
-use driver::stdout::say;
+use driver::stdout::print_line;
 use hlir::Program;
 use hlir::facts::Assumption;
 use interp::PORTS;
@@ -157,7 +157,10 @@ fn run_native(
     }
 }
 
-fn write_profile<L: runtime::Lane>(arguments: &Arguments, engine: &mut NativeEngine<'_, L>) -> Result<(), Failure> {
+fn write_profile<L: runtime::WorkerPorts>(
+    arguments: &Arguments,
+    engine: &mut NativeEngine<'_, L>,
+) -> Result<(), Failure> {
     let Some(path) = &arguments.profile_out else { return Ok(()) };
     let counts = engine.counts();
     inputs::write_profile(path, engine.switch().pipeline().description(), &counts)
@@ -214,9 +217,9 @@ fn run_files(
         engine.set_seed(0);
         if let Err(lines) = run_file(file, arguments.burst, program, engine) {
             failed += 1;
-            say!("{}: failed: {}", file.display(), lines.join("\n  "));
+            print_line!("{}: failed: {}", file.display(), lines.join("\n  "));
         } else {
-            say!("{}: passed", file.display());
+            print_line!("{}: passed", file.display());
         }
     }
     if failed == 0 { Ok(()) } else { Err(Failure::Reported) }
@@ -235,7 +238,7 @@ fn run_file(path: &Path, burst: u32, program: &Program, engine: &mut dyn DataPla
     let commands = stf::parse(&text).map_err(placed)?;
     let report = stf::run(program, &commands, engine, burst as usize).map_err(placed)?;
     entries::warn(path, &report.warnings);
-    report.notes.iter().for_each(|note| say!("{}: note: {note}", path.display()));
-    report.printed.iter().for_each(|line| say!("{}: {line}", path.display()));
+    report.notes.iter().for_each(|note| print_line!("{}: note: {note}", path.display()));
+    report.printed.iter().for_each(|line| print_line!("{}: {line}", path.display()));
     if report.passed() { Ok(()) } else { Err(placed(report.failures)) }
 }

@@ -7,7 +7,7 @@ use control::{Refusal, RefusalKind};
 use driver::entries;
 use driver::failure::Failure;
 use driver::packets::{self, Packets};
-use driver::stdout::say;
+use driver::stdout::print_line;
 use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
 use interp::PORTS;
@@ -71,7 +71,7 @@ pub fn run(
     for table in keep_those_with_room(&mut writes, &configured, engine).map_err(refused)? {
         let entries = writes.iter().filter(|write| matches!(write, Write::Insert(of, _) if *of == table)).count();
         let name = &program.tables[table].name;
-        say!("{}: note: table `{name}` is full with {entries} random entries", path.display());
+        print_line!("{}: note: table `{name}` is full with {entries} random entries", path.display());
     }
     let configure = |engine: &mut dyn DataPlane| {
         configured(engine)?;
@@ -85,10 +85,10 @@ pub fn run(
     bar.finish_and_clear();
     match done {
         Ok(summary) => {
-            summary.notes.iter().for_each(|note| say!("{}: note: {note}", path.display()));
+            summary.notes.iter().for_each(|note| print_line!("{}: note: {note}", path.display()));
             let (packets, outputs, drops) = (summary.packets, summary.outputs, summary.drops);
-            say!("{}: passed", path.display());
-            say!(
+            print_line!("{}: passed", path.display());
+            print_line!(
                 "{packets} packets, {outputs} sent, {drops} dropped, {} hits, {} misses: both engines agree, with {} packets at each \
                  of the bursts 1, 7, 32 and 64",
                 summary.hits,
@@ -98,7 +98,7 @@ pub fn run(
             Ok(())
         }
         Err(stf::trace::Failure::Difference(difference)) => {
-            say!("{}: failed: the engines differ {difference}", path.display());
+            print_line!("{}: failed: the engines differ {difference}", path.display());
             Err(Failure::Reported)
         }
         Err(stf::trace::Failure::Refusal(refusal)) => Err(Failure::refusal(path.display(), &refusal)),
@@ -181,7 +181,7 @@ fn capture(path: &Path) -> Result<Vec<Sample>, Failure> {
     samples.retain(|sample| sample.bytes.len() <= longest as usize);
     if let left @ 1.. = all - samples.len() {
         let message = "left out, since a buffer has no room for them: capture without segmentation offload";
-        say!("{}: note: {left} of {all} packets have more than {longest} bytes: {message}", path.display());
+        print_line!("{}: note: {left} of {all} packets have more than {longest} bytes: {message}", path.display());
     }
     Ok(samples)
 }

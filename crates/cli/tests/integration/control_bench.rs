@@ -72,8 +72,8 @@ fn a_controller_that_reads_late_is_told_of_every_packet_that_waits() {
         bacus().args(["bench", "control", "--only", "resume", "--entries", "500000"]).output().expect("it starts");
     let table = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let untold = table.lines().find(|line| line.contains("packets of which the controller was not told"));
-    assert!(untold.is_some_and(|line| line.ends_with("met")), "{table}");
+    let unreported = table.lines().find(|line| line.contains("packets not reported to the controller"));
+    assert!(unreported.is_some_and(|line| line.ends_with("met")), "{table}");
     assert!(!table.contains("missed"), "{table}");
 }
 

@@ -9,7 +9,7 @@ use crate::samples::Samples;
 use driver::failure::Failure;
 use driver::files;
 use driver::ports::{self, Port};
-use runtime::{Compiler, Descriptor, Dpdk, DpdkLane, DpdkSettings, Pipeline, Settings, Switch, core_isolation};
+use runtime::{Compiler, Descriptor, Dpdk, DpdkSettings, DpdkWorkerPorts, Pipeline, Settings, Switch, core_isolation};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -57,7 +57,7 @@ pub struct Bench<'p> {
 /// The ports, open, and the echo on them.
 struct Running<'p> {
     bench: &'p Bench<'p>,
-    switch: Switch<DpdkLane>,
+    switch: Switch<DpdkWorkerPorts>,
     /// Packets that each port sends when none are left: none where packets come by themselves.
     fill: u32,
 }

@@ -18,7 +18,7 @@ use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine, Profile};
 use opt::model::Model;
 use runtime::tables::Match;
-use runtime::{Buffers, Compiler, Lane, MemoryPort, Pipeline, Settings, Switch, Trace, Undisturbed, clock};
+use runtime::{Buffers, Compiler, MemoryPort, Pipeline, Settings, Switch, Trace, Undisturbed, WorkerPorts, clock};
 use std::sync::Arc;
 
 pub const ECHO: &str = include_str!("../../../../bench/peers/echo.c");
@@ -163,7 +163,7 @@ pub fn median<'a>(switches: impl Iterator<Item = &'a Samples>) -> f64 {
 }
 
 /// A round of a switch, to which `more` gives packets.
-pub fn sample<L: Lane>(switch: &mut Switch<L>, samples: &mut Samples, more: impl Fn(&mut L, u64)) {
+pub fn sample<L: WorkerPorts>(switch: &mut Switch<L>, samples: &mut Samples, more: impl Fn(&mut L, u64)) {
     let _undisturbed = Undisturbed::begin();
     let mut once = || {
         more(switch.lane(0).expect("no thread runs the only lane"), SAMPLE);

@@ -5,7 +5,7 @@
 
 use crate::samples::Samples;
 use opt::inputs::machine::Port;
-use runtime::{Lane, Switch};
+use runtime::{Switch, WorkerPorts};
 
 pub const BUSY: &str = include_str!("busy.c");
 /// Packets taken at once, at most: no more than the largest burst of a plan, and half of the buffers that DPDK has at hand.
@@ -121,12 +121,12 @@ const SPENT: u64 = 1;
 const PACKETS: u64 = 2;
 
 /// Gives the echo how many ticks of work a packet has.
-pub fn set_work<L: Lane>(switch: &Switch<L>, ticks: u64) {
+pub fn set_work<L: WorkerPorts>(switch: &Switch<L>, ticks: u64) {
     switch.state.registers[0].write(WANTED, &[ticks]);
 }
 
 /// Ticks of work that the echo has done, and packets that it has sent on.
-pub fn done<L: Lane>(switch: &Switch<L>) -> (u64, u64) {
+pub fn done<L: WorkerPorts>(switch: &Switch<L>) -> (u64, u64) {
     let element = |index| switch.state.registers[0].read(index).map_or(0, |limbs| limbs[0]);
     (element(SPENT), element(PACKETS))
 }

@@ -1,7 +1,7 @@
 //! Packets of the control plane, in mbufs: on the in-memory port and on a device.
 
 use crate::echo::{SETTINGS, pipeline_for_mbufs};
-use runtime::{Cache, Compiler, Dpdk, DpdkMemoryPort, DpdkSettings, Event, Lane, Packet, Switch, Trace};
+use runtime::{Cache, Compiler, Dpdk, DpdkMemoryPort, DpdkSettings, Event, Packet, Switch, Trace, WorkerPorts};
 use std::time::{Duration, Instant};
 
 const CPU: u32 = 5;
@@ -15,7 +15,7 @@ fn packets() -> [Vec<u8>; 2] {
     [vec![7; 60], (0..9000u32).map(|byte| byte as u8).collect()]
 }
 
-fn goes_around<L: Lane>(switch: &mut Switch<L>, mut work: impl FnMut(&mut Switch<L>)) {
+fn goes_around<L: WorkerPorts>(switch: &mut Switch<L>, mut work: impl FnMut(&mut Switch<L>)) {
     switch.set_cpu_port(Some(CPU));
     for bytes in packets() {
         switch.inject(CPU, &bytes).unwrap();

@@ -305,7 +305,7 @@ fn packets_see_no_exchange_of_pipelines_with_value_joins() {
     }
 }
 
-/// Entries of the compact form and entries that are made up go to the tables past the store. They have the data that
+/// Entries of the compact form and entries that are made up are written to the tables alone. They have the data that
 /// the program knows, and get their places when the join is filled.
 #[test]
 fn entries_that_are_loaded_together_get_their_places() {

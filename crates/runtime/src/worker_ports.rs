@@ -18,13 +18,13 @@ pub struct Connection {
 }
 
 /// The ports that one worker serves.
-pub trait Lane: Send + 'static {
-    /// Addresses that stay good as long as the lane lives.
+pub trait WorkerPorts: Send + 'static {
+    /// Addresses that stay good as long as these ports live.
     fn connect(&mut self) -> Connection;
 
     /// Carries bursts through the pipeline until there is nothing more to come, or `stop` is not 0; counts each end of a burst.
     ///
     /// # Safety
-    /// `worker` was made with this lane's connection and is attached to `pipeline`.
+    /// `worker` was made with the connection of these ports and is attached to `pipeline`.
     unsafe fn run(&mut self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, stop: &AtomicU32);
 }
