@@ -1,7 +1,6 @@
 //! What the server of controllers needs of this process: the switch, and a compiler for the programs that they push.
 
 use super::live::{Built, Live, Shared};
-use super::port_numbers::PortNumbers;
 use super::pushed::{self, Builder};
 use super::requests::ControlThread;
 use control::message::runtime::ForwardingPipelineConfig;
@@ -18,7 +17,6 @@ pub struct Controller<L: Replay> {
     pub builder: Builder,
     pub cpu_port: Option<u32>,
     pub control: ControlThread,
-    pub ports: PortNumbers,
 }
 
 impl<L: Replay> Target for Controller<L> {
@@ -34,7 +32,10 @@ impl<L: Replay> Target for Controller<L> {
             State::Clear => Written::Forgotten,
             State::Keep => Written::Kept,
         };
-        self.switch.lock().replace(&built, written)
+        let mut live = self.switch.lock();
+        // A port may have been added since the program was verified.
+        self.builder.ports.check(&built.program).map_err(Refusal::wrong)?;
+        live.replace(&built, written)
     }
 
     fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) {
@@ -45,7 +46,7 @@ impl<L: Replay> Target for Controller<L> {
     }
 
     fn has_port(&self, port: u32) -> bool {
-        self.ports.has(port)
+        self.builder.ports.has(port)
     }
 
     fn report(&self) -> Option<ReportResponse> {

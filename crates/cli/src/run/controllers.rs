@@ -3,7 +3,6 @@
 use super::controller;
 use super::live::{Built, Shared};
 use super::miss_library::LibraryHandler;
-use super::port_numbers::PortNumbers;
 use super::pushed::Builder;
 use super::requests::ControlThread;
 use clap::Args;
@@ -12,7 +11,7 @@ use driver::ports::Port;
 use driver::stdout::say;
 use gnmi::Interfaces;
 use native::{MissHandler, Replay};
-use p4runtime::{Pipelines, Server, Settings, Target, Tls};
+use p4runtime::{NoConfig, Pipelines, Server, Settings, Target, Tls};
 use runtime::open_files;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -40,6 +39,9 @@ pub struct Controllers {
     /// Library that answers misses in tables with @punt_on_miss, instead of controllers (runtime/miss_handler.h)
     #[arg(long, value_name = "FILE.so")]
     miss_handler: Option<PathBuf>,
+    /// Answer FAILED_PRECONDITION to a controller that reads the config of a switch without a pipeline, as BMv2 does and p4-utils needs; --thrift implies it
+    #[arg(long)]
+    refuse_unset_config: bool,
     /// Certificate of the switch (PEM); controllers must use TLS
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -87,7 +89,7 @@ impl Controllers {
         switch: &Shared<L>,
         builder: Builder,
         built: Option<&Built>,
-        (control, ports): (ControlThread, PortNumbers),
+        control: ControlThread,
         interfaces: Arc<dyn Interfaces>,
     ) -> Result<(Server, Option<bm_runtime::Server>), Failure> {
         let settings = Settings {
@@ -98,10 +100,11 @@ impl Controllers {
             cpu_port: self.cpu_port,
             most_connections: self.most_connections(),
             services: gnmi::routes(interfaces),
+            no_config: self.no_config(),
             ..Settings::default()
         };
         let switch = switch.clone();
-        let target = Arc::new(controller::Controller { switch, builder, cpu_port: self.cpu_port, control, ports });
+        let target = Arc::new(controller::Controller { switch, builder, cpu_port: self.cpu_port, control });
         let running = built.map(|built| (built.program.clone(), controller::config_of(&built.program)));
         let server = Server::start(settings, target.clone(), running)
             .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))?;
@@ -123,6 +126,11 @@ impl Controllers {
         };
         bm_runtime::Server::start(address, settings, target)
             .map_err(|error| Failure::environment(format!("--thrift: {address}: {error}")))
+    }
+
+    /// A switch that serves Thrift is there for clients of BMv2.
+    fn no_config(&self) -> NoConfig {
+        if self.refuse_unset_config || self.thrift.is_some() { NoConfig::Refused } else { NoConfig::Unset }
     }
 
     /// As many as the process may have open files, without those that the switch needs itself.
@@ -158,7 +166,7 @@ impl Controllers {
     }
 
     /// For the line that reports that the switch is ready.
-    pub fn said(&self, server: &Server, thrift: Option<&bm_runtime::Server>) -> String {
+    pub fn described(&self, server: &Server, thrift: Option<&bm_runtime::Server>) -> String {
         let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
         let p4runtime = match addresses.is_empty() {
             true => String::new(),
@@ -222,7 +230,7 @@ mod tests {
     fn an_address_has_numbers_and_a_port() {
         assert!(address("127.0.0.1:9559").is_ok() && address("[::1]:9559").is_ok());
         for text in ["9559", ":9559", "localhost:9559", "127.0.0.1"] {
-            assert!(address(text).is_err_and(|said| said.contains("127.0.0.1:9559")), "{text}");
+            assert!(address(text).is_err_and(|why| why.contains("127.0.0.1:9559")), "{text}");
         }
     }
 }

@@ -29,7 +29,7 @@ use driver::frontend;
 use driver::inputs;
 use driver::options::{Native, Passes, Source};
 use driver::ports::{Claim, Port, announce, check_ports, claim_interfaces};
-use driver::stdout::say;
+use driver::stdout::print_line;
 use interfaces::PortInterfaces;
 use live::{Built, Live, Shared};
 use misses::Misses;
@@ -39,7 +39,7 @@ use ports::Opening;
 use pushed::Builder;
 use relay::Relay;
 use requests::Requests;
-use runtime::{Dpdk, DpdkLane, DpdkSettings, Link, PortCounts, Settings, interrupt};
+use runtime::{Dpdk, DpdkSettings, DpdkWorkerPorts, Link, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -141,7 +141,7 @@ pub struct Arguments {
 
 /// A switch on its ports.
 pub struct Running {
-    pub relay: Relay<DpdkLane>,
+    pub relay: Relay<DpdkWorkerPorts>,
     /// Ends before the switch does.
     pub server: Server,
     pub thrift: Option<bm_runtime::Server>,
@@ -166,7 +166,8 @@ pub struct Running {
     pub busy: Duration,
     /// The ports' counts, once the workers have ended.
     pub final_counts: BTreeMap<u16, PortCounts>,
-    _claims: Vec<Claim>,
+    /// Of the interfaces, against other switches.
+    claims: Vec<Claim>,
 }
 
 /// The flags of `bacus run`, for another name of the command.
@@ -214,8 +215,9 @@ fn build(arguments: &Arguments) -> Result<Built, Failure> {
     let loaded = frontend::load(&arguments.source)?;
     let named = |why: String| Failure::input(format!("{}: {why}", arguments.source.program.display()));
     loaded.program.runnable().map_err(named)?;
-    pushed::check_numbers(&loaded.program, &port_numbers(arguments)).map_err(Failure::input)?;
-    pushed::build_loaded(&builder(arguments, None), loaded, |plan| {
+    let builder = builder(arguments, None, port_numbers(arguments));
+    builder.ports.check(&loaded.program).map_err(Failure::input)?;
+    pushed::build_loaded(&builder, loaded, |plan| {
         if arguments.profile_out.is_some() {
             inputs::counting(plan);
         }
@@ -223,9 +225,9 @@ fn build(arguments: &Arguments) -> Result<Built, Failure> {
 }
 
 /// The ports that a program must be able to name: those with devices, and that of packet-ins and packet-outs.
-fn port_numbers(arguments: &Arguments) -> Vec<u32> {
+fn port_numbers(arguments: &Arguments) -> PortNumbers {
     let devices = arguments.ports.iter().map(|port| u32::from(port.number));
-    devices.chain(arguments.controllers.cpu_port).collect()
+    PortNumbers::new(devices.chain(arguments.controllers.cpu_port))
 }
 
 fn passes(arguments: &Arguments) -> Passes {
@@ -236,7 +238,7 @@ fn passes(arguments: &Arguments) -> Passes {
 }
 
 /// What pipelines that controllers push are built with.
-fn builder(arguments: &Arguments, built: Option<&Built>) -> Builder {
+fn builder(arguments: &Arguments, built: Option<&Built>, ports: PortNumbers) -> Builder {
     Builder {
         source: arguments.source.clone(),
         passes: passes(arguments),
@@ -244,7 +246,7 @@ fn builder(arguments: &Arguments, built: Option<&Built>) -> Builder {
         burst: arguments.burst,
         descriptor: hlir::plan::Descriptor::Mbuf,
         given: built.cloned(),
-        ports: port_numbers(arguments),
+        ports,
     }
 }
 
@@ -260,7 +262,7 @@ fn switch(arguments: &Arguments, built: Option<&Built>) -> Result<(), Failure> {
         running.ports.iter().for_each(Port::abandon);
     }
     if !arguments.quiet {
-        let account = running.tell(arguments);
+        let account = running.report(arguments);
         if !arguments.json {
             summary::print_end(&account, &running);
         }
@@ -271,7 +273,7 @@ fn switch(arguments: &Arguments, built: Option<&Built>) -> Result<(), Failure> {
             let counts = engine.counts();
             inputs::write_profile(path, engine.switch().pipeline().description(), &counts)?;
         }
-        say!("profile: {}", path.display());
+        print_line!("profile: {}", path.display());
     }
     stopped
 }
@@ -334,9 +336,9 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     let (control, requests) = requests::channel();
     open_later(control.clone(), arguments.late_ports.clone());
     let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));
-    let numbers = PortNumbers::new(port_numbers(arguments).into_iter());
-    let (builder, shown) = (builder(arguments, built), interfaces.clone());
-    let (server, thrift) = arguments.controllers.serve(&switch, builder, built, (control, numbers.clone()), shown)?;
+    let numbers = port_numbers(arguments);
+    let builder = builder(arguments, built, numbers.clone());
+    let (server, thrift) = arguments.controllers.serve(&switch, builder, built, control, interfaces.clone())?;
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),
         server,
@@ -355,6 +357,6 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
         workers: arguments.workers,
         busy: Duration::ZERO,
         final_counts: BTreeMap::new(),
-        _claims: claims,
+        claims,
     })
 }

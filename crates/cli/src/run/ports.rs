@@ -6,7 +6,7 @@ use super::Running;
 use super::account::{PortAccount, of_port};
 use control::{Refusal, RefusalKind};
 use driver::failure::Failure;
-use driver::ports::{Port, check_ports};
+use driver::ports::{Port, check_ports, claim_interfaces};
 use opt::inputs::machine;
 use runtime::{Dpdk, DpdkSettings, PortCounts};
 
@@ -47,16 +47,31 @@ impl Opening {
 impl Running {
     pub fn add_port(&mut self, port: Port) -> Result<(), Refusal> {
         let ports = [self.ports.as_slice(), std::slice::from_ref(&port)].concat();
-        let added = check_ports(&ports).and_then(|()| port.check_addable(&self.opening.dpdk));
-        added.and_then(|()| self.open_and_serve(&port, &ports)).map_err(|failure| {
+        let checked = check_ports(&ports).and_then(|()| port.check_addable(&self.opening.dpdk));
+        let added = checked.and_then(|()| self.reserve(&port)).and_then(|()| self.open_and_serve(&port, &ports));
+        if let Err(failure) = added {
             port.abandon();
-            refusal(failure)
-        })?;
+            self.announce_ports();
+            return Err(refusal(failure));
+        }
+        let (claims, warnings) = claim_interfaces(std::slice::from_ref(&port));
+        warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+        self.claims.extend(claims);
         if !self.quiet {
             eprintln!("port {} ({}) is added", port.number, port.name());
         }
         self.ports = ports;
         self.announce_ports();
+        Ok(())
+    }
+
+    /// Takes the number, if the program can name it. A program that is pushed from now on must be able to, even while the device is being opened.
+    fn reserve(&self, port: &Port) -> Result<(), Failure> {
+        let number = u32::from(port.number);
+        let mut live = self.relay.switch.lock();
+        let unusable = live.engine().and_then(|engine| engine.program().port_numbers().unusable(number));
+        unusable.map_or(Ok(()), |why| Err(Failure::input(why)))?;
+        self.numbers.add(number);
         Ok(())
     }
 
@@ -77,6 +92,7 @@ impl Running {
             return Err(Refusal::new(RefusalKind::Missing, self.no_port(called)));
         };
         let port = self.ports.remove(at);
+        self.claims.retain(|claim| claim.port != port.number);
         let count = self.opening.count(&self.ports);
         let counts = self.relay.switch.lock().between_bursts(|live| {
             let counts = self.dpdk.counts(port.number).map(PortCounts::at_end);
@@ -119,7 +135,7 @@ impl Running {
     }
 }
 
-/// What a client is told.
+/// The answer to a client.
 fn refusal(failure: Failure) -> Refusal {
     let kind = match failure {
         Failure::Input(_) | Failure::Reported => RefusalKind::Wrong,

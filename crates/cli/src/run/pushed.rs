@@ -1,6 +1,7 @@
 //! Pipelines that controllers push: P4 source or HLIR, bare or in the wrapper of p4lang's tools.
 
 use super::live::Built;
+use super::port_numbers::PortNumbers;
 use control::message::config::P4Info;
 use control::{Refusal, RefusalKind};
 use driver::failure::Failure;
@@ -26,8 +27,8 @@ pub struct Builder {
     pub descriptor: Descriptor,
     /// What runs if a controller pushes the form of another switch for the program of the command line.
     pub given: Option<Built>,
-    /// Numbers of the switch's ports.
-    pub ports: Vec<u32>,
+    /// Numbers of the switch's ports, as they are when a program is pushed.
+    pub ports: PortNumbers,
 }
 
 impl Builder {
@@ -92,16 +93,10 @@ pub fn build(builder: &Builder, config: &[u8], info: Option<&P4Info>) -> Result<
     let source = Source { program: file.0.clone(), ..builder.source.clone() };
     let built = frontend::load(&source).and_then(|loaded| {
         loaded.program.runnable().map_err(Failure::input)?;
-        check_numbers(&loaded.program, &builder.ports).map_err(Failure::input)?;
+        builder.ports.check(&loaded.program).map_err(Failure::input)?;
         build_loaded(builder, loaded, |_| {})
     });
     built.map_err(|failure| Refusal::wrong(sentence(&failure, &file)))
-}
-
-/// Refuses a port beyond the architecture's numbers, and its drop port.
-pub fn check_numbers(program: &hlir::Program, ports: &[u32]) -> Result<(), String> {
-    let numbers = program.port_numbers();
-    ports.iter().find_map(|port| numbers.unusable(*port)).map_or(Ok(()), Err)
 }
 
 /// A program for the ports of a switch; `adjust` has the last word on its plan.

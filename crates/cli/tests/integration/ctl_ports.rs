@@ -1,8 +1,9 @@
 //! `bacus ctl ports add` and `remove`: ports that come and go while the switch runs, and a switch that begins without any.
 
-use crate::command::has_dpdk;
+use crate::command::{bacus, has_dpdk};
 use crate::switch::{Switch, folder, objects, until, words};
 use std::fs;
+use std::process::Command;
 
 /// Leaves by port 1.
 const PACKET: [&str; 7] = ["packets", "send", "000000000002", "000000000099", "0800", "egress_port:1", "queue:0"];
@@ -86,6 +87,8 @@ fn ports_that_cannot_be_added_are_refused_with_the_reason() {
     refused("2=net_nosuch0", "port 2 cannot be opened");
     refused("2=0000:01:00.0", "DPDK takes NICs when it starts");
     refused("63=net_ring1", "--cpu-port 63");
+    refused("512=net_ring1", "there is no port 512: port numbers have 9 bits in this program");
+    refused("511=net_ring1", "port 511 is the drop port of this program");
     refused("70000=net_ring1", "ports have the numbers 0 to 65535");
     let (code, said) = switch.fails(&["ports", "remove", "7"]);
     assert_eq!((code, said.as_str()), (1, "error: the switch has no port `7`; its ports are 1 net_ring0\n"));
@@ -118,6 +121,73 @@ fn a_switch_without_ports_and_program_waits_for_both() {
     switch.ok(&["pipeline", "push", &objects()]);
     send(&switch, 1);
     until(|| value(&switch, "1", "packets_in").as_deref() == Some("1"));
+}
+
+/// A program is checked against the ports that there are when it comes, not those of the start.
+#[test]
+fn a_program_that_cannot_name_a_port_that_was_added_is_refused() {
+    let Some(switch) = bare("unnamed", &[]) else { return };
+    switch.ok(&["ports", "add", "600=net_ring0"]);
+    let (code, said) = switch.fails(&["pipeline", "push", &objects()]);
+    assert!(code == 1 && said.contains("there is no port 600: port numbers have 9 bits"), "{said}");
+    switch.ok(&["ports", "remove", "600"]);
+    switch.ok(&["ports", "add", "1=net_ring0"]);
+    switch.ok(&["pipeline", "push", &objects()]);
+}
+
+/// `bacus run`, within the namespace of the network in which that process is.
+fn beside(switch: &Switch, arguments: &[&str]) -> Command {
+    let mut command = Command::new("nsenter");
+    command.args(["--preserve-credentials", "--user", "--net", "--target", &switch.process.id().to_string()]);
+    command.arg(bacus().get_program()).arg("run").args(arguments);
+    command.envs(bacus().get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command
+}
+
+/// A switch in a namespace of its own, with both ends of a cable; none where that needs rights that are missing.
+fn with_cable(name: &str) -> Option<Switch> {
+    let ends = "ip link add end1 addrgenmode none type veth peer name end2 && ip link set end2 addrgenmode none && \
+                ip link set end1 up && ip link set end2 up || exit 9; exec \"$@\"";
+    let namespace = ["-r", "-n", "sh", "-c", ends, "sh"];
+    if !has_dpdk() {
+        return None;
+    }
+    let made = Command::new("unshare").args(namespace).arg("true").output();
+    if !made.as_ref().is_ok_and(|made| made.status.success()) {
+        eprintln!("skipped: no network namespaces here: {made:?}");
+        return None;
+    }
+    let mut command = Command::new("unshare");
+    command.args(namespace).arg(bacus().get_program()).args(["run", &objects(), "--cpu-port", "63"]);
+    command.envs(bacus().get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Some(Switch::ready(&folder(name), command))
+}
+
+#[test]
+fn interfaces_of_the_kernel_come_and_go_while_the_switch_runs() {
+    let Some(switch) = with_cable("cable") else { return };
+    let is = |port: &str, column: &str, expected: &str| value(&switch, port, column).as_deref() == Some(expected);
+    let others_warning = |name: &str| {
+        let other = Switch::ready(&folder(name), beside(&switch, &[&objects(), "--port", "7=end1"]));
+        other.said.contains("port 7: another switch is on interface `end1`")
+    };
+    switch.ok(&["ports", "add", "1=end1", "2=end2"]);
+    until(|| is("1", "link", "up") && is("2", "link", "up"));
+    send(&switch, 1);
+    until(|| is("2", "packets_in", "1"));
+    send(&switch, 2);
+    until(|| is("1", "packets_in", "1"));
+    assert!(others_warning("cable-claimed"));
+    switch.ok(&["ports", "remove", "end1"]);
+    send(&switch, 2);
+    until(|| is("2", "packets_out", "2"));
+    assert_eq!(value(&switch, "1", "link"), None);
+    assert!(!others_warning("cable-free"), "it was given back");
+    // A number and an interface are free for each other again.
+    switch.ok(&["ports", "add", "3=end1"]);
+    send(&switch, 3);
+    until(|| is("2", "packets_in", "2"));
+    assert!(is("3", "packets_in", "0") && is("3", "packets_out", "1"));
 }
 
 /// It would end by itself if no controller could come.

@@ -44,6 +44,11 @@ impl Switch {
     pub fn without_controller(folder: &Path, arguments: &[&str]) -> Switch {
         let mut command = bacus();
         command.arg("run").args(arguments);
+        Switch::ready(folder, command)
+    }
+
+    /// Runs a switch until it is ready.
+    pub fn ready(folder: &Path, mut command: Command) -> Switch {
         command.env("XDG_RUNTIME_DIR", folder).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut said = String::new();

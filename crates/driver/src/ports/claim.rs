@@ -11,6 +11,8 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 /// Lasts as long as the switch uses the interface.
 #[derive(Debug)]
 pub struct Claim {
+    /// The number of the port.
+    pub port: u16,
     _socket: UnixListener,
 }
 
@@ -22,7 +24,7 @@ pub fn claim_interfaces(ports: &[Port]) -> (Vec<Claim>, Vec<String>) {
         let Ok(index) = if_nametoindex(interface) else { continue };
         let name = SocketAddr::from_abstract_name(format!("bacus-interface-{index}"));
         match name.and_then(|name| UnixListener::bind_addr(&name)) {
-            Ok(socket) => claims.push(Claim { _socket: socket }),
+            Ok(socket) => claims.push(Claim { port: port.number, _socket: socket }),
             Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => warnings.push(format!(
                 "port {}: another switch is on interface `{interface}`, too: both receive and forward each of its frames",
                 port.number
