@@ -3,6 +3,7 @@
 #include "port/dpdk.h"
 #include "port/dpdk_interface.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 
@@ -340,24 +341,52 @@ dpdk_close_device(uint16_t device)
 }
 
 static void
-dpdk_close(struct dpdk_port *port)
+dpdk_forget_device(struct dpdk_port *port)
 {
-	if (port->interface != NULL)
-		interface_close(port->interface);
-	else
-		(void)dpdk_call(port, dpdk_close_device);
 	port->interface = NULL;
 	port->open = 0;
 	port->served = 0;
 	atomic_store(&port->disabled, 0);
 }
 
+static void
+dpdk_close(struct dpdk_port *port)
+{
+	if (port->interface != NULL)
+		interface_close(port->interface);
+	else
+		(void)dpdk_call(port, dpdk_close_device);
+	dpdk_forget_device(port);
+}
+
+static void *
+dpdk_close_interface(void *interface)
+{
+	interface_close(interface);
+	return NULL;
+}
+
+/* The kernel holds a thread that closes a packet socket until no core can be using it, 10 to 40 ms for each of three sockets. Interfaces have threads of their
+ * own for that, so that all wait together: 60 of them took 5.7 s one after the other. */
 void
 dpdk_stop(void)
 {
-	for (uint32_t place = 0; place < DPDK_PORTS; place++)
-		if (dpdk_ports[place].open)
-			dpdk_close(&dpdk_ports[place]);
+	pthread_t threads[DPDK_PORTS];
+	uint32_t count = 0;
+
+	for (uint32_t place = 0; place < DPDK_PORTS; place++) {
+		struct dpdk_port *port = &dpdk_ports[place];
+
+		if (!port->open)
+			continue;
+		if (port->interface != NULL && pthread_create(&threads[count], NULL, dpdk_close_interface, port->interface) == 0) {
+			count++;
+			dpdk_forget_device(port);
+		} else
+			dpdk_close(port);
+	}
+	while (count > 0)
+		(void)pthread_join(threads[--count], NULL);
 }
 
 /* What the workers poll without this port, in the same order. */
