@@ -60,8 +60,15 @@ setup:
 build: setup
 	cargo build --release -p cli
 
-# Builds nothing where the command is there: root need not have a tool chain of its own.
-install: $(if $(wildcard $(BACUS)),,build)
+# What the command is made of and is newer than it.
+NEWER = find crates runtime include bench/peers Cargo.toml Cargo.lock '(' -name tests -o -name test ')' -prune -o -type f -newer $(BACUS) -print -quit
+
+# Builds nothing where the command is there and up to date: root need not have a tool chain of its own.
+install:
+	@if [ ! -e $(BACUS) ] || [ -n "$$($(NEWER))" ]; then \
+		if [ $(BACUS) = target/release/bacus ] && command -v cargo >/dev/null; then cargo build --release -p cli; \
+		else echo "install: $(BACUS) is missing, or older than its sources: run \`make build\` as a user with a Rust tool chain first" >&2; exit 3; fi; \
+	fi
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -s -m 755 $(BACUS) $(DESTDIR)$(PREFIX)/bin/bacus
 	$(foreach name,$(DROPIN),ln -sf bacus $(DESTDIR)$(PREFIX)/bin/$(name);)

@@ -123,7 +123,9 @@ fn a_switch_takes_every_form() {
         let told = said(&ran);
         assert!(ran.status.success(), "{form:?}: {told}");
         assert!(
-            told.contains("packets.stf:8:1: warning: skipped `packet`, here and 2 times more: it tests a switch"),
+            told.contains(
+                "packets.stf:8:1: warning: skipped `packet`, `expect`, here and 7 times more: each tests a switch"
+            ),
             "{told}"
         );
         for number in 1..7u16 {

@@ -15,7 +15,7 @@ pub use convert::keep;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::stdout::say;
+use crate::stdout::print_line;
 use control::Refusal;
 use control::plane::Frame;
 use forms::{Form, Read};
@@ -91,16 +91,16 @@ fn load_file<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result
         return binary::load(engine, path, &bytes);
     }
     let done = configure(&engine.program(), path, engine)?;
-    done.printed.iter().for_each(|line| say!("{}: {line}", path.display()));
+    done.printed.iter().for_each(|line| print_line!("{}: {line}", path.display()));
     Ok(done.steps)
 }
 
-/// Whether a file's entries are written by the store: those in the compact form go past it.
+/// Whether a file's entries go to the store: those in the compact form are written to the tables alone.
 pub fn are_commands(path: &Path) -> bool {
     files::contents(path).is_ok_and(|bytes| !is_binary(&bytes))
 }
 
-/// Whether these are entries in the compact form, which goes to the tables past the store.
+/// Whether these are entries in the compact form, which are written to the tables alone.
 fn is_binary(bytes: &[u8]) -> bool {
     matches!(forms::form(bytes), Ok(Form::Binary))
 }
