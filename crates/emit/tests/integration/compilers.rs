@@ -90,6 +90,41 @@ impl Compilers {
         }
     }
 
+    /// The C of a program, with what the compiler needs beside; nothing where DPDK is missing.
+    fn written(&self, title: &str, program: &Program, plan: &Plan) -> Option<(PathBuf, &[String])> {
+        let flags = match plan.descriptor {
+            Descriptor::Own => &[][..],
+            Descriptor::Mbuf => self.dpdk.as_deref()?,
+        };
+        let c = emit::emit(program, plan).unwrap_or_else(|errors| panic!("{title}: {errors:?}"));
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{title}.c"));
+        std::fs::write(&path, c).expect("the C can be written");
+        Some((path, flags))
+    }
+
+    /// All macros that are defined for the C of a program, and the C after the preprocessor, by the first compiler.
+    pub fn preprocessed(&self, title: &str, program: &Program, plan: &Plan) -> Option<(String, String)> {
+        let (path, flags) = self.written(title, program, plan)?;
+        let run = |how: &[&str]| {
+            let mut command = Command::new(self.names[0]);
+            command.args(FLAGS).args(how).arg("-I").arg(repository().join("runtime")).args(flags).arg(&path);
+            let output = command.output().expect("the compiler can be run");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        Some((run(&["-dM", "-E"]), run(&["-E"])))
+    }
+
+    /// Whether the C of a program is legal, by each compiler; no code is made of it.
+    pub fn check(&self, title: &str, program: &Program, plan: &Plan) {
+        let Some((path, flags)) = self.written(title, program, plan) else { return };
+        let flags: Vec<String> = flags.iter().cloned().chain(["-fsyntax-only".to_string()]).collect();
+        for compiler in &self.names {
+            let place = path.display();
+            compile(compiler, &path, &flags).unwrap_or_else(|errors| panic!("{compiler}, {place}:\n{errors}"));
+        }
+    }
+
     /// The same for the plan's descriptor, with more flags.
     pub fn compile_for(&self, title: &str, program: &Program, plan: &Plan, flags: &[String]) {
         let c = emit::emit(program, plan).unwrap_or_else(|errors| panic!("{title}: {errors:?}"));

@@ -16,3 +16,4 @@ mod names;
 mod random;
 mod references;
 mod unsupported;
+mod words;

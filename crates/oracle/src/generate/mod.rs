@@ -55,6 +55,31 @@ struct Contents {
     children: Vec<(String, String)>,
 }
 
+/// Words of C, of its library, of DPDK and of the runtime, for which P4 and its architectures have no use: a program may call anything so.
+const WORDS_OF_C: [&str; 18] = [
+    "NULL",
+    "SIZE_MAX",
+    "INT8_MAX",
+    "TABLE_OK",
+    "free",
+    "goto",
+    "int32_t",
+    "linux",
+    "memcpy",
+    "nullptr",
+    "packet_length",
+    "qsort",
+    "records_add",
+    "rte_errno",
+    "signed",
+    "size_t",
+    "strlen",
+    "unsigned",
+];
+
+/// In how many of a hundred cases a name is a word of C.
+const PERCENT_WORDS: usize = 5;
+
 pub struct Generator {
     architecture: Architecture,
     random: Random,
@@ -75,6 +100,8 @@ pub struct Generator {
     /// What the parser being made selects by to distinguish a packet's paths.
     path_subject: (&'static str, [&'static str; 2]),
     names: usize,
+    /// Words of C that are no names yet, and by what one is drawn: all else is the same without them.
+    words: (Vec<&'static str>, Random),
 }
 
 pub fn generate(seed: u64) -> Case {
@@ -93,6 +120,7 @@ pub fn generate(seed: u64) -> Case {
         form_lines: Vec::new(),
         path_subject: ("", ["", ""]),
         names: 0,
+        words: (WORDS_OF_C.to_vec(), Random::new(!seed)),
     };
     let program = generator.program();
     let mut lines = generator.lines();
@@ -104,6 +132,10 @@ pub fn generate(seed: u64) -> Case {
 impl Generator {
     fn fresh(&mut self, kind: &str) -> String {
         self.names += 1;
+        let (words, random) = &mut self.words;
+        if !words.is_empty() && random.chance(PERCENT_WORDS) {
+            return words.swap_remove(random.below(words.len())).to_string();
+        }
         format!("{kind}{}", self.names)
     }
 
@@ -357,5 +389,23 @@ impl Generator {
             lines = vec!["pkt.emit(hdr);".into()];
         }
         lines.iter().map(|line| indented(2, line)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_of_c_now_and_then() {
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let words = |program: &str| {
+            let words = program.split(|letter| !is_name(letter)).filter(|word| WORDS_OF_C.contains(word));
+            words.map(str::to_string).collect::<std::collections::BTreeSet<String>>()
+        };
+        let drawn: Vec<_> = (0..60).map(|seed| words(&generate(seed).program)).collect();
+        assert!(drawn.iter().filter(|words| !words.is_empty()).count() > 40);
+        let all: std::collections::BTreeSet<&String> = drawn.iter().flatten().collect();
+        assert_eq!(all.len(), WORDS_OF_C.len(), "{all:?}");
     }
 }
