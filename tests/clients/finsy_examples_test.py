@@ -3,12 +3,14 @@
 import asyncio
 import os
 import pathlib
+import re
+import socket
 import sys
 import unittest
 import urllib.request
 
 import finsy as fy
-from topology import Example, Host, Network, until
+from topology import Bridge, Example, Host, Network, until
 
 EXAMPLES = pathlib.Path(os.environ["CHECKOUT"]) / "examples"
 
@@ -116,6 +118,94 @@ class Others(unittest.TestCase):
         network = Network(self, EXAMPLES / "basic/p4/basic.p4", ["s1", "s2", "s3", "s4"], hosts, links)
         python(self, EXAMPLES / "basic/demo.py")
         network.ping_all()
+
+
+    def test_flowcache(self):
+        """The first packet of a flow becomes an entry, whose port is a number made of the addresses: nobody is behind it."""
+        neighbours = {f"10.0.0.{number}": f"00:00:00:00:00:0{number}" for number in (1, 2)}
+        hosts = [host(number, neighbours=neighbours) for number in (1, 2)]
+        network = Network(self, EXAMPLES / "flowcache/p4/flowcache.p4", ["s1"], hosts, [("h1", "s1"), ("h2", "s1")],
+                          cpu_port=510)
+        demo = python(self, EXAMPLES / "flowcache/demo.py")
+        demo.prints("Insert CloneSessionEntry\n")
+        self.assertFalse(hosts[0].pings(hosts[1]))
+        demo.prints("Insert into flow_cache: protocol=0x1 src_addr=0xa000001 dst_addr=0xa000002"
+                    " -> cached_action(port=0x3, decrement_ttl=0x1, new_dscp=0x5)\n")
+
+    def test_tls(self):
+        certificates = EXAMPLES.parent / "tests/test_certs/mtls1"
+        names = {"--tls-cert": "server.crt", "--tls-key": "server.key", "--tls-ca": "ca.crt"}
+        arguments = [word for flag, name in names.items() for word in (flag, certificates / name)]
+        network = Network(self, EXAMPLES / "hello/p4/hello.p4", ["s1", "s2"], [host(1), host(2)],
+                          [("h1", "s1"), ("h2", "s2"), ("s1", "s2")], arguments=arguments)
+        python(self, EXAMPLES / "tls_demo/demo1.py")
+        network.ping_all()
+
+
+# Sends a datagram every half second.
+SENDER = """
+import socket, time
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+    while True:
+        sender.sendto(b"abc", ("10.0.2.2", 5555))
+        time.sleep(0.5)
+"""
+
+# Prints each datagram of a port in hexadecimal digits.
+RECEIVER = """
+import socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+    receiver.bind(("", int(sys.argv[1])))
+    while True:
+        print(receiver.recv(4096).hex(), flush=True)
+"""
+
+
+async def write_defaults(number):
+    """What the example inserts as entries of tables without keys, which the specification refuses (P4Runtime 1.5, 9.1): as default actions."""
+    sys.path.insert(0, str(EXAMPLES / "int/demo"))
+    import int_p4info
+    entries = [
+        int_p4info.tb_int_transit__configure_transit(switch_id=number, l3_mtu=1500),
+        int_p4info.tb_int_reporting__send_report(
+            dp_mac=f"f6:00:00:00:00:0{number}", dp_ip=f"10.0.0.{number}", collector_mac="00:00:00:00:09:09",
+            collector_ip="10.0.9.9", collector_port=6000),
+    ]
+    for entry in entries:
+        entry.is_default_action = True
+    options = fy.SwitchOptions(initial_election_id=20)
+    async with fy.Switch("writer", f"127.0.0.1:5000{number}", options) as switch:
+        await switch.write([~entry for entry in entries])
+
+
+class Int(unittest.TestCase):
+    """In-band telemetry: the last switch reports what each switch on the path has added to a packet."""
+
+    def test_reports(self):
+        neighbours = {"10.0.1.1": "00:00:00:00:01:01", "10.0.2.2": "00:00:00:00:02:02"}
+        hosts = [Host(f"h{n}", f"00:00:00:00:0{n}:0{n}", f"10.0.{n}.{n}/8", neighbours=neighbours) for n in (1, 2, 3)]
+        collector = Bridge("int1", "00:00:00:00:09:09", "10.0.9.9/8")
+        links = [("h1", "s1"), ("h2", "s2"), ("h3", "s3"), ("s1", "s2"), ("s1", "s3"), ("s2", "s3")]
+        links += [(switch, "int1") for switch in ("s1", "s2", "s3")]
+        program = EXAMPLES / "int/p4/int_v1.0/int.p4"
+        # Without it the sources are for no target.
+        Network(self, program, ["s1", "s2", "s3"], [*hosts, collector], links, arguments=["-DBMV2"])
+        demo = python(self, EXAMPLES / "int/demo")
+        demo.prints("int_listen serving on")
+        refused = "has no keys, so it has no entries' \n"
+        until("answers of three switches", lambda: demo.text().count(refused) == 3)
+        for number in (1, 2, 3):
+            asyncio.run(write_defaults(number))
+        reports = Example(self, *collector.command(sys.executable, "-c", RECEIVER, 6000), log=".reports")
+        Example(self, *hosts[0].command(sys.executable, "-c", SENDER), log=".sender")
+        report = until("report", lambda: reports.text().splitlines())[0]
+        # The example's network passes datagrams on like this.
+        with socket.create_connection(("127.0.0.1", 6000)) as connection:
+            connection.sendall(bytes.fromhex(report))
+            until("report of three switches", lambda: len(re.findall("'hop_latency'", demo.text())) == 3)
+        nodes = re.findall(r"\{'switch_id': (\d+), 'ingress_port_id': (\d+), 'egress_port_id': (\d+)", demo.text())
+        # The report is a clone, which leaves the last switch by port 4; the field of the port that it came in on is not preserved.
+        self.assertEqual(nodes, [("2", "0", "4"), ("3", "2", "3"), ("1", "1", "3")])
 
 
 class Ngsdn(unittest.TestCase):

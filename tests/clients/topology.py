@@ -67,10 +67,29 @@ class Host:
         self.process.wait()
 
 
-class Network:
-    """Switches with one program, or none, and the links between them and the hosts."""
+class Bridge(Host):
+    """A host with any number of links, which are all in one network of its own."""
 
-    def __init__(self, test, program, switches, hosts, links, first_port=50001, first_device=None):
+    def __init__(self, name, mac, address):
+        super().__init__(name, mac, address)
+        self.links = 0
+        self.run("ip", "link", "add", "bridge", "address", mac, "type", "bridge")
+        self.run("ip", "link", "set", "bridge", "up")
+        self.run("ip", "address", "add", address, "dev", "bridge")
+
+    def connect(self, interface):
+        self.links += 1
+        port = f"eth{self.links}"
+        run("ip", "link", "set", interface, "netns", self.process.pid, "name", port)
+        self.run("ip", "link", "set", port, "master", "bridge", "up")
+
+
+class Network:
+    """Switches with one program, or none, and the links between them and the hosts. `arguments` are further ones of `bacus run`."""
+
+    def __init__(self, test, program, switches, hosts, links, first_port=50001, first_device=None, cpu_port=CPU_PORT,
+                 arguments=()):
+        self.cpu_port, self.arguments = cpu_port, arguments
         self.hosts = {host.name: host for host in hosts}
         self.ports = {name: [] for name in switches}
         self.processes = []
@@ -90,14 +109,15 @@ class Network:
 
     def end(self, name):
         if name in self.hosts:
-            return f"{name}-eth0"
+            # Until the host takes it.
+            return f"{name}-eth"
         self.ports[name].append(f"{name}-eth{len(self.ports[name]) + 1}")
         return self.ports[name][-1]
 
     def start(self, name, program, address, device):
         log = OUT / f"{name}.log"
-        command = [BACUS, "run", *([program] if program else []), "--p4runtime", address, "--cpu-port", str(CPU_PORT),
-                   "--device-id", str(device)]
+        command = [BACUS, "run", *([program] if program else []), "--p4runtime", address, "--cpu-port", str(self.cpu_port),
+                   "--device-id", str(device), *map(str, self.arguments)]
         for number, interface in enumerate(self.ports[name], 1):
             command += ["--port", f"{number}={interface}"]
         with log.open("w") as output:
@@ -130,8 +150,8 @@ class Network:
 class Example:
     """A controller that runs until the test ends."""
 
-    def __init__(self, test, *command, **options):
-        self.log = OUT / f"{test.id()}.log"
+    def __init__(self, test, *command, log="", **options):
+        self.log = OUT / f"{test.id()}{log}.log"
         with self.log.open("w") as output:
             self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=output,
                                             stderr=subprocess.STDOUT, **options)
