@@ -183,7 +183,7 @@ fn joined(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
 pub fn run(arguments: impl Iterator<Item = OsString>, kind: Kind) -> Result<(), Failure> {
     let arguments: Arguments = parsed(joined(arguments).into_iter());
     if arguments.json_version {
-        driver::stdout::say!("{JSON_VERSION}");
+        driver::stdout::print_line!("{JSON_VERSION}");
         return Ok(());
     }
     let target: Target =

@@ -8,7 +8,7 @@ use super::requests::ControlThread;
 use clap::Args;
 use driver::failure::Failure;
 use driver::ports::Port;
-use driver::stdout::say;
+use driver::stdout::print_line;
 use gnmi::Interfaces;
 use native::{MissHandler, Replay};
 use p4runtime::{NoConfig, Pipelines, Server, Settings, Target, Tls};
@@ -155,13 +155,13 @@ impl Controllers {
     /// The lines of BMv2 about its ports and servers.
     pub fn print_as_bmv2(&self, ports: &[Port], server: &Server, thrift: Option<&bm_runtime::Server>) {
         for port in ports {
-            say!("Adding interface {} as port {}", port.name(), port.number);
+            print_line!("Adding interface {} as port {}", port.name(), port.number);
         }
         for address in server.addresses() {
-            say!("Server listening on {address}");
+            print_line!("Server listening on {address}");
         }
         if thrift.is_some() {
-            say!("Thrift server was started");
+            print_line!("Thrift server was started");
         }
     }
 
