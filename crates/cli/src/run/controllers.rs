@@ -177,13 +177,36 @@ impl Controllers {
     }
 }
 
-/// None where no socket can be made: the switch runs as well without.
+/// None where no socket can be made: the switch runs as well without, and says so.
 fn local_socket() -> Option<PathBuf> {
     let folder = socket_folder();
-    // Only the user may reach into the switch.
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
-    remove_stale_sockets(&folder);
-    Some(folder.join(format!("{}.sock", std::process::id())))
+    match claim_folder(&folder) {
+        Ok(()) => {
+            remove_stale_sockets(&folder);
+            Some(folder.join(format!("{}.sock", std::process::id())))
+        }
+        Err(error) => {
+            let folder = folder.display();
+            eprintln!(
+                "note: {folder}: {error}: `bacus ctl` reaches this switch by --p4runtime and --connect only; \
+                 XDG_RUNTIME_DIR names another directory"
+            );
+            None
+        }
+    }
+}
+
+/// Makes the directory of a user's sockets, where it is missing. Only the user may reach into the switch: one that others could have made is refused.
+fn claim_folder(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let (owner, own) = (std::fs::metadata(folder)?.uid(), std::fs::metadata("/proc/self")?.uid());
+    if owner != own && own != 0 {
+        return Err(std::io::Error::new(ErrorKind::PermissionDenied, "it belongs to another user"));
+    }
+    // Root of a user namespace may not write to what root owns outside.
+    let probe = folder.join(format!(".{}", std::process::id()));
+    std::fs::write(&probe, "")?;
+    std::fs::remove_file(probe)
 }
 
 /// Removes the sockets of switches that were killed: none answers there. One that is younger than a minute may be about to answer.
@@ -224,6 +247,18 @@ mod tests {
         assert!(!socket("4194305.sock").exists());
         drop(alive);
         std::fs::remove_dir_all(&folder).expect("the directory is there");
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_written_has_no_sockets() {
+        let file = std::env::temp_dir().join(format!("bacus-no-folder-{}", std::process::id()));
+        std::fs::write(&file, "").expect("a file can be written");
+        assert!(claim_folder(&file).is_err() && claim_folder(&file.join("below")).is_err());
+        std::fs::remove_file(&file).expect("the file is there");
+        assert!(claim_folder(&file).is_ok());
+        std::fs::remove_dir(&file).expect("only the probe was there, and it is gone");
+        // A directory of the kernel, which takes no files.
+        assert!(claim_folder(Path::new("/proc/self")).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::compilers::COMPILERS;
 use hlir::plan::{Descriptor, Plan};
-use hlir::{Expression, NodeKind, Place, Program, Statement, Variable};
+use hlir::{Expression, Node, NodeId, NodeKind, Place, Program, Statement, Variable};
 use std::collections::BTreeSet;
 
 const PROGRAM: &str = "program words for none
@@ -80,13 +80,19 @@ fn named(names: &[&String]) -> Program {
         let value = Expression::Variable(variable);
         let body = vec![Statement::Assign { target: Place::Variable(sum), value }];
         let mut node = program.nodes[last].clone();
-        (node.name, node.kind) = (name.to_string(), NodeKind::Block { body, next });
+        node.name = name.to_string();
+        lead(&mut node, Some(body), next);
         next = program.nodes.alloc(node);
     }
-    if let NodeKind::Block { next: onward, .. } = &mut program.nodes[last].kind {
-        *onward = next;
-    }
+    lead(&mut program.nodes[last], None, next);
     program
+}
+
+/// Gives a block other statements, and another node after it.
+fn lead(node: &mut Node, statements: Option<Vec<Statement>>, to: NodeId) {
+    let NodeKind::Block { body, next, .. } = &mut node.kind else { panic!("it is a block") };
+    *body = statements.unwrap_or_else(|| body.clone());
+    *next = to;
 }
 
 fn read() -> Program {
