@@ -393,7 +393,7 @@ impl Generator {
 }
 
 #[cfg(test)]
-mod tests {
+mod names {
     use super::*;
 
     #[test]
