@@ -7,6 +7,7 @@ use super::experiment;
 use super::report::{self, Record};
 use super::resume_log::ResumeLog;
 use super::scheduler::Scheduler;
+use super::variants::SPECIALISED;
 use super::workload::expand::{Counts, expand};
 use crate::options::Options;
 use driver::entries::Origin;
@@ -64,6 +65,8 @@ struct Score {
     plain: f64,
     best: f64,
     predicted: f64,
+    /// Of code for exactly these entries.
+    specialised: f64,
 }
 
 impl Score {
@@ -72,12 +75,17 @@ impl Score {
             let rows = records.iter().filter(|record| record.variant == variant);
             rows.min_by(|one, other| one.cycles.total_cmp(&other.cycles))
         };
-        let (plain, best) = (least("plain")?, least("best")?);
-        Some(Score { plain: plain.cycles, best: best.cycles, predicted: best.predicted? })
+        let (plain, best, specialised) = (least("plain")?, least("best")?, least(SPECIALISED)?);
+        let (plain, specialised) = (plain.cycles, specialised.cycles);
+        Some(Score { plain, best: best.cycles, predicted: best.predicted?, specialised })
     }
 
     fn ratio(&self) -> f64 {
         self.best / self.plain
+    }
+
+    fn specialised_ratio(&self) -> f64 {
+        self.specialised / self.plain
     }
 
     /// By how much the prediction is off, in either direction.
@@ -93,7 +101,7 @@ pub fn run(options: &Options, list: &Path) -> Result<(), Failure> {
         None => files::cache()?.root().join("scoreboard"),
     };
     print_line!(
-        "{:<18} {:>7} {:>8} {:>8} {:>8} {:>9} {:>7} {:>7}",
+        "{:<18} {:>7} {:>8} {:>8} {:>8} {:>9} {:>7} {:>7} {:>11} {:>7}",
         "program",
         "entries",
         "count",
@@ -101,7 +109,9 @@ pub fn run(options: &Options, list: &Path) -> Result<(), Failure> {
         "best",
         "predicted",
         "ratio",
-        "off by"
+        "off by",
+        SPECIALISED,
+        "ratio"
     );
     let (mut scores, mut records, mut failed, mut skipped) = (Vec::new(), Vec::new(), 0, Vec::new());
     for row in &rows {
@@ -115,10 +125,11 @@ pub fn run(options: &Options, list: &Path) -> Result<(), Failure> {
             match measured(row, &source, written, options) {
                 Ok((score, found)) => {
                     let Record { case, .. } = &found[0];
-                    let Score { plain, best, predicted } = score;
+                    let Score { plain, best, predicted, specialised } = score;
                     let (name, count, ratio, factor) = (&row.name, case.size, score.ratio(), score.factor());
+                    let less = score.specialised_ratio();
                     print_line!(
-                        "{name:<18} {scale:>7} {count:>8} {plain:>8.1} {best:>8.1} {predicted:>9.1} {ratio:>7.2} {factor:>7.2}"
+                        "{name:<18} {scale:>7} {count:>8} {plain:>8.1} {best:>8.1} {predicted:>9.1} {ratio:>7.2} {factor:>7.2} {specialised:>11.1} {less:>7.2}"
                     );
                     scores.push(score);
                     records.extend(found.into_iter().map(|mut record| {
@@ -175,7 +186,7 @@ fn measured(
         include: row.include.iter().filter_map(|folder| find(&options.directories, folder)).collect(),
         define: row.define.clone(),
         warnings: Warnings { disable: vec![String::new()], ..Warnings::default() },
-        only: vec!["best".to_string()],
+        only: vec!["best".to_string(), SPECIALISED.to_string()],
         bursts: BURSTS.to_vec(),
         out: None,
         quick: true,
@@ -210,6 +221,11 @@ fn conclude(scores: &[Score], failed: usize, skipped: usize, programs: usize) ->
     };
     let worst = scores.iter().map(Score::ratio).fold(f64::NAN, f64::max);
     print_line!("`ratio` is `best` of `plain`: {:.2} in the median, {worst:.2} at worst", middle(Score::ratio));
+    let worst = scores.iter().map(Score::specialised_ratio).fold(f64::NAN, f64::max);
+    print_line!(
+        "`{SPECIALISED}` is {:.2} of `plain` in the median, {worst:.2} at worst",
+        middle(Score::specialised_ratio)
+    );
     print_line!("predictions are off by a factor of {:.2} in the median", middle(Score::factor));
     if skipped > 0 {
         print_line!("{skipped} of {programs} programs were not found");
@@ -244,8 +260,8 @@ mod tests {
 
     #[test]
     fn a_score_compares_each_at_its_best_and_is_off_either_way() {
-        let score = Score { plain: 100.0, best: 50.0, predicted: 100.0 };
-        assert_eq!((score.ratio(), score.factor()), (0.5, 2.0));
+        let score = Score { plain: 100.0, best: 50.0, predicted: 100.0, specialised: 40.0 };
+        assert_eq!((score.ratio(), score.factor(), score.specialised_ratio()), (0.5, 2.0, 0.4));
         assert_eq!(Score { predicted: 25.0, ..score }.factor(), 2.0);
     }
 }

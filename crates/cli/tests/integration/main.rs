@@ -43,6 +43,7 @@ mod pushed;
 mod run;
 mod semantics;
 mod silence;
+mod specialised;
 mod stacks;
 mod switch;
 mod value_joins;
