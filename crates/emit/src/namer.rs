@@ -12,6 +12,7 @@ const RUNTIME: &[&str] = &[
     "DROP",
     "abi",
     "actions",
+    "bacus",
     "bit",
     "bits",
     "btree",
