@@ -38,6 +38,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
         &[
             "bm_runtime",
             "runtime_cli",
+            "bmv2",
             "ctl",
             "p4runtime",
             "gnmi",

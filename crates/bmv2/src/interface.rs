@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use hlir::build::ids;
 use hlir::diagnostic::Diagnostic;
 use hlir::interface::{
-    Detail, ObjectKind, Physical, SourceAction, SourceActionUse, SourceDefault, SourceKey, SourceObject,
+    Definition, Detail, ObjectKind, Physical, SourceAction, SourceActionUse, SourceDefault, SourceKey, SourceObject,
     SourceParameter, SourceSelector, SourceTable, TypeSpec,
 };
-use hlir::{Interface, NodeKind, Program, TableId};
+use hlir::{CounterUnit, Interface, NodeKind, Program, TableId};
 
 use crate::json::Read;
 
@@ -17,11 +17,25 @@ const TABLE: u32 = 0x02;
 
 /// Gives a program its interface, once it has all nodes.
 pub fn freeze(program: &mut Program, given: Option<&Interface>) -> Read<()> {
-    program.interface = match given {
-        Some(interface) => adopted(program, interface)?,
-        None => of_names(program),
-    };
+    if let Some(given) = given {
+        program.interface = adopted(program, given)?;
+        take_units(program);
+    } else {
+        program.interface = of_names(program);
+    }
     Ok(())
+}
+
+/// Counters count what the interface has: the JSON does not say it.
+fn take_units(program: &mut Program) {
+    let units = program.interface.objects.iter().filter_map(|object| match &object.detail {
+        Detail::Counter { unit, .. } | Detail::DirectCounter { unit, .. } => Some((object.name.as_str(), *unit)),
+        _ => None,
+    });
+    let units: HashMap<&str, CounterUnit> = units.collect();
+    for counter in program.counters.values_mut() {
+        counter.unit = units.get(counter.name.as_str()).copied().unwrap_or(counter.unit);
+    }
 }
 
 /// The interface that came with the program, with the tables that realise its own.
@@ -46,12 +60,39 @@ fn adopted(program: &Program, given: &Interface) -> Read<Interface> {
             return Err(Diagnostic::error(message).kind("bmv2-json").hint("push the P4Info of the same program"));
         }
     }
+    take_widths(program, &mut interface);
     let named: HashSet<&str> = interface.tables.iter().map(|table| table.name.as_str()).collect();
     if let Some(missing) = program.tables.values().find(|table| !named.contains(table.name.as_str())) {
         let message = format!("table `{}` of the JSON is not in the P4Info", missing.name);
         return Err(Diagnostic::error(message).kind("bmv2-json").hint("push the P4Info of the same program"));
     }
     Ok(interface)
+}
+
+/// Values of translated types have the widths of the program, where P4Info has those of the controller.
+fn take_widths(program: &Program, interface: &mut Interface) {
+    let is_translated = |name: &Option<String>| {
+        interface.types.iter().any(|declared| {
+            Some(&declared.name) == name.as_ref() && matches!(declared.definition, Definition::Translated { .. })
+        })
+    };
+    for table in &mut interface.tables {
+        let Some(known) = program.tables.values().find(|known| known.name == table.name) else { continue };
+        for (key, known) in table.keys.iter_mut().zip(&known.keys) {
+            if is_translated(&key.type_name) {
+                key.width = known.value.type_in(program, &[]).width();
+            }
+        }
+    }
+    for action in &mut interface.actions {
+        let all = program.tables.values().flat_map(|table| &table.actions);
+        let Some(known) = all.into_iter().find(|known| known.name == action.name) else { continue };
+        for (parameter, known) in action.parameters.iter_mut().zip(&known.parameters) {
+            if is_translated(&parameter.type_name) {
+                parameter.width = known.width;
+            }
+        }
+    }
 }
 
 fn reached_tables(program: &Program) -> HashSet<TableId> {

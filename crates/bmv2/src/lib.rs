@@ -36,6 +36,11 @@ pub fn is_json(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
 }
 
+/// Whether a text is JSON of something else: it is valid, and has none of a program's parts.
+pub fn is_other_json(text: &str) -> bool {
+    json::parse(text).is_ok_and(|root| ["__meta__", "pipelines", "parsers"].iter().all(|part| root.get(part).is_none()))
+}
+
 /// Lowers a program of BMv2's JSON, called `name`: letters, digits and `_`. `interface` is the controller's view that comes with the program;
 /// without it, one is made of the names in the JSON.
 ///

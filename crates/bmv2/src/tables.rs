@@ -53,7 +53,7 @@ impl<'j> Reader<'j> {
         let source = self.interface.and_then(|interface| interface.tables.iter().find(|table| table.name == own));
         let keys = self.keys(at, source)?;
         let (mut actions, ids) = self.table_actions(at)?;
-        let (default, default_constant) = self.default_entry(at, &mut actions, &ids)?;
+        let (default, default_constant) = self.default_entry(at, source, &mut actions, &ids)?;
         let profile = self.table_profile(at)?;
         let selector = self.selector(at)?;
         let made = Table {
@@ -145,11 +145,27 @@ impl<'j> Reader<'j> {
         Ok((actions, ids))
     }
 
-    /// What runs on a miss, and whether it is constant. Without a default action nothing does.
-    fn default_entry(&mut self, at: &At<'j>, actions: &mut Vec<TableAction>, ids: &[u64]) -> Read<(ActionCall, bool)> {
+    /// What runs on a miss, and whether it is constant. p4c leaves it out for tables with an action profile: then it is that of the P4Info, if it has
+    /// one. Without a default action nothing runs.
+    fn default_entry(
+        &mut self,
+        at: &At<'j>,
+        source: Option<&SourceTable>,
+        actions: &mut Vec<TableAction>,
+        ids: &[u64],
+    ) -> Read<(ActionCall, bool)> {
         if let Some(default) = at.get("default_entry") {
             let constant = default.flag("action_entry_const")? || default.flag("action_const")?;
             return Ok((action_call(&default, actions, ids)?, constant));
+        }
+        let default = source.and_then(|table| table.default.as_ref());
+        if let Some((default, interface)) = default.zip(self.interface) {
+            let name = interface.actions.iter().find(|action| action.id == default.action).map(|action| &action.name);
+            let known = actions.iter().position(|action| Some(&action.name) == name);
+            if let Some(action) = known.filter(|known| actions[*known].parameters.len() == default.arguments.len()) {
+                let call = ActionCall { action: action as u32, arguments: default.arguments.clone() };
+                return Ok((call, default.constant));
+            }
         }
         let nothing = |action: &TableAction| action.parameters.is_empty() && action.body.is_empty();
         let known = actions.iter().position(|action| nothing(action) && action.name == "NoAction");

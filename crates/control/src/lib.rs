@@ -1,7 +1,7 @@
 //! The control plane's side of a program: what P4Runtime calls things, and what it may write.
 //!
 //! [`Store`] keeps and checks what a controller writes; [`DataPlane`] is the switch that applies it. [`p4info`] describes a program to
-//! controllers, [`entries`] lists what the program has in its own tables, and [`format`] writes both as text, JSON or bytes.
+//! controllers, [`interface_of`] reads such a description, [`entries`] lists what the program has in its own tables, and [`format`] writes both as text, JSON or bytes.
 
 pub mod entries;
 pub mod facts;
@@ -18,7 +18,7 @@ pub mod store;
 mod update;
 
 pub use facts::Facts;
-pub use info::p4info;
+pub use info::{interface_of, p4info};
 pub use plane::DataPlane;
 pub use refusal::{Refusal, RefusalKind};
 pub use store::Store;

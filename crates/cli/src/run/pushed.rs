@@ -1,4 +1,4 @@
-//! Pipelines that controllers push: P4 source or HLIR, bare or in the wrapper of p4lang's tools.
+//! Pipelines that controllers push: P4 source, HLIR or BMv2's JSON, bare or in the wrapper of p4lang's tools.
 
 use super::live::Built;
 use super::port_numbers::PortNumbers;
@@ -57,6 +57,8 @@ struct Wrapper {
 enum Form {
     P4(String),
     Hlir(String),
+    /// What p4c writes for BMv2.
+    Json(String),
     /// Nothing, or what only another switch runs.
     Other,
 }
@@ -69,7 +71,11 @@ fn form(bytes: &[u8]) -> Form {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
     match first {
         None => Form::Other,
-        Some(line) if line.starts_with('{') => crate::dropin::program_of(&text).map_or(Form::Other, Form::Hlir),
+        Some(line) if line.starts_with('{') => match crate::dropin::program_of(&text) {
+            Some(program) => Form::Hlir(program),
+            None if bmv2::is_other_json(&text) => Form::Other,
+            None => Form::Json(text),
+        },
         Some(line) if line.starts_with("program ") => Form::Hlir(text),
         Some(_) => Form::P4(text),
     }
@@ -83,6 +89,7 @@ pub fn build(builder: &Builder, config: &[u8], info: Option<&P4Info>) -> Result<
     let (text, extension) = match form(config) {
         Form::P4(text) => (text, "p4"),
         Form::Hlir(text) => (text, "hlir"),
+        Form::Json(text) => (text, "json"),
         Form::Other => {
             let built = given(builder, info)?;
             report_unread(builder, config);
@@ -91,7 +98,11 @@ pub fn build(builder: &Builder, config: &[u8], info: Option<&P4Info>) -> Result<
     };
     let file = Pushed::write(&text, extension)?;
     let source = Source { program: file.0.clone(), ..builder.source.clone() };
-    let built = frontend::load(&source).and_then(|loaded| {
+    let loaded = match extension {
+        "json" => frontend::load_json(&source, info.map(control::interface_of).as_ref()),
+        _ => frontend::load(&source),
+    };
+    let built = loaded.and_then(|loaded| {
         loaded.program.runnable().map_err(Failure::input)?;
         builder.ports.check(&loaded.program).map_err(Failure::input)?;
         build_loaded(builder, loaded, |_| {})
@@ -120,8 +131,8 @@ pub fn build_loaded(
 /// The program of the command line, if the controller means it.
 fn given(builder: &Builder, info: Option<&P4Info>) -> Result<Built, Refusal> {
     let Some(built) = &builder.given else {
-        let sentence = "the device config is neither P4 source nor HLIR: push the program's text, or start the switch \
-                        with the program and push its P4Info";
+        let sentence = "the device config is neither P4 source nor HLIR nor BMv2's JSON: push the program's text, or start \
+                        the switch with the program and push its P4Info";
         return Err(Refusal::wrong(sentence));
     };
     let tables = |info: &P4Info| info.tables.iter().map(|table| table.preamble.clone()).collect::<Vec<_>>();
@@ -136,9 +147,7 @@ fn given(builder: &Builder, info: Option<&P4Info>) -> Result<Built, Refusal> {
 fn report_unread(builder: &Builder, config: &[u8]) {
     if !config.is_empty() {
         let program = builder.source.program.display();
-        eprintln!(
-            "note: a controller has pushed a config for another switch (as BMv2's JSON), which is not read: {program} runs"
-        );
+        eprintln!("note: a controller has pushed a config for another switch, which is not read: {program} runs");
     }
 }
 

@@ -1,16 +1,22 @@
 //! Pipelines that a controller pushes to a switch that was started with a program.
 
-use crate::command::has_dpdk;
+use crate::command::{bacus, has_dpdk, path, scratch};
 use crate::switch::{Switch, folder, objects};
+use control::message::config::P4Info;
 use control::message::runtime::{
     ForwardingPipelineConfig, MasterArbitrationUpdate, SetForwardingPipelineConfigRequest, StreamMessageRequest,
     Uint128, set_forwarding_pipeline_config_request::Action, stream_message_request::Update,
 };
+use prost::Message;
 use std::fs;
 use tonic::Status;
 
 /// Pushes a config as the primary controller, with no P4Info.
 fn push(switch: &Switch, config: &str) -> Result<(), Status> {
+    push_with(switch, config, None)
+}
+
+fn push_with(switch: &Switch, config: &str, p4info: Option<P4Info>) -> Result<(), Status> {
     let address = switch.said.split("P4Runtime ").nth(1).unwrap().split_whitespace().next().unwrap();
     let address = format!("http://{address}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -28,7 +34,7 @@ fn push(switch: &Switch, config: &str) -> Result<(), Status> {
             device_id: 1,
             election_id,
             action: Action::VerifyAndCommit.into(),
-            config: Some(ForwardingPipelineConfig { p4_device_config: config.into(), ..Default::default() }),
+            config: Some(ForwardingPipelineConfig { p4info, p4_device_config: config.into(), ..Default::default() }),
             ..Default::default()
         };
         service.set_forwarding_pipeline_config(request).await.map(drop)
@@ -59,8 +65,7 @@ fn entries_belong_to_the_program_of_the_command_line() {
 fn a_config_of_another_switch_is_not_read_and_the_log_says_so() {
     let Some(switch) = start("pushed-json", &[]) else { return };
     assert_eq!(push(&switch, "{ \"program\": \"other.p4\" }").map_err(|status| status.to_string()), Ok(()));
-    let note =
-        || switch.said_later.lock().unwrap().contains("config for another switch (as BMv2's JSON), which is not read");
+    let note = || switch.said_later.lock().unwrap().contains("config for another switch, which is not read");
     crate::switch::until(note);
     assert!(switch.ok(&["tables"]).contains("hosts"));
 }
@@ -70,4 +75,36 @@ fn mistakes_of_what_is_pushed_are_called_errors_by_the_client_alone() {
     let Some(switch) = start("pushed-mistake", &[]) else { return };
     let status = push(&switch, "control c( { }").expect_err("it is no program");
     assert!(status.code() == tonic::Code::InvalidArgument && !status.message().starts_with("error"), "{status:?}");
+}
+
+/// The JSON of a program, and the P4Info that its names give.
+fn routes() -> (String, P4Info) {
+    let file = path("crates/cli/tests/bmv2/routes.json");
+    let info = scratch("pushed-routes").join("routes.p4info.bin");
+    let ran = bacus().arg("compile").arg(file.as_path()).arg("--p4runtime-files").arg(&info).output().unwrap();
+    assert!(ran.status.success());
+    let info = P4Info::decode(&fs::read(info).unwrap()[..]).unwrap();
+    (fs::read_to_string(file).unwrap(), info)
+}
+
+#[test]
+fn the_json_of_bmv2_runs_with_the_p4info_that_comes_with_it() {
+    if !has_dpdk() {
+        return;
+    }
+    let ports = ["--port", "1=net_null0,no-rx=1", "--p4runtime", "127.0.0.1:0"];
+    let switch = Switch::start_bare(&folder("pushed-bmv2"), &ports);
+    let (json, mut info) = routes();
+    let renumbered = 0x0200_0011;
+    info.tables[0].preamble.as_mut().unwrap().id = renumbered;
+    assert_eq!(push_with(&switch, &json, Some(info.clone())).map_err(|status| status.to_string()), Ok(()));
+    switch.ok(&["add", "routes", "10.0.0.0/8", "forward(port:3, mac:5)"]);
+    assert!(switch.ok(&["show", "routes"]).contains("forward"));
+    // A P4Info that lacks a table is that of another program; nothing of it is loaded.
+    let missing = P4Info { tables: vec![info.tables.remove(0)], ..info };
+    let status = push_with(&switch, &json, Some(missing)).expect_err("a table is missing");
+    assert!(status.message().contains("table `ingress.acl` of the JSON is not in the P4Info"), "{status:?}");
+    let status = push(&switch, &json[..json.len() / 2]).expect_err("the half of it is missing");
+    assert!(status.message().contains("not valid JSON: EOF"), "{status:?}");
+    assert!(switch.ok(&["show", "routes"]).contains("forward"));
 }

@@ -5,6 +5,7 @@
 
 mod annotations;
 mod objects;
+mod read;
 mod tables;
 mod types;
 
@@ -13,6 +14,7 @@ use crate::number::int32;
 use annotations::Annotations;
 use hlir::interface::{Definition, Interface, Translation};
 use hlir::{Notes, Program};
+pub use read::interface_of;
 use std::collections::HashMap;
 
 /// Entries that a table has room for if the source has no size.
