@@ -7,6 +7,7 @@ P4C ?=
 STF ?=
 ERRORS ?=
 VECTORS ?=
+BMV2_JSON ?=
 FORMS ?=
 EVERY ?=
 PLANS ?=
@@ -47,7 +48,7 @@ help:
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
 	@echo "make scoreboard   programs of others, plain and planned: DIRS=\"DIR ...\" has checkouts of p4c, RARE-bmv2, ngsdn-tutorial, tutorials"
-	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
+	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [BMV2_JSON=DIR] [FORMS=1] [PLANS=all]"
 	@echo "                  [SANITIZE=1] with the address and undefined-behaviour sanitizers in native code"
 	@echo "make bench-lookup our tables' lookups beside DPDK's [RIB=FILE] [QUICK=1]"
 	@echo "make oracle       random programs: the compiler beside a second evaluator of P4 [SECONDS=600] [SEED=N] [EVERY=50: one in EVERY as native code]"
@@ -115,7 +116,7 @@ conformance:
 	@$(MAKE) --no-print-directory build
 	cargo run --release -q -p tests --bin conformance -- --p4c "$(P4C)" --bacus $(BACUS) --out $(OUT)/conformance.txt \
 		--exempt tests/conformance-exempt.txt --externs tests/externs \
-		$(if $(STF),--stf "$(STF)") $(if $(ERRORS),--errors "$(ERRORS)") $(if $(VECTORS),--vectors "$(VECTORS)") $(if $(FORMS),--forms) \
+		$(if $(STF),--stf "$(STF)") $(if $(ERRORS),--errors "$(ERRORS)") $(if $(VECTORS),--vectors "$(VECTORS)") $(if $(BMV2_JSON),--bmv2-json "$(BMV2_JSON)") $(if $(FORMS),--forms) \
 		$(if $(filter all,$(PLANS)),--all-plans) $(if $(SANITIZE),--sanitize)
 
 fuzz: setup

@@ -54,7 +54,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
             "bench",
         ],
     ),
-    ("tests", &["hlir", "runtime", "p4", "interp", "opt", "emit", "control", "cli"]),
+    ("tests", &["hlir", "runtime", "p4", "bmv2", "interp", "stf", "opt", "emit", "control", "cli"]),
 ];
 
 /// What the tests of a crate may use beside.

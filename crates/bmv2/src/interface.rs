@@ -62,11 +62,17 @@ fn adopted(program: &Program, given: &Interface) -> Read<Interface> {
     }
     take_widths(program, &mut interface);
     let named: HashSet<&str> = interface.tables.iter().map(|table| table.name.as_str()).collect();
-    if let Some(missing) = program.tables.values().find(|table| !named.contains(table.name.as_str())) {
+    let mut open = program.tables.values().filter(|table| !is_of_compiler(table));
+    if let Some(missing) = open.find(|table| !named.contains(table.name.as_str())) {
         let message = format!("table `{}` of the JSON is not in the P4Info", missing.name);
         return Err(Diagnostic::error(message).kind("bmv2-json").hint("push the P4Info of the same program"));
     }
     Ok(interface)
+}
+
+/// Whether p4c has made a table of a `switch`: no controller can write to it, and its name has no control.
+fn is_of_compiler(table: &hlir::Table) -> bool {
+    table.entries_constant && table.default_constant && !table.name.contains('.') && table.name.starts_with("switch_")
 }
 
 /// Values of translated types have the widths of the program, where P4Info has those of the controller.
@@ -106,18 +112,19 @@ fn reached_tables(program: &Program) -> HashSet<TableId> {
 /// An interface with the names of the JSON, and p4c's ids of these.
 fn of_names(program: &Program) -> Interface {
     let mut interface = Interface { externs: true, ..Interface::default() };
-    let names = program.tables.values().flat_map(|table| &table.actions).map(|action| (action.name.clone(), None));
+    let open = || program.tables.values().filter(|table| !is_of_compiler(table));
+    let names = open().flat_map(|table| &table.actions).map(|action| (action.name.clone(), None));
     let actions = ids::number(ACTION, &names.collect());
-    let tables = program.tables.values().map(|table| (table.name.clone(), None));
+    let tables = open().map(|table| (table.name.clone(), None));
     let tables = ids::number(TABLE, &tables.collect());
     let mut listed = HashSet::new();
-    for action in program.tables.values().flat_map(|table| &table.actions) {
+    for action in open().flat_map(|table| &table.actions) {
         if listed.insert(&action.name) {
             interface.actions.push(source_action(action, actions[&action.name]));
         }
     }
     let reached = reached_tables(program);
-    for (id, table) in program.tables.iter() {
+    for (id, table) in program.tables.iter().filter(|(_, table)| !is_of_compiler(table)) {
         let physical = if reached.contains(&id) { Physical::Table(id) } else { Physical::None };
         interface.tables.push(source_table(program, table, tables[&table.name], &actions, physical));
     }
@@ -242,7 +249,9 @@ fn objects(program: &Program, tables: &BTreeMap<String, u32>) -> Vec<SourceObjec
 
 /// Links tables to their profiles, direct counters and direct meters.
 fn tie(program: &Program, interface: &mut Interface) {
-    for (source, table) in interface.tables.iter_mut().zip(program.tables.values()) {
+    for source in &mut interface.tables {
+        let Physical::Table(table) = source.physical else { continue };
+        let table = &program.tables[table];
         let profile = table.profile.map(|profile| program.profiles[profile].name.as_str());
         for object in &mut interface.objects {
             match &mut object.detail {

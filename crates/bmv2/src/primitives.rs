@@ -1,11 +1,13 @@
 //! The primitives of actions and parser states: those of BMv2's core, and those of `simple_switch`.
 
+use hlir::build::arithmetic;
 use hlir::build::v1model::Request;
 use hlir::{Binary, Call, Expression, Place, Statement, Type};
 
 use crate::data::{Data, Operator};
 use crate::expressions::UNLIMITED;
 use crate::json::{At, Read};
+use crate::operands::Choice;
 use crate::reader::Reader;
 
 /// The `N` parameters of a primitive.
@@ -38,7 +40,11 @@ impl Reader<'_> {
                 self.each_header(&header, Self::invalidate)
             }
             name @ ("push" | "pop") => self.move_stack(name, at),
-            "mark_to_drop" | "drop" => {
+            "mark_to_drop" => {
+                let [header] = parameters(at)?;
+                self.mark_to_drop(&header)
+            }
+            "drop" => {
                 self.drop();
                 Ok(())
             }
@@ -115,7 +121,24 @@ impl Reader<'_> {
         if name == "push" { self.push(&stack, number, at) } else { self.pop(&stack, number, at) }
     }
 
-    /// `mark_to_drop`: multicast is taken back, too.
+    /// Asks for a drop in the standard metadata, or in the copy of it that is named. Multicast is taken back, too.
+    fn mark_to_drop(&mut self, header: &At<'_>) -> Read<()> {
+        let name = header.content()?;
+        let instance = self.instance_named(&name)?;
+        let fields = self.storage.instances[instance].fields.clone();
+        let find = |name: &str| fields.iter().find(|field| field.name == name).cloned();
+        let Some(spec) = find("egress_spec") else {
+            return Err(name.error("this is no standard metadata: it has no field `egress_spec`"));
+        };
+        let drop = Data::Number(arithmetic::ones(spec.width).into());
+        self.store(&Choice::one(spec), &drop, header)?;
+        match find("mcast_grp").filter(|_| self.metadata.uses_multicast) {
+            Some(group) => self.store(&Choice::one(group), &Data::number(0), header),
+            None => Ok(()),
+        }
+    }
+
+    /// `drop` of P4_14: the same in the standard metadata itself.
     fn drop(&mut self) {
         let port = self.metadata.drop_port();
         self.set_standard("egress_spec", port);

@@ -64,7 +64,8 @@ impl<'j> Reader<'j> {
             default_constant,
             size: at.get("max_size").map(|size| size.number()).transpose()?,
             entries: Vec::new(),
-            entries_constant: at.get("entries").is_some(),
+            // BMv2 lets nobody change them; only the P4Info knows of entries that are a beginning.
+            entries_constant: at.get("entries").is_some() && source.is_none_or(|table| table.entries_constant),
             profile,
             selector,
             empty_group: None,

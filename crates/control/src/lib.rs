@@ -1,7 +1,8 @@
 //! The control plane's side of a program: what P4Runtime calls things, and what it may write.
 //!
 //! [`Store`] keeps and checks what a controller writes; [`DataPlane`] is the switch that applies it. [`p4info`] describes a program to
-//! controllers, [`interface_of`] reads such a description, [`entries`] lists what the program has in its own tables, and [`format`] writes both as text, JSON or bytes.
+//! controllers, [`interface_of`] reads such a description, [`entries`] lists what the program has in its own tables, and [`format`] writes both
+//! as text, JSON or bytes.
 
 pub mod entries;
 pub mod facts;

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// A program and how its text is read.
 #[derive(Args, Clone, Debug)]
 pub struct Source {
-    /// The program: P4_16 (.p4) or HLIR (.hlir)
+    /// The program: P4_16 (.p4), BMv2's JSON (.json) or HLIR (.hlir)
     #[arg(value_name = "PROGRAM")]
     pub program: PathBuf,
     /// Search included files here, before the bundled architectures

@@ -28,6 +28,9 @@ pub struct Arguments {
     /// A directory of generated test vectors
     #[arg(long)]
     vectors: Option<PathBuf>,
+    /// A directory of BMv2's JSON for programs of the corpus, in the corpus' folders (p4_16_samples/X.json)
+    #[arg(long)]
+    bmv2_json: Option<PathBuf>,
     /// Also run each STF on the corpus' -first, -frontend and -midend forms of its program
     #[arg(long)]
     forms: bool,
@@ -46,7 +49,7 @@ pub struct Arguments {
     /// Only cases whose path contains this
     #[arg(long, default_value = "")]
     only: String,
-    /// Only these groups, by the beginning of their names (accept, reject, stf, vectors, p4info)
+    /// Only these groups, by the beginning of their names (accept, reject, stf, vectors, p4info, json)
     #[arg(long, value_delimiter = ',')]
     groups: Vec<String>,
     /// A sample: of the cases that are left, the first, and each so many behind it
@@ -88,6 +91,9 @@ fn conformance(arguments: &Arguments) -> Result<bool, String> {
     }
     if let Some(vectors) = &arguments.vectors {
         jobs.extend(corpus.vectors(vectors)?);
+    }
+    if let Some(directory) = &arguments.bmv2_json {
+        jobs.extend(tests::conformance::json::jobs(&corpus, directory)?);
     }
     jobs.retain(|job| job.name.contains(&arguments.only) && wanted(&arguments.groups, job));
     let (jobs, absent) = cases::without_dead_links(jobs);

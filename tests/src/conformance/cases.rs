@@ -2,6 +2,7 @@
 //!
 //! All paths come from the caller: a checkout of p4c, lists of names relative to its `testdata`, a directory of vectors.
 
+use super::json::Json;
 use super::report::Exempt;
 use super::run::Plan;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,6 +54,8 @@ pub enum Kind {
     },
     /// P4Info must equal this text.
     P4Info(PathBuf),
+    /// BMv2's JSON of the program does what the program does.
+    Json(Json),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,6 +64,8 @@ pub enum Source {
     /// STF of an architecture that is none of v1model, PSA and PNA.
     Other,
     Vectors,
+    /// STF on BMv2's JSON.
+    Json,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,6 +90,8 @@ impl Kind {
             Kind::Accept => "accept".to_string(),
             Kind::Reject => "reject".to_string(),
             Kind::P4Info(_) => "p4info".to_string(),
+            Kind::Json(_) => "json".to_string(),
+            Kind::Packets { source: Source::Json, engine, .. } => format!("json stf {}", engine.name()),
             Kind::Packets { source: Source::Other, .. } => "stf other".to_string(),
             Kind::Packets { source: Source::Stf, engine, .. } => format!("stf {}", engine.name()),
             Kind::Packets { source: Source::Vectors, engine, .. } => format!("vectors {}", engine.name()),
@@ -187,6 +194,19 @@ impl Corpus {
         }
     }
 
+    /// A program by its path in the corpus.
+    pub fn program(&self, inside: &Path) -> PathBuf {
+        self.testdata.join(inside)
+    }
+
+    /// An STF file on the JSON of its program.
+    pub fn push_json_packets(&self, jobs: &mut Vec<Job>, json: &Path, stf: &Path) {
+        for engine in [Engine::Interp, Engine::Native] {
+            let kind = Kind::Packets { source: Source::Json, engine, files: vec![stf.to_path_buf()] };
+            jobs.push(Job { name: self.name(stf), program: json.to_path_buf(), kind });
+        }
+    }
+
     /// The path as people know it.
     pub fn name(&self, path: &Path) -> String {
         path.strip_prefix(&self.testdata).unwrap_or(path).display().to_string()
@@ -230,7 +250,7 @@ pub fn exempt(file: &Path) -> Result<Vec<Exempt>, String> {
     Ok(exempt)
 }
 
-fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+pub fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {

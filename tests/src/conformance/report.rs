@@ -44,7 +44,7 @@ pub struct Report {
 }
 
 /// The order of the summary; a group without cases is left out.
-const GROUPS: [&str; 9] = [
+const GROUPS: [&str; 14] = [
     "accept",
     "reject",
     "located",
@@ -54,6 +54,11 @@ const GROUPS: [&str; 9] = [
     "vectors interp",
     "vectors native",
     "p4info",
+    "json",
+    "json p4info",
+    "json packets",
+    "json stf interp",
+    "json stf native",
 ];
 
 impl Report {

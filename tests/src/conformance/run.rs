@@ -53,6 +53,7 @@ pub fn run(bacus: &Path, corpus: &Corpus, job: &Job) -> Vec<Result> {
             vec![result("reject", rejected(&ended)), result("located", located(&ended, &job.program))]
         }
         Kind::P4Info(expected) => vec![result("p4info", p4info(bacus, corpus, &job.program, expected))],
+        Kind::Json(json) => super::json::run(bacus, corpus, job, json),
         Kind::Packets { engine, files, .. } => packets(bacus, corpus, job, *engine, files),
     }
 }

@@ -76,7 +76,7 @@ docs/run.md describes ports, entries and counts.";
 
 #[derive(Args)]
 #[command(mut_arg("program", |program| program.required(false).default_value("-").hide_default_value(true)
-    .help("The program: P4_16 (.p4) or HLIR (.hlir); without it, the switch waits for a controller to set a pipeline")))]
+    .help("The program: P4_16 (.p4), BMv2's JSON (.json) or HLIR (.hlir); without it, the switch waits for a controller to set a pipeline")))]
 pub struct Arguments {
     #[command(flatten)]
     source: Source,
