@@ -32,7 +32,7 @@ DROPIN ?= simple_switch simple_switch_grpc bacus-grpc simple_switch_CLI p4c p4c-
 NAMES ?=
 CORPUS ?=
 
-.PHONY: help setup build install demo test test-quick test-clients applications fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
+.PHONY: help setup build install demo test test-quick test-clients test-dropin applications fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
@@ -43,6 +43,7 @@ help:
 	@echo "make test-quick   the tests of the crates that changed since a commit, and what they left out [SINCE=HEAD]"
 	@echo "make test-clients finsy, p4runtime-shell and PTF on a switch in a network namespace [CLIENT=finsy] [TEST=finsy_test.Tables]"
 	@echo "                  CHECKOUTS=\"DIR ...\" has checkouts of finsy, p4lang/tutorials, ngsdn-tutorial: their examples and tests as well"
+	@echo "make test-dropin  setups for BMv2 by others, started by its names: DIRS=\"DIR ...\" has checkouts of Kathara-Labs, tutorials, behavioral-model, p4-utils"
 	@echo "make applications all applications on both engines, with 100,000 random packets each and sanitizers [COUNT=N]"
 	@echo "make fresh        the first two commands of README in a new Debian 12 [DIR=DIR]; needs root and debootstrap"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
@@ -89,6 +90,10 @@ test-quick: setup
 test-clients: setup
 	cargo build -p cli
 	@CHECKOUTS="$(CHECKOUTS)" scripts/test-clients target/debug/bacus $(OUT)/clients "$(CLIENT)" $(TEST)
+
+test-dropin: setup
+	cargo build -p cli
+	@DIRS="$(DIRS)" scripts/test-dropin target/debug/bacus $(OUT)/dropin
 
 applications: build
 	@scripts/applications $(BACUS) $(or $(COUNT),100000)

@@ -162,7 +162,10 @@ fn table_of(program: &Program, id: TableId, table: &Table, actions: &Actions, he
         let profile = &program.profiles[profile];
         let kind = if profile.selector.is_some() { "indirect_ws" } else { "indirect" };
         object.insert("type".to_string(), json!(kind));
-        object.insert("action_profile".to_string(), json!(profile.name));
+        // The second name is that of older JSON, which p4-utils reads.
+        for key in ["action_profile", "act_prof_name"] {
+            object.insert(key.to_string(), json!(profile.name));
+        }
     }
     described
 }

@@ -1,5 +1,6 @@
 //! From a program's file to HLIR: preprocessing by the C compiler and the P4 frontend, the reader of BMv2's JSON, or that of HLIR text.
 
+use crate::embedded;
 use crate::failure::Failure;
 use crate::files;
 use crate::inputs;
@@ -129,10 +130,13 @@ fn form(path: &Path) -> Result<Form, Failure> {
     })
 }
 
-/// Reads a program of BMv2's JSON; `interface` is what came with it for its controller.
+/// Reads a program of BMv2's JSON, or the one that our `p4c` has put into it; `interface` is what came with it for its controller.
 pub fn load_json(source: &Source, interface: Option<&Interface>) -> Result<Loaded, Failure> {
     let path = source.program.as_path();
     let text = files::text(path)?;
+    if let Some(program) = embedded::hlir_of(&text) {
+        return parse_hlir(source, &program);
+    }
     let map = SourceMap::new(&path.display().to_string(), &text);
     let program = bmv2::read(&text, &name_of(path), interface);
     // They name places in the JSON, not in the text.
@@ -144,10 +148,13 @@ pub fn load_json(source: &Source, interface: Option<&Interface>) -> Result<Loade
 }
 
 fn load_hlir(source: &Source) -> Result<Loaded, Failure> {
+    parse_hlir(source, &files::text(&source.program)?)
+}
+
+fn parse_hlir(source: &Source, text: &str) -> Result<Loaded, Failure> {
     let path = source.program.as_path();
-    let text = files::text(path)?;
-    let map = SourceMap::new(&path.display().to_string(), &text);
-    let parsed = hlir::text::parse_file(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))?;
+    let map = SourceMap::new(&path.display().to_string(), text);
+    let parsed = hlir::text::parse_file(text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))?;
     stop_at_errors(source, parsed.verify(), &map)?;
     let places = parsed.places;
     let plan = parsed.plan.map(|plan| PlanFile::of(plan, places, map));

@@ -6,6 +6,7 @@
 #![deny(clippy::print_stdout)]
 
 pub mod compile;
+pub mod embedded;
 pub mod entries;
 pub mod externs;
 pub mod failure;

@@ -4,7 +4,6 @@ mod artefact;
 mod p4c;
 mod simple_switch;
 
-pub use artefact::program_of;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! `simple_switch` and `simple_switch_grpc`: BMv2's flags for a switch, as those of `bacus run`.
 
-use super::{artefact, parsed};
+use super::parsed;
 use crate::run;
 use clap::Parser;
 use driver::failure::Failure;
@@ -31,7 +31,7 @@ pub enum Kind {
     after_help = "Flags of the target follow `--`. docs/dropin.md compares the switch with BMv2."
 )]
 struct Arguments {
-    /// The program: JSON that p4c of bacus wrote, P4 or HLIR
+    /// The program: JSON of p4c, P4 or HLIR
     #[arg(value_name = "PROGRAM")]
     program: Option<PathBuf>,
     /// Start without a program
@@ -193,13 +193,18 @@ pub fn run(arguments: impl Iterator<Item = OsString>, kind: Kind) -> Result<(), 
         log_to(path)?;
     }
     notes(&arguments, &target).iter().for_each(|note| eprintln!("note: {note}"));
-    let unpacked = match program(&arguments) {
-        Some(path) => artefact::unpacked(path)?,
-        None => None,
-    };
-    let path = unpacked.as_ref().map(|unpacked| unpacked.0.as_path()).or(program(&arguments));
     let late = Late { seconds: arguments.use_files.unwrap_or(0).max(0) as u64, ports: late_ports(&arguments) };
-    run::run_as_bmv2(&flags(&arguments, &target, (path, kind)), late.seconds, &late.ports)
+    let device_config = match program(&arguments) {
+        Some(path) if path.extension().is_some_and(|extension| extension == "json") => {
+            driver::files::contents(path)?.to_vec()
+        }
+        Some(_) | None => Vec::new(),
+    };
+    run::run_as_bmv2(
+        &flags(&arguments, &target, (program(&arguments), kind)),
+        (late.seconds, &late.ports),
+        device_config,
+    )
 }
 
 /// Captures that are read some time after the start.

@@ -6,6 +6,7 @@ use super::miss_library::LibraryHandler;
 use super::pushed::Builder;
 use super::requests::ControlThread;
 use clap::Args;
+use control::message::runtime::ForwardingPipelineConfig;
 use driver::failure::Failure;
 use driver::ports::Port;
 use driver::stdout::print_line;
@@ -48,6 +49,9 @@ pub struct Controllers {
     /// The key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// The file of the program that runs at the start, where controllers expect it as they would have pushed it.
+    #[arg(skip)]
+    pub device_config: Vec<u8>,
     /// Accept only controllers with a certificate of this authority (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_ca: Option<PathBuf>,
@@ -105,7 +109,11 @@ impl Controllers {
         };
         let switch = switch.clone();
         let target = Arc::new(controller::Controller { switch, builder, cpu_port: self.cpu_port, control });
-        let running = built.map(|built| (built.program.clone(), controller::config_of(&built.program)));
+        let config_of = |built: &Built| {
+            let p4_device_config = self.device_config.clone();
+            ForwardingPipelineConfig { p4_device_config, ..controller::config_of(&built.program) }
+        };
+        let running = built.map(|built| (built.program.clone(), config_of(built)));
         let server = Server::start(settings, target.clone(), running)
             .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))?;
         let thrift = self.thrift.map(|address| self.serve_thrift(address, target, server.pipelines())).transpose()?;

@@ -178,11 +178,17 @@ struct Line {
 }
 
 /// Runs a switch for a command line of BMv2, which was translated to these flags.
-pub fn run_as_bmv2(flags: &[std::ffi::OsString], seconds: u64, late_ports: &[String]) -> Result<(), Failure> {
+pub fn run_as_bmv2(
+    flags: &[std::ffi::OsString],
+    (seconds, late_ports): (u64, &[String]),
+    device_config: Vec<u8>,
+) -> Result<(), Failure> {
     let line = <Line as clap::Parser>::try_parse_from(flags);
     let line = line.map_err(|error| Failure::input(error.to_string().trim_start_matches("error: ").trim_end()))?;
     let ports = late_ports.iter().map(|text| text.parse()).collect::<Result<_, _>>().map_err(Failure::input)?;
-    run(&Arguments { bmv2_lines: true, quiet: true, late_ports: (seconds, ports), ..line.arguments })
+    let mut arguments = line.arguments;
+    arguments.controllers.device_config = device_config;
+    run(&Arguments { bmv2_lines: true, quiet: true, late_ports: (seconds, ports), ..arguments })
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -4,6 +4,7 @@ use super::live::Built;
 use super::port_numbers::PortNumbers;
 use control::message::config::P4Info;
 use control::{Refusal, RefusalKind};
+use driver::embedded;
 use driver::failure::Failure;
 use driver::options::{Native, Passes, Source};
 use driver::port_burst::PortBurst;
@@ -71,7 +72,7 @@ fn form(bytes: &[u8]) -> Form {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
     match first {
         None => Form::Other,
-        Some(line) if line.starts_with('{') => match crate::dropin::program_of(&text) {
+        Some(line) if line.starts_with('{') => match embedded::hlir_of(&text) {
             Some(program) => Form::Hlir(program),
             None if bmv2::is_other_json(&text) => Form::Other,
             None => Form::Json(text),
