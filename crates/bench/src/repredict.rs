@@ -187,8 +187,9 @@ mod tests {
         let plan = |burst, hint| {
             let access = Access::Table("t".into());
             let request = Prefetch { access, placement: Placement::OwnLoop, distance: 8, hint, reason: None };
-            let stage =
-                Loop { node: "n".into(), batch: 8, group: 8, vector: 1, prefetches: vec![request], reason: None };
+            let lookups = Vec::new();
+            let prefetches = vec![request];
+            let stage = Loop { node: "n".into(), batch: 8, group: 8, vector: 1, lookups, prefetches, reason: None };
             Plan { burst, loops: vec![stage], ..Plan::default() }
         };
         assert_eq!(unhinted(&plan(32, Hint::T0)), unhinted(&plan(32, Hint::T1)));

@@ -6,7 +6,7 @@
 use super::experiment::Experiment;
 use super::report::{Record, best};
 use super::sweep::{self, Point};
-use hlir::plan::{Placement, Structure, TablePlan};
+use hlir::plan::{Structure, TablePlan};
 use hlir::{Plan, Program};
 use opt::Inputs;
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ pub fn plans(program: &Program, inputs: &Inputs) -> Vec<Point> {
     let (best, pipelined) = (sweep::planned(program, inputs), sweep::planned(program, &pinned));
     let staged = Plan { tables: pipelined.tables.clone(), ..sweep::staged(program, &pinned) };
     let group = staged.loops.iter().map(|stage| stage.group).min().unwrap_or(1);
-    let batched = sweep::placed(&staged, group, Placement::None);
+    let batched = sweep::placed(&staged, group, None);
     let in_turn = |plan: &Plan| Plan { hot_path: None, loops: Vec::new(), ..plan.clone() };
     let point = |name: &str, plan: Plan| Point { name: name.to_string(), plan };
     let mut points = vec![point(PINNED, in_turn(&pipelined)), point(PIPELINED, pipelined), point(OURS, in_turn(&best))];

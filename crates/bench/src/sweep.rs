@@ -6,7 +6,7 @@
 
 use super::experiment::Case;
 use super::report::Record;
-use hlir::plan::{Descriptor, Placement, Structure, TablePlan};
+use hlir::plan::{Access, Descriptor, Hint, Placement, Prefetch, StageLookup, Structure, TablePlan};
 use hlir::text::written_structure;
 use hlir::{Plan, Program, TableId};
 use opt::inputs::machine::Stages;
@@ -18,8 +18,8 @@ use std::fmt::Write as _;
 pub const BURSTS: [u32; 2] = [32, 64];
 /// Groups are the burst divided by these.
 const PARTS: [u32; 4] = [1, 2, 4, 8];
-const PLACEMENTS: [(Placement, &str); 3] =
-    [(Placement::None, "nowhere"), (Placement::OwnLoop, "own_loop"), (Placement::WithLookups, "with_consumption")];
+const PLACEMENTS: [(Option<Placement>, &str); 3] =
+    [(None, "nowhere"), (Some(Placement::OwnLoop), "own_loop"), (Some(Placement::WithLookups), "with_consumption")];
 /// How names of points begin: of the pick, and of all others.
 pub const PICKED: &str = "pick:";
 pub const SWEPT: &str = "sweep:";
@@ -188,16 +188,21 @@ pub fn staged(program: &Program, inputs: &Inputs) -> Plan {
     planned(program, &eager)
 }
 
-pub fn placed(plan: &Plan, group: u32, placement: Placement) -> Plan {
+/// The plan with groups of this size, and lines of all staged lookups prefetched in this way, or not at all.
+pub fn placed(plan: &Plan, group: u32, placement: Option<Placement>) -> Plan {
     let mut plan = plan.clone();
     for (number, stage) in plan.loops.iter_mut().enumerate() {
         stage.group = group;
-        for request in &mut stage.prefetches {
-            // Only the first loop can ask a burst ahead.
-            let later = placement == Placement::WithLookups && number > 0;
-            request.placement = if later { Placement::OwnLoop } else { placement };
-            request.distance = if request.placement == Placement::OwnLoop { group } else { 1 };
-        }
+        // Only the first loop can prefetch a burst ahead.
+        let is_later = placement == Some(Placement::WithLookups) && number > 0;
+        let placement = if is_later { Some(Placement::OwnLoop) } else { placement };
+        let request = |lookup: &StageLookup| {
+            let placement = placement?;
+            let hint = stage.prefetch_of(&lookup.table).map_or(Hint::T0, |planned| planned.hint);
+            let distance = if placement == Placement::OwnLoop { group } else { 1 };
+            Some(Prefetch { access: Access::Table(lookup.table.clone()), placement, distance, hint, reason: None })
+        };
+        stage.prefetches = stage.lookups.iter().filter_map(request).collect();
     }
     plan
 }

@@ -126,6 +126,9 @@ impl PlanFile {
         let own = &self.plan;
         for (to, from) in pairs(&plan.loops, &own.loops, |lp| &lp.node) {
             put(Site::Loop(to), Site::Loop(from));
+            for lookup in 0..own.loops[from as usize].lookups.len() as u32 {
+                put(Site::Lookup(to, lookup), Site::Lookup(from, lookup));
+            }
             for request in 0..own.loops[from as usize].prefetches.len() as u32 {
                 put(Site::Prefetch(to, request), Site::Prefetch(from, request));
             }

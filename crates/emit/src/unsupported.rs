@@ -64,9 +64,7 @@ impl Refused<'_> {
             self.lanes(site, lp);
         }
         for (index, request) in lp.prefetches.iter().enumerate() {
-            if request.placement != Placement::None {
-                self.request(Site::Prefetch(number, index as u32), lp, request);
-            }
+            self.request(Site::Prefetch(number, index as u32), lp, request);
         }
     }
 

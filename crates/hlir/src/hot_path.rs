@@ -1,7 +1,7 @@
 //! The lookups of the stages of a plan's hot path, when a lookup can be made speculatively, and when it is repeated.
 
 use crate::effects::{Part, key_reads, learns, writes};
-use crate::plan::{Access, HotPath, Loop};
+use crate::plan::{HotPath, Loop};
 use crate::{NodeId, NodeKind, Plan, Program, TableId};
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ pub struct Stage {
     pub number: usize,
     /// Position of its node on the path.
     pub place: usize,
-    /// Positions of the lookups that it makes: its own, and those of the tables that it prefetches.
+    /// Positions of the lookups that it makes: its own, and those in the tables that it names.
     pub looked_up: Vec<usize>,
 }
 
@@ -76,11 +76,8 @@ impl<'p> PathNames<'p> {
     pub fn stages(&self, plan: &Plan) -> Vec<Stage> {
         let stage = |(number, lp): (usize, &Loop)| {
             let place = self.place(&lp.node)?;
-            let tables = lp.prefetches.iter().filter_map(|request| match &request.access {
-                Access::Packet => None,
-                Access::Table(table) => Some(self.lookups(table)),
-            });
-            let behind = tables.flatten().copied().filter(|other| *other > place);
+            let named = lp.lookups.iter().flat_map(|lookup| self.lookups(&lookup.table));
+            let behind = named.copied().filter(|other| *other > place);
             let looked_up: BTreeSet<usize> = behind.chain([place]).collect();
             Some(Stage { number, place, looked_up: looked_up.into_iter().collect() })
         };

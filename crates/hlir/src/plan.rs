@@ -25,6 +25,8 @@ pub struct Plan {
     pub joins: Vec<JoinChoice>,
     pub queues: Vec<Queue>,
     pub instrument: Instrument,
+    /// Facts that the decisions rely on.
+    pub assumptions: Vec<Assumption>,
 }
 
 /// The packet descriptor.
@@ -61,11 +63,21 @@ pub struct Loop {
     pub group: u32,
     /// Packets per vector ([`crate::vector`]); 1 for scalar code.
     pub vector: u32,
+    /// The lookups of a stage: all on the path from its node on, in these tables. That of its own node need not be named.
+    pub lookups: Vec<StageLookup>,
     pub prefetches: Vec<Prefetch>,
     pub reason: Option<Reason>,
 }
 
-/// A prefetch: a memory access that is issued before it is needed.
+/// A table whose lookups a stage makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageLookup {
+    pub table: String,
+    pub reason: Option<Reason>,
+}
+
+/// A prefetch: a memory access that is issued before it is needed. It only prefetches: the loop makes the lookup that needs
+/// the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefetch {
     pub access: Access,
@@ -87,7 +99,6 @@ pub enum Access {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Placement {
-    None,
     /// A loop of prefetches, then the loop of uses.
     OwnLoop,
     /// One prefetch with each lookup of an older burst.
@@ -104,7 +115,7 @@ impl Placement {
     pub fn is_pipelined(self) -> bool {
         match self {
             Placement::WithLookups | Placement::WithCommit | Placement::WithKeys => true,
-            Placement::None | Placement::OwnLoop => false,
+            Placement::OwnLoop => false,
         }
     }
 }
@@ -181,6 +192,20 @@ pub struct Queue {
     pub reason: Option<Reason>,
 }
 
+/// A fact that the decisions of a plan rely on for speed: unlike what a program takes for granted ([`crate::facts`]), it may
+/// turn out false. Then packets are treated in the same way, but another plan may take fewer cycles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// The size class of a table: the number of its entries is in this range, both ends included.
+    Entries { table: String, least: u64, most: u64 },
+    /// At least this share of the lookups in a table that a stage makes hit, in tenths of a percent.
+    Hits { table: String, tenths: u64 },
+    /// At least this share of the packets follow the hot path to its last stage, in tenths of a percent.
+    OnPath { tenths: u64 },
+    /// Memory of tables is in pages of this size in bytes.
+    Pages { bytes: u64 },
+}
+
 /// Instrumentation of the generated code; free when off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Instrument {
@@ -192,7 +217,50 @@ pub struct Instrument {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     pub cost: u64,
-    pub alternatives: Vec<(String, u64)>,
+    /// By increasing cost.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// What a plan could have had instead, and its cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    pub choice: Choice,
+    pub cost: u64,
+}
+
+/// One of the things that a plan decides between.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    Structure(Structure),
+    Descriptor(Descriptor),
+    /// Packets per burst, per group, per vector.
+    Burst(u32),
+    Group(u32),
+    Vector(u32),
+    Scalar,
+    /// No hot path.
+    PacketByPacket,
+    /// A lookup in no stage, in one of its own, in the stage at a node.
+    Unstaged,
+    Stage,
+    WithStage(String),
+    /// The prefetch of a line; one placement after the other for several lines.
+    NoPrefetch,
+    Placement(Placement),
+    Spread,
+    /// Two tables with a lookup and an array of their own each; joined by a table, or by value.
+    Separate,
+    JointTable,
+    ByValue,
+    /// The program without what it takes for granted ([`crate::facts`]).
+    Unspecialised,
+}
+
+impl Loop {
+    /// The prefetch of a table's lines, if there is one.
+    pub fn prefetch_of(&self, table: &str) -> Option<&Prefetch> {
+        self.prefetches.iter().find(|prefetch| matches!(&prefetch.access, Access::Table(name) if name == table))
+    }
 }
 
 impl Plan {
@@ -201,11 +269,13 @@ impl Plan {
         self.joints.iter().find(|share| share.secondary == table || share.primary == table)
     }
 
-    /// The same decisions without reasons.
+    /// The same decisions without reasons, and without what they rely on.
     pub fn without_reasons(mut self) -> Plan {
+        self.assumptions.clear();
         self.hot_path.iter_mut().for_each(|path| path.reason = None);
         for stage in &mut self.loops {
             stage.reason = None;
+            stage.lookups.iter_mut().for_each(|lookup| lookup.reason = None);
             stage.prefetches.iter_mut().for_each(|request| request.reason = None);
         }
         self.tables.iter_mut().for_each(|table| table.reason = None);

@@ -60,7 +60,7 @@ pub struct StagedLookup {
     pub prefetch: Option<LinePrefetch>,
 }
 
-/// How the lines of a lookup are prefetched; never [`Placement::None`].
+/// How the lines of a lookup are prefetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinePrefetch {
     pub placement: Placement,
@@ -213,13 +213,11 @@ fn other_loop(program: &Program, lp: &Loop) -> Option<ResolvedLoop> {
 }
 
 fn line_prefetch(program: &Program, lp: &Loop, table: TableId) -> Option<LinePrefetch> {
-    let name = &program.tables[table].name;
-    let is_its = |access: &Access| matches!(access, Access::Table(table) if table == name);
-    let found = lp.prefetches.iter().find(|it| is_its(&it.access) && it.placement != Placement::None)?;
+    let found = lp.prefetch_of(&program.tables[table].name)?;
     Some(LinePrefetch { placement: found.placement, hint: found.hint })
 }
 
 fn packet_prefetch(lp: &Loop) -> Option<Hint> {
-    let found = lp.prefetches.iter().find(|it| it.access == Access::Packet && it.placement != Placement::None)?;
+    let found = lp.prefetches.iter().find(|it| it.access == Access::Packet)?;
     Some(found.hint)
 }

@@ -5,7 +5,7 @@
 use crate::command::{has_dpdk, path, ran, scratch};
 use hlir::hot_path::table_of;
 use hlir::plan::{
-    Access, Descriptor, Hint, HotPath, JointTables, Loop, Placement, Prefetch, Queue, Structure, TablePlan,
+    Access, Descriptor, Hint, HotPath, JointTables, Loop, Placement, Prefetch, Queue, StageLookup, Structure, TablePlan,
 };
 use hlir::text::{parse_program, print_plan};
 use hlir::verify::verify_plan;
@@ -126,14 +126,15 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
         let is_first = plan.loops.is_empty();
         let lanes = if is_first { draw.one_of(&[1, 8, 8, 16]) } else { 1 };
         let is_behind = is_first && draw.percent(40);
-        let mut requests = Vec::new();
+        let (mut lookups, mut requests) = (Vec::new(), Vec::new());
         for (at, (_, table)) in looked_up.iter().enumerate().skip(number) {
             if (at == number || draw.percent(40)) && asked.insert(program.tables[*table].name.clone()) {
                 let placement = match is_behind {
-                    true => draw.one_of(&[Placement::WithLookups, Placement::WithCommit, Placement::WithKeys]),
-                    false => draw.one_of(&[Placement::OwnLoop, Placement::None]),
+                    true => Some(draw.one_of(&[Placement::WithLookups, Placement::WithCommit, Placement::WithKeys])),
+                    false => draw.one_of(&[Some(Placement::OwnLoop), None]),
                 };
-                requests.push(request(draw, program, Some(*table), placement, group));
+                lookups.push(StageLookup { table: program.tables[*table].name.clone(), reason: None });
+                requests.extend(placement.map(|placement| request(draw, program, Some(*table), placement, group)));
             }
         }
         let batch = draw.one_of(&[group, 64, 128]).max(group);
@@ -142,6 +143,7 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
             batch,
             group,
             vector: lanes,
+            lookups,
             prefetches: requests,
             reason: None,
         });
@@ -168,7 +170,8 @@ fn lists(program: &Program, draw: &mut Draw, plan: &mut Plan) {
             .then(|| request(draw, program, table_of(program, id), Placement::OwnLoop, group))
             .into_iter()
             .collect();
-        plan.loops.push(Loop { node: node.name.clone(), batch, group, vector: 1, prefetches: requests, reason: None });
+        let (node, lookups) = (node.name.clone(), Vec::new());
+        plan.loops.push(Loop { node, batch, group, vector: 1, lookups, prefetches: requests, reason: None });
     }
 }
 

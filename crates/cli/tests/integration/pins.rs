@@ -57,7 +57,7 @@ fn each_decision_that_is_pinned_stands_as_it_is_written() {
 
 #[test]
 fn stages_beside_a_pinned_one_are_planned() {
-    let stage = "  loop Switch.acl: batch 64 group 16 {\n    prefetch table Switch.acl ahead 1 in none to t0\n  }\n";
+    let stage = "  loop Switch.acl: batch 64 group 16 {\n    lookup Switch.acl\n  }\n";
     let plan = planned("l2l3acl", stage, &[]);
     assert!(plan.contains(stage), "{plan}");
     let loops: Vec<&str> = plan.lines().filter(|line| line.starts_with("  loop ")).collect();
@@ -158,7 +158,8 @@ fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
     let plan = fs::read_to_string(path("crates/cli/tests/plans/l2l3acl.plan")).unwrap();
     let way = plan.lines().find(|line| line.starts_with("  hot_path ")).unwrap();
     let request = "prefetch table Switch.nexthops ahead 64 in own_loop to t0";
-    let pins = format!("plan {{\n{way}\n  loop Switch.smac: batch 64 group 64 {{\n    {request}\n  }}\n}}\n");
+    let stage = format!("loop Switch.smac: batch 64 group 64 {{\n    lookup Switch.nexthops\n    {request}\n  }}");
+    let pins = format!("plan {{\n{way}\n  {stage}\n}}\n");
     let pins = file("early", &pins).display().to_string();
     let (code, said) = ran(&["compile", &app("l2l3acl"), "--emit", "c", "--machine", &slow(), "--pin", &pins]);
     assert_eq!(code, Some(1), "{said}");

@@ -3,7 +3,7 @@
 //! A compiler that is not installed is skipped with a line that says so; without any the test fails.
 
 use crate::compilers::{COMPILERS, plans, repository};
-use hlir::plan::{Access, Descriptor, Placement, Plan};
+use hlir::plan::{Access, Descriptor, Hint, Placement, Plan, Prefetch};
 use std::path::PathBuf;
 
 fn examples() -> Vec<PathBuf> {
@@ -92,7 +92,7 @@ node routes: apply routes -> queue
 {SENT}plan {{
   burst 64
   hot_path {{ start, routes }}
-  loop routes: batch 64 group {group} {{ prefetch table routes ahead 1 in none to t0 }}
+  loop routes: batch 64 group {group} {{ lookup routes }}
   table routes: {structure}
 }}"
     );
@@ -111,9 +111,14 @@ fn tables_may_have_any_name() {
         let (_, table) = program.tables.iter_mut().next().expect("it has a table");
         table.name = name.to_string();
         plan.tables[0].table = name.to_string();
-        let request = &mut plan.loops[0].prefetches[0];
-        request.access = Access::Table(name.to_string());
-        request.placement = Placement::WithCommit;
+        plan.loops[0].lookups.clear();
+        plan.loops[0].prefetches.push(Prefetch {
+            access: Access::Table(name.to_string()),
+            placement: Placement::WithCommit,
+            distance: 1,
+            hint: Hint::T0,
+            reason: None,
+        });
         COMPILERS.compile(&format!("table_{name}"), &program, &plan);
     }
 }
@@ -143,9 +148,9 @@ fn look_ups_of_groups_of_any_size_compile_without_a_warning() {
 /// Two tables share an array: looked up for a group together, each in a stage of its own, and in turn.
 #[test]
 fn look_ups_in_shared_arrays_compile_without_a_warning() {
-    let request = |table: &str| format!("prefetch table {table} ahead 1 in none to t0");
+    let lookup = |table: &str| format!("lookup {table}");
     let stage = |table: &str, requests: &str| format!("loop {table}: batch 64 group 64 {{\n{requests}\n}}");
-    let together = stage("sources", &[request("sources"), request("destinations")].join("\n"));
+    let together = stage("sources", &[lookup("sources"), lookup("destinations")].join("\n"));
     let apart = [stage("sources", ""), stage("destinations", "")].join("\n");
     let path = "hot_path { start, sources, destinations }\n";
     for (bits, structure) in [(48, "exact48"), (56, "exact60")] {

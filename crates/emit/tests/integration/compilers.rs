@@ -54,6 +54,7 @@ pub fn plans(program: &Program) -> Vec<(&'static str, Plan)> {
             batch: 32,
             group: 8,
             vector: 1,
+            lookups: Vec::new(),
             prefetches: vec![request],
             reason: None,
         });

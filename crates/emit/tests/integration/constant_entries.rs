@@ -30,7 +30,7 @@ const ENTRIES: &str = "  const default none()
 const PLANS: [&str; 2] = [
     "table rules: code",
     "burst 64\n  hot_path { start, rules, deparser, queue }\n  \
-     loop rules: batch 64 group 64 { prefetch table rules ahead 64 in none to t0 }\n  table rules: code",
+     loop rules: batch 64 group 64 { lookup rules }\n  table rules: code",
 ];
 
 #[test]

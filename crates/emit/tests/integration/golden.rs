@@ -25,6 +25,7 @@ fn l2fwd_joint_own() {
   burst 64
   hot_path { arrival, parser.start, ingress.smac, ingress.dmac, ingress.end }
   loop ingress.smac: batch 64 group 64 {
+    lookup ingress.dmac
     prefetch table ingress.smac ahead 1 interleaved commit to t1
     prefetch table ingress.dmac ahead 1 interleaved commit to t1
   }

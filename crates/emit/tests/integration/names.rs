@@ -108,7 +108,8 @@ node departure: buffer {{
 /// All lookups in the first stage of a hot path, and prefetches with every interleaving.
 fn staged(names: &[String]) -> String {
     let placements = ["interleaved commit", "interleaved keys", "interleaved lookup"];
-    let request = |(name, placement)| format!("    prefetch table {name} ahead 1 {placement} to t0\n");
+    let request =
+        |(name, placement)| format!("    lookup {name}\n    prefetch table {name} ahead 1 {placement} to t0\n");
     let requests: String = names.iter().zip(placements.into_iter().cycle()).map(request).collect();
     format!(
         "plan {{

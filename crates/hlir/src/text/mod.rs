@@ -4,12 +4,14 @@
 //! means what) is defined once, in `words` and `names`. `docs/hlir.md` describes the language.
 
 mod annotation;
+mod choice;
 mod lex;
 mod names;
 mod parse;
 mod print;
 mod words;
 
+pub use choice::written_choice;
 pub use parse::{Parsed, parse_file, parse_plan, parse_program};
 pub use print::{Printer, print_expression, print_file, print_path, print_plan, print_program, print_statement};
 pub use words::written;

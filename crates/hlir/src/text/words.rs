@@ -156,7 +156,7 @@ pub(crate) const NAMED_KINDS: Words<NamedKind> = &[
 
 pub(crate) const DESCRIPTORS: Words<Descriptor> = &[(Descriptor::Mbuf, "mbuf"), (Descriptor::Own, "own")];
 
-pub(crate) const PLACEMENTS: Words<Placement> = &[(Placement::None, "none"), (Placement::OwnLoop, "own_loop")];
+pub(crate) const PLACEMENTS: Words<Placement> = &[(Placement::OwnLoop, "own_loop")];
 
 /// Placements one group ahead, by the work that prefetches are interleaved with.
 pub(crate) const INTERLEAVED: Words<Placement> =

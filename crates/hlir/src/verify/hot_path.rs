@@ -4,7 +4,7 @@
 use super::known_path::KnownPath;
 use super::{PlanVerifier, Site, Verifier};
 use crate::hot_path;
-use crate::plan::{Access, HotPath, Loop, Placement, Prefetch};
+use crate::plan::{Access, HotPath, Loop, Placement, Prefetch, StageLookup};
 use crate::text::written_placement;
 use crate::{Action, NodeId, NodeKind, Plan, Scope};
 use std::collections::{HashMap, HashSet};
@@ -106,13 +106,28 @@ impl<'p> Verifier<'p> {
                 continue;
             };
             self.group_size(site, lp);
-            for (request, asked) in lp.prefetches.iter().enumerate() {
-                let Access::Table(table) = &asked.access else { continue };
-                if known.names.lookups(table).last().is_none_or(|last| *last < place) {
-                    let site = Site::Prefetch(index as u32, request as u32);
-                    let message = format!("table `{table}` is not looked up on the hot path from `{}` on", lp.node);
-                    self.report_of_path(site, plan.hot_path.as_ref(), message, "");
-                }
+            self.stage_tables(plan, known, (index as u32, place));
+        }
+    }
+
+    /// A stage looks up tables that are on the path from its node on, and prefetches lines of these.
+    fn stage_tables(&mut self, plan: &Plan, known: &KnownPath, (number, place): (u32, usize)) {
+        let lp = &plan.loops[number as usize];
+        for (line, StageLookup { table, .. }) in lp.lookups.iter().enumerate() {
+            if known.names.lookups(table).last().is_none_or(|last| *last < place) {
+                let message = format!("table `{table}` is not looked up on the hot path from `{}` on", lp.node);
+                self.report_of_path(Site::Lookup(number, line as u32), plan.hot_path.as_ref(), message, "");
+            }
+        }
+        let named: HashSet<&str> = lp.lookups.iter().map(|lookup| lookup.table.as_str()).collect();
+        for (line, request) in lp.prefetches.iter().enumerate() {
+            let Access::Table(table) = &request.access else { continue };
+            if !known.names.lookups(table).contains(&place) && !named.contains(table.as_str()) {
+                let message =
+                    format!("the loop at `{}` prefetches lines of `{table}`, which it does not look up", lp.node);
+                let hint =
+                    format!("write `lookup {}` in it as well, or remove the prefetch", crate::text::written(table));
+                self.report(Site::Prefetch(number, line as u32), message, &hint);
             }
         }
     }
@@ -152,7 +167,7 @@ impl<'p> Verifier<'p> {
             }
         }
         self.pipelined(plan, &known.nodes, &stages);
-        self.prefetched_once(plan, &stages);
+        self.looked_up_once(plan, &stages);
         let last = stages.last().map_or(0, |stage| stage.place);
         // Lookups before the last stage are made speculatively as well.
         for place in (0..last).filter(|place| !taken.contains(place)) {
@@ -208,19 +223,34 @@ impl<'p> Verifier<'p> {
         profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some())
     }
 
-    /// A stage makes all lookups in a table that it prefetches, whatever the lines of later stages are.
-    fn prefetched_once(&mut self, plan: &Plan, stages: &[hot_path::Stage]) {
-        for (number, stage) in stages.iter().enumerate() {
-            for (at, request) in plan.loops[stage.number].prefetches.iter().enumerate() {
+    /// A stage makes all lookups in a table that it names: a later one neither names it nor prefetches its lines.
+    fn looked_up_once(&mut self, plan: &Plan, stages: &[hot_path::Stage]) {
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        for stage in stages {
+            let lp = &plan.loops[stage.number];
+            let number = stage.number as u32;
+            for (line, StageLookup { table, .. }) in lp.lookups.iter().enumerate() {
+                if let Some(earlier) = first.get(table.as_str()) {
+                    let earlier = &plan.loops[*earlier].node;
+                    let message = format!("`{table}` is looked up at `{}`, and earlier at `{earlier}`", lp.node);
+                    let hint = format!("the lookup is made at `{earlier}`: remove one of the two lines");
+                    self.report(Site::Lookup(number, line as u32), message, &hint);
+                }
+            }
+            for (line, request) in lp.prefetches.iter().enumerate() {
                 let Access::Table(table) = &request.access else { continue };
-                let asks = |earlier: &&hot_path::Stage| {
-                    plan.loops[earlier.number].prefetches.iter().any(|asked| asked.access == request.access)
-                };
-                let Some(earlier) = stages[..number].iter().find(asks) else { continue };
-                let (first, node) = (&plan.loops[earlier.number].node, &plan.loops[stage.number].node);
-                let message = format!("lines of `{table}` are prefetched at `{node}`, and earlier at `{first}`");
-                let hint = format!("the lookup is made at `{first}`: remove one of the two prefetches");
-                self.report(Site::Prefetch(stage.number as u32, at as u32), message, &hint);
+                if let Some(earlier) = first.get(table.as_str()) {
+                    let earlier = &plan.loops[*earlier].node;
+                    let message = format!(
+                        "lines of `{table}` are prefetched at `{}`, but looked up earlier, at `{earlier}`",
+                        lp.node
+                    );
+                    let hint = format!("prefetch them at `{earlier}`, or begin its lookup here");
+                    self.report(Site::Prefetch(number, line as u32), message, &hint);
+                }
+            }
+            for StageLookup { table, .. } in &lp.lookups {
+                first.entry(table).or_insert(stage.number);
             }
         }
     }

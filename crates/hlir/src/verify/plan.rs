@@ -3,7 +3,7 @@
 //! Whether batching preserves behaviour is checked in `batching`.
 
 use super::{PlanVerifier, Site, Verifier};
-use crate::plan::{Access, Loop, Placement, Prefetch, Structure, TablePlan};
+use crate::plan::{Access, Assumption, Loop, Placement, Prefetch, StageLookup, Structure, TablePlan};
 use crate::{MatchKind, NodeId, Plan, Table, Type};
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,10 @@ impl<'p> Verifier<'p> {
         }
         match &plan.hot_path {
             Some(path) => self.path(plan, path, known),
-            None => self.batching(plan, nodes),
+            None => {
+                self.own_lookups(plan);
+                self.batching(plan, nodes);
+            }
         }
     }
 
@@ -49,6 +52,9 @@ impl<'p> Verifier<'p> {
         }
         self.shares(plan);
         self.join_choices(plan);
+        for (index, assumption) in plan.assumptions.iter().enumerate() {
+            self.expectation(Site::Expectation(index as u32), assumption, known);
+        }
     }
 
     pub(super) fn has_node(&mut self, site: Site, name: &str, nodes: &HashMap<&str, NodeId>) -> Option<NodeId> {
@@ -72,6 +78,7 @@ impl<'p> Verifier<'p> {
         if lp.vector < 1 {
             self.error(site, "a loop has at least 1 packet per vector");
         }
+        self.loop_lookups(number, lp, known);
         let mut seen = HashSet::new();
         for (index, request) in lp.prefetches.iter().enumerate() {
             let site = Site::Prefetch(number, index as u32);
@@ -84,6 +91,48 @@ impl<'p> Verifier<'p> {
                 let hint = "only one of the two prefetches would be issued: remove the other";
                 self.report(site, format!("the loop at `{}` prefetches {accessed} twice", lp.node), hint);
             }
+        }
+    }
+
+    fn loop_lookups(&mut self, number: u32, lp: &Loop, known: &PlanVerifier) {
+        let mut seen = HashSet::new();
+        for (index, StageLookup { table, .. }) in lp.lookups.iter().enumerate() {
+            let site = Site::Lookup(number, index as u32);
+            if !known.tables.contains_key(table.as_str()) {
+                self.error(site, format!("the program has no table `{table}`"));
+            } else if !seen.insert(table) {
+                let message = format!("the loop at `{}` looks up `{table}` twice", lp.node);
+                self.report(site, message, "one line stands for all lookups of a table: remove the other");
+            }
+        }
+    }
+
+    fn expectation(&mut self, site: Site, assumption: &Assumption, known: &PlanVerifier) {
+        let (table, tenths) = match assumption {
+            Assumption::Entries { table, least, most } => {
+                if least > most {
+                    self.error(site, format!("from {least} to {most} entries: expected the smaller number first"));
+                }
+                (Some(table), 0)
+            }
+            Assumption::Hits { table, tenths } => (Some(table), *tenths),
+            Assumption::OnPath { tenths } => (None, *tenths),
+            Assumption::Pages { .. } => (None, 0),
+        };
+        if let Some(table) = table.filter(|table| !known.tables.contains_key(table.as_str())) {
+            self.error(site, format!("the program has no table `{table}`"));
+        }
+        if tenths > 1000 {
+            self.error(site, format!("a share of {}.{} %: expected at most 100.0", tenths / 10, tenths % 10));
+        }
+    }
+
+    /// Without a hot path there are no stages: a loop makes the lookup of its own node.
+    fn own_lookups(&mut self, plan: &Plan) {
+        for (number, lp) in plan.loops.iter().enumerate().filter(|(_, lp)| !lp.lookups.is_empty()) {
+            let message = format!("without a hot path, the loop at `{}` makes only the lookup of its node", lp.node);
+            let hint = "remove `lookup`, or write a `hot_path`";
+            self.report(Site::Lookup(number as u32, 0), message, hint);
         }
     }
 

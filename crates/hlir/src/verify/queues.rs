@@ -167,6 +167,10 @@ impl Verifier<'_> {
         }
         self.group_size(site, lp);
         let own = &self.program.tables[table].name;
+        if let Some(other) = lp.lookups.iter().position(|lookup| lookup.table != *own) {
+            let message = format!("packets of the queue at `{}` look up `{own}` only", lp.node);
+            self.report(Site::Lookup(number, other as u32), message, "remove this `lookup`");
+        }
         for (index, request) in lp.prefetches.iter().enumerate() {
             let is_own = matches!(&request.access, Access::Table(table) if table == own);
             if !is_own || request.placement.is_pipelined() {

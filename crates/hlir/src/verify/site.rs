@@ -43,6 +43,8 @@ pub enum Site {
     Burst,
     HotPath,
     Loop(u32),
+    /// What a stage looks up: the number of the loop, and of the line in it.
+    Lookup(u32, u32),
     /// What a loop prefetches: the number of the loop, and of the request in it.
     Prefetch(u32, u32),
     TablePlan(u32),
@@ -50,6 +52,7 @@ pub enum Site {
     JoinChoice(u32),
     Queue(u32),
     Instrument,
+    Expectation(u32),
 }
 
 /// What a list of statements belongs to.
@@ -125,12 +128,14 @@ impl Site {
             | Site::Burst
             | Site::HotPath
             | Site::Loop(_)
+            | Site::Lookup(..)
             | Site::Prefetch(..)
             | Site::TablePlan(_)
             | Site::Joint(_)
             | Site::JoinChoice(_)
             | Site::Queue(_)
-            | Site::Instrument => "the plan".to_string(),
+            | Site::Instrument
+            | Site::Expectation(_) => "the plan".to_string(),
         }
     }
 }

@@ -4,6 +4,10 @@ use hlir::text::parse_file;
 
 const L2FWD: &str = include_str!("../programs/l2fwd.hlir");
 
+fn lookup(table: &str) -> String {
+    format!("    lookup ingress.{table}\n")
+}
+
 fn request(table: &str, placement: &str) -> String {
     let ahead = if placement == "in own_loop" { 8 } else { 1 };
     format!("    prefetch table ingress.{table} ahead {ahead} {placement} to t0\n")
@@ -26,9 +30,7 @@ const PATH: &str = "  hot_path { arrival, parser.start, ingress.smac, ingress.dm
 #[test]
 fn a_loop_prefetches_a_line_once() {
     let twice = "the plan: the loop at `ingress.smac` prefetches `ingress.smac` twice";
-    for (one, other) in
-        [("interleaved commit", "interleaved keys"), ("in none", "interleaved commit"), ("in own_loop", "in none")]
-    {
+    for (one, other) in [("interleaved commit", "interleaved keys"), ("in own_loop", "in own_loop")] {
         let requests = [request("smac", one), request("smac", other)];
         let second = requests[1].trim().to_string();
         assert_eq!(found(PATH, &[("smac", &requests)]), [(twice.to_string(), second)]);
@@ -44,16 +46,35 @@ fn a_loop_prefetches_a_line_once() {
 /// The first loop makes the lookup, in whatever order the plan has the loops.
 #[test]
 fn a_hot_path_prefetches_a_line_once() {
-    let before = "the plan: lines of `ingress.dmac` are prefetched at `ingress.dmac`, and earlier at `ingress.smac`";
-    let first = [request("smac", "in own_loop"), request("dmac", "in own_loop")];
-    for placement in ["in own_loop", "in none"] {
-        let again = [request("dmac", placement)];
-        let expected = [(before.to_string(), again[0].trim().to_string())];
+    let prefetched =
+        "the plan: lines of `ingress.dmac` are prefetched at `ingress.dmac`, but looked up earlier, at `ingress.smac`";
+    let looked_up = "the plan: `ingress.dmac` is looked up at `ingress.dmac`, and earlier at `ingress.smac`";
+    let first = [lookup("dmac"), request("smac", "in own_loop"), request("dmac", "in own_loop")];
+    for (again, message) in [(request("dmac", "in own_loop"), prefetched), (lookup("dmac"), looked_up)] {
+        let again = [again];
+        let expected = [(message.to_string(), again[0].trim().to_string())];
         assert_eq!(found(PATH, &[("smac", &first), ("dmac", &again)]), expected);
         assert_eq!(found(PATH, &[("dmac", &again), ("smac", &first)]), expected);
     }
     assert_eq!(found(PATH, &[("smac", &first), ("dmac", &[])]), [], "the lookup is made, and prefetched once");
-    assert_eq!(found(PATH, &[("smac", &first[..1]), ("dmac", &first[1..])]), []);
+    assert_eq!(found(PATH, &[("smac", &first[1..2]), ("dmac", &first[2..])]), []);
+}
+
+/// A prefetch makes no lookup, and a loop without a path no other one than its own.
+#[test]
+fn what_is_prefetched_is_looked_up() {
+    let alone = [request("dmac", "in own_loop")];
+    let message = "the plan: the loop at `ingress.smac` prefetches lines of `ingress.dmac`, which it does not look up";
+    assert_eq!(found(PATH, &[("smac", &alone)]), [(message.to_string(), alone[0].trim().to_string())]);
+    let twice = [lookup("dmac"), lookup("dmac")];
+    let message = "the plan: the loop at `ingress.smac` looks up `ingress.dmac` twice";
+    assert_eq!(found(PATH, &[("smac", &twice)]), [(message.to_string(), twice[1].trim().to_string())]);
+    let message = "the plan: table `ingress.smac` is not looked up on the hot path from `ingress.dmac` on";
+    let back = [lookup("smac")];
+    assert_eq!(found(PATH, &[("dmac", &back)]), [(message.to_string(), back[0].trim().to_string())]);
+    let message = "the plan: without a hot path, the loop at `ingress.smac` makes only the lookup of its node";
+    let other = [lookup("dmac")];
+    assert_eq!(found("", &[("smac", &other)]), [(message.to_string(), other[0].trim().to_string())]);
 }
 
 /// Lookups before the first cut are made before packets are pipelined. Later loops are not pipelined.

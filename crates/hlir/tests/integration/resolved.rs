@@ -18,7 +18,7 @@ const PATH: &str = "  hot_path { arrival, parser.start, ingress.smac, ingress.dm
 #[test]
 fn a_stage_makes_the_lookups_of_its_node_and_its_prefetches() {
     let lines = format!(
-        "{PATH}  loop ingress.smac: batch 32 group 16 vector 8 {{\n    prefetch packet ahead 16 in own_loop to t0\n    \
+        "{PATH}  loop ingress.smac: batch 32 group 16 vector 8 {{\n    lookup ingress.dmac\n    prefetch packet ahead 16 in own_loop to t0\n    \
          prefetch table ingress.dmac ahead 1 interleaved commit to t1\n  }}\n  table ingress.dmac: perfect\n"
     );
     resolved(&lines, |program, plan| {
@@ -38,10 +38,8 @@ fn a_stage_makes_the_lookups_of_its_node_and_its_prefetches() {
 }
 
 #[test]
-fn a_prefetch_in_none_only_makes_the_lookup() {
-    let lines = format!(
-        "{PATH}  loop ingress.smac: batch 8 group 8 {{\n    prefetch table ingress.dmac ahead 1 in none to t0\n  }}\n"
-    );
+fn a_lookup_without_a_prefetch_is_made() {
+    let lines = format!("{PATH}  loop ingress.smac: batch 8 group 8 {{\n    lookup ingress.dmac\n  }}\n");
     resolved(&lines, |_, plan| {
         let path = plan.path.as_ref().expect("the plan has a hot path");
         let prefetches = path.stages[0].lookups.iter().map(|lookup| lookup.prefetch);

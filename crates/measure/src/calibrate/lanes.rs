@@ -107,6 +107,7 @@ fn plan(lanes: u32) -> Plan {
         batch: BURST,
         group: BURST,
         vector: lanes,
+        lookups: Vec::new(),
         prefetches: Vec::new(),
         reason: None,
     };

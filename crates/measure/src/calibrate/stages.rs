@@ -32,11 +32,11 @@ pub const PREFETCHED: usize = 1;
 pub const SMALL: usize = 2;
 pub const PIPELINED: usize = 3;
 const PIPELINES: usize = 4;
-const PLANS: [(u32, Placement); PIPELINES] = [
-    (GROUPS[0], Placement::None),
-    (GROUPS[0], Placement::OwnLoop),
-    (GROUPS[1], Placement::OwnLoop),
-    (GROUPS[0], Placement::WithLookups),
+const PLANS: [(u32, Option<Placement>); PIPELINES] = [
+    (GROUPS[0], None),
+    (GROUPS[0], Some(Placement::OwnLoop)),
+    (GROUPS[1], Some(Placement::OwnLoop)),
+    (GROUPS[0], Some(Placement::WithLookups)),
 ];
 
 /// The pipelines that are run.
@@ -124,16 +124,23 @@ fn host_address(number: u64) -> u64 {
     0x0200_0000_0000 | mixed(number + 1) & 0xff_ffff_ffff
 }
 
-fn plan(group: u32, placement: Placement) -> Plan {
-    let request = Prefetch {
+fn plan(group: u32, placement: Option<Placement>) -> Plan {
+    let request = placement.map(|placement| Prefetch {
         access: Access::Table("hosts".to_string()),
         placement,
         distance: if placement == Placement::OwnLoop { group } else { 1 },
         hint: Hint::T0,
         reason: None,
+    });
+    let stage = Loop {
+        node: "hosts".to_string(),
+        batch: BURST,
+        group,
+        vector: 1,
+        lookups: Vec::new(),
+        prefetches: request.into_iter().collect(),
+        reason: None,
     };
-    let stage =
-        Loop { node: "hosts".to_string(), batch: BURST, group, vector: 1, prefetches: vec![request], reason: None };
     let nodes = ["begin", "parser.start", "hosts", "deparser", "departure"].map(str::to_string);
     Plan {
         descriptor: Descriptor::Own,

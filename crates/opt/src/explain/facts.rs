@@ -4,7 +4,7 @@ use crate::Inputs;
 use crate::analyze::Traffic;
 use crate::model::Model;
 use hlir::facts::{Assumption, Fact};
-use hlir::plan::Reason;
+use hlir::plan::{Alternative, Choice, Reason};
 use hlir::{NodeKind, Plan, Program, TableId};
 
 /// What was decided about, what was chosen, and the cycles.
@@ -75,7 +75,10 @@ impl Costs {
 
 fn reason(cost: f64, before: f64) -> Reason {
     let tenths = |cycles: f64| (cycles.max(0.0) * 10.0).round() as u64;
-    Reason { cost: tenths(cost), alternatives: vec![("unspecialised".to_string(), tenths(before))] }
+    Reason {
+        cost: tenths(cost),
+        alternatives: vec![Alternative { choice: Choice::Unspecialised, cost: tenths(before) }],
+    }
 }
 
 /// A fact in words.

@@ -2,6 +2,7 @@
 
 use super::draw::{escaped, graph};
 use super::{COSTS, Decision, Explanation, NodeRow, SAVED, Total};
+use hlir::text::written_choice;
 use std::fmt::Write as _;
 
 const STYLE: &str = "\
@@ -48,6 +49,12 @@ pub fn html(explained: &Explanation) -> String {
     let _ = writeln!(page, "<h2>Decisions</h2><p class=\"note\">{COSTS}</p>");
     page.push_str("<table><tr><th>what</th><th>chosen</th><th class=\"n\">cycles</th><th>against</th></tr>\n");
     explained.decisions.iter().for_each(|decision| decision_row(&mut page, decision));
+    page.push_str("</table>");
+    page.push_str("<h2>Assumptions</h2><table><tr><th>fact</th><th>from</th><th>false by</th></tr>\n");
+    for relied in &explained.assumptions {
+        let [fact, origin, broken_by] = [relied.fact.as_str(), relied.origin, relied.broken_by.as_str()].map(escaped);
+        let _ = writeln!(page, "<tr><td>{fact}</td><td>{origin}</td><td>{broken_by}</td></tr>");
+    }
     page.push_str("</table></body></html>\n");
     page
 }
@@ -137,7 +144,8 @@ fn decision_row(page: &mut String, decision: &Decision) {
     let (cost, others) = match &decision.reason {
         Some(reason) => {
             let others = reason.alternatives.iter();
-            let others = others.map(|(name, cost)| format!("{} {:.1}", escaped(name), *cost as f64 / 10.0));
+            let others =
+                others.map(|it| format!("{} {:.1}", escaped(&written_choice(&it.choice)), it.cost as f64 / 10.0));
             (format!("{:.1}", reason.cost as f64 / 10.0), others.collect::<Vec<String>>().join(", "))
         }
         None => (String::new(), String::new()),

@@ -5,7 +5,7 @@ use super::profit::{Profit, profit};
 use crate::plan::planned_cycles;
 use crate::rewrite::join::{candidates, objection, refused};
 use crate::{Inputs, Selection, planners};
-use hlir::plan::{JoinChoice, JoinKind};
+use hlir::plan::{Choice, JoinChoice, JoinKind};
 use hlir::{Plan, Program, TableId};
 use std::cell::OnceCell;
 
@@ -40,7 +40,7 @@ pub fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decisio
         }
         let separate = *separate.get_or_init(|| planned_cycles(program, inputs, &planners(&Selection::All)));
         let profit = profit(program, &candidate, inputs, separate);
-        let reason = crate::plan::reason(profit.joined, [("separate".to_string(), profit.separate)]);
+        let reason = crate::plan::reason(profit.joined, [(Choice::Separate, profit.separate)]);
         let why = objection(program, &candidate, inputs);
         let legal = legal(&profit, candidate.kind, why);
         Decision { reason, ..decision(candidate.first, candidate.second, candidate.kind, legal) }

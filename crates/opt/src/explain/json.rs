@@ -1,14 +1,16 @@
 //! An explanation as JSON.
 
-use super::{Decision, Explanation, NodeRow, Total};
+use super::{Decision, Explanation, NodeRow, Relied, Total};
+use hlir::text::written_choice;
 
 pub fn json(explained: &Explanation) -> String {
     let decisions: Vec<String> = explained.decisions.iter().map(decision).collect();
     let nodes: Vec<String> = explained.nodes.iter().map(node).collect();
+    let assumptions: Vec<String> = explained.assumptions.iter().map(relied).collect();
     let notes: Vec<String> = explained.notes.iter().map(|note| string(note)).collect();
     format!(
         "{{\n\"program\": {}, \"machine\": {}, \"traffic\": {},\n\"cycles\": {}, \"plain\": {}, \"floor\": {}, \"staging\": {}, \
-         \"latency_ns\": {:.1}, \"notes\": [{}],\n\"decisions\": [\n{}\n],\n\"nodes\": [\n{}\n],\n\"plan\": {}\n}}\n",
+         \"latency_ns\": {:.1}, \"notes\": [{}],\n\"decisions\": [\n{}\n],\n\"assumptions\": [\n{}\n],\n\"nodes\": [\n{}\n],\n\"plan\": {}\n}}\n",
         string(&explained.program),
         string(&explained.machine),
         string(explained.traffic),
@@ -19,9 +21,15 @@ pub fn json(explained: &Explanation) -> String {
         explained.latency_ns,
         notes.join(", "),
         decisions.join(",\n"),
+        assumptions.join(",\n"),
         nodes.join(",\n"),
         string(&explained.plan),
     )
+}
+
+fn relied(relied: &Relied) -> String {
+    let (fact, broken_by) = (string(&relied.fact), string(&relied.broken_by));
+    format!("  {{\"fact\": {fact}, \"origin\": {}, \"false_by\": {broken_by}}}", string(relied.origin))
 }
 
 fn total(total: &Total) -> String {
@@ -36,7 +44,10 @@ fn decision(decision: &Decision) -> String {
     let cost = decision.reason.as_ref().map(|reason| reason.cost as f64 / 10.0);
     let others = decision.reason.iter().flat_map(|reason| &reason.alternatives);
     let others: Vec<String> = others
-        .map(|(name, cost)| format!("{{\"name\": {}, \"cycles\": {:.1}}}", string(name), *cost as f64 / 10.0))
+        .map(|it| {
+            let name = string(&written_choice(&it.choice));
+            format!("{{\"name\": {name}, \"cycles\": {:.1}}}", it.cost as f64 / 10.0)
+        })
         .collect();
     format!(
         "  {{\"what\": {}, \"chosen\": {}, \"cycles\": {}, \"alternatives\": [{}]}}",

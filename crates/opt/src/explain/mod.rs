@@ -3,6 +3,7 @@
 //!
 //! The plan and the model have all of it; this puts it side by side, as text, JSON or HTML.
 
+mod assumptions;
 mod draw;
 mod facts;
 mod html;
@@ -16,7 +17,8 @@ use crate::analyze::Traffic;
 use crate::model::{Model, NodeCost};
 use crate::plan::batches::BURSTS;
 use crate::plan::with_planner;
-use hlir::plan::{Access, JointTables, Placement, Reason};
+pub use assumptions::Relied;
+use hlir::plan::{Access, Choice, JointTables, Placement, Reason};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
 
@@ -102,6 +104,7 @@ pub struct Explanation {
     /// The origin of the numbers, in sentences.
     pub notes: Vec<String>,
     pub decisions: Vec<Decision>,
+    pub assumptions: Vec<Relied>,
     pub nodes: Vec<NodeRow>,
     /// The plan as in a plan file.
     pub plan: String,
@@ -129,6 +132,7 @@ pub fn explain((program, before): (&Program, Option<&Program>), plan: &Plan, inp
         plain: total(model.predict(&plain).cycles()),
         notes: Vec::new(),
         decisions: specialised.map(decision).chain(decisions(program, plan, inputs)).collect(),
+        assumptions: assumptions::relied(program, plan, inputs),
         plan: hlir::text::print_plan(plan),
         nodes: traffic
             .order()
@@ -216,7 +220,7 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
         let lookups = planner.model.lookups(plan);
         let cost = |burst: u32| planner.model.cycles(&at_burst(plan, burst), &lookups);
         let others = BURSTS.iter().filter(|burst| **burst != plan.burst);
-        let bursts = others.map(|burst| (format!("{burst}"), cost(*burst)));
+        let bursts = others.map(|burst| (Choice::Burst(*burst), cost(*burst)));
         (crate::plan::descriptor::costs(planner, plan), crate::plan::reason(cost(plan.burst), bursts))
     });
     decisions.push(decision("descriptor".to_string(), descriptor, &costs));
@@ -251,6 +255,15 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
         let vector = if stage.vector > 1 { format!(", vectors of {}", stage.vector) } else { String::new() };
         let chosen = format!("a stage, groups of {} packets{vector}", stage.group);
         decisions.push(decision(format!("lookup at {}", stage.node), chosen, &stage.reason));
+        for lookup in &stage.lookups {
+            let lines = accessed(&Access::Table(lookup.table.clone()));
+            if stage.prefetch_of(&lookup.table).is_none() {
+                decisions.push(decision(lines, "no prefetch".to_string(), &lookup.reason));
+            } else if lookup.reason.is_some() {
+                let what = format!("lookup in {}", lookup.table);
+                decisions.push(decision(what, format!("in the stage at {}", stage.node), &lookup.reason));
+            }
+        }
         for prefetch in &stage.prefetches {
             decisions.push(decision(accessed(&prefetch.access), placed(prefetch), &prefetch.reason));
         }
@@ -283,7 +296,6 @@ fn placed(prefetch: &hlir::plan::Prefetch) -> String {
         format!("prefetch {hint}, {groups} ahead, interleaved with {work}")
     };
     match prefetch.placement {
-        Placement::None => "no prefetch".to_string(),
         Placement::OwnLoop => format!("prefetch {hint}, in a loop before the lookups"),
         Placement::WithLookups => pipelined("lookups"),
         Placement::WithCommit => pipelined("commit"),

@@ -1,6 +1,7 @@
 //! An explanation as text.
 
 use super::{COSTS, Explanation, SAVED, Total};
+use hlir::text::written_choice;
 use std::fmt::Write as _;
 
 /// Alternatives shown per decision.
@@ -18,14 +19,28 @@ pub fn text(explained: &Explanation) -> String {
         if let Some(reason) = &decision.reason {
             let _ = write!(text, "  {}", cycles(reason.cost));
             let others = reason.alternatives.iter().take(SHOWN);
-            let others: Vec<String> = others.map(|(name, cost)| format!("{name} {}", cycles(*cost))).collect();
+            let others: Vec<String> =
+                others.map(|it| format!("{} {}", written_choice(&it.choice), cycles(it.cost))).collect();
             if !others.is_empty() {
                 let _ = write!(text, "  (against {})", others.join(", "));
             }
         }
         text.push('\n');
     }
+    text.push_str(&assumptions(explained));
     text.push_str(&nodes(explained));
+    text
+}
+
+fn assumptions(explained: &Explanation) -> String {
+    if explained.assumptions.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("\nassumptions of the plan, and what makes each false\n");
+    let wide = explained.assumptions.iter().map(|relied| relied.fact.chars().count()).max().unwrap_or(0);
+    for relied in &explained.assumptions {
+        let _ = writeln!(text, "  {:wide$}  {}; false by {}", relied.fact, relied.origin, relied.broken_by);
+    }
     text
 }
 

@@ -10,7 +10,7 @@ use super::lookups::{Lookup, Lookups};
 use super::path::Path;
 use super::stalls::{StagedLookup, can_prefetch};
 use hlir::hot_path::Stage;
-use hlir::plan::{Access, Loop, Placement, Prefetch};
+use hlir::plan::{Access, Loop, Prefetch};
 use hlir::{NodeId, Plan};
 use std::collections::HashMap;
 
@@ -61,8 +61,8 @@ fn expected_actions(plan: &Plan, stages: &[Staged]) -> f64 {
 /// The prefetches of a loop by their tables; the first of several.
 fn by_table(stage: &Loop) -> HashMap<&str, &Prefetch> {
     let named = stage.prefetches.iter().rev().filter_map(|prefetch| match &prefetch.access {
-        Access::Table(table) if prefetch.placement != Placement::None => Some((table.as_str(), prefetch)),
-        Access::Table(_) | Access::Packet => None,
+        Access::Table(table) => Some((table.as_str(), prefetch)),
+        Access::Packet => None,
     });
     named.collect()
 }

@@ -117,10 +117,10 @@ impl StagedLookup<'_> {
 
     /// The work that the first line's prefetch is interleaved with.
     fn part(&self) -> Part {
-        match self.prefetch.map_or(Placement::None, |prefetch| prefetch.placement) {
-            Placement::WithCommit => Part::Commit,
-            Placement::WithLookups => Part::Lookups,
-            Placement::None | Placement::OwnLoop | Placement::WithKeys => Part::Keys,
+        match self.prefetch.map(|prefetch| prefetch.placement) {
+            Some(Placement::WithCommit) => Part::Commit,
+            Some(Placement::WithLookups) => Part::Lookups,
+            None | Some(Placement::OwnLoop | Placement::WithKeys) => Part::Keys,
         }
     }
 
@@ -446,7 +446,7 @@ impl Model<'_> {
     fn cheapest_hint(&self, classes: &Classes, lookup: &Lookup, placement: Placement, in_flight: f64) -> Hint {
         let access = |hint| match placement {
             Placement::OwnLoop => grouped(hint),
-            Placement::None | Placement::WithLookups | Placement::WithCommit | Placement::WithKeys => streamed(hint),
+            Placement::WithLookups | Placement::WithCommit | Placement::WithKeys => streamed(hint),
         };
         let cycles = |hint| classes.first_line(self, lookup, access(hint), in_flight);
         let (near, far) = (cycles(Hint::T0), cycles(Hint::T1));

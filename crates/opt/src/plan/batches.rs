@@ -7,7 +7,7 @@
 
 use super::{Planner, Scheduler, WORTH, constraints, reason, scheduled};
 use crate::model::Model;
-use hlir::plan::{Access, Hint, Loop, Placement, Prefetch};
+use hlir::plan::{Choice, Loop, StageLookup};
 use hlir::{NodeId, Plan};
 
 /// The first is taken unless another is cheaper.
@@ -75,7 +75,7 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan) {
     if !is_worth_it && pinned.hot_path.is_none() && stages.is_empty() && pinned.queues.is_empty() {
         (chosen.hot_path, chosen.loops) = (None, Vec::new());
     } else if let Some(path) = &mut chosen.hot_path {
-        path.reason = reason(cycles, [("packet_by_packet".to_string(), plain)]);
+        path.reason = reason(cycles, [(Choice::PacketByPacket, plain)]);
     }
     super::vector::make_scalar(&mut chosen, inputs);
     *plan = chosen;
@@ -134,25 +134,25 @@ fn one_stage(scheduler: &Scheduler, plan: &Plan, lookups: &[(NodeId, String)]) -
                 with.loops.push(stage(scheduler.model, *node, name, &plan));
                 with = super::vector::candidate(scheduler, with);
             }
-            Some(first) => first.prefetches.push(prefetch_of(name)),
+            Some(first) => first.lookups.push(lookup_in(name)),
         }
         if scheduler.is_legal(&with) {
             plan = with;
         }
     }
     let mut cycles = super::prefetch::minimum_cost(scheduler, &plan);
-    let prefetches = plan.loops.first()?.prefetches.len();
-    for number in (1..prefetches).rev() {
+    let staged = plan.loops.first()?.lookups.len();
+    for number in (1..staged).rev() {
         let mut without = plan.clone();
-        without.loops[0].prefetches.remove(number);
+        without.loops[0].lookups.remove(number);
         let unstaged = super::prefetch::minimum_cost(scheduler, &without);
         if unstaged < cycles {
             (cycles, plan) = (unstaged, without);
         } else {
-            plan.loops[0].prefetches[number].reason = reason(cycles, [("unstaged".to_string(), unstaged)]);
+            plan.loops[0].lookups[number].reason = reason(cycles, [(Choice::Unstaged, unstaged)]);
         }
     }
-    (plan.loops[0].prefetches.len() > 1).then_some(plan)
+    (plan.loops[0].lookups.len() > 1).then_some(plan)
 }
 
 /// What becomes of a lookup on the hot path.
@@ -172,7 +172,7 @@ fn cut(scheduler: &Scheduler, mut plan: Plan) -> Plan {
         let mut options: Vec<(Cut, Plan)> = vec![(Cut::Unstaged, plan.clone())];
         for number in plan.loops.len().saturating_sub(MOST_JOINED).max(fixed)..plan.loops.len() {
             let mut joined = plan.clone();
-            joined.loops[number].prefetches.push(prefetch_of(name));
+            joined.loops[number].lookups.push(lookup_in(name));
             options.push((Cut::Joined(number), joined));
         }
         let mut own = plan.clone();
@@ -183,9 +183,7 @@ fn cut(scheduler: &Scheduler, mut plan: Plan) -> Plan {
         options.push((Cut::Own, own));
         plan = minimum_cost(scheduler, options);
     }
-    plan.loops[fixed..].iter_mut().flat_map(|stage| &mut stage.prefetches).for_each(|prefetch| {
-        (prefetch.placement, prefetch.distance, prefetch.hint) = (Placement::None, 1, Hint::T0);
-    });
+    plan.loops[fixed..].iter_mut().for_each(|stage| stage.prefetches.clear());
     plan
 }
 
@@ -203,25 +201,20 @@ fn stage(model: &Model, node: NodeId, table: &str, plan: &Plan) -> Loop {
         batch: plan.burst,
         group: plan.loops.first().map_or(plan.burst.min(LARGEST_GROUP), |first| first.group),
         vector: 1,
-        prefetches: vec![prefetch_of(table)],
+        lookups: vec![lookup_in(table)],
+        prefetches: Vec::new(),
         reason: None,
     }
 }
 
 /// A staged lookup; the pass `prefetch` decides where its line is prefetched.
-fn prefetch_of(table: &str) -> Prefetch {
-    Prefetch {
-        access: Access::Table(table.to_string()),
-        placement: Placement::None,
-        distance: 1,
-        hint: Hint::T0,
-        reason: None,
-    }
+fn lookup_in(table: &str) -> StageLookup {
+    StageLookup { table: table.to_string(), reason: None }
 }
 
 /// The option of minimum cost among the legal ones, each with its best prefetches.
 fn minimum_cost(scheduler: &Scheduler, options: Vec<(Cut, Plan)>) -> Plan {
-    let mut costs: Vec<(String, f64)> = Vec::new();
+    let mut costs: Vec<(Choice, f64)> = Vec::new();
     let mut best: Option<(f64, Cut, Plan)> = None;
     for (cut, mut plan) in options {
         let is_plain = matches!(cut, Cut::Unstaged);
@@ -239,29 +232,29 @@ fn minimum_cost(scheduler: &Scheduler, options: Vec<(Cut, Plan)>) -> Plan {
         if !is_plain && (is_better || costs.len() < 2) && !scheduler.is_legal(&plan) {
             continue;
         }
-        let name = match &cut {
-            Cut::Unstaged => "unstaged".to_string(),
-            Cut::Joined(number) => format!("with_{}", plan.loops[*number].node),
-            Cut::Own => "stage".to_string(),
+        let choice = match &cut {
+            Cut::Unstaged => Choice::Unstaged,
+            Cut::Joined(number) => Choice::WithStage(plan.loops[*number].node.clone()),
+            Cut::Own => Choice::Stage,
         };
-        costs.push((name, cycles));
+        costs.push((choice, cycles));
         if is_better {
             best = Some((cycles, cut, plan));
         }
     }
     let (cycles, cut, mut plan) = best.expect("an unstaged lookup is always legal");
-    let others = |name: &str| costs.iter().filter(|(other, _)| other != name).cloned().collect::<Vec<_>>();
+    let others = |choice: Choice| costs.iter().filter(move |(other, _)| *other != choice).cloned();
     match cut {
         Cut::Unstaged => {}
         Cut::Joined(number) => {
-            let name = format!("with_{}", plan.loops[number].node);
-            if let Some(prefetch) = plan.loops[number].prefetches.last_mut() {
-                prefetch.reason = reason(cycles, others(&name));
+            let choice = Choice::WithStage(plan.loops[number].node.clone());
+            if let Some(lookup) = plan.loops[number].lookups.last_mut() {
+                lookup.reason = reason(cycles, others(choice));
             }
         }
         Cut::Own => {
             if let Some(stage) = plan.loops.last_mut() {
-                stage.reason = reason(cycles, others("stage"));
+                stage.reason = reason(cycles, others(Choice::Stage));
             }
         }
     }

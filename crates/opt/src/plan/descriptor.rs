@@ -2,7 +2,7 @@
 
 use super::{Planner, reason};
 use hlir::Plan;
-use hlir::plan::Descriptor;
+use hlir::plan::{Choice, Descriptor};
 
 /// A plan has no place for this choice's reason; [`costs`] computes it for `explain`.
 pub fn choose(planner: &Planner, plan: &mut Plan) {
@@ -15,9 +15,9 @@ pub fn choose(planner: &Planner, plan: &mut Plan) {
 pub fn costs(planner: &Planner, plan: &Plan) -> Option<hlir::plan::Reason> {
     let lookups = planner.model.lookups(plan);
     let cost = |descriptor| planner.model.cycles(&Plan { descriptor, ..plan.clone() }, &lookups);
-    let (other, name) = match plan.descriptor {
-        Descriptor::Own => (Descriptor::Mbuf, "mbuf"),
-        Descriptor::Mbuf => (Descriptor::Own, "own"),
+    let other = match plan.descriptor {
+        Descriptor::Own => Descriptor::Mbuf,
+        Descriptor::Mbuf => Descriptor::Own,
     };
-    reason(cost(plan.descriptor), [(name.to_string(), cost(other))])
+    reason(cost(plan.descriptor), [(Choice::Descriptor(other), cost(other))])
 }

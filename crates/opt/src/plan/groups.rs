@@ -6,6 +6,7 @@
 use super::{Planner, Scheduler, constraints, reason, scheduled};
 use crate::plan::batches::LARGEST_GROUP;
 use hlir::Plan;
+use hlir::plan::Choice;
 
 pub const GROUPS: [u32; 4] = [8, 16, 32, 64];
 
@@ -29,7 +30,7 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan) {
     let mut chosen = grouped(plan, group);
     for stage in &mut chosen.loops {
         let others = costs.iter().filter(|(other, _)| *other != group);
-        let others = others.map(|(group, cycles)| (format!("group_{group}"), *cycles));
+        let others = others.map(|(group, cycles)| (Choice::Group(*group), *cycles));
         stage.reason = reason(cycles, others.chain(super::alternatives(stage.reason.take())));
     }
     if scheduler.is_legal(&chosen) {

@@ -3,7 +3,7 @@
 use super::{Planner, is_legal, reason, structures};
 use crate::Inputs;
 use crate::model::records;
-use hlir::plan::{JointTables, Structure};
+use hlir::plan::{Choice, JointTables, Structure};
 use hlir::{Plan, Program, TableId};
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub fn choose(planner: &Planner, plan: &mut Plan) {
         }
         let cycles = planner.whole_plan_cycles("joint", &other);
         if cycles * structures::SAME < least {
-            joint.reason = reason(cycles, [("separate".to_string(), least)]);
+            joint.reason = reason(cycles, [(Choice::Separate, least)]);
             plan.joints.push(joint);
             least = cycles;
         }

@@ -3,6 +3,7 @@
 //!
 //! No planner decides legality: a plan that the verifier rejects is no alternative.
 
+pub mod assumptions;
 pub mod batches;
 pub mod constraints;
 pub mod descriptor;
@@ -20,7 +21,7 @@ use crate::analyze::Traffic;
 use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::model::lookups::Lookups;
-use hlir::plan::Reason;
+use hlir::plan::{Alternative, Choice, Reason};
 use hlir::verify::PlanVerifier;
 use hlir::{Plan, Program};
 use std::mem::take;
@@ -104,17 +105,17 @@ fn tenths(cycles: f64) -> u64 {
 }
 
 /// The chosen cost, and the alternatives by increasing cost.
-pub(crate) fn reason(chosen: f64, alternatives: impl IntoIterator<Item = (String, f64)>) -> Option<Reason> {
-    let mut alternatives: Vec<(String, u64)> =
-        alternatives.into_iter().map(|(name, cycles)| (name, tenths(cycles))).collect();
-    alternatives.sort_by_key(|(_, cost)| *cost);
+pub(crate) fn reason(chosen: f64, alternatives: impl IntoIterator<Item = (Choice, f64)>) -> Option<Reason> {
+    let other = |(choice, cycles): (Choice, f64)| Alternative { choice, cost: tenths(cycles) };
+    let mut alternatives: Vec<Alternative> = alternatives.into_iter().map(other).collect();
+    alternatives.sort_by_key(|other| other.cost);
     Some(Reason { cost: tenths(chosen), alternatives })
 }
 
 /// The recorded alternatives of an earlier decision.
-fn alternatives(reason: Option<Reason>) -> impl Iterator<Item = (String, f64)> {
+fn alternatives(reason: Option<Reason>) -> impl Iterator<Item = (Choice, f64)> {
     let before = reason.into_iter().flat_map(|reason| reason.alternatives);
-    before.map(|(name, cost)| (name, cost as f64 / 10.0))
+    before.map(|other| (other.choice, other.cost as f64 / 10.0))
 }
 
 fn is_legal(program: &Program, plan: &Plan) -> bool {

@@ -7,8 +7,7 @@ use crate::analyze::Traffic;
 use crate::model::lookups::{Lookup, Mix};
 use crate::model::structures::{Shape, candidates};
 use crate::model::{Execution, Model};
-use hlir::plan::{Reason, Structure, TablePlan};
-use hlir::text::written_structure;
+use hlir::plan::{Alternative, Choice, Reason, Structure, TablePlan};
 use hlir::{Plan, Program, TableId};
 
 /// A table's structure decides which lines of others stay cached, so all tables are visited twice.
@@ -85,13 +84,13 @@ fn is_empty(program: &Program, inputs: &Inputs, name: &str) -> bool {
 fn near_optimal_of(chosen: &TablePlan) -> impl Iterator<Item = TablePlan> {
     let reason = chosen.reason.iter();
     reason.flat_map(|reason| {
-        let is_near_optimal = |(_, cost): &&(String, u64)| *cost as f64 <= reason.cost as f64 * NEAR_OPTIMAL;
-        reason.alternatives.iter().filter(is_near_optimal).filter_map(|(name, cost)| {
-            let structure = Structure::ALL.into_iter().find(|structure| written_structure(*structure) == name)?;
-            let others = reason.alternatives.iter().filter(|(other, _)| other != name).cloned();
-            let beaten = (written_structure(chosen.structure).to_string(), reason.cost);
-            let mut alternatives: Vec<(String, u64)> = std::iter::once(beaten).chain(others).collect();
-            alternatives.sort_by_key(|(_, cost)| *cost);
+        let is_near_optimal = |other: &&Alternative| other.cost as f64 <= reason.cost as f64 * NEAR_OPTIMAL;
+        reason.alternatives.iter().filter(is_near_optimal).filter_map(|Alternative { choice, cost }| {
+            let Choice::Structure(structure) = *choice else { return None };
+            let others = reason.alternatives.iter().filter(|other| other.choice != *choice).cloned();
+            let beaten = Alternative { choice: Choice::Structure(chosen.structure), cost: reason.cost };
+            let mut alternatives: Vec<Alternative> = std::iter::once(beaten).chain(others).collect();
+            alternatives.sort_by_key(|other| other.cost);
             let reason = Some(Reason { cost: *cost, alternatives });
             Some(TablePlan { table: chosen.table.clone(), structure, reason })
         })
@@ -161,7 +160,7 @@ fn minimum_cost(
     // The reason leaves out the cost of other tables, but not its change.
     let other_tables = cycles - cost(structure).1;
     let others = costs.iter().filter(|(other, _)| *other != structure);
-    let others = others.map(|(other, cycles)| (written_structure(*other).to_string(), *cycles - other_tables));
+    let others = others.map(|(other, cycles)| (Choice::Structure(*other), *cycles - other_tables));
     TablePlan { table: table.name.clone(), structure, reason: reason(cycles - other_tables, others) }
 }
 

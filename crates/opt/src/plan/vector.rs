@@ -8,6 +8,7 @@ use super::{Planner, Scheduler, constraints, reason, scheduled};
 use crate::Inputs;
 use crate::model::Model;
 use hlir::Plan;
+use hlir::plan::Choice;
 
 pub fn choose(planner: &Planner, plan: &mut Plan) {
     make_scalar(plan, planner.model.inputs);
@@ -23,9 +24,9 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan) {
     let (without, with) = (plan.clone(), vectorized(plan, first, packets));
     let [scalar, vector] = [&without, &with].map(|plan| super::prefetch::minimum_cost(scheduler, plan));
     let (cycles, other, mut chosen) = if vector < scalar && scheduler.is_legal(&with) {
-        (vector, ("scalar".to_string(), scalar), with)
+        (vector, (Choice::Scalar, scalar), with)
     } else {
-        (scalar, (format!("vector_{packets}"), vector), without)
+        (scalar, (Choice::Vector(packets), vector), without)
     };
     let before = super::alternatives(chosen.loops[first].reason.take());
     chosen.loops[first].reason = reason(cycles, [other].into_iter().chain(before));

@@ -121,8 +121,8 @@ fn a_given_stage_is_kept_and_the_other_is_planned() {
     assert!(text.contains(pinned), "{text}");
     assert_eq!(plan.burst, 32, "the stage's batch: {text}");
     assert!(line(&text, "loop hosts").starts_with("  loop hosts: batch 32 group 16"), "of the same groups: {text}");
-    // A prefetch that is given as none stays none.
-    let nowhere = "  loop hosts: batch 64 group 64 {\n    prefetch table bridges ahead 1 in none to t0\n  }\n";
+    // A lookup that is given without a prefetch gets none.
+    let nowhere = "  loop hosts: batch 64 group 64 {\n    lookup bridges\n  }\n";
     let plan = planned(10_000_000, nowhere, &Selection::All);
     assert!(print_plan(&plan).contains(nowhere) && plan.loops.len() == 1, "{}", print_plan(&plan));
 }
@@ -185,7 +185,7 @@ fn unsatisfiable_constraints_are_left_to_the_verifier() {
             [(0u32, 0u32, ""), (8, 64, ""), (64, 16, "  burst 1\n"), (4_000_000_000, 4_000_000_000, "")]
         {
             let (path, other) = (paths[(at + batch as usize / 8) % paths.len()], nodes[(at + 3) % nodes.len()]);
-            let prefetch = format!("prefetch table {other} ahead 1 interleaved lookup to t0");
+            let prefetch = format!("lookup {other}\n prefetch table {other} ahead 1 interleaved lookup to t0");
             let text = format!(
                 "plan {{\n{lines}{path}  loop {node}: batch {batch} group {group} {{ {prefetch} }}\n  table {other}: list\n  queue {other}: capacity 8 timeout 1\n}}\n"
             );
@@ -212,7 +212,7 @@ fn satisfiable_constraints_are_planned_around() {
     let (mut planned, mut wrong) = (0, 0);
     for node in parts {
         for other in parts {
-            for prefetch in ["", " { prefetch table bridges ahead 1 interleaved lookup to t0 }"] {
+            for prefetch in ["", " {\n lookup bridges\n prefetch table bridges ahead 1 interleaved lookup to t0 }"] {
                 let text = format!(
                     "plan {{\n  loop {node}: batch 64 group 16{prefetch}\n  table bridges: list\n  queue {other}: capacity 64 timeout 2\n}}\n"
                 );
@@ -284,8 +284,9 @@ fn structures_are_compared_by_the_cost_of_the_whole_plan() {
     let plan = planned(8, "", &Selection::All);
     let hosts = plan.tables.iter().find(|planned| planned.table == "hosts").expect("it is planned");
     let reason = hosts.reason.as_ref().expect("planners give reasons");
-    assert!(reason.alternatives.is_sorted_by_key(|(_, cost)| *cost), "{reason:?}");
-    let (beaten, cost) = &reason.alternatives[0];
+    assert!(reason.alternatives.is_sorted_by_key(|other| other.cost), "{reason:?}");
+    let hlir::plan::Alternative { choice, cost } = &reason.alternatives[0];
+    let beaten = hlir::text::written_choice(choice);
     assert!(*cost < reason.cost, "{reason:?}");
     let pinned = planned(8, &format!("  table hosts: {beaten}\n"), &Selection::All);
     assert!(cycles(&plan) < cycles(&pinned), "{} with {beaten}", cycles(&pinned));

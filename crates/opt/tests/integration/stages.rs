@@ -209,7 +209,7 @@ fn work_hides_the_lines_of_two_tables_once() {
         let prefetch = |table: &str, placement: &str| format!("prefetch table {table} ahead 1 {placement} to t1");
         let prefetches = format!("{}\n{}", prefetch("hosts", hosts), prefetch("sources", sources));
         let path = PATH.replace("kind", "sources, kind");
-        let loops = format!("loop hosts: batch 32 group 32 {{\n{prefetches}\n}}");
+        let loops = format!("loop hosts: batch 32 group 32 {{\nlookup sources\n{prefetches}\n}}");
         let tables = "table hosts: perfect\n  table sources: perfect";
         let plan = parse_plan(&format!("plan {{\n  burst 32\n  {path}\n  {loops}\n  {tables}\n}}\n")).expect("a plan");
         let traffic = Traffic::estimate(&program, &inputs);

@@ -3,7 +3,11 @@
 use super::Reader;
 use super::cursor::Read;
 use crate::Plan;
-use crate::plan::{Access, HotPath, JoinChoice, JoinKind, JointTables, Loop, Prefetch, Queue, Reason, TablePlan};
+use crate::plan::{
+    Access, Alternative, Assumption, Choice, HotPath, JoinChoice, JoinKind, JointTables, Loop, Prefetch, Queue, Reason,
+    StageLookup, TablePlan,
+};
+use crate::text::choice::choice;
 use crate::text::lex::TokenKind;
 use crate::text::words::{DESCRIPTORS, HINTS, INTERLEAVED, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
@@ -14,8 +18,8 @@ const SINGLE: [(&str, Site); 3] =
     [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("hot_path", Site::HotPath)];
 
 /// The words that parts of a plan begin with.
-const MEMBERS: [&str; 10] =
-    ["descriptor", "burst", "hot_path", "loop", "table", "joint", "join", "never", "queue", "instrument"];
+const MEMBERS: [&str; 11] =
+    ["descriptor", "burst", "hot_path", "loop", "table", "joint", "join", "never", "queue", "expect", "instrument"];
 
 impl Reader {
     pub(super) fn plan(&mut self) -> Read<()> {
@@ -74,6 +78,11 @@ impl Reader {
                 self.places.set(Site::Queue(plan.queues.len() as u32), self.head_since(start));
                 plan.queues.push(queue);
             }
+            "expect" => {
+                let assumption = self.expectation()?;
+                self.places.set(Site::Expectation(plan.assumptions.len() as u32), self.head_since(start));
+                plan.assumptions.push(assumption);
+            }
             _ => {
                 self.instrument(plan)?;
                 self.places.set(Site::Instrument, self.head_since(start));
@@ -122,21 +131,30 @@ impl Reader {
         let group = self.number("a number of packets")?;
         let vector = if self.eat_word("vector") { self.number("a number of packets")? } else { 1 };
         let reason = self.reason()?;
-        let mut prefetches = Vec::new();
+        let (mut lookups, mut prefetches) = (Vec::new(), Vec::new());
         if self.eat("{") {
             self.members(|reader| {
                 let start = reader.at;
+                if reader.eat_word("lookup") {
+                    let table = reader.name("a table")?;
+                    let lookup = StageLookup { table, reason: reader.reason()? };
+                    reader.places.set(Site::Lookup(number, lookups.len() as u32), reader.since(start));
+                    lookups.push(lookup);
+                    return Ok(());
+                }
                 let request = reader.request()?;
                 reader.places.set(Site::Prefetch(number, prefetches.len() as u32), reader.since(start));
                 prefetches.push(request);
                 Ok(())
             })?;
         }
-        Ok(Loop { node, batch, group, vector, prefetches, reason })
+        Ok(Loop { node, batch, group, vector, lookups, prefetches, reason })
     }
 
     fn request(&mut self) -> Read<Prefetch> {
-        self.expect_word("prefetch")?;
+        if !self.eat_word("prefetch") {
+            return Err(self.fail("`lookup` or `prefetch`"));
+        }
         let access = if self.eat_word("packet") {
             Access::Packet
         } else if self.eat_word("table") {
@@ -198,6 +216,30 @@ impl Reader {
         Ok(Queue { node, capacity, timeout, reason: self.reason()? })
     }
 
+    /// What follows `expect`.
+    fn expectation(&mut self) -> Read<Assumption> {
+        if self.eat_word("pages") {
+            return Ok(Assumption::Pages { bytes: self.number("a number of bytes")? });
+        }
+        if self.eat_word("hot_path") {
+            self.expect_word("share")?;
+            return Ok(Assumption::OnPath { tenths: self.tenths()? });
+        }
+        if !self.eat_word("table") {
+            return Err(self.fail("`table`, `hot_path` or `pages`"));
+        }
+        let table = self.name("a table")?;
+        if self.eat_word("hits") {
+            return Ok(Assumption::Hits { table, tenths: self.tenths()? });
+        }
+        if !self.eat_word("entries") {
+            return Err(self.fail("`entries` or `hits`"));
+        }
+        let least = self.number("a number of entries")?;
+        self.expect_word("to")?;
+        Ok(Assumption::Entries { table, least, most: self.number("a number of entries")? })
+    }
+
     fn instrument(&mut self, plan: &mut Plan) -> Read<()> {
         self.expect_word("edges")?;
         plan.instrument.edges = true;
@@ -213,14 +255,24 @@ impl Reader {
         let mut alternatives = Vec::new();
         if self.eat_word("against") {
             loop {
-                let name = self.name("an alternative")?;
-                alternatives.push((name, self.tenths()?));
+                alternatives.push(Alternative { choice: self.alternative()?, cost: self.tenths()? });
                 if !self.eat(",") {
                     break;
                 }
             }
         }
         Ok(Some(Reason { cost, alternatives }))
+    }
+
+    fn alternative(&mut self) -> Read<Choice> {
+        let what = "an alternative";
+        let known = self.peek().kind.name().and_then(choice);
+        let Some(choice) = known else {
+            let hint = "it is a word of the plan, as `list`, `own_loop`, `group_32`, `with_NODE` or `packet_by_packet`";
+            return Err(self.fail_with_hint(what, hint));
+        };
+        self.advance();
+        Ok(choice)
     }
 
     fn tenths(&mut self) -> Read<u64> {

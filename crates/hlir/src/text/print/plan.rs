@@ -2,9 +2,9 @@
 
 use super::lines::{Lines, in_braces};
 use crate::Plan;
-use crate::plan::{Access, Descriptor, HotPath, JoinKind, Prefetch, Reason};
+use crate::plan::{Access, Alternative, Assumption, Descriptor, HotPath, JoinKind, Prefetch, Reason, StageLookup};
 use crate::text::words::{DESCRIPTORS, HINTS, STRUCTURES, word_of, written};
-use crate::text::written_placement;
+use crate::text::{written_choice, written_placement};
 
 pub(super) fn print(plan: &Plan) -> String {
     let mut lines = Lines::default();
@@ -14,10 +14,14 @@ pub(super) fn print(plan: &Plan) -> String {
             let vector = if lp.vector == 1 { String::new() } else { format!(" vector {}", lp.vector) };
             let head = format!("loop {}: batch {} group {}{vector}", written(&lp.node), lp.batch, lp.group);
             let head = format!("{head}{}", because(&lp.reason));
-            if lp.prefetches.is_empty() {
+            if lp.lookups.is_empty() && lp.prefetches.is_empty() {
                 lines.add(head);
             } else {
-                lines.block(&head, "", |lines| lp.prefetches.iter().for_each(|request| lines.add(prefetch(request))));
+                lines.block(&head, "", |lines| {
+                    let lookup = |it: &StageLookup| format!("lookup {}{}", written(&it.table), because(&it.reason));
+                    lp.lookups.iter().for_each(|it| lines.add(lookup(it)));
+                    lp.prefetches.iter().for_each(|request| lines.add(prefetch(request)));
+                });
             }
         }
         for join in &plan.joins {
@@ -41,6 +45,7 @@ pub(super) fn print(plan: &Plan) -> String {
             let (node, reason) = (written(&queue.node), because(&queue.reason));
             lines.add(format!("queue {node}: capacity {} timeout {}{reason}", queue.capacity, queue.timeout));
         }
+        plan.assumptions.iter().for_each(|assumption| lines.add(format!("expect {}", expected(assumption))));
         if plan.instrument.edges {
             lines.add("instrument edges");
         }
@@ -82,10 +87,21 @@ fn prefetch(request: &Prefetch) -> String {
     format!("prefetch {access} ahead {distance} {how} {placement} to {hint}{reason}")
 }
 
+fn expected(assumption: &Assumption) -> String {
+    let percent = |tenths: &u64| format!("{}.{}", tenths / 10, tenths % 10);
+    match assumption {
+        Assumption::Entries { table, least, most } => format!("table {} entries {least} to {most}", written(table)),
+        Assumption::Hits { table, tenths } => format!("table {} hits {}", written(table), percent(tenths)),
+        Assumption::OnPath { tenths } => format!("hot_path share {}", percent(tenths)),
+        Assumption::Pages { bytes } => format!("pages {bytes}"),
+    }
+}
+
 fn because(reason: &Option<Reason>) -> String {
     let Some(Reason { cost, alternatives }) = reason else { return String::new() };
     let tenths = |cost: u64| format!("{}.{}", cost / 10, cost % 10);
-    let others = alternatives.iter().map(|(name, cost)| format!("{} {}", written(name), tenths(*cost)));
+    let other = |it: &Alternative| format!("{} {}", written(&written_choice(&it.choice)), tenths(it.cost));
+    let others = alternatives.iter().map(other);
     let others: Vec<String> = others.collect();
     let against = if others.is_empty() { String::new() } else { format!(" against {}", others.join(", ")) };
     format!(" because {}{against}", tenths(*cost))

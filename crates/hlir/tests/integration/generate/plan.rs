@@ -3,8 +3,8 @@
 use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
-    Access, Descriptor, Hint, HotPath, Instrument, JoinChoice, JoinKind, JointTables, Loop, Placement, Prefetch, Queue,
-    Reason, Structure, TablePlan,
+    Access, Alternative, Assumption, Choice, Descriptor, Hint, HotPath, Instrument, JoinChoice, JoinKind, JointTables,
+    Loop, Placement, Prefetch, Queue, Reason, StageLookup, Structure, TablePlan,
 };
 use std::collections::BTreeMap;
 
@@ -19,6 +19,7 @@ impl Generator<'_> {
                 batch: it.number(),
                 group: it.number(),
                 vector: it.number(),
+                lookups: it.several(2, |it| StageLookup { table: it.name(), reason: it.cost() }),
                 prefetches: it.several(2, |it| it.request()),
                 reason: it.cost(),
             }),
@@ -41,6 +42,15 @@ impl Generator<'_> {
                 Queue { node, capacity, timeout, reason: it.cost() }
             }),
             instrument: Instrument { edges: self.once_in(2) },
+            assumptions: self.several(2, |it| {
+                let (table, least, most) = (it.name(), u64::from(it.number()), u64::from(it.number()));
+                it.pick(&[
+                    Assumption::Entries { table: table.clone(), least, most },
+                    Assumption::Hits { table, tenths: least },
+                    Assumption::OnPath { tenths: least },
+                    Assumption::Pages { bytes: most },
+                ])
+            }),
         }
     }
 
@@ -58,7 +68,7 @@ impl Generator<'_> {
         };
         let behind = [Placement::WithLookups, Placement::WithCommit, Placement::WithKeys];
         let behind = self.pick(&behind);
-        let placement = self.pick(&[Placement::None, Placement::OwnLoop, behind]);
+        let placement = self.pick(&[Placement::OwnLoop, behind]);
         let hint = self.pick(&[Hint::T0, Hint::T1]);
         Prefetch { access, placement, distance: self.number(), hint, reason: self.cost() }
     }
@@ -66,7 +76,30 @@ impl Generator<'_> {
     fn cost(&mut self) -> Option<Reason> {
         self.some(|it| Reason {
             cost: u64::from(it.number()) * u64::from(it.number()),
-            alternatives: it.several(2, |it| (it.name(), u64::from(it.number()))),
+            alternatives: it.several(2, |it| {
+                let (structure, name) = (it.pick(&Structure::ALL), it.name());
+                let placement = it.pick(&[Placement::OwnLoop, Placement::WithLookups, Placement::WithKeys]);
+                let choices = [
+                    Choice::Structure(structure),
+                    Choice::Placement(placement),
+                    Choice::WithStage(name),
+                    Choice::Group(it.number()),
+                    Choice::Vector(it.number()),
+                    Choice::Burst(it.number()),
+                    Choice::Descriptor(Descriptor::Own),
+                    Choice::NoPrefetch,
+                    Choice::Unstaged,
+                    Choice::Stage,
+                    Choice::Scalar,
+                    Choice::Spread,
+                    Choice::Separate,
+                    Choice::JointTable,
+                    Choice::ByValue,
+                    Choice::Unspecialised,
+                    Choice::PacketByPacket,
+                ];
+                Alternative { choice: it.pick(&choices), cost: u64::from(it.number()) }
+            }),
         })
     }
 }

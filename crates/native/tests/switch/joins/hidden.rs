@@ -25,7 +25,15 @@ fn engine(program: &Program, group: u32, structure: Structure) -> NativeEngine<'
         in_memory(plan);
         plan.burst = 128;
         let node = JOINT.to_string();
-        plan.loops.push(Loop { node, batch: 128, group, vector: 1, prefetches: Vec::new(), reason: None });
+        plan.loops.push(Loop {
+            node,
+            batch: 128,
+            group,
+            vector: 1,
+            lookups: Vec::new(),
+            prefetches: Vec::new(),
+            reason: None,
+        });
         plan.tables.push(TablePlan { table: JOINT.to_string(), structure, reason: None });
     };
     let loaded = Loaded { program: program.clone(), plan: None };

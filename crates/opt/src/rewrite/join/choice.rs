@@ -6,7 +6,7 @@
 use super::{Candidate, JoinChoice, candidates, given, join_tables, made, with_joint_contents};
 use crate::inputs::{Inputs, Joins};
 use crate::plan::{reason, with_planner};
-use hlir::plan::JoinKind;
+use hlir::plan::{Choice, JoinKind};
 use hlir::verify::{Places, verify_pins_at};
 use hlir::{Plan, Program};
 
@@ -88,8 +88,8 @@ fn chosen(program: &Program, inputs: &Inputs, cycles: Cycles) -> Vec<JoinChoice>
         let [first, second] = [best.first, best.second].map(|table| program.tables[table].name.clone());
         // The same two tables, joined otherwise.
         let other = planned.find(|(_, other)| (other.first, other.second) == (best.first, best.second));
-        let other = other.map(|(cycles, other)| (name_of(other.kind).to_string(), cycles));
-        let reason = reason(joined, [("separate".to_string(), separate)].into_iter().chain(other));
+        let other = other.map(|(cycles, other)| (choice_of(other.kind), cycles));
+        let reason = reason(joined, [(Choice::Separate, separate)].into_iter().chain(other));
         waiting.push(JoinChoice { first, second, kind: best.kind, made: true, reason });
         program = best.joined;
         if is_clear(separate, joined) {
@@ -100,11 +100,10 @@ fn chosen(program: &Program, inputs: &Inputs, cycles: Cycles) -> Vec<JoinChoice>
     chosen
 }
 
-/// What a reason calls a join of the other kind.
-fn name_of(kind: JoinKind) -> &'static str {
+fn choice_of(kind: JoinKind) -> Choice {
     match kind {
-        JoinKind::Table => "joint_table",
-        JoinKind::Value => "by_value",
+        JoinKind::Table => Choice::JointTable,
+        JoinKind::Value => Choice::ByValue,
     }
 }
 
