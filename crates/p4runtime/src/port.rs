@@ -33,6 +33,17 @@ impl Ports<'_> {
         is_special || self.target.has_port(number)
     }
 
+    /// Refuses replicas of which none is for a port that the switch has: no packet would leave. Others may be for ports that are added later.
+    pub fn check_any<'r>(&self, schema: &Schema, replicas: impl IntoIterator<Item = &'r BackedReplica>) -> Outcome {
+        let mut ports = replicas.into_iter().flat_map(BackedReplica::candidates).map(|replica| replica.port).peekable();
+        match ports.peek().copied() {
+            Some(first) if !ports.any(|port| self.has(port, schema)) => {
+                Err(Failure::invalid(format!("the switch has no port {first}, nor that of another replica")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Replicas have backups for ports that the switch will only have later: until then, those have no link.
     pub fn follow_missing<'r>(
         &self,
@@ -47,7 +58,7 @@ impl Ports<'_> {
 
 /// Reads the ports of an object in their order, and notes the form of each, in the program's own words for ports. The port that a member of a group
 /// (P4Runtime 1.5, 9.2.2) or an action of a set (9.2.3) watches is one that the switch has. A replica (9.5.1, 9.5.2) may be for a port that will be added
-/// later, as finsy's examples write them: any that the program can name.
+/// later, as finsy's examples write them: any that the program can name, if another one is there.
 pub struct PortReader<'a> {
     ports: Ports<'a>,
     schema: &'a Schema,

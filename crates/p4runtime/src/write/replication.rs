@@ -33,6 +33,7 @@ impl<'a> Writer<'a> {
                 let mut ports = PortReader::new(self.ports, self.schema);
                 let replicas = replicas(&given.replicas, &mut ports)?;
                 check_pairs(&replicas)?;
+                self.ports.check_any(self.schema, &replicas)?;
                 self.ports.follow_missing(self.schema, self.switch, &replicas);
                 Some(Multicast { replicas, note: ports.note(&given.metadata) })
             }
@@ -52,6 +53,7 @@ impl<'a> Writer<'a> {
             Type::Insert | Type::Modify | Type::Unspecified => {
                 let mut ports = PortReader::new(self.ports, self.schema);
                 let replicas = replicas(&given.replicas, &mut ports)?;
+                self.ports.check_any(self.schema, &replicas)?;
                 self.ports.follow_missing(self.schema, self.switch, &replicas);
                 let target = SessionTarget::Members(replicas);
                 let length = u32::try_from(given.packet_length_bytes);
