@@ -11,7 +11,6 @@ use crate::path::RewritesAt;
 use crate::table::table_problems;
 use crate::unit::{Unit, number, origin};
 use hlir::diagnostic::Diagnostic;
-use hlir::plan::Structure;
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, TableId};
 use std::collections::HashSet;
@@ -259,24 +258,7 @@ const KEPT_IN: [&str; 3] = ["struct path *path", "uint32_t i", "bool again"];
 /// of large programs most such tables are empty: inlined, they would tear apart the code that packets run
 /// (RARE's router, 15 such tables of which none has rules: 70 KB).
 fn searches(unit: &Unit, table: TableId) -> bool {
-    let is_long = match unit.structure(table) {
-        Structure::Scan | Structure::BitVector => true,
-        Structure::TupleSpace
-        | Structure::List
-        | Structure::Exact
-        | Structure::Exact48
-        | Structure::Exact60
-        | Structure::Dir24_8
-        | Structure::Dir24_8U16
-        | Structure::Dir24_8U8
-        | Structure::LpmTrie
-        | Structure::Btree
-        | Structure::Direct
-        | Structure::Compare
-        | Structure::Perfect
-        | Structure::Code => false,
-    };
-    is_long && unit.skips_empty(table)
+    unit.structure(table).traits().is_long && unit.skips_empty(table)
 }
 
 /// That function: from a key to the number of a record. It does not see the packet's state, which stays in registers.

@@ -31,24 +31,7 @@ pub fn structure_enumerator(structure: Structure) -> Expr {
 
 /// C's type of a structure, and its header. Functions begin with the word that plans have for it, which is the same for most.
 pub fn structure_type(structure: Structure) -> &'static str {
-    written_structure(match structure {
-        Structure::Dir24_8U16 | Structure::Dir24_8U8 => Structure::Dir24_8,
-        // The host has a list of what stands in the code.
-        Structure::Code => Structure::List,
-        Structure::Exact
-        | Structure::Exact48
-        | Structure::Exact60
-        | Structure::Dir24_8
-        | Structure::LpmTrie
-        | Structure::Direct
-        | Structure::Compare
-        | Structure::Scan
-        | Structure::BitVector
-        | Structure::TupleSpace
-        | Structure::Btree
-        | Structure::Perfect
-        | Structure::List => structure,
-    })
+    structure.traits().held
 }
 
 impl Unit<'_> {
@@ -125,7 +108,7 @@ impl Unit<'_> {
         let name = written_structure(structure);
         let in_code = (structure == Structure::Code).then(|| constant_entries::refusal(self.program, table, &keys));
         let table = &self.program.tables[table].name;
-        structure.misses(&keys).or(in_code.flatten()).map(|needs| {
+        structure.misses(&keys).or(in_code.flatten().map(str::to_string)).map(|needs| {
             Diagnostic::error(format!(
                 "the plan gives table `{table}` the structure {name}, which does not suit it: it needs {needs}"
             ))

@@ -1,4 +1,4 @@
-//! Data structures of tables, and which keys each can hold. The runtime has one header for each.
+//! Data structures of tables: what each is, in one table. The runtime has one header for each.
 
 use crate::MatchKind;
 
@@ -38,25 +38,140 @@ pub enum Structure {
     Code,
 }
 
+/// What is the same of a structure for all tables.
+pub struct Traits {
+    pub structure: Structure,
+    /// Its name in plans, which its functions in C begin with.
+    pub word: &'static str,
+    /// The type in C that holds the table, and its header.
+    pub held: &'static str,
+    /// What keys it can hold.
+    pub keys: Keys,
+    pub limits: Limits,
+    pub lookup: Lookup,
+    /// Whether its lookup among many entries is long, so that it is a function of its own where it is rarely made.
+    pub is_long: bool,
+    /// Whether two tables can be in one array ([`crate::plan::JointTables`]).
+    pub can_be_joint: bool,
+}
+
+/// Bounds of a structure's own.
+#[derive(Default)]
+pub struct Limits {
+    /// Entries at most.
+    pub entries: Option<u64>,
+    /// Different records at most, the default's among them.
+    pub records: Option<u64>,
+    /// Entries that end behind a key's first 24 bits for which there is room wherever they are, where the numbers of
+    /// these places are scarce.
+    pub long_prefixes: Option<u64>,
+}
+
+/// How a lookup is made.
+pub struct Lookup {
+    /// Whether it looks up all keys of a group at once: rules against several keys at a time, a tree level by level, what
+    /// needs a second line after all that need one.
+    pub is_grouped: bool,
+    /// Whether a group's lookups go node by node for all keys together, and a request for the table is one for each node,
+    /// as soon as it is known.
+    pub is_walked: bool,
+    /// Whether a key is in one of two lines, of which a lookup mostly reads only the first. A group is then looked up in
+    /// two halves.
+    pub has_two_lines: bool,
+    /// Where it begins: whether the first line can be requested.
+    pub begins: Begins,
+}
+
+/// Where a lookup begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Begins {
+    /// At the first rule, whatever the key, or at the root.
+    Fixed,
+    /// At a line that is computed from the key.
+    Addressed,
+    /// The same, and a key's line stays where it is as long as the table lives, whatever is written.
+    Lasting,
+}
+
+/// The keys that a structure can hold, by the sum of their widths.
+#[derive(Clone, Copy)]
+pub enum Keys {
+    /// All exact, of so many bits.
+    Exact(u32, u32),
+    /// One prefix, all others being exact, of so many bits at most.
+    Prefix(u32),
+    /// The same, or a range alone of so many bits at most.
+    PrefixOrRange(u32, u32),
+    /// Of any kind, of so many bits at most, among them at most 8 ranges of so many bits at most each.
+    Rules(u32, u32),
+    Any,
+}
+
+const ANY: u32 = u32::MAX;
+const UNLIMITED: Limits = Limits { entries: None, records: None, long_prefixes: None };
+const FEW_RECORDS: Limits = Limits { records: Some(65_535), ..UNLIMITED };
+const RULES: Limits = Limits { entries: Some(4096), ..UNLIMITED };
+const SINGLE: Lookup = Lookup { is_grouped: false, is_walked: false, has_two_lines: false, begins: Begins::Fixed };
+const GROUPED: Lookup = Lookup { is_grouped: true, ..SINGLE };
+const HASHED: Lookup = Lookup { has_two_lines: true, begins: Begins::Addressed, ..GROUPED };
+const INDEXED: Lookup = Lookup { begins: Begins::Lasting, ..GROUPED };
+const ADDRESSED: Lookup = Lookup { begins: Begins::Addressed, ..GROUPED };
+const WALKED: Lookup = Lookup { is_walked: true, ..GROUPED };
+const ARRAY: Lookup = Lookup { begins: Begins::Addressed, ..SINGLE };
+
+const fn row(structure: Structure, word: &'static str, keys: Keys, limits: Limits, lookup: Lookup) -> Traits {
+    Traits { structure, word, held: word, keys, limits, lookup, is_long: false, can_be_joint: false }
+}
+
+/// One row for each structure, in the order of [`Structure`].
+#[rustfmt::skip]
+pub const TRAITS: [Traits; 16] = [
+    row(Structure::Exact,      "exact",       Keys::Exact(0, ANY),           UNLIMITED,   HASHED),
+    Traits { can_be_joint: true, ..row(Structure::Exact48, "exact48", Keys::Exact(0, 48), FEW_RECORDS, HASHED) },
+    Traits { can_be_joint: true, ..row(Structure::Exact60, "exact60", Keys::Exact(49, 60), FEW_RECORDS, HASHED) },
+    row(Structure::Dir24_8,    "dir24_8",     Keys::Prefix(32),              UNLIMITED,   INDEXED),
+    Traits {
+        held: "dir24_8",
+        ..row(Structure::Dir24_8U16, "dir24_8_u16", Keys::Prefix(32),
+              Limits { records: Some(32_767), long_prefixes: Some(32_262), ..UNLIMITED }, INDEXED)
+    },
+    Traits {
+        held: "dir24_8",
+        ..row(Structure::Dir24_8U8, "dir24_8_u8", Keys::Prefix(32), Limits { records: Some(254), ..UNLIMITED }, INDEXED)
+    },
+    row(Structure::LpmTrie,    "lpm_trie",    Keys::Prefix(ANY),             UNLIMITED,   WALKED),
+    row(Structure::Direct,     "direct",      Keys::Exact(0, 20),            UNLIMITED,   ARRAY),
+    row(Structure::Compare,    "compare",     Keys::Exact(0, 128),           Limits { entries: Some(32), ..UNLIMITED }, SINGLE),
+    Traits { is_long: true, ..row(Structure::Scan,      "scan",       Keys::Rules(640, 32), RULES, GROUPED) },
+    Traits { is_long: true, ..row(Structure::BitVector, "bit_vector", Keys::Rules(512, 16), RULES, GROUPED) },
+    row(Structure::TupleSpace, "tuple_space", Keys::Rules(512, 16),          Limits { entries: Some(65_536), ..UNLIMITED }, GROUPED),
+    row(Structure::Btree,      "btree",       Keys::PrefixOrRange(128, 64),  UNLIMITED,   ADDRESSED),
+    row(Structure::Perfect,    "perfect",     Keys::Exact(0, 48),            FEW_RECORDS, ADDRESSED),
+    row(Structure::List,       "list",        Keys::Any,                     UNLIMITED,   SINGLE),
+    // The host has a list of what is in the code.
+    Traits {
+        held: "list",
+        ..row(Structure::Code, "code", Keys::Any,
+              Limits { entries: Some(crate::constant_entries::MOST as u64), ..UNLIMITED }, SINGLE)
+    },
+];
+
 impl Structure {
-    pub const ALL: [Structure; 16] = [
-        Structure::Exact,
-        Structure::Exact48,
-        Structure::Exact60,
-        Structure::Dir24_8,
-        Structure::Dir24_8U16,
-        Structure::Dir24_8U8,
-        Structure::LpmTrie,
-        Structure::Direct,
-        Structure::Compare,
-        Structure::Scan,
-        Structure::BitVector,
-        Structure::TupleSpace,
-        Structure::Btree,
-        Structure::Perfect,
-        Structure::List,
-        Structure::Code,
-    ];
+    pub const ALL: [Structure; TRAITS.len()] = {
+        let mut all = [Structure::Exact; TRAITS.len()];
+        let mut at = 0;
+        while at < TRAITS.len() {
+            all[at] = TRAITS[at].structure;
+            at += 1;
+        }
+        all
+    };
+
+    /// What is the same of it for all tables.
+    pub fn traits(self) -> &'static Traits {
+        static ROWS: [Traits; TRAITS.len()] = TRAITS;
+        &ROWS[self as usize]
+    }
 
     /// The one that these keys, kinds and widths, suggest: the structure of a table without a line in the plan.
     pub fn usual(keys: &[(MatchKind, u32)]) -> Structure {
@@ -74,48 +189,17 @@ impl Structure {
 
     /// Entries at most, where it has a bound of its own.
     pub fn most_entries(self) -> Option<u64> {
-        match self {
-            Structure::Compare => Some(32),
-            Structure::Scan | Structure::BitVector => Some(4096),
-            Structure::TupleSpace => Some(65_536),
-            Structure::Code => Some(crate::constant_entries::MOST as u64),
-            Structure::Exact
-            | Structure::Exact48
-            | Structure::Exact60
-            | Structure::Dir24_8
-            | Structure::Dir24_8U16
-            | Structure::Dir24_8U8
-            | Structure::LpmTrie
-            | Structure::Direct
-            | Structure::Perfect
-            | Structure::Btree
-            | Structure::List => None,
-        }
+        self.traits().limits.entries
     }
 
     /// Different records at most, the default's among them.
     pub fn most_records(self) -> Option<u64> {
-        match self {
-            Structure::Exact48 | Structure::Exact60 | Structure::Perfect => Some(65_535),
-            Structure::Dir24_8U16 => Some(32_767),
-            Structure::Dir24_8U8 => Some(254),
-            Structure::Exact
-            | Structure::Dir24_8
-            | Structure::LpmTrie
-            | Structure::Direct
-            | Structure::Compare
-            | Structure::Scan
-            | Structure::BitVector
-            | Structure::TupleSpace
-            | Structure::Btree
-            | Structure::List
-            | Structure::Code => None,
-        }
+        self.traits().limits.records
     }
 
-    /// Entries that end behind a key's first 24 bits for which there is room wherever they are, where the numbers of these places are scarce.
+    /// Long prefixes at most: see [`Limits`].
     pub fn most_long_prefixes(self) -> Option<u64> {
-        (self == Structure::Dir24_8U16).then_some(32_262)
+        self.traits().limits.long_prefixes
     }
 
     /// Whether it has room for so many entries, whatever their records are; `None` for any number of them.
@@ -126,123 +210,99 @@ impl Structure {
         [self.most_entries(), records, self.most_long_prefixes()].into_iter().all(holds)
     }
 
-    /// Whether it looks up all keys of a group at once: rules against several keys at a time, a tree level by level, what needs a second line
-    /// after all that need one.
+    /// Whether it looks up all keys of a group at once.
     pub fn is_grouped(self) -> bool {
-        match self {
-            Structure::Exact
-            | Structure::Exact48
-            | Structure::Exact60
-            | Structure::Scan
-            | Structure::BitVector
-            | Structure::TupleSpace
-            | Structure::Btree
-            | Structure::LpmTrie
-            | Structure::Perfect
-            | Structure::Dir24_8
-            | Structure::Dir24_8U16
-            | Structure::Dir24_8U8 => true,
-            Structure::Direct | Structure::Compare | Structure::List | Structure::Code => false,
-        }
+        self.traits().lookup.is_grouped
     }
 
-    /// Whether a key is in one of two lines, of which a lookup mostly reads only the first. A group is then looked up in two halves.
+    /// Whether a key is in one of two lines, of which a lookup mostly reads only the first.
     pub fn has_two_lines(self) -> bool {
-        match self {
-            Structure::Exact | Structure::Exact48 | Structure::Exact60 => true,
-            Structure::Dir24_8
-            | Structure::Dir24_8U16
-            | Structure::Dir24_8U8
-            | Structure::LpmTrie
-            | Structure::Direct
-            | Structure::Compare
-            | Structure::Scan
-            | Structure::BitVector
-            | Structure::TupleSpace
-            | Structure::Btree
-            | Structure::Perfect
-            | Structure::List
-            | Structure::Code => false,
-        }
+        self.traits().lookup.has_two_lines
     }
 
-    /// Whether where a lookup begins is computed from its key, so that this line can be requested. Rules and short lists are read from the first one
-    /// on, whatever the key, a trie from its root.
+    /// Whether where a lookup begins is computed from its key, so that this line can be requested.
     pub fn is_addressed(self) -> bool {
-        match self {
-            Structure::Exact
-            | Structure::Exact48
-            | Structure::Exact60
-            | Structure::Dir24_8
-            | Structure::Dir24_8U16
-            | Structure::Dir24_8U8
-            | Structure::Direct
-            | Structure::Btree
-            | Structure::Perfect => true,
-            Structure::LpmTrie
-            | Structure::Compare
-            | Structure::Scan
-            | Structure::BitVector
-            | Structure::TupleSpace
-            | Structure::List
-            | Structure::Code => false,
-        }
+        self.traits().lookup.begins != Begins::Fixed
     }
 
     /// Whether the lines of several keys are computed at once, from the keys alone, in less time than one by one.
     pub fn is_addressed_together(self, key_bits: u32) -> bool {
-        let narrow = matches!(self, Structure::Exact48 | Structure::Exact60);
-        narrow || self == Structure::Exact && key_bits <= 64 || self.keeps_its_lines()
+        self.has_two_lines() && key_bits <= 64 || self.keeps_its_lines()
     }
 
     /// Whether a key's line stays where it is as long as the table lives, whatever is written.
     pub fn keeps_its_lines(self) -> bool {
-        matches!(self, Structure::Dir24_8 | Structure::Dir24_8U16 | Structure::Dir24_8U8)
+        self.traits().lookup.begins == Begins::Lasting
     }
 
     /// Whether a key's hash takes so long that it is kept between a request and its lookup, instead of being made again.
     pub fn has_expensive_hash(self, key_bits: u32) -> bool {
-        self == Structure::Exact && key_bits > 64
+        self.has_two_lines() && key_bits > 64
     }
 
-    /// Whether a group's lookups go node by node for all keys together, and a request for the table is one for each node, as soon as it is known.
+    /// Whether a group's lookups go node by node for all keys together.
     pub fn is_walked(self) -> bool {
-        self == Structure::LpmTrie
+        self.traits().lookup.is_walked
     }
 
     /// What the structure needs that these keys, kinds and widths, are not; `None` if it can hold them.
-    pub fn misses(self, keys: &[(MatchKind, u32)]) -> Option<&'static str> {
+    pub fn misses(self, keys: &[(MatchKind, u32)]) -> Option<String> {
+        let needed = self.traits().keys;
+        (!needed.fit(keys)).then(|| needed.describe())
+    }
+}
+
+impl Keys {
+    fn fit(self, keys: &[(MatchKind, u32)]) -> bool {
         let bits: u32 = keys.iter().map(|(_, width)| width).sum();
         let count = |kind: MatchKind| keys.iter().filter(|(found, _)| *found == kind).count();
-        let exact = count(MatchKind::Exact) == keys.len();
-        let prefix = count(MatchKind::Lpm) == 1 && count(MatchKind::Exact) + 1 == keys.len();
+        let is_prefix = count(MatchKind::Lpm) == 1 && count(MatchKind::Exact) + 1 == keys.len();
         let ranges = keys.iter().filter(|(kind, _)| *kind == MatchKind::Range);
         let widest_range = ranges.map(|(_, width)| *width).max().unwrap_or(0);
-        let (fits, needs) = match self {
-            Structure::Exact => (exact, "keys that are all exact"),
-            Structure::Exact48 | Structure::Perfect => (exact && bits <= 48, "exact keys of at most 48 bits together"),
-            Structure::Exact60 => (exact && bits > 48 && bits <= 60, "exact keys of 49 to 60 bits together"),
-            Structure::Dir24_8 | Structure::Dir24_8U16 | Structure::Dir24_8U8 => {
-                (prefix && bits <= 32, "one lpm key, all others being exact, of at most 32 bits together")
+        match self {
+            Keys::Exact(least, most) => count(MatchKind::Exact) == keys.len() && (least..=most).contains(&bits),
+            Keys::Prefix(most) => is_prefix && bits <= most,
+            Keys::PrefixOrRange(most, range) => {
+                let is_range = keys.len() == 1 && count(MatchKind::Range) == 1;
+                is_prefix && bits <= most || is_range && bits <= range
             }
-            Structure::LpmTrie => (prefix, "one lpm key, all others being exact"),
-            Structure::Direct => (exact && bits <= 20, "exact keys of at most 20 bits together"),
-            Structure::Compare => (exact && bits <= 128, "exact keys of at most 128 bits together"),
-            Structure::Scan => {
-                let fits = bits <= 640 && count(MatchKind::Range) <= 8 && widest_range <= 32;
-                (fits, "keys of at most 640 bits together, among them at most 8 ranges, each of at most 32 bits")
+            Keys::Rules(most, range) => bits <= most && count(MatchKind::Range) <= 8 && widest_range <= range,
+            Keys::Any => true,
+        }
+    }
+
+    fn describe(self) -> String {
+        const PREFIX: &str = "one lpm key, all others being exact";
+        match self {
+            Keys::Exact(0, ANY) => "keys that are all exact".to_string(),
+            Keys::Exact(0, most) => format!("exact keys of at most {most} bits together"),
+            Keys::Exact(least, most) => format!("exact keys of {least} to {most} bits together"),
+            Keys::Prefix(ANY) => PREFIX.to_string(),
+            Keys::Prefix(most) => format!("{PREFIX}, of at most {most} bits together"),
+            Keys::PrefixOrRange(most, range) => {
+                format!("{PREFIX}, of at most {most} bits together, or one range alone of at most {range}")
             }
-            Structure::BitVector | Structure::TupleSpace => {
-                let fits = bits <= 512 && count(MatchKind::Range) <= 8 && widest_range <= 16;
-                (fits, "keys of at most 512 bits together, among them at most 8 ranges, each of at most 16 bits")
+            Keys::Rules(most, range) => {
+                format!(
+                    "keys of at most {most} bits together, among them at most 8 ranges, each of at most {range} bits"
+                )
             }
-            Structure::Btree => {
-                let one_range = keys.len() == 1 && widest_range == bits && bits <= 64 && count(MatchKind::Range) == 1;
-                let needs = "one lpm key, all others being exact, of at most 128 bits together, or one range alone of at most 64";
-                ((prefix && bits <= 128) || one_range, needs)
-            }
-            Structure::List | Structure::Code => (true, ""),
-        };
-        (!fits).then_some(needs)
+            Keys::Any => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_structure_has_its_row_and_its_word() {
+        for (at, structure) in Structure::ALL.into_iter().enumerate() {
+            assert_eq!(structure as usize, at);
+            assert_eq!(structure.traits().structure, structure);
+            let same = |other: &Traits| other.word == structure.traits().word;
+            assert_eq!(TRAITS.iter().filter(|other| same(other)).count(), 1);
+        }
     }
 }

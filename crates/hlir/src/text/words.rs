@@ -5,6 +5,7 @@
 
 use crate::interface::{NamedKind, ObjectKind};
 use crate::plan::{Descriptor, Hint, Placement, Structure};
+use crate::structure::TRAITS;
 use crate::{Algorithm, Binary, Bytes, CounterUnit, Intrinsic, MatchKind, MeterUnit, Scope};
 
 pub(crate) type Words<T> = &'static [(T, &'static str)];
@@ -164,25 +165,15 @@ pub(crate) const INTERLEAVED: Words<Placement> =
 
 pub(crate) const HINTS: Words<Hint> = &[(Hint::T0, "t0"), (Hint::T1, "t1")];
 
-#[rustfmt::skip]
-pub(crate) const STRUCTURES: Words<Structure> = &[
-    (Structure::Exact, "exact"),
-    (Structure::Exact48, "exact48"),
-    (Structure::Exact60, "exact60"),
-    (Structure::Dir24_8, "dir24_8"),
-    (Structure::Dir24_8U16, "dir24_8_u16"),
-    (Structure::Dir24_8U8, "dir24_8_u8"),
-    (Structure::LpmTrie, "lpm_trie"),
-    (Structure::Direct, "direct"),
-    (Structure::Compare, "compare"),
-    (Structure::Scan, "scan"),
-    (Structure::BitVector, "bit_vector"),
-    (Structure::TupleSpace, "tuple_space"),
-    (Structure::Btree, "btree"),
-    (Structure::Perfect, "perfect"),
-    (Structure::List, "list"),
-    (Structure::Code, "code"),
-];
+pub(crate) const STRUCTURES: Words<Structure> = &{
+    let mut words = [(Structure::Exact, ""); TRAITS.len()];
+    let mut at = 0;
+    while at < TRAITS.len() {
+        words[at] = (TRAITS[at].structure, TRAITS[at].word);
+        at += 1;
+    }
+    words
+};
 
 pub(crate) fn word_of<T: PartialEq>(words: Words<T>, value: &T) -> Option<&'static str> {
     words.iter().find(|(known, _)| known == value).map(|(_, word)| *word)

@@ -51,7 +51,7 @@ impl Verifier<'_> {
             self.report(site, format!("the plan has no structure for `{name}`"), &hint);
             return None;
         };
-        if !matches!(planned.structure, Structure::Exact48 | Structure::Exact60) {
+        if !planned.structure.traits().can_be_joint {
             let message = format!("`{name}` is `{}`", written_structure(planned.structure));
             self.report(site, message, "only tables of structure `exact48` or `exact60` can be joint");
             return None;

@@ -41,7 +41,7 @@ fn pairs(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<(u64, JointTabl
     let structure: BTreeMap<&str, Structure> =
         plan.tables.iter().map(|planned| (planned.table.as_str(), planned.structure)).collect();
     let is_shareable =
-        |id: &TableId| matches!(structure.get(name(program, *id)), Some(Structure::Exact48 | Structure::Exact60));
+        |id: &TableId| structure.get(name(program, *id)).is_some_and(|structure| structure.traits().can_be_joint);
     let tables: Vec<TableId> = program.tables.iter().map(|(id, _)| id).filter(is_shareable).collect();
     let mut pairs = Vec::new();
     for (at, one) in tables.iter().enumerate() {

@@ -6,7 +6,7 @@
 //!
 //! The array's bytes are not 2^24 entries, but what known prefixes cover: lookups touch no other line.
 
-use super::Keyed;
+use super::{Cost, Keyed};
 use crate::inputs::prefix_coverage::{COLD_SHARE, Coverage, LineCount};
 use crate::model::cache_line::{Area, Footprint, LINE_BYTES, Line, SMALL_PAGE};
 
@@ -20,7 +20,7 @@ const LINK_BYTES: u64 = 8;
 const MORE_LINES: f64 = 0.1;
 
 impl Keyed {
-    pub(super) fn dir24_8(&self, width: u64) -> (f64, Vec<Line>) {
+    pub(super) fn dir24_8(&self, width: u64) -> Cost {
         let mut lines = vec![Line { footprint: self.array(width), frequency: 1.0, parallel: 1.0 }];
         // Share of the lookups that a long prefix decides: as if all prefixes had equal traffic.
         let escapes = self.long_prefixes as f64 / self.entries as f64;
@@ -30,7 +30,13 @@ impl Keyed {
             }
             lines.push(Line::single(self.long_prefixes * LINE_BYTES, escapes));
         }
-        (5.0 + LONGER * escapes, lines)
+        Cost::new(5.0 + LONGER * escapes, lines)
+    }
+
+    /// Small keys are ports, VLANs, next-hop numbers: mostly assigned in sequence, so that several share a line.
+    pub(super) fn direct(&self) -> Cost {
+        let array = 4u64 << self.bits.min(40);
+        Cost::new(3.0, vec![Line::single(array.min(self.entries * LINE_BYTES / 4), 1.0)])
     }
 
     /// The footprint of the array: the counted coverage, or an estimate from the number of prefixes.
@@ -73,7 +79,7 @@ mod tests {
                 masks: 20,
                 limbs_per_vector: 8.0,
             };
-            routes.lookup_cost(structure).1.iter().map(|line| line.frequency).collect::<Vec<f64>>()
+            routes.cost(structure).lines.iter().map(|line| line.frequency).collect::<Vec<f64>>()
         };
         assert_eq!(lines(Structure::Dir24_8U8, 0), [1.0]);
         assert_eq!(lines(Structure::Dir24_8U8, 20), [1.0, 0.02, 0.02]);

@@ -6,9 +6,8 @@
 //!
 //! `q` costs twice: a second line, and a misprediction that ends the overlap of misses (`lookups_per_stall`).
 
-use super::Keyed;
+use super::{Cost, HASHING, Keyed};
 use crate::model::cache_line::{LINE_BYTES, Line};
-use hlir::plan::Structure;
 
 /// Load factor of hash tables after bulk loading, as in runtime/table/exact48_words.c and exact_cuckoo.c:
 /// they are shrunk to the minimum then.
@@ -38,7 +37,7 @@ fn overflowing(slots: u32, load: f64) -> f64 {
 
 impl Keyed {
     /// The bucket of a hash table with so many slots per line.
-    pub(super) fn hashed(&self, slots: f64, load: f64) -> Vec<Line> {
+    fn hashed(&self, slots: f64, load: f64) -> Vec<Line> {
         let bytes = (self.entries as f64 / slots / load).ceil() as u64 * LINE_BYTES;
         vec![Line::single(bytes, 1.0)]
     }
@@ -46,41 +45,59 @@ impl Keyed {
     /// Few keys have almost a line each, since the array has a minimum size.
     /// Its array has at least 8,192 buckets, for the words to be unique: half a megabyte, of which keys touch a
     /// line each.
-    pub(super) fn exact60(&self) -> Vec<Line> {
+    pub(super) fn exact60(&self) -> Cost {
         let alone = (self.entries * LINE_BYTES).min(SMALL_EXACT48 as u64);
         let mut lines = self.hashed(8.0, self.load_exact48());
         lines[0] = Line::single(lines[0].footprint.bytes().max(alone), 1.0);
-        lines
+        // The words are computed from the keys, once more than their lines are.
+        let saved_in_group = if self.limbs_per_vector >= 8.0 { 17.0 } else { 13.0 };
+        Cost { saved_in_group, ..self.two_lines(Cost::new(40.0, lines), 8, self.load_exact48()) }
     }
 
-    pub(super) fn load_exact48(&self) -> f64 {
+    pub(super) fn exact48(&self) -> Cost {
+        let lines = self.hashed(8.0, self.load_exact48());
+        // With vectors of a whole line, one instruction compacts the match; cores issue half as many such
+        // instructions.
+        let saved_in_group = if self.limbs_per_vector >= 8.0 { 18.0 } else { 17.0 };
+        Cost { saved_in_group, ..self.two_lines(Cost::new(36.0, lines), 8, self.load_exact48()) }
+    }
+
+    /// A two-byte pilot for four keys, then the key's slot.
+    pub(super) fn perfect(&self) -> Cost {
+        let pilots = Line::single((self.entries / 4 * 2).max(LINE_BYTES), 1.0);
+        // The array's address stays in a register, and words are compared together. Counted in lookups of 16K keys, like
+        // all operations here.
+        let saved_in_group = if self.limbs_per_vector >= 4.0 { 10.0 } else { 3.0 };
+        let cost = Cost::new(20.0, vec![pilots, Line::single(self.entries * 8, 1.0)]);
+        Cost { saved_in_group, begin: HASHING, ..cost }
+    }
+
+    /// A key is in one of two buckets with so many slots: `q` is the share of those in their second one. A grouped lookup
+    /// has a second loop for these.
+    fn two_lines(&self, cost: Cost, slots: u32, load: f64) -> Cost {
+        Cost { second_line: DISPLACED * overflowing(slots, load), begin: HASHING, loops: 2.0, ..cost }
+    }
+
+    fn load_exact48(&self) -> f64 {
         let [loose, dense] = LOAD_EXACT48;
         let words = 8.0 * self.entries as f64;
         if words / dense > LARGE_EXACT48 { loose } else { (words / SMALL_EXACT48).clamp(loose, dense) }
     }
 
-    pub(super) fn slots(&self) -> u32 {
+    fn slots(&self) -> u32 {
         if self.words as u32 == 2 { 3 } else { 5 }
     }
 
-    /// Share of the keys that are in their second bucket.
-    /// `q`. 0 for structures with one line.
-    pub(super) fn second_line(&self, structure: Structure) -> f64 {
-        if !structure.has_two_lines() {
-            return 0.0;
-        }
-        let is_narrow = matches!(structure, Structure::Exact48 | Structure::Exact60);
-        let (slots, load) = if is_narrow { (8, self.load_exact48()) } else { (self.slots(), LOAD_EXACT) };
-        DISPLACED * overflowing(slots, load)
-    }
-
-    pub(super) fn exact(&self) -> (f64, Vec<Line>) {
+    pub(super) fn exact(&self) -> Cost {
         let mut lines = self.hashed(f64::from(self.slots()), LOAD_EXACT);
         // Wider keys are in items: one line more, that of the whole key.
         if self.words > 2.0 {
             lines.push(Line::single(self.entries * item_bytes(self.words as u64), 1.0));
         }
-        (36.0 + 5.0 * self.words, lines)
+        // Results are stored at once, and the commit phase of an all-hit group needs no hit test. Four keys of one limb are
+        // hashed at once. Counted in l2fwd.
+        let saved_in_group = if self.words > 1.0 { 11.0 } else { 17.0 };
+        Cost { saved_in_group, ..self.two_lines(Cost::new(36.0 + 5.0 * self.words, lines), self.slots(), LOAD_EXACT) }
     }
 }
 
