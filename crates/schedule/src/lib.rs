@@ -1,0 +1,159 @@
+//! The schedule of a hot path: what is computed, stored and counted in which stage, in static single assignment
+//! form. It lies between a plan and the C that carries it out.
+//!
+//! The path is run symbolically, once: each stage, the keys of its lookups and the commit phase are results of
+//! one list of values. A stage evaluates what its results need, so the speculative, the vector and the committed
+//! form are slices of the same values. Whatever the path cannot do in this form is an [`Obstacle`].
+
+mod exits;
+mod expression;
+mod lookup;
+mod region;
+mod run;
+mod select;
+mod state;
+mod statement;
+mod sums;
+mod value;
+mod values;
+
+pub use value::{Found, Operation, Sum, Value};
+pub use values::Values;
+
+use hlir::resolved::ResolvedPath;
+use hlir::{CounterId, NodeId, Program, TableId};
+
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pub values: Values,
+    /// By cut of the path.
+    pub stages: Vec<Stage>,
+    /// The speculative lookups, in the order of the path.
+    pub lookups: Vec<Lookup>,
+    pub commit: Commit,
+}
+
+/// What a packet does from one cut to the next, before its lookups there.
+#[derive(Clone, Debug, Default)]
+pub struct Stage {
+    /// Contiguous bytes that a packet must have; others take a side exit.
+    pub bytes: u32,
+    /// In order: the first whose condition holds is taken.
+    pub exits: Vec<SideExit>,
+    /// Values of registers, which are read once: commit takes those that the stage has read.
+    pub reads: Vec<Value>,
+}
+
+#[derive(Clone, Debug)]
+pub struct SideExit {
+    pub when: Value,
+    /// The node that decides.
+    pub node: NodeId,
+    /// The outcome, if it is a bulk drop. All others run the plain program from its beginning.
+    pub end: Option<BulkDrop>,
+}
+
+/// All packets of a side exit are counted and dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BulkDrop {
+    pub counted: Vec<CounterIndex>,
+    pub reason: String,
+}
+
+/// An index of a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterIndex {
+    pub counter: CounterId,
+    pub index: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Lookup {
+    /// Position on the path.
+    pub place: usize,
+    pub node: NodeId,
+    pub table: TableId,
+    /// 64 bits each but the last, least significant first.
+    pub key: Vec<Value>,
+    /// The stage at whose end it is made for a group; none if a stage makes it at once, packet by packet.
+    pub stage: Option<usize>,
+}
+
+/// What a packet does after the last lookup, in order of arrival.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// A side exit: the packet runs the plain program from its beginning.
+    pub exits: Value,
+    /// In order, all after the exits.
+    pub effects: Vec<Effect>,
+    /// Misses of the only lookup, if all they do is to be counted and dropped while the table has its original
+    /// default action.
+    pub missed: Option<BulkDrop>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Effect {
+    pub when: Value,
+    pub node: NodeId,
+    pub does: Does,
+}
+
+#[derive(Clone, Debug)]
+pub enum Does {
+    /// Writes bits of the packet from this one on. Nothing reads them after it.
+    Store { bit: u32, value: Value },
+    /// Counts the packet; an index out of range has no effect.
+    Count { counter: CounterId, index: Value },
+    /// Counts the packet at the record that a lookup found, or at the default action's.
+    CountDirect { counter: CounterId, lookup: NodeId },
+    /// The lookup, which was counted for all packets, is not made.
+    NotMade { lookup: NodeId },
+    /// The lookup missed.
+    Miss { lookup: NodeId },
+    /// The entry that the lookup found was hit: restarts its idle timer.
+    Touch { lookup: NodeId },
+    /// Ends the packet.
+    Drop { reason: String },
+    /// Ends the packet: it leaves by a port of at most 16 bits.
+    Send { port: Value },
+}
+
+/// Why a path has no schedule, and the node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    pub node: NodeId,
+    pub does: &'static str,
+}
+
+/// What is known of the packets that commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assumed {
+    Nothing,
+    /// Every lookup found an entry.
+    Hits,
+    /// Every lookup found an entry, and runs the action that the plan expects of it.
+    ExpectedActions,
+}
+
+impl Schedule {
+    pub fn of(program: &Program, path: &ResolvedPath, assumed: Assumed) -> Result<Schedule, Obstacle> {
+        run::Run::new(program, path, assumed).path()
+    }
+}
+
+impl Effect {
+    /// The values that it needs.
+    pub fn operands(&self) -> Vec<Value> {
+        let own = match &self.does {
+            Does::Store { value, .. } => Some(*value),
+            Does::Count { index, .. } => Some(*index),
+            Does::Send { port } => Some(*port),
+            Does::CountDirect { .. }
+            | Does::NotMade { .. }
+            | Does::Miss { .. }
+            | Does::Touch { .. }
+            | Does::Drop { .. } => None,
+        };
+        own.into_iter().chain([self.when]).collect()
+    }
+}

@@ -1,0 +1,180 @@
+//! Lookups: keys, and the actions of the record that was found.
+
+use crate::run::{Outcome, Result, Run};
+use crate::state::State;
+use crate::value::{Found, Value};
+use crate::{Assumed, BulkDrop, Does};
+use hlir::{Binary, Join, Next, NodeId, NodeKind, TableId, Type};
+
+/// Bits of a part of a key.
+const LIMB: u32 = 64;
+
+impl Run<'_> {
+    /// The key of a table on the current state, in limbs, as in `Program::key_fields`.
+    pub fn key(&mut self, table: TableId) -> Result<Vec<Value>> {
+        let mut fields = self.program.key_fields(table);
+        fields.sort_by_key(|field| field.shift);
+        let width: u32 = fields.iter().map(|field| field.width).sum();
+        let mut limbs = vec![self.values.word(0, 0); width.div_ceil(LIMB).max(1) as usize];
+        for field in fields {
+            let value = self.value(&self.program.tables[table].keys[field.index].value)?;
+            let value = if self.values.kind(value) == Type::Bool { self.values.from_bool(value) } else { value };
+            let mut low = 0;
+            while low < field.width {
+                let at = field.shift + low;
+                let bits = (LIMB - at % LIMB).min(field.width - low);
+                let part = self.values.slice(value, low, bits);
+                let limb = (at / LIMB) as usize;
+                limbs[limb] = self.values.binary(Binary::Concat, part, limbs[limb]);
+                low += bits;
+            }
+        }
+        Ok(limbs)
+    }
+
+    /// The actions of a lookup, each for the packets that run it.
+    pub fn look_up(&mut self, node: NodeId, table: TableId, next: &Next, exit: Option<NodeId>) -> Result<Vec<Outcome>> {
+        let program = self.program;
+        let declared = &program.tables[table];
+        if declared.profile.is_some() || declared.add_on_miss || declared.punt_on_miss {
+            return Err("takes its actions from a profile, or does more than run an action");
+        }
+        if program.meters.values().any(|meter| meter.table == Some(table)) {
+            return Err("has a direct meter");
+        }
+        let number = match declared.keys.is_empty() {
+            true => self.values.word(0, 32),
+            false => self.values.found(node, Found::Number, 32),
+        };
+        let runs = self.runs_action(node, table);
+        self.give_up();
+        self.counted_at(node, table, number, runs);
+        let (before, all) = (self.state.clone(), self.active);
+        let mut merged: Option<State> = None;
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        let yes = self.values.bool(true);
+        for (action, body) in declared.actions.iter().map(|action| &action.body).enumerate() {
+            let with = self.values.word(action as u64, 32);
+            let is_run = self.values.equal(runs, with);
+            if self.values.holds(is_run) == Some(false) {
+                continue;
+            }
+            self.active = self.values.and(all, is_run);
+            (self.live, self.exited) = (yes, self.values.bool(false));
+            self.state = before.clone();
+            self.running = Some((node, table, action));
+            let done = self.statements(body);
+            (self.running, self.active) = (None, all);
+            done?;
+            let (live, exited) = (self.live, self.exited);
+            if exit.is_some() && self.values.holds(exited) != Some(false) {
+                let when = self.values.and(is_run, exited);
+                outcomes.push(Outcome { when, to: exit });
+            }
+            let ends = self.values.and(is_run, live);
+            outcomes.extend(self.outcomes_of(next, action, number, ends));
+            if let Some(others) = merged {
+                let taken = std::mem::replace(&mut self.state, others);
+                let state = self.state.merged(program, &mut self.values, is_run, &taken);
+                self.state = state.ok_or("changes which headers the packet has")?;
+            }
+            merged = Some(self.state.clone());
+        }
+        self.live = yes;
+        self.state = merged.ok_or("has no action")?;
+        Ok(outcomes)
+    }
+
+    /// The number of the action that runs at a node.
+    fn runs_action(&mut self, node: NodeId, table: TableId) -> Value {
+        let place = self.path.nodes.iter().position(|on_path| *on_path == node);
+        let expected = place.and_then(|place| self.path.actions.get(&place));
+        match (self.assumed, expected) {
+            (Assumed::ExpectedActions, Some(action)) => self.values.word(*action as u64, 32),
+            _ if self.program.tables[table].actions.len() == 1 => self.values.word(0, 32),
+            _ => self.values.found(node, Found::Action, 32),
+        }
+    }
+
+    /// What is counted at every lookup.
+    fn counted_at(&mut self, lookup: NodeId, table: TableId, number: Value, runs: Value) {
+        let program = self.program;
+        let declared = &program.tables[table];
+        let all = self.active;
+        let zero = self.values.word(0, 32);
+        // An entry of a complete joint table may leave the packet to the sources: that is no hit in them.
+        let is_complete = program.join_of(table).is_some_and(|join| join.is_complete(program));
+        let missed = match is_complete {
+            true => {
+                let slow = self.values.word(Join::SLOW.into(), 32);
+                self.values.equal(runs, slow)
+            }
+            false if self.assumed != Assumed::Nothing && !declared.keys.is_empty() => self.values.bool(false),
+            false => self.values.equal(number, zero),
+        };
+        self.active = self.values.and(all, missed);
+        if self.values.holds(missed) != Some(false) {
+            self.effect(Does::Miss { lookup });
+        }
+        if declared.idle_timeout.is_some() {
+            let hit = match self.assumed == Assumed::Nothing {
+                true => self.values.binary(Binary::NotEqual, number, zero),
+                false => self.values.bool(true),
+            };
+            self.active = self.values.and(all, hit);
+            self.effect(Does::Touch { lookup });
+        }
+        self.active = all;
+        for (counter, direct) in program.counters.iter() {
+            if direct.table == Some(table) && direct.automatic {
+                self.effect(Does::CountDirect { counter, lookup });
+            }
+        }
+    }
+
+    /// Where packets go on that ran an action to its end.
+    fn outcomes_of(&mut self, next: &Next, action: usize, number: Value, ends: Value) -> Vec<Outcome> {
+        match next {
+            Next::Always(to) => vec![Outcome { when: ends, to: Some(*to) }],
+            Next::Hit { hit, miss } if hit == miss => vec![Outcome { when: ends, to: Some(*hit) }],
+            Next::Hit { hit, miss } => {
+                let zero = self.values.word(0, 32);
+                let has_hit = match self.assumed == Assumed::Nothing || self.values.known(number).is_some() {
+                    true => self.values.binary(Binary::NotEqual, number, zero),
+                    false => self.values.bool(true),
+                };
+                let hits = self.values.and(ends, has_hit);
+                let misses = self.values.and_not(ends, has_hit);
+                vec![Outcome { when: hits, to: Some(*hit) }, Outcome { when: misses, to: Some(*miss) }]
+            }
+            Next::Actions { cases, otherwise } => {
+                let to = cases.iter().find(|(case, _)| *case as usize == action).map_or(otherwise, |(_, to)| to);
+                vec![Outcome { when: ends, to: Some(*to) }]
+            }
+        }
+    }
+
+    /// The outcome of misses at the only lookup of the path, before it is run.
+    pub fn missed(&mut self, node: NodeId) -> Option<BulkDrop> {
+        let program = self.program;
+        let NodeKind::Apply { table: id, next, .. } = &program.nodes[node].kind else { return None };
+        // The index of the default action's direct counter is that of its record.
+        if self.lookups.len() != 1 || program.counters.values().any(|counter| counter.table == Some(*id)) {
+            return None;
+        }
+        let table = &program.tables[*id];
+        if table.keys.is_empty() || table.profile.is_some() || table.add_on_miss || table.punt_on_miss {
+            return None;
+        }
+        let default = table.default.action;
+        let to = match next {
+            Next::Always(to) | Next::Hit { miss: to, .. } => to,
+            Next::Actions { cases, otherwise } => {
+                cases.iter().find(|(case, _)| *case == default).map_or(otherwise, |(_, to)| to)
+            }
+        };
+        let body = &table.actions[default as usize].body;
+        // The control plane can change the default action's arguments, so these are unknown.
+        self.end_behind(body, *to)
+    }
+}

@@ -1,0 +1,264 @@
+//! The graph behind the last cut of a path. Each node runs once, for the packets that come to it: their states are
+//! merged where they meet, and effects have a condition.
+
+use crate::run::{Outcome, Result, Run};
+use crate::state::State;
+use crate::value::Value;
+use crate::{Commit, Does, Effect as Scheduled, Obstacle};
+use hlir::{Effect, NodeId, Program, Rule, Statement};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Nodes that a region has at most; a larger one has no schedule.
+const MOST_NODES: usize = 200;
+
+/// Values that a path has at most.
+const MOST_VALUES: usize = 4000;
+
+/// Nodes in an order in which each comes after all that lead to it.
+pub struct Region {
+    order: Vec<NodeId>,
+}
+
+impl Region {
+    /// The nodes from one on; none if they have a cycle.
+    pub fn of(program: &Program, from: NodeId) -> Option<Region> {
+        let (mut done, mut open, mut order) = (HashSet::new(), HashSet::new(), Vec::new());
+        let mut left = vec![(from, false)];
+        while let Some((node, is_left)) = left.pop() {
+            if is_left {
+                open.remove(&node);
+                done.insert(node);
+                order.push(node);
+                continue;
+            }
+            if done.contains(&node) {
+                continue;
+            }
+            if !open.insert(node) {
+                return None;
+            }
+            left.push((node, true));
+            for next in program.nodes[node].own_successors().into_iter().rev() {
+                if open.contains(&next) {
+                    return None;
+                }
+                if !done.contains(&next) {
+                    left.push((next, false));
+                }
+            }
+        }
+        order.reverse();
+        (order.len() <= MOST_NODES).then_some(Region { order })
+    }
+}
+
+impl Run<'_> {
+    pub fn region(&mut self, region: &Region) -> std::result::Result<Commit, Obstacle> {
+        let places: HashMap<NodeId, usize> = region.order.iter().enumerate().map(|(at, node)| (*node, at)).collect();
+        let first = region.order[0];
+        let (yes, no) = (self.values.bool(true), self.values.bool(false));
+        let missed = self.missed(first);
+        (self.is_speculative, self.exit_to) = (false, None);
+        let mut exits = no;
+        let mut made = vec![no; self.lookups.len()];
+        let mut coming: BTreeMap<usize, (Value, State)> = BTreeMap::from([(0, (yes, self.state.clone()))]);
+        while let Some((at, (when, state))) = coming.pop_first() {
+            let node = region.order[at];
+            let obstacle = |does| Obstacle { node, does };
+            if self.values.len() > MOST_VALUES {
+                return Err(obstacle("has too many values"));
+            }
+            (self.active, self.state) = (when, state);
+            let effects = self.effects.len();
+            let outcomes = match self.visit(node) {
+                Ok(outcomes) => outcomes,
+                Err(does) if self.values.holds(when) == Some(true) || self.path.nodes.contains(&node) => {
+                    return Err(obstacle(does));
+                }
+                Err(_) => {
+                    self.effects.truncate(effects);
+                    exits = self.values.or(exits, when);
+                    continue;
+                }
+            };
+            for (lookup, made) in self.lookups.iter().zip(&mut made) {
+                if lookup.node == node {
+                    *made = when;
+                }
+            }
+            for Outcome { when: some, to } in outcomes {
+                let some = self.values.and(when, some);
+                if self.values.holds(some) == Some(false) {
+                    continue;
+                }
+                let Some(to) = to else {
+                    exits = self.values.or(exits, some);
+                    continue;
+                };
+                let place = places[&to];
+                let arrived = match coming.remove(&place) {
+                    None => (some, self.state.clone()),
+                    Some((others, state)) => {
+                        let merged = state.merged(self.program, &mut self.values, some, &self.state);
+                        let merged = merged.ok_or(obstacle("changes which headers the packet has"))?;
+                        (self.values.or(others, some), merged)
+                    }
+                };
+                coming.insert(place, arrived);
+            }
+        }
+        self.not_made(&made);
+        self.one_send(first)?;
+        Ok(Commit { exits, effects: std::mem::take(&mut self.effects), missed })
+    }
+
+    /// Lookups of the region that some packets do not make. They were counted for all.
+    fn not_made(&mut self, made: &[Value]) {
+        let region: Vec<(NodeId, Value)> = self
+            .lookups
+            .iter()
+            .zip(made)
+            .filter(|(lookup, _)| lookup.stage.is_some_and(|stage| stage + 1 == self.path.stages.len()))
+            .map(|(lookup, made)| (lookup.node, *made))
+            .collect();
+        for (lookup, made) in region {
+            let when = self.values.not(made);
+            if self.values.holds(when) != Some(false) {
+                self.effects.insert(0, Scheduled { when, node: lookup, does: Does::NotMade { lookup } });
+            }
+        }
+    }
+
+    /// All that leave do so at the end, each by its port.
+    fn one_send(&mut self, first: NodeId) -> std::result::Result<(), Obstacle> {
+        let mut all: Option<(NodeId, Value, Value)> = None;
+        for effect in self.effects.extract_if(.., |effect| matches!(effect.does, Does::Send { .. })) {
+            let Does::Send { port } = effect.does else { unreachable!("only what is sent was taken") };
+            all = Some(match all {
+                None => (effect.node, effect.when, port),
+                Some((node, when, others)) => {
+                    let port = self.values.choose(effect.when, port, others);
+                    (node, self.values.or(when, effect.when), port)
+                }
+            });
+        }
+        let Some((node, when, port)) = all else {
+            return Err(Obstacle { node: first, does: "sends no packet" });
+        };
+        self.effects.push(Scheduled { when, node, does: Does::Send { port } });
+        Ok(())
+    }
+
+    /// The rules of the buffering manager, in order.
+    pub fn buffer(&mut self, rules: &[Rule], otherwise: Option<NodeId>) -> Result<Vec<Outcome>> {
+        let base = self.active;
+        let mut open = self.values.bool(true);
+        let mut outcomes = Vec::new();
+        for rule in rules {
+            let holds = self.value(&rule.condition)?;
+            let taken = self.values.and(open, holds);
+            if self.values.holds(taken) == Some(false) {
+                continue;
+            }
+            self.active = self.values.and(base, taken);
+            match &rule.effect {
+                Effect::Drop { reason } => self.effect(Does::Drop { reason: reason.clone() }),
+                Effect::Send { port } => {
+                    if self.program.port_width(port) > 16 {
+                        return Err("sends by a port of more than 16 bits");
+                    }
+                    let port = self.value(port)?;
+                    self.effect(Does::Send { port });
+                }
+                Effect::Unicast { set, to } => {
+                    if !outcomes.is_empty() {
+                        return Err("has several rules that assign");
+                    }
+                    let before = self.state.clone();
+                    for (place, value) in set {
+                        let value = self.value(value)?;
+                        self.put(*place, value)?;
+                    }
+                    outcomes.push(Outcome { when: taken, to: Some(*to) });
+                    let rest = self.values.and_not(open, holds);
+                    if self.values.holds(rest) != Some(false) && !set.is_empty() {
+                        let state = before.merged(self.program, &mut self.values, taken, &self.state);
+                        self.state = state.ok_or("changes which headers the packet has")?;
+                    }
+                }
+                // Such packets run the plain program.
+                Effect::Replicate { .. }
+                | Effect::Clone { .. }
+                | Effect::Resubmit { .. }
+                | Effect::Recirculate { .. }
+                | Effect::Punt { .. } => outcomes.push(Outcome { when: taken, to: None }),
+            }
+            open = self.values.and_not(open, holds);
+        }
+        self.active = base;
+        outcomes.push(Outcome { when: open, to: otherwise });
+        Ok(outcomes)
+    }
+
+    /// Headers that are emitted where they lie. The packet's bytes get the fields that were assigned.
+    pub fn deparse(&mut self, body: &[Statement]) -> Result<()> {
+        if self.state.is_deparsed {
+            return Err("deparses a packet twice");
+        }
+        let mut end = 0;
+        self.emitted(body, &mut end)?;
+        if end != self.state.cursor {
+            return Err("moves the packet's headers");
+        }
+        let fields: Vec<_> = self.state.fields.iter().map(|(field, value)| (*field, *value)).collect();
+        for (field, value) in fields {
+            let bit = 8 * self.state.headers[&field.header] + crate::state::offset(self.program, field);
+            let as_it_was = self.values.packet(bit, self.program.field(field).width);
+            if value != as_it_was && self.program.field(field).width > 0 {
+                self.effect(Does::Store { bit, value });
+            }
+        }
+        (self.state.is_deparsed, self.state.cursor) = (true, 0);
+        Ok(())
+    }
+
+    fn emitted(&mut self, body: &[Statement], end: &mut u32) -> Result<()> {
+        for statement in body {
+            match statement {
+                Statement::Emit(header) => {
+                    let Some(start) = self.state.headers.get(header) else { continue };
+                    if start != end {
+                        return Err("moves the packet's headers");
+                    }
+                    let bits: u32 = self.program.headers[*header].fields.iter().map(|field| field.width).sum();
+                    *end += bits / 8;
+                }
+                Statement::If { condition, then, otherwise } => {
+                    let condition = self.value(condition)?;
+                    let holds = self.values.holds(condition).ok_or("emits headers under a condition")?;
+                    self.emitted(if holds { then } else { otherwise }, end)?;
+                }
+                Statement::Scope { body, .. } => self.emitted(body, end)?,
+                Statement::Assign { target: target @ hlir::Place::Variable(_), value } => {
+                    let value = self.value(value)?;
+                    self.put(*target, value)?;
+                }
+                Statement::Assign { .. }
+                | Statement::SetValid(_)
+                | Statement::SetInvalid(_)
+                | Statement::CopyHeader { .. }
+                | Statement::CopyVarbit { .. }
+                | Statement::Loop { .. }
+                | Statement::Leave(_)
+                | Statement::Exit
+                | Statement::Extract { .. }
+                | Statement::Advance(_)
+                | Statement::Lookahead { .. }
+                | Statement::Verify { .. }
+                | Statement::Truncate(_)
+                | Statement::Call(_) => return Err("does more than emit headers in its deparser"),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! The symbolic state of a packet: which headers it has is the same for all packets, values differ.
+
+use crate::value::Value;
+use crate::values::Values;
+use hlir::{FieldRef, HeaderId, Program, Type, VariableId};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Variables that were assigned; all others are zero.
+    pub variables: BTreeMap<VariableId, Value>,
+    /// Fields that were assigned; all others are as in the packet.
+    pub fields: BTreeMap<FieldRef, Value>,
+    /// Byte offsets of valid headers in the packet.
+    pub headers: BTreeMap<HeaderId, u32>,
+    /// Bytes that the parser has consumed, or 0 after the deparser.
+    pub cursor: u32,
+    /// Whether the packet was deparsed: assignments to fields no longer change its bytes.
+    pub is_deparsed: bool,
+}
+
+impl State {
+    pub fn new() -> State {
+        State {
+            variables: BTreeMap::new(),
+            fields: BTreeMap::new(),
+            headers: BTreeMap::new(),
+            cursor: 0,
+            is_deparsed: false,
+        }
+    }
+
+    pub fn variable(&self, program: &Program, values: &mut Values, variable: VariableId) -> Value {
+        match (self.variables.get(&variable), program.variables[variable].kind) {
+            (Some(value), _) => *value,
+            (None, Type::Bool) => values.bool(false),
+            (None, Type::Bits(width)) => values.word(0, width),
+        }
+    }
+
+    /// A field of a valid header.
+    pub fn field(&self, program: &Program, values: &mut Values, field: FieldRef) -> Option<Value> {
+        let start = self.headers.get(&field.header)?;
+        if let Some(value) = self.fields.get(&field) {
+            return Some(*value);
+        }
+        let value = values.packet(8 * start + offset(program, field), program.field(field).width);
+        let header = &program.headers[field.header];
+        values.call(value, || format!("{}.{}", header.name, header.fields[field.field as usize].name));
+        Some(value)
+    }
+
+    /// The state of packets that come from two places: `taken` where the condition holds, else this one. None if
+    /// they have different headers.
+    pub fn merged(&self, program: &Program, values: &mut Values, condition: Value, taken: &State) -> Option<State> {
+        if (&taken.headers, taken.cursor, taken.is_deparsed) != (&self.headers, self.cursor, self.is_deparsed) {
+            return None;
+        }
+        let mut merged = self.clone();
+        let variables: BTreeSet<VariableId> = taken.variables.keys().chain(self.variables.keys()).copied().collect();
+        for variable in variables {
+            let then = taken.variable(program, values, variable);
+            let otherwise = self.variable(program, values, variable);
+            let value = values.choose(condition, then, otherwise);
+            values.call(value, || program.variables[variable].name.clone());
+            merged.variables.insert(variable, value);
+        }
+        let fields: BTreeSet<FieldRef> = taken.fields.keys().chain(self.fields.keys()).copied().collect();
+        for field in fields {
+            let then = taken.field(program, values, field)?;
+            let otherwise = self.field(program, values, field)?;
+            let value = values.choose(condition, then, otherwise);
+            merged.fields.insert(field, value);
+        }
+        Some(merged)
+    }
+}
+
+/// The first bit of a field in its header.
+pub fn offset(program: &Program, field: FieldRef) -> u32 {
+    program.headers[field.header].fields[..field.field as usize].iter().map(|field| field.width).sum()
+}

@@ -1,0 +1,100 @@
+//! Values in static single assignment form: each is computed by one operation from earlier values.
+//!
+//! A value is a boolean or a bit string of any width, and operators are those of HLIR, so the meaning of an
+//! operation is that of `hlir::value`. What reads the packet reads bytes as they arrived: a field that the
+//! path has assigned is the assigned value instead.
+
+use hlir::value::Value as Number;
+use hlir::{Binary, NodeId, RegisterId, Unary};
+
+/// The result of an operation, by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// A boolean has one bit.
+    Constant(Number),
+    /// Bits of the packet from this one on, most significant first.
+    Packet {
+        bit: u32,
+    },
+    /// Length of the packet in bytes, 32 bits.
+    Length,
+    /// The ingress port, 32 bits.
+    Port,
+    /// An element of a register that no packet writes; 0 beyond its end.
+    Register {
+        register: RegisterId,
+        index: Value,
+    },
+    /// What the lookup at a node yields.
+    Lookup {
+        node: NodeId,
+        what: Found,
+    },
+    Unary(Unary, Value),
+    Binary(Binary, Value, Value),
+    /// Bits of an operand from bit `low` on, 0 being the least significant.
+    Slice {
+        of: Value,
+        low: u32,
+    },
+    /// The operand with zeros or copies of its sign above.
+    Extend {
+        of: Value,
+        signed: bool,
+    },
+    Choose {
+        condition: Value,
+        then: Value,
+        otherwise: Value,
+    },
+    /// A boolean as one bit.
+    FromBool(Value),
+    Sum(Sum),
+}
+
+/// A ones' complement sum of 16-bit words, folded to 16 bits (RFC 1071, section 4.1).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Sum {
+    /// A sum to which the words are added.
+    pub before: Option<Value>,
+    /// Bytes of the packet, each piece of an even number: first byte, and the one behind the last.
+    pub bytes: Vec<(u32, u32)>,
+    /// Values of whole words.
+    pub words: Vec<Value>,
+    /// The complement of each word is added.
+    pub subtract: bool,
+}
+
+/// A result of a lookup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Found {
+    /// The record number that the key finds, 0 if there is none; 32 bits.
+    Number,
+    /// The number of the action that runs, 32 bits: of the record, or of the default action's.
+    Action,
+    /// A parameter of that record, by number, from its bit `low` on; arbitrary bits if another action runs.
+    Parameter { action: usize, parameter: usize, low: u32 },
+}
+
+impl Operation {
+    pub fn operands(&self) -> Vec<Value> {
+        match self {
+            Operation::Constant(_)
+            | Operation::Packet { .. }
+            | Operation::Length
+            | Operation::Port
+            | Operation::Lookup { .. } => Vec::new(),
+            Operation::Register { index: of, .. }
+            | Operation::Unary(_, of)
+            | Operation::Slice { of, .. }
+            | Operation::Extend { of, .. }
+            | Operation::FromBool(of) => vec![*of],
+            Operation::Binary(_, left, right) => vec![*left, *right],
+            Operation::Choose { condition, then, otherwise } => vec![*condition, *then, *otherwise],
+            Operation::Sum(sum) => sum.before.iter().chain(&sum.words).copied().collect(),
+        }
+    }
+}
