@@ -5,8 +5,11 @@
 //! one list of values. A stage evaluates what its results need, so the speculative, the vector and the committed
 //! form are slices of the same values. Whatever the path cannot do in this form is an [`Obstacle`].
 
+mod combine;
 mod exits;
+mod expected;
 mod expression;
+mod lanes;
 mod lookup;
 mod region;
 mod run;
@@ -17,11 +20,13 @@ mod sums;
 mod value;
 mod values;
 
+pub use hlir::vector::{BulkDrop, CounterIndex};
+pub use lanes::{Lanes, LanesExits};
 pub use value::{Found, Operation, Sum, Value};
 pub use values::Values;
 
 use hlir::resolved::ResolvedPath;
-use hlir::{CounterId, NodeId, Program, TableId};
+use hlir::{CounterId, FieldRef, NodeId, Program, TableId};
 
 #[derive(Clone, Debug)]
 pub struct Schedule {
@@ -31,6 +36,9 @@ pub struct Schedule {
     /// The speculative lookups, in the order of the path.
     pub lookups: Vec<Lookup>,
     pub commit: Commit,
+    /// The same for packets that hit in every lookup and run the actions that the plan expects; none if it expects
+    /// none.
+    pub expected: Option<Commit>,
 }
 
 /// What a packet does from one cut to the next, before its lookups there.
@@ -51,20 +59,6 @@ pub struct SideExit {
     pub node: NodeId,
     /// The outcome, if it is a bulk drop. All others run the plain program from its beginning.
     pub end: Option<BulkDrop>,
-}
-
-/// All packets of a side exit are counted and dropped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BulkDrop {
-    pub counted: Vec<CounterIndex>,
-    pub reason: String,
-}
-
-/// An index of a counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CounterIndex {
-    pub counter: CounterId,
-    pub index: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -100,8 +94,8 @@ pub struct Effect {
 
 #[derive(Clone, Debug)]
 pub enum Does {
-    /// Writes bits of the packet from this one on. Nothing reads them after it.
-    Store { bit: u32, value: Value },
+    /// Writes bits of the packet from this one on, which begin with a field. Nothing reads them after it.
+    Store { bit: u32, value: Value, field: FieldRef },
     /// Counts the packet; an index out of range has no effect.
     Count { counter: CounterId, index: Value },
     /// Counts the packet at the record that a lookup found, or at the default action's.
@@ -125,19 +119,9 @@ pub struct Obstacle {
     pub does: &'static str,
 }
 
-/// What is known of the packets that commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Assumed {
-    Nothing,
-    /// Every lookup found an entry.
-    Hits,
-    /// Every lookup found an entry, and runs the action that the plan expects of it.
-    ExpectedActions,
-}
-
 impl Schedule {
-    pub fn of(program: &Program, path: &ResolvedPath, assumed: Assumed) -> Result<Schedule, Obstacle> {
-        run::Run::new(program, path, assumed).path()
+    pub fn of(program: &Program, path: &ResolvedPath) -> Result<Schedule, Obstacle> {
+        run::Run::new(program, path).path()
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::run::{Outcome, Result, Run};
 use crate::state::State;
 use crate::value::{Found, Value};
-use crate::{Assumed, BulkDrop, Does};
+use crate::{BulkDrop, Does};
 use hlir::{Binary, Join, Next, NodeId, NodeKind, TableId, Type};
 
 /// Bits of a part of a key.
@@ -46,7 +46,10 @@ impl Run<'_> {
             true => self.values.word(0, 32),
             false => self.values.found(node, Found::Number, 32),
         };
-        let runs = self.runs_action(node, table);
+        let runs = match declared.actions.len() {
+            1 => self.values.word(0, 32),
+            _ => self.values.found(node, Found::Action, 32),
+        };
         self.give_up();
         self.counted_at(node, table, number, runs);
         let (before, all) = (self.state.clone(), self.active);
@@ -85,17 +88,6 @@ impl Run<'_> {
         Ok(outcomes)
     }
 
-    /// The number of the action that runs at a node.
-    fn runs_action(&mut self, node: NodeId, table: TableId) -> Value {
-        let place = self.path.nodes.iter().position(|on_path| *on_path == node);
-        let expected = place.and_then(|place| self.path.actions.get(&place));
-        match (self.assumed, expected) {
-            (Assumed::ExpectedActions, Some(action)) => self.values.word(*action as u64, 32),
-            _ if self.program.tables[table].actions.len() == 1 => self.values.word(0, 32),
-            _ => self.values.found(node, Found::Action, 32),
-        }
-    }
-
     /// What is counted at every lookup.
     fn counted_at(&mut self, lookup: NodeId, table: TableId, number: Value, runs: Value) {
         let program = self.program;
@@ -109,7 +101,6 @@ impl Run<'_> {
                 let slow = self.values.word(Join::SLOW.into(), 32);
                 self.values.equal(runs, slow)
             }
-            false if self.assumed != Assumed::Nothing && !declared.keys.is_empty() => self.values.bool(false),
             false => self.values.equal(number, zero),
         };
         self.active = self.values.and(all, missed);
@@ -117,10 +108,7 @@ impl Run<'_> {
             self.effect(Does::Miss { lookup });
         }
         if declared.idle_timeout.is_some() {
-            let hit = match self.assumed == Assumed::Nothing {
-                true => self.values.binary(Binary::NotEqual, number, zero),
-                false => self.values.bool(true),
-            };
+            let hit = self.values.binary(Binary::NotEqual, number, zero);
             self.active = self.values.and(all, hit);
             self.effect(Does::Touch { lookup });
         }
@@ -139,10 +127,7 @@ impl Run<'_> {
             Next::Hit { hit, miss } if hit == miss => vec![Outcome { when: ends, to: Some(*hit) }],
             Next::Hit { hit, miss } => {
                 let zero = self.values.word(0, 32);
-                let has_hit = match self.assumed == Assumed::Nothing || self.values.known(number).is_some() {
-                    true => self.values.binary(Binary::NotEqual, number, zero),
-                    false => self.values.bool(true),
-                };
+                let has_hit = self.values.binary(Binary::NotEqual, number, zero);
                 let hits = self.values.and(ends, has_hit);
                 let misses = self.values.and_not(ends, has_hit);
                 vec![Outcome { when: hits, to: Some(*hit) }, Outcome { when: misses, to: Some(*miss) }]

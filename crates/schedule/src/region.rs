@@ -3,13 +3,16 @@
 
 use crate::run::{Outcome, Result, Run};
 use crate::state::State;
-use crate::value::Value;
+use crate::value::{Operation, Value};
 use crate::{Commit, Does, Effect as Scheduled, Obstacle};
-use hlir::{Effect, NodeId, Program, Rule, Statement};
+use hlir::{Effect, FieldRef, NodeId, Program, Rule, Statement};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Nodes that a region has at most; a larger one has no schedule.
 const MOST_NODES: usize = 200;
+
+/// Bits of a store at most, unless it copies a parameter.
+const WORD: u32 = 64;
 
 /// Values that a path has at most.
 const MOST_VALUES: usize = 4000;
@@ -215,11 +218,27 @@ impl Run<'_> {
             let bit = 8 * self.state.headers[&field.header] + crate::state::offset(self.program, field);
             let as_it_was = self.values.packet(bit, self.program.field(field).width);
             if value != as_it_was && self.program.field(field).width > 0 {
-                self.effect(Does::Store { bit, value });
+                self.store(bit, value, field);
             }
         }
         (self.state.is_deparsed, self.state.cursor) = (true, 0);
         Ok(())
+    }
+
+    /// A parameter is copied whole; other wide values are stored in parts.
+    fn store(&mut self, bit: u32, value: Value, field: FieldRef) {
+        let width = self.values.width(value);
+        let is_parameter = matches!(self.values.of(value), Operation::Lookup { .. });
+        if width <= WORD || is_parameter {
+            return self.effect(Does::Store { bit, value, field });
+        }
+        for from in (0..width).step_by(WORD as usize) {
+            let bits = WORD.min(width - from);
+            let part = self.values.slice(value, width - from - bits, bits);
+            if part != self.values.packet(bit + from, bits) {
+                self.effect(Does::Store { bit: bit + from, value: part, field });
+            }
+        }
     }
 
     fn emitted(&mut self, body: &[Statement], end: &mut u32) -> Result<()> {

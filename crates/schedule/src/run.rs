@@ -5,7 +5,7 @@ use crate::region::Region;
 use crate::state::State;
 use crate::value::{Operation, Value};
 use crate::values::Values;
-use crate::{Assumed, Commit, Effect, Lookup, Obstacle, Schedule, SideExit, Stage};
+use crate::{Commit, Effect, Lookup, Obstacle, Schedule, SideExit, Stage};
 use hlir::effects::never_speculable;
 use hlir::hot_path::{has_lasting_outcome, may_be_stale, table_of};
 use hlir::resolved::ResolvedPath;
@@ -25,7 +25,6 @@ pub struct Outcome {
 pub struct Run<'p> {
     pub program: &'p Program,
     pub path: &'p ResolvedPath,
-    pub assumed: Assumed,
     pub values: Values,
     pub state: State,
     /// Packets for which the current statement runs.
@@ -57,13 +56,12 @@ pub struct Run<'p> {
 }
 
 impl<'p> Run<'p> {
-    pub fn new(program: &'p Program, path: &'p ResolvedPath, assumed: Assumed) -> Run<'p> {
+    pub fn new(program: &'p Program, path: &'p ResolvedPath) -> Run<'p> {
         let mut values = Values::default();
         let (yes, no) = (values.bool(true), values.bool(false));
         Run {
             program,
             path,
-            assumed,
             values,
             state: State::new(),
             active: yes,
@@ -106,14 +104,12 @@ impl<'p> Run<'p> {
         let mut commit = self.region(&region)?;
         self.decided_again(&stages, &mut commit);
         self.lookups.sort_by_key(|lookup| lookup.place);
-        Ok(Schedule { values: self.values, stages, lookups: self.lookups, commit })
+        let expected = self.expected(&commit);
+        Ok(Schedule { values: self.values, stages, lookups: self.lookups, commit, expected })
     }
 
     /// Exits that a lookup decides whose default action may be another one by commit.
     fn decided_again(&mut self, stages: &[Stage], commit: &mut Commit) {
-        if self.assumed != Assumed::Nothing {
-            return;
-        }
         for exit in stages.iter().flat_map(|stage| &stage.exits) {
             let needed = self.values.needed([exit.when]);
             let may_change = needed.iter().any(|value| {

@@ -6,13 +6,13 @@
 //! keys in [`VectorStage::keys`]. An [`Obstacle`] is the reason why a stage has no vector form; it then runs packet by
 //! packet.
 
-mod bytes;
+pub mod bytes;
 mod expressions;
 mod lookup;
 mod rewrites;
 mod run;
 mod side_exits;
-mod steps;
+pub mod steps;
 mod sums;
 
 pub use rewrites::{Rewrites, Store};
