@@ -19,21 +19,21 @@ pub fn constant(value: u64, width: u32) -> Expr {
     if width <= 32 { Expr::word(value as u32) } else { Expr::long(value) }
 }
 
-fn ones(width: u32) -> Expr {
+pub fn ones(width: u32) -> Expr {
     constant(mask(width), width)
 }
 
-fn sign(width: u32) -> Expr {
+pub fn sign(width: u32) -> Expr {
     constant(1 << (width - 1), width)
 }
 
 /// `value` cut to `width` bits, where it may have more.
-fn masked(value: Expr, width: u32) -> Expr {
+pub fn masked(value: Expr, width: u32) -> Expr {
     if width == 32 || width == 64 { value } else { Expr::binary("&", value, ones(width)) }
 }
 
 /// `value` of `from` bits in the C type of `to` bits.
-fn converted(value: Expr, from: u32, to: u32) -> Expr {
+pub fn converted(value: Expr, from: u32, to: u32) -> Expr {
     if word_type(from) == word_type(to) {
         return value;
     }

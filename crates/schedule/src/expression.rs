@@ -69,10 +69,11 @@ impl Run<'_> {
     /// A parameter of the running action.
     fn parameter(&mut self, parameter: usize) -> Result<Value> {
         let (node, table, action) = self.running.ok_or("takes a parameter outside of an action")?;
-        let declared = &self.program.tables[table].actions[action].parameters[parameter];
+        let named = &self.program.tables[table].actions[action];
+        let declared = &named.parameters[parameter];
         let what = Found::Parameter { action, parameter, low: 0 };
         let value = self.values.found(node, what, declared.width);
-        self.values.call(value, || declared.name.clone());
+        self.values.call(value, || format!("{}_{}", named.name.rsplit('.').next().unwrap_or_default(), declared.name));
         Ok(value)
     }
 }

@@ -31,6 +31,8 @@ pub struct Lanes {
     pub kept: Vec<(Value, Number)>,
     /// Values of registers, of at most 32 bits.
     pub reads: Vec<(Value, Number)>,
+    /// What the program calls steps.
+    pub names: HashMap<Number, String>,
 }
 
 /// The side exits of a stage for packets that took one, as steps of their own.
@@ -38,6 +40,7 @@ pub struct Lanes {
 pub struct LanesExits {
     pub steps: Vec<Step>,
     pub rows: Vec<u32>,
+    pub names: HashMap<Number, String>,
     /// In order: the first whose mask is set is taken.
     pub kinds: Vec<(Number, Option<BulkDrop>)>,
 }
@@ -156,8 +159,25 @@ impl<'s> Vectorizer<'s> {
             keys: keys.into_iter().map(|(place, key)| (place, key.iter().map(|part| kept[part]).collect())).collect(),
             kept: renamed(held),
             reads: renamed(reads),
+            names: self.names(&kept),
             steps,
         })
+    }
+
+    /// The names of steps after renumbering: those of the values that they are.
+    fn names(&self, kept: &HashMap<Number, Number>) -> HashMap<Number, String> {
+        let mut named: Vec<(&Value, &Bits)> = self.bits.iter().collect();
+        named.sort_by_key(|(value, _)| **value);
+        let mut names = HashMap::new();
+        for (value, bits) in named {
+            let Some(name) = self.schedule.values.name(*value) else { continue };
+            for (index, part) in bits.parts.iter().enumerate() {
+                let Some(number) = kept.get(part) else { continue };
+                let name = if bits.parts.len() == 1 { name.to_string() } else { format!("{name}_{}", 32 * index) };
+                names.entry(*number).or_insert(name);
+            }
+        }
+        names
     }
 
     /// Masks of all exits, and of those that are bulk drops.
@@ -190,7 +210,8 @@ impl<'s> Vectorizer<'s> {
         let (steps, kept) = self.steps.needed(&results);
         kinds.iter_mut().for_each(|(mask, _)| *mask = kept[mask]);
         let (rows, bytes) = loaded(&steps, schedule.stages[0].bytes, &lanes.rows);
-        Ok((bytes <= lanes.bytes).then_some(LanesExits { steps, rows, kinds }))
+        let names = self.names(&kept);
+        Ok((bytes <= lanes.bytes).then_some(LanesExits { steps, rows, names, kinds }))
     }
 
     fn mask(&mut self, value: Value) -> Result<Number> {

@@ -26,11 +26,14 @@ pub use value::{Found, Operation, Sum, Value};
 pub use values::Values;
 
 use hlir::resolved::ResolvedPath;
-use hlir::{CounterId, FieldRef, NodeId, Program, TableId};
+use hlir::{CounterId, FieldRef, HeaderId, NodeId, Program, TableId};
+use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
 pub struct Schedule {
     pub values: Values,
+    /// Byte offsets of the headers that the path extracts.
+    pub headers: BTreeMap<HeaderId, u32>,
     /// By cut of the path.
     pub stages: Vec<Stage>,
     /// The speculative lookups, in the order of the path.

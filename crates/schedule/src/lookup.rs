@@ -4,7 +4,7 @@ use crate::run::{Outcome, Result, Run};
 use crate::state::State;
 use crate::value::{Found, Value};
 use crate::{BulkDrop, Does};
-use hlir::{Binary, Join, Next, NodeId, NodeKind, TableId, Type};
+use hlir::{Binary, Join, Next, NodeId, NodeKind, Statement, TableId, Type};
 
 /// Bits of a part of a key.
 const LIMB: u32 = 64;
@@ -36,12 +36,7 @@ impl Run<'_> {
     pub fn look_up(&mut self, node: NodeId, table: TableId, next: &Next, exit: Option<NodeId>) -> Result<Vec<Outcome>> {
         let program = self.program;
         let declared = &program.tables[table];
-        if declared.profile.is_some() || declared.add_on_miss || declared.punt_on_miss {
-            return Err("takes its actions from a profile, or does more than run an action");
-        }
-        if program.meters.values().any(|meter| meter.table == Some(table)) {
-            return Err("has a direct meter");
-        }
+        self.checked(node, table)?;
         let number = match declared.keys.is_empty() {
             true => self.values.word(0, 32),
             false => self.values.found(node, Found::Number, 32),
@@ -52,40 +47,82 @@ impl Run<'_> {
         };
         self.give_up();
         self.counted_at(node, table, number, runs);
-        let (before, all) = (self.state.clone(), self.active);
+        let before = self.state.clone();
         let mut merged: Option<State> = None;
         let mut outcomes: Vec<Outcome> = Vec::new();
         let yes = self.values.bool(true);
+        let (mut others, mut leaves, mut obstacle) = (yes, self.values.bool(false), "has no action");
         for (action, body) in declared.actions.iter().map(|action| &action.body).enumerate() {
             let with = self.values.word(action as u64, 32);
-            let is_run = self.values.equal(runs, with);
+            // A record runs one of the table's actions.
+            let is_run = if action + 1 == declared.actions.len() { others } else { self.values.equal(runs, with) };
+            others = self.values.and_not(others, is_run);
             if self.values.holds(is_run) == Some(false) {
                 continue;
             }
-            self.active = self.values.and(all, is_run);
-            (self.live, self.exited) = (yes, self.values.bool(false));
             self.state = before.clone();
-            self.running = Some((node, table, action));
-            let done = self.statements(body);
-            (self.running, self.active) = (None, all);
-            done?;
+            let done = self.run_action(body, (node, table, action), is_run);
+            if let Err(does) = done {
+                // Packets that run this action run the plain program.
+                outcomes.push(Outcome { when: is_run, to: None });
+                leaves = self.values.or(leaves, is_run);
+                obstacle = does;
+                continue;
+            }
             let (live, exited) = (self.live, self.exited);
             if exit.is_some() && self.values.holds(exited) != Some(false) {
                 let when = self.values.and(is_run, exited);
                 outcomes.push(Outcome { when, to: exit });
+                leaves = self.values.or(leaves, when);
             }
-            let ends = self.values.and(is_run, live);
-            outcomes.extend(self.outcomes_of(next, action, number, ends));
-            if let Some(others) = merged {
-                let taken = std::mem::replace(&mut self.state, others);
+            if let Next::Actions { cases, otherwise } = next {
+                let to = cases.iter().find(|(case, _)| *case as usize == action).map_or(otherwise, |(_, to)| to);
+                let when = self.values.and(is_run, live);
+                outcomes.push(Outcome { when, to: Some(*to) });
+            }
+            if let Some(before) = merged {
+                let taken = std::mem::replace(&mut self.state, before);
                 let state = self.state.merged(program, &mut self.values, is_run, &taken);
                 self.state = state.ok_or("changes which headers the packet has")?;
             }
             merged = Some(self.state.clone());
         }
         self.live = yes;
-        self.state = merged.ok_or("has no action")?;
+        let ends = self.values.not(leaves);
+        outcomes.extend(self.outcomes_of(next, number, ends));
+        self.state = merged.ok_or(obstacle)?;
         Ok(outcomes)
+    }
+
+    /// An action's body for the packets that run it. It has no effect if it cannot be scheduled.
+    fn run_action(&mut self, body: &[Statement], running: (NodeId, TableId, usize), is_run: Value) -> Result<()> {
+        let (all, effects) = (self.active, self.effects.len());
+        self.active = self.values.and(all, is_run);
+        (self.live, self.exited) = (self.values.bool(true), self.values.bool(false));
+        self.running = Some(running);
+        let done = self.statements(body);
+        (self.running, self.active) = (None, all);
+        if done.is_err() {
+            self.effects.truncate(effects);
+            self.left.clear();
+        }
+        done
+    }
+
+    /// Whether a lookup does no more than run an action of a record that was found before.
+    fn checked(&self, node: NodeId, table: TableId) -> Result<()> {
+        let program = self.program;
+        let declared = &program.tables[table];
+        if declared.profile.is_some() || declared.add_on_miss || declared.punt_on_miss {
+            return Err("takes its actions from a profile, or does more than run an action");
+        }
+        if !declared.keys.is_empty() && !self.lookups.iter().any(|lookup| lookup.node == node) {
+            return Err("looks up a table in the commit phase");
+        }
+        if program.meters.values().any(|meter| meter.table == Some(table)) {
+            return Err("has a direct meter");
+        }
+        Ok(())
     }
 
     /// What is counted at every lookup.
@@ -120,8 +157,8 @@ impl Run<'_> {
         }
     }
 
-    /// Where packets go on that ran an action to its end.
-    fn outcomes_of(&mut self, next: &Next, action: usize, number: Value, ends: Value) -> Vec<Outcome> {
+    /// Where packets go on that ran an action to its end, whichever it was.
+    fn outcomes_of(&mut self, next: &Next, number: Value, ends: Value) -> Vec<Outcome> {
         match next {
             Next::Always(to) => vec![Outcome { when: ends, to: Some(*to) }],
             Next::Hit { hit, miss } if hit == miss => vec![Outcome { when: ends, to: Some(*hit) }],
@@ -132,10 +169,7 @@ impl Run<'_> {
                 let misses = self.values.and_not(ends, has_hit);
                 vec![Outcome { when: hits, to: Some(*hit) }, Outcome { when: misses, to: Some(*miss) }]
             }
-            Next::Actions { cases, otherwise } => {
-                let to = cases.iter().find(|(case, _)| *case as usize == action).map_or(otherwise, |(_, to)| to);
-                vec![Outcome { when: ends, to: Some(*to) }]
-            }
+            Next::Actions { .. } => Vec::new(),
         }
     }
 

@@ -101,11 +101,12 @@ impl<'p> Run<'p> {
         }
         let region =
             Region::of(self.program, self.path.nodes[last]).ok_or(at(last, "leads to a cycle of the graph"))?;
+        let headers = self.state.headers.clone();
         let mut commit = self.region(&region)?;
         self.decided_again(&stages, &mut commit);
         self.lookups.sort_by_key(|lookup| lookup.place);
         let expected = self.expected(&commit);
-        Ok(Schedule { values: self.values, stages, lookups: self.lookups, commit, expected })
+        Ok(Schedule { values: self.values, headers, stages, lookups: self.lookups, commit, expected })
     }
 
     /// Exits that a lookup decides whose default action may be another one by commit.

@@ -70,6 +70,8 @@ impl State {
             let then = taken.field(program, values, field)?;
             let otherwise = self.field(program, values, field)?;
             let value = values.choose(condition, then, otherwise);
+            let header = &program.headers[field.header];
+            values.call(value, || format!("{}.{}", header.name, header.fields[field.field as usize].name));
             merged.fields.insert(field, value);
         }
         Some(merged)

@@ -186,6 +186,11 @@ impl Values {
                 return Some(right);
             }
         }
+        if operator == Binary::LogicalOr
+            && let Some(factored) = self.factored(left, right)
+        {
+            return Some(factored);
+        }
         if is(&[Binary::LogicalAnd, Binary::LogicalOr]) && self.are_opposite(left, right) {
             return Some(self.bool(operator == Binary::LogicalOr));
         }
@@ -212,7 +217,59 @@ impl Values {
         None
     }
 
-    fn are_opposite(&self, left: Value, right: Value) -> bool {
+    /// The union of two conjunctions with a common part: what is common, and either of the rests.
+    fn factored(&mut self, left: Value, right: Value) -> Option<Value> {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        self.conjuncts(left, &mut a);
+        self.conjuncts(right, &mut b);
+        let common: Vec<Value> = a.iter().copied().filter(|part| b.contains(part)).collect();
+        a.retain(|part| !common.contains(part));
+        b.retain(|part| !common.contains(part));
+        // `x or (not x and y)` is `x or y`.
+        if let [x] = a[..] {
+            b.retain(|part| !self.are_opposite(x, *part));
+        } else if let [x] = b[..] {
+            a.retain(|part| !self.are_opposite(x, *part));
+        }
+        let parts = |rest: &[Value]| rest.len() + common.len();
+        let (before, after) = (self.conjunct_count(left) + self.conjunct_count(right), parts(&a) + parts(&b));
+        if common.is_empty() && after == before {
+            return None;
+        }
+        let rests = match (a.is_empty(), b.is_empty()) {
+            (true, _) | (_, true) => self.bool(true),
+            (false, false) => {
+                let (a, b) = (self.all(&a), self.all(&b));
+                self.or(a, b)
+            }
+        };
+        let common = self.all(&common);
+        Some(self.and(common, rests))
+    }
+
+    fn conjunct_count(&self, value: Value) -> usize {
+        let mut parts = Vec::new();
+        self.conjuncts(value, &mut parts);
+        parts.len()
+    }
+
+    /// The parts of a conjunction.
+    fn conjuncts(&self, value: Value, parts: &mut Vec<Value>) {
+        if let Operation::Binary(Binary::LogicalAnd, left, right) = *self.of(value) {
+            self.conjuncts(left, parts);
+            self.conjuncts(right, parts);
+        } else if !parts.contains(&value) {
+            parts.push(value);
+        }
+    }
+
+    fn all(&mut self, parts: &[Value]) -> Value {
+        let yes = self.bool(true);
+        parts.iter().fold(yes, |all, part| self.and(all, *part))
+    }
+
+    /// Whether one of two conditions holds exactly where the other does not.
+    pub fn are_opposite(&self, left: Value, right: Value) -> bool {
         let is_not = |of: Value, inner: Value| *self.of(of) == Operation::Unary(Unary::Not, inner);
         let turned = || {
             let Operation::Binary(compares, a, b) = self.of(left) else { return false };

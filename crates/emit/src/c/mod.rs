@@ -67,6 +67,8 @@ pub enum Stmt {
     Goto(String),
     Return(Option<Expr>),
     Break,
+    /// A comment on the statements behind it.
+    Comment(String),
     /// An empty line.
     Blank,
 }
@@ -291,6 +293,7 @@ impl Stmt {
             | Stmt::Goto(_)
             | Stmt::Return(_)
             | Stmt::Break
+            | Stmt::Comment(_)
             | Stmt::Blank => Vec::new(),
         }
     }
@@ -307,6 +310,7 @@ impl Stmt {
             | Stmt::Goto(_)
             | Stmt::Return(_)
             | Stmt::Break
+            | Stmt::Comment(_)
             | Stmt::Blank => Vec::new(),
         }
     }
@@ -320,7 +324,13 @@ impl Stmt {
             Stmt::If { condition, .. } | Stmt::While(condition, _) => condition.names(visit),
             Stmt::Switch { on, .. } => on.names(visit),
             Stmt::Count { from, to, step, .. } => [from, to, step].into_iter().for_each(|value| value.names(visit)),
-            Stmt::Label(_) | Stmt::Goto(_) | Stmt::Return(None) | Stmt::Break | Stmt::Block(_) | Stmt::Blank => {}
+            Stmt::Label(_)
+            | Stmt::Goto(_)
+            | Stmt::Return(None)
+            | Stmt::Break
+            | Stmt::Block(_)
+            | Stmt::Comment(_)
+            | Stmt::Blank => {}
         }
         self.bodies().into_iter().flatten().for_each(|inner| inner.names(visit));
     }
@@ -334,9 +344,13 @@ impl Stmt {
             Stmt::If { condition, .. } | Stmt::While(condition, _) => vec![condition],
             Stmt::Switch { on, .. } => vec![on],
             Stmt::Count { from, to, step, .. } => vec![from, to, step],
-            Stmt::Block(_) | Stmt::Label(_) | Stmt::Goto(_) | Stmt::Return(None) | Stmt::Break | Stmt::Blank => {
-                Vec::new()
-            }
+            Stmt::Block(_)
+            | Stmt::Label(_)
+            | Stmt::Goto(_)
+            | Stmt::Return(None)
+            | Stmt::Break
+            | Stmt::Comment(_)
+            | Stmt::Blank => Vec::new(),
         }
     }
 
@@ -354,7 +368,13 @@ impl Stmt {
             Stmt::If { condition, .. } | Stmt::While(condition, _) => condition.mentions(word),
             Stmt::Switch { on, .. } => on.mentions(word),
             Stmt::Count { from, to, step, .. } => from.mentions(word) || to.mentions(word) || step.mentions(word),
-            Stmt::Label(_) | Stmt::Goto(_) | Stmt::Return(None) | Stmt::Break | Stmt::Block(_) | Stmt::Blank => false,
+            Stmt::Label(_)
+            | Stmt::Goto(_)
+            | Stmt::Return(None)
+            | Stmt::Break
+            | Stmt::Block(_)
+            | Stmt::Comment(_)
+            | Stmt::Blank => false,
         };
         own || self.bodies().into_iter().flatten().any(|inner| inner.mentions(word))
     }

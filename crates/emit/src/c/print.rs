@@ -193,6 +193,7 @@ impl Printer {
             Stmt::Return(Some(value)) => self.line(&format!("return {};", expression(value))),
             Stmt::Return(None) => self.line("return;"),
             Stmt::Break => self.line("break;"),
+            Stmt::Comment(text) => self.comment(text),
             Stmt::Blank => self.line(""),
         }
     }

@@ -55,6 +55,9 @@ impl HotPath<'_> {
     /// bulk drops.
     pub(super) fn vector_exits(&self) -> Option<SideExits> {
         let (_, lanes) = self.lanes.as_ref().filter(|_| self.is_out_of_order)?;
+        if let Some(scheduled) = &self.scheduled {
+            return scheduled.side_exits.clone();
+        }
         let first = self.plan.first_cut();
         let side_exits = SideExits::of(self.unit.program, &self.plan.nodes, &first, lanes)?;
         let is_only = self.plan.speculative == [first.place];
@@ -202,11 +205,12 @@ impl HotPath<'_> {
         let (mut body, open) = self.gone(Deferred::Exits, &side_exits.rows);
         let ports = Expr::call("lanes_ports", [name("&burst"), Expr::word(0)]);
         let results = kinds.iter().map(|(mask, _)| *mask);
-        let mut writer = Writer::new(self, &side_exits.steps, &side_exits.rows, results, ports);
+        let names = self.scheduled.as_ref().map(|scheduled| scheduled.exit_names.clone()).unwrap_or_default();
+        let mut writer = Writer::new(self, &side_exits.steps, &side_exits.rows, results, ports).calling(names);
         writer.code.push(Stmt::declare("uint32_t", "open", open.clone()));
         let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (index, (mask, end)) in kinds.into_iter().enumerate() {
-            let title = format!("leavers_{index}");
+            let title = format!("exits_{index}");
             let mask = writer.vector(mask);
             let who = Expr::binary("&", name("open"), Expr::call("lanes_movemask", [mask]));
             writer.code.push(Stmt::declare("const uint32_t", &title, who));

@@ -361,21 +361,31 @@ impl HotPath<'_> {
     /// Commits packet `i` without sending it.
     pub(super) fn gather(&self) -> Vec<Stmt> {
         let known = self.known_names().map(name);
-        let packet = ["run", "&state", "path", "i", "&ports[i]"].map(name);
-        let finish = Expr::call("path_finish", packet.into_iter().chain(known));
+        let packet: &[&str] = match self.scheduled.is_some() {
+            true => &["run", "burst", "from", "i", "path", "&ports[i]"],
+            false => &["run", "&state", "path", "i", "&ports[i]"],
+        };
+        let finish = Expr::call("path_finish", packet.iter().map(|argument| name(*argument)).chain(known));
         let gone = vec![
             Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
             Stmt::set(name("ports[i]"), Expr::word(0)),
         ];
         let mut code = self.paid(Placement::WithCommit);
-        code.extend(self.packet_again());
-        code.push(state_enter());
+        if self.scheduled.is_none() {
+            code.extend(self.packet_again());
+            code.push(state_enter());
+        }
         code.push(Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone));
         code
     }
 }
 
 impl Sender {
+    /// What sends at the end of a scheduled commit.
+    pub(super) fn of(reason: Expr) -> Sender {
+        Sender { call: Expr::word(0), drops: Vec::new(), port: Expr::word(0), is_wide: false, reason }
+    }
+
     /// The function that says whether a packet is sent, and by which port, where it may be dropped.
     fn title(&self) -> String {
         let Expr::Call(node, _) = &self.call else { unreachable!("a node is called") };

@@ -26,13 +26,16 @@ impl HotPath<'_> {
     fn walk_on(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
         let unit = self.unit;
         let mut starts: BTreeSet<usize> = BTreeSet::new();
-        for node in self.plan.nodes.iter().take(self.end() + 1) {
+        let taken = if self.scheduled.is_some() { 0 } else { self.end() + 1 };
+        for node in self.plan.nodes.iter().take(taken) {
             let written = &nodes.written[unit.position(*node)];
             starts.extend(written.outcomes.iter().map(|to| unit.position(*to)));
         }
         let repeated = self.plan.speculative.iter().filter(|place| self.may_be_stale(**place));
         starts.extend(repeated.map(|place| unit.position(self.plan.nodes[*place])));
-        starts.extend(self.guards(&(0..nodes.written.len()).collect::<Vec<usize>>()).keys());
+        if self.scheduled.is_none() {
+            starts.extend(self.guards(&(0..nodes.written.len()).collect::<Vec<usize>>()).keys());
+        }
         let mut starts: Vec<NodeId> = starts.into_iter().map(|index| unit.facts.order[index]).collect();
         starts.retain(|start| *start != entry);
         if !self.queues.is_empty() {
@@ -102,21 +105,54 @@ impl HotPath<'_> {
         let mut used = Words::new();
         words(&self.finish, &mut used);
         let unordered = self.unit.facts.order.iter().all(|node| hlir::effects::is_unordered(program, *node));
+        if let Some(scheduled) = &self.scheduled {
+            return unordered && !scheduled.may_exit();
+        }
         unordered && !used.contains("path_exit")
     }
 
     fn turn_in_order(&self) -> Vec<Stmt> {
         let entry = name(self.unit.place_name(self.plan.nodes[0]));
         let mut body = self.paid(Placement::WithCommit);
-        body.extend(self.packet_again());
-        body.push(state_enter());
+        let mut exit = Vec::new();
+        if self.scheduled.is_some() {
+            exit.extend(packet_begin());
+            exit.push(state_enter());
+        } else {
+            body.extend(self.packet_again());
+            body.push(state_enter());
+        }
+        exit.push(Stmt::call("path_exit", [name("run"), name("&state"), entry]));
         body.push(Stmt::If {
             condition: Expr::binary("&", Expr::binary(">>", name("exits"), name("i")), name("1")),
-            then: vec![Stmt::call("path_exit", [name("run"), name("&state"), entry])],
-            otherwise: finish_alone(&self.senders, self.known(false, false)),
+            then: exit,
+            otherwise: self.finish_alone(),
         });
         let on = Expr::binary("-", name("count"), popcount(name("exits")));
         std::iter::once(each("i", name("count"), body)).chain(self.count_look_ups(&on)).collect()
+    }
+
+    /// `path_finish` for one packet, which is sent at once.
+    fn finish_alone(&self) -> Vec<Stmt> {
+        let arguments = ["run", "&state", "path", "i"].map(name);
+        let Some(sender) = self.senders.first() else { return vec![Stmt::call("path_finish", arguments)] };
+        let known = self.known(false, false);
+        let (sends, packet) = match self.scheduled.is_some() {
+            true => {
+                let arguments = ["run", "burst", "from", "i", "path", "&port"].map(name);
+                (Expr::call("path_finish", arguments.into_iter().chain(known)), "packet_take(burst, from + i)")
+            }
+            false => {
+                let arguments = arguments.into_iter().chain([name("&port")]);
+                (Expr::call("path_finish", arguments.chain(known)), "state.packet")
+            }
+        };
+        let send = ["run->worker", "&run->out", packet, "port"].map(name);
+        vec![
+            Stmt::declare("uint16_t", "port", Expr::word(0)),
+            Stmt::Blank,
+            Stmt::when(sends, vec![Stmt::call("walk_send", send.into_iter().chain([sender.reason.clone()]))]),
+        ]
     }
 
     /// Commits a group that is sent at once. Side exits run first, since no packet can observe it, and are
@@ -401,19 +437,6 @@ pub(super) fn popcount(set: Expr) -> Expr {
 fn renamed(call: Expr, title: String) -> Expr {
     let Expr::Call(_, arguments) = call else { return call };
     Expr::Call(title, arguments)
-}
-
-/// `path_finish` for one packet, which is sent at once.
-fn finish_alone(senders: &[Sender], known: impl Iterator<Item = Expr>) -> Vec<Stmt> {
-    let arguments = ["run", "&state", "path", "i"].map(name);
-    let Some(sender) = senders.first() else { return vec![Stmt::call("path_finish", arguments)] };
-    let sends = Expr::call("path_finish", arguments.into_iter().chain([name("&port")]).chain(known));
-    let send = ["run->worker", "&run->out", "state.packet", "port"].map(name);
-    vec![
-        Stmt::declare("uint16_t", "port", Expr::word(0)),
-        Stmt::Blank,
-        Stmt::when(sends, vec![Stmt::call("walk_send", send.into_iter().chain([sender.reason.clone()]))]),
-    ]
 }
 
 /// A packet's state when it enters the graph.

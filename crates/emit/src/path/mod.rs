@@ -13,6 +13,8 @@ mod commit;
 mod pipelined_group;
 mod queue;
 mod rewrites;
+mod scalar;
+mod scheduled;
 mod settled;
 mod stages;
 mod vector;
@@ -29,6 +31,7 @@ use hlir::vector::{SideExits, VectorStage};
 use hlir::{NodeId, NodeKind, TableId};
 use queue::Waiting;
 pub use rewrites::RewritesAt;
+use scheduled::Scheduled;
 use std::collections::BTreeMap;
 
 fn name(text: impl Into<String>) -> Expr {
@@ -76,6 +79,8 @@ pub struct HotPath<'u> {
     is_out_of_order: bool,
     /// Exits of the first stage, and misses after it, that are bulk drops.
     side_exits: Option<SideExits>,
+    /// The path's schedule, if it has one.
+    scheduled: Option<Scheduled>,
 }
 
 impl<'u> HotPath<'u> {
@@ -85,15 +90,33 @@ impl<'u> HotPath<'u> {
         let last = plan.stages.last()?.place;
         let action = |place: &usize| Some((*place, *plan.actions.get(place)?));
         let actions = plan.speculative.iter().filter_map(action).collect();
-        let ahead = plan.nodes[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
+        let scheduled = Scheduled::of(unit, plan);
+        let before = if scheduled.is_some() { 0 } else { last };
+        let ahead = plan.nodes[..before].iter().map(|node| nodes.ahead(unit, *node)).collect();
         let queues = queue::queues(unit);
         let (senders, finish) = (Vec::new(), Vec::new());
         let (lanes, is_out_of_order, side_exits) = (None, false, None);
-        let mut way =
-            HotPath { unit, plan, actions, ahead, queues, lanes, senders, finish, is_out_of_order, side_exits };
+        let mut way = HotPath {
+            unit,
+            plan,
+            actions,
+            ahead,
+            queues,
+            lanes,
+            senders,
+            finish,
+            is_out_of_order,
+            side_exits,
+            scheduled,
+        };
         way.lanes = way.in_lanes();
-        way.senders = way.sending(nodes);
-        way.finish = way.finishing(nodes);
+        if let Some(scheduled) = &way.scheduled {
+            way.senders = vec![way.scheduled_sender()];
+            way.finish = way.scheduled_commit(scheduled);
+        } else {
+            way.senders = way.sending(nodes);
+            way.finish = way.finishing(nodes);
+        }
         way.is_out_of_order = !way.senders.is_empty() && way.may_leave_first();
         way.side_exits = way.vector_exits();
         Some(way)
@@ -171,6 +194,14 @@ impl<'u> HotPath<'u> {
 
     pub fn items(&self, nodes: &Nodes, entry: NodeId, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
+        if self.scheduled.is_some() {
+            items.extend(self.scheduled_items());
+            items.extend(self.begin());
+            items.extend(self.leave_items(nodes, entry));
+            items.extend(self.finish.clone());
+            items.extend(self.stage_items());
+            return items;
+        }
         for ahead in &self.ahead {
             items.extend(ahead.items.clone());
         }
@@ -228,6 +259,7 @@ impl<'u> HotPath<'u> {
             members.push(Member::plain("uint64_t", format!("{kept}[{group}]"), "of a register"));
         }
         members.extend(self.rewrite_members());
+        members.extend(self.scheduled_members());
         if self.unit.tracks_insertions() {
             members.push(Member::plain("uint32_t", "insertions", "by this worker, before the lookups"));
         }

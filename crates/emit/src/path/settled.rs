@@ -75,6 +75,7 @@ fn ends_elsewhere(statement: &Stmt, next: &Expr) -> bool {
         | Stmt::Count { .. }
         | Stmt::While(..)
         | Stmt::Block(_)
+        | Stmt::Comment(_)
         | Stmt::Blank => statement.bodies().into_iter().flatten().all(|inner| ends_elsewhere(inner, next)),
     }
 }

@@ -32,9 +32,12 @@ fn taken_run() -> [Stmt; 3] {
 
 impl HotPath<'_> {
     pub fn stage_items(&self) -> Vec<Item> {
-        let mut items: Vec<Item> = self.begin().into();
-        if !self.unit.own() {
-            items.extend(self.begin_again());
+        let mut items = Vec::new();
+        if self.scheduled.is_none() {
+            items.extend(self.begin());
+            if !self.unit.own() {
+                items.extend(self.begin_again());
+            }
         }
         (0..self.plan.stages.len()).for_each(|number| items.extend(self.stage(number)));
         if !self.senders.is_empty() {
@@ -53,7 +56,7 @@ impl HotPath<'_> {
     }
 
     /// A packet of the burst.
-    fn begin(&self) -> [Item; 2] {
+    pub(super) fn begin(&self) -> [Item; 2] {
         let taken = Expr::call("packet_take", [name("burst"), name("i")]);
         inline("void", "path_begin", &BEGIN, vec![state_begin(taken)])
     }
@@ -110,6 +113,9 @@ impl HotPath<'_> {
                 code.insert(1, Stmt::set(name("path->insertions"), name("run->insertions")));
             }
         }
+        if !code.iter().any(|statement| statement.mentions("run")) {
+            code.insert(0, Stmt::Do(Expr::cast("void", name("run"))));
+        }
         items.push(Item::Comment(format!(
             "Stage {number}: all packets of a group up to {}, and the keys of the lookups there.",
             self.unit.node(self.plan.nodes[stage.place]).name
@@ -122,6 +128,9 @@ impl HotPath<'_> {
 
     /// A stage for packet `i`: its keys, or a side exit.
     fn one_packet(&self, number: usize) -> Vec<Stmt> {
+        if let Some(scheduled) = &self.scheduled {
+            return self.scheduled_packet(scheduled, number);
+        }
         let stage = &self.plan.stages[number];
         let on = |number: usize, again: bool| {
             Expr::call(

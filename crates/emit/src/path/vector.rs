@@ -6,13 +6,19 @@
 //! packet by packet, for vectors with a packet that is too short to be loaded, and for the remainder of a
 //! group.
 
+use super::scheduled::Scheduled;
 use super::{HotPath, each_from, inline, name, vector_constants};
 use crate::c::{Expr, Item, Stmt};
+use crate::namer::{Namer, at_top};
 use crate::unit::number;
 use hlir::RegisterId;
 use hlir::resolved::ResolvedStage;
 use hlir::vector::{Number, Operator, Step, TableRead, VectorStage, row_of};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+
+/// Names that the code around a writer's has.
+const TAKEN: [&str; 12] =
+    ["run", "burst", "from", "i", "path", "numbers", "packets", "leave", "leaves", "open", "memory", "worker"];
 
 /// Operators in an expression beyond which its parts get names.
 const LARGEST: u32 = 5;
@@ -22,6 +28,9 @@ impl HotPath<'_> {
         let lanes = self.plan.vector;
         if lanes < 2 {
             return None;
+        }
+        if let Some(scheduled) = &self.scheduled {
+            return Some((lanes, scheduled.vector_stage()?));
         }
         Some((lanes, VectorStage::of(self.unit.program, &self.plan.nodes, &self.plan.first_cut()).ok()?))
     }
@@ -37,6 +46,10 @@ impl HotPath<'_> {
         items.push(Item::Comment("A packet of the group up to the first cut, and its keys.".to_string()));
         let parameters =
             ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
+        let mut one = one;
+        if !one.iter().any(|statement| statement.mentions("run")) {
+            one.insert(0, Stmt::Do(Expr::cast("void", name("run"))));
+        }
         items.extend(inline("void", "path_scalar", &parameters, one));
         let kept = vector_constants::of(lanes);
         items.extend(vector_constants::items(&kept));
@@ -61,7 +74,8 @@ impl HotPath<'_> {
     /// Lookups before the cut and reads of their records: for one packet, and for a vector. Packets of one
     /// port often have equal keys.
     fn record_items(&self, lanes: &VectorStage) -> Vec<Item> {
-        let mut items = self.register_items(lanes);
+        let registers = lanes.steps.iter().filter_map(read_register).collect();
+        let mut items = self.register_items(registers);
         for step in &lanes.steps {
             let Step::TableRead { place, what, .. } = *step else { continue };
             let node = self.node_title(place);
@@ -92,8 +106,7 @@ impl HotPath<'_> {
     }
 
     /// Reads of registers that no packet writes: for one packet, and for a vector.
-    fn register_items(&self, lanes: &VectorStage) -> Vec<Item> {
-        let registers: BTreeSet<RegisterId> = lanes.steps.iter().filter_map(read_register).collect();
+    pub(super) fn register_items(&self, registers: BTreeSet<RegisterId>) -> Vec<Item> {
         let mut items = Vec::new();
         for register in registers {
             let declared = &self.unit.program.registers[register];
@@ -177,11 +190,14 @@ impl HotPath<'_> {
         let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
         let stores = lanes.rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
         let found = lanes.found.iter().map(|(_, number)| *number).chain(lanes.kept.iter().map(|kept| kept.value));
+        let scheduled = self.scheduled.as_ref().map(Scheduled::stored).unwrap_or_default();
         let drops = self.tells_drops().then_some(lanes.drops);
-        let results = keys.chain(stores).chain(found).chain([lanes.exits]).chain(drops);
+        let held = scheduled.iter().map(|(_, number, _)| *number);
+        let results = keys.chain(stores).chain(found).chain(held).chain([lanes.exits]).chain(drops);
         let mut writer =
             Writer::new(self, &lanes.steps, &lanes.rows, results, Expr::call("lanes_ports", [name("burst"), at()]))
-                .keeping(kept);
+                .keeping(kept)
+                .calling(self.scheduled.as_ref().map(Scheduled::names).unwrap_or_default());
         for lookup in &stage.lookups {
             let key = lanes.keys.iter().find(|(of, _)| *of == lookup.place).map_or(&[][..], |(_, key)| key);
             let held = self.look_up_name(lookup.place);
@@ -207,6 +223,15 @@ impl HotPath<'_> {
         for (rewrite, store) in self.stores() {
             let made = writer.vector(store.value);
             writer.code.push(Stmt::call("lanes_store_bytes", [Expr::unary("&", rewrite), made]));
+        }
+        for (title, number, is_bytes) in scheduled {
+            let made = writer.vector(number);
+            let to = Expr::unary("&", name(format!("path->{title}[i]")));
+            let high = Expr::call("lanes_broadcast", [Expr::word(0)]);
+            writer.code.push(match is_bytes {
+                true => Stmt::call("lanes_store_bytes", [to, made]),
+                false => Stmt::call("lanes_store", [to, Expr::word(1), made, high]),
+            });
         }
         let noted = self.leaving_noted(lanes, &mut writer);
         body.extend(writer.code);
@@ -292,7 +317,7 @@ fn read_register(step: &Step) -> Option<RegisterId> {
 }
 
 /// The function that reads a register.
-fn register_title(register: RegisterId) -> String {
+pub(super) fn register_title(register: RegisterId) -> String {
     format!("register_{}_of", number(register))
 }
 
@@ -329,6 +354,9 @@ pub(super) struct Writer<'l> {
     ports: Expr,
     uses: Vec<u32>,
     names: Vec<Option<Expr>>,
+    titles: Namer,
+    /// What the program calls steps.
+    wishes: HashMap<Number, String>,
     /// Constants hoisted out of the loop.
     kept: BTreeSet<u32>,
     pub code: Vec<Stmt>,
@@ -347,12 +375,43 @@ impl<'l> Writer<'l> {
         let operands = steps.iter().flat_map(Step::operands);
         operands.chain(results).for_each(|number| uses[number as usize] += 1);
         let (names, kept) = (vec![None; steps.len()], BTreeSet::new());
-        Writer { way, steps, rows, ports, uses, names, kept, code: Vec::new() }
+        let titles = Namer::new(TAKEN);
+        Writer { way, steps, rows, ports, uses, names, titles, wishes: HashMap::new(), kept, code: Vec::new() }
     }
 
     /// The same within a loop with hoisted constants.
     fn keeping(self, kept: BTreeSet<u32>) -> Writer<'l> {
         Writer { kept, ..self }
+    }
+
+    /// The same with names for steps.
+    pub fn calling(self, wishes: HashMap<Number, String>) -> Writer<'l> {
+        Writer { wishes, ..self }
+    }
+
+    /// A word for a step that the program does not name.
+    fn wish(&self, number: Number) -> &'static str {
+        match self.step(number) {
+            Step::Word(_) | Step::Constant(_) | Step::Length => "word",
+            Step::Port => "ports",
+            Step::Register { .. } => "read",
+            Step::TableRead { what, .. } => match what {
+                TableRead::Found => "found",
+                TableRead::Record => "record",
+                TableRead::Action => "action",
+                TableRead::Parameter { .. } => "parameter",
+            },
+            Step::Operate(operator, ..) => match operator {
+                Operator::Add => "sum",
+                Operator::Subtract => "difference",
+                Operator::Multiply => "product",
+                Operator::Equal => "same",
+                Operator::NotEqual => "differs",
+                Operator::Less | Operator::LessEqual => "less",
+                Operator::And | Operator::Or | Operator::Xor | Operator::ShiftLeft | Operator::ShiftRight => "bits",
+            },
+            Step::Choose { .. } => "chosen",
+        }
     }
 
     fn step(&self, number: Number) -> Step {
@@ -418,11 +477,11 @@ impl<'l> Writer<'l> {
         if self.uses[number as usize] < 2 && size < LARGEST {
             return (value, size);
         }
-        let title = name(format!("v{}", self.names.iter().flatten().count()));
-        let Expr::Name(text) = &title else { unreachable!() };
-        self.code.push(Stmt::declare("const lanes", text, value));
-        self.names[number as usize] = Some(title.clone());
-        (title, 0)
+        let wish = self.wishes.get(&number).cloned().unwrap_or_else(|| self.wish(number).to_string());
+        let title = self.titles.unique(&at_top(&wish, "the"));
+        self.code.push(Stmt::declare("const lanes", &title, value));
+        self.names[number as usize] = Some(name(&title));
+        (name(title), 0)
     }
 
     /// A mask of side exits, if there may be any: the union of the checks.

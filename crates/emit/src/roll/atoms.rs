@@ -274,7 +274,7 @@ fn parts(statement: &mut Stmt, visit: &mut dyn FnMut(Part)) {
             shape(visit, "return");
             value_parts(value, visit);
         }
-        Stmt::Label(_) | Stmt::Goto(_) | Stmt::Return(None) | Stmt::Break | Stmt::Blank => {
+        Stmt::Label(_) | Stmt::Goto(_) | Stmt::Return(None) | Stmt::Break | Stmt::Comment(_) | Stmt::Blank => {
             visit(Part::Shape(format!("{statement:?}")));
         }
     }

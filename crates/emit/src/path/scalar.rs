@@ -1,0 +1,459 @@
+//! Values of a schedule as C, for one packet at a time: an expression if it is short and used once, otherwise a named
+//! value.
+//!
+//! A value of up to 32 bits is a `uint32_t`, up to 64 a `uint64_t`, always below 2^width, as in `expression.rs`. Wider ones
+//! have no C here; [`is_written`] says so before.
+
+use super::{HotPath, name};
+use crate::body::word_type;
+use crate::c::{Expr, Stmt};
+use crate::expression::{constant, converted, low_limb, masked, ones, sign, symbol};
+use crate::field::load_bits;
+use crate::namer::{Namer, at_top};
+use crate::unit::number;
+use hlir::{Binary, NodeId, NodeKind, TableId, Type, Unary};
+use schedule::{Does, Effect, Found, Operation, Schedule, Sum, Value, Values};
+use std::collections::HashMap;
+
+/// Operators in an expression beyond which its parts get names.
+const LARGEST: u32 = 6;
+
+/// Operators that C has on numbers of at most 64 bits, without a case of their own.
+const OPERATORS: [Binary; 21] = [
+    Binary::Add,
+    Binary::Subtract,
+    Binary::Multiply,
+    Binary::And,
+    Binary::Or,
+    Binary::Xor,
+    Binary::ShiftLeft,
+    Binary::ShiftRight,
+    Binary::Concat,
+    Binary::Equal,
+    Binary::NotEqual,
+    Binary::Less,
+    Binary::LessEqual,
+    Binary::Greater,
+    Binary::GreaterEqual,
+    Binary::LessSigned,
+    Binary::LessEqualSigned,
+    Binary::GreaterSigned,
+    Binary::GreaterEqualSigned,
+    Binary::LogicalAnd,
+    Binary::LogicalOr,
+];
+
+/// Whether the values have C, and all that they are computed from.
+pub fn is_written(values: &Values, results: impl IntoIterator<Item = Value>) -> bool {
+    values.needed(results).into_iter().all(|value| {
+        let width = values.width(value);
+        let is_narrow = (1..=64).contains(&width);
+        match values.of(value) {
+            Operation::Binary(operator, _, amount) => {
+                let shifts = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
+                is_narrow && OPERATORS.contains(operator) && (!shifts || values.known(*amount).is_some())
+            }
+            Operation::Constant(_) => width <= 64,
+            Operation::Packet { .. }
+            | Operation::Length
+            | Operation::Port
+            | Operation::Register { .. }
+            | Operation::Lookup { .. }
+            | Operation::Unary(..)
+            | Operation::Slice { .. }
+            | Operation::Extend { .. }
+            | Operation::Choose { .. }
+            | Operation::FromBool(_)
+            | Operation::Sum(_) => is_narrow,
+        }
+    })
+}
+
+/// What an effect needs to have C: a parameter that is copied may have any width.
+pub fn is_effect_written(values: &Values, effect: &Effect) -> bool {
+    let copied = match &effect.does {
+        Does::Store { value, .. } => {
+            matches!(values.of(*value), Operation::Lookup { what: Found::Parameter { low: 0, .. }, .. })
+        }
+        Does::Count { .. }
+        | Does::CountDirect { .. }
+        | Does::NotMade { .. }
+        | Does::Miss { .. }
+        | Does::Touch { .. }
+        | Does::Drop { .. }
+        | Does::Send { .. } => false,
+    };
+    if copied { is_written(values, [effect.when]) } else { is_written(values, effect.operands()) }
+}
+
+/// Emits values.
+pub struct Scalar<'s> {
+    path: &'s HotPath<'s>,
+    schedule: &'s Schedule,
+    /// Bytes of the packet that may be read.
+    bytes: u32,
+    uses: HashMap<Value, u32>,
+    names: HashMap<Value, Expr>,
+    /// What a lookup's record is called.
+    records: HashMap<NodeId, String>,
+    titles: Namer,
+    /// Conditions that were decided meanwhile.
+    decided: HashMap<Value, bool>,
+    pub code: Vec<Stmt>,
+}
+
+impl<'s> Scalar<'s> {
+    /// `results`: the values needed, once per use.
+    pub fn new(path: &'s HotPath, schedule: &'s Schedule, bytes: u32, results: &[Value]) -> Scalar<'s> {
+        let mut uses = HashMap::new();
+        let operands = schedule.values.needed(results.iter().copied());
+        let operands = operands.iter().flat_map(|value| schedule.values.of(*value).operands());
+        operands.chain(results.iter().copied()).for_each(|value| *uses.entry(value).or_default() += 1);
+        Scalar {
+            path,
+            schedule,
+            bytes,
+            uses,
+            names: HashMap::new(),
+            records: HashMap::new(),
+            titles: Namer::new(["run", "burst", "from", "i", "path", "hits", "packet", "data", "exits"]),
+            decided: HashMap::new(),
+            code: Vec::new(),
+        }
+    }
+
+    /// A value that is elsewhere already.
+    pub fn keep(&mut self, value: Value, expression: Expr) {
+        self.names.insert(value, expression);
+    }
+
+    fn values(&self) -> &'s Values {
+        &self.schedule.values
+    }
+
+    /// From here on, a condition is known.
+    pub fn decide(&mut self, condition: Value, holds: bool) {
+        self.decided.insert(condition, holds);
+        if let Operation::Unary(Unary::Not, inner) = self.values().of(condition) {
+            self.decided.insert(*inner, !holds);
+        }
+    }
+
+    /// A condition without the parts that are known; none if it holds.
+    pub fn condition(&mut self, condition: Value) -> Option<Expr> {
+        let mut parts = Vec::new();
+        self.conjunction(condition, &mut parts);
+        let parts: Vec<Expr> = parts.into_iter().map(|part| self.value(part)).collect();
+        parts.into_iter().reduce(|left, right| Expr::binary("&&", left, right))
+    }
+
+    fn conjunction(&self, condition: Value, parts: &mut Vec<Value>) {
+        if self.holds(condition) == Some(true) {
+            return;
+        }
+        match self.values().of(condition) {
+            Operation::Binary(Binary::LogicalAnd, left, right) => {
+                self.conjunction(*left, parts);
+                self.conjunction(*right, parts);
+            }
+            _ => parts.push(condition),
+        }
+    }
+
+    fn holds(&self, condition: Value) -> Option<bool> {
+        if let Some(holds) = self.values().holds(condition) {
+            return Some(holds);
+        }
+        let opposite = || self.decided.iter().find(|(other, _)| self.values().are_opposite(condition, **other));
+        self.decided.get(&condition).copied().or_else(|| opposite().map(|(_, holds)| !holds))
+    }
+
+    /// A number of at most 64 bits, or a boolean.
+    pub fn value(&mut self, value: Value) -> Expr {
+        self.written(value).0
+    }
+
+    /// The same with a name, unless it is a constant.
+    pub fn named(&mut self, value: Value) -> Expr {
+        let (written, size) = self.written(value);
+        if size == 0 { written } else { self.title(value, written) }
+    }
+
+    fn title(&mut self, value: Value, written: Expr) -> Expr {
+        let wish = self.values().name(value).map(str::to_string).unwrap_or_else(|| self.wish(value));
+        let title = self.titles.unique(&at_top(&wish, "the"));
+        let kind = self.values().kind(value);
+        let of = if kind == Type::Bool { "bool" } else { word_type(kind.width()) };
+        self.code.push(Stmt::declare(format!("const {of}"), &title, written));
+        self.names.insert(value, name(&title));
+        name(title)
+    }
+
+    /// A word for a value that the program does not name.
+    fn wish(&self, value: Value) -> String {
+        match self.values().of(value) {
+            Operation::Packet { bit } => format!("bytes_{}", bit / 8),
+            Operation::Length => "length".to_string(),
+            Operation::Sum(_) => "sum".to_string(),
+            Operation::Lookup { what: Found::Number, .. } => "found".to_string(),
+            Operation::Lookup { what: Found::Action, .. } => "action".to_string(),
+            Operation::Binary(operator, left, right) if operator.is_predicate() => {
+                self.question(*operator, *left, *right)
+            }
+            Operation::Slice { of, .. } | Operation::Extend { of, .. } | Operation::Unary(_, of) => {
+                self.values().name(*of).map_or("value".to_string(), str::to_string)
+            }
+            Operation::Constant(_)
+            | Operation::Port
+            | Operation::Register { .. }
+            | Operation::Lookup { .. }
+            | Operation::Binary(..)
+            | Operation::Choose { .. }
+            | Operation::FromBool(_) => "value".to_string(),
+        }
+    }
+
+    /// What a comparison asks.
+    fn question(&self, operator: Binary, left: Value, right: Value) -> String {
+        let Some(number) = self.values().known(right).map(hlir::value::Value::to_u64) else {
+            return "holds".to_string();
+        };
+        if let Operation::Lookup { node, what: Found::Action } = self.values().of(left) {
+            let actions = &self.path.unit.program.tables[self.table(*node)].actions;
+            let action = actions.get(number as usize).and_then(|action| action.name.rsplit('.').next());
+            let runs = if operator == Binary::Equal { "runs" } else { "runs_no" };
+            return format!("{runs}_{}", action.unwrap_or("action"));
+        }
+        let asks = match operator {
+            Binary::Equal => "is",
+            Binary::NotEqual => "is_not",
+            Binary::Less => "is_below",
+            Binary::LessEqual => "is_at_most",
+            Binary::Greater => "is_above",
+            Binary::GreaterEqual => "is_at_least",
+            Binary::Add
+            | Binary::Subtract
+            | Binary::Multiply
+            | Binary::Divide
+            | Binary::Remainder
+            | Binary::AddSaturating
+            | Binary::SubtractSaturating
+            | Binary::AddSaturatingSigned
+            | Binary::SubtractSaturatingSigned
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor
+            | Binary::ShiftLeft
+            | Binary::ShiftRight
+            | Binary::ShiftRightSigned
+            | Binary::Concat
+            | Binary::LessSigned
+            | Binary::LessEqualSigned
+            | Binary::GreaterSigned
+            | Binary::GreaterEqualSigned
+            | Binary::LogicalAnd
+            | Binary::LogicalOr => return "holds".to_string(),
+        };
+        match self.values().name(left) {
+            Some(name) => format!("{name}_{asks}_{number}"),
+            None => "holds".to_string(),
+        }
+    }
+
+    /// A value, and its number of operators.
+    fn written(&mut self, value: Value) -> (Expr, u32) {
+        if let Some(name) = self.names.get(&value) {
+            return (name.clone(), 0);
+        }
+        if let Some(holds) = self.decided.get(&value) {
+            return (name(if *holds { "true" } else { "false" }), 0);
+        }
+        let (written, size) = self.operation(value);
+        if size > 0 && (self.uses.get(&value).copied().unwrap_or(0) > 1 || size >= LARGEST) {
+            return (self.title(value, written), 0);
+        }
+        (written, size)
+    }
+
+    fn operation(&mut self, value: Value) -> (Expr, u32) {
+        let kind = self.values().kind(value);
+        let width = kind.width();
+        match self.values().of(value).clone() {
+            Operation::Constant(constant_value) => {
+                let low = low_limb(&constant_value.bits.to_big());
+                let word = if low == 0 { "false" } else { "true" };
+                (if kind == Type::Bool { name(word) } else { constant(low, width) }, 0)
+            }
+            Operation::Packet { bit } => (load_bits(&name("data"), bit, width, self.bytes), 1),
+            Operation::Length => (Expr::call("packet_length", [name("&packet")]), 1),
+            Operation::Port => (name("burst->ports[from + i]"), 1),
+            Operation::Register { register, index } => {
+                let (index, size) = self.written(index);
+                let title = super::vector::register_title(register);
+                (Expr::call(title, [name("run"), index]), size + LARGEST)
+            }
+            Operation::Lookup { node, what } => (self.lookup(node, what, width), 1),
+            Operation::Unary(operator, operand) => {
+                let (operand, size) = self.written(operand);
+                (unary(operator, operand, width), size + 1)
+            }
+            Operation::Binary(operator, left, right) => self.binary(operator, left, right),
+            Operation::Slice { of, low } => {
+                let from = self.values().width(of);
+                let (of, size) = self.written(of);
+                let shifted = if low > 0 { Expr::binary(">>", of, Expr::word(low)) } else { of };
+                let cut = converted(shifted, from, width);
+                (if low + width < from { masked(cut, width) } else { cut }, size + 1)
+            }
+            Operation::Extend { of, signed } => {
+                let from = self.values().width(of);
+                let (of, size) = self.written(of);
+                let wide = converted(of, from, width);
+                if !signed {
+                    return (wide, size + u32::from(word_type(from) != word_type(width)));
+                }
+                let bias = constant(1 << (from - 1), width);
+                let flipped = Expr::binary("^", wide, bias.clone());
+                (masked(Expr::binary("-", flipped, bias), width), size + 2)
+            }
+            Operation::Choose { condition, then, otherwise } => {
+                let [(condition, a), (then, b), (otherwise, c)] =
+                    [condition, then, otherwise].map(|part| self.written(part));
+                (Expr::conditional(condition, then, otherwise), a + b + c + 1)
+            }
+            Operation::FromBool(truth) => {
+                let (truth, size) = self.written(truth);
+                (Expr::cast("uint32_t", truth), size + 1)
+            }
+            Operation::Sum(sum) => (self.sum(&sum), LARGEST),
+        }
+    }
+
+    fn binary(&mut self, operator: Binary, left: Value, right: Value) -> (Expr, u32) {
+        let width = self.values().width(left);
+        let below = self.values().width(right);
+        let is_shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
+        if is_shift {
+            let by = self.values().known(right).map_or(0, hlir::value::Value::to_u64);
+            let (left, size) = self.written(left);
+            if by >= u64::from(width) {
+                return (constant(0, width), 0);
+            }
+            let shifted = Expr::binary(symbol(operator), left, Expr::word(by as u32));
+            return (if operator == Binary::ShiftLeft { masked(shifted, width) } else { shifted }, size + 1);
+        }
+        let ((left, a), (right, b)) = (self.written(left), self.written(right));
+        let size = a + b + 1;
+        if operator == Binary::Concat {
+            let whole = width + below;
+            let upper = Expr::binary("<<", converted(left, width, whole), Expr::word(below));
+            return (if right.number() == Some(0) { upper } else { Expr::binary("|", upper, right) }, size + 1);
+        }
+        let is_signed = matches!(
+            operator,
+            Binary::LessSigned | Binary::LessEqualSigned | Binary::GreaterSigned | Binary::GreaterEqualSigned
+        );
+        if is_signed {
+            let [left, right] = [left, right].map(|operand| Expr::binary("^", operand, sign(width)));
+            return (Expr::binary(symbol(operator), left, right), size + 2);
+        }
+        let written = Expr::binary(symbol(operator), left, right);
+        let may_exceed = matches!(operator, Binary::Add | Binary::Subtract | Binary::Multiply);
+        (if may_exceed { masked(written, width) } else { written }, size)
+    }
+
+    fn sum(&mut self, sum: &Sum) -> Expr {
+        let mut total = Expr::long(0);
+        if let Some(before) = sum.before {
+            let before = self.value(before);
+            total = Expr::call("walk_sum_number", [total, before, Expr::word(16)]);
+        }
+        let function = if sum.subtract { "walk_sum_subtract" } else { "walk_sum" };
+        for (from, to) in &sum.bytes {
+            let first = if *from == 0 { name("data") } else { Expr::binary("+", name("data"), Expr::word(*from)) };
+            total = Expr::call(function, [total, first, Expr::word(to - from)]);
+        }
+        for word in &sum.words {
+            let width = self.values().width(*word);
+            let mut value = self.value(*word);
+            if sum.subtract {
+                value = Expr::binary("^", Expr::cast("uint64_t", value), Expr::long(u64::MAX >> (64 - width)));
+            }
+            total = Expr::call("walk_sum_number", [total, value, Expr::word(width)]);
+        }
+        Expr::cast("uint32_t", Expr::call("walk_sum_end", [total]))
+    }
+
+    fn lookup(&mut self, node: NodeId, what: Found, width: u32) -> Expr {
+        match what {
+            Found::Number => match self.path.plan.nodes.iter().position(|on_path| *on_path == node) {
+                Some(place) if self.path.is_found(place) => self.path.found_at(place),
+                _ => Expr::word(0),
+            },
+            Found::Action => Expr::Name(format!("{}->action", self.record(node))),
+            Found::Parameter { action, parameter, low } => self.parameter(node, (action, parameter), low, width),
+        }
+    }
+
+    /// Bits of a parameter from bit `low` on.
+    fn parameter(&mut self, node: NodeId, (action, parameter): (usize, usize), low: u32, width: u32) -> Expr {
+        let unit = self.path.unit;
+        let table = self.table(node);
+        let member = self.member(node, action, parameter);
+        let whole = unit.program.tables[table].actions[action].parameters[parameter].width;
+        if unit.in_bytes(table, action, parameter) {
+            return load_bits(&member, whole - low - width, width, whole / 8);
+        }
+        if whole > 64 {
+            return crate::wide::bits_of(&member, low + width - 1, low);
+        }
+        let shifted = if low > 0 { Expr::binary(">>", member, Expr::word(low)) } else { member };
+        let cut = converted(shifted, whole, width);
+        // A record of another action may have any bits here; then the value does not matter.
+        if low + width < whole { masked(cut, width) } else { cut }
+    }
+
+    /// A parameter in its record.
+    pub fn member(&mut self, node: NodeId, action: usize, parameter: usize) -> Expr {
+        let unit = self.path.unit;
+        let table = number(self.table(node));
+        let (data, title) = (&unit.names.actions[table][action], &unit.names.parameters[table][action][parameter]);
+        Expr::Name(format!("{}->{data}.{title}", self.record(node)))
+    }
+
+    pub fn table(&self, node: NodeId) -> TableId {
+        let NodeKind::Apply { table, .. } = self.path.unit.node(node).kind else {
+            unreachable!("only a lookup has a record")
+        };
+        table
+    }
+
+    /// The record that a lookup found, or the default action's.
+    pub fn record(&mut self, node: NodeId) -> String {
+        if let Some(record) = self.records.get(&node) {
+            return record.clone();
+        }
+        let unit = self.path.unit;
+        let table = self.table(node);
+        let place = self.path.plan.nodes.iter().position(|on_path| *on_path == node);
+        let (records, found) = match place {
+            Some(place) if self.path.is_found(place) => (self.path.records_ahead(place), self.path.found_at(place)),
+            _ => (unit.records(table), Expr::word(0)),
+        };
+        let short = unit.table_name(table).rsplit('_').next().unwrap_or("table").to_string();
+        let title = self.titles.unique(&format!("{short}_record"));
+        let of = format!("const struct {}_record *const", unit.table_name(table));
+        self.code.push(Stmt::declare(of, &title, unit.record_of(table, records, found)));
+        self.records.insert(node, title.clone());
+        title
+    }
+}
+
+fn unary(operator: Unary, operand: Expr, width: u32) -> Expr {
+    match operator {
+        Unary::Not => Expr::unary("!", operand),
+        // A compiler warns of `~` on what it knows to be a boolean.
+        Unary::Complement => Expr::binary("^", operand, ones(width)),
+        Unary::Negate => masked(Expr::binary("-", constant(0, width), operand), width),
+    }
+}
