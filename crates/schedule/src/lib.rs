@@ -6,6 +6,7 @@
 //! form are slices of the same values. Whatever the path cannot do in this form is an [`Obstacle`].
 
 mod combine;
+mod equal;
 mod exits;
 mod expected;
 mod expression;
@@ -17,8 +18,10 @@ mod select;
 mod state;
 mod statement;
 mod sums;
+pub mod text;
 mod value;
 mod values;
+pub mod verify;
 
 pub use hlir::vector::{BulkDrop, CounterIndex};
 pub use lanes::{Lanes, LanesExits};
@@ -45,7 +48,7 @@ pub struct Schedule {
 }
 
 /// What a packet does from one cut to the next, before its lookups there.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
     /// Contiguous bytes that a packet must have; others take a side exit.
     pub bytes: u32,
@@ -55,7 +58,7 @@ pub struct Stage {
     pub reads: Vec<Value>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideExit {
     pub when: Value,
     /// The node that decides.
@@ -64,7 +67,7 @@ pub struct SideExit {
     pub end: Option<BulkDrop>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// Position on the path.
     pub place: usize,
@@ -77,7 +80,7 @@ pub struct Lookup {
 }
 
 /// What a packet does after the last lookup, in order of arrival.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// A side exit: the packet runs the plain program from its beginning.
     pub exits: Value,
@@ -88,14 +91,14 @@ pub struct Commit {
     pub missed: Option<BulkDrop>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
     pub when: Value,
     pub node: NodeId,
     pub does: Does,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Does {
     /// Writes bits of the packet from this one on, which begin with a field. Nothing reads them after it.
     Store { bit: u32, value: Value, field: FieldRef },

@@ -139,14 +139,19 @@ impl Values {
         self.binary(Binary::Equal, left, right)
     }
 
-    pub fn binary(&mut self, operator: Binary, left: Value, right: Value) -> Value {
-        let kind = if operator == Binary::Concat {
+    /// The type of an operator's result.
+    pub fn kind_of(&self, operator: Binary, left: Value, right: Value) -> Type {
+        if operator == Binary::Concat {
             Type::Bits(self.width(left) + self.width(right))
         } else if operator.is_predicate() {
             Type::Bool
         } else {
             self.kind(left)
-        };
+        }
+    }
+
+    pub fn binary(&mut self, operator: Binary, left: Value, right: Value) -> Value {
+        let kind = self.kind_of(operator, left, right);
         if let (Some(a), Some(b)) = (self.known(left), self.known(right)) {
             let folded = a.clone().binary(operator, b);
             return self.constant_of(folded, kind);

@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 const LONGEST_NUMBER: usize = 20_000;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum TokenKind {
+pub enum TokenKind {
     Name {
         text: String,
         quoted: bool,
@@ -57,7 +57,7 @@ impl TokenKind {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Token {
+pub struct Token {
     pub kind: TokenKind,
     pub span: Span,
     /// Whether it is the first of its line; errors are recovered from there.
@@ -67,7 +67,7 @@ pub(crate) struct Token {
 }
 
 /// The tokens of `text`, the last being `End`. What cannot be read is reported and left out.
-pub(crate) fn lex(text: &str, errors: &mut Vec<Diagnostic>) -> Vec<Token> {
+pub fn lex(text: &str, errors: &mut Vec<Diagnostic>) -> Vec<Token> {
     let mut lexer = Lexer { text, at: 0, start: 0, first_of_line: true, tokens: Vec::new(), errors };
     if u32::try_from(text.len()).is_err() {
         lexer.errors.push(Diagnostic::error("the text is longer than 4 GiB"));

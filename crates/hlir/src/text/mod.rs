@@ -12,15 +12,29 @@ mod print;
 mod words;
 
 pub use choice::written_choice;
+pub use lex::{Token, TokenKind, lex};
 pub use parse::{Parsed, parse_file, parse_plan, parse_program};
-pub use print::{Printer, print_expression, print_file, print_path, print_plan, print_program, print_statement};
-pub use words::written;
+pub use print::{
+    Printer, number_text, print_expression, print_file, print_path, print_plan, print_program, print_statement,
+};
+pub use words::{between, written};
 
 pub(crate) use names::{get, number};
 pub(crate) use print::CORE_ERRORS;
 
-pub(crate) fn symbol(operator: crate::Binary) -> &'static str {
+/// The symbol of an operator.
+pub fn symbol(operator: crate::Binary) -> &'static str {
     words::symbol_of(operator).0
+}
+
+/// The operator of a symbol.
+pub fn operator(symbol: &str) -> Option<crate::Binary> {
+    words::BINARIES.iter().find(|(_, of, _)| *of == symbol).map(|(operator, ..)| *operator)
+}
+
+/// Whether the right operand of an operator is an amount, with a width of its own.
+pub fn is_shift(operator: crate::Binary) -> bool {
+    words::is_shift(operator)
 }
 
 /// The word that plans have for a descriptor.

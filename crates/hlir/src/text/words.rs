@@ -252,7 +252,7 @@ pub fn written(name: &str) -> String {
 }
 
 /// `text` between two of `quote`, with escapes for what may not be there.
-pub(crate) fn between(text: &str, quote: char) -> String {
+pub fn between(text: &str, quote: char) -> String {
     let mut out = String::from(quote);
     for character in text.chars() {
         match character {

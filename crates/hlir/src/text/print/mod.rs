@@ -148,7 +148,7 @@ impl<'p> Printer<'p> {
 }
 
 /// A number as people expect it: counts and small values in decimal, addresses, types and masks in hexadecimal of full width.
-pub(super) fn number_text(value: &BigUint, width: Option<u32>) -> String {
+pub fn number_text(value: &BigUint, width: Option<u32>) -> String {
     let small_bits = match width {
         Some(0..16) | None => 10,
         Some(16..48) => 8,
