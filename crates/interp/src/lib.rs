@@ -15,6 +15,7 @@ pub mod meter;
 mod packet;
 pub mod pattern;
 pub mod random;
+mod records;
 mod state;
 mod storage;
 mod switch;

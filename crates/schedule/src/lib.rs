@@ -10,6 +10,7 @@ mod equal;
 mod exits;
 mod expected;
 mod expression;
+pub mod interpret;
 mod lanes;
 mod lookup;
 mod region;

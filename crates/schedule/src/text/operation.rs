@@ -179,35 +179,43 @@ impl Cursor<'_> {
     }
 
     fn operand(&mut self) -> Read<Operand> {
-        match self.token().clone() {
-            TokenKind::Number { width: None, value } => Ok(Operand::Number(value, self.take().span)),
-            TokenKind::Number { width: Some(width), value } => {
-                let span = self.take().span;
-                Ok(Operand::Value(self.with_width(Operand::Number(value, span), Some(width))?))
-            }
-            TokenKind::Symbol("%") => {
-                let start = self.take().span;
-                let name = match self.token() {
-                    TokenKind::Name { text, .. } => text.clone(),
-                    TokenKind::Number { width: None, value } => value.to_string(),
-                    _ => return self.fail("the name of a value"),
-                };
-                let span = start.to(self.take().span);
-                match self.named.get(&name) {
-                    Some(value) => Ok(Operand::Value(*value)),
-                    None => {
-                        let error = Diagnostic::error(format!("`%{name}` is used before its line"));
-                        self.error(error.kind(Rule::Order.name()).label(span, "no line before this one computes it"))
-                    }
-                }
-            }
-            ref name if name.word() == Some("true") || name.word() == Some("false") => {
-                let truth = self.word("true");
-                self.at += usize::from(!truth);
-                Ok(Operand::Value(self.values.bool(truth)))
-            }
-            _ => self.fail("a value, such as %name, 9w511 or true"),
+        if let TokenKind::Number { width, value } = self.token().clone() {
+            let number = Operand::Number(value, self.take().span);
+            return if width.is_none() { Ok(number) } else { Ok(Operand::Value(self.with_width(number, width)?)) };
         }
+        if self.is_symbol("%") {
+            return self.used().map(Operand::Value);
+        }
+        let truth = self.is_word("true");
+        if truth || self.is_word("false") {
+            self.at += 1;
+            return Ok(Operand::Value(self.values.bool(truth)));
+        }
+        self.fail("a value, such as %name, 9w511 or true")
+    }
+
+    /// A value that has a line before.
+    fn used(&mut self) -> Read<Value> {
+        let start = self.span();
+        let (name, _) = self.name_of_value()?;
+        let span = start.to(self.tokens[self.at - 1].span);
+        if let Some(value) = self.named.get(&name) {
+            return Ok(*value);
+        }
+        let error = Diagnostic::error(format!("`%{name}` is used before its line"));
+        self.error(error.kind(Rule::Order.name()).label(span, "no line before this one computes it"))
+    }
+
+    /// `%name` or `%3`, and whether it is a name.
+    pub fn name_of_value(&mut self) -> Read<(String, bool)> {
+        self.expect_symbol("%")?;
+        let token = self.token();
+        let number = if let TokenKind::Number { width: None, value } = token { Some(value.to_string()) } else { None };
+        let name = token.name().map(|name| (name.to_string(), true)).or(number.map(|number| (number, false)));
+        if name.is_some() {
+            self.at += 1;
+        }
+        name.map_or_else(|| self.fail("the name of a value"), Ok)
     }
 
     /// A value whose width its surroundings do not give.

@@ -120,18 +120,12 @@ impl Reader<'_> {
     fn value_line(&mut self) -> Read<()> {
         let it = &mut self.cursor;
         let start = it.span();
-        it.expect_symbol("%")?;
-        let token = it.take();
-        let (name, is_named) = match &token.kind {
-            TokenKind::Name { text, .. } => (text.clone(), true),
-            TokenKind::Number { width: None, value } => (value.to_string(), false),
-            _ => return it.error(Diagnostic::error("expected the name of a value").label(token.span, "here")),
-        };
+        let (name, is_named) = it.name_of_value()?;
+        let named = start.to(it.tokens[it.at - 1].span);
         it.expect_symbol("=")?;
         let operation = it.operation();
         if it.named.contains_key(&name) {
-            let error =
-                Diagnostic::error(format!("`%{name}` has a line before")).label(start.to(token.span), "this one");
+            let error = Diagnostic::error(format!("`%{name}` has a line before")).label(named, "this one");
             return it.error(error.hint("each value has one line"));
         }
         // Lines that use a value that could not be read need not be reported, too.

@@ -221,10 +221,8 @@ impl Printer<'_> {
     }
 
     fn binary(&self, operator: Binary, left: Value, right: Value) -> String {
-        let (left, right) = match operator {
-            _ if is_shift(operator) || operator == Binary::Concat => (self.value(left), self.value(right)),
-            _ => self.alike(left, right),
-        };
+        let is_alike = !is_shift(operator) && operator != Binary::Concat;
+        let (left, right) = if is_alike { self.alike(left, right) } else { (self.value(left), self.value(right)) };
         format!("{left} {} {right}", symbol(operator))
     }
 

@@ -1,0 +1,200 @@
+//! What a schedule means: it runs for one packet, by the definitions of [`hlir::value`].
+//!
+//! Nothing of the packet changes while values are computed, so the order of values does not matter, and speculative
+//! and committed values are the same.
+
+use crate::text::Part;
+use crate::value::{Found, Operation, Sum, Value};
+use crate::{Does, Lookup, Schedule};
+use hlir::value::Value as Number;
+use hlir::{Binary, CounterId, NodeId, RegisterId};
+use std::collections::HashMap;
+
+/// A packet as it arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'p> {
+    pub bytes: &'p [u8],
+    pub port: u32,
+}
+
+/// The entries of tables, and the values of registers.
+pub trait Tables {
+    /// The record number of the entry that a lookup finds with a key, 0 if there is none.
+    fn found(&self, lookup: &Lookup, key: &Number) -> u64;
+    /// The number of a record's action; that of the default action for record 0.
+    fn action(&self, node: NodeId, record: u64) -> u32;
+    /// A whole parameter of a record; any value if it runs another action.
+    fn parameter(&self, node: NodeId, record: u64, action: usize, parameter: usize) -> Number;
+    /// An element; 0 beyond the end.
+    fn register(&self, register: RegisterId, index: u64) -> Number;
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It has fewer bytes than a stage reads, and runs the plain program.
+    Short { stage: usize },
+    /// It takes a side exit of a stage, by number.
+    Exits { stage: usize, exit: usize },
+    /// It takes a side exit of the commit phase.
+    Leaves,
+    /// The effects of the commit phase, in order.
+    Commits(Vec<Done>),
+}
+
+/// An effect, with the values that it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    Store { bit: u32, value: Number },
+    Count { counter: CounterId, index: u64 },
+    CountDirect { counter: CounterId, lookup: NodeId, record: u64 },
+    NotMade { lookup: NodeId },
+    Miss { lookup: NodeId },
+    Touch { lookup: NodeId, record: u64 },
+    Drop { reason: String },
+    Send { port: u64 },
+}
+
+/// Runs a schedule for a packet, with one of its commit phases.
+pub fn run(schedule: &Schedule, packet: Packet<'_>, tables: &dyn Tables, commit: Part) -> Outcome {
+    let mut frame = Frame { schedule, packet, tables, values: HashMap::new(), records: HashMap::new() };
+    for (stage, scheduled) in schedule.stages.iter().enumerate() {
+        if packet.bytes.len() < scheduled.bytes as usize {
+            return Outcome::Short { stage };
+        }
+        if let Some(exit) = scheduled.exits.iter().position(|exit| frame.value(exit.when).is_true()) {
+            return Outcome::Exits { stage, exit };
+        }
+    }
+    let commit = schedule.commit_of(commit).expect("a schedule has the commit phase that is asked for");
+    if frame.value(commit.exits).is_true() {
+        return Outcome::Leaves;
+    }
+    let taken: Vec<&Does> =
+        commit.effects.iter().filter(|it| frame.value(it.when).is_true()).map(|it| &it.does).collect();
+    Outcome::Commits(taken.into_iter().map(|does| frame.done(does)).collect())
+}
+
+/// The record number that each lookup of a schedule finds for a packet that is long enough.
+pub fn records(schedule: &Schedule, packet: Packet<'_>, tables: &dyn Tables) -> HashMap<NodeId, u64> {
+    let mut frame = Frame { schedule, packet, tables, values: HashMap::new(), records: HashMap::new() };
+    schedule.lookups.iter().map(|lookup| (lookup.node, frame.record(lookup.node))).collect()
+}
+
+/// What has been computed for a packet.
+struct Frame<'s> {
+    schedule: &'s Schedule,
+    packet: Packet<'s>,
+    tables: &'s dyn Tables,
+    values: HashMap<Value, Number>,
+    records: HashMap<NodeId, u64>,
+}
+
+impl Frame<'_> {
+    fn value(&mut self, value: Value) -> Number {
+        for needed in self.schedule.values.needed([value]) {
+            if !self.values.contains_key(&needed) {
+                let number = self.compute(needed);
+                self.values.insert(needed, number);
+            }
+        }
+        self.values[&value].clone()
+    }
+
+    fn compute(&mut self, value: Value) -> Number {
+        let width = self.schedule.values.width(value);
+        let number = |it: &Self, operand: &Value| it.values[operand].clone();
+        match self.schedule.values.of(value) {
+            Operation::Constant(number) => number.clone(),
+            Operation::Packet { bit } => self.bits(*bit, width),
+            Operation::Length => Number::word(self.packet.bytes.len() as u128, 32),
+            Operation::Port => Number::word(self.packet.port.into(), 32),
+            Operation::Register { register, index } => {
+                self.tables.register(*register, number(self, index).to_u64()).resize(width)
+            }
+            Operation::Lookup { node, what } => self.result(*node, *what, width),
+            Operation::Unary(operator, of) => number(self, of).unary(*operator),
+            Operation::Binary(operator, left, right) => number(self, left).binary(*operator, &self.values[right]),
+            Operation::Slice { of, low } => number(self, of).slice(low + width - 1, *low),
+            Operation::Extend { of, signed } => number(self, of).extend(width, *signed),
+            Operation::Choose { condition, then, otherwise } => {
+                number(self, if self.values[condition].is_true() { then } else { otherwise })
+            }
+            Operation::FromBool(of) => number(self, of),
+            Operation::Sum(sum) => self.sum(sum),
+        }
+    }
+
+    /// Bits of the packet; those beyond its end are zero.
+    fn bits(&self, bit: u32, width: u32) -> Number {
+        let mut all = Number::word(0, 0);
+        for byte in bit / 8..(bit + width).div_ceil(8) {
+            let byte = self.packet.bytes.get(byte as usize).copied().unwrap_or(0);
+            all = all.binary(Binary::Concat, &Number::word(byte.into(), 8));
+        }
+        if width == 0 {
+            return Number::word(0, 0);
+        }
+        let behind = all.width - bit % 8 - width;
+        all.slice(behind + width - 1, behind)
+    }
+
+    /// The record that the lookup at a node finds; 0 where a table without keys is applied.
+    fn record(&mut self, node: NodeId) -> u64 {
+        if let Some(record) = self.records.get(&node) {
+            return *record;
+        }
+        let schedule = self.schedule;
+        let Some(lookup) = schedule.lookups.iter().find(|lookup| lookup.node == node) else { return 0 };
+        let mut key = Number::word(0, 0);
+        for limb in &lookup.key {
+            key = self.value(*limb).binary(Binary::Concat, &key);
+        }
+        let record = self.tables.found(lookup, &key);
+        self.records.insert(node, record);
+        record
+    }
+
+    fn result(&mut self, node: NodeId, what: Found, width: u32) -> Number {
+        let record = self.record(node);
+        match what {
+            Found::Number => Number::word(record.into(), width),
+            Found::Action => Number::word(self.tables.action(node, record).into(), width),
+            Found::Parameter { action, parameter, low } => {
+                let whole = self.tables.parameter(node, record, action, parameter);
+                if width == 0 { Number::word(0, 0) } else { whole.slice(low + width - 1, low) }
+            }
+        }
+    }
+
+    fn sum(&self, sum: &Sum) -> Number {
+        let mut total = sum.before.map_or(0, |before| u128::from(self.values[&before].to_u64()));
+        let packet = sum.bytes.iter().map(|(start, end)| self.bits(8 * start, 8 * (end - start)));
+        let words = sum.words.iter().map(|word| self.values[word].clone());
+        for number in packet.chain(words) {
+            for low in (0..number.width).step_by(16) {
+                let word = number.clone().slice(low + 15, low).to_u64();
+                total += u128::from(if sum.subtract { 0xffff - word } else { word });
+            }
+        }
+        while total > 0xffff {
+            total = (total & 0xffff) + (total >> 16);
+        }
+        Number::word(total, 16)
+    }
+
+    fn done(&mut self, does: &Does) -> Done {
+        match does {
+            Does::Store { bit, value, .. } => Done::Store { bit: *bit, value: self.value(*value) },
+            Does::Count { counter, index } => Done::Count { counter: *counter, index: self.value(*index).to_u64() },
+            Does::CountDirect { counter, lookup } => {
+                Done::CountDirect { counter: *counter, lookup: *lookup, record: self.record(*lookup) }
+            }
+            Does::NotMade { lookup } => Done::NotMade { lookup: *lookup },
+            Does::Miss { lookup } => Done::Miss { lookup: *lookup },
+            Does::Touch { lookup } => Done::Touch { lookup: *lookup, record: self.record(*lookup) },
+            Does::Drop { reason } => Done::Drop { reason: reason.clone() },
+            Does::Send { port } => Done::Send { port: self.value(*port).to_u64() },
+        }
+    }
+}

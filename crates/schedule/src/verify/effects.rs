@@ -1,0 +1,146 @@
+//! Rules of the commit phase.
+
+use super::exclusive::are_exclusive;
+use super::{Rule, Verifier};
+use crate::text::{Part, Site};
+use crate::value::{Operation, Value};
+use crate::{Commit, Does, Effect};
+use hlir::{Binary, CounterId, NodeId};
+
+/// Bits of a port at most.
+const PORT: u32 = 16;
+
+impl Verifier<'_> {
+    pub fn commit(&mut self, part: Part, commit: &Commit) {
+        self.is_condition(Site::Leave(part), commit.exits);
+        commit.missed.iter().for_each(|missed| self.bulk_drop(Site::Missed(part), missed));
+        for (number, effect) in commit.effects.iter().enumerate() {
+            let site = Site::Effect(part, number);
+            self.is_condition(site, effect.when);
+            self.effect(site, effect);
+            if self.schedule.values.kind(effect.when) == hlir::Type::Bool {
+                self.earlier(part, &commit.effects, number);
+            }
+        }
+        self.send(part, &commit.effects);
+    }
+
+    /// What earlier effects of the same packets exclude.
+    fn earlier(&mut self, part: Part, effects: &[Effect], number: usize) {
+        let effect = &effects[number];
+        for before in &effects[..number] {
+            let is_end = matches!(before.does, Does::Drop { .. });
+            let overlap = self.overlap(before, effect);
+            let is_other = self.schedule.values.kind(before.when) != hlir::Type::Bool;
+            if !is_end && !overlap || is_other || are_exclusive(&self.schedule.values, before.when, effect.when) {
+                continue;
+            }
+            let site = Site::Effect(part, number);
+            if is_end {
+                return self.error(Rule::Ends, site, "happens to packets that an earlier effect has dropped");
+            }
+            self.error(Rule::Stores, site, "overlaps an earlier store");
+        }
+    }
+
+    /// Whether two effects store to the same bits.
+    fn overlap(&self, one: &Effect, other: &Effect) -> bool {
+        let range = |effect: &Effect| {
+            let Does::Store { bit, value, .. } = effect.does else { return None };
+            Some((bit, bit + self.schedule.values.width(value)))
+        };
+        let both = range(one).zip(range(other));
+        both.is_some_and(|((first, end), (other_first, other_end))| first < other_end && other_first < end)
+    }
+
+    fn effect(&mut self, site: Site, effect: &Effect) {
+        let values = &self.schedule.values;
+        match &effect.does {
+            Does::Store { bit, value, .. } => {
+                let bytes = self.schedule.stages.last().map_or(0, |stage| stage.bytes);
+                self.is_within(site, (bit + values.width(*value)).div_ceil(8), bytes);
+            }
+            Does::Count { index, .. } => {
+                if values.width(*index) > 64 {
+                    self.error(Rule::Types, site, "the index has more than 64 bits");
+                }
+            }
+            Does::CountDirect { counter, lookup } => self.counts(site, *counter, *lookup),
+            Does::NotMade { lookup } => {
+                let is_made = self.schedule.lookups.iter().any(|made| made.node == *lookup);
+                if !is_made {
+                    self.error(Rule::Objects, site, "no stage makes this lookup");
+                }
+            }
+            Does::Touch { lookup } => {
+                let table = self.table_at(*lookup);
+                if table.is_none_or(|table| self.program.tables[table].idle_timeout.is_none()) {
+                    self.error(Rule::Objects, site, "the node looks up no table with idle timeouts");
+                }
+            }
+            Does::Miss { lookup } => {
+                if self.table_at(*lookup).is_none() {
+                    self.error(Rule::Objects, site, "the node looks up no table");
+                }
+            }
+            Does::Drop { reason } => {
+                if !self.program.drop_reasons().contains(reason) {
+                    let message = format!("the program drops nothing for the reason `{reason}`");
+                    self.error(Rule::Counters, site, message);
+                }
+            }
+            Does::Send { port } => {
+                if values.kind(*port) == hlir::Type::Bool || !self.is_port(*port) {
+                    self.error(Rule::Send, site, "sends by a port of more than 16 bits");
+                }
+            }
+        }
+    }
+
+    /// Whether a value has at most the bits of a port, as the program's expression for it has.
+    fn is_port(&self, port: Value) -> bool {
+        let values = &self.schedule.values;
+        match values.of(port) {
+            _ if values.width(port) <= PORT => true,
+            Operation::Constant(number) => number.bits.to_big().bits() <= u64::from(PORT),
+            Operation::Extend { of, signed: false } => self.is_port(*of),
+            Operation::Choose { then, otherwise, .. } => self.is_port(*then) && self.is_port(*otherwise),
+            Operation::Port => true,
+            Operation::Binary(Binary::And, left, right) => self.is_port(*left) || self.is_port(*right),
+            Operation::Packet { .. }
+            | Operation::Length
+            | Operation::Register { .. }
+            | Operation::Lookup { .. }
+            | Operation::Unary(..)
+            | Operation::Binary(..)
+            | Operation::Slice { .. }
+            | Operation::Extend { .. }
+            | Operation::FromBool(_)
+            | Operation::Sum(_) => false,
+        }
+    }
+
+    fn counts(&mut self, site: Site, counter: CounterId, lookup: NodeId) {
+        let table = self.program.counters[counter].table;
+        if table.is_none() || table != self.table_at(lookup) {
+            let message =
+                format!("`{}` is no direct counter of the lookup's table", self.program.counters[counter].name);
+            self.error(Rule::Objects, site, message);
+        }
+    }
+
+    fn send(&mut self, part: Part, effects: &[Effect]) {
+        let is_send = |effect: &Effect| matches!(effect.does, Does::Send { .. });
+        let sends: Vec<usize> = (0..effects.len()).filter(|number| is_send(&effects[*number])).collect();
+        match sends[..] {
+            [only] if only + 1 == effects.len() => {}
+            // All packets may be dropped that run the expected actions.
+            [] if part == Part::Expected => {}
+            [] => self.error(Rule::Send, Site::Part(part), "sends no packet"),
+            [first, ..] => {
+                let message = "a commit phase ends with its only send";
+                self.error(Rule::Send, Site::Effect(part, first), message);
+            }
+        }
+    }
+}
