@@ -13,33 +13,36 @@ impl Switch<'_> {
         self.state.table(table).find(key).map_or(0, |entry| entry as u64 + 1)
     }
 
-    /// The action of a record and its data. None if the action is a profile's.
+    /// The action of a record and its data. None if an action profile has no action for it.
     pub fn record_action(&self, table: TableId, record: u64) -> Option<(u32, Vec<Value>)> {
-        let state = self.state.table(table);
         let invocation = match record.checked_sub(1) {
-            None => state.default.clone(),
+            None => self.state.table(table).default.clone(),
             Some(entry) => self.state.resolve(table, entry as usize, Vec::new)?,
         };
         Some((invocation.action, invocation.arguments.clone()))
     }
 
-    /// What a direct counter of a table has counted at a record.
-    pub fn direct_count(&mut self, counter: CounterId, table: TableId, record: u64) -> CounterValue {
-        let place = self.state.direct_counters[number(table)].iter().position(|direct| *direct == counter);
-        let direct = self.state.table_mut(table).direct_mut(record);
-        place.zip(direct).map_or(CounterValue::default(), |(place, direct)| direct.counters[place])
+    /// The indices at which a counter has counted, and what; those of a direct counter are record numbers.
+    pub fn counted(&mut self, counter: CounterId) -> Vec<(u64, CounterValue)> {
+        let mut counted: Vec<(u64, CounterValue)> = match self.program.counters[counter].table {
+            None => self.state.counters[number(counter)].iter().map(|(index, value)| (*index, *value)).collect(),
+            Some(table) => {
+                let place = self.state.direct_counters[number(table)].iter().position(|direct| *direct == counter);
+                let place = place.expect("a table knows its direct counters");
+                let entries = self.state.table(table).entry_ids();
+                let records = std::iter::once(0).chain(entries.into_iter().map(|entry| entry as u64 + 1));
+                let table = self.state.table_mut(table);
+                records.filter_map(|record| Some((record, table.direct_mut(record)?.counters[place]))).collect()
+            }
+        };
+        counted.retain(|(_, value)| *value != CounterValue::default());
+        counted.sort_by_key(|(index, _)| *index);
+        counted
     }
 
-    /// The indices of a counter that have counted, with what they counted.
-    pub fn counted(&self, counter: CounterId) -> Vec<(u64, CounterValue)> {
-        let counted = self.state.counters[number(counter)].iter();
-        counted.filter(|(_, value)| **value != CounterValue::default()).map(|(index, value)| (*index, *value)).collect()
-    }
-
-    /// An element of a register as the program reads it.
-    pub fn register_element(&self, register: RegisterId, index: u64) -> Value {
-        let declared = &self.program.registers[register];
-        let stored = self.state.registers[number(register)].get(&index).filter(|_| index < declared.size);
-        stored.map_or(Value::word(0, declared.width), |bits| Value { width: declared.width, bits: bits.clone() })
+    /// An element of a register; 0 beyond its end.
+    pub fn element(&self, register: RegisterId, index: u64) -> Value {
+        let width = self.program.registers[register].width;
+        self.state.register(register, index).unwrap_or(Value::word(0, width))
     }
 }

@@ -11,6 +11,7 @@ use p4::Parsed;
 
 use crate::custom::Custom;
 use crate::evaluate::{Machine, Run, Sent, Stop};
+use crate::scheduled::{self, Compared};
 use crate::stf::{control, hex, packet};
 
 /// What came of a program.
@@ -19,6 +20,8 @@ pub enum Outcome {
     /// Both send the same packets.
     Same {
         packets: usize,
+        /// What schedules of the program's paths did, as the interpreter does.
+        compared: Compared,
     },
     /// It uses a value that nothing defines.
     Undefined(String),
@@ -41,6 +44,8 @@ pub enum Kind {
     NotRun,
     /// Other packets leave.
     Packets,
+    /// The schedule of a hot path does something else than the interpreter.
+    Scheduled,
     /// Native code sends other packets than the interpreter and the evaluator.
     Native,
     /// No native code is made.
@@ -56,6 +61,7 @@ impl Kind {
             Kind::Panicked => "panicked",
             Kind::NotRun => "not run",
             Kind::Packets => "other packets",
+            Kind::Scheduled => "other packets by a schedule",
             Kind::Native => "other packets from native code",
             Kind::NotCompiled => "no native code",
             Kind::Unknown => "unknown to the evaluator",
@@ -163,8 +169,8 @@ fn run(parsed: &Parsed, lines: &[String], sent: &[Vec<Sent>]) -> Outcome {
         }
     }
     for (line, expected) in packets.iter().zip(sent) {
-        let Ok((port, bytes)) = packet(line.trim_start_matches("packet ")) else { continue };
-        let found = match engine.process(&[Frame { port, bytes }]) {
+        let Some(frame) = frame(line) else { continue };
+        let found = match engine.process(&[frame]) {
             Ok(outcome) => outcome.outputs,
             Err(refusal) => return different(Kind::NotRun, refusal.sentence),
         };
@@ -176,7 +182,17 @@ fn run(parsed: &Parsed, lines: &[String], sent: &[Vec<Sent>]) -> Outcome {
             );
         }
     }
-    Outcome::Same { packets: packets.len() }
+    let frames: Vec<Frame> = packets.iter().filter_map(|line| frame(line)).collect();
+    match scheduled::compare(&program, &mut engine, &frames, frames.len() as u64) {
+        Ok(compared) => Outcome::Same { packets: packets.len(), compared },
+        Err(sentence) => different(Kind::Scheduled, sentence),
+    }
+}
+
+/// The packet of a line.
+fn frame(line: &str) -> Option<Frame> {
+    let (port, bytes) = packet(line.trim_start_matches("packet ")).ok()?;
+    Some(Frame { port, bytes })
 }
 
 fn is_of_group(line: &str) -> bool {

@@ -12,6 +12,7 @@ use crate::custom;
 use crate::generate::{Case, generate};
 use crate::preprocess::joined;
 use crate::reduce::{Reduced, reduce, signature};
+use crate::scheduled::Compared;
 
 /// How long a program may be reduced. Another one with the same sentence is not reduced again.
 const REDUCTION: Duration = Duration::from_secs(90);
@@ -39,6 +40,7 @@ pub struct Summary {
     /// Programs that use a value that nothing defines: they are left out.
     pub undefined: Vec<u64>,
     pub native: u64,
+    pub compared: Compared,
     pub failures: Vec<(u64, Difference)>,
 }
 
@@ -84,13 +86,18 @@ fn one(
     {
         on_native = true;
         let texts = (case.architecture, architectures);
-        outcome = native(texts, bacus, &case.program, &case.lines, &scratch(seed));
+        if let different @ Outcome::Different(_) = native(texts, bacus, &case.program, &case.lines, &scratch(seed)) {
+            outcome = different;
+        }
     }
     let Ok(mut sums) = summary.lock() else { return };
     sums.programs += 1;
     sums.native += u64::from(on_native);
     match outcome {
-        Outcome::Same { packets } => sums.packets += packets as u64,
+        Outcome::Same { packets, compared } => {
+            sums.packets += packets as u64;
+            sums.compared.add(&compared);
+        }
         Outcome::Undefined(_) => sums.undefined.push(seed),
         Outcome::Different(difference) => {
             let is_known = sums.failures.iter().any(|(_, known)| {
@@ -161,7 +168,7 @@ fn native(
     if let Some(Err(error)) = source.as_ref().map(|source| std::fs::write(&code, source)) {
         return failed(Kind::NotRun, format!("{}: {error}", code.display()));
     }
-    let mut outcome = Outcome::Same { packets: sent.len() };
+    let mut outcome = Outcome::Same { packets: sent.len(), compared: Compared::default() };
     let mut ways: Vec<&[&str]> = vec![&["--burst", "1"], &["--burst", "64"]];
     if is_configured_first(lines) {
         ways.push(&["--burst", "64", "--specialise"]);

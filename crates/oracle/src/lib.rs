@@ -11,4 +11,5 @@ pub mod evaluate;
 pub mod generate;
 pub mod preprocess;
 pub mod reduce;
+pub mod scheduled;
 pub mod stf;

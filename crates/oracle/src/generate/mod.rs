@@ -28,7 +28,7 @@ mod v1model_texts;
 use crate::architecture::Architecture;
 use code::{Applied, Function, Mode, Parameter};
 use controls::Filled;
-use random::Random;
+pub(crate) use random::Random;
 use statements::indented;
 use types::{Kind, Ty, Types, Variable};
 

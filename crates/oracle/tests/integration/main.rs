@@ -1,4 +1,5 @@
 //! The oracle as `make oracle` and `make mutations` use it.
 
 mod mutations;
+mod schedules;
 mod seeds;

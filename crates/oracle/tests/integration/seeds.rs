@@ -8,6 +8,7 @@ use oracle::compare::{Difference, Kind, Outcome};
 use oracle::drive::{Limit, Settings, drive};
 use oracle::preprocess::preprocess;
 use oracle::reduce::{Reduced, reduce};
+use oracle::scheduled::Compared;
 use oracle::stf::{Verdict, run_text};
 
 /// Tests of limits that docs/language.md sets, and the evaluator does not have.
@@ -94,7 +95,7 @@ bit<8> g() { return 1; }
         if parses && program.contains("y ^ 0x55") && lines.contains(&"packet 2".to_string()) {
             Outcome::Different(difference.clone())
         } else {
-            Outcome::Same { packets: 0 }
+            Outcome::Same { packets: 0, compared: Compared::default() }
         }
     });
     assert_eq!(reduced.lines, ["packet 2"]);
