@@ -93,6 +93,9 @@ fn random(settings: &Settings) -> ExitCode {
         "{} schedules of hot paths: {} packets committed, {} were dropped in bulk, {} took another exit, all as expected",
         compared.schedules, compared.commits, compared.drops, compared.others
     );
+    for (does, times) in &compared.obstacles {
+        println!("  {times} paths have none: {does}");
+    }
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

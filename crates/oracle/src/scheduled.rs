@@ -59,7 +59,13 @@ pub fn compare(program: &Program, engine: &mut Switch<'_>, packets: &[Frame], se
     let all = mutated(packets, &mut random);
     for _ in 0..PLANS {
         let path = random.pick(&paths).clone();
-        let Some(plan) = plan(program, &path, &mut random) else { continue };
+        let plan = match plan(program, &path, &mut random) {
+            Ok(plan) => plan,
+            Err(why) => {
+                *compared.obstacles.entry(why).or_default() += 1;
+                continue;
+            }
+        };
         let Some(path) = ResolvedPlan::of(program, &plan).path else { continue };
         let schedule = match Schedule::of(program, &path) {
             Ok(schedule) => schedule,
@@ -119,12 +125,12 @@ fn paths(program: &Program, engine: &mut Switch<'_>, packets: &[Frame]) -> Vec<V
     paths
 }
 
-/// A legal plan that cuts a path at some of its lookups; none if it has none, or the verifier refuses the plan.
-fn plan(program: &Program, path: &[NodeId], random: &mut Random) -> Option<Plan> {
+/// A legal plan that cuts a path at some of its lookups, or why there is none.
+fn plan(program: &Program, path: &[NodeId], random: &mut Random) -> Result<Plan, &'static str> {
     let tables: Vec<(NodeId, TableId)> =
         path.iter().filter_map(|node| Some((*node, hlir::hot_path::table_of(program, *node)?))).collect();
     let first = random.below(tables.len());
-    let (node, _) = *tables.get(first)?;
+    let (node, _) = *tables.get(first).ok_or("has no lookup")?;
     let name = |node: NodeId| program.nodes[node].name.clone();
     let mut loops = vec![cut(name(node))];
     let others = &tables[first + 1..];
@@ -150,7 +156,7 @@ fn plan(program: &Program, path: &[NodeId], random: &mut Random) -> Option<Plan>
     let nodes = path.iter().map(|node| name(*node)).collect();
     let hot_path = HotPath { nodes, actions, reason: None };
     let plan = Plan { burst: 32, hot_path: Some(hot_path), loops, ..Plan::default() };
-    verify_plan(program, &plan).is_empty().then_some(plan)
+    if verify_plan(program, &plan).is_empty() { Ok(plan) } else { Err("has no legal plan with these cuts") }
 }
 
 fn cut(node: String) -> Loop {
