@@ -21,16 +21,20 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("bmv2", &["hlir"]),
     ("interp", &["hlir", "control"]),
     ("stf", &["hlir", "control", "interp"]),
-    ("opt", &["hlir"]),
-    ("emit", &["hlir"]),
+    ("schedule", &["hlir"]),
+    ("opt", &["hlir", "schedule"]),
+    ("emit", &["hlir", "schedule"]),
     ("control", &["hlir"]),
     ("p4runtime", &["hlir", "control"]),
     ("bm_runtime", &["hlir", "control", "p4runtime", "stf"]),
     ("runtime_cli", &["bm_runtime", "stf"]),
     ("ctl", &["hlir", "control", "p4runtime", "stf"]),
-    ("oracle", &["hlir", "p4", "interp", "stf", "control"]),
+    ("oracle", &["hlir", "p4", "interp", "stf", "control", "schedule"]),
     ("native", &["hlir", "runtime", "control"]),
-    ("driver", &["hlir", "runtime", "p4", "bmv2", "interp", "stf", "opt", "emit", "control", "native"]),
+    (
+        "driver",
+        &["hlir", "runtime", "p4", "bmv2", "interp", "stf", "opt", "schedule", "emit", "control", "native"],
+    ),
     ("measure", &["hlir", "runtime", "interp", "opt", "emit", "control", "native", "driver"]),
     ("bench", &["hlir", "runtime", "interp", "stf", "opt", "control", "native", "driver", "measure"]),
     (
@@ -47,6 +51,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
             "interp",
             "stf",
             "opt",
+            "schedule",
             "control",
             "native",
             "driver",
@@ -54,7 +59,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
             "bench",
         ],
     ),
-    ("tests", &["hlir", "runtime", "p4", "bmv2", "interp", "stf", "opt", "emit", "control", "cli"]),
+    ("tests", &["hlir", "runtime", "p4", "bmv2", "interp", "stf", "opt", "schedule", "emit", "control", "cli"]),
 ];
 
 /// What the tests of a crate may use beside.

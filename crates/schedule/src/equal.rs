@@ -11,7 +11,11 @@ use std::collections::HashMap;
 impl PartialEq for Schedule {
     fn eq(&self, other: &Schedule) -> bool {
         let ((one, its), (another, others)) = (self.numbered(), other.numbered());
-        its == others && one.stages == another.stages && one.lookups == another.lookups && one.commit == another.commit
+        its == others
+            && one.stages == another.stages
+            && one.lookups == another.lookups
+            && one.commit == another.commit
+            && one.expected == another.expected
     }
 }
 

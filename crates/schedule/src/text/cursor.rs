@@ -80,8 +80,11 @@ impl Cursor<'_> {
     }
 
     pub fn fail<T>(&mut self, expected: &str) -> Read<T> {
-        let span = self.span();
-        self.error(Diagnostic::error(format!("expected {expected}")).label(span, "here"))
+        // What is missing at the end of a line is no fault of the next one.
+        let is_next_line = self.at > 0 && self.tokens[self.at].first_of_line;
+        let span = if is_next_line { self.tokens[self.at - 1].span } else { self.span() };
+        let place = if is_next_line { "behind this" } else { "here" };
+        self.error(Diagnostic::error(format!("expected {expected}")).label(span, place))
     }
 
     pub fn error<T>(&mut self, error: Diagnostic) -> Read<T> {
@@ -138,13 +141,11 @@ impl Cursor<'_> {
         Ok(list)
     }
 
-    /// Goes on at the next line.
-    pub fn skip_line(&mut self) {
-        while !self.is_end() {
+    /// Goes on at the line behind the one that begins with a token.
+    pub fn skip_line(&mut self, start: usize) {
+        self.at = self.at.max(start + 1);
+        while !self.is_end() && !self.tokens[self.at].first_of_line {
             self.at += 1;
-            if self.tokens[self.at].first_of_line {
-                return;
-            }
         }
     }
 

@@ -130,7 +130,7 @@ impl Cursor<'_> {
                 self.number("a bit")?
             });
             self.expect_symbol("]")?;
-            return Ok((Operation::Slice { of, low }, Type::Bits((high + 1).saturating_sub(low))));
+            return Ok((Operation::Slice { of, low }, Type::Bits(high.saturating_add(1).saturating_sub(low))));
         }
         if self.symbol("?") {
             let condition = self.with_width(left, None)?;

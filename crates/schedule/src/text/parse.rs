@@ -108,9 +108,10 @@ impl Reader<'_> {
             if self.cursor.is_end() {
                 return self.cursor.fail("`}`");
             }
+            let start = self.cursor.at;
             let read = if self.cursor.is_symbol("%") { self.value_line() } else { line(self) };
             if let Err(Failed) = read {
-                self.cursor.skip_line();
+                self.cursor.skip_line(start);
             }
         }
         Ok(())
