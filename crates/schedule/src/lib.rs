@@ -29,8 +29,7 @@ pub use lanes::{Lanes, LanesExits};
 pub use value::{Found, Operation, Sum, Value};
 pub use values::Values;
 
-use hlir::resolved::ResolvedPath;
-use hlir::{CounterId, FieldRef, HeaderId, NodeId, Program, TableId};
+use hlir::{CounterId, FieldRef, HeaderId, NodeId, TableId};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
@@ -124,12 +123,6 @@ pub enum Does {
 pub struct Obstacle {
     pub node: NodeId,
     pub does: &'static str,
-}
-
-impl Schedule {
-    pub fn of(program: &Program, path: &ResolvedPath) -> Result<Schedule, Obstacle> {
-        run::Run::new(program, path).path()
-    }
 }
 
 impl Effect {

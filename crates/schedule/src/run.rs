@@ -22,6 +22,12 @@ pub struct Outcome {
     pub to: Option<NodeId>,
 }
 
+impl Schedule {
+    pub fn of(program: &Program, path: &ResolvedPath) -> std::result::Result<Schedule, Obstacle> {
+        Run::new(program, path).path()
+    }
+}
+
 pub struct Run<'p> {
     pub program: &'p Program,
     pub path: &'p ResolvedPath,
