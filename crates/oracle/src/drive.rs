@@ -12,7 +12,11 @@ use crate::custom;
 use crate::generate::{Case, generate};
 use crate::preprocess::joined;
 use crate::reduce::{Reduced, reduce, signature};
+use crate::routers;
 use crate::scheduled::Compared;
+
+/// One seed in so many has a router, too.
+const ROUTERS: u64 = 4;
 
 /// How long a program may be reduced. Another one with the same sentence is not reduced again.
 const REDUCTION: Duration = Duration::from_secs(90);
@@ -61,7 +65,10 @@ pub fn drive(architectures: &Architectures, settings: &Settings, report: &(dyn F
                     if !goes_on(seed) {
                         break;
                     }
-                    one(architectures, seed, settings, &summary, report);
+                    one(architectures, generate(seed), settings, &summary, report);
+                    if seed.is_multiple_of(ROUTERS) {
+                        one(architectures, routers::generate(seed), settings, &summary, report);
+                    }
                 }
             });
         }
@@ -73,12 +80,12 @@ pub fn drive(architectures: &Architectures, settings: &Settings, report: &(dyn F
 
 fn one(
     architectures: &Architectures,
-    seed: u64,
+    case: Case,
     settings: &Settings,
     summary: &Mutex<Summary>,
     report: &(dyn Fn(&str) + Sync),
 ) {
-    let case = generate(seed);
+    let seed = case.seed;
     let mut outcome = judge(&joined(architectures.text(case.architecture), &case.program), &case.lines);
     let mut on_native = false;
     if let (Outcome::Same { .. }, Some((bacus, every))) = (&outcome, &settings.native)

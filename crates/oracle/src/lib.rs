@@ -11,5 +11,6 @@ pub mod evaluate;
 pub mod generate;
 pub mod preprocess;
 pub mod reduce;
+pub mod routers;
 pub mod scheduled;
 pub mod stf;
