@@ -250,7 +250,7 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
         let (action, parameters) = self.random.pick(actions);
         let shown = if *is_prefix {
             let bits = self.random.below(3);
-            let value = self.random.next() as u128 % (1 << bits) << (key.width - bits);
+            let value = (self.random.next() as u128 % (1 << bits)) << (key.width - bits);
             format!("{value:#x}/{bits}")
         } else {
             format!("{:#x}", self.random.next() % (1 << key.width.min(3)))

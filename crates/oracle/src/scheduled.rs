@@ -287,9 +287,11 @@ impl Comparison<'_> {
     fn committed(&self, frame: &Frame, done: &[Done]) -> Changes {
         let mut changes = Changes::default();
         let mut bytes = frame.bytes.clone();
-        let table = |node: &NodeId| match &self.program.nodes[*node].kind {
-            NodeKind::Apply { table, .. } => number(*table),
-            _ => u32::MAX,
+        let table = |node: &NodeId| {
+            let NodeKind::Apply { table, .. } = &self.program.nodes[*node].kind else {
+                panic!("a lookup is of a table")
+            };
+            number(*table)
         };
         for lookup in &self.schedule.lookups {
             changes.lookups.entry(number(lookup.table)).or_default().0 += 1;
