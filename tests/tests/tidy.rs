@@ -31,10 +31,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("ctl", &["hlir", "control", "p4runtime", "stf"]),
     ("oracle", &["hlir", "p4", "interp", "stf", "control", "schedule"]),
     ("native", &["hlir", "runtime", "control"]),
-    (
-        "driver",
-        &["hlir", "runtime", "p4", "bmv2", "interp", "stf", "opt", "schedule", "emit", "control", "native"],
-    ),
+    ("driver", &["hlir", "runtime", "p4", "bmv2", "interp", "stf", "opt", "schedule", "emit", "control", "native"]),
     ("measure", &["hlir", "runtime", "interp", "opt", "emit", "control", "native", "driver"]),
     ("bench", &["hlir", "runtime", "interp", "stf", "opt", "control", "native", "driver", "measure"]),
     (

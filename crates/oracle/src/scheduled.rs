@@ -154,7 +154,7 @@ fn plan(program: &Program, path: &[NodeId], random: &mut Random) -> Result<Plan,
         actions.insert(at, random.pick(&program.tables[table].actions).name.clone());
     }
     let nodes = path.iter().map(|node| name(*node)).collect();
-    let hot_path = HotPath { nodes, actions, reason: None };
+    let hot_path = HotPath { nodes, actions: actions.into(), reason: None };
     let plan = Plan { burst: 32, hot_path: Some(hot_path), loops, ..Plan::default() };
     if verify_plan(program, &plan).is_empty() { Ok(plan) } else { Err("has no legal plan with these cuts") }
 }

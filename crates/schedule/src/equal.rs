@@ -12,6 +12,7 @@ impl PartialEq for Schedule {
     fn eq(&self, other: &Schedule) -> bool {
         let ((one, its), (another, others)) = (self.numbered(), other.numbered());
         its == others
+            && one.headers == another.headers
             && one.stages == another.stages
             && one.lookups == another.lookups
             && one.commit == another.commit
@@ -47,6 +48,7 @@ impl Schedule {
         };
         let schedule = Schedule {
             values: Values::default(),
+            headers: self.headers.clone(),
             stages: self.stages.iter().map(stage).collect(),
             lookups: self.lookups.iter().map(lookup).collect(),
             commit: commit(&self.commit),

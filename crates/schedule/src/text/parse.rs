@@ -10,8 +10,8 @@ use crate::verify::Rule;
 use crate::{BulkDrop, Commit, CounterIndex, Does, Effect, Lookup, Schedule, SideExit, Stage};
 use hlir::diagnostic::Diagnostic;
 use hlir::text::{TokenKind, lex};
-use hlir::{CounterId, Program};
-use std::collections::HashMap;
+use hlir::{CounterId, HeaderId, Program};
+use std::collections::{BTreeMap, HashMap};
 
 /// A schedule that was read, and the places of its parts.
 #[derive(Clone, Debug)]
@@ -27,21 +27,23 @@ pub fn parse(program: &Program, text: &str) -> Result<Parsed, Vec<Diagnostic>> {
     let (places, values, named) = (Places::default(), Values::default(), HashMap::new());
     let mut cursor = Cursor { program, tokens, at: 0, errors, places, values, named };
     let no = cursor.values.bool(false);
-    let mut reader = Reader { cursor, stages: Vec::new(), lookups: Vec::new(), commits: Vec::new(), no };
+    let (headers, stages, lookups, commits) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut reader = Reader { cursor, headers, stages, lookups, commits, no };
     // What is wrong has been noted.
     let _ = reader.schedule();
-    let Reader { cursor, stages, mut lookups, commits, .. } = reader;
+    let Reader { cursor, headers, stages, mut lookups, commits, .. } = reader;
     let Cursor { errors, places, values, .. } = cursor;
     let mut commits = commits.into_iter();
     let (Some(commit), expected, true) = (commits.next(), commits.next(), errors.is_empty()) else {
         return Err(errors);
     };
     lookups.sort_by_key(|lookup| lookup.place);
-    Ok(Parsed { schedule: Schedule { values, stages, lookups, commit, expected }, places })
+    Ok(Parsed { schedule: Schedule { values, headers, stages, lookups, commit, expected }, places })
 }
 
 struct Reader<'p> {
     cursor: Cursor<'p>,
+    headers: BTreeMap<HeaderId, u32>,
     stages: Vec<Stage>,
     lookups: Vec<Lookup>,
     /// The commit phase, and that of packets that run the expected actions.
@@ -60,6 +62,9 @@ impl Reader<'_> {
             return it.error(Diagnostic::error(expected).label(span, "here"));
         }
         it.expect_symbol("{")?;
+        while self.cursor.is_word("header") {
+            self.header()?;
+        }
         while self.cursor.is_word("stage") {
             self.stage()?;
         }
@@ -69,6 +74,16 @@ impl Reader<'_> {
         }
         self.cursor.expect_symbol("}")?;
         if self.cursor.is_end() { Ok(()) } else { self.cursor.fail("the end of the text") }
+    }
+
+    fn header(&mut self) -> Read<()> {
+        let it = &mut self.cursor;
+        it.expect_word("header")?;
+        let header = it.object("a header", |program, token| find(&program.headers, token, |header| &header.name))?;
+        it.expect_word("at")?;
+        let start = it.number("its first byte")?;
+        self.headers.insert(header, start);
+        Ok(())
     }
 
     fn stage(&mut self) -> Read<()> {

@@ -17,6 +17,10 @@ pub fn print(program: &Program, schedule: &Schedule) -> String {
     let names = names(schedule, &sections);
     let printer = Printer { program, schedule, names };
     let mut out = format!("schedule {} {{\n", written(&program.name));
+    for (header, start) in &schedule.headers {
+        let header = reference(&program.headers, *header, |header| &header.name);
+        out.push_str(&format!("  header {header} at {start}\n"));
+    }
     for section in &sections {
         let head = match section.part {
             Part::Stage(stage) => format!("stage {stage}, {} bytes", schedule.stages[stage].bytes),

@@ -10,7 +10,7 @@ use schedule::verify::{Rule, verify};
 const BROKEN: [(Rule, &str, &str, &str); 22] = [
     (Rule::Order, "    %0 = %hdr.order.version != 2\n", "", "exit when %0"),
     (Rule::Order, "  commit {\n", "  commit {\n    miss hosts at hosts\n    exit when true\n", "exit when true"),
-    (Rule::Types, "%9 = %6 || %8", "%9 = %6 || %port", "%9 ="),
+    (Rule::Types, "%7 = %5 || %6", "%7 = %5 || %send_port", "%7 ="),
     (Rule::Types, "%hdr.order.version != 2", "%hdr.order.version != 300", "%0 ="),
     (Rule::Types, "exit when %0 at", "exit when %hdr.order.version at", "exit when %hdr"),
     (Rule::Types, "hops at packet[6..7] =", "hops at packet[6..8] =", "store hdr.order.hops"),
@@ -26,7 +26,7 @@ const BROKEN: [(Rule, &str, &str, &str); 22] = [
     (
         Rule::Stores,
         "    send %",
-        "    store hdr.order.hops at packet.bits[52..60] = 1 at deparser when %14\n    send %",
+        "    store hdr.order.hops at packet.bits[52..60] = 1 at deparser when %8\n    send %",
         "store hdr.order.hops at packet.bits",
     ),
     (Rule::Ends, "    send %", "    count sessions(16w1) at session\n    send %", "count sessions(16w1)"),
