@@ -117,13 +117,9 @@ impl Run<'_> {
 
     /// Lookups of the region that some packets do not make. They were counted for all.
     fn not_made(&mut self, made: &[Value]) {
-        let region: Vec<(NodeId, Value)> = self
-            .lookups
-            .iter()
-            .zip(made)
-            .filter(|(lookup, _)| lookup.stage.is_some_and(|stage| stage + 1 == self.path.stages.len()))
-            .map(|(lookup, made)| (lookup.node, *made))
-            .collect();
+        let last = self.path.stages.last().map_or(0, |stage| stage.place);
+        let behind = self.lookups.iter().zip(made).filter(|(lookup, _)| lookup.place >= last);
+        let region: Vec<(NodeId, Value)> = behind.map(|(lookup, made)| (lookup.node, *made)).collect();
         for (lookup, made) in region {
             let when = self.values.not(made);
             if self.values.holds(when) != Some(false) {
