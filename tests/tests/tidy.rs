@@ -86,7 +86,12 @@ const KNOWN_CIRCLES: [(&str, &str, usize, &str); 16] = [
     ("control", "join", 4, "sources, layout and places of a joint table refer to the table"),
     ("control", "message", 8, "messages are built from P4Info, and P4Info is a message"),
     ("driver", "entries", 5, "each form of an entry file gives the entries that the module defines"),
-    ("emit", "node", 28, "C is written while nodes are read"),
+    (
+        "emit",
+        "node",
+        33,
+        "C is written while nodes are read, and paths with a schedule share the files of those without",
+    ),
     ("hlir", "vector", 6, "a run of vector steps is checked and rewritten in turns"),
     ("measure", "calibrate::stages", 4, "calibration by stages, by ports and by vectors use each other's samples"),
     ("opt", "explain", 6, "each form of output prints what the module collects"),

@@ -10,6 +10,7 @@ mod addresses;
 mod bulk_drop;
 mod bulk_send;
 mod commit;
+mod effects;
 mod pipelined_group;
 mod queue;
 mod rewrites;

@@ -151,12 +151,11 @@ impl<'s> Scalar<'s> {
         if self.holds(condition) == Some(true) {
             return;
         }
-        match self.values().of(condition) {
-            Operation::Binary(Binary::LogicalAnd, left, right) => {
-                self.conjunction(*left, parts);
-                self.conjunction(*right, parts);
-            }
-            _ => parts.push(condition),
+        if let Operation::Binary(Binary::LogicalAnd, left, right) = self.values().of(condition) {
+            self.conjunction(*left, parts);
+            self.conjunction(*right, parts);
+        } else {
+            parts.push(condition);
         }
     }
 

@@ -224,15 +224,7 @@ impl HotPath<'_> {
             let made = writer.vector(store.value);
             writer.code.push(Stmt::call("lanes_store_bytes", [Expr::unary("&", rewrite), made]));
         }
-        for (title, number, is_bytes) in scheduled {
-            let made = writer.vector(number);
-            let to = Expr::unary("&", name(format!("path->{title}[i]")));
-            let high = Expr::call("lanes_broadcast", [Expr::word(0)]);
-            writer.code.push(match is_bytes {
-                true => Stmt::call("lanes_store_bytes", [to, made]),
-                false => Stmt::call("lanes_store", [to, Expr::word(1), made, high]),
-            });
-        }
+        held_stored(scheduled, &mut writer);
         let noted = self.leaving_noted(lanes, &mut writer);
         body.extend(writer.code);
         body.extend(noted);
@@ -292,6 +284,19 @@ impl HotPath<'_> {
         let (from, to) = (Expr::word(0), name("count"));
         let groups = Stmt::Count { name: "first".to_string(), from, to, step: name("LANES"), body };
         vector_constants::made(&numbers).into_iter().chain([groups]).collect()
+    }
+}
+
+/// Stores what commit needs: bytes of the packet, or values of registers.
+fn held_stored(held: Vec<(String, Number, bool)>, writer: &mut Writer) {
+    for (title, number, is_bytes) in held {
+        let made = writer.vector(number);
+        let to = Expr::unary("&", name(format!("path->{title}[i]")));
+        let high = Expr::call("lanes_broadcast", [Expr::word(0)]);
+        writer.code.push(match is_bytes {
+            true => Stmt::call("lanes_store_bytes", [to, made]),
+            false => Stmt::call("lanes_store", [to, Expr::word(1), made, high]),
+        });
     }
 }
 

@@ -1,0 +1,298 @@
+//! The commit of a packet on a scheduled path: its effects, each under its condition.
+
+use super::scalar::Scalar;
+use super::scheduled::{Scheduled, read_name, unused};
+use super::{HotPath, inline, name, noinline};
+use crate::body::drop_reason;
+use crate::c::{Expr, Item, Stmt};
+use crate::unit::number;
+use schedule::{Commit, Does, Effect, Found, Operation, Schedule, Value};
+
+impl HotPath<'_> {
+    /// `path_finish` and its parts.
+    pub(super) fn scheduled_commit(&self, scheduled: &Scheduled) -> Vec<Item> {
+        let mut items = Vec::new();
+        let expects = scheduled.schedule.expected.is_some();
+        if scheduled.may_exit() {
+            items.extend(self.leave_at_commit());
+        }
+        let parameters = [
+            "struct run *run",
+            "const struct burst *burst",
+            "uint32_t from",
+            "uint32_t i",
+            "const struct path *path",
+            "uint16_t *to",
+        ];
+        if let Some(commit) = &scheduled.schedule.expected {
+            let about = "Commits a packet that hit in every lookup and runs the expected actions. Whether it is to be \
+                         sent, by `to`; else it has gone.";
+            items.push(Item::Comment(about.to_string()));
+            let mut body = self.committed(scheduled, commit, true);
+            unused(&parameters, &mut body);
+            items.extend(inline("bool", "path_expected", &parameters, body));
+        }
+        let mut body = self.committed(scheduled, &scheduled.schedule.commit, false);
+        let mut known = Vec::new();
+        for place in &self.plan.speculative {
+            let missed = Expr::binary("&&", name("hits"), Expr::unary("!", self.found_at(*place)));
+            known.push(super::commit::never(missed));
+        }
+        if expects {
+            let arguments = ["run", "burst", "from", "i", "path", "to"].map(name);
+            let expected = Expr::call("path_expected", arguments);
+            known.insert(0, Stmt::when(name("usual"), vec![Stmt::result(expected)]));
+        }
+        body.splice(0..0, known);
+        let about = "Commits a packet with the records that were found for it. Whether it is to be sent, by `to`; else \
+                     it has gone.";
+        items.push(Item::Comment(self.about_known(about)));
+        let parameters: Vec<&str> = parameters.into_iter().chain(self.parameters_known()).collect();
+        unused(&parameters, &mut body);
+        items.extend(inline("bool", "path_finish", &parameters, body));
+        items
+    }
+
+    /// A packet that exits at commit runs the plain program from its beginning. Its lookups were counted before.
+    fn leave_at_commit(&self) -> Vec<Item> {
+        let entry = name(self.unit.place_name(self.plan.nodes[0]));
+        let mut body =
+            vec![Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None }, Stmt::Blank];
+        body.extend(self.plan.speculative.iter().map(|place| self.unit.take_back_look_up(self.table(*place))));
+        body.push(Stmt::call("path_begin", ["run", "&state", "burst", "i"].map(name)));
+        body.push(super::commit::state_enter());
+        body.push(Stmt::call("path_exit", [name("run"), name("&state"), entry]));
+        let parameters = ["struct run *run", "const struct burst *burst", "uint32_t i"];
+        let mut items = vec![Item::Comment("A side exit at commit.".to_string())];
+        items.extend(noinline("void", "path_leave", &parameters, body));
+        items
+    }
+
+    /// The body of a commit.
+    fn committed(&self, scheduled: &Scheduled, commit: &Commit, is_expected: bool) -> Vec<Stmt> {
+        let schedule = &scheduled.schedule;
+        let effects = commit.effects.iter().flat_map(Effect::operands);
+        let results: Vec<Value> = effects.chain([commit.exits]).collect();
+        let mut writer = Scalar::new(self, schedule, scheduled.bytes(), &results);
+        for (index, value) in scheduled.reads().enumerate() {
+            let held = name(format!("path->{}[i]", read_name(index)));
+            writer.keep(value, Expr::cast("uint32_t", held));
+        }
+        let mut code = Vec::new();
+        if schedule.values.holds(commit.exits) != Some(false) {
+            let exits = writer.value(commit.exits);
+            code = std::mem::take(&mut writer.code);
+            let leave = Stmt::call("path_leave", [name("run"), name("burst"), name("from + i")]);
+            let unlikely = Expr::call("__builtin_expect", [exits, name("0")]);
+            code.push(Stmt::when(unlikely, vec![leave, Stmt::result(name("false"))]));
+            writer.decide(commit.exits, false);
+        }
+        let mut made: Vec<Together> = Vec::new();
+        let mut at = 0;
+        while at < commit.effects.len() {
+            let copied = if is_expected { self.copied(schedule, &commit.effects[at..], &mut writer) } else { None };
+            let (count, statements) =
+                copied.unwrap_or_else(|| (1, self.done(scheduled, &commit.effects[at], &mut writer, is_expected)));
+            let effect = &commit.effects[at];
+            let is_last = matches!(effect.does, Does::Send { .. });
+            let condition = if is_last { None } else { writer.condition(effect.when) };
+            if matches!(effect.does, Does::Drop { .. }) {
+                writer.decide(effect.when, false);
+            }
+            let nodes = commit.effects[at..at + count].iter().map(|effect| effect.node);
+            match made.last_mut() {
+                Some(before) if before.condition == condition && !ends(&before.statements) => {
+                    before.nodes.extend(nodes);
+                    before.statements.extend(statements);
+                }
+                _ => made.push(Together { condition, nodes: nodes.collect(), statements }),
+            }
+            at += count;
+        }
+        code.extend(writer.code);
+        for Together { condition, nodes, statements } in made {
+            code.push(Stmt::Comment(self.places_of(nodes.into_iter())));
+            match condition {
+                None => code.extend(statements),
+                Some(condition) => code.push(Stmt::when(condition, statements)),
+            }
+        }
+        let mut body = self.packet_declared(true);
+        body.push(Stmt::Blank);
+        body.extend(code);
+        unused_locals(&mut body);
+        body
+    }
+
+    /// Neighbouring parameters of one record that are copied to neighbouring bytes, as one copy: how many effects.
+    fn copied(&self, schedule: &Schedule, effects: &[Effect], writer: &mut Scalar) -> Option<(usize, Vec<Stmt>)> {
+        let copy = |effect: &Effect| self.copy_of(schedule, effect);
+        let first = copy(effects.first()?)?;
+        let mut bytes = first.bytes;
+        let mut count = 1;
+        for effect in &effects[1..] {
+            let Some(next) = copy(effect).filter(|_| effect.when == effects[0].when) else { break };
+            let adjoins = (next.node, next.action, next.byte) == (first.node, first.action, first.byte + bytes)
+                && next.parameter == first.parameter + count;
+            if !adjoins {
+                break;
+            }
+            (bytes, count) = (bytes + next.bytes, count + 1);
+        }
+        let table = writer.table(first.node);
+        let mut from = writer.member(first.node, first.action, first.parameter);
+        if count > 1 {
+            let names = &self.unit.names;
+            let (data, title) = (
+                &names.actions[number(table)][first.action],
+                &names.parameters[number(table)][first.action][first.parameter],
+            );
+            let record = Expr::cast("const uint8_t *", name(writer.record(first.node)));
+            let offset = format!("offsetof(struct {}_record, {data}.{title})", self.unit.table_name(table));
+            from = Expr::binary("+", record, name(offset));
+        }
+        let function = if self.unit.reads_after(table) { "memcpy" } else { "bits_copy" };
+        let to = at_byte(first.byte);
+        Some((count, vec![Stmt::call(function, [to, from, Expr::word(bytes)])]))
+    }
+
+    fn copy_of(&self, schedule: &Schedule, effect: &Effect) -> Option<Copy> {
+        let Does::Store { bit, value, .. } = &effect.does else { return None };
+        let Operation::Lookup { node, what: Found::Parameter { action, parameter, low: 0 } } =
+            *schedule.values.of(*value)
+        else {
+            return None;
+        };
+        let hlir::NodeKind::Apply { table, .. } = self.unit.node(node).kind else { return None };
+        let declared = self.unit.program.tables[table].actions[action].parameters[parameter].width;
+        let is_whole = declared == schedule.values.width(*value) && bit.is_multiple_of(8);
+        let copies = is_whole && self.unit.in_bytes(table, action, parameter);
+        copies.then_some(Copy { node, action, parameter, byte: bit / 8, bytes: declared / 8 })
+    }
+
+    /// The statements of an effect, without its condition.
+    fn done(&self, scheduled: &Scheduled, effect: &Effect, writer: &mut Scalar, is_expected: bool) -> Vec<Stmt> {
+        let length = || Expr::call("packet_length", [name("&packet")]);
+        match &effect.does {
+            Does::Store { bit, value, field } => {
+                if let Some((count, statements)) =
+                    self.copied(&scheduled.schedule, std::slice::from_ref(effect), writer)
+                {
+                    debug_assert_eq!(count, 1);
+                    return statements;
+                }
+                self.stored_value(scheduled, (*bit, *value, field.header), writer, is_expected)
+            }
+            Does::Count { counter, index } => {
+                let declared = &self.unit.program.counters[*counter];
+                // The index of a direct counter is one that the entry was given.
+                let size = if declared.table.is_some() { u64::MAX } else { declared.size };
+                let index = writer.value(*index);
+                let of = Expr::word(number(*counter) as u32);
+                vec![Stmt::call("counter_add", [name("run->worker"), of, Expr::long(size), index, length()])]
+            }
+            Does::CountDirect { counter, lookup } => {
+                let index = Expr::call("record_cell", [name(writer.record(*lookup))]);
+                let of = Expr::word(number(*counter) as u32);
+                vec![Stmt::call("counter_add", [name("run->worker"), of, name("UINT64_MAX"), index, length()])]
+            }
+            Does::NotMade { lookup } => vec![self.unit.take_back_look_up(writer.table(*lookup))],
+            Does::Miss { lookup } => {
+                let misses = format!("run->{}_misses", self.unit.table_name(writer.table(*lookup)));
+                vec![Stmt::Assign(name(misses), "+=", Expr::word(1))]
+            }
+            Does::Touch { lookup } => {
+                vec![Stmt::call("record_hit", [name(writer.record(*lookup)), name("run->clock_ns")])]
+            }
+            Does::Drop { reason } => {
+                let reason = drop_reason(reason, self.unit.drop_number(reason));
+                let dropped = Stmt::call("walk_drop", [name("run->worker"), name("packet"), reason]);
+                vec![dropped, Stmt::result(name("false"))]
+            }
+            Does::Send { port } => {
+                let port = writer.value(*port);
+                vec![Stmt::set(name("*to"), Expr::cast("uint16_t", port)), Stmt::result(name("true"))]
+            }
+        }
+    }
+
+    fn stored_value(
+        &self,
+        scheduled: &Scheduled,
+        (bit, value, header): (u32, Value, hlir::HeaderId),
+        writer: &mut Scalar,
+        is_expected: bool,
+    ) -> Vec<Stmt> {
+        let width = scheduled.schedule.values.width(value);
+        let start = bit - bit % 8;
+        if let Some((_, title)) = scheduled.kept.iter().find(|(kept, _)| *kept == value && is_expected) {
+            let held = name(format!("path->{title}[i]"));
+            // A single byte of a header that is summed goes with its word.
+            if width == 8 && self.unit.stores_words(header, self.spot_in(scheduled, bit, width, header)) {
+                let from = [Expr::word(bit), Expr::word(width)];
+                let held = Expr::binary("&", held, Expr::word(255));
+                return vec![Stmt::call("bits_store_in_word", [name("data")].into_iter().chain(from).chain([held]))];
+            }
+            let held = Expr::unary("&", held);
+            return vec![Stmt::call("memcpy", [at_byte(bit / 8), held, Expr::word(width / 8)])];
+        }
+        if width > 64 {
+            let Operation::Lookup { node, what: Found::Parameter { action, parameter, .. } } =
+                *scheduled.schedule.values.of(value)
+            else {
+                unreachable!("only parameters are stored whole")
+            };
+            let from = writer.member(node, action, parameter);
+            return vec![Stmt::call("wide_store", [at_byte(start / 8), Expr::word(bit % 8), Expr::word(width), from])];
+        }
+        let is_in_word = self.unit.stores_words(header, self.spot_in(scheduled, bit, width, header));
+        let function = if is_in_word { "bits_store_in_word" } else { "bits_store" };
+        // The packet is read before it is written.
+        let written = writer.named(value);
+        vec![Stmt::call(function, [name("data"), Expr::word(bit), Expr::word(width), written])]
+    }
+
+    /// Bits of the packet as bits of a header.
+    fn spot_in(&self, scheduled: &Scheduled, bit: u32, width: u32, header: hlir::HeaderId) -> crate::field::Spot {
+        let start = scheduled.schedule.headers.get(&header).map_or(0, |start| 8 * start);
+        crate::field::Spot { bit: bit.saturating_sub(start), width, behind_varbit: false }
+    }
+}
+
+/// Effects with one condition, and the nodes that have them.
+struct Together {
+    condition: Option<Expr>,
+    nodes: Vec<hlir::NodeId>,
+    statements: Vec<Stmt>,
+}
+
+/// A copy of a parameter into the packet.
+struct Copy {
+    node: hlir::NodeId,
+    action: usize,
+    parameter: usize,
+    byte: u32,
+    bytes: u32,
+}
+
+fn at_byte(byte: u32) -> Expr {
+    if byte == 0 { name("data") } else { Expr::binary("+", name("data"), Expr::word(byte)) }
+}
+
+fn ends(statements: &[Stmt]) -> bool {
+    matches!(statements.last(), Some(Stmt::Return(_)))
+}
+
+/// Leaves out the packet's declarations that nothing uses.
+fn unused_locals(body: &mut Vec<Stmt>) {
+    for local in ["data", "packet"] {
+        let is_its = |statement: &Stmt| matches!(statement, Stmt::Declare { name, .. } if name == local);
+        let used = body.iter().filter(|statement| !is_its(statement)).any(|statement| statement.mentions(local));
+        if !used {
+            body.retain(|statement| !is_its(statement));
+        }
+    }
+    if body.first() == Some(&Stmt::Blank) {
+        body.remove(0);
+    }
+}
