@@ -6,7 +6,7 @@
 use crate::generate::Random;
 use control::DataPlane;
 use control::plane::{Frame, Outcome as Ran};
-use hlir::plan::{Access, Hint, HotPath, Loop, Placement, Prefetch};
+use hlir::plan::{HotPath, Loop, StageLookup};
 use hlir::resolved::ResolvedPath;
 use hlir::value::{Bits, Value as Number};
 use hlir::verify::verify_plan;
@@ -139,13 +139,7 @@ fn plan(program: &Program, path: &[NodeId], random: &mut Random) -> Result<Plan,
         if random.chance(50) {
             loops.push(cut(name(other)));
         } else {
-            loops[0].prefetches.push(Prefetch {
-                access: Access::Table(program.tables[table].name.clone()),
-                placement: Placement::OwnLoop,
-                distance: 1,
-                hint: Hint::T0,
-                reason: None,
-            });
+            loops[0].lookups.push(StageLookup { table: program.tables[table].name.clone(), reason: None });
         }
     }
     let mut actions = BTreeMap::new();
@@ -160,7 +154,7 @@ fn plan(program: &Program, path: &[NodeId], random: &mut Random) -> Result<Plan,
 }
 
 fn cut(node: String) -> Loop {
-    Loop { node, batch: 32, group: 32, vector: 1, prefetches: Vec::new(), reason: None }
+    Loop { node, batch: 32, group: 32, vector: 1, lookups: Vec::new(), prefetches: Vec::new(), reason: None }
 }
 
 /// The packets, and each one with other bytes, ports and lengths.
