@@ -336,6 +336,14 @@ impl HotPath<'_> {
             let same = Expr::binary("==", name("run.insertions"), name("path->insertions"));
             hit = Expr::binary("&&", hit, same);
         }
+        if let Some(scheduled) = self.scheduled.as_ref().filter(|scheduled| scheduled.may_exit()) {
+            // A packet that exits at commit is sent at once: others of its group that came before must be gone.
+            if !scheduled.expected_stays() {
+                return Vec::new();
+            }
+            let usual = Expr::call("path_runs_expected", [name("&run")]);
+            return vec![(Some(Expr::binary("&&", hit, usual)), vec![self.together(true, true)])];
+        }
         let most = Expr::binary(">", popcount(missed()), Expr::word(self.plan.group / 2));
         let hits = self.as_usual("&run", |usual| self.together(true, usual));
         let mut turns = vec![(Some(hit), hits)];

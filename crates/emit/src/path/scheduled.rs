@@ -72,6 +72,12 @@ impl Scheduled {
         self.schedule.values.holds(self.schedule.commit.exits) != Some(false)
     }
 
+    /// Whether all packets with the expected actions commit without a side exit.
+    pub fn expected_stays(&self) -> bool {
+        let expected = self.schedule.expected.as_ref();
+        expected.is_some_and(|commit| self.schedule.values.holds(commit.exits) == Some(false))
+    }
+
     /// What the vector code stores per packet beside keys: members of `struct path`, and numbers of steps.
     pub fn stored(&self) -> Vec<(String, Number, bool)> {
         let Some(lanes) = &self.lanes else { return Vec::new() };
