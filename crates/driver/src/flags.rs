@@ -78,7 +78,9 @@ mod tests {
         assert_eq!(warning_kind("uninitialized_use").as_deref(), Ok("uninitialized-use"));
         assert!(warning_kind("unusd").unwrap_err().contains("did you mean `unused`?"));
         assert!(
-            pass("constants").is_ok() && pass("").is_ok() && pass("foo").unwrap_err().contains("passes are constants")
+            pass("constants").is_ok()
+                && pass("").is_ok()
+                && pass("foo").unwrap_err().contains("passes are specialise, constants")
         );
     }
 }

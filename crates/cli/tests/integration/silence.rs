@@ -25,7 +25,11 @@ fn values_of_flags_are_checked() {
     run(&["--buffer-bytes", "10"], &["--buffer-bytes", "256.."]);
     run(&["--repeat", "0"], &["--repeat", "1.."]);
     run(&["--port", "1=PCAP:a,b"], &["`PCAP:` is no kind of device: write pcap:IN,OUT"]);
-    refused(&["show", &program, "--passes", "foo"], 2, &["--passes", "there is no pass `foo`", "passes are constants"]);
+    refused(
+        &["show", &program, "--passes", "foo"],
+        2,
+        &["--passes", "there is no pass `foo`", "passes are specialise, constants"],
+    );
     refused(&["show", &program, "--without", "foo"], 2, &["--without", "there is no pass `foo`"]);
     refused(
         &["check", &program, "--Wdisable=nosuchkind"],

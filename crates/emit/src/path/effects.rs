@@ -284,7 +284,7 @@ fn ends(statements: &[Stmt]) -> bool {
 }
 
 /// Leaves out the packet's declarations that nothing uses.
-fn unused_locals(body: &mut Vec<Stmt>) {
+pub(super) fn unused_locals(body: &mut Vec<Stmt>) {
     for local in ["data", "packet"] {
         let is_its = |statement: &Stmt| matches!(statement, Stmt::Declare { name, .. } if name == local);
         let used = body.iter().filter(|statement| !is_its(statement)).any(|statement| statement.mentions(local));

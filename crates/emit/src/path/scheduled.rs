@@ -207,6 +207,7 @@ impl HotPath<'_> {
             exit.push(Stmt::call("memset", [key.clone(), name("0"), Expr::call("sizeof", [key])]));
         }
         code.push(Stmt::when(Expr::unary("!", name("stays")), exit));
+        super::effects::unused_locals(&mut code);
         code
     }
 
