@@ -3,8 +3,8 @@
 use crate::run::{Outcome, Result, Run};
 use crate::state::State;
 use crate::value::{Found, Value};
-use crate::{BulkDrop, Does};
-use hlir::{Binary, Join, Next, NodeId, NodeKind, Statement, TableId, Type};
+use crate::{BulkDrop, CounterIndex, Does};
+use hlir::{Binary, DEFAULT_INDEX, Join, Next, NodeId, NodeKind, Statement, TableId, Type};
 
 /// Bits of a part of a key.
 const LIMB: u32 = 64;
@@ -177,8 +177,8 @@ impl Run<'_> {
     pub fn missed(&mut self, node: NodeId) -> Option<BulkDrop> {
         let program = self.program;
         let NodeKind::Apply { table: id, next, .. } = &program.nodes[node].kind else { return None };
-        // The index of the default action's direct counter is that of its record.
-        if self.lookups.len() != 1 || program.counters.values().any(|counter| counter.table == Some(*id)) {
+        // A direct meter has the tokens of each packet, and sets a colour that later nodes may read.
+        if self.lookups.len() != 1 || program.meters.values().any(|meter| meter.table == Some(*id)) {
             return None;
         }
         let table = &program.tables[*id];
@@ -194,6 +194,9 @@ impl Run<'_> {
         };
         let body = &table.actions[default as usize].body;
         // The control plane can change the default action's arguments, so these are unknown.
-        self.end_behind(body, *to)
+        let mut missed = self.end_behind(body, *to)?;
+        let automatic = program.counters.iter().filter(|(_, counter)| counter.table == Some(*id) && counter.automatic);
+        missed.counted.extend(automatic.map(|(counter, _)| CounterIndex { counter, index: DEFAULT_INDEX }));
+        Some(missed)
     }
 }
