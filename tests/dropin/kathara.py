@@ -24,7 +24,7 @@ SECONDS = 120
 DEVICE = """
 mount -t tmpfs none "$1"
 mkdir "$1/upper" "$1/work" "$1/root"
-cp -r "$2/." "$1/upper/" 2>/dev/null || true
+[ -d "$2" ] && cp -r "$2/." "$1/upper/"
 [ -d "$3" ] && cp -r "$3" "$1/upper/shared"
 cp "$4" "$1/upper/startup"
 mkdir -p "$1/upper/usr/local/bin"

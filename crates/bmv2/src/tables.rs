@@ -64,7 +64,7 @@ impl<'j> Reader<'j> {
             default_constant,
             size: at.get("max_size").map(|size| size.number()).transpose()?,
             entries: Vec::new(),
-            // BMv2 lets nobody change them; only the P4Info knows of entries that are a beginning.
+            // In BMv2 they are constant. Only P4Info names entries that a controller may change.
             entries_constant: at.get("entries").is_some() && source.is_none_or(|table| table.entries_constant),
             profile,
             selector,

@@ -481,36 +481,17 @@ impl Values {
     }
 }
 
+/// Comparisons, each with the one that holds where it does not.
+const OPPOSITES: [[Binary; 2]; 5] = [
+    [Binary::Equal, Binary::NotEqual],
+    [Binary::Less, Binary::GreaterEqual],
+    [Binary::LessEqual, Binary::Greater],
+    [Binary::LessSigned, Binary::GreaterEqualSigned],
+    [Binary::LessEqualSigned, Binary::GreaterSigned],
+];
+
 /// The comparison that holds when this one does not.
 fn opposite(operator: Binary) -> Option<Binary> {
-    match operator {
-        Binary::Equal => Some(Binary::NotEqual),
-        Binary::NotEqual => Some(Binary::Equal),
-        Binary::Less => Some(Binary::GreaterEqual),
-        Binary::LessEqual => Some(Binary::Greater),
-        Binary::Greater => Some(Binary::LessEqual),
-        Binary::GreaterEqual => Some(Binary::Less),
-        Binary::LessSigned => Some(Binary::GreaterEqualSigned),
-        Binary::LessEqualSigned => Some(Binary::GreaterSigned),
-        Binary::GreaterSigned => Some(Binary::LessEqualSigned),
-        Binary::GreaterEqualSigned => Some(Binary::LessSigned),
-        Binary::Add
-        | Binary::Subtract
-        | Binary::Multiply
-        | Binary::Divide
-        | Binary::Remainder
-        | Binary::AddSaturating
-        | Binary::SubtractSaturating
-        | Binary::AddSaturatingSigned
-        | Binary::SubtractSaturatingSigned
-        | Binary::And
-        | Binary::Or
-        | Binary::Xor
-        | Binary::ShiftLeft
-        | Binary::ShiftRight
-        | Binary::ShiftRightSigned
-        | Binary::Concat
-        | Binary::LogicalAnd
-        | Binary::LogicalOr => None,
-    }
+    let pair = OPPOSITES.iter().find(|pair| pair.contains(&operator))?;
+    pair.iter().copied().find(|other| *other != operator)
 }

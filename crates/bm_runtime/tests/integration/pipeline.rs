@@ -57,15 +57,15 @@ fn another_program_runs_after_the_swap() {
     assert_eq!(text(client.bm_swap_configs()), Err("NotOngoing".to_string()));
     let failed = text(client.bm_load_new_config("control {".to_string())).expect_err("this is no program");
     assert!(!failed.is_empty());
-    let renamed = EVERYTHING.replace("table hosts", "table stations").replace("hosts.apply", "stations.apply");
+    let renamed = EVERYTHING.replace("table hosts", "table neighbours").replace("hosts.apply", "neighbours.apply");
     text(client.bm_load_new_config(renamed)).expect("the program is well formed");
     assert_eq!(switch.ports_of(1, &frame(1)), [4], "the first program runs until the swap");
     let again = text(client.bm_load_new_config(EVERYTHING.to_string()));
     assert_eq!(again, Err("Ongoing".to_string()));
     text(client.bm_swap_configs()).expect("a program is loaded");
     assert_eq!(text(client.bm_mt_get_num_entries(0, "hosts".to_string())), Err("InvalidTableName".to_string()));
-    assert_eq!(text(client.bm_mt_get_num_entries(0, "stations".to_string())), Ok(0));
+    assert_eq!(text(client.bm_mt_get_num_entries(0, "neighbours".to_string())), Ok(0));
     let mut controller = switch.rig.client();
     let info = controller.get_config(ResponseType::P4infoAndCookie).expect("a config runs");
-    assert!(format!("{info:?}").contains("stations"), "controllers of P4Runtime see the same program");
+    assert!(format!("{info:?}").contains("neighbours"), "controllers of P4Runtime see the same program");
 }

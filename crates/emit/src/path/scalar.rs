@@ -43,6 +43,16 @@ const OPERATORS: [Binary; 21] = [
     Binary::LogicalOr,
 ];
 
+/// What comparisons with a number ask.
+const ASKS: [(Binary, &str); 6] = [
+    (Binary::Equal, "is"),
+    (Binary::NotEqual, "is_not"),
+    (Binary::Less, "is_below"),
+    (Binary::LessEqual, "is_at_most"),
+    (Binary::Greater, "is_above"),
+    (Binary::GreaterEqual, "is_at_least"),
+];
+
 /// Whether the values have C, and all that they are computed from.
 pub fn is_written(values: &Values, results: impl IntoIterator<Item = Value>) -> bool {
     values.needed(results).into_iter().all(|value| {
@@ -223,38 +233,9 @@ impl<'s> Scalar<'s> {
             let runs = if operator == Binary::Equal { "runs" } else { "runs_no" };
             return format!("{runs}_{}", action.unwrap_or("action"));
         }
-        let asks = match operator {
-            Binary::Equal => "is",
-            Binary::NotEqual => "is_not",
-            Binary::Less => "is_below",
-            Binary::LessEqual => "is_at_most",
-            Binary::Greater => "is_above",
-            Binary::GreaterEqual => "is_at_least",
-            Binary::Add
-            | Binary::Subtract
-            | Binary::Multiply
-            | Binary::Divide
-            | Binary::Remainder
-            | Binary::AddSaturating
-            | Binary::SubtractSaturating
-            | Binary::AddSaturatingSigned
-            | Binary::SubtractSaturatingSigned
-            | Binary::And
-            | Binary::Or
-            | Binary::Xor
-            | Binary::ShiftLeft
-            | Binary::ShiftRight
-            | Binary::ShiftRightSigned
-            | Binary::Concat
-            | Binary::LessSigned
-            | Binary::LessEqualSigned
-            | Binary::GreaterSigned
-            | Binary::GreaterEqualSigned
-            | Binary::LogicalAnd
-            | Binary::LogicalOr => return "holds".to_string(),
-        };
-        match self.values().name(left) {
-            Some(name) => format!("{name}_{asks}_{number}"),
+        let asks = ASKS.iter().find(|(compares, _)| *compares == operator).map(|(_, asks)| *asks);
+        match self.values().name(left).zip(asks) {
+            Some((name, asks)) => format!("{name}_{asks}_{number}"),
             None => "holds".to_string(),
         }
     }

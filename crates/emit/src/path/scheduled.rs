@@ -114,16 +114,9 @@ fn has_c(schedule: &Schedule) -> bool {
 
 fn stored_name(unit: &Unit, schedule: &Schedule, value: Value) -> String {
     let effects = schedule.expected.iter().flat_map(|commit| &commit.effects);
-    let mut stores = effects.filter_map(|effect| match &effect.does {
-        Does::Store { bit, value: stored, field } if *stored == value => Some((bit / 8, field.header)),
-        Does::Store { .. }
-        | Does::Count { .. }
-        | Does::CountDirect { .. }
-        | Does::NotMade { .. }
-        | Does::Miss { .. }
-        | Does::Touch { .. }
-        | Does::Drop { .. }
-        | Does::Send { .. } => None,
+    let mut stores = effects.filter_map(|effect| {
+        let Does::Store { bit, value: stored, field } = &effect.does else { return None };
+        (*stored == value).then_some((bit / 8, field.header))
     });
     let (byte, header) = stores.next().expect("what is kept is stored");
     format!("{}_bytes_{byte}", unit.header_name(header))
@@ -333,20 +326,9 @@ impl HotPath<'_> {
             items.extend(inline("uint32_t", format!("{}_find", self.title(lookup.place)), &parameters, body));
         }
         if scheduled.lanes.is_none() {
-            let registers = scheduled.reads().filter_map(|read| match scheduled.schedule.values.of(read) {
-                Operation::Register { register, .. } => Some(*register),
-                Operation::Constant(_)
-                | Operation::Packet { .. }
-                | Operation::Length
-                | Operation::Port
-                | Operation::Lookup { .. }
-                | Operation::Unary(..)
-                | Operation::Binary(..)
-                | Operation::Slice { .. }
-                | Operation::Extend { .. }
-                | Operation::Choose { .. }
-                | Operation::FromBool(_)
-                | Operation::Sum(_) => None,
+            let registers = scheduled.reads().filter_map(|read| {
+                let Operation::Register { register, .. } = scheduled.schedule.values.of(read) else { return None };
+                Some(*register)
             });
             items.extend(self.register_items(registers.collect()));
         }

@@ -5,8 +5,8 @@
 //! that is folded ([`flow`](super::flow)): metadata that only empty tables could have set is constant, conditions on it
 //! go, and so do headers that nothing makes valid.
 //!
-//! Facts of the source always hold. Others are assumptions: the program lists each one that was used, and whoever runs
-//! it refuses writes that break one. Never specialised: tables that packets write, and tables with action profiles.
+//! Facts of the source always hold. Others are assumptions: the program lists each one that was used, and the store
+//! refuses writes that break one. Never specialised: tables that packets write, and tables with action profiles.
 
 mod inline;
 mod known;
