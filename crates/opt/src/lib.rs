@@ -87,6 +87,7 @@ impl Selection {
 
 /// The joins that are given or named, and those that pay.
 fn join_tables(program: &mut Program, inputs: &Inputs, selection: &Selection) -> Vec<JoinChoice> {
+    let inputs = &Inputs { occupancy: inputs.occupancy.grown(program), ..inputs.clone() };
     let planners = planners(selection);
     join::choose(program, inputs, &|program, inputs| plan::planned_cycles(program, inputs, &planners))
 }

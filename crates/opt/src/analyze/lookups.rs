@@ -181,7 +181,7 @@ impl Estimator<'_, '_> {
     /// Misses of a table: what a profile has counted, else a heuristic.
     fn miss_share(&self, id: TableId, default_drops: bool) -> f64 {
         let table = &self.program.tables[id];
-        if self.inputs.occupancy.of(table).entries == 0 || table.keys.is_empty() {
+        if self.inputs.occupancy.of(table).is_known_to_miss() || table.keys.is_empty() {
             return 1.0;
         }
         let counted = self.inputs.profile.as_ref().and_then(|profile| profile.miss_share(&table.name));

@@ -1,19 +1,59 @@
-//! The facts that a plan relies on, where they come from, and what makes each false.
+//! The facts that a plan relies on, where they come from, how much each counts, and what makes it false.
 
 use crate::Inputs;
+use crate::analyze::Traffic;
+use crate::inputs::Content;
+use crate::model::Model;
 use hlir::plan::Assumption;
-use hlir::{Plan, Program};
+use hlir::{Plan, Program, Table};
 
 /// A fact in words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relied {
     pub fact: String,
     pub origin: &'static str,
+    /// What other entries than those that are assumed cost.
+    pub other: Option<Other>,
     pub broken_by: String,
 }
 
-pub(super) fn relied(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Relied> {
-    plan.assumptions.iter().map(|assumption| one(program, inputs, assumption)).collect()
+/// A table that holds something else than is assumed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Other {
+    pub entries: u64,
+    /// The change of the predicted cycles for each packet.
+    pub cycles: f64,
+}
+
+/// Those that count most come first.
+pub(super) fn relied(program: &Program, plan: &Plan, inputs: &Inputs, traffic: &Traffic) -> Vec<Relied> {
+    let cycles = |inputs: &Inputs| Model::new(program, inputs, traffic).predict(plan).cycles();
+    let now = cycles(inputs);
+    let relied = |assumption: &Assumption| {
+        let other = other(program, inputs, assumption);
+        let other = other.map(|(table, content)| {
+            let mut others = inputs.clone();
+            others.occupancy.tables.insert(table.name.clone(), content);
+            Other { entries: content.entries, cycles: cycles(&others) - now }
+        });
+        Relied { other, ..one(program, inputs, assumption) }
+    };
+    let mut all: Vec<Relied> = plan.assumptions.iter().map(relied).collect();
+    let change = |relied: &Relied| relied.other.map_or(0.0, |other| other.cycles.abs());
+    all.sort_by(|one, other| change(other).total_cmp(&change(one)));
+    all
+}
+
+/// What a table may hold instead of what is assumed; none if its entries were counted.
+fn other<'p>(program: &'p Program, inputs: &Inputs, assumption: &Assumption) -> Option<(&'p Table, Content)> {
+    let Assumption::Entries { table, .. } = assumption else { return None };
+    let table = program.tables.values().find(|declared| declared.name == *table)?;
+    let content = inputs.occupancy.of(table);
+    match content.is_known {
+        true => None,
+        false if content.is_empty() => Some((table, Content::to_come(table))),
+        false => Some((table, Content::default())),
+    }
 }
 
 fn one(program: &Program, inputs: &Inputs, assumption: &Assumption) -> Relied {
@@ -22,15 +62,20 @@ fn one(program: &Program, inputs: &Inputs, assumption: &Assumption) -> Relied {
     match assumption {
         Assumption::Entries { table, least, most } => {
             let found = program.tables.values().find(|declared| declared.name == *table);
-            let content = found.map(|declared| inputs.occupancy.of(declared));
-            let is_known = content.is_some_and(|content| content.is_known);
+            let is_known = found.is_some_and(|declared| inputs.occupancy.of(declared).is_known);
+            let is_declared = found.is_some_and(|declared| declared.size.is_some());
             Relied {
                 fact: if least == most {
                     format!("{table} has {most} entries")
                 } else {
                     format!("{table} has {least} to {most} entries")
                 },
-                origin: if is_known { "counted" } else { "assumed" },
+                origin: match (is_known, is_declared) {
+                    (true, _) => "counted",
+                    (false, true) => "declared",
+                    (false, false) => "assumed",
+                },
+                other: None,
                 broken_by: format!(
                     "fewer or more entries in {table}: its structure, and what stays cached, are chosen for these"
                 ),
@@ -39,16 +84,19 @@ fn one(program: &Program, inputs: &Inputs, assumption: &Assumption) -> Relied {
         Assumption::Hits { table, tenths } => Relied {
             fact: format!("{} of the lookups in {table} hit", percent(tenths)),
             origin: counted,
+            other: None,
             broken_by: format!("entries of {table} that are missing, or packets with other keys"),
         },
         Assumption::OnPath { tenths } => Relied {
             fact: format!("{} of the packets follow the hot path to its last stage", percent(tenths)),
             origin: counted,
+            other: None,
             broken_by: "other traffic: packets that take a side exit are processed once more".to_string(),
         },
         Assumption::Pages { bytes } => Relied {
             fact: format!("tables are in pages of {bytes} bytes"),
             origin: "as the machine was measured",
+            other: None,
             broken_by: "memory with pages of another size: then TLB misses cost more or less".to_string(),
         },
     }

@@ -13,6 +13,8 @@ use std::cell::OnceCell;
 const MOST_COMPARED: usize = 12;
 
 pub fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
+    // As the pass has them: joins are for tables that have entries.
+    let inputs = &Inputs { occupancy: inputs.occupancy.grown(program), ..inputs.clone() };
     let name = |table: TableId| program.tables[table].name.as_str();
     let decision = |first: TableId, second: TableId, kind: JoinKind, chosen: String| {
         let by = match kind {

@@ -29,7 +29,10 @@ pub fn json(explained: &Explanation) -> String {
 
 fn relied(relied: &Relied) -> String {
     let (fact, broken_by) = (string(&relied.fact), string(&relied.broken_by));
-    format!("  {{\"fact\": {fact}, \"origin\": {}, \"false_by\": {broken_by}}}", string(relied.origin))
+    let other =
+        relied.other.map(|other| format!("{{\"entries\": {}, \"cycles\": {:.1}}}", other.entries, other.cycles));
+    let (origin, other) = (string(relied.origin), other.unwrap_or_else(|| "null".to_string()));
+    format!("  {{\"fact\": {fact}, \"origin\": {origin}, \"with\": {other}, \"false_by\": {broken_by}}}")
 }
 
 fn total(total: &Total) -> String {

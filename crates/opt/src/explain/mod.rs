@@ -17,7 +17,7 @@ use crate::analyze::Traffic;
 use crate::model::{Model, NodeCost};
 use crate::plan::batches::BURSTS;
 use crate::plan::with_planner;
-pub use assumptions::Relied;
+pub use assumptions::{Other, Relied};
 use hlir::plan::{Access, Choice, JointTables, Placement, Reason};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
@@ -132,7 +132,7 @@ pub fn explain((program, before): (&Program, Option<&Program>), plan: &Plan, inp
         plain: total(model.predict(&plain).cycles()),
         notes: Vec::new(),
         decisions: specialised.map(decision).chain(decisions(program, plan, inputs)).collect(),
-        assumptions: assumptions::relied(program, plan, inputs),
+        assumptions: assumptions::relied(program, plan, inputs, &traffic),
         plan: hlir::text::print_plan(plan),
         nodes: traffic
             .order()

@@ -39,7 +39,9 @@ fn assumptions(explained: &Explanation) -> String {
     let mut text = String::from("\nassumptions of the plan, and what makes each false\n");
     let wide = explained.assumptions.iter().map(|relied| relied.fact.chars().count()).max().unwrap_or(0);
     for relied in &explained.assumptions {
-        let _ = writeln!(text, "  {:wide$}  {}; false by {}", relied.fact, relied.origin, relied.broken_by);
+        let other = relied.other.map(|other| format!("; {:+.1} with {}", other.cycles, other.entries));
+        let (fact, origin, other) = (&relied.fact, relied.origin, other.unwrap_or_default());
+        let _ = writeln!(text, "  {fact:wide$}  {origin}{other}; false by {}", relied.broken_by);
     }
     text
 }

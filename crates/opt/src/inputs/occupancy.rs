@@ -1,8 +1,10 @@
 //! Expected table contents: the number of entries, and of distinct actions with data. They determine how
 //! large a structure becomes.
 //!
-//! Without counts, a table has its constant entries, else as many as its declared size, else
-//! [`DEFAULT_ENTRIES`]. Where all entries are known, it is empty instead, unless packets fill it.
+//! Without counts, a table has its constant entries, else as many as its declared size. Without a declared
+//! size it is empty and may grow: its lookups cost what they cost now, its structure is for
+//! [`DEFAULT_ENTRIES`], and packets are expected to hit as soon as it has entries. Tables that packets fill
+//! have [`DEFAULT_ENTRIES`]. Where all entries are known, the others are empty.
 
 use super::key_overlap::KeySketch;
 use super::prefix_coverage::Coverage;
@@ -11,7 +13,7 @@ use hlir::table::{action_bit, only_action};
 use hlir::{Call, Match, MatchKind, Program, Statement, Table};
 use std::collections::{BTreeMap, HashSet};
 
-/// Entries of a table without declared size or counts.
+/// Entries that a table without declared size or counts may come to have.
 pub const DEFAULT_ENTRIES: u64 = 1024;
 
 /// By table name. Tables that are missing have [`Content::assumed`].
@@ -48,7 +50,22 @@ impl Content {
         if table.entries_constant {
             return Content::of(table.entries.iter());
         }
-        let entries = table.size.unwrap_or(DEFAULT_ENTRIES).max(table.entries.len() as u64).max(1);
+        match table.size {
+            None if table.entries.is_empty() && !learns(table) => Content::default(),
+            size => Content::filled(table, size.unwrap_or(DEFAULT_ENTRIES)),
+        }
+    }
+
+    /// What a table may come to hold: its declared size, else [`DEFAULT_ENTRIES`].
+    pub fn to_come(table: &Table) -> Content {
+        if table.entries_constant {
+            return Content::of(table.entries.iter());
+        }
+        Content::filled(table, table.size.unwrap_or(DEFAULT_ENTRIES))
+    }
+
+    fn filled(table: &Table, entries: u64) -> Content {
+        let entries = entries.max(table.entries.len() as u64).max(1);
         let masks = Content::estimated_masks(table, entries);
         Content { entries, records: entries, masks, ..Content::default() }
     }
@@ -83,8 +100,13 @@ impl Content {
         Content { entries: count, records, masks, long_prefixes, coverage: None, actions, is_known: true }
     }
 
-    /// Whether a lookup finds that there are no entries, and makes no key.
+    /// Whether a lookup finds that there are no entries, and makes no key. It may be known or assumed.
     pub fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// Whether all packets are known to miss. A table that is assumed to be empty has hits once it has entries.
+    pub fn is_known_to_miss(&self) -> bool {
         self.is_known && self.entries == 0
     }
 
@@ -124,9 +146,20 @@ impl Occupancy {
     }
 
     /// The same, where no table is taken to be empty: what tables may come to hold.
-    pub fn to_come(&self) -> Occupancy {
-        let mut to_come = Occupancy { others_are_empty: false, ..self.clone() };
-        to_come.tables.retain(|_, content| !content.is_empty());
+    pub fn to_come(&self, program: &Program) -> Occupancy {
+        self.with_to_come(program, Content::is_empty)
+    }
+
+    /// The same, where only tables that are known to be empty are so: for decisions that last beyond the first entries.
+    pub fn grown(&self, program: &Program) -> Occupancy {
+        self.with_to_come(program, |content| content.is_empty() && !content.is_known)
+    }
+
+    fn with_to_come(&self, program: &Program, is_wanted: impl Fn(&Content) -> bool) -> Occupancy {
+        let mut to_come = self.clone();
+        for table in program.tables.values().filter(|table| is_wanted(&self.of(table))) {
+            to_come.tables.insert(table.name.clone(), Content::to_come(table));
+        }
         to_come
     }
 
@@ -186,12 +219,12 @@ node queue: buffer { send 32w1 }
             parsed.program.tables.values().map(|table| occupancy.of(table).entries).collect()
         };
         let known = Occupancy { others_are_empty: true, ..Occupancy::default() };
-        assert_eq!(of(&Occupancy::default()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
+        assert_eq!(of(&Occupancy::default()), [0, DEFAULT_ENTRIES], "only packets fill a table without a size");
         assert_eq!(of(&known), [0, DEFAULT_ENTRIES]);
-        assert_eq!(of(&known.to_come()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
+        assert_eq!(of(&known.to_come(&parsed.program)), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
         let none = Content { is_known: true, ..Content::default() };
         let given = Occupancy { tables: BTreeMap::from([("hosts".to_string(), none)]), ..Occupancy::default() };
         assert!(given.of(parsed.program.tables.values().next().expect("hosts")).is_empty());
-        assert_eq!(of(&given.to_come()), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
+        assert_eq!(of(&given.to_come(&parsed.program)), [DEFAULT_ENTRIES, DEFAULT_ENTRIES]);
     }
 }

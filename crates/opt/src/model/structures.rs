@@ -12,6 +12,7 @@ mod trees;
 use super::cache_line::Line;
 use super::operations::limbs;
 use super::records;
+use crate::inputs::occupancy::DEFAULT_ENTRIES;
 use crate::inputs::prefix_coverage::Coverage;
 use crate::inputs::{Content, Machine};
 use hlir::plan::Structure;
@@ -81,8 +82,9 @@ impl Shape {
     }
 
     /// Whether the structure has room for the table's content, and for what it may come to hold. A declared
-    /// size must fit as a whole. Without one, there must be room for four times the entries. Long prefixes
-    /// are few where they were counted.
+    /// size must fit as a whole. Without one, there must be room for four times the entries. Where these are
+    /// assumed, too, a bound is for keys that no structure without a bound can hold, lists excepted: then there
+    /// must be room for four times [`DEFAULT_ENTRIES`]. Long prefixes are few where they were counted.
     fn has_room(&self, program: &Program, id: TableId, content: &Content) -> bool {
         let table = &program.tables[id];
         // Packets may insert as many entries as declared, and see it when there is no room.
@@ -93,7 +95,10 @@ impl Shape {
         let entries = match (self.structure.most_entries(), most) {
             (None, _) => true,
             (Some(limit), Some(size)) => size <= limit,
-            (Some(limit), None) => content.is_known && content.entries <= limit / 4,
+            (Some(limit), None) if content.is_known => content.entries <= limit / 4,
+            (Some(limit), None) => {
+                content.entries.max(DEFAULT_ENTRIES) <= limit / 4 && !can_be_unbounded(&program.key_kinds(id))
+            }
         };
         let limit = self.structure.most_records();
         let records = limit.is_none_or(|limit| records::have_room(program, id, content, most, limit));
@@ -107,6 +112,12 @@ impl Shape {
         let written = table.entries_constant || self.structure != Structure::Perfect;
         entries && records && long && written
     }
+}
+
+/// Whether a structure that has no bound can hold these keys, other than a list, which is searched from end to end.
+fn can_be_unbounded(keys: &[(MatchKind, u32)]) -> bool {
+    let is_unbounded = |structure: &Structure| structure.most_entries().is_none() && *structure != Structure::List;
+    Structure::ALL.iter().filter(|structure| is_unbounded(structure)).any(|structure| structure.misses(keys).is_none())
 }
 
 /// `struct record_head` of runtime/table/table.h.

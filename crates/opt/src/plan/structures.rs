@@ -103,7 +103,7 @@ fn choose_by_lookups(model: &Model, mut plan: Plan, execution: Execution) -> Pla
     let is_empty = |table: TableId| inputs.occupancy.of(&program.tables[table]).is_empty();
     choose_tables(model, &mut plan, execution, |table| !is_empty(table));
     if program.tables.iter().any(|(id, _)| is_empty(id)) {
-        let to_come = Inputs { occupancy: inputs.occupancy.to_come(), ..inputs.clone() };
+        let to_come = Inputs { occupancy: inputs.occupancy.to_come(program), ..inputs.clone() };
         let traffic = Traffic::estimate(program, &to_come);
         choose_tables(&Model::new(program, &to_come, &traffic), &mut plan, execution, is_empty);
     }

@@ -26,7 +26,11 @@ node out: buffer { send 32w1 }
 
 /// The plan, and its predicted cycles per packet.
 fn planned(inputs: &Inputs) -> (Plan, f64) {
-    let mut program = parse_program(PROGRAM).unwrap_or_else(|errors| panic!("{errors:?}"));
+    planned_as(PROGRAM, inputs)
+}
+
+fn planned_as(text: &str, inputs: &Inputs) -> (Plan, f64) {
+    let mut program = parse_program(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let mut plan = Plan::default();
     opt::optimize(&mut program, &mut plan, inputs, &Selection::All, None);
     let traffic = Traffic::estimate(&program, inputs);
@@ -56,4 +60,53 @@ fn no_other_structure_makes_the_whole_plan_clearly_cheaper() {
             }
         }
     }
+}
+
+/// Neither entries nor a size is known: no prediction is for rules that are not there, and no list for rules that come.
+/// Tables that a structure without bounds can hold get one, since nothing bounds them.
+#[test]
+fn tables_without_entries_and_size_cost_nothing_and_have_room() {
+    let (plan, cycles) = planned(&Inputs::default());
+    let structure = |plan: &Plan| plan.tables[0].structure;
+    assert!(![Structure::List, Structure::Compare].contains(&structure(&plan)), "{plan:?}");
+    assert!(structure(&plan).most_entries().is_none_or(|most| most >= 4096), "{plan:?}");
+    let mut thousand = Inputs::default();
+    let content = Content { entries: 1024, records: 1024, masks: 16, is_known: true, ..Content::default() };
+    thousand.occupancy.tables.insert("rules".to_string(), content);
+    let (_, filled) = planned(&thousand);
+    assert!(filled > cycles + 20.0, "{cycles} where nothing is known, {filled} with a thousand rules");
+    let of_kind = |kinds: [&str; 2]| {
+        let [one, other] = kinds;
+        let text =
+            PROGRAM.replace("h.a: ternary", &format!("h.a: {one}")).replace("h.b: ternary", &format!("h.b: {other}"));
+        structure(&planned_as(&text, &Inputs::default()).0)
+    };
+    for kinds in [["exact", "exact"], ["exact", "lpm"]] {
+        assert_eq!(of_kind(kinds).most_entries(), None, "{kinds:?}");
+    }
+    let sized = PROGRAM.replace("  default keep()\n", "  default keep()\n  size 100000\n");
+    assert_eq!(structure(&planned_as(&sized, &Inputs::default()).0), Structure::List, "nothing else has as much room");
+}
+
+/// What a table without entries would cost with some is in the explanation, the table that counts most first.
+#[test]
+fn an_explanation_orders_assumptions_by_what_they_count() {
+    let text = PROGRAM.replace(
+        "parser parser",
+        "table marks {\n  key h.c: exact\n  action keep() {}\n  default keep()\n  size 16\n}\nparser parser",
+    );
+    let text = text.replace("-> out\n", "-> marks\nnode marks: apply marks -> out\n");
+    let mut program = parse_program(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let mut plan = Plan::default();
+    opt::optimize(&mut program, &mut plan, &Inputs::default(), &Selection::All, None);
+    let explained = opt::explain::explain((&program, None), &plan, &Inputs::default()).text();
+    let line = |word: &str| {
+        let found = explained.lines().position(|line| line.contains(word));
+        found.unwrap_or_else(|| panic!("no {word} in {explained}"))
+    };
+    let [rules, marks] = [line("rules has 0 entries"), line("marks has 9 to 16 entries")];
+    assert!(rules < marks, "{explained}");
+    let [rules, marks] = [rules, marks].map(|at| explained.lines().nth(at).expect("a line"));
+    assert!(rules.contains("assumed; +") && rules.contains(" with 1024;"), "{rules}");
+    assert!(marks.contains("declared; -") && marks.contains(" with 0;"), "{marks}");
 }
