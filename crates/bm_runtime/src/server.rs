@@ -53,7 +53,14 @@ impl Server {
     /// # Errors
     /// An address that is taken.
     pub fn start(address: SocketAddr, settings: Settings, target: Arc<dyn Target>) -> io::Result<Server> {
-        let listener = TcpListener::bind(address)?;
+        Server::start_at(TcpListener::bind(address)?, settings, target)
+    }
+
+    /// As [`Server::start`], for clients that may have connected to the listener before.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn start_at(listener: TcpListener, settings: Settings, target: Arc<dyn Target>) -> io::Result<Server> {
         let address = listener.local_addr()?;
         let (stop, connections) = (Arc::new(AtomicBool::new(false)), Arc::new(Connections::default()));
         let device = Arc::new(Device::new(target, settings, address.port()));

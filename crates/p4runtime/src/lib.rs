@@ -52,7 +52,7 @@ pub use election::only_device;
 pub use events::Events;
 pub use miss::Miss;
 pub use pipelines::Pipelines;
-pub use server::{Lost, Server};
+pub use server::{Listening, Lost, Server};
 pub use service::client::p4_runtime_client::P4RuntimeClient;
 pub use service::switch_client::switch_client::SwitchClient;
 pub use settings::{NoConfig, Settings, Timeouts, Tls};

@@ -40,6 +40,17 @@ pub struct Lost {
     pub connections: u64,
 }
 
+/// Addresses where clients can connect already. What they send waits until [`Server::start_at`] serves them.
+pub struct Listening(Vec<TcpListener>);
+
+impl Listening {
+    /// # Errors
+    /// An address that is taken.
+    pub fn at(addresses: &[SocketAddr]) -> io::Result<Listening> {
+        addresses.iter().map(TcpListener::bind).collect::<io::Result<_>>().map(Listening)
+    }
+}
+
 /// A running server. It stops when it is dropped.
 pub struct Server {
     device: Arc<Device>,
@@ -62,6 +73,20 @@ impl Server {
         target: Arc<dyn Target>,
         running: Option<(Arc<Program>, ForwardingPipelineConfig)>,
     ) -> io::Result<Server> {
+        let listening = Listening::at(&settings.addresses)?;
+        Server::start_at(listening, settings, target, running)
+    }
+
+    /// As [`Server::start`], for clients that may have connected before; `settings.addresses` is not read.
+    ///
+    /// # Errors
+    /// A socket that is taken, or certificates that are none.
+    pub fn start_at(
+        listening: Listening,
+        settings: Settings,
+        target: Arc<dyn Target>,
+        running: Option<(Arc<Program>, ForwardingPipelineConfig)>,
+    ) -> io::Result<Server> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(settings.threads.max(1))
             .thread_name("p4runtime")
@@ -75,8 +100,7 @@ impl Server {
         let serve = |listener| serve(&runtime, &grpc, &connections, listener, &stop);
         let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
         let mut addresses = Vec::new();
-        for address in &settings.addresses {
-            let listener = TcpListener::bind(address)?;
+        for listener in listening.0 {
             listener.set_nonblocking(true)?;
             addresses.push(listener.local_addr()?);
             let _inside = runtime.enter();

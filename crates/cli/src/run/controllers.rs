@@ -12,10 +12,10 @@ use driver::ports::Port;
 use driver::stdout::print_line;
 use gnmi::Interfaces;
 use native::{MissHandler, Replay};
-use p4runtime::{NoConfig, Pipelines, Server, Settings, Target, Tls};
+use p4runtime::{Listening, NoConfig, Pipelines, Server, Settings, Target, Tls};
 use runtime::open_files;
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,12 @@ pub struct Controllers {
     tls_ca: Option<PathBuf>,
 }
 
+/// Where controllers can connect already. Their calls wait until the switch serves them.
+pub struct Sockets {
+    p4runtime: Listening,
+    thrift: Option<TcpListener>,
+}
+
 /// Names of hosts are not resolved: which of their addresses the server should use would be a guess.
 fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:9559 or [::]:9559".to_string())
@@ -87,9 +93,20 @@ impl Controllers {
         self.miss_handler.as_ref().map(load).transpose()
     }
 
+    /// Listens, before a program is compiled: scripts start a switch, and connect once its port listens or a moment later.
+    pub fn listen(&self) -> Result<Sockets, Failure> {
+        let refused = |flag: &str, error: std::io::Error| Failure::environment(format!("{flag}: {error}"));
+        let p4runtime = Listening::at(&self.addresses).map_err(|error| refused("--p4runtime", error))?;
+        let bind = |address: SocketAddr| {
+            TcpListener::bind(address).map_err(|error| refused(&format!("--thrift: {address}"), error))
+        };
+        Ok(Sockets { p4runtime, thrift: self.thrift.map(bind).transpose()? })
+    }
+
     /// Starts the servers: P4Runtime with gNMI beside it, and Thrift. `built` is the pipeline that runs already.
     pub fn serve<L: Replay>(
         &self,
+        sockets: Sockets,
         switch: &Shared<L>,
         builder: Builder,
         built: Option<&Built>,
@@ -114,15 +131,16 @@ impl Controllers {
             ForwardingPipelineConfig { p4_device_config, ..controller::config_of(&built.program) }
         };
         let running = built.map(|built| (built.program.clone(), config_of(built)));
-        let server = Server::start(settings, target.clone(), running)
+        let server = Server::start_at(sockets.p4runtime, settings, target.clone(), running)
             .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))?;
-        let thrift = self.thrift.map(|address| self.serve_thrift(address, target, server.pipelines())).transpose()?;
+        let serve = |listener| self.serve_thrift(listener, target, server.pipelines());
+        let thrift = sockets.thrift.map(serve).transpose()?;
         Ok((server, thrift))
     }
 
     fn serve_thrift(
         &self,
-        address: SocketAddr,
+        listener: TcpListener,
         target: Arc<dyn Target>,
         pipelines: Pipelines,
     ) -> Result<bm_runtime::Server, Failure> {
@@ -132,8 +150,8 @@ impl Controllers {
             log: |sentence| eprintln!("note: Thrift: {sentence}"),
             ..bm_runtime::Settings::default()
         };
-        bm_runtime::Server::start(address, settings, target)
-            .map_err(|error| Failure::environment(format!("--thrift: {address}: {error}")))
+        bm_runtime::Server::start_at(listener, settings, target)
+            .map_err(|error| Failure::environment(format!("--thrift: {error}")))
     }
 
     /// A switch that serves Thrift is there for clients of BMv2.

@@ -19,7 +19,7 @@ mod summary;
 
 use account::PortAccount;
 use clap::Args;
-use controllers::Controllers;
+use controllers::{Controllers, Sockets};
 use driver::compile;
 use driver::entries::{self, Origin};
 use driver::failure::Failure;
@@ -194,15 +194,18 @@ pub fn run_as_bmv2(
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_ports(&arguments.ports)?;
     arguments.profile_out.as_deref().map_or(Ok(()), files::check_writable)?;
-    let built = match arguments.source.program.as_os_str() == NO_PROGRAM {
+    let loaded = match arguments.source.program.as_os_str() == NO_PROGRAM {
         true if !arguments.entries.is_empty() => {
             let message = "--entries are those of a program: name it, or let the controller write them";
             return Err(Failure::input(message));
         }
         true => None,
-        false => Some(build(arguments)?),
+        false => Some(load(arguments)?),
     };
-    let finished = switch(arguments, built.as_ref());
+    // A mistake in the program ends the switch before; the C compiler may take seconds, in which controllers wait.
+    let sockets = arguments.controllers.listen()?;
+    let built = loaded.map(|loaded| build(arguments, loaded)).transpose()?;
+    let finished = switch(arguments, built.as_ref(), sockets);
     if finished.is_err() {
         arguments.ports.iter().for_each(Port::abandon);
     }
@@ -216,13 +219,18 @@ impl Arguments {
     }
 }
 
-/// The program of the command line as native code.
-fn build(arguments: &Arguments) -> Result<Built, Failure> {
+/// The program of the command line, without mistakes.
+fn load(arguments: &Arguments) -> Result<frontend::Loaded, Failure> {
     let loaded = frontend::load(&arguments.source)?;
     let named = |why: String| Failure::input(format!("{}: {why}", arguments.source.program.display()));
     loaded.program.runnable().map_err(named)?;
+    port_numbers(arguments).check(&loaded.program).map_err(Failure::input)?;
+    Ok(loaded)
+}
+
+/// The program as native code.
+fn build(arguments: &Arguments, loaded: frontend::Loaded) -> Result<Built, Failure> {
     let builder = builder(arguments, None, port_numbers(arguments));
-    builder.ports.check(&loaded.program).map_err(Failure::input)?;
     pushed::build_loaded(&builder, loaded, |plan| {
         if arguments.profile_out.is_some() {
             inputs::counting(plan);
@@ -256,9 +264,9 @@ fn builder(arguments: &Arguments, built: Option<&Built>, ports: PortNumbers) -> 
     }
 }
 
-fn switch(arguments: &Arguments, built: Option<&Built>) -> Result<(), Failure> {
+fn switch(arguments: &Arguments, built: Option<&Built>, sockets: Sockets) -> Result<(), Failure> {
     interrupt::catch();
-    let mut running = begin(arguments, built)?;
+    let mut running = begin(arguments, built, sockets)?;
     let stopped = carry::carry(arguments, &mut running);
     let counts = |port: &Port| Some((port.number, running.dpdk.counts(port.number)?));
     running.final_counts = running.ports.iter().filter_map(counts).collect();
@@ -311,7 +319,7 @@ fn open_later(control: requests::ControlThread, (seconds, ports): (u64, Vec<Port
 }
 
 /// DPDK started, ports open, entries loaded; no packet has moved yet.
-fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failure> {
+fn begin(arguments: &Arguments, built: Option<&Built>, sockets: Sockets) -> Result<Running, Failure> {
     let (claims, warnings) = claim_interfaces(&arguments.ports);
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let dpdk_failed = |error: runtime::DpdkError| Failure::environment(error);
@@ -344,7 +352,8 @@ fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failur
     let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));
     let numbers = port_numbers(arguments);
     let builder = builder(arguments, built, numbers.clone());
-    let (server, thrift) = arguments.controllers.serve(&switch, builder, built, control, interfaces.clone())?;
+    let (server, thrift) =
+        arguments.controllers.serve(sockets, &switch, builder, built, control, interfaces.clone())?;
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),
         server,

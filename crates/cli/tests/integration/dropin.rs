@@ -3,10 +3,11 @@
 use crate::command::{bacus, has_dpdk, path, said, scratch};
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Longer than anything here takes.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -29,6 +30,11 @@ impl Switch {
         let log = std::fs::File::create(folder.join("log")).unwrap();
         let mut command = named("simple_switch");
         command.current_dir(folder).args(arguments).stdout(log.try_clone().unwrap()).stderr(log);
+        Switch::run(command, port, folder)
+    }
+
+    /// Runs a command that writes to `log`, until its port listens.
+    fn run(mut command: Command, port: u16, folder: &Path) -> Switch {
         let mut switch = Switch(command.spawn().unwrap());
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -100,6 +106,43 @@ fn a_compiled_program_runs_and_is_controlled() {
     let log = std::fs::read_to_string(folder.join("log")).unwrap();
     assert!(log.contains("note: --nanolog: there is no event logger\n"), "{log}");
     assert!(log.contains("Thrift server was started\n"), "{log}");
+}
+
+/// A C compiler that does not begin before the file `begin` is there.
+const WAITING_COMPILER: &str = "\
+#!/bin/sh
+case \"$*\" in *--version*) ;; *) until [ -e begin ]; do sleep 0.02; done ;; esac
+exec gcc \"$@\"
+";
+
+#[test]
+fn clients_may_connect_while_the_program_is_compiled() {
+    if !has_dpdk() {
+        return;
+    }
+    let folder = scratch("dropin-early");
+    // No pipeline in the cache is of this program.
+    let number = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() & 0xffff_ffff_ffff;
+    let source = std::fs::read_to_string(path("apps/l2fwd/l2fwd.p4")).unwrap();
+    let table = "        const default_action = drop();";
+    assert!(source.contains(table));
+    let entry = format!("        const entries = {{ {number} : forward(7); }}\n{table}");
+    std::fs::write(folder.join("l2fwd.p4"), source.replacen(table, &entry, 1)).unwrap();
+    std::fs::write(folder.join("cc"), WAITING_COMPILER).unwrap();
+    std::fs::set_permissions(folder.join("cc"), std::fs::Permissions::from_mode(0o755)).unwrap();
+
+    let (port, address) = (port(), |port: u16| format!("127.0.0.1:{port}"));
+    let flags = ["run", "l2fwd.p4", "--cc", "./cc", "--thrift", &address(port), "--p4runtime", "127.0.0.1:0"];
+    let log = std::fs::File::create(folder.join("log")).unwrap();
+    let mut command = bacus();
+    command.current_dir(&folder).args(flags).stdout(log.try_clone().unwrap()).stderr(log);
+    let switch = Switch::run(command, port, &folder);
+    // It listens, and its compiler has not begun.
+    let client = std::thread::spawn(move || said(&cli(port, "table_num_entries dmac\n")));
+    std::fs::write(folder.join("begin"), "").unwrap();
+    let printed = client.join().unwrap();
+    assert!(printed.contains("RuntimeCmd: 1\n"), "the first call is answered, once the program runs: {printed}");
+    assert_eq!(switch.end(), Some(0));
 }
 
 #[test]
