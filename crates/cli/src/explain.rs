@@ -13,7 +13,7 @@ use driver::stdout::{print, print_line};
 use measure::calibrate;
 use measure::program::Measuring;
 use opt::Inputs;
-use opt::explain::Measured;
+use opt::explain::{Measured, Unspecialised};
 use opt::inputs::Machine;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ Examples:
 --measure runs the program on an in-memory port:
   packets  of --packets, else of the STF file beside the program (router.stf)
   entries  of --entries, else of entries.stf beside the program
-  traffic  of --profile, else as counted in this run
+  traffic  of --profile, else as counted in this run; of a specialised program always as counted
   machine  of --machine or a machine file, else calibrated first (some seconds), into the cache
 On a terminal, --html writes PROGRAM.html into the current directory.";
 
@@ -81,14 +81,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     passes.descriptor = Some(descriptor.plan());
     let loaded = frontend::load(&arguments.source)?;
     let burst = PortBurst::of(arguments.burst, passes.read_plans()?, &loaded, &mut passes);
-    let measured = if arguments.measure { Some(measure(arguments, &mut passes)?) } else { None };
+    let mut passes_before = Passes { is_specialised: false, ..passes.clone() };
+    let measured = match arguments.measure {
+        true => Some(measure(arguments, &mut passes, &mut passes_before)?),
+        false => None,
+    };
     let mut before = loaded.program.clone();
+    let given_before = inputs::gather(&before, &passes_before)?;
     let (program, mut plan) = frontend::optimize(loaded, &passes, None)?;
     plan.burst = burst.of_plan(&plan);
     let given = inputs::gather(&program, &passes)?;
     let unspecialised = opt::Selection::Only(vec!["constants".to_string(), "dead".to_string()]);
-    opt::optimize(&mut before, &mut hlir::Plan::default(), &given, &unspecialised, None);
-    let mut explained = opt::explain::explain((&program, Some(&before)), &plan, &given);
+    opt::optimize(&mut before, &mut hlir::Plan::default(), &given_before, &unspecialised, None);
+    let before = Unspecialised { program: &before, inputs: &given_before };
+    let mut explained = opt::explain::explain((&program, Some(before)), &plan, &given);
     explained.notes.push(machine_note(&passes, &given));
     let beside = if descriptor == DescriptorKind::Own { "; `bacus run` has mbufs" } else { ", as `bacus run` does" };
     let of_descriptor = hlir::text::written_descriptor(plan.descriptor);
@@ -103,8 +109,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// What the program costs with the packets and entries at hand; `passes` have the machine and the paths of packets.
-fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failure> {
+/// What the program costs with the packets and entries at hand. From then on, `passes` have the machine and the paths of
+/// packets, and so have those of the program without specialisation, `before`: its nodes are others.
+fn measure(arguments: &Arguments, passes: &mut Passes, before: &mut Passes) -> Result<Measured, Failure> {
     if passes.machine.is_none() {
         passes.machine = Some(calibrate::at_hand(arguments.native.cc.as_deref())?);
     }
@@ -121,6 +128,14 @@ fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failu
         )));
     }
     let measuring = Measuring::new(&arguments.source, &arguments.native, &packets)?;
+    *before = Passes { is_specialised: false, ..passes.clone() };
+    if passes.is_specialised {
+        // A profile of a file is of the program as written.
+        passes.profile = None;
+        if before.profile.is_none() {
+            before.counted = Some(measuring.profile(before)?);
+        }
+    }
     if passes.profile.is_none() {
         passes.counted = Some(measuring.profile(passes)?);
     }

@@ -26,7 +26,7 @@ pub struct Plan {
     pub queues: Vec<Queue>,
     pub instrument: Instrument,
     /// Facts that the decisions rely on.
-    pub assumptions: Vec<Assumption>,
+    pub expectations: Vec<Expectation>,
 }
 
 /// The packet descriptor.
@@ -192,10 +192,10 @@ pub struct Queue {
     pub reason: Option<Reason>,
 }
 
-/// A fact that the decisions of a plan rely on for speed: unlike what a program takes for granted ([`crate::facts`]), it may
-/// turn out false. Then packets are treated in the same way, but another plan may take fewer cycles.
+/// What the decisions of a plan expect of tables and traffic. Unlike an assumption of a program ([`crate::facts`]), it may
+/// turn out false: then packets are treated in the same way, but another plan may take fewer cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Assumption {
+pub enum Expectation {
     /// The size class of a table: the number of its entries is in this range, both ends included.
     Entries { table: String, least: u64, most: u64 },
     /// At least this share of the lookups in a table that a stage makes hit, in tenths of a percent.
@@ -271,7 +271,7 @@ impl Plan {
 
     /// The same decisions without reasons, and without what they rely on.
     pub fn without_reasons(mut self) -> Plan {
-        self.assumptions.clear();
+        self.expectations.clear();
         self.hot_path.iter_mut().for_each(|path| path.reason = None);
         for stage in &mut self.loops {
             stage.reason = None;

@@ -16,7 +16,7 @@ use hlir::plan::JoinChoice;
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
 use plan::{
-    Planner, assumptions, batches, constraints, descriptor, groups, hot_path, joint, prefetch, structures, vector,
+    Planner, batches, constraints, descriptor, expectations, groups, hot_path, joint, prefetch, structures, vector,
 };
 use rewrite::{constants, dead, join, specialise};
 use std::borrow::Cow;
@@ -52,7 +52,7 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "groups",     about: "choose the packets per group of a stage",            run: Run::Plan(groups::choose) },
     Pass { name: "vector",     about: "run the first stage as vector code",                 run: Run::Plan(vector::choose) },
     Pass { name: "prefetch",   about: "place prefetches to hide the latency of lookups",    run: Run::Plan(prefetch::place) },
-    Pass { name: "assumptions", about: "record the facts that the plan relies on",          run: Run::Plan(assumptions::record) },
+    Pass { name: "expectations", about: "record what the plan expects of tables and traffic",run: Run::Plan(expectations::record) },
 ];
 
 /// The passes to run.

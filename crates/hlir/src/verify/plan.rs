@@ -3,7 +3,7 @@
 //! Whether batching preserves behaviour is checked in `batching`.
 
 use super::{PlanVerifier, Site, Verifier};
-use crate::plan::{Access, Assumption, Loop, Placement, Prefetch, StageLookup, Structure, TablePlan};
+use crate::plan::{Access, Expectation, Loop, Placement, Prefetch, StageLookup, Structure, TablePlan};
 use crate::{MatchKind, NodeId, Plan, Table, Type};
 use std::collections::{HashMap, HashSet};
 
@@ -52,8 +52,8 @@ impl<'p> Verifier<'p> {
         }
         self.shares(plan);
         self.join_choices(plan);
-        for (index, assumption) in plan.assumptions.iter().enumerate() {
-            self.expectation(Site::Expectation(index as u32), assumption, known);
+        for (index, expectation) in plan.expectations.iter().enumerate() {
+            self.expectation(Site::Expectation(index as u32), expectation, known);
         }
     }
 
@@ -107,17 +107,17 @@ impl<'p> Verifier<'p> {
         }
     }
 
-    fn expectation(&mut self, site: Site, assumption: &Assumption, known: &PlanVerifier) {
-        let (table, tenths) = match assumption {
-            Assumption::Entries { table, least, most } => {
+    fn expectation(&mut self, site: Site, expectation: &Expectation, known: &PlanVerifier) {
+        let (table, tenths) = match expectation {
+            Expectation::Entries { table, least, most } => {
                 if least > most {
                     self.error(site, format!("from {least} to {most} entries: expected the smaller number first"));
                 }
                 (Some(table), 0)
             }
-            Assumption::Hits { table, tenths } => (Some(table), *tenths),
-            Assumption::OnPath { tenths } => (None, *tenths),
-            Assumption::Pages { .. } => (None, 0),
+            Expectation::Hits { table, tenths } => (Some(table), *tenths),
+            Expectation::OnPath { tenths } => (None, *tenths),
+            Expectation::Pages { .. } => (None, 0),
         };
         if let Some(table) = table.filter(|table| !known.tables.contains_key(table.as_str())) {
             self.error(site, format!("the program has no table `{table}`"));

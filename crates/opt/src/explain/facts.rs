@@ -7,16 +7,23 @@ use hlir::facts::{Assumption, Fact};
 use hlir::plan::{Alternative, Choice, Reason};
 use hlir::{NodeKind, Plan, Program, TableId};
 
+/// A program without specialisation, and what is known of its traffic: a profile names nodes that only it has.
+#[derive(Clone, Copy)]
+pub struct Unspecialised<'a> {
+    pub program: &'a Program,
+    pub inputs: &'a Inputs,
+}
+
 /// What was decided about, what was chosen, and the cycles.
 type Row = (String, String, Option<Reason>);
 
-/// A row for each table with facts, and one for all of them. `before` is the program without specialisation.
-pub fn decisions(program: &Program, before: Option<&Program>, inputs: &Inputs) -> Vec<Row> {
+/// A row for each table with facts, and one for all of them.
+pub fn decisions(program: &Program, before: Option<Unspecialised>, inputs: &Inputs) -> Vec<Row> {
     let mut decisions = Vec::new();
     if program.assumptions.is_empty() {
         return decisions;
     }
-    let costs = before.map(|before| [program, before].map(|program| Costs::of(program, inputs)));
+    let costs = before.map(|before| [Costs::of(program, inputs), Costs::of(before.program, before.inputs)]);
     for (id, table) in program.tables.iter() {
         let facts = program.assumptions.iter().filter(|one| one.table == id);
         let facts: Vec<String> = facts.map(|one| described(program, one)).collect();
@@ -30,7 +37,8 @@ pub fn decisions(program: &Program, before: Option<&Program>, inputs: &Inputs) -
     if let Some((before, [after, unspecialised])) = before.zip(costs) {
         let lookups = |program: &Program| count(program, |kind| matches!(kind, NodeKind::Apply { .. }));
         let branches = |program: &Program| count(program, |kind| matches!(kind, NodeKind::Branch { .. }));
-        let (lookups, branches) = ([lookups(program), lookups(before)], [branches(program), branches(before)]);
+        let both = [program, before.program];
+        let (lookups, branches) = (both.map(lookups), both.map(branches));
         let chosen = format!(
             "{} of {} lookups and {} of {} branches are left; plain program",
             lookups[0], lookups[1], branches[0], branches[1]

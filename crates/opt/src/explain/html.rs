@@ -51,12 +51,13 @@ pub fn html(explained: &Explanation) -> String {
     explained.decisions.iter().for_each(|decision| decision_row(&mut page, decision));
     page.push_str("</table>");
     page.push_str(
-        "<h2>Assumptions</h2><table><tr><th>fact</th><th>from</th><th>with other entries</th><th>false by</th></tr>\n",
+        "<h2>Expectations</h2><table><tr><th>expected</th><th>from</th><th>with other entries</th><th>false by</th></tr>\n",
     );
-    for relied in &explained.assumptions {
-        let [fact, origin, broken_by] = [relied.fact.as_str(), relied.origin, relied.broken_by.as_str()].map(escaped);
+    for expected in &explained.expectations {
+        let [fact, origin, broken_by] =
+            [expected.what.as_str(), expected.origin, expected.broken_by.as_str()].map(escaped);
         let other =
-            relied.other.map(|other| format!("{:+.1} with {}", other.cycles, other.entries)).unwrap_or_default();
+            expected.other.map(|other| format!("{:+.1} with {}", other.cycles, other.entries)).unwrap_or_default();
         let _ = writeln!(page, "<tr><td>{fact}</td><td>{origin}</td><td>{other}</td><td>{broken_by}</td></tr>");
     }
     page.push_str("</table></body></html>\n");

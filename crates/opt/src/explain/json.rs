@@ -1,16 +1,16 @@
 //! An explanation as JSON.
 
-use super::{Decision, Explanation, NodeRow, Relied, Total};
+use super::{Decision, Expected, Explanation, NodeRow, Total};
 use hlir::text::written_choice;
 
 pub fn json(explained: &Explanation) -> String {
     let decisions: Vec<String> = explained.decisions.iter().map(decision).collect();
     let nodes: Vec<String> = explained.nodes.iter().map(node).collect();
-    let assumptions: Vec<String> = explained.assumptions.iter().map(relied).collect();
+    let expectations: Vec<String> = explained.expectations.iter().map(expected).collect();
     let notes: Vec<String> = explained.notes.iter().map(|note| string(note)).collect();
     format!(
         "{{\n\"program\": {}, \"machine\": {}, \"traffic\": {},\n\"cycles\": {}, \"plain\": {}, \"floor\": {}, \"staging\": {}, \
-         \"latency_ns\": {:.1}, \"notes\": [{}],\n\"decisions\": [\n{}\n],\n\"assumptions\": [\n{}\n],\n\"nodes\": [\n{}\n],\n\"plan\": {}\n}}\n",
+         \"latency_ns\": {:.1}, \"notes\": [{}],\n\"decisions\": [\n{}\n],\n\"expectations\": [\n{}\n],\n\"nodes\": [\n{}\n],\n\"plan\": {}\n}}\n",
         string(&explained.program),
         string(&explained.machine),
         string(explained.traffic),
@@ -21,18 +21,18 @@ pub fn json(explained: &Explanation) -> String {
         explained.latency_ns,
         notes.join(", "),
         decisions.join(",\n"),
-        assumptions.join(",\n"),
+        expectations.join(",\n"),
         nodes.join(",\n"),
         string(&explained.plan),
     )
 }
 
-fn relied(relied: &Relied) -> String {
-    let (fact, broken_by) = (string(&relied.fact), string(&relied.broken_by));
+fn expected(expected: &Expected) -> String {
+    let (fact, broken_by) = (string(&expected.what), string(&expected.broken_by));
     let other =
-        relied.other.map(|other| format!("{{\"entries\": {}, \"cycles\": {:.1}}}", other.entries, other.cycles));
-    let (origin, other) = (string(relied.origin), other.unwrap_or_else(|| "null".to_string()));
-    format!("  {{\"fact\": {fact}, \"origin\": {origin}, \"with\": {other}, \"false_by\": {broken_by}}}")
+        expected.other.map(|other| format!("{{\"entries\": {}, \"cycles\": {:.1}}}", other.entries, other.cycles));
+    let (origin, other) = (string(expected.origin), other.unwrap_or_else(|| "null".to_string()));
+    format!("  {{\"expected\": {fact}, \"origin\": {origin}, \"with\": {other}, \"false_by\": {broken_by}}}")
 }
 
 fn total(total: &Total) -> String {

@@ -3,8 +3,8 @@
 //!
 //! The plan and the model have all of it; this puts it side by side, as text, JSON or HTML.
 
-mod assumptions;
 mod draw;
+mod expectations;
 mod facts;
 mod html;
 mod joins;
@@ -17,7 +17,8 @@ use crate::analyze::Traffic;
 use crate::model::{Model, NodeCost};
 use crate::plan::batches::BURSTS;
 use crate::plan::with_planner;
-pub use assumptions::{Other, Relied};
+pub use expectations::{Expected, Other};
+pub use facts::Unspecialised;
 use hlir::plan::{Access, Choice, JointTables, Placement, Reason};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
@@ -104,14 +105,14 @@ pub struct Explanation {
     /// The origin of the numbers, in sentences.
     pub notes: Vec<String>,
     pub decisions: Vec<Decision>,
-    pub assumptions: Vec<Relied>,
+    pub expectations: Vec<Expected>,
     pub nodes: Vec<NodeRow>,
     /// The plan as in a plan file.
     pub plan: String,
 }
 
-/// Explains a plan for a program. `before` is the program without specialisation, if it was specialised.
-pub fn explain((program, before): (&Program, Option<&Program>), plan: &Plan, inputs: &Inputs) -> Explanation {
+/// Explains a plan for a program. `before` is what it was made of, if it was specialised.
+pub fn explain((program, before): (&Program, Option<Unspecialised>), plan: &Plan, inputs: &Inputs) -> Explanation {
     let inputs = &crate::rewrite::join::with_joint_contents(program, inputs);
     let traffic = Traffic::estimate(program, inputs);
     let model = Model::new(program, inputs, &traffic);
@@ -132,7 +133,7 @@ pub fn explain((program, before): (&Program, Option<&Program>), plan: &Plan, inp
         plain: total(model.predict(&plain).cycles()),
         notes: Vec::new(),
         decisions: specialised.map(decision).chain(decisions(program, plan, inputs)).collect(),
-        assumptions: assumptions::relied(program, plan, inputs, &traffic),
+        expectations: expectations::expected(program, plan, inputs, &traffic),
         plan: hlir::text::print_plan(plan),
         nodes: traffic
             .order()

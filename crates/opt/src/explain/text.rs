@@ -27,21 +27,21 @@ pub fn text(explained: &Explanation) -> String {
         }
         text.push('\n');
     }
-    text.push_str(&assumptions(explained));
+    text.push_str(&expectations(explained));
     text.push_str(&nodes(explained));
     text
 }
 
-fn assumptions(explained: &Explanation) -> String {
-    if explained.assumptions.is_empty() {
+fn expectations(explained: &Explanation) -> String {
+    if explained.expectations.is_empty() {
         return String::new();
     }
-    let mut text = String::from("\nassumptions of the plan, and what makes each false\n");
-    let wide = explained.assumptions.iter().map(|relied| relied.fact.chars().count()).max().unwrap_or(0);
-    for relied in &explained.assumptions {
-        let other = relied.other.map(|other| format!("; {:+.1} with {}", other.cycles, other.entries));
-        let (fact, origin, other) = (&relied.fact, relied.origin, other.unwrap_or_default());
-        let _ = writeln!(text, "  {fact:wide$}  {origin}{other}; false by {}", relied.broken_by);
+    let mut text = String::from("\nexpectations of the plan, and what makes each false\n");
+    let wide = explained.expectations.iter().map(|expected| expected.what.chars().count()).max().unwrap_or(0);
+    for expected in &explained.expectations {
+        let other = expected.other.map(|other| format!("; {:+.1} with {}", other.cycles, other.entries));
+        let (fact, origin, other) = (&expected.what, expected.origin, other.unwrap_or_default());
+        let _ = writeln!(text, "  {fact:wide$}  {origin}{other}; false by {}", expected.broken_by);
     }
     text
 }

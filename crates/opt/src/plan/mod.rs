@@ -3,10 +3,10 @@
 //!
 //! No planner decides legality: a plan that the verifier rejects is no alternative.
 
-pub mod assumptions;
 pub mod batches;
 pub mod constraints;
 pub mod descriptor;
+pub mod expectations;
 pub mod groups;
 pub mod hot_path;
 pub mod joint;

@@ -1,9 +1,11 @@
 //! The structure that a table gets, against those that could be pinned in its place.
 
+use hlir::facts::{Assumption, Fact};
 use hlir::plan::{Plan, Structure, TablePlan};
 use hlir::text::parse_program;
 use opt::analyze::Traffic;
-use opt::inputs::Content;
+use opt::explain::Unspecialised;
+use opt::inputs::{Content, Profile};
 use opt::model::Model;
 use opt::{Inputs, Selection};
 
@@ -17,7 +19,7 @@ table rules {
   action keep() {}
   default keep()
 }
-parser parser { start start, accept rules, reject rules, error error }
+parser parser { start start, accept rules, reject out, error error }
 entry start
 node start: state of parser { extract h } -> rules
 node rules: apply rules -> out
@@ -90,7 +92,7 @@ fn tables_without_entries_and_size_cost_nothing_and_have_room() {
 
 /// What a table without entries would cost with some is in the explanation, the table that counts most first.
 #[test]
-fn an_explanation_orders_assumptions_by_what_they_count() {
+fn an_explanation_orders_expectations_by_what_they_count() {
     let text = PROGRAM.replace(
         "parser parser",
         "table marks {\n  key h.c: exact\n  action keep() {}\n  default keep()\n  size 16\n}\nparser parser",
@@ -109,4 +111,30 @@ fn an_explanation_orders_assumptions_by_what_they_count() {
     let [rules, marks] = [rules, marks].map(|at| explained.lines().nth(at).expect("a line"));
     assert!(rules.contains("assumed; +") && rules.contains(" with 1024;"), "{rules}");
     assert!(marks.contains("declared; -") && marks.contains(" with 0;"), "{marks}");
+}
+
+/// Nodes of a specialised program are not those of the program that it was made of, so each has its own profile.
+#[test]
+fn costs_without_specialisation_are_for_that_programs_traffic() {
+    let before = parse_program(PROGRAM).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let mut program = before.clone();
+    let (rules, table) = program.tables.iter().next().expect("a table");
+    let facts = [Fact::Empty, Fact::Default(table.default.clone())];
+    let inputs = Inputs {
+        facts: facts.into_iter().map(|fact| Assumption { table: rules, fact }).collect(),
+        ..Inputs::default()
+    };
+    let mut plan = Plan::default();
+    opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+    let cost = |rejected: u64| {
+        let mut profile = Profile::default();
+        profile.add("start", "rules", 1000 - rejected);
+        profile.add("start", "out", rejected);
+        let inputs_before = Inputs { profile: Some(profile), ..Inputs::default() };
+        let before = Unspecialised { program: &before, inputs: &inputs_before };
+        let explained = opt::explain::explain((&program, Some(before)), &plan, &inputs);
+        let facts = explained.decisions.iter().find(|decision| decision.what == "facts of rules").expect("a row");
+        facts.reason.as_ref().expect("a reason").alternatives[0].cost
+    };
+    assert!(cost(0) > 0 && cost(990) * 10 < cost(0), "{} {}", cost(0), cost(990));
 }

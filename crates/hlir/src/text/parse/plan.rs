@@ -4,8 +4,8 @@ use super::Reader;
 use super::cursor::Read;
 use crate::Plan;
 use crate::plan::{
-    Access, Alternative, Assumption, Choice, HotPath, JoinChoice, JoinKind, JointTables, Loop, Prefetch, Queue, Reason,
-    StageLookup, TablePlan,
+    Access, Alternative, Choice, Expectation, HotPath, JoinChoice, JoinKind, JointTables, Loop, Prefetch, Queue,
+    Reason, StageLookup, TablePlan,
 };
 use crate::text::choice::choice;
 use crate::text::lex::TokenKind;
@@ -79,9 +79,9 @@ impl Reader {
                 plan.queues.push(queue);
             }
             "expect" => {
-                let assumption = self.expectation()?;
-                self.places.set(Site::Expectation(plan.assumptions.len() as u32), self.head_since(start));
-                plan.assumptions.push(assumption);
+                let expectation = self.expectation()?;
+                self.places.set(Site::Expectation(plan.expectations.len() as u32), self.head_since(start));
+                plan.expectations.push(expectation);
             }
             _ => {
                 self.instrument(plan)?;
@@ -217,27 +217,27 @@ impl Reader {
     }
 
     /// What follows `expect`.
-    fn expectation(&mut self) -> Read<Assumption> {
+    fn expectation(&mut self) -> Read<Expectation> {
         if self.eat_word("pages") {
-            return Ok(Assumption::Pages { bytes: self.number("a number of bytes")? });
+            return Ok(Expectation::Pages { bytes: self.number("a number of bytes")? });
         }
         if self.eat_word("hot_path") {
             self.expect_word("share")?;
-            return Ok(Assumption::OnPath { tenths: self.tenths()? });
+            return Ok(Expectation::OnPath { tenths: self.tenths()? });
         }
         if !self.eat_word("table") {
             return Err(self.fail("`table`, `hot_path` or `pages`"));
         }
         let table = self.name("a table")?;
         if self.eat_word("hits") {
-            return Ok(Assumption::Hits { table, tenths: self.tenths()? });
+            return Ok(Expectation::Hits { table, tenths: self.tenths()? });
         }
         if !self.eat_word("entries") {
             return Err(self.fail("`entries` or `hits`"));
         }
         let least = self.number("a number of entries")?;
         self.expect_word("to")?;
-        Ok(Assumption::Entries { table, least, most: self.number("a number of entries")? })
+        Ok(Expectation::Entries { table, least, most: self.number("a number of entries")? })
     }
 
     fn instrument(&mut self, plan: &mut Plan) -> Read<()> {

@@ -2,7 +2,7 @@
 
 use super::lines::{Lines, in_braces};
 use crate::Plan;
-use crate::plan::{Access, Alternative, Assumption, Descriptor, HotPath, JoinKind, Prefetch, Reason, StageLookup};
+use crate::plan::{Access, Alternative, Descriptor, Expectation, HotPath, JoinKind, Prefetch, Reason, StageLookup};
 use crate::text::words::{DESCRIPTORS, HINTS, STRUCTURES, word_of, written};
 use crate::text::{written_choice, written_placement};
 
@@ -45,7 +45,7 @@ pub(super) fn print(plan: &Plan) -> String {
             let (node, reason) = (written(&queue.node), because(&queue.reason));
             lines.add(format!("queue {node}: capacity {} timeout {}{reason}", queue.capacity, queue.timeout));
         }
-        plan.assumptions.iter().for_each(|assumption| lines.add(format!("expect {}", expected(assumption))));
+        plan.expectations.iter().for_each(|expectation| lines.add(format!("expect {}", expected(expectation))));
         if plan.instrument.edges {
             lines.add("instrument edges");
         }
@@ -87,13 +87,13 @@ fn prefetch(request: &Prefetch) -> String {
     format!("prefetch {access} ahead {distance} {how} {placement} to {hint}{reason}")
 }
 
-fn expected(assumption: &Assumption) -> String {
+fn expected(expectation: &Expectation) -> String {
     let percent = |tenths: &u64| format!("{}.{}", tenths / 10, tenths % 10);
-    match assumption {
-        Assumption::Entries { table, least, most } => format!("table {} entries {least} to {most}", written(table)),
-        Assumption::Hits { table, tenths } => format!("table {} hits {}", written(table), percent(tenths)),
-        Assumption::OnPath { tenths } => format!("hot_path share {}", percent(tenths)),
-        Assumption::Pages { bytes } => format!("pages {bytes}"),
+    match expectation {
+        Expectation::Entries { table, least, most } => format!("table {} entries {least} to {most}", written(table)),
+        Expectation::Hits { table, tenths } => format!("table {} hits {}", written(table), percent(tenths)),
+        Expectation::OnPath { tenths } => format!("hot_path share {}", percent(tenths)),
+        Expectation::Pages { bytes } => format!("pages {bytes}"),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
-    Access, Alternative, Assumption, Choice, Descriptor, Hint, HotPath, Instrument, JoinChoice, JoinKind, JointTables,
+    Access, Alternative, Choice, Descriptor, Expectation, Hint, HotPath, Instrument, JoinChoice, JoinKind, JointTables,
     Loop, Placement, Prefetch, Queue, Reason, StageLookup, Structure, TablePlan,
 };
 use std::collections::BTreeMap;
@@ -42,13 +42,13 @@ impl Generator<'_> {
                 Queue { node, capacity, timeout, reason: it.cost() }
             }),
             instrument: Instrument { edges: self.once_in(2) },
-            assumptions: self.several(2, |it| {
+            expectations: self.several(2, |it| {
                 let (table, least, most) = (it.name(), u64::from(it.number()), u64::from(it.number()));
                 it.pick(&[
-                    Assumption::Entries { table: table.clone(), least, most },
-                    Assumption::Hits { table, tenths: least },
-                    Assumption::OnPath { tenths: least },
-                    Assumption::Pages { bytes: most },
+                    Expectation::Entries { table: table.clone(), least, most },
+                    Expectation::Hits { table, tenths: least },
+                    Expectation::OnPath { tenths: least },
+                    Expectation::Pages { bytes: most },
                 ])
             }),
         }

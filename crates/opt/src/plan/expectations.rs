@@ -1,11 +1,11 @@
-//! Records the facts that a plan relies on: what tables hold, how packets divide, the size of pages.
+//! Records what a plan expects: what tables hold, how packets divide, the size of pages.
 //!
-//! They come from inputs: counted entries, a profile, the machine file; or they are assumed. A fact that turns out false
-//! makes no packet wrong, but another plan may be faster.
+//! It comes from inputs: counted entries, a profile, the machine file; or it is assumed. An expectation that turns out
+//! false makes no packet wrong, but another plan may be faster.
 
 use super::Planner;
 use hlir::Plan;
-use hlir::plan::Assumption;
+use hlir::plan::Expectation;
 use std::collections::BTreeSet;
 
 pub fn record(planner: &Planner, plan: &mut Plan) {
@@ -17,22 +17,22 @@ pub fn record(planner: &Planner, plan: &mut Plan) {
     let size_class = |lookup: &crate::model::lookups::Lookup| {
         let table = &program.tables[lookup.table];
         let (least, most) = size_class(inputs.occupancy.of(table).entries);
-        Assumption::Entries { table: table.name.clone(), least, most }
+        Expectation::Entries { table: table.name.clone(), least, most }
     };
-    plan.assumptions = tables.map(size_class).collect();
-    plan.assumptions.extend((!lookups.is_empty()).then_some(Assumption::Pages { bytes: inputs.machine.page_bytes }));
+    plan.expectations = tables.map(size_class).collect();
+    plan.expectations.extend((!lookups.is_empty()).then_some(Expectation::Pages { bytes: inputs.machine.page_bytes }));
     if plan.loops.is_empty() {
         return;
     }
     let Some(path) = model.path(plan) else { return };
-    plan.assumptions.push(Assumption::OnPath { tenths: tenths_of_percent(model.share_in_stages(plan)) });
+    plan.expectations.push(Expectation::OnPath { tenths: tenths_of_percent(model.share_in_stages(plan)) });
     let mut seen = BTreeSet::new();
     for place in path.names.stages(plan).into_iter().flat_map(|stage| stage.looked_up) {
         let Some(table) = hlir::hot_path::table_of(program, path[place]) else { continue };
         let Some(outcomes) = model.traffic.lookup(path[place]) else { continue };
         if seen.insert(table.into_raw()) {
             let table = program.tables[table].name.clone();
-            plan.assumptions.push(Assumption::Hits { table, tenths: tenths_of_percent(outcomes.hit) });
+            plan.expectations.push(Expectation::Hits { table, tenths: tenths_of_percent(outcomes.hit) });
         }
     }
 }
