@@ -1,4 +1,5 @@
-//! BMv2's JSON, which `p4c-bm2-ss` writes and `simple_switch` runs, as a second language of programs: it is lowered to HLIR.
+//! BMv2's JSON, which `p4c-bm2-ss` writes and `simple_switch` runs, as a second language of programs: it is lowered to HLIR,
+//! and written from HLIR ([`write`]).
 //!
 //! What is read and what is refused: docs/bmv2_json.md. The format is that of behavioral-model's `docs/JSON_format.md` and
 //! `src/bm_sim/P4Objects.cpp`. A mistake names its place in the JSON: `pipelines[0].tables[3].key[0]`.
@@ -27,9 +28,11 @@ mod select;
 mod stateful;
 mod storage;
 mod tables;
+mod write;
 
 use hlir::diagnostic::Diagnostic;
 use hlir::{Interface, Program};
+pub use write::{Unsayable, write};
 
 /// Whether a text is JSON, and so not P4 or HLIR.
 pub fn is_json(text: &str) -> bool {

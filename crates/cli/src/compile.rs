@@ -1,5 +1,6 @@
 //! `bacus compile`: a program to native code in a shared object, or to the C it is made of.
 
+use crate::dropin::artefact;
 use crate::p4info_files;
 use clap::{Args, ValueEnum};
 use driver::entries::Origin;
@@ -17,6 +18,8 @@ Examples:
   bacus compile router.p4                        writes router.so here
   bacus compile router.p4 -o out/                writes out/router.so
   bacus compile router.p4 --emit c | less        the emitted C
+  bacus compile router.p4 --emit bmv2-json -o router.json
+                                                 JSON for BMv2's simple_switch
   bacus compile router.p4 --cc clang-19 --plan whole.plan
   bacus compile router.p4 --pin part.plan        fixes these decisions, plans the others
   bacus compile router.p4 --p4runtime-files router.p4info.txtpb
@@ -31,6 +34,8 @@ enum Emit {
     So,
     /// C, on standard output or to the file of -o
     C,
+    /// JSON for BMv2's simple_switch, likewise; of v1model programs
+    Bmv2Json,
 }
 
 #[derive(Args)]
@@ -88,6 +93,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let path = arguments.path(&loaded.program.name, form);
     path.as_deref().map_or(Ok(()), check_writable)?;
+    if form == Emit::Bmv2Json {
+        let json = artefact::bmv2_json(&loaded.program, &arguments.source.program)?;
+        return output(path.as_deref(), format!("{json:#}\n").as_bytes());
+    }
     let externs = externs::find(&loaded.program, &arguments.native)?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
@@ -100,24 +109,30 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let c = compile::emit(&program, &plan, &externs)?;
     let bytes = match form {
-        Emit::C => c.into_bytes(),
+        Emit::C | Emit::Bmv2Json => c.into_bytes(),
         Emit::So => {
             let native = inputs::native_for(passes.machine.as_deref(), &arguments.native);
             let object = compile::object(&program.name, &c, plan.descriptor, (&native, &externs))?;
             fs::read(&object).map_err(|error| Failure::unreadable(&object, &error))?
         }
     };
+    output(path.as_deref(), &bytes)
+}
+
+/// To the file, or to standard output.
+fn output(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
     match path {
-        Some(path) => write(&path, &bytes),
-        None => print(&String::from_utf8_lossy(&bytes)),
+        Some(path) => write(path, bytes),
+        None => print(&String::from_utf8_lossy(bytes)),
     }
 }
 
 impl Arguments {
-    /// The file to write; none for C on standard output.
+    /// The file to write; none for text on standard output.
     fn path(&self, name: &str, form: Emit) -> Option<PathBuf> {
         match form {
             Emit::C => target(self.output.as_deref(), name, "c"),
+            Emit::Bmv2Json => target(self.output.as_deref(), name, "json"),
             Emit::So => {
                 let named = target(self.output.as_deref(), name, "so");
                 Some(named.unwrap_or_else(|| PathBuf::from(format!("{name}.so"))))

@@ -1,4 +1,4 @@
-//! The program in a JSON file of our `p4c`: HLIR under a key of our own, beside a description that BMv2's clients read.
+//! The program in a JSON file of our `p4c`: HLIR under a key of our own, beside the program as BMv2 reads it.
 
 /// Of the program in the file.
 pub const KEY: &str = "bacus";

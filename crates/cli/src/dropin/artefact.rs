@@ -1,15 +1,25 @@
-//! The file that `p4c` writes: JSON with a description of the program, and the program itself as HLIR under a key of our own.
+//! The file that `p4c` writes: BMv2's JSON, and the program itself as HLIR under a key of our own.
 
 use driver::embedded::KEY;
+use driver::failure::Failure;
 use hlir::Program;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::path::Path;
 
-/// The file for a program.
-pub fn of(program: &Program) -> String {
-    let mut described = bm_runtime::description::of(program);
-    if let Some(object) = described.as_object_mut() {
-        let text = hlir::text::print_program(program);
-        object.insert(KEY.to_string(), json!({ "version": env!("CARGO_PKG_VERSION"), "hlir": text }));
-    }
-    format!("{described:#}\n")
+/// BMv2's JSON of a program that was read from this file.
+///
+/// # Errors
+/// What the JSON has no form for, with its place.
+pub fn bmv2_json(program: &Program, source: &Path) -> Result<Value, Failure> {
+    let mut written = bmv2::write(program).map_err(Failure::input)?;
+    written["program"] = json!(source.display().to_string());
+    Ok(written)
+}
+
+/// The file for a program. BMv2 and other readers do not look at the key.
+pub fn of(program: &Program, source: &Path) -> Result<String, Failure> {
+    let mut written = bmv2_json(program, source)?;
+    let text = hlir::text::print_program(program);
+    written[KEY] = json!({ "version": env!("CARGO_PKG_VERSION"), "hlir": text });
+    Ok(format!("{written:#}\n"))
 }

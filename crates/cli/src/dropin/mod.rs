@@ -1,6 +1,6 @@
 //! The names of BMv2's and p4c's commands under which `bacus` may be started, by links: each then understands their flags.
 
-mod artefact;
+pub mod artefact;
 mod p4c;
 mod simple_switch;
 

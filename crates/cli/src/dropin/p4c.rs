@@ -11,9 +11,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 const NOTES: &str = "\
-The output is JSON for simple_switch of bacus: BMv2 itself does not run it. Its fields describe tables,
-actions and objects as BMv2's clients read them; parsers, bodies of actions and the order of tables are in
-the key `bacus` alone.";
+The output has the format of BMv2's JSON. The key `bacus` has the program as HLIR, which simple_switch of
+bacus reads in place of the rest.";
 
 /// Compile a P4_16 program for v1model
 #[derive(Parser)]
@@ -97,12 +96,13 @@ fn with_format(file: &Path, format: Option<&str>) -> PathBuf {
 fn compile(arguments: &Arguments, renamed: Option<&Path>) -> Result<(), Failure> {
     let described = p4info_files::Files::of(&arguments.p4runtime_files, &arguments.p4runtime_entries_files)?;
     let (loaded, interface) = frontend::load_with_interface(&arguments.source)?;
+    let written = artefact::of(&loaded.program, &arguments.source.program)?;
     described.write(&interface)?;
     if let (Some(file), Some(written)) = (renamed, arguments.p4runtime_files.last()) {
         std::fs::rename(written, file).map_err(|error| Failure::unwritable(file, &error))?;
     }
     let path = output(arguments.output.as_deref(), &arguments.source.program);
-    files::write(&path, artefact::of(&loaded.program).as_bytes())
+    files::write(&path, written.as_bytes())
 }
 
 /// The file to write: beside nothing else, it is named as the program, in this directory.

@@ -90,6 +90,22 @@ fn a_compiled_program_runs_and_is_controlled() {
     let json: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(folder.join("l2fwd.json")).unwrap()).unwrap();
     assert_eq!(json["__meta__"]["compiler"], "bacus", "it is no output of another compiler");
+    assert_eq!(json["__meta__"]["version"], serde_json::json!([2, 23]));
+    // As p4c names and numbers them.
+    let names = |list: &serde_json::Value| -> Vec<String> {
+        let list = list.as_array().unwrap().iter();
+        list.enumerate()
+            .map(|(id, one)| format!("{} {}", one["name"].as_str().unwrap(), one["id"].as_u64().unwrap() - id as u64))
+            .collect()
+    };
+    assert_eq!(names(&json["headers"]), ["scalars 0", "standard_metadata 0", "ethernet 0"]);
+    assert_eq!(names(&json["parsers"][0]["parse_states"]), ["start 0"]);
+    let tables = &json["pipelines"][0]["tables"];
+    assert!(
+        names(tables).contains(&"Bridge.smac 0".to_string()) && names(tables).contains(&"Bridge.dmac 0".to_string())
+    );
+    assert_eq!(json["deparsers"][0]["order"], serde_json::json!(["ethernet"]));
+    assert_eq!(json["learn_lists"][0]["name"], "station_t");
 
     let port = port();
     let number = port.to_string();
@@ -177,6 +193,19 @@ fn wrong_command_lines_end_with_1() {
     let (code, text) = ended("p4c-bm2-ss", &["none.p4"]);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("none.p4"), "{text}");
+}
+
+#[test]
+fn a_program_that_the_json_cannot_say_is_refused_and_nothing_is_written() {
+    let folder = scratch("dropin-unsayable");
+    let program = path("crates/cli/tests/semantics/value_sets_stand_beside_other_sets.p4");
+    let mut command = named("p4c-bm2-ss");
+    let files = ["-o", "x.json", "--p4runtime-files", "x.txtpb"];
+    let output = command.current_dir(&folder).args(files).arg(program).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let printed = said(&output);
+    assert!(printed.contains(".p4:25:5: a value set beside other keys cannot be said in BMv2's JSON"), "{printed}");
+    assert!(!folder.join("x.json").exists() && !folder.join("x.txtpb").exists());
 }
 
 #[test]
