@@ -182,6 +182,9 @@ dpdk_totals(const struct dpdk_lane *lane, struct dpdk_totals *totals)
 		.handed = atomic_load_explicit(&lane->handed, memory_order_relaxed),
 		.nowhere = atomic_load_explicit(&lane->nowhere, memory_order_relaxed),
 		.to_cpu = atomic_load_explicit(&lane->to_cpu, memory_order_relaxed),
+		.bursts = atomic_load_explicit(&lane->bursts, memory_order_relaxed),
+		.busy_ns = atomic_load_explicit(&lane->busy_ns, memory_order_relaxed),
+		.tsc_hz = rte_get_tsc_hz(),
 	};
 }
 

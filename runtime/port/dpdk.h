@@ -15,7 +15,7 @@
 #include "port/host.h"
 #include "port/trace.h"
 
-#define DPDK_VERSION 10u
+#define DPDK_VERSION 11u
 #define DPDK_NUMBERS 65536u	/* numbers that ports may have: 0 .. 65535 */
 #define DPDK_PORTS 512u		/* places of open ports; the first is that of numbers which no port has */
 #define DPDK_WORKERS 64u
@@ -58,6 +58,9 @@ struct dpdk_totals {
 	uint64_t handed;	/* that its pipeline gave to ports, copies among them */
 	uint64_t nowhere;	/* of these, the ones for numbers that no port has */
 	uint64_t to_cpu;	/* and the ones for the control plane */
+	uint64_t bursts;	/* of at least one packet */
+	uint64_t busy_ns;	/* from a burst to the next poll */
+	uint64_t tsc_hz;	/* cycles of the time-stamp counter in a second */
 };
 
 /* Descriptors that a queue may have. */
@@ -125,6 +128,8 @@ struct dpdk_lane {
 	_Atomic uint64_t handed;	/* as in `struct dpdk_totals` */
 	_Atomic uint64_t nowhere;
 	_Atomic uint64_t to_cpu;
+	_Atomic uint64_t bursts;
+	_Atomic uint64_t busy_ns;
 	struct rte_mbuf *packets_in[DPDK_BURST];
 	uint16_t injected[DPDK_BURST];	/* ports of injected packets */
 };

@@ -195,6 +195,7 @@ dpdk_poll(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *
 		received += count;
 		worker->clock_ns = clock_now(clock);
 		dpdk_step(worker, pipeline, &burst);
+		dpdk_count(&lane->bursts, 1);
 	}
 	return received;
 }
@@ -242,7 +243,7 @@ dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *p
 	uint16_t limit = dpdk_limit(lane, pipeline);
 	const int registered = rte_thread_register();	/* for a cache of buffers of its own; without, it is only slower */
 	const struct clock clock = clock_begin(worker->clock_ns);
-	uint64_t idle = 0;
+	uint64_t idle = 0, busy_since = 0;
 
 	while (atomic_load_explicit(stop, memory_order_relaxed) == 0) {
 		const uint32_t received = dpdk_poll(worker, lane, pipeline, &clock, limit);
@@ -255,6 +256,10 @@ dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *p
 			if (++idle > DPDK_SPINS)
 				(void)sched_yield();
 		}
+		/* The clock is read for each burst anyway: a busy time ends with the first one of the next poll. */
+		if (busy_since != 0 && worker->clock_ns > busy_since)
+			dpdk_count(&lane->busy_ns, worker->clock_ns - busy_since);
+		busy_since = received != 0 ? worker->clock_ns : 0;
 		atomic_store_explicit(&lane->idle_polls, idle, memory_order_relaxed);
 		if (host_calls(worker)) {
 			pipeline = dpdk_answer(worker, lane, pipeline, &clock);

@@ -13,8 +13,9 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_LINE: usize = 160;
 
 /// The crates of the project that each crate may use (ARCHITECTURE.md, "Dependencies").
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 23] = [
     ("hlir", &[]),
+    ("persist", &[]),
     ("runtime", &[]),
     ("gnmi", &[]),
     ("p4", &["hlir"]),
@@ -42,6 +43,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
             "bmv2",
             "ctl",
             "p4runtime",
+            "persist",
             "gnmi",
             "hlir",
             "runtime",

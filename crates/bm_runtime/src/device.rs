@@ -88,20 +88,28 @@ impl Device {
     ) -> Result<T, Fault<E>> {
         let mut state = self.state();
         let (mut work, mut done) = (Some(work), None);
-        self.target.with_switch(&mut |switch| {
+        let saved = self.target.with_switch(&mut |switch| {
             let program = switch.plane().store().program().clone();
             state.follow(&program);
             if let Some(work) = work.take() {
                 done = Some(work(&mut Work { switch, state: &mut state, program, log: self.settings.log }));
             }
         });
-        done.unwrap_or(Err(Fault::Code(no_pipeline)))
+        let done = done.unwrap_or(Err(Fault::Code(no_pipeline)));
+        match saved {
+            Err(refusal) if done.is_ok() => {
+                (self.settings.log)(&refusal.sentence);
+                Err(Fault::Sentence(refusal.sentence))
+            }
+            Ok(()) | Err(_) => done,
+        }
     }
 
     /// The program that runs.
     pub(crate) fn program(&self) -> Option<Arc<Program>> {
         let mut program = None;
-        self.target.with_switch(&mut |switch| program = Some(switch.plane().store().program().clone()));
+        // Nothing is written.
+        drop(self.target.with_switch(&mut |switch| program = Some(switch.plane().store().program().clone())));
         program
     }
 }

@@ -6,6 +6,7 @@ mod bench;
 mod calibrate;
 mod check;
 mod compile;
+mod connection;
 mod control_bench;
 mod ctl;
 mod dropin;
@@ -14,6 +15,7 @@ mod explain;
 mod p4info_files;
 mod run;
 mod show;
+mod stat;
 mod stf;
 
 use clap::{Parser, Subcommand};
@@ -31,6 +33,7 @@ Examples:
   bacus entries router.p4 routes.json            check files of entries
   bacus run router.p4 --entries routes.stf --port 0=veth0 --port 1=veth1
   bacus ctl show routes                          entries of the running switch
+  bacus stat                                     its counts and rates, renewed each second
 
 Exit codes:
   0  success
@@ -68,6 +71,9 @@ enum Command {
     /// Control a running switch: entries, counters, meters, registers, packets, its program
     #[command(after_help = ctl::help(), disable_help_flag = true)]
     Ctl(ctl::Arguments),
+    /// Watch a running switch: ports, tables, drops, workers
+    #[command(after_help = stat::EXAMPLES)]
+    Stat(stat::Arguments),
     /// Test a program with packets: STF files, or random ones on both engines
     #[command(after_help = stf::EXAMPLES)]
     Stf(stf::Arguments),
@@ -92,6 +98,7 @@ fn main() -> ExitCode {
         Command::Entries(arguments) => entries::run(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Ctl(arguments) => return ctl::run(arguments),
+        Command::Stat(arguments) => return stat::run(arguments),
         Command::Stf(arguments) => stf::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),

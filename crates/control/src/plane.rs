@@ -6,6 +6,7 @@
 
 pub use crate::replication::{BackedReplica, Multicast, Replica, Session, SessionTarget};
 pub use crate::selection::{Group, GroupMember};
+pub use crate::subscription::DigestConfig;
 use crate::{Refusal, Store, Update};
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;

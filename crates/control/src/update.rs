@@ -1,7 +1,7 @@
 //! One write of a controller, in the program's own numbers.
 
-use crate::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Session};
-use hlir::{ActionCall, Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
+use crate::plane::{Cell, DigestConfig, EntryKey, Group, MeterRates, Multicast, Session};
+use hlir::{ActionCall, DigestId, Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
 
 /// What [`crate::Store`] keeps and every data plane applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,4 +75,19 @@ pub enum Update {
         port: u32,
         up: bool,
     },
+    /// What the store alone keeps: no packet sees it.
+    Record(Record),
+}
+
+/// What a controller writes and reads back, and data planes ignore.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// What is attached to an entry. One that packets inserted has none.
+    Metadata { key: EntryKey, metadata: Vec<u8> },
+    /// What is attached to a default action.
+    DefaultMetadata { table: TableId, metadata: Vec<u8> },
+    /// How the records of a digest are wanted; none for not at all.
+    Digest { digest: DigestId, config: Option<DigestConfig> },
+    /// The number that the program has for a text of a translated type; none takes it back.
+    Text { type_name: String, text: String, number: Option<u64> },
 }

@@ -179,7 +179,7 @@ impl<'p> Switch<'p> {
             Update::SetGroup { .. } | Update::DeleteGroup { .. } | Update::SetPort { .. } => self.write_derived(update),
             Update::SetValueSet { set, members } => self.set_value_set(*set, members),
             // Copies are made of what the store has.
-            Update::SetMulticast { .. } | Update::SetSession { .. } => {}
+            Update::SetMulticast { .. } | Update::SetSession { .. } | Update::Record(_) => {}
             Update::SetMeter { meter, cell, rates } => {
                 *self.state.named_meter(*meter, cell)? = MeterCell::new(*rates, now);
             }

@@ -40,6 +40,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             | Update::SetSession { .. }
             | Update::SetPort { .. } => self.write_derived(update),
             Update::SetMeter { meter, cell, rates } => self.write_meter(*meter, cell, *rates),
+            Update::Record(_) => Ok(()),
         }
     }
 
@@ -106,17 +107,23 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         done
     }
 
-    fn write_multicast(&mut self, group: u32) {
+    pub(super) fn write_multicast(&mut self, group: u32) {
         let replicas = self.store.replicas(group);
         let written = (!replicas.is_empty()).then(|| group_of(&replicas, 0));
         self.switch.state.set_group(u64::from(group), written);
     }
 
     /// A session's copies, with the members that its group has now.
-    fn write_session(&mut self, number: u32) {
+    pub(super) fn write_session(&mut self, number: u32) {
         let members = self.store.session_members(number);
         let session = members.map(|(members, truncation)| group_of(&members, truncation));
         self.switch.state.set_session(u64::from(number), session);
+    }
+
+    /// Whether the pipeline has a meter.
+    pub(super) fn has_meter(&self, meter: MeterId) -> bool {
+        let name = &self.program.meters[meter].name;
+        self.pipeline.description().meters.iter().any(|it| it.name == *name)
     }
 
     pub(super) fn write_meter(&self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal> {

@@ -4,8 +4,8 @@
 //! structure, layout and pass. The store has no entries that packets inserted: these stay only in tables that are equal in both. Nor has it what counters and
 //! registers have: see [`super::kept`].
 
-use super::NativeEngine;
 use super::kept::{Leaving, Values};
+use super::{NativeEngine, table_refusal};
 use control::join::Joins;
 use control::plane::EntryKey;
 use control::{Refusal, Store};
@@ -25,6 +25,43 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// Another compilation of the same program. `compiled` is the program as `pipeline` has it.
     pub fn exchange(&mut self, compiled: &Program, pipeline: Arc<Pipeline>) -> Result<(), Refusal> {
         self.replace((self.program.clone(), Arc::new(compiled.clone())), pipeline, Written::Kept)
+    }
+
+    /// Has what was written to another switch with this program, in place of all that this one has. No packet has come yet.
+    ///
+    /// # Errors
+    /// A table has less room than the other switch had, or the code is specialised for other contents.
+    pub fn restore(&mut self, mut store: Store) -> Result<(), Refusal> {
+        self.clear_joins();
+        store.assume(&self.compiled.assumptions);
+        self.store = store;
+        let restored = self.write_all();
+        self.fill_joins();
+        restored?;
+        self.check_assumptions()
+    }
+
+    /// Writes all that the store has.
+    fn write_all(&mut self) -> Result<(), Refusal> {
+        for (id, _) in self.program.tables.iter() {
+            let Some(number) = self.table_number(id) else { continue };
+            let reserved = self.switch.tables()[number].reserve(self.store.entry_count(id) as u64);
+            reserved.map_err(|error| table_refusal(&self.program.tables[id].name, error))?;
+        }
+        let tables: Vec<usize> = (0..self.switch.tables().len()).collect();
+        self.fill(&tables)?;
+        let groups: Vec<u32> = self.store.multicast_groups().map(|(group, _)| group).collect();
+        groups.into_iter().for_each(|group| self.write_multicast(group));
+        let sessions: Vec<u32> = self.store.sessions().map(|(session, _)| session).collect();
+        sessions.into_iter().for_each(|session| self.write_session(session));
+        let meters: Vec<_> = self.store.meters().collect();
+        for (meter, cell, rates) in meters {
+            // A meter that nothing uses is not in the pipeline.
+            if self.has_meter(meter) {
+                self.write_meter(meter, &cell, Some(rates))?;
+            }
+        }
+        Ok(())
     }
 
     /// Any other program, as its user wrote it and as `pipeline` has it.

@@ -16,7 +16,7 @@ use control::message::runtime::{
 };
 use control::plane::{BackedReplica, SessionTarget};
 use control::{Refusal, Store};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use tonic::Code;
 
 impl Device {
@@ -50,7 +50,7 @@ impl Device {
     fn commit(&self, prepared: Prepared, config: ForwardingPipelineConfig, state: State) -> Outcome {
         let mut saved = lock(&self.saved);
         let schema = Schema::new(prepared.program.clone());
-        self.run(prepared, Pipeline { schema, records: Mutex::default(), config }, state, &[])?;
+        self.run(prepared, Pipeline::new(schema, config), state, &[])?;
         *saved = None;
         Ok(())
     }
@@ -63,7 +63,7 @@ impl Device {
         let mut slot = lock(&self.saved);
         let Saved { prepared, pipeline, updates, .. } =
             slot.take().ok_or_else(|| Failure::missing("no config was saved"))?;
-        let pipeline = Pipeline { records: Mutex::default(), ..pipeline };
+        let pipeline = Pipeline::new(Schema::new(pipeline.schema.program.clone()), pipeline.config);
         self.run(prepared, pipeline, State::Clear, &updates)
     }
 
@@ -79,30 +79,27 @@ impl Device {
     fn run(&self, prepared: Prepared, mut pipeline: Pipeline, state: State, updates: &[Update]) -> Outcome {
         let program = prepared.program.clone();
         let mut running = self.pipeline_mut();
-        self.target.commit(prepared, state).map_err(cannot_run)?;
-        let Pipeline { schema, records, config } = &mut pipeline;
-        let mut records = lock(records);
-        if let (State::Keep, Some(before)) = (state, running.take()) {
-            schema.dictionaries.take_over(&before.schema.dictionaries);
-            let written = before.records.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-            *records = written.moved(&before.schema.program, &program);
-        }
-        config.p4info.get_or_insert_with(|| control::p4info(&program));
-        // The new pipeline knows nothing of links and digests yet.
-        let ports_down = lock(&self.ports_down).clone();
-        let outcomes = self.with_switch(|switch| {
-            ports_down.iter().for_each(|port| follow_link(switch, *port, false));
-            let replicas = replicas_of(switch.plane().store());
-            self.ports().follow_missing(schema, switch, &replicas);
-            let mut subscribed =
-                records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
-            subscribed.try_for_each(|outcome| outcome)?;
-            Writer::new(schema, &mut records, switch, self.ports()).batch(updates, Atomicity::ContinueOnError)
-        });
-        drop(records);
+        pipeline.config.p4info.get_or_insert_with(|| control::p4info(&program));
+        self.target.commit(prepared, state, &pipeline.config).map_err(cannot_run)?;
+        let outcomes = self.begin(&mut pipeline, updates);
         *running = Some(pipeline);
         lock(&self.digests).clear();
-        check_replayed(&outcomes.transpose()?.unwrap_or_default())
+        check_replayed(&outcomes?.transpose()?.unwrap_or_default())
+    }
+
+    /// A pipeline that has just begun to run gets the links of ports and what `updates` write; texts and digests are those of its store.
+    pub fn begin(&self, pipeline: &mut Pipeline, updates: &[Update]) -> Outcome<Option<Outcome<Vec<Outcome>>>> {
+        let ports_down = lock(&self.ports_down).clone();
+        self.with_switch(|switch| {
+            ports_down.iter().for_each(|port| follow_link(switch, *port, false));
+            let replicas = replicas_of(switch.plane().store());
+            self.ports().follow_missing(&pipeline.schema, switch, &replicas);
+            pipeline.schema.dictionaries.take(switch.plane().store().texts());
+            let outcomes =
+                Writer::new(&pipeline.schema, switch, self.ports()).batch(updates, Atomicity::ContinueOnError);
+            pipeline.follow(switch);
+            outcomes
+        })
     }
 
     /// The running config, or nothing if none runs.
@@ -143,7 +140,7 @@ pub fn save(device: &Device, config: ForwardingPipelineConfig) -> Outcome {
 /// A pipeline that the process runs already when the server starts.
 pub fn running(program: Arc<hlir::Program>, mut config: ForwardingPipelineConfig) -> Pipeline {
     config.p4info.get_or_insert_with(|| control::p4info(&program));
-    Pipeline { schema: Schema::new(program), records: Mutex::default(), config }
+    Pipeline::new(Schema::new(program), config)
 }
 
 /// All that are in multicast groups and clone sessions.

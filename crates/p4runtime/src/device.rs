@@ -1,19 +1,19 @@
 //! The device that is served: its pipeline, its controllers, and what a Write or Read does with them.
 
 use crate::details::batch_status;
-use crate::digest::Digests;
+use crate::digest::{Configs, Digests};
 use crate::election::{Elections, role_name};
 use crate::encoded::Encoded;
 use crate::events::WallClock;
 use crate::failure::{Failure, Outcome};
 use crate::port::Ports;
 use crate::read::Reader;
-use crate::records::Records;
 use crate::saved::Saved;
 use crate::schema::Schema;
 use crate::settings::Settings;
 use crate::target::{Switch, Target};
 use crate::write::Writer;
+use control::Update;
 use control::message::runtime::{
     Entity, ForwardingPipelineConfig, ReadRequest, WriteRequest, write_request::Atomicity,
 };
@@ -25,8 +25,33 @@ use tonic::{Code, Status};
 /// What runs, and what controllers have written about it.
 pub struct Pipeline {
     pub schema: Schema,
-    pub records: Mutex<Records>,
+    /// The digests whose records are wanted, as the store has them: for what runs beside the switch.
+    pub digests: Mutex<Configs>,
     pub config: ForwardingPipelineConfig,
+}
+
+impl Pipeline {
+    pub fn new(schema: Schema, config: ForwardingPipelineConfig) -> Pipeline {
+        Pipeline { schema, digests: Mutex::default(), config }
+    }
+
+    /// What follows a change of the store: the numbers of new texts get into it, and the digests that are wanted out of it.
+    pub fn follow(&self, switch: &mut dyn Switch) {
+        let plane = switch.plane();
+        for text in self.schema.dictionaries.take_new() {
+            let update = Update::Record(text);
+            if plane.write(&update).is_err()
+                && let Update::Record(text) = update
+            {
+                // No write is taken at present.
+                self.schema.dictionaries.give_back(text);
+            }
+        }
+        let (mut digests, store) = (lock(&self.digests), plane.store());
+        if !digests.is_empty() || store.digests().next().is_some() {
+            *digests = store.digests().collect();
+        }
+    }
 }
 
 /// What was lost because a controller, or the server, did not keep up.
@@ -102,15 +127,18 @@ impl Device {
         self.next_stream.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Calls `work` with the switch in the hands of the caller alone.
-    pub fn with_switch<T>(&self, work: impl FnOnce(&mut dyn Switch) -> T) -> Option<T> {
+    /// Calls `work` with the switch in the hands of the caller alone. What it writes is saved, where the process does so.
+    ///
+    /// # Errors
+    /// What was written is in effect, but it could not be saved.
+    pub fn with_switch<T>(&self, work: impl FnOnce(&mut dyn Switch) -> T) -> Outcome<Option<T>> {
         let (mut work, mut result) = (Some(work), None);
         self.target.with_switch(&mut |switch| {
             if let Some(work) = work.take() {
                 result = Some(work(switch));
             }
-        });
-        result
+        })?;
+        Ok(result)
     }
 
     /// Of the failures, the client gets what fits into so many bytes of metadata.
@@ -138,10 +166,11 @@ impl Device {
         drop(saved);
         let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
         let outcomes = self.with_switch(|switch| {
-            let mut records = lock(&pipeline.records);
-            Writer::new(&pipeline.schema, &mut records, switch, self.ports()).batch(&request.updates, atomicity)
+            let outcomes = Writer::new(&pipeline.schema, switch, self.ports()).batch(&request.updates, atomicity);
+            pipeline.follow(switch);
+            outcomes
         });
-        outcomes.ok_or_else(no_pipeline)?
+        outcomes?.ok_or_else(no_pipeline)?
     }
 
     pub fn ports(&self) -> Ports<'_> {
@@ -166,11 +195,8 @@ impl Device {
         let pipeline = self.pipeline();
         drop(saved);
         let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
-        let read = self.with_switch(|switch| {
-            let records = lock(&pipeline.records);
-            Reader::new(&pipeline.schema, &records, switch).batch(filters)
-        });
-        read.ok_or_else(no_pipeline)
+        let read = self.with_switch(|switch| Reader::new(&pipeline.schema, switch).batch(filters));
+        read?.ok_or_else(no_pipeline)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Digests: records are gathered into lists, and none is sent twice before its list is acknowledged or too old.
 
-use crate::target::DigestConfig;
+use control::plane::DigestConfig;
 use hlir::DigestId;
 use num_bigint::BigUint;
 use std::collections::{HashMap, HashSet};

@@ -171,7 +171,7 @@ fn send(device: &Device, events: Vec<Event>) {
 }
 
 fn configs(pipeline: &Pipeline) -> Configs {
-    lock(&pipeline.records).digests.clone()
+    lock(&pipeline.digests).clone()
 }
 
 fn now() -> i64 {
@@ -266,14 +266,15 @@ impl Teller<'_> {
             let store = switch.plane().store();
             keys.iter().filter_map(|key| idle_entry(schema, key, store.find(key))).collect::<Vec<_>>()
         });
-        let Some(table_entry) = table_entry.filter(|entries| !entries.is_empty()) else { return };
+        let Some(table_entry) = table_entry.ok().flatten().filter(|entries| !entries.is_empty()) else { return };
         let message = IdleTimeoutNotification { table_entry, timestamp };
         self.send(Message::IdleTimeoutNotification(message), &self.device.losses.idle);
     }
 
     /// What depends on the port follows in the store.
     fn port_changed(&self, port: u32, up: bool) {
-        self.device.with_switch(|switch| follow_link(switch, port, up));
+        // Links are not saved.
+        drop(self.device.with_switch(|switch| follow_link(switch, port, up)));
     }
 }
 

@@ -1,9 +1,9 @@
 //! A switch that keeps what is written and carries no packets: what Writes and Reads are for between VERIFY_AND_SAVE and COMMIT.
 
-use crate::target::{DigestConfig, Switch};
+use crate::target::Switch;
 use control::plane::{Cell, CounterValue, EntryKey, Frame, Outcome, TableCounts};
 use control::{DataPlane, Refusal, RefusalKind, Store, Update};
-use hlir::{CounterId, DigestId, Program, RegisterId, TableId};
+use hlir::{CounterId, Program, RegisterId, TableId};
 use num_bigint::BigUint;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -126,10 +126,6 @@ impl Switch for Rehearsal {
 
     fn since_last_hit_ns(&mut self, _: &EntryKey) -> Result<u64, Refusal> {
         Ok(0)
-    }
-
-    fn set_digest(&mut self, _: DigestId, _: Option<&DigestConfig>) -> Result<(), Refusal> {
-        Ok(())
     }
 
     fn link_refused(&mut self, _: u32, _: bool, _: &Refusal) {}

@@ -3,18 +3,16 @@
 //! The switch goes on with the pipeline that it has. Writes are checked against the saved config and kept; Reads answer what was written. A COMMIT
 //! runs the config and replays the writes.
 
-use crate::device::{Pipeline, lock};
+use crate::device::Pipeline;
 use crate::encoded::Encoded;
 use crate::failure::Outcome;
 use crate::port::Ports;
 use crate::read::Reader;
-use crate::records::Records;
 use crate::rehearsal::Rehearsal;
 use crate::schema::Schema;
 use crate::target::Prepared;
 use crate::write::Writer;
 use control::message::runtime::{Entity, ForwardingPipelineConfig, Update, write_request::Atomicity};
-use std::sync::Mutex;
 
 pub struct Saved {
     pub prepared: Prepared,
@@ -27,23 +25,18 @@ pub struct Saved {
 impl Saved {
     pub fn new(prepared: Prepared, config: ForwardingPipelineConfig) -> Saved {
         let program = prepared.program.clone();
-        let pipeline =
-            Pipeline { schema: Schema::new(program.clone()), records: Mutex::new(Records::default()), config };
+        let pipeline = Pipeline::new(Schema::new(program.clone()), config);
         Saved { prepared, pipeline, rehearsal: Rehearsal::new(program), updates: Vec::new() }
     }
 
     pub fn write(&mut self, updates: &[Update], atomicity: Atomicity, ports: Ports<'_>) -> Outcome<Vec<Outcome>> {
-        let outcomes = {
-            let mut records = lock(&self.pipeline.records);
-            Writer::new(&self.pipeline.schema, &mut records, &mut self.rehearsal, ports).batch(updates, atomicity)?
-        };
+        let outcomes = Writer::new(&self.pipeline.schema, &mut self.rehearsal, ports).batch(updates, atomicity)?;
         let accepted = updates.iter().zip(&outcomes).filter(|(_, outcome)| outcome.is_ok());
         self.updates.extend(accepted.map(|(update, _)| update.clone()));
         Ok(outcomes)
     }
 
     pub fn read(&mut self, filters: &[Entity]) -> (Vec<Encoded>, Vec<Outcome>) {
-        let records = lock(&self.pipeline.records);
-        Reader::new(&self.pipeline.schema, &records, &mut self.rehearsal).batch(filters)
+        Reader::new(&self.pipeline.schema, &mut self.rehearsal).batch(filters)
     }
 }

@@ -92,8 +92,13 @@ impl Server {
             .thread_name("p4runtime")
             .enable_all()
             .build()?;
-        let pipeline = running.map(|(program, config)| config::running(program, config));
-        let device = Arc::new(Device::new(settings.clone(), target, pipeline));
+        let device = Arc::new(Device::new(settings.clone(), target, None));
+        if let Some((program, config)) = running {
+            let mut pipeline = config::running(program, config);
+            // A switch that has saved its state begins with what was written.
+            device.begin(&mut pipeline, &[]).map_err(|failure| io::Error::other(failure.sentence))?;
+            *device.pipeline_mut() = Some(pipeline);
+        }
         let (stop, _) = watch::channel(false);
         let grpc = Grpc { device: device.clone(), streams: Arc::default() };
         let connections = Connections::new(&settings);

@@ -88,7 +88,12 @@ impl Stream {
         let pipeline = self.device.pipeline();
         let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
         let frame = packet::packet_out(&pipeline.schema, packet)?;
-        Ok(self.device.with_switch(|switch| switch.packet_out(frame)).ok_or_else(no_pipeline)??)
+        let sent = self.device.with_switch(|switch| {
+            // The packet has the numbers of its texts.
+            pipeline.follow(switch);
+            switch.packet_out(frame)
+        });
+        Ok(sent?.ok_or_else(no_pipeline)??)
     }
 
     fn acknowledge(&self, ack: &DigestListAck) -> Outcome {

@@ -3,7 +3,7 @@
 use control::message::runtime::ForwardingPipelineConfig;
 use control::message::switch::ReportResponse;
 use control::{DataPlane, Refusal, plane::EntryKey};
-use hlir::{DigestId, Program};
+use hlir::Program;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -24,28 +24,21 @@ pub enum State {
     Keep,
 }
 
-/// How the records of a digest are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct DigestConfig {
-    /// Nanoseconds that a record may wait for others; 0 for none.
-    pub timeout_ns: u64,
-    /// Records of a list at most; 0 leaves it to the server.
-    pub largest_list: u32,
-    /// Nanoseconds for which a record is not sent again while its list is not acknowledged.
-    pub acknowledge_ns: u64,
-}
-
 /// The process around the server. Its methods are called on the server's threads, several at once.
 pub trait Target: Send + Sync + 'static {
     /// Compiles what a controller pushed. May take seconds; changes nothing.
     fn verify(&self, config: &ForwardingPipelineConfig) -> Result<Prepared, Refusal>;
 
-    /// Runs a pipeline in place of the running one. When it refuses, nothing has changed.
-    fn commit(&self, prepared: Prepared, state: State) -> Result<(), Refusal>;
+    /// Runs a pipeline in place of the running one: the one of this config. When it refuses, nothing has changed. A process that saves
+    /// its state does so at the end of the next [`Target::with_switch`], which writes what belongs to the commit.
+    fn commit(&self, prepared: Prepared, state: State, config: &ForwardingPipelineConfig) -> Result<(), Refusal>;
 
     /// Calls `work` with the switch, and keeps all others from it meanwhile. One Write or Read is one call. Only called while a pipeline
-    /// runs.
-    fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch));
+    /// runs. A process that saves its state returns when what `work` wrote is on disk, as one transaction.
+    ///
+    /// # Errors
+    /// What was written is in effect, but it could not be saved.
+    fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) -> Result<(), Refusal>;
 
     /// All counts at this moment, for `bacus.v1.Switch`. None: the process has none, or ends.
     fn report(&self) -> Option<ReportResponse> {
@@ -65,7 +58,7 @@ pub trait Target: Send + Sync + 'static {
     /// Whether packets can be sent by this port of the switch; the CPU port is one. Called while another caller has the switch, too.
     fn has_port(&self, port: u32) -> bool;
 
-    /// Whether another caller has the switch: then [`Target::with_switch`] waits.
+    /// Whether [`Target::with_switch`] waits: another caller has the switch, or writes are saved.
     fn is_busy(&self) -> bool {
         true
     }
@@ -81,9 +74,6 @@ pub trait Switch {
 
     /// Nanoseconds since a packet last hit the entry, or since it was inserted.
     fn since_last_hit_ns(&mut self, key: &EntryKey) -> Result<u64, Refusal>;
-
-    /// Whether the records of a digest are wanted at all, and how; the server makes the lists by itself.
-    fn set_digest(&mut self, digest: DigestId, config: Option<&DigestConfig>) -> Result<(), Refusal>;
 
     /// The data plane has refused what follows from a port's link, which no controller is waiting for an answer to. The process reports it to its
     /// user. The store knows of the link, and an object follows it with its next write.

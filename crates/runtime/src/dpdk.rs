@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const VERSION: u32 = 10;
+const VERSION: u32 = 11;
 const ERROR_BYTES: usize = 512;
 
 /// How much DPDK takes, and from where.
@@ -159,6 +159,12 @@ pub struct Totals {
     pub nowhere: u64,
     /// And the ones for the control plane.
     pub to_cpu: u64,
+    /// Of at least one packet.
+    pub bursts: u64,
+    /// From a burst to the next poll.
+    pub busy_ns: u64,
+    /// Cycles of the time-stamp counter in a second.
+    pub tsc_hz: u64,
 }
 
 /// Descriptors that a queue of a device may have.

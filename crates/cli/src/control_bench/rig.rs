@@ -92,8 +92,13 @@ impl Rig {
         let mut live = Live::new(vec![MemoryPort::new(BUFFERS)], settings, Some(CPU_PORT));
         live.begin(built)?;
         let switch = Shared::new(live);
-        let target =
-            Controller { switch: switch.clone(), builder, cpu_port: Some(CPU_PORT), control: ControlThread::default() };
+        let target = Controller {
+            switch: switch.clone(),
+            builder,
+            cpu_port: Some(CPU_PORT),
+            control: ControlThread::default(),
+            is_saved: false,
+        };
         let addresses = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
         let settings = p4runtime::Settings { addresses, cpu_port: Some(CPU_PORT), ..p4runtime::Settings::default() };
         let running = Some((built.program.clone(), config_of(&built.program)));

@@ -1,14 +1,14 @@
 //! `bacus ctl`: the flags of the client, its scripts and its help.
 
-mod messages;
+pub mod messages;
 mod prompt;
 
-use crate::run::controllers::socket_folder;
+use crate::connection::Connection;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use control::message::runtime::{ForwardingPipelineConfig, forwarding_pipeline_config::Cookie};
-use ctl::{COMMANDS, Client, Failure, Form, Session, Settings, Tls};
+use ctl::{COMMANDS, Client, Failure, Form, Session, Settings};
 use driver::frontend;
 use driver::options::{Source, Warnings};
 use driver::stdout;
@@ -47,21 +47,8 @@ Exit codes:
 
 #[derive(Args)]
 pub struct Arguments {
-    /// The switch [default: the one that you run on this machine]
-    #[arg(long, value_name = "ADDRESS:PORT|SOCKET", value_parser = switch_address)]
-    connect: Option<String>,
-    /// P4Runtime device id [default: the one that the switch reports]
-    #[arg(long, value_name = "N")]
-    device_id: Option<u64>,
-    /// Use TLS; this authority has signed the switch's certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "connect")]
-    tls_ca: Option<PathBuf>,
-    /// Client certificate (PEM), for mutual TLS
-    #[arg(long, value_name = "FILE", requires_all = ["tls_ca", "tls_key"])]
-    tls_cert: Option<PathBuf>,
-    /// Key of the client certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    tls_key: Option<PathBuf>,
+    #[command(flatten)]
+    connection: Connection,
     /// P4Runtime role [default: none]
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     role: String,
@@ -115,20 +102,6 @@ impl TypedValueParser for CommandParser {
         let names = COMMANDS.iter().map(|usage| usage.name).chain([COMPLETION]);
         Some(Box::new(names.map(PossibleValue::new)))
     }
-}
-
-/// The address of a server, or the path of a socket.
-fn switch_address(text: &str) -> Result<String, String> {
-    let port = text.rsplit_once(':').filter(|(host, _)| !host.contains(':') || host.ends_with(']'));
-    let has_port = port.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
-    if text.contains('/') || has_port {
-        return Ok(text.to_string());
-    }
-    if Path::new(text).exists() {
-        return Ok(format!("./{text}"));
-    }
-    let host = if text.matches(':').count() > 1 { "[::1]" } else { "192.0.2.1" };
-    Err(format!("it has no port: write ADDRESS:PORT, such as {host}:9559, or the path of a socket"))
 }
 
 /// The commands with their forms, and examples.
@@ -259,23 +232,8 @@ fn standard_input() -> Result<String, driver::failure::Failure> {
 }
 
 fn settings(arguments: &Arguments) -> Result<Result<Settings, Failure>, driver::failure::Failure> {
-    let read = |path: &PathBuf| driver::files::contents(path).map(|bytes| bytes.to_vec());
-    let identity = match (&arguments.tls_cert, &arguments.tls_key) {
-        (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
-        _ => None,
-    };
-    let authority = arguments.tls_ca.as_ref().map(read).transpose()?;
-    let address = match &arguments.connect {
-        Some(address) => Ok(address.clone()),
-        None => ctl::one_switch(&socket_folder()).map(|socket| socket.display().to_string()),
-    };
-    Ok(address.map(|address| Settings {
-        address,
-        tls: authority.map(|authority| Tls { authority, identity }),
-        device: arguments.device_id,
-        role: arguments.role.clone(),
-        force: arguments.force,
-    }))
+    let settings = arguments.connection.settings()?;
+    Ok(settings.map(|settings| Settings { role: arguments.role.clone(), force: arguments.force, ..settings }))
 }
 
 /// The program as HLIR, so that the switch needs none of the files that it includes.

@@ -85,8 +85,8 @@ struct Arguments {
     /// Accepted: packets are not printed
     #[arg(long, value_name = "BYTES")]
     dump_packet_data: Option<u64>,
-    /// Refused: states are not kept in files
-    #[arg(long, value_name = "FILE")]
+    /// Directory in which the switch saves its state, and with which it starts
+    #[arg(long, value_name = "DIR")]
     restore_state: Option<PathBuf>,
     /// Refused: packets come from interfaces and captures
     #[arg(long, value_name = "ADDRESS")]
@@ -224,8 +224,10 @@ fn check(arguments: &Arguments, target: &Target) -> Result<(), Failure> {
     if !arguments.no_p4 && arguments.program.is_none() {
         return refused("please specify an input JSON configuration file, or --no-p4");
     }
-    if arguments.restore_state.is_some() {
-        return refused("--restore-state: states of a switch are not kept in files; write the entries again");
+    if arguments.restore_state.as_deref().is_some_and(Path::is_file) {
+        return refused(
+            "--restore-state: files of BMv2's states are not read: name a directory, in which the switch saves its own",
+        );
     }
     if arguments.packet_in.is_some() || target.dp_grpc_server_addr.is_some() {
         return refused(
@@ -284,6 +286,9 @@ fn flags(arguments: &Arguments, target: &Target, (program, kind): (Option<&Path>
     for (port, name) in arguments.interfaces.iter().filter(|_| arguments.use_files.is_none()) {
         add("--port", format!("{port}={name}").into());
     }
+    if let Some(folder) = &arguments.restore_state {
+        add("--state", folder.clone().into());
+    }
     add("--device-id", arguments.device_id.to_string().into());
     if kind == Kind::Thrift || arguments.thrift_port.is_some() {
         add("--thrift", format!("0.0.0.0:{}", arguments.thrift_port.unwrap_or(THRIFT_PORT)).into());
@@ -332,8 +337,8 @@ mod tests {
              --p4runtime 0.0.0.0:50051 --cpu-port 510"
         );
         assert_eq!(
-            flags_of("simple_switch -i 1@eth0 -i 2@eth1 x.json", Kind::Thrift),
-            "bacus run x.json --port 1=eth0 --port 2=eth1 --device-id 0 --thrift 0.0.0.0:9090"
+            flags_of("simple_switch -i 1@eth0 --restore-state s -i 2@eth1 x.json", Kind::Thrift),
+            "bacus run x.json --port 1=eth0 --port 2=eth1 --state s --device-id 0 --thrift 0.0.0.0:9090"
         );
         assert_eq!(
             flags_of(
@@ -367,7 +372,7 @@ mod tests {
             check(&arguments, &target).err().map(|failure| failure.message().to_string()).unwrap_or_default()
         };
         assert!(refused("s").contains("input JSON"));
-        assert!(refused("s --no-p4 --restore-state f").contains("--restore-state"));
+        assert!(refused("s --no-p4 --restore-state Cargo.toml").contains("name a directory"));
         assert!(refused("s --no-p4 -- --cpu-port 0").contains("--cpu-port"));
         assert!(refused("s --no-p4 -- --drop-port 5").contains("511"));
         assert!(refused("s --no-p4 -- --grpc-server-ssl").contains("--grpc-server-cert"));

@@ -4,6 +4,7 @@ use super::Running;
 use super::live::Engine;
 use super::relay;
 use native::Replay;
+use runtime::pipeline::Structure;
 use runtime::{PortCounts, Totals};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +19,12 @@ pub struct PortAccount {
 
 pub struct TableAccount {
     pub name: String,
+    /// The word that plans have for its structure.
+    pub structure: &'static str,
     pub entries: u64,
+    /// Entries that it has room for; none if only memory bounds them.
+    pub capacity: Option<u64>,
+    pub bytes: u64,
     pub hits: u64,
     pub misses: u64,
 }
@@ -127,9 +133,36 @@ fn of_engine<L: Replay>(engine: &mut Engine<L>) -> (Vec<TableAccount>, Vec<(Stri
     let tables = switch.tables().to_vec();
     let tables = tables.iter().enumerate().map(|(number, table)| {
         let (hits, misses) = engine.table_hits(number);
-        TableAccount { name: table.description().name.clone(), entries: table.len(), hits, misses }
+        let description = table.description();
+        let name = description.name.clone();
+        let program = engine.program();
+        let capacity = program.tables.values().find(|declared| declared.name == name).and_then(hlir::Table::capacity);
+        let structure = word(description.structure);
+        TableAccount { name, structure, entries: table.len(), capacity, bytes: table.bytes(), hits, misses }
     });
     (tables.collect(), drops)
+}
+
+/// As plans name a structure.
+fn word(structure: Structure) -> &'static str {
+    use hlir::plan::Structure as Of;
+    hlir::text::written_structure(match structure {
+        Structure::Exact => Of::Exact,
+        Structure::Dir24_8 => Of::Dir24_8,
+        Structure::LpmTrie => Of::LpmTrie,
+        Structure::List => Of::List,
+        Structure::Exact48 => Of::Exact48,
+        Structure::Dir24_8U16 => Of::Dir24_8U16,
+        Structure::Dir24_8U8 => Of::Dir24_8U8,
+        Structure::Direct => Of::Direct,
+        Structure::Compare => Of::Compare,
+        Structure::Scan => Of::Scan,
+        Structure::BitVector => Of::BitVector,
+        Structure::Btree => Of::Btree,
+        Structure::Perfect => Of::Perfect,
+        Structure::TupleSpace => Of::TupleSpace,
+        Structure::Exact60 => Of::Exact60,
+    })
 }
 
 fn of_worker(running: &Running, worker: u32) -> WorkerAccount {

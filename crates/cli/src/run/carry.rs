@@ -114,8 +114,9 @@ fn report_ready(arguments: &Arguments, running: &Running) {
     let ports = running.ports.iter().map(port).collect::<Vec<String>>().join(", ");
     let ports = if ports.is_empty() { "no ports".to_string() } else { format!("ports {ports}") };
     let controllers = arguments.controllers.described(&running.server, running.thrift.as_ref());
+    let metrics = running.metrics.map(|address| format!("; metrics http://{address}/metrics")).unwrap_or_default();
     let waits = if running.relay.switch.lock().engine().is_none() { "; waiting for a pipeline" } else { "" };
-    eprintln!("ready: {ports}; entries {}; workers {}{controllers}{waits}", running.entries, running.workers);
+    eprintln!("ready: {ports}; entries {}; workers {}{controllers}{metrics}{waits}", running.entries, running.workers);
 }
 
 /// Reports each port whose link has changed.

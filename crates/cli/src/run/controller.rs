@@ -3,13 +3,13 @@
 use super::live::{Built, Live, Shared};
 use super::pushed::{self, Builder};
 use super::requests::ControlThread;
+use super::state::not_saved;
 use control::message::runtime::ForwardingPipelineConfig;
 use control::message::switch::ReportResponse;
 use control::plane::EntryKey;
 use control::{DataPlane, Refusal, RefusalKind};
-use hlir::DigestId;
 use native::{Replay, Written};
-use p4runtime::{DigestConfig, Prepared, State, Switch, Target};
+use p4runtime::{Prepared, State, Switch, Target};
 use std::sync::Arc;
 
 pub struct Controller<L: Replay> {
@@ -17,6 +17,8 @@ pub struct Controller<L: Replay> {
     pub builder: Builder,
     pub cpu_port: Option<u32>,
     pub control: ControlThread,
+    /// Whether writes wait for the disk.
+    pub is_saved: bool,
 }
 
 impl<L: Replay> Target for Controller<L> {
@@ -25,7 +27,7 @@ impl<L: Replay> Target for Controller<L> {
         Ok(Prepared { program: built.program.clone(), artefact: Box::new(built) })
     }
 
-    fn commit(&self, prepared: Prepared, state: State) -> Result<(), Refusal> {
+    fn commit(&self, prepared: Prepared, state: State, config: &ForwardingPipelineConfig) -> Result<(), Refusal> {
         let built = prepared.artefact.downcast::<Built>();
         let built = built.unwrap_or_else(|_| panic!("what is committed was verified here"));
         let written = match state {
@@ -33,16 +35,25 @@ impl<L: Replay> Target for Controller<L> {
             State::Keep => Written::Kept,
         };
         let mut live = self.switch.lock();
+        live.check_saved()?;
         // A port may have been added since the program was verified.
         self.builder.ports.check(&built.program).map_err(Refusal::wrong)?;
-        live.replace(&built, written)
+        live.replace(&built, written)?;
+        live.committed(config);
+        Ok(())
     }
 
-    fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) {
+    fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) -> Result<(), Refusal> {
         let mut live = self.switch.lock();
         if live.engine().is_some() {
+            // The store refuses what is written meanwhile; Reads go on.
+            drop(live.check_saved());
             work(&mut InHand { live: &mut live, cpu_port: self.cpu_port });
         }
+        let saved = live.save();
+        // Others write while this one waits, and share its commit.
+        drop(live);
+        saved.map_or(Ok(()), |ticket| ticket.wait()).map_err(not_saved)
     }
 
     fn has_port(&self, port: u32) -> bool {
@@ -63,7 +74,7 @@ impl<L: Replay> Target for Controller<L> {
     }
 
     fn is_busy(&self) -> bool {
-        self.switch.is_locked()
+        self.is_saved || self.switch.is_locked()
     }
 }
 
@@ -94,11 +105,6 @@ impl<L: Replay> Switch for InHand<'_, L> {
 
     fn since_last_hit_ns(&mut self, key: &EntryKey) -> Result<u64, Refusal> {
         self.engine().since_last_hit_ns(key)
-    }
-
-    fn set_digest(&mut self, _: DigestId, _: Option<&DigestConfig>) -> Result<(), Refusal> {
-        // The program sends all its records; the server drops those that no controller subscribed to.
-        Ok(())
     }
 
     fn link_refused(&mut self, port: u32, up: bool, refusal: &Refusal) {

@@ -1,16 +1,14 @@
 //! Where controllers reach the switch: the flags, and the server behind them.
 
 use super::controller;
-use super::live::{Built, Shared};
 use super::miss_library::LibraryHandler;
-use super::pushed::Builder;
-use super::requests::ControlThread;
 use clap::Args;
 use control::message::runtime::ForwardingPipelineConfig;
 use driver::failure::Failure;
 use driver::ports::Port;
 use driver::stdout::print_line;
 use gnmi::Interfaces;
+use hlir::Program;
 use native::{MissHandler, Replay};
 use p4runtime::{Listening, NoConfig, Pipelines, Server, Settings, Target, Tls};
 use runtime::open_files;
@@ -64,7 +62,7 @@ pub struct Sockets {
 }
 
 /// Names of hosts are not resolved: which of their addresses the server should use would be a guess.
-fn address(text: &str) -> Result<SocketAddr, String> {
+pub fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:9559 or [::]:9559".to_string())
 }
 
@@ -103,14 +101,18 @@ impl Controllers {
         Ok(Sockets { p4runtime, thrift: self.thrift.map(bind).transpose()? })
     }
 
-    /// Starts the servers: P4Runtime with gNMI beside it, and Thrift. `built` is the pipeline that runs already.
+    /// The config of the program of the command line.
+    pub fn config_of(&self, program: &Arc<Program>) -> ForwardingPipelineConfig {
+        let p4_device_config = self.device_config.clone();
+        ForwardingPipelineConfig { p4_device_config, ..controller::config_of(program) }
+    }
+
+    /// Starts the servers: P4Runtime with gNMI beside it, and Thrift. `running` is the pipeline that runs already.
     pub fn serve<L: Replay>(
         &self,
         sockets: Sockets,
-        switch: &Shared<L>,
-        builder: Builder,
-        built: Option<&Built>,
-        control: ControlThread,
+        target: controller::Controller<L>,
+        running: Option<(Arc<Program>, ForwardingPipelineConfig)>,
         interfaces: Arc<dyn Interfaces>,
     ) -> Result<(Server, Option<bm_runtime::Server>), Failure> {
         let settings = Settings {
@@ -124,13 +126,7 @@ impl Controllers {
             no_config: self.no_config(),
             ..Settings::default()
         };
-        let switch = switch.clone();
-        let target = Arc::new(controller::Controller { switch, builder, cpu_port: self.cpu_port, control });
-        let config_of = |built: &Built| {
-            let p4_device_config = self.device_config.clone();
-            ForwardingPipelineConfig { p4_device_config, ..controller::config_of(&built.program) }
-        };
-        let running = built.map(|built| (built.program.clone(), config_of(built)));
+        let target = Arc::new(target);
         let server = Server::start_at(sockets.p4runtime, settings, target.clone(), running)
             .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))?;
         let serve = |listener| self.serve_thrift(listener, target, server.pipelines());

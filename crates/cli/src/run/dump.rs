@@ -30,7 +30,7 @@ pub fn objects<L: Replay>(engine: &mut Engine<L>) -> Vec<Object> {
         let places = places(counter.size, switch.tables().get(counter.table as usize).map(AsRef::as_ref));
         let cells = places.filter_map(|(name, at)| Some((name, switch.counter(number, at)?)));
         let cells = cells.filter(|(_, cell)| cell.packets > 0 || cell.bytes > 0);
-        let cells = cells.map(|(name, cell)| (name, Content::Counter(cell))).collect();
+        let cells = cells.map(|(name, cell)| (name(), Content::Counter(cell))).collect();
         all.push(Object { kind: "counter", name: counter.name.clone(), cells });
     }
     for meter in &switch.state.meters {
@@ -39,7 +39,7 @@ pub fn objects<L: Replay>(engine: &mut Engine<L>) -> Vec<Object> {
         let places = places(described.size, switch.tables().get(described.table as usize).map(AsRef::as_ref));
         let cells = places.filter_map(|(name, at)| Some((name, meter.cells.get(at as usize)?)));
         let cells = cells.filter(|(_, cell)| cell.configured != 0);
-        let cells = cells.map(|(name, cell)| (name, Content::Meter { cell, unit })).collect();
+        let cells = cells.map(|(name, cell)| (name(), Content::Meter { cell, unit })).collect();
         all.push(Object { kind: "meter", name: described.name.clone(), cells });
     }
     for register in &switch.state.registers {
@@ -52,17 +52,24 @@ pub fn objects<L: Replay>(engine: &mut Engine<L>) -> Vec<Object> {
     all
 }
 
+/// Makes the name of a cell: most cells are zero, and need none.
+type Name = Box<dyn FnOnce() -> String>;
+
 /// The names and numbers of an object's cells: by index, or by entry for what belongs to a table.
-fn places(size: u64, table: Option<&Table>) -> Box<dyn Iterator<Item = (String, u64)>> {
+pub fn places(size: u64, table: Option<&Table>) -> Box<dyn Iterator<Item = (Name, u64)>> {
     let Some(table) = table.filter(|_| size == 0) else {
-        return Box::new((0..size).map(|at| (format!("[{at}]"), at)));
+        return Box::new((0..size).map(|at| (Box::new(move || format!("[{at}]")) as Name, at)));
     };
-    let description = table.description().clone();
+    let description = std::rc::Rc::new(table.description().clone());
     let name = move |entry: runtime::tables::Entry| {
-        let matches = translate::key(&description, &entry.matches);
-        let fields = description.fields.iter().zip(&matches);
-        let fields = fields.map(|(field, found)| format!("{}:{}", field.name, match_text(found)));
-        (fields.collect::<Vec<String>>().join(" "), u64::from(entry.cell))
+        let (description, cell) = (description.clone(), u64::from(entry.cell));
+        let name = move || {
+            let matches = translate::key(&description, &entry.matches);
+            let fields = description.fields.iter().zip(&matches);
+            let fields = fields.map(|(field, found)| format!("{}:{}", field.name, match_text(found)));
+            fields.collect::<Vec<String>>().join(" ")
+        };
+        (Box::new(name) as Name, cell)
     };
     Box::new(table.entries().into_iter().map(name))
 }

@@ -1,8 +1,11 @@
 //! The switch while it runs, shared by the control thread and the server that controllers talk to.
 
-use control::Refusal;
+use super::state::{Keeper, Origin};
+use control::message::runtime::ForwardingPipelineConfig;
+use control::{DataPlane as _, Refusal};
 use hlir::Program;
 use native::{NativeEngine, Replay, Written};
+use persist::Ticket;
 use runtime::{Pipeline, Settings, SwitchError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -24,11 +27,15 @@ pub struct Live<L: Replay> {
     settings: Settings,
     cpu_port: Option<u32>,
     started: bool,
+    /// Where the state is saved.
+    keeper: Option<Arc<Keeper>>,
+    /// The config of a pipeline of which nothing is saved yet.
+    unsaved: Option<ForwardingPipelineConfig>,
 }
 
 impl<L: Replay> Live<L> {
     pub fn new(lanes: Vec<L>, settings: Settings, cpu_port: Option<u32>) -> Live<L> {
-        Live { engine: None, lanes: Some(lanes), settings, cpu_port, started: false }
+        Live { engine: None, lanes: Some(lanes), settings, cpu_port, started: false, keeper: None, unsaved: None }
     }
 
     pub fn engine(&mut self) -> Option<&mut Engine<L>> {
@@ -56,6 +63,40 @@ impl<L: Replay> Live<L> {
                 engine.replace(programs, built.pipeline.clone(), written)
             }
             None => self.begin(built).map(drop).map_err(|error| Refusal::wrong(error.to_string())),
+        }
+    }
+
+    /// Saves the state from now on.
+    pub fn keep(&mut self, keeper: Option<Arc<Keeper>>) {
+        self.keeper = keeper;
+    }
+
+    /// The state is to be saved as a whole: it is that of another pipeline.
+    pub fn committed(&mut self, config: &ForwardingPipelineConfig) {
+        self.unsaved = self.keeper.is_some().then(|| config.clone());
+    }
+
+    /// Why nothing may be written at present: what was written before could not be saved. The store refuses it, too.
+    pub fn check_saved(&mut self) -> Result<(), Refusal> {
+        let Some(keeper) = &self.keeper else { return Ok(()) };
+        let why = keeper.refusal();
+        self.engine.iter_mut().for_each(|engine| engine.store_mut().refuse_writes(why.clone()));
+        why.map_or(Ok(()), Err)
+    }
+
+    /// Saves what has changed since the last time, as one transaction; none if nothing has.
+    pub fn save(&mut self) -> Option<Ticket> {
+        let (keeper, engine) = self.keeper.as_ref().zip(self.engine.as_mut())?;
+        match self.unsaved.take() {
+            Some(config) => Some(keeper.save_all(engine.store_mut(), &config, Origin::Controller)),
+            None => keeper.save(engine.store_mut()),
+        }
+    }
+
+    /// The same, but for a pipeline that was committed: what belongs to the commit is still being written.
+    pub fn save_changes(&mut self) {
+        if self.unsaved.is_none() {
+            drop(self.save());
         }
     }
 

@@ -5,8 +5,11 @@ mod carry;
 pub mod controller;
 pub mod controllers;
 mod dump;
+mod exposition;
+mod first;
 mod interfaces;
 pub mod live;
+mod metrics;
 mod miss_library;
 pub mod misses;
 pub mod port_numbers;
@@ -15,13 +18,15 @@ pub mod pushed;
 pub mod relay;
 mod report;
 pub mod requests;
+pub mod state;
 mod summary;
 
 use account::PortAccount;
 use clap::Args;
+use controller::Controller;
 use controllers::{Controllers, Sockets};
 use driver::compile;
-use driver::entries::{self, Origin};
+use driver::entries::Origin;
 use driver::failure::Failure;
 use driver::files;
 use driver::flags;
@@ -30,6 +35,7 @@ use driver::inputs;
 use driver::options::{Native, Passes, Source};
 use driver::ports::{Claim, Port, announce, check_ports, claim_interfaces};
 use driver::stdout::print_line;
+use first::First;
 use interfaces::PortInterfaces;
 use live::{Built, Live, Shared};
 use misses::Misses;
@@ -41,6 +47,7 @@ use relay::Relay;
 use requests::Requests;
 use runtime::{Dpdk, DpdkSettings, DpdkWorkerPorts, Link, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -85,9 +92,15 @@ pub struct Arguments {
     ports: Vec<Port>,
     #[command(flatten)]
     controllers: Controllers,
+    /// Serve all counts for Prometheus there, as 127.0.0.1:9100, at /metrics
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = controllers::address, help_heading = END)]
+    metrics: Option<SocketAddr>,
     /// Entries to begin with; repeatable
     #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED", help_heading = "Entries")]
     entries: Vec<Origin>,
+    /// Save the pipeline and all that controllers write in this directory, before they are answered; start with what is there
+    #[arg(long, value_name = "DIR", help_heading = "Controllers")]
+    state: Option<PathBuf>,
     /// Worker threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), help_heading = WORKERS)]
     workers: u32,
@@ -145,6 +158,8 @@ pub struct Running {
     /// Ends before the switch does.
     pub server: Server,
     pub thrift: Option<bm_runtime::Server>,
+    /// Where the counts are served for Prometheus.
+    pub metrics: Option<SocketAddr>,
     /// Of clients, for the control thread.
     pub requests: Requests,
     pub dpdk: Arc<Dpdk>,
@@ -202,10 +217,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         true => None,
         false => Some(load(arguments)?),
     };
+    let opened = arguments.state.as_deref().map(state::open).transpose()?;
     // A mistake in the program ends the switch before; the C compiler may take seconds, in which controllers wait.
     let sockets = arguments.controllers.listen()?;
     let built = loaded.map(|loaded| build(arguments, loaded)).transpose()?;
-    let finished = switch(arguments, built.as_ref(), sockets);
+    let builder = builder(arguments, built.as_ref(), port_numbers(arguments));
+    let finished = First::new(&builder, opened).and_then(|first| switch(arguments, &first, sockets));
     if finished.is_err() {
         arguments.ports.iter().for_each(Port::abandon);
     }
@@ -264,9 +281,9 @@ fn builder(arguments: &Arguments, built: Option<&Built>, ports: PortNumbers) -> 
     }
 }
 
-fn switch(arguments: &Arguments, built: Option<&Built>, sockets: Sockets) -> Result<(), Failure> {
+fn switch(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<(), Failure> {
     interrupt::catch();
-    let mut running = begin(arguments, built, sockets)?;
+    let mut running = begin(arguments, first, sockets)?;
     let stopped = carry::carry(arguments, &mut running);
     let counts = |port: &Port| Some((port.number, running.dpdk.counts(port.number)?));
     running.final_counts = running.ports.iter().filter_map(counts).collect();
@@ -318,8 +335,18 @@ fn open_later(control: requests::ControlThread, (seconds, ports): (u64, Vec<Port
     });
 }
 
+fn highest_port(arguments: &Arguments) -> u32 {
+    arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0)
+}
+
+/// Serves the counts for Prometheus, if asked to. Gives the address.
+fn serve_metrics(arguments: &Arguments, target: &Controller<DpdkWorkerPorts>) -> Result<Option<SocketAddr>, Failure> {
+    let source = metrics::Source { control: target.control.clone(), switch: target.switch.clone() };
+    arguments.metrics.map(|address| metrics::serve(address, source)).transpose()
+}
+
 /// DPDK started, ports open, entries loaded; no packet has moved yet.
-fn begin(arguments: &Arguments, built: Option<&Built>, sockets: Sockets) -> Result<Running, Failure> {
+fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Running, Failure> {
     let (claims, warnings) = claim_interfaces(&arguments.ports);
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let dpdk_failed = |error: runtime::DpdkError| Failure::environment(error);
@@ -339,25 +366,31 @@ fn begin(arguments: &Arguments, built: Option<&Built>, sockets: Sockets) -> Resu
     let settings_of_switch = Settings { ports: opening.count(&arguments.ports), seed: arguments.seed };
     let handler = arguments.controllers.miss_handler()?;
     let mut live = Live::new(lanes, settings_of_switch, opening.cpu_port);
-    let highest = arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0);
     let start = Instant::now();
-    let entries = match built {
-        Some(built) => entries::load(live.begin(built)?, &arguments.entries, highest + 1)?,
-        None => 0,
-    };
+    let entries = first.fill((&arguments.entries, highest_port(arguments) + 1), &arguments.controllers, &mut live)?;
     let load_time = start.elapsed();
+    live.keep(first.keeper.clone());
     let switch = Shared::new(live);
     let (control, requests) = requests::channel();
     open_later(control.clone(), arguments.late_ports.clone());
     let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));
     let numbers = port_numbers(arguments);
-    let builder = builder(arguments, built, numbers.clone());
-    let (server, thrift) =
-        arguments.controllers.serve(sockets, &switch, builder, built, control, interfaces.clone())?;
+    let target = Controller {
+        switch: switch.clone(),
+        builder: builder(arguments, first.given.as_ref(), numbers.clone()),
+        cpu_port: opening.cpu_port,
+        control,
+        is_saved: first.keeper.is_some(),
+    };
+    let config = |built: &Built| (built.program.clone(), first.config(&arguments.controllers, &built.program).0);
+    let metrics = serve_metrics(arguments, &target)?;
+    let running = first.running.as_ref().map(config);
+    let (server, thrift) = arguments.controllers.serve(sockets, target, running, interfaces.clone())?;
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),
         server,
         thrift,
+        metrics,
         numbers,
         requests,
         dpdk,

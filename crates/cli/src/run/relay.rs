@@ -75,6 +75,8 @@ impl<L: Replay> Relay<L> {
         for key in &idle {
             self.count(&format!("idle entries of {}", engine.program().tables[key.table].name), 1);
         }
+        // Entries have gone without a controller.
+        live.save_changes();
         drop(live);
         if !idle.is_empty() {
             self.controllers.idle(idle, clock_ns);

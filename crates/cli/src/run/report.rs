@@ -45,10 +45,26 @@ fn of_port(port: &PortAccount) -> Port {
 }
 
 fn of_table(table: &TableAccount) -> Table {
-    Table { name: table.name.clone(), entries: table.entries, hits: table.hits, misses: table.misses }
+    Table {
+        name: table.name.clone(),
+        entries: table.entries,
+        hits: table.hits,
+        misses: table.misses,
+        structure: table.structure.to_string(),
+        capacity: table.capacity,
+        bytes: table.bytes,
+    }
 }
 
 fn of_worker((number, worker): (u32, &WorkerAccount)) -> Worker {
     let totals = &worker.totals;
-    Worker { number, received: totals.received, handed: totals.handed, idle_polls: worker.idle_polls }
+    Worker {
+        number,
+        received: totals.received,
+        handed: totals.handed,
+        idle_polls: worker.idle_polls,
+        bursts: totals.bursts,
+        busy_ns: totals.busy_ns,
+        tsc_hz: totals.tsc_hz,
+    }
 }

@@ -45,6 +45,8 @@ mod semantics;
 mod silence;
 mod specialised;
 mod stacks;
+mod stat;
+mod state;
 mod switch;
 mod value_joins;
 mod vectors;

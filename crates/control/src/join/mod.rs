@@ -273,6 +273,7 @@ impl Joins {
             | Update::SetMulticast { .. }
             | Update::SetSession { .. }
             | Update::SetMeter { .. }
+            | Update::Record(_)
             | Update::SetPort { .. } => return Write::Other,
         };
         let is_placed = self.places.iter().any(|places| [places.first, places.second].contains(&table));

@@ -129,6 +129,12 @@ pub struct Table {
     pub hits: u64,
     #[prost(uint64, tag = "4")]
     pub misses: u64,
+    #[prost(string, tag = "5")]
+    pub structure: ::prost::alloc::string::String,
+    #[prost(uint64, optional, tag = "6")]
+    pub capacity: ::core::option::Option<u64>,
+    #[prost(uint64, tag = "7")]
+    pub bytes: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Count {
@@ -147,4 +153,10 @@ pub struct Worker {
     pub handed: u64,
     #[prost(uint64, tag = "4")]
     pub idle_polls: u64,
+    #[prost(uint64, tag = "5")]
+    pub bursts: u64,
+    #[prost(uint64, tag = "6")]
+    pub busy_ns: u64,
+    #[prost(uint64, tag = "7")]
+    pub tsc_hz: u64,
 }

@@ -7,7 +7,7 @@ use super::table::TableStore;
 use super::texts;
 use super::{Store, Stored, index};
 use crate::plane::{Cell, EntryKey};
-use crate::{Refusal, RefusalKind, Update};
+use crate::{Record, Refusal, RefusalKind, Update};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, ActionSet, Entry, Match, ProfileId, Program, Table, TableId, WeightedCall};
 use std::sync::Arc;
@@ -157,6 +157,7 @@ impl Store {
             self.carry_table(&renaming, id, &mut new)?;
         }
         self.carry_objects(&renaming, &mut new)?;
+        self.carry_records(&mut new);
         Ok(new)
     }
 
@@ -209,7 +210,9 @@ impl Store {
         if stored.idle_timeout_ns > 0 {
             new.apply(&Update::SetIdleTimeout { key: key.clone(), nanoseconds: stored.idle_timeout_ns })?;
         }
-        new.set_metadata(&key, &stored.metadata);
+        if !stored.metadata.is_empty() {
+            new.apply(&Update::Record(Record::Metadata { key, metadata: stored.metadata.clone() }))?;
+        }
         Ok(())
     }
 

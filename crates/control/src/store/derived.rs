@@ -95,7 +95,8 @@ impl Store {
             | Update::SetExpiry { .. }
             | Update::DeleteMember { .. }
             | Update::SetValueSet { .. }
-            | Update::SetMeter { .. } => Vec::new(),
+            | Update::SetMeter { .. }
+            | Update::Record(_) => Vec::new(),
         }
     }
 

@@ -81,7 +81,8 @@ impl Store {
             | Update::SetMulticast { .. }
             | Update::SetSession { .. }
             | Update::SetMeter { .. }
-            | Update::SetPort { .. } => Ok(()),
+            | Update::SetPort { .. }
+            | Update::Record(_) => Ok(()),
         }
     }
 

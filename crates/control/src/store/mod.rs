@@ -14,7 +14,11 @@ mod known;
 mod limits;
 pub mod packed;
 mod profiles;
+mod recording;
+mod records;
 mod replication;
+mod row;
+mod rows;
 mod sets;
 mod table;
 mod texts;
@@ -30,19 +34,14 @@ pub(crate) use hash::KeyHash;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, Entry, Match, MeterId, ProfileId, Program, RegisterId, Scope, TableId, ValueSetId};
 use num_bigint::BigUint;
+use records::Records;
+pub use row::Change;
+use row::{Journal, MeterCell};
 pub use sets::FIRST_SET;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 pub use table::{Origin, Stored};
 use table::{TableStore, check_action, refusal};
-
-/// A meter's cell: its index, the table and the packed key of an entry, or the table of a default action.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum MeterCell {
-    Index(u64),
-    Entry(usize, Bytes),
-    Default(usize),
-}
 
 #[derive(Clone, Debug, Default)]
 struct Profile {
@@ -62,6 +61,11 @@ pub struct Store {
     meters: HashMap<(usize, MeterCell), MeterRates>,
     /// Ports without a link.
     ports_down: BTreeSet<u32>,
+    records: Records,
+    /// Kept where changes are saved.
+    journal: Option<Journal>,
+    /// Why no writes are taken at present.
+    refused: Option<Refusal>,
     version: u64,
     /// Kept where they are asked for.
     facts: Option<Box<Facts>>,
@@ -90,6 +94,9 @@ impl Store {
             sessions: BTreeMap::new(),
             meters: HashMap::new(),
             ports_down: BTreeSet::new(),
+            records: Records::default(),
+            journal: None,
+            refused: None,
             version: 0,
             facts: None,
             guard: Guard::new(&program.assumptions),
@@ -202,11 +209,9 @@ impl Store {
         Ok(self.meters.get(&(index(meter), cell)).copied())
     }
 
-    /// What a controller attached to an entry for itself.
-    pub fn set_metadata(&mut self, key: &EntryKey, metadata: &[u8]) {
-        let table = &mut self.tables[index(key.table)];
-        let key = table.key(&key.matches, key.priority);
-        table.set_metadata(&key, metadata);
+    /// From now on refuses all writes for this reason, or takes them again. Links of ports and what is taken back are no writes.
+    pub fn refuse_writes(&mut self, why: Option<Refusal>) {
+        self.refused = why;
     }
 
     /// Makes room before many entries come.
@@ -225,6 +230,7 @@ impl Store {
     pub fn forget(&mut self, key: &EntryKey) {
         self.tables[index(key.table)].sets.begin();
         self.remove(key);
+        self.note(&Update::Delete(key.clone()));
     }
 
     /// Checks an update and keeps it. Gives the update that takes it back; none where only the data plane knows what was there.
@@ -232,12 +238,18 @@ impl Store {
     /// # Errors
     /// Nothing has changed.
     pub fn apply(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+        if let Some(why) = self.refused.as_ref().filter(|_| !matches!(update, Update::SetPort { .. })) {
+            return Err(why.clone());
+        }
         self.check_facts(update)?;
-        self.change(update)
+        let inverse = self.change(update)?;
+        self.note(update);
+        Ok(inverse)
     }
 
     fn change(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
-        self.version += 1;
+        // No packet sees a record.
+        self.version += u64::from(!matches!(update, Update::Record(_)));
         match update {
             Update::Insert { table, entry } => self.insert(*table, entry).map(Some),
             Update::Modify { table, entry } => self.modify(*table, entry),
@@ -258,6 +270,7 @@ impl Store {
             Update::SetSession { session, value } => self.set_session(*session, value.as_ref()).map(Some),
             Update::SetMeter { meter, cell, rates } => self.set_meter(*meter, cell, *rates).map(Some),
             Update::SetPort { port, up } => Ok(Some(self.set_port(*port, *up))),
+            Update::Record(record) => self.record(record).map(Some),
         }
     }
 
@@ -273,6 +286,7 @@ impl Store {
         } else {
             drop(self.change(inverse));
         }
+        self.note(inverse);
     }
 
     fn keep(&mut self, table: TableId, entry: &Entry) {

@@ -4,10 +4,11 @@ use super::bytes::Bytes;
 use super::check::{check_call, check_match};
 use super::hash::KeyHash;
 use super::packed::{self, Field};
-use super::sets::Sets;
+use super::rows::entry::EntryRow;
+use super::sets::{FIRST_SET, Sets};
 use crate::{Refusal, RefusalKind};
 use hlir::entry::EntryAction;
-use hlir::{ActionCall, Entry, Match, Program, Scope, Table};
+use hlir::{ActionCall, ActionSet, Entry, Match, Program, Scope, Table};
 use std::collections::HashMap;
 
 /// Who brought an entry.
@@ -64,6 +65,8 @@ pub struct TableStore {
     entries: HashMap<Bytes, Packed, KeyHash>,
     /// Instead of the program's own.
     pub default: Option<ActionCall>,
+    /// What a controller attached to the default action for itself.
+    pub default_metadata: Vec<u8>,
     /// Times of profiles that are not as they were at the start.
     pub expiry_ns: HashMap<u8, u64>,
     pub sets: Sets,
@@ -78,6 +81,7 @@ impl TableStore {
             has_priorities: table.has_priorities(),
             entries: HashMap::with_hasher(KeyHash::new()),
             default: None,
+            default_metadata: Vec::new(),
             expiry_ns: HashMap::new(),
             sets: Sets::default(),
         };
@@ -254,11 +258,91 @@ impl TableStore {
         std::mem::replace(&mut rare.idle_timeout_ns, nanoseconds)
     }
 
-    pub fn set_metadata(&mut self, key: &[u8], metadata: &[u8]) {
-        let Some(packed) = self.entries.get_mut(key) else { return };
-        if packed.rare.is_some() || !metadata.is_empty() {
-            packed.rare.get_or_insert_default().metadata = metadata.to_vec();
+    /// What is attached to an entry. Gives what it was.
+    pub fn set_metadata(&mut self, key: &[u8], metadata: &[u8]) -> Vec<u8> {
+        match self.entries.get_mut(key) {
+            Some(packed) if packed.rare.is_some() || !metadata.is_empty() => {
+                let rare = packed.rare.get_or_insert_default();
+                std::mem::replace(&mut rare.metadata, metadata.to_vec())
+            }
+            Some(_) | None => Vec::new(),
         }
+    }
+
+    /// The keys of all entries, in no order.
+    pub fn keys(&self) -> impl Iterator<Item = &Bytes> {
+        self.entries.keys()
+    }
+
+    /// Takes all entries out, the program's own among them.
+    pub fn empty(&mut self) {
+        self.entries.clear();
+        self.sets = Sets::default();
+    }
+
+    /// An entry as a row.
+    pub fn entry_row(&self, key: &[u8]) -> Option<EntryRow> {
+        let packed = self.entries.get(key)?;
+        let rare = packed.rare.as_deref();
+        Some(EntryRow {
+            kind: packed.kind as u32,
+            origin: packed.origin as u32,
+            number: packed.number,
+            data: packed.data.to_vec(),
+            idle_timeout_ns: rare.map_or(0, |rare| rare.idle_timeout_ns),
+            metadata: rare.map(|rare| rare.metadata.clone()).unwrap_or_default(),
+            set: packed.set().and_then(|set| self.sets.get(set)).map(Into::into),
+        })
+    }
+
+    /// Whether these bytes are as long as keys of this table.
+    pub fn has_form(&self, key: &[u8]) -> bool {
+        key.len() == packed::PRIORITY_BYTES + self.fields.iter().map(packed::field_bytes).sum::<usize>()
+    }
+
+    /// Keeps an entry that comes as a row.
+    ///
+    /// # Errors
+    /// It cannot be one of this table.
+    pub fn load(&mut self, table: &Table, key: Bytes, row: EntryRow) -> Result<(), String> {
+        let kinds = [Kind::Call, Kind::Member, Kind::Group, Kind::Set];
+        let origins = [Origin::Program, Origin::Constant, Origin::Controller];
+        let kind = kinds.into_iter().find(|kind| *kind as u32 == row.kind).ok_or("has an action of no known kind")?;
+        let origin = origins.into_iter().find(|origin| *origin as u32 == row.origin).ok_or("has no known origin")?;
+        if table.keys.is_empty() || !self.has_form(&key) {
+            return Err("has other keys".to_string());
+        }
+        if kind == Kind::Call {
+            let action = table.actions.get(row.number as usize).ok_or("has an action that the table lacks")?;
+            let bytes: usize = action.parameters.iter().map(|parameter| packed::bytes_of(parameter.width)).sum();
+            if bytes != row.data.len() {
+                return Err(format!("has other data for action `{}`", action.name));
+            }
+        } else if table.profile.is_none() {
+            return Err("refers to an action profile that the table lacks".to_string());
+        }
+        if kind == Kind::Set {
+            let set = ActionSet::from(row.set.unwrap_or_default());
+            let entry = EntryAction::Set(set.clone());
+            check_action(table, &entry).map_err(|refusal| refusal.sentence)?;
+            let is_number = row.number >= FIRST_SET && self.sets.get(row.number).is_none();
+            if !is_number {
+                return Err("has a set with the number of another one".to_string());
+            }
+            self.sets.keep(&set, Some(row.number));
+        }
+        let rare = Rare { idle_timeout_ns: row.idle_timeout_ns, metadata: row.metadata };
+        let rare = (rare != Rare::default()).then(|| Box::new(rare));
+        self.entries.insert(key, Packed { kind, origin, number: row.number, data: row.data.as_slice().into(), rare });
+        Ok(())
+    }
+
+    /// Takes out entries whose action does not pass. Gives how many.
+    pub fn retain(&mut self, table: &Table, passes: impl Fn(&EntryAction) -> bool) -> usize {
+        let before = self.entries.len();
+        let sets = &self.sets;
+        self.entries.retain(|_, packed| passes(&action_of(table, packed, sets)));
+        before - self.entries.len()
     }
 
     fn stored(&self, table: &Table, key: &[u8], packed: &Packed) -> Stored {

@@ -6,7 +6,6 @@ mod table;
 
 use crate::encoded::{Answers, Encoded};
 use crate::failure::{Failure, Outcome};
-use crate::records::Records;
 use crate::schema::Schema;
 use crate::target::Switch;
 use control::message::runtime::{self as message, entity::Entity};
@@ -15,14 +14,13 @@ pub use table::{check_default, idle_entry};
 
 pub struct Reader<'a> {
     pub schema: &'a Schema,
-    pub records: &'a Records,
     pub switch: &'a mut dyn Switch,
     answers: Answers,
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(schema: &'a Schema, records: &'a Records, switch: &'a mut dyn Switch) -> Reader<'a> {
-        Reader { schema, records, switch, answers: Answers::default() }
+    pub fn new(schema: &'a Schema, switch: &'a mut dyn Switch) -> Reader<'a> {
+        Reader { schema, switch, answers: Answers::default() }
     }
 
     /// All that passes the filters, and what became of each.

@@ -95,12 +95,12 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn digests(&mut self, filter: &DigestEntry) -> Outcome {
-        let (schema, records) = (self.schema, self.records);
+        let schema = self.schema;
         if filter.digest_id != 0 {
             schema.digest(filter.digest_id)?;
         }
         for digest in schema.digests.iter().filter(|digest| chosen(digest.id, filter.digest_id)) {
-            let Some(config) = records.digests.get(&digest.digest) else { continue };
+            let Some(config) = self.switch.plane().store().digest(digest.digest) else { continue };
             let config = Some(digest_entry::Config {
                 max_timeout_ns: int64(config.timeout_ns),
                 max_list_size: config.largest_list as i32,

@@ -88,8 +88,7 @@ impl<'a> Reader<'a> {
         let schema = self.schema;
         let call = self.switch.plane().store().default_action(table.table);
         let action = table.actions.write(call, &schema.dictionaries).filter(|_| table.has_default);
-        let noted = self.records.default_notes.get(&table.table).map_or(&[][..], Vec::as_slice);
-        let (controller_metadata, metadata) = note::unpack(noted);
+        let (controller_metadata, metadata) = note::unpack(self.switch.plane().store().default_metadata(table.table));
         let mut entry = TableEntry {
             table_id: table.id,
             action: action.map(|action| TableAction { r#type: Some(table_action::Type::Action(action)) }),

@@ -6,6 +6,7 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::value;
+use control::Record;
 use hlir::interface::{Definition, Interface, Translation};
 use num_bigint::BigUint;
 use std::collections::{BTreeMap, HashMap};
@@ -24,6 +25,7 @@ pub enum Reading {
 
 #[derive(Clone, Default)]
 struct Dictionary {
+    type_name: String,
     numbers: HashMap<String, u64>,
     texts: BTreeMap<u64, String>,
 }
@@ -32,16 +34,19 @@ struct Dictionary {
 pub struct Dictionaries {
     readings: HashMap<String, Reading>,
     texts: Vec<Mutex<Dictionary>>,
+    /// Numbered since the last [`Dictionaries::take_new`].
+    new: Mutex<Vec<Record>>,
 }
 
 impl Dictionaries {
     pub fn of(interface: &Interface) -> Dictionaries {
-        let mut made = Dictionaries { readings: HashMap::new(), texts: Vec::new() };
+        let mut made = Dictionaries { readings: HashMap::new(), texts: Vec::new(), new: Mutex::default() };
         for declared in &interface.types {
             let reading = match &declared.definition {
                 Definition::Translated { to: Translation::Bits(bits), .. } => Reading::Bits(*bits),
                 Definition::Translated { to: Translation::Text, .. } => {
-                    made.texts.push(Mutex::default());
+                    let type_name = declared.name.clone();
+                    made.texts.push(Mutex::new(Dictionary { type_name, ..Dictionary::default() }));
                     Reading::Text(made.texts.len() - 1)
                 }
                 Definition::Struct(_)
@@ -61,14 +66,38 @@ impl Dictionaries {
         type_name.and_then(|name| self.readings.get(name)).cloned().unwrap_or(Reading::Number)
     }
 
-    /// Goes on with the texts of another program's types of the same names. So what was written in their numbers reads as it was written
-    /// (P4Runtime 1.5, 14: the forwarding state is preserved).
-    pub fn take_over(&mut self, old: &Dictionaries) {
-        for (name, reading) in &self.readings {
-            let (Reading::Text(to), Some(Reading::Text(from))) = (reading, old.readings.get(name)) else { continue };
-            let taken = old.texts[*from].lock().unwrap_or_else(PoisonError::into_inner).clone();
-            self.texts[*to] = Mutex::new(taken);
+    /// Takes the numbers that a store has for the texts of types of these names. So what was written in their numbers reads as it was
+    /// written (P4Runtime 1.5, 14: the forwarding state is preserved).
+    pub fn take<'t>(&mut self, texts: impl Iterator<Item = (&'t str, &'t str, u64)>) {
+        for (type_name, text, number) in texts {
+            let Some(Reading::Text(at)) = self.readings.get(type_name) else { continue };
+            let dictionary = self.texts[*at].get_mut().unwrap_or_else(PoisonError::into_inner);
+            dictionary.numbers.insert(text.to_string(), number);
+            dictionary.texts.insert(number, text.to_string());
         }
+    }
+
+    /// The numbers that texts have got since the last time, for the store.
+    pub fn take_new(&self) -> Vec<Record> {
+        std::mem::take(&mut *self.new.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A number that the store has not taken: it comes again.
+    pub fn give_back(&self, text: Record) {
+        self.new.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    /// The number of a text, which is new or known.
+    fn number(&self, at: usize, text: &str, width: u32, place: &str) -> Outcome<BigUint> {
+        let mut dictionary = self.texts[at].lock().unwrap_or_else(PoisonError::into_inner);
+        let before = dictionary.numbers.get(text).copied();
+        let number = dictionary.number(text, width, place)?;
+        if before != Some(number) {
+            let type_name = dictionary.type_name.clone();
+            let record = Record::Text { type_name, text: text.to_string(), number: Some(number) };
+            self.new.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+        }
+        Ok(BigUint::from(number))
     }
 
     /// What the program has for the controller's bytes.
@@ -79,15 +108,14 @@ impl Dictionaries {
             Reading::Text(number) => {
                 let text = std::str::from_utf8(bytes)
                     .map_err(|_| Failure::invalid(format!("the value of `{place}` is no text in UTF-8")))?;
-                let mut dictionary = self.texts[*number].lock().unwrap_or_else(PoisonError::into_inner);
-                dictionary.number(text, width, place).map(BigUint::from)
+                self.number(*number, text, width, place)
             }
         }
     }
 
     /// The number that a text has where no text gets one of its own, as for ports: one that was written before, or a plain decimal number.
     pub fn known(&self, text: &str, number: usize, width: u32, place: &str) -> Outcome<BigUint> {
-        let mut dictionary = self.texts[number].lock().unwrap_or_else(PoisonError::into_inner);
+        let dictionary = self.texts[number].lock().unwrap_or_else(PoisonError::into_inner);
         let own = text.parse::<u64>().ok().filter(|number| number.to_string() == text);
         match own.filter(|_| !dictionary.numbers.contains_key(text)) {
             Some(own) if BigUint::from(own).bits() > u64::from(width) => {
@@ -99,7 +127,10 @@ impl Dictionaries {
             None if !dictionary.numbers.contains_key(text) => {
                 Err(Failure::invalid(format!("no {place} has the name `{text}`")))
             }
-            Some(_) | None => dictionary.number(text, width, place).map(BigUint::from),
+            Some(_) | None => {
+                drop(dictionary);
+                self.number(number, text, width, place)
+            }
         }
     }
 

@@ -16,11 +16,10 @@ pub use table::entry_key;
 
 use crate::failure::{Failure, Outcome};
 use crate::port::Ports;
-use crate::records::{Before, Records};
 use crate::schema::Schema;
 use crate::target::Switch;
 use control::message::runtime::{self as message, entity::Entity, update::Type, write_request::Atomicity};
-use control::plane::{Cell, CounterValue, DataPlane, EntryKey};
+use control::plane::{Cell, CounterValue, DataPlane};
 use control::{Refusal, Update};
 use hlir::{CounterId, RegisterId};
 use num_bigint::BigUint;
@@ -29,15 +28,12 @@ use tonic::Code;
 /// What takes a part of an update back.
 enum Undo {
     Update(Update),
-    Metadata(EntryKey, Vec<u8>),
     Counter(CounterId, Cell, CounterValue),
     Register(RegisterId, u64, BigUint),
-    Record(Before),
 }
 
 pub struct Writer<'a> {
     pub schema: &'a Schema,
-    pub records: &'a mut Records,
     pub switch: &'a mut dyn Switch,
     pub ports: Ports<'a>,
     undo: Vec<Undo>,
@@ -46,13 +42,8 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub fn new(
-        schema: &'a Schema,
-        records: &'a mut Records,
-        switch: &'a mut dyn Switch,
-        ports: Ports<'a>,
-    ) -> Writer<'a> {
-        Writer { schema, records, switch, ports, undo: Vec::new(), rolls_back: false }
+    pub fn new(schema: &'a Schema, switch: &'a mut dyn Switch, ports: Ports<'a>) -> Writer<'a> {
+        Writer { schema, switch, ports, undo: Vec::new(), rolls_back: false }
     }
 
     /// Applies a batch. Returns the result of each update, or why the batch cannot have this atomicity.
@@ -137,10 +128,6 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn record(&mut self, before: Before) {
-        self.undo.push(Undo::Record(before));
-    }
-
     /// Takes back what was done since the record had this length, the last first.
     fn take_back(&mut self, done: usize) {
         while self.undo.len() > done {
@@ -149,21 +136,8 @@ impl<'a> Writer<'a> {
             let plane = self.switch.plane();
             let _: Result<(), Refusal> = match last {
                 Undo::Update(update) => plane.take_back(&update),
-                Undo::Metadata(key, metadata) => {
-                    plane.store_mut().set_metadata(&key, &metadata);
-                    Ok(())
-                }
                 Undo::Counter(counter, cell, value) => plane.write_counter(counter, &cell, value),
                 Undo::Register(register, index, value) => plane.write_register(register, index, &value),
-                Undo::Record(Before::Digest(digest, was)) => {
-                    let result = self.switch.set_digest(digest, was.as_ref());
-                    self.records.restore(Before::Digest(digest, was));
-                    result
-                }
-                Undo::Record(before) => {
-                    self.records.restore(before);
-                    Ok(())
-                }
             };
         }
     }

@@ -2,11 +2,10 @@
 
 use super::{Writer, check_presence, only_modify};
 use crate::failure::{Failure, Outcome};
-use crate::records::Before;
-use crate::target::DigestConfig;
 use crate::value;
-use control::Update;
 use control::message::runtime::{self as message, update::Type};
+use control::plane::DigestConfig;
+use control::{Record, Update};
 use tonic::Code;
 
 impl<'a> Writer<'a> {
@@ -28,7 +27,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn digest(&mut self, kind: Type, given: &message::DigestEntry) -> Outcome {
         let digest = self.schema.digest(given.digest_id)?;
-        let before = self.records.digests.get(&digest.digest).copied();
+        let before = self.plane().store().digest(digest.digest);
         check_presence(kind, before.is_some(), "configuration of digest", digest.id)?;
         let config = match kind {
             Type::Delete => None,
@@ -42,12 +41,6 @@ impl<'a> Writer<'a> {
                 })
             }
         };
-        self.switch.set_digest(digest.digest, config.as_ref())?;
-        match config {
-            Some(config) => drop(self.records.digests.insert(digest.digest, config)),
-            None => drop(self.records.digests.remove(&digest.digest)),
-        }
-        self.record(Before::Digest(digest.digest, before));
-        Ok(())
+        self.apply(&Update::Record(Record::Digest { digest: digest.digest, config }))
     }
 }

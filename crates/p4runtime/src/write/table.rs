@@ -4,13 +4,12 @@ use super::{Undo, Writer};
 use crate::failure::{Failure, Outcome};
 use crate::note;
 use crate::read::check_default;
-use crate::records::Before;
 use crate::schema::TableSchema;
 use crate::value;
-use control::Update;
 use control::message::runtime::{self as message, TableAction, table_action, update::Type};
 use control::plane::{Cell, CounterValue, EntryKey};
 use control::store::{Origin, Stored};
+use control::{Record, Update};
 use hlir::entry::EntryAction;
 use hlir::{Entry, Scope};
 use tonic::Code;
@@ -57,7 +56,7 @@ impl<'a> Writer<'a> {
         let key = EntryKey { matches: entry.matches, ..key };
         let note = note::pack(given.controller_metadata, &given.metadata);
         if !note.is_empty() {
-            self.plane().store_mut().set_metadata(&key, &note);
+            self.apply(&Update::Record(Record::Metadata { key: key.clone(), metadata: note }))?;
         }
         if given.idle_timeout_ns > 0 {
             let nanoseconds = given.idle_timeout_ns as u64;
@@ -98,8 +97,7 @@ impl<'a> Writer<'a> {
     ) -> Outcome {
         let note = note::pack(given.controller_metadata, &given.metadata);
         if note != before.metadata {
-            self.undo.push(Undo::Metadata(key.clone(), before.metadata.clone()));
-            self.plane().store_mut().set_metadata(key, &note);
+            self.apply(&Update::Record(Record::Metadata { key: key.clone(), metadata: note }))?;
         }
         let nanoseconds = given.idle_timeout_ns as u64;
         if table.idle_timeout && nanoseconds != before.idle_timeout_ns {
@@ -121,7 +119,8 @@ impl<'a> Writer<'a> {
         let Some(before) = before else { return Ok(()) };
         let cell = Cell::Entry(key.clone());
         if !before.metadata.is_empty() {
-            self.undo.push(Undo::Metadata(key.clone(), before.metadata));
+            let record = Record::Metadata { key: key.clone(), metadata: before.metadata };
+            self.undo.push(Undo::Update(Update::Record(record)));
         }
         let nanoseconds = before.idle_timeout_ns;
         if nanoseconds > 0 {
@@ -192,11 +191,9 @@ impl<'a> Writer<'a> {
             Some(_) => return Err(Failure::invalid("a default action is an action")),
         };
         self.apply(&Update::SetDefault { table: table.table, call })?;
-        let was = match note.is_empty() {
-            true => self.records.default_notes.remove(&table.table),
-            false => self.records.default_notes.insert(table.table, note),
-        };
-        self.record(Before::DefaultNote(table.table, was));
+        if self.plane().store().default_metadata(table.table) != note {
+            self.apply(&Update::Record(Record::DefaultMetadata { table: table.table, metadata: note }))?;
+        }
         // Apart from that, it is an entry like any other (P4Runtime 1.5, 9.1.3); without an action, its meter is reset with it.
         self.set_direct(table, &Cell::Default(table.table), given)
     }

@@ -2,6 +2,7 @@
 
 use crate::rig::messages::*;
 use crate::rig::{Client, EVERYTHING, PROGRAM, Rig};
+use control::DataPlane as _;
 use control::message::config::{ActionRef, P4Info};
 use control::message::runtime::{
     forwarding_pipeline_config::Cookie, get_forwarding_pipeline_config_request::ResponseType,
@@ -155,7 +156,7 @@ fn reconciling_keeps_what_was_written() {
     assert_eq!(client.read(table(entry("paths", vec![], None))), [table(shot)]);
     assert_eq!(client.read(multicast(0, vec![])), [group]);
     assert_eq!(client.read(entity::Entity::DigestEntry(Default::default())).len(), 1);
-    assert_eq!(rig.behind().digests.len(), 1, "the new pipeline gets the digests' settings");
+    assert_eq!(rig.behind().plane.store().digests().count(), 1, "the new pipeline gets the digests' settings");
     rig.behind().receive(9, frame(1, 2, 0));
     assert_eq!(rig.behind().sent, [(4, frame(1, 2, 0))]);
 }

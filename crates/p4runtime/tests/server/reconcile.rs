@@ -2,10 +2,13 @@
 
 use crate::rig::messages::*;
 use crate::rig::{Client, EVERYTHING, Rig};
+use control::DataPlane as _;
+use control::Store;
 use control::message::runtime::{
     entity::Entity, packet_replication_engine_entry::Type as Engine,
     set_forwarding_pipeline_config_request::Action as Set, *,
 };
+use std::collections::{BTreeMap, BTreeSet};
 use tonic::Code;
 
 fn config(text: &str) -> Option<ForwardingPipelineConfig> {
@@ -103,6 +106,65 @@ fn modified() -> Vec<Entity> {
         Entity::RegisterEntry(RegisterEntry { register_id: id_of("last"), index: index(2), data: value }),
         Entity::ValueSetEntry(ValueSetEntry { value_set_id: id_of("ipv4_types"), members }),
     ]
+}
+
+/// The rows that changes leave, and all rows of the store.
+fn rows_of(rig: &Rig, changes: Vec<control::store::Change>) -> [BTreeMap<Vec<u8>, Vec<u8>>; 2] {
+    let behind = rig.behind();
+    let store = behind.plane.store();
+    let mut noted: BTreeMap<_, _> = Store::new(store.program().clone()).rows().collect();
+    for (key, value) in changes {
+        match value {
+            Some(value) => drop(noted.insert(key, value)),
+            None => drop(noted.remove(&key)),
+        }
+    }
+    [noted, store.rows().collect()]
+}
+
+/// What a switch saves: each write leaves its rows in the journal, and a store that is made of rows has the same ones.
+#[test]
+fn whatever_was_written_is_in_the_rows_of_the_store() {
+    let rig = Rig::with(Default::default(), Some(EVERYTHING));
+    let mut client = rig.primary();
+    rig.behind().plane.store_mut().keep_journal();
+    write_everything(&mut client);
+    let changes = rig.behind().plane.store_mut().take_changes();
+    let [noted, all] = rows_of(&rig, changes);
+    assert_eq!(noted, all);
+    let kinds: BTreeSet<u8> = all.keys().map(|key| key[0]).collect();
+    assert_eq!(
+        kinds,
+        (1..=11).filter(|kind| *kind != 3).collect(),
+        "all but the times of profiles, which are Thrift's"
+    );
+    let program = rig.behind().plane.store().program().clone();
+    let rows = || all.iter().map(|(key, value)| (&key[..], &value[..]));
+    let (store, refused) = Store::of_rows(program.clone(), rows());
+    assert_eq!((store.rows().collect::<BTreeMap<_, _>>(), refused), (all.clone(), Vec::<String>::new()));
+    // A row without an end, or of another length, is reported; a member that is lost takes the entries with it that refer to it.
+    let (cut, refused) = Store::of_rows(program.clone(), rows().map(|(key, value)| (&key[..key.len() - 1], value)));
+    assert!(refused.len() > 5 && cut.rows().count() < all.len(), "{refused:?}");
+    let of_members = rows().filter(|(key, _)| key[0] == 4).count();
+    let (without, refused) = Store::of_rows(program, rows().filter(|(key, _)| key[0] != 4));
+    assert_eq!(without.rows().count(), all.len() - of_members - 1, "{refused:?}");
+    assert!(refused.iter().any(|why| why.contains("shared`") && why.contains("missing")), "{refused:?}");
+    // What is taken back or deleted leaves the journal as it was.
+    let deletions = inserted().into_iter().rev().filter(|entity| !matches!(entity, Entity::ActionProfileMember(_)));
+    for entity in deletions {
+        assert_eq!(client.delete(entity.clone()), Ok(()), "{entity:?}");
+    }
+    let failing = [(update::Type::Insert, host(9, 9)), (update::Type::Delete, host(8, 8))];
+    let failing = failing.map(|(kind, of)| Update {
+        r#type: kind.into(),
+        entity: Some(control::message::runtime::Entity { entity: Some(table(of)) }),
+    });
+    client.write_as(failing.to_vec(), write_request::Atomicity::RollbackOnError).expect_err("there is no host 8");
+    let changes = rig.behind().plane.store_mut().take_changes();
+    let all_changes = all.into_iter().map(|(key, value)| (key, Some(value))).chain(changes).collect();
+    let [noted, all] = rows_of(&rig, all_changes);
+    assert_eq!(noted, all);
+    assert!(!all.keys().any(|key| [7, 8, 10].contains(&key[0])), "groups, sessions and digests are gone");
 }
 
 fn write_everything(client: &mut Client) {

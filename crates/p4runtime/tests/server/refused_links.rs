@@ -3,9 +3,9 @@
 use control::message::runtime::ForwardingPipelineConfig;
 use control::plane::*;
 use control::{DataPlane, Refusal, RefusalKind, Store, Update};
-use hlir::{CounterId, DigestId, Program, RegisterId, TableId};
+use hlir::{CounterId, Program, RegisterId, TableId};
 use num_bigint::BigUint;
-use p4runtime::{DigestConfig, Prepared, Server, Settings, State, Switch, Target};
+use p4runtime::{Prepared, Server, Settings, State, Switch, Target};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -99,10 +99,6 @@ impl Switch for Behind {
         Ok(0)
     }
 
-    fn set_digest(&mut self, _: DigestId, _: Option<&DigestConfig>) -> Result<(), Refusal> {
-        Ok(())
-    }
-
     fn link_refused(&mut self, port: u32, up: bool, refusal: &Refusal) {
         self.reported.push((port, up, refusal.to_string()));
     }
@@ -115,7 +111,7 @@ impl Target for Process {
         Err(Refusal::wrong("no test pushes a program"))
     }
 
-    fn commit(&self, _: Prepared, _: State) -> Result<(), Refusal> {
+    fn commit(&self, _: Prepared, _: State, _: &ForwardingPipelineConfig) -> Result<(), Refusal> {
         Ok(())
     }
 
@@ -123,8 +119,9 @@ impl Target for Process {
         true
     }
 
-    fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) {
+    fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) -> Result<(), Refusal> {
         work(&mut *self.0.lock().expect("no test panics with it"));
+        Ok(())
     }
 }
 

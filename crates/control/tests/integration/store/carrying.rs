@@ -1,7 +1,7 @@
 //! What another program takes over of tables that have entries to begin with: what the controller has changed, and nothing else.
 
 use control::plane::EntryKey;
-use control::{RefusalKind, Store, Update};
+use control::{Record, RefusalKind, Store, Update};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Match, Program, TableId};
 use std::sync::Arc;
@@ -177,7 +177,8 @@ fn timeouts_and_metadata_of_the_programs_entries_and_times_of_profiles_are_carri
     super::apply(&mut store, &Update::SetIdleTimeout { key: first.clone(), nanoseconds: 77 });
     let times = Update::SetExpiry { table: table(&store), profile: 2, nanoseconds: 99 };
     super::apply(&mut store, &times);
-    store.set_metadata(&second, b"mine");
+    let metadata = b"mine".to_vec();
+    super::apply(&mut store, &Update::Record(Record::Metadata { key: second.clone(), metadata }));
     let carried = store.carried_to(aging()).unwrap();
     assert_eq!(carried.find(&first).unwrap().idle_timeout_ns, 77);
     assert_eq!(carried.find(&second).unwrap().metadata, b"mine");

@@ -8,10 +8,10 @@ pub use client::Client;
 use control::message::runtime::ForwardingPipelineConfig;
 use control::plane::{Cell, DataPlane, EntryKey, Frame};
 use control::store::Origin;
-use control::{Refusal, Update};
-use hlir::{DigestId, Program, TableId};
+use control::{Record, Refusal, Update};
+use hlir::{Program, TableId};
 use interpreter::Interpreter;
-use p4runtime::{DigestConfig, Events, Prepared, Server, Settings, State, Switch, Target};
+use p4runtime::{Events, Prepared, Server, Settings, State, Switch, Target};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -58,7 +58,6 @@ pub struct Behind {
     pub plane: Interpreter,
     /// Port and bytes of what has left by other ports than the controller's.
     pub sent: Vec<(u32, Vec<u8>)>,
-    pub digests: Vec<(DigestId, Option<DigestConfig>)>,
     pub holds: Vec<&'static str>,
     pub can_hold: bool,
     pub since_last_hit_ns: u64,
@@ -70,7 +69,6 @@ impl Behind {
         Behind {
             plane: Interpreter::new(program),
             sent: Vec::new(),
-            digests: Vec::new(),
             holds: Vec::new(),
             can_hold: true,
             since_last_hit_ns: 0,
@@ -115,11 +113,6 @@ impl Switch for Behind {
         Ok(self.since_last_hit_ns)
     }
 
-    fn set_digest(&mut self, digest: DigestId, config: Option<&DigestConfig>) -> Result<(), Refusal> {
-        self.digests.push((digest, config.copied()));
-        Ok(())
-    }
-
     fn link_refused(&mut self, port: u32, _: bool, refusal: &Refusal) {
         panic!("the interpreter follows the link of port {port}: {refusal}");
     }
@@ -148,7 +141,7 @@ impl Target for Process {
         Ok(Prepared { program, artefact: Box::new(()) })
     }
 
-    fn commit(&self, prepared: Prepared, state: State) -> Result<(), Refusal> {
+    fn commit(&self, prepared: Prepared, state: State, _: &ForwardingPipelineConfig) -> Result<(), Refusal> {
         let events = self.events.lock().expect("no test panics with it").clone();
         let mut behind = self.behind.lock().expect("no test panics with it");
         let mut new = Behind::new(prepared.program.clone(), events);
@@ -163,10 +156,11 @@ impl Target for Process {
         port < LAST_PORT || port == CPU_PORT
     }
 
-    fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) {
+    fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) -> Result<(), Refusal> {
         if let Some(behind) = self.behind.lock().expect("no test panics with it").as_mut() {
             work(behind);
         }
+        Ok(())
     }
 }
 
@@ -185,7 +179,7 @@ fn carry(old: &mut Behind, new: &mut Interpreter, program: Arc<Program>) -> Resu
         for stored in store.entries(table).filter(|stored| stored.origin == Origin::Controller) {
             new.insert(table, &stored.entry)?;
             let key = EntryKey { table, matches: stored.entry.matches, priority: stored.entry.priority };
-            new.store_mut().set_metadata(&key, &stored.metadata);
+            new.write(&Update::Record(Record::Metadata { key: key.clone(), metadata: stored.metadata }))?;
             if stored.idle_timeout_ns > 0 {
                 new.set_idle_timeout(&key, stored.idle_timeout_ns)?;
             }
@@ -193,6 +187,8 @@ fn carry(old: &mut Behind, new: &mut Interpreter, program: Arc<Program>) -> Resu
         if *store.default_action(table) != declared.default {
             new.set_default(table, store.default_action(table))?;
         }
+        let metadata = store.default_metadata(table).to_vec();
+        new.write(&Update::Record(Record::DefaultMetadata { table, metadata }))?;
     }
     for (meter, cell, rates) in store.meters() {
         let cell: Cell = cell;
@@ -200,6 +196,13 @@ fn carry(old: &mut Behind, new: &mut Interpreter, program: Arc<Program>) -> Resu
     }
     for (set, _) in program.value_sets.iter() {
         new.set_value_set(set, store.value_set(set))?;
+    }
+    for (digest, config) in store.digests() {
+        new.write(&Update::Record(Record::Digest { digest, config: Some(config) }))?;
+    }
+    for (type_name, text, number) in store.texts() {
+        let (type_name, text) = (type_name.to_string(), text.to_string());
+        new.write(&Update::Record(Record::Text { type_name, text, number: Some(number) }))?;
     }
     store.sessions().try_for_each(|(session, value)| new.set_session(session, Some(value)))?;
     store.multicast_groups().try_for_each(|(group, members)| new.set_multicast(group, members))?;
@@ -254,7 +257,7 @@ impl Rig {
             let config = ForwardingPipelineConfig { p4_device_config: text.into(), ..Default::default() };
             let prepared = process.verify(&config).expect("the program is well formed");
             let program = prepared.program.clone();
-            process.commit(prepared, State::Clear).expect("the program runs");
+            process.commit(prepared, State::Clear, &config).expect("the program runs");
             (program, config)
         });
         let addresses = vec!["127.0.0.1:0".parse().expect("it is an address")];

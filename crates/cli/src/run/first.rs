@@ -1,0 +1,94 @@
+//! What a switch begins with: the program and entries of the command line, or what an earlier run has saved.
+
+use super::controllers::Controllers;
+use super::live::{Built, Engine, Live};
+use super::pushed::{self, Builder};
+use super::state::{Keeper, Kept, Origin};
+use control::DataPlane as _;
+use control::message::runtime::ForwardingPipelineConfig;
+use driver::entries;
+use driver::failure::Failure;
+use hlir::Program;
+use runtime::DpdkWorkerPorts;
+use std::sync::Arc;
+
+/// See the module.
+pub struct First {
+    /// The program of the command line.
+    pub given: Option<Built>,
+    /// What runs, and what an earlier run has left for it.
+    pub running: Option<Built>,
+    pub keeper: Option<Arc<Keeper>>,
+    kept: Option<Kept>,
+}
+
+impl First {
+    /// The pipeline of an earlier run which a controller has set runs again, or else the program of the command line.
+    pub fn new(builder: &Builder, opened: Option<(Keeper, Option<Kept>)>) -> Result<First, Failure> {
+        let given = builder.given.clone();
+        let Some((keeper, kept)) = opened else {
+            return Ok(First { running: given.clone(), given, keeper: None, kept: None });
+        };
+        let is_set = |kept: &&Kept| kept.origin == Origin::Controller || given.is_none();
+        let running = match kept.as_ref().filter(is_set) {
+            None => given.clone(),
+            Some(kept) => {
+                let config = kept.pushed();
+                let built = pushed::build(builder, &config.p4_device_config, config.p4info.as_ref());
+                if given.is_some() {
+                    eprintln!(
+                        "note: --state: the pipeline that a controller has set runs, not that of the command line"
+                    );
+                }
+                Some(built.map_err(|refusal| Failure::refusal("--state: its pipeline", &refusal))?)
+            }
+        };
+        Ok(First { given, running, keeper: Some(Arc::new(keeper)), kept })
+    }
+
+    /// Fills the pipeline that runs first: with the entries of an earlier run, or else with those of the command line. Their number. `ports`
+    /// bounds generated port numbers.
+    pub fn fill(
+        &self,
+        (origins, ports): (&[entries::Origin], u32),
+        controllers: &Controllers,
+        live: &mut Live<DpdkWorkerPorts>,
+    ) -> Result<u64, Failure> {
+        let Some(built) = &self.running else { return Ok(0) };
+        let engine = live.begin(built)?;
+        let program = engine.program();
+        let Some(kept) = &self.kept else {
+            let count = entries::load(engine, origins, ports)?;
+            self.save(controllers, engine)?;
+            return Ok(count);
+        };
+        if !origins.is_empty() {
+            eprintln!("note: --state: the entries of the earlier run are loaded, not those of --entries");
+        }
+        let restored = kept.restored(&program)?;
+        restored.warnings.iter().for_each(|warning| eprintln!("warning: --state: {warning}"));
+        let count = program.tables.iter().map(|(id, _)| restored.store.entry_count(id) as u64).sum();
+        engine.restore(restored.store).map_err(|refusal| Failure::refusal("--state", &refusal))?;
+        match restored.differs {
+            true => self.save(controllers, engine)?,
+            false => engine.store_mut().keep_journal(),
+        }
+        Ok(count)
+    }
+
+    /// Saves the whole state, before the switch begins.
+    fn save(&self, controllers: &Controllers, engine: &mut Engine<DpdkWorkerPorts>) -> Result<(), Failure> {
+        let Some(keeper) = &self.keeper else { return Ok(()) };
+        let (config, origin) = self.config(controllers, &engine.program());
+        let saved = keeper.save_all(engine.store_mut(), &config, origin).wait();
+        saved.map_err(|why| Failure::environment(format!("--state: {why}")))
+    }
+
+    /// The config of the pipeline that runs first, and where it came from.
+    pub fn config(&self, controllers: &Controllers, program: &Arc<Program>) -> (ForwardingPipelineConfig, Origin) {
+        match self.kept.as_ref().filter(|kept| kept.origin == Origin::Controller) {
+            Some(kept) => (kept.config.clone(), kept.origin),
+            None => (controllers.config_of(program), Origin::CommandLine),
+        }
+    }
+}

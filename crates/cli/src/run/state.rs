@@ -1,0 +1,171 @@
+//! What outlives the process: the pipeline and all that controllers have written, in the directory of `--state`.
+//!
+//! Rows of the store are numbered by its program, whose text is saved with them. A switch that starts with another program takes over what has
+//! the same names there.
+
+use control::message::runtime::ForwardingPipelineConfig;
+use control::{Refusal, RefusalKind, Store};
+use driver::failure::Failure;
+use hlir::Program;
+use hlir::text::{parse_program, print_program};
+use persist::{Change, File, Rows, Ticket};
+use prost::Message as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Of the rows, and of what the rows mean.
+const FORMAT: &str = "1";
+
+/// Rows that are no objects of the store; the store's begin with other bytes. Each is there twice, at both ends of the file: without the
+/// program, no row has a meaning.
+const ENDS: [u8; 2] = [0, 255];
+const OF_FORMAT: u8 = b'f';
+const OF_PROGRAM: u8 = b'p';
+const OF_CONFIG: u8 = b'c';
+const OF_ORIGIN: u8 = b'o';
+
+/// Where a pipeline came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    CommandLine,
+    Controller,
+}
+
+/// Where a running switch saves its state.
+pub struct Keeper(File);
+
+/// What an earlier run has left.
+pub struct Kept {
+    folder: PathBuf,
+    /// The program's text in HLIR.
+    text: String,
+    pub origin: Origin,
+    pub config: ForwardingPipelineConfig,
+    rows: Rows,
+}
+
+/// The store of an earlier run for the program of this one.
+pub struct Restored {
+    pub store: Store,
+    /// Whether the file has other rows than the store now.
+    pub differs: bool,
+    pub warnings: Vec<String>,
+}
+
+/// Opens a directory; it is empty at the first start.
+pub fn open(folder: &Path) -> Result<(Keeper, Option<Kept>), Failure> {
+    let failed = |error: String| Failure::environment(format!("--state: {error}"));
+    let opened = persist::open(folder).map_err(failed)?;
+    opened.warnings.iter().for_each(|warning| eprintln!("warning: --state: {warning}"));
+    let kept = Kept::of(folder, opened.rows).map_err(|why| failed(format!("{}: {why}", folder.display())))?;
+    Ok((Keeper(opened.file), kept))
+}
+
+impl Kept {
+    fn of(folder: &Path, rows: Rows) -> Result<Option<Kept>, String> {
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let found = |kind: u8| {
+            let mut ends =
+                ENDS.iter().filter_map(|end| rows.binary_search_by(|(key, _)| key[..].cmp(&[*end, kind])).ok());
+            ends.next().map(|at| rows[at].1.clone())
+        };
+        let lost = "what it holds cannot be read: the program of its rows is lost; start with another directory";
+        let text = |kind: u8| found(kind).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or(lost);
+        let format = text(OF_FORMAT)?;
+        if format != FORMAT {
+            let sentence = "it is of another version of bacus";
+            return Err(format!("{sentence} (format {format}; this one reads {FORMAT}): start with another directory"));
+        }
+        let config = found(OF_CONFIG).and_then(|bytes| ForwardingPipelineConfig::decode(&bytes[..]).ok());
+        let origin = match found(OF_ORIGIN).ok_or(lost)?[..] {
+            [0] => Origin::CommandLine,
+            _ => Origin::Controller,
+        };
+        let (text, config) = (text(OF_PROGRAM)?, config.ok_or(lost)?);
+        let of_store = |(key, _): &(Vec<u8>, Vec<u8>)| key.first().is_some_and(|first| !ENDS.contains(first));
+        let rows = rows.into_iter().filter(of_store).collect();
+        Ok(Some(Kept { folder: folder.to_path_buf(), text, origin, config, rows }))
+    }
+
+    /// The config that is compiled again: what a controller pushed, or the program's text if a switch is started without it.
+    pub fn pushed(&self) -> ForwardingPipelineConfig {
+        let mut config = self.config.clone();
+        if self.origin == Origin::CommandLine {
+            config.p4_device_config = self.text.clone().into_bytes();
+        }
+        config
+    }
+
+    /// What was written, for the program that runs now.
+    pub fn restored(&self, program: &Arc<Program>) -> Result<Restored, Failure> {
+        let failed = |why: String| Failure::input(format!("--state: {}: {why}", self.folder.display()));
+        let rows = self.rows.iter().map(|(key, value)| (key.as_slice(), value.as_slice()));
+        let of_rows = |program| {
+            let (store, refused) = Store::of_rows(program, rows);
+            (store, refused.iter().map(|why| format!("{}: {why}", self.folder.display())).collect::<Vec<_>>())
+        };
+        if print_program(program) == self.text {
+            let (store, warnings) = of_rows(program.clone());
+            return Ok(Restored { store, differs: !warnings.is_empty(), warnings });
+        }
+        let old = parse_program(&self.text);
+        let old = old.map_err(|_| failed("this version of bacus cannot read its program".to_string()))?;
+        let (store, warnings) = of_rows(Arc::new(old));
+        let carried = store.carried_to(program.clone()).map_err(|refusal| {
+            failed(format!(
+                "it is of another program: {refusal}; start with the program that it is of, or another directory"
+            ))
+        })?;
+        Ok(Restored { store: carried, differs: true, warnings })
+    }
+}
+
+/// All rows of a switch.
+fn whole(store: &Store, config: &ForwardingPipelineConfig, origin: Origin) -> Vec<Change> {
+    let text = print_program(store.program());
+    let origin = vec![u8::from(origin == Origin::Controller)];
+    let own = [
+        (OF_FORMAT, FORMAT.as_bytes().to_vec()),
+        (OF_PROGRAM, text.into_bytes()),
+        (OF_CONFIG, config.encode_to_vec()),
+        (OF_ORIGIN, origin),
+    ];
+    let own = own.iter().flat_map(|(kind, value)| ENDS.map(|end| (vec![end, *kind], value.clone())));
+    let mut rows: Rows = store.rows().chain(own).collect();
+    // In the order in which the file has them, they are written several times as fast.
+    rows.sort_unstable();
+    let puts = rows.into_iter().map(|(key, value)| Change::Put(key, value));
+    std::iter::once(Change::Clear).chain(puts).collect()
+}
+
+impl Keeper {
+    /// Replaces all rows by those of this pipeline and its store.
+    pub fn save_all(&self, store: &mut Store, config: &ForwardingPipelineConfig, origin: Origin) -> Ticket {
+        store.keep_journal();
+        store.take_changes();
+        self.0.write(whole(store, config, origin))
+    }
+
+    /// Saves what has changed; none if nothing has.
+    pub fn save(&self, store: &mut Store) -> Option<Ticket> {
+        let changes = store.take_changes();
+        let change = |(key, value): control::store::Change| match value {
+            Some(value) => Change::Put(key, value),
+            None => Change::Remove(key),
+        };
+        (!changes.is_empty()).then(|| self.0.write(changes.into_iter().map(change).collect()))
+    }
+
+    /// Why nothing may be written at present: it could not be saved.
+    pub fn refusal(&self) -> Option<Refusal> {
+        let why = self.0.error()?;
+        Some(Refusal::new(RefusalKind::Full, format!("nothing is written, since it cannot be saved: {why}")))
+    }
+}
+
+/// What a caller is answered whose write could not be saved.
+pub fn not_saved(why: String) -> Refusal {
+    Refusal::new(RefusalKind::Full, format!("this is in effect, but it could not be saved, and is tried again: {why}"))
+}
