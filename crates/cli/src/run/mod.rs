@@ -49,7 +49,7 @@ use runtime::{Dpdk, DpdkSettings, DpdkWorkerPorts, Link, PortCounts, Settings, i
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// Shown in place of the program's name if the command line has none.
@@ -220,7 +220,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let opened = arguments.state.as_deref().map(state::open).transpose()?;
     // A mistake in the program ends the switch before; the C compiler may take seconds, in which controllers wait.
     let sockets = arguments.controllers.listen()?;
-    let built = loaded.map(|loaded| build(arguments, loaded)).transpose()?;
+    interrupt::catch();
+    let built = match loaded.map(|loaded| ends_at_a_signal(|| build(arguments, loaded))).transpose() {
+        // The compiler gets the signal of a terminal, too.
+        Err(_) if interrupt::stop_requested() => return Ok(()),
+        built => built?,
+    };
     let builder = builder(arguments, built.as_ref(), port_numbers(arguments));
     let finished = First::new(&builder, opened).and_then(|first| switch(arguments, &first, sockets));
     if finished.is_err() {
@@ -234,6 +239,22 @@ impl Arguments {
     fn ends_with_captures(&self) -> bool {
         self.source.program.as_os_str() != NO_PROGRAM && !self.controllers.are_expected()
     }
+}
+
+/// Does what takes seconds, before there are ports: a signal ends the process meanwhile, as it ends the switch later.
+fn ends_at_a_signal<T>(work: impl FnOnce() -> T) -> T {
+    let (done, is_done) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        // The channel is closed at the end of the work.
+        while is_done.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if interrupt::stop_requested() {
+                std::process::exit(0);
+            }
+        }
+    });
+    let result = work();
+    drop(done);
+    result
 }
 
 /// The program of the command line, without mistakes.
@@ -282,7 +303,6 @@ fn builder(arguments: &Arguments, built: Option<&Built>, ports: PortNumbers) -> 
 }
 
 fn switch(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<(), Failure> {
-    interrupt::catch();
     let mut running = begin(arguments, first, sockets)?;
     let stopped = carry::carry(arguments, &mut running);
     let counts = |port: &Port| Some((port.number, running.dpdk.counts(port.number)?));

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -131,12 +131,9 @@ case \"$*\" in *--version*) ;; *) until [ -e begin ]; do sleep 0.02; done ;; esa
 exec gcc \"$@\"
 ";
 
-#[test]
-fn clients_may_connect_while_the_program_is_compiled() {
-    if !has_dpdk() {
-        return;
-    }
-    let folder = scratch("dropin-early");
+/// A switch whose program is still compiled when its port listens: until the file `begin` is there.
+fn compiling(name: &str) -> (Switch, u16, PathBuf) {
+    let folder = scratch(name);
     // No pipeline in the cache is of this program.
     let number = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() & 0xffff_ffff_ffff;
     let source = std::fs::read_to_string(path("apps/l2fwd/l2fwd.p4")).unwrap();
@@ -147,18 +144,39 @@ fn clients_may_connect_while_the_program_is_compiled() {
     std::fs::write(folder.join("cc"), WAITING_COMPILER).unwrap();
     std::fs::set_permissions(folder.join("cc"), std::fs::Permissions::from_mode(0o755)).unwrap();
 
-    let (port, address) = (port(), |port: u16| format!("127.0.0.1:{port}"));
-    let flags = ["run", "l2fwd.p4", "--cc", "./cc", "--thrift", &address(port), "--p4runtime", "127.0.0.1:0"];
+    let port = port();
+    let address = format!("127.0.0.1:{port}");
+    let flags = ["run", "l2fwd.p4", "--cc", "./cc", "--thrift", &address, "--p4runtime", "127.0.0.1:0"];
     let log = std::fs::File::create(folder.join("log")).unwrap();
     let mut command = bacus();
     command.current_dir(&folder).args(flags).stdout(log.try_clone().unwrap()).stderr(log);
-    let switch = Switch::run(command, port, &folder);
-    // It listens, and its compiler has not begun.
+    (Switch::run(command, port, &folder), port, folder)
+}
+
+#[test]
+fn clients_may_connect_while_the_program_is_compiled() {
+    if !has_dpdk() {
+        return;
+    }
+    let (switch, port, folder) = compiling("dropin-early");
     let client = std::thread::spawn(move || said(&cli(port, "table_num_entries dmac\n")));
     std::fs::write(folder.join("begin"), "").unwrap();
     let printed = client.join().unwrap();
     assert!(printed.contains("RuntimeCmd: 1\n"), "the first call is answered, once the program runs: {printed}");
     assert_eq!(switch.end(), Some(0));
+}
+
+#[test]
+fn a_signal_ends_a_switch_whose_program_is_compiled() {
+    if !has_dpdk() {
+        return;
+    }
+    let (switch, _, folder) = compiling("dropin-ended");
+    let end = Instant::now();
+    assert_eq!(switch.end(), Some(0));
+    assert!(end.elapsed() < TIMEOUT / 2, "it does not wait for the compiler, which has not begun");
+    // The compiler waits no longer.
+    std::fs::write(folder.join("begin"), "").unwrap();
 }
 
 #[test]

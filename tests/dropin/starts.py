@@ -1,0 +1,67 @@
+"""The commands by which ONOS, DASH and the scripts of PTF start BMv2: listening in time, ended as they end it, and started again.
+
+BACUS is the command, OUT a folder. Needs a network namespace of its own.
+"""
+
+import os
+import pathlib
+import socket
+import subprocess
+import time
+import unittest
+
+BACUS = os.environ["BACUS"]
+OUT = pathlib.Path(os.environ["OUT"])
+# `runptf.sh` sleeps so long before its first call.
+LATEST = 2.0
+
+
+def listens(port):
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Starts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        for end in ["veth0", "veth2"]:
+            subprocess.run(["ip", "link", "add", end, "type", "veth", "peer", "name", end + "p"], check=True)
+            for name in [end, end + "p"]:
+                subprocess.run(["ip", "link", "set", name, "up"], check=True)
+
+    def starts(self, line, port):
+        with open(OUT / "start.log", "w") as log:
+            begin = time.monotonic()
+            switch = subprocess.Popen(["simple_switch_grpc", *line.split()], executable=BACUS, cwd=OUT, stdout=log, stderr=log)
+        self.addCleanup(switch.kill)
+        while not listens(port):
+            log = (OUT / "start.log").read_text()
+            self.assertTrue(switch.poll() is None and time.monotonic() < begin + LATEST, log)
+            time.sleep(0.01)
+        print(f"listens after {time.monotonic() - begin:.2f} s", flush=True)
+        return switch
+
+    def test_onos(self):
+        # tools/dev/mininet/bmv2.py; a switch is ended by SIGKILL, and its port is used again.
+        line = "--device-id 1 -i 1@veth0 -i 2@veth2 --thrift-port 9190 --notifications-addr ipc:///tmp/bmv2-s1-notifications.ipc " \
+               "-Lwarn --pcap --dump-packet-data 100 --no-p4 -- --cpu-port 255 --grpc-server-addr 0.0.0.0:50101"
+        for _ in range(2):
+            switch = self.starts(line, 50101)
+            switch.kill()
+            switch.wait()
+
+    def test_dash(self):
+        line = "--interface 0@veth0 --interface 1@veth2 --log-console --no-p4 -- --grpc-server-addr 0.0.0.0:50102"
+        switch = self.starts(line, 50102)
+        switch.terminate()
+        self.assertEqual(0, switch.wait(30))
+
+    def test_ptf(self):
+        line = "--no-p4 -i 0@veth0 -i 1@veth2 --log-file ss-log --log-flush --dump-packet-data 10000"
+        switch = self.starts(line, 9559)
+        switch.terminate()
+        self.assertEqual(0, switch.wait(30))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
