@@ -51,6 +51,10 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
     }
     running.relay.switch.lock().stop();
     failed = failed.or(running.relay.listen());
+    let saved = running.relay.switch.lock().save_changes();
+    if let Some(Err(why)) = saved.map(|ticket| ticket.wait()) {
+        eprintln!("warning: --state: the last changes are not saved: {why}");
+    }
     failed.map_or(Ok(()), |text| Err(Failure::input(text)))
 }
 

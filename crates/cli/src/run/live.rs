@@ -94,10 +94,8 @@ impl<L: Replay> Live<L> {
     }
 
     /// The same, but for a pipeline that was committed: what belongs to the commit is still being written.
-    pub fn save_changes(&mut self) {
-        if self.unsaved.is_none() {
-            drop(self.save());
-        }
+    pub fn save_changes(&mut self) -> Option<Ticket> {
+        if self.unsaved.is_none() { self.save() } else { None }
     }
 
     /// Does something while no worker is within a burst.

@@ -69,14 +69,18 @@ impl<L: Replay> Relay<L> {
         let mut live = shared.lock();
         let notices = live.engine().map(|engine| engine.take_notices()).unwrap_or_default();
         notices.iter().for_each(|notice| eprintln!("note: {notice}"));
-        let Some(engine) = live.engine().filter(|engine| engine.has_aging()) else { return };
+        let Some(engine) = live.engine().filter(|engine| engine.has_aging()) else {
+            // What a handler of misses has written, which no client waits for.
+            drop(live.save_changes());
+            return;
+        };
         let clock_ns = engine.age();
         let idle = engine.take_idle();
         for key in &idle {
             self.count(&format!("idle entries of {}", engine.program().tables[key.table].name), 1);
         }
         // Entries have gone without a controller.
-        live.save_changes();
+        drop(live.save_changes());
         drop(live);
         if !idle.is_empty() {
             self.controllers.idle(idle, clock_ns);

@@ -54,6 +54,8 @@ fn packets_go_on_with_what_the_handler_writes() {
         .args(["--port", &format!("3=pcap:,{}", file("out.pcap").display())])
         .arg("--miss-handler")
         .arg(file("handler.so"))
+        .arg("--state")
+        .arg(file("state"))
         .output()
         .expect("the command starts");
     let (said, warned) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
@@ -64,6 +66,16 @@ fn packets_go_on_with_what_the_handler_writes() {
     assert_eq!(sent, [frame(8, 1), frame(8, 3), frame(4, 4)]);
     assert!(warned.contains("the miss handler's"), "{warned}");
     assert!(said.contains("packets resumed"), "{said}");
+    // What it wrote is there at the next start: no client has waited for it.
+    let ran = bacus()
+        .arg("run")
+        .arg(path("crates/native/tests/switch/misses.p4"))
+        .args(["--port", "1=pcap:", "--state"])
+        .arg(file("state"))
+        .output()
+        .expect("the command starts");
+    let ready = String::from_utf8_lossy(&ran.stderr);
+    assert!(ready.contains("; entries 3;"), "{ready}");
 }
 
 #[test]
