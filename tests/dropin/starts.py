@@ -50,6 +50,33 @@ class Starts(unittest.TestCase):
             switch.kill()
             switch.wait()
 
+    def test_container(self):
+        # The start script of the example for containerlab, with what a container may do.
+        folder = OUT / "names"
+        folder.mkdir(exist_ok=True)
+        (folder / "simple_switch_grpc").unlink(missing_ok=True)
+        (folder / "simple_switch_grpc").symlink_to(BACUS)
+        capabilities = "-all,+net_admin,+net_raw"
+        script = pathlib.Path(__file__).parent.parent.parent / "examples/containerlab/start"
+        command = ["setpriv", "--bounding-set", capabilities, "--inh-caps", capabilities, script, "--no-p4", "--", "--grpc-server-addr",
+                   "127.0.0.1:50103"]
+        path = f"{folder}:{os.environ['PATH']}"
+        with open(OUT / "container.log", "w") as log:
+            switch = subprocess.Popen(command, env=dict(os.environ, PORTS="2", PATH=path), stdout=log, stderr=log)
+        self.addCleanup(switch.kill)
+        # Its interfaces come later.
+        for port in [1, 2]:
+            subprocess.run(["ip", "link", "add", f"eth{port}", "type", "veth", "peer", "name", f"peer{port}"], check=True)
+        end = time.monotonic() + 30
+        text = ""
+        while "Server listening on 127.0.0.1:50103" not in text:
+            text = (OUT / "container.log").read_text()
+            self.assertTrue(switch.poll() is None and time.monotonic() < end, text)
+            time.sleep(0.05)
+        self.assertIn("Adding interface eth1 as port 1\nAdding interface eth2 as port 2\n", text)
+        switch.terminate()
+        self.assertEqual(0, switch.wait(30))
+
     def test_dash(self):
         line = "--interface 0@veth0 --interface 1@veth2 --log-console --no-p4 -- --grpc-server-addr 0.0.0.0:50102"
         switch = self.starts(line, 50102)

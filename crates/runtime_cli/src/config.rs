@@ -106,6 +106,18 @@ fn kind_of(value: &Value) -> Result<MatchType, String> {
     }
 }
 
+/// Tables have actions of their own, of the same names: a name is the last one's, as in BMv2's command line.
+fn actions(described: &[Value]) -> Vec<Action> {
+    let mut actions: Vec<Action> = Vec::new();
+    for new in described.iter().map(action) {
+        match actions.iter_mut().find(|known| known.name == new.name) {
+            Some(known) => *known = new,
+            None => actions.push(new),
+        }
+    }
+    actions
+}
+
 impl Config {
     /// # Errors
     /// Text that is no JSON, or tables of a kind that there is not.
@@ -113,7 +125,7 @@ impl Config {
         let json: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let widths = field_widths(&json);
         let mut config = Config {
-            actions: list(&json["actions"]).iter().map(action).collect(),
+            actions: actions(list(&json["actions"])),
             counters: list(&json["counter_arrays"]).iter().map(array).collect(),
             meters: list(&json["meter_arrays"]).iter().map(array).collect(),
             registers: list(&json["register_arrays"]).iter().map(array).collect(),
@@ -261,5 +273,25 @@ impl Action {
 impl From<Problem> for String {
     fn from(problem: Problem) -> String {
         problem.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_of_several_tables_is_one() {
+        let action = |id: u32| {
+            format!(r#"{{"name": "c.forward", "id": {id}, "runtime_data": [{{"name": "port", "bitwidth": 9}}]}}"#)
+        };
+        let json = format!(
+            r#"{{"actions": [{}, {{"name": "NoAction", "id": 1, "runtime_data": []}}, {}]}}"#,
+            action(0),
+            action(2)
+        );
+        let config = Config::read(&json).expect("it is JSON");
+        let names: Vec<&str> = config.actions.iter().map(|action| action.name.as_str()).collect();
+        assert_eq!(names, ["c.forward", "NoAction"]);
     }
 }

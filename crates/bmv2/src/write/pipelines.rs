@@ -60,6 +60,7 @@ impl<'p> Writer<'p> {
             }
             None => json!({
                 "name": "egress", "id": 1, "init_table": null, "tables": [], "action_profiles": [], "conditionals": [],
+                "source_info": self.control("egress", &[]),
             }),
         };
         Ok(json!([first, second]))
@@ -146,6 +147,7 @@ impl<'p> Writer<'p> {
             let name = self.name_in_pipeline(*at, &pipeline, numbers);
             pipeline.names.insert(*at, name);
         }
+        let reached = order.clone();
         for at in order {
             self.origin = self.node(at).notes.origin.clone();
             self.pipeline_node(at, &mut pipeline, numbers)?;
@@ -154,11 +156,21 @@ impl<'p> Writer<'p> {
         Ok(json!({
             "name": name,
             "id": id,
+            "source_info": self.control(name, &reached),
             "init_table": first,
             "tables": pipeline.tables,
             "action_profiles": pipeline.profiles,
             "conditionals": pipeline.conditionals,
         }))
+    }
+
+    /// The name of a pipeline's control, by which its tables' names begin, where p4c has it: p4-utils looks there.
+    fn control(&self, pipeline: &str, nodes: &[NodeId]) -> Value {
+        let nodes: Vec<_> = nodes.iter().map(|id| self.node(*id)).collect();
+        let section = nodes.iter().filter_map(|node| node.name.split('.').next()).find(|section| *section != "v1model");
+        let origin = nodes.iter().find_map(|node| node.notes.origin.as_ref());
+        let (file, line) = origin.map_or(("", 0), |origin| (origin.file.as_str(), origin.line));
+        json!({ "filename": file, "line": line, "column": 0, "source_fragment": section.unwrap_or(pipeline) })
     }
 
     /// The nodes of a pipeline, in the order of the program.

@@ -68,6 +68,8 @@ impl Writer<'_> {
                 let has_selector = self.program.profiles[profile].selector.is_some();
                 set("type", json!(if has_selector { "indirect_ws" } else { "indirect" }));
                 set("action_profile", json!(self.program.profiles[profile].name));
+                // p4-utils looks for the name of older versions.
+                set("act_prof_name", json!(self.program.profiles[profile].name));
             }
             None => set("default_entry", default_entry(table, &ids)),
         }

@@ -106,18 +106,25 @@ fn a_compiled_program_runs_and_is_controlled() {
     );
     assert_eq!(json["deparsers"][0]["order"], serde_json::json!(["ethernet"]));
     assert_eq!(json["learn_lists"][0]["name"], "station_t");
+    // p4-utils looks for the control's name there, of egress as well.
+    assert_eq!(json["pipelines"][0]["source_info"]["source_fragment"], "Bridge");
+    assert!(json["pipelines"][1]["source_info"]["source_fragment"].is_string());
 
     let port = port();
     let number = port.to_string();
     let flags = ["--thrift-port", &number, "--nanolog", "ipc:///tmp/n", "--device-id", "3", "l2fwd.json"];
     let switch = Switch::start(&flags, port, &folder);
-    let printed = said(&cli(port, "show_tables\ntable_num_entries dmac\nswitch_info\n"));
+    let printed = said(&cli(
+        port,
+        "show_tables\ntable_num_entries dmac\nswitch_info\ntable_add dmac forward 00:00:00:00:00:05 => 2\n",
+    ));
     assert!(
         printed.starts_with("Obtaining JSON from switch...\nDone\nControl utility for runtime P4 table manipulation\n")
     );
     let table = "RuntimeCmd: Bridge.dmac                    [implementation=None, mk=ethernet.dst(exact, 48)]\n";
     assert!(printed.contains(table), "{printed}");
     assert!(printed.contains("device_id                : 3\n"), "{printed}");
+    assert!(printed.contains("Entry has been added with handle 0\n"), "{printed}");
     assert_eq!(switch.end(), Some(0));
     let log = std::fs::read_to_string(folder.join("log")).unwrap();
     assert!(log.contains("note: --nanolog: there is no event logger\n"), "{log}");
