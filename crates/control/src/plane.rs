@@ -132,9 +132,16 @@ pub trait DataPlane {
     /// Packets dropped since the start, in the order of `Program::drop_reasons`.
     fn drops(&self) -> Vec<u64>;
 
+    /// Changes to code that is right behind an update, where the code that packets run is not ([`Store::broken_by`]) and other
+    /// code is at hand. No packet meets the old code behind it.
+    fn make_way(&mut self, _update: &Update) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     /// Checks an update, keeps it and applies it: all of that, or nothing. Gives the update that takes it back; none where only the
     /// data plane knows what was there.
     fn write(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+        self.make_way(update)?;
         let inverse = self.store_mut().apply(update)?;
         if let Err(refusal) = self.apply(update) {
             if let Some(inverse) = &inverse {
@@ -148,6 +155,7 @@ pub trait DataPlane {
 
     /// Takes an update back, by what [`DataPlane::write`] gave for it.
     fn take_back(&mut self, inverse: &Update) -> Result<(), Refusal> {
+        self.make_way(inverse)?;
         self.store_mut().restore(inverse);
         self.apply(inverse)
     }

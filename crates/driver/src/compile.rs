@@ -52,6 +52,7 @@ pub fn object(
 pub fn compiler(native: &Native) -> Result<Compiler, Failure> {
     let mut compiler = Compiler::find(native.cc.as_deref())?;
     compiler.vector_bytes = native.vector_bytes;
+    compiler.time_limit = native.time_limit;
     Ok(compiler)
 }
 

@@ -7,10 +7,11 @@ use crate::package;
 use crate::plan_file::PlanFiles;
 use clap::{Args, ValueEnum};
 use hlir::facts::Assumption;
-use hlir::plan::Descriptor;
-use opt::inputs::{Ports, Profile};
+use hlir::plan::{Descriptor, TablePlan};
+use opt::inputs::{Occupancy, Ports, Profile};
 use runtime::Symbols;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A program and how its text is read.
 #[derive(Args, Clone, Debug)]
@@ -100,6 +101,12 @@ pub struct Passes {
     /// Further facts to specialise for, where a command knows what the tables hold.
     #[arg(skip)]
     pub facts: Vec<Assumption>,
+    /// What the tables hold, where a command knows: in the place of what `entries` bring.
+    #[arg(skip)]
+    pub occupancy: Option<Occupancy>,
+    /// Structures that tables have whatever the planners would choose: those of code that this code takes the place of.
+    #[arg(skip)]
+    pub structures: Vec<TablePlan>,
     /// The packet descriptor, where a command's ports or its flags define it.
     #[arg(skip)]
     pub descriptor: Option<Descriptor>,
@@ -149,6 +156,9 @@ pub struct Native {
     /// Bytes of the widest vectors, where the machine's file has them.
     #[arg(skip)]
     pub vector_bytes: Option<u32>,
+    /// How long the compiler may take before it is ended, where code runs that goes on without the result.
+    #[arg(skip)]
+    pub time_limit: Option<Duration>,
 }
 
 impl Native {

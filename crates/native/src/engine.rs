@@ -96,6 +96,10 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
         &mut self.store
     }
 
+    fn make_way(&mut self, update: &Update) -> Result<(), Refusal> {
+        self.leave_specialised(update)
+    }
+
     fn apply(&mut self, update: &Update) -> Result<(), Refusal> {
         if self.compiled.joins.is_empty() {
             return self.apply_update(update);

@@ -80,8 +80,12 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         // The times of hits in them go to the records of the sources, which the next pipeline may have as well.
         self.age();
         let joint_counts = self.all_joint_counts();
+        let before = self.store.assumptions().to_vec();
         let replaced = self.replace_sources(programs, pipeline, written);
-        if replaced.is_ok() {
+        if replaced.is_err() {
+            self.store.assume(&before);
+        } else {
+            self.generic = None;
             self.joins = Joins::new(self.compiled.clone());
             match written {
                 Written::Kept => self.keep_joint_counts(joint_counts),
@@ -100,11 +104,13 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         written: Written,
     ) -> Result<(), Refusal> {
         let refused = |error: SwitchError| Refusal::wrong(error.to_string());
-        let mut store = match written {
-            Written::Kept if Arc::ptr_eq(&program, &self.program) => self.store.clone(),
-            Written::Kept => self.store.carried_to(program.clone())?,
-            Written::Forgotten => self.store.emptied_for(program.clone()),
+        // A store may be large: that of the same program stays where it is.
+        let mut other = match written {
+            Written::Kept if Arc::ptr_eq(&program, &self.program) => None,
+            Written::Kept => Some(self.store.carried_to(program.clone())?),
+            Written::Forgotten => Some(self.store.emptied_for(program.clone())),
         };
+        let store = other.as_mut().unwrap_or(&mut self.store);
         store.assume(&compiled.assumptions);
         store.check_assumptions()?;
         let tables = self.switch.tables().to_vec();
@@ -118,7 +124,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
                 (0..self.switch.tables().len()).collect()
             }
         };
-        let new = (program, compiled, pipeline, store);
+        let new = (program, compiled, pipeline, other);
         let old = self.swap(new);
         let filled = self.fill(&fresh);
         let leaving = Leaving { generation: &old, tables: &tables, fresh: &fresh };
@@ -149,7 +155,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             std::mem::replace(&mut self.program, program),
             std::mem::replace(&mut self.compiled, compiled),
             std::mem::replace(&mut self.pipeline, pipeline),
-            std::mem::replace(&mut self.store, store),
+            store.map(|store| std::mem::replace(&mut self.store, store)),
         )
     }
 
@@ -191,5 +197,5 @@ fn begins_alike(store: &Store, program: &Program, name: &str) -> bool {
     table.is_none_or(|(id, _)| store.begins_alike(program, id))
 }
 
-/// The program as written and as compiled, its pipeline, and what was written to it.
-pub(super) type Generation = (Arc<Program>, Arc<Program>, Arc<Pipeline>, Store);
+/// The program as written and as compiled, its pipeline, and what was written to it; none where that is the engine's store.
+pub(super) type Generation = (Arc<Program>, Arc<Program>, Arc<Pipeline>, Option<Store>);

@@ -69,6 +69,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// The cells of a table's entries and of its default action, where the new pipeline has them elsewhere: their numbers, and what they are there.
     fn moved_cells(&self, leaving: &Leaving<'_>, table: TableId) -> Vec<(u64, Cell)> {
         let (program, _, pipeline, store) = leaving.generation;
+        let store = store.as_ref().unwrap_or(&self.store);
         let name = &program.tables[table].name;
         let place = |of: &Pipeline| of.description().tables.iter().position(|table| table.name == *name);
         let Some((from, to)) = place(pipeline).zip(place(&self.pipeline)) else { return Vec::new() };

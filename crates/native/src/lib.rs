@@ -11,6 +11,7 @@ mod joins;
 mod kept;
 mod miss;
 mod selector;
+mod specialised;
 pub mod translate;
 
 use control::join::Joins;
@@ -24,6 +25,8 @@ use runtime::{
     Counts, DpdkMemoryPort, DpdkWorkerPorts, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError,
     Trace, WorkerPorts,
 };
+pub use specialised::Break;
+use specialised::Generic;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -90,6 +93,10 @@ pub struct NativeEngine<'p, L: WorkerPorts> {
     settings: Settings,
     switch: Switch<L>,
     store: Store,
+    /// The code for any contents, while code runs that was specialised for some.
+    generic: Option<Generic>,
+    /// What writes have broken since they were last taken.
+    breaks: Vec<Break>,
     /// Joint tables, which follow the store.
     joins: Joins,
     /// Hits in joint tables of earlier pipelines that the joint tables of this one do not have, by source table.
@@ -116,6 +123,8 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
         let (program, compiled) = (Arc::new(program.clone()), Arc::new(compiled.clone()));
         let mut engine = NativeEngine {
             store: Store::new(program.clone()),
+            generic: None,
+            breaks: Vec::new(),
             joins: Joins::new(compiled.clone()),
             earlier_counts: BTreeMap::new(),
             idle: Vec::new(),

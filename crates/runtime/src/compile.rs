@@ -4,8 +4,11 @@
 //! `-march=native`), so that a second start of the same program needs no compiler.
 
 use crate::cache::{Cache, Hash};
+use std::io::Read as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use std::{fmt, fs, io};
 
 /// What a packet is to the code that is compiled.
@@ -63,6 +66,8 @@ pub struct Compiler {
     /// Bytes of the widest vectors that code may have, where this processor may have wider ones; else it has those of this processor.
     pub vector_bytes: Option<u32>,
     pub user_code: Option<UserCode>,
+    /// How long a compilation may take; then the compiler and all that it started are ended.
+    pub time_limit: Option<Duration>,
 }
 
 /// C code of the user's that pipelines call. Its own warnings are no errors, and it may use what POSIX and GNU have beyond C11.
@@ -149,6 +154,7 @@ impl Compiler {
                         symbols: Symbols::None,
                         vector_bytes: None,
                         user_code: None,
+                        time_limit: None,
                     });
                 }
                 Ok(output) => reason = format!("`{command} --version` ends with {}", output.status),
@@ -339,7 +345,11 @@ impl Compiler {
         command.args(flags).args(["-shared", "-fPIC"]).arg("-I").arg(&runtime).args(&files).arg("-o").arg(&fresh);
         let user = self.user_code.as_ref().filter(|_| matches!(source, Source::Text(_)));
         command.args(user.iter().flat_map(|code| &code.linked));
-        run(command.args(libraries), &files[0]).map_err(|failure| match (failure, user) {
+        let result = run(command.args(libraries), &files[0], self.time_limit);
+        if result.is_err() {
+            drop(fs::remove_file(&fresh));
+        }
+        result.map_err(|failure| match (failure, user) {
             (Failure::Rejected { command, errors, .. }, Some(_)) => Failure::RejectedUser { command, errors },
             (failure, _) => failure,
         })?;
@@ -357,15 +367,51 @@ enum Source<'a> {
     Files(&'a [PathBuf]),
 }
 
-fn run(command: &mut Command, c: &Path) -> Result<(), Failure> {
+fn run(command: &mut Command, c: &Path, time_limit: Option<Duration>) -> Result<(), Failure> {
     let shown = format!("{command:?}").replace('"', "");
-    let output = command.output().map_err(io_failure(&shown))?;
+    let output = match time_limit {
+        Some(limit) => output_within(command, limit),
+        None => command.output(),
+    };
+    let output = output.map_err(io_failure(&shown))?;
     if output.status.success() {
         return Ok(());
     }
     let errors = String::from_utf8_lossy(&output.stderr);
     let errors = errors.lines().take(20).collect::<Vec<_>>().join("\n");
-    Err(Failure::Rejected { command: shown, c: c.to_path_buf(), errors })
+    match output.status.signal() {
+        Some(signal) => Err(Failure::NoCompiler { tried: shown, reason: format!("it was killed by signal {signal}") }),
+        None => Err(Failure::Rejected { command: shown, c: c.to_path_buf(), errors }),
+    }
+}
+
+/// The output of a command that ends in time. Else it is killed, with the processes that it has started.
+fn output_within(command: &mut Command, limit: Duration) -> io::Result<Output> {
+    /// Between two looks.
+    const LOOK: Duration = Duration::from_millis(10);
+    let start = Instant::now();
+    let mut child =
+        command.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let errors = child.stderr.take();
+    let reader = std::thread::spawn(move || {
+        let mut read = Vec::new();
+        errors.map(|mut errors| errors.read_to_end(&mut read));
+        read
+    });
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Output { status, stdout: Vec::new(), stderr: reader.join().unwrap_or_default() });
+        }
+        if start.elapsed() >= limit {
+            let group = format!("kill -KILL -{}", child.id());
+            drop(Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status());
+            drop(child.kill());
+            child.wait()?;
+            let why = format!("it has not ended within {limit:?}, and was killed");
+            return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 fn is_dpdk_source(path: &str) -> bool {

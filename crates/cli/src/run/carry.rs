@@ -2,6 +2,7 @@
 
 use super::account::Account;
 use super::requests::Request;
+use super::specialise::Specialiser;
 use super::{Arguments, LOOK, Port, Running, dump, report, summary};
 use driver::failure::Failure;
 use driver::stdout::print_line;
@@ -64,6 +65,8 @@ fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut
         running.relay.age();
         times.aged = now;
     }
+    let switch = running.relay.switch.clone();
+    running.specialiser.iter_mut().for_each(|specialiser| specialiser.tend(&switch, now));
     let every = arguments.stats.map(Duration::from_secs_f64);
     if every.is_some_and(|every| now >= times.printed + every) {
         let account = Account::of(running);
@@ -84,7 +87,11 @@ fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut
 fn answer(running: &mut Running, cpu_port: Option<u32>) {
     while let Ok(request) = running.requests.try_recv() {
         match request {
-            Request::Report(client) => drop(client.send(report::message(&Account::of(running), cpu_port))),
+            Request::Report(client) => drop(client.send(report::message(
+                &Account::of(running),
+                cpu_port,
+                running.specialiser.as_ref().map(Specialiser::status),
+            ))),
             Request::AddPort(port, client) => drop(client.send(running.add_port(port))),
             Request::RemovePort(port, client) => drop(client.send(running.remove_port(&port))),
         }

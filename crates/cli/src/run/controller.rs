@@ -113,6 +113,10 @@ impl<L: Replay> Switch for InHand<'_, L> {
     }
 
     fn hold(&mut self) -> bool {
+        // A write may need generic code, and workers that wait do not change over to it.
+        if self.engine().generalise().is_err() {
+            return false;
+        }
         self.live.pause();
         true
     }

@@ -4,6 +4,7 @@ use super::state::{Keeper, Origin};
 use control::message::runtime::ForwardingPipelineConfig;
 use control::{DataPlane as _, Refusal};
 use hlir::Program;
+use hlir::plan::TablePlan;
 use native::{NativeEngine, Replay, Written};
 use persist::Ticket;
 use runtime::{Pipeline, Settings, SwitchError};
@@ -17,6 +18,8 @@ pub struct Built {
     pub program: Arc<Program>,
     pub compiled: Arc<Program>,
     pub pipeline: Arc<Pipeline>,
+    /// Of the tables that packets look up.
+    pub structures: Vec<TablePlan>,
 }
 
 /// A switch that has a pipeline, or waits for its first.
@@ -31,11 +34,14 @@ pub struct Live<L: Replay> {
     keeper: Option<Arc<Keeper>>,
     /// The config of a pipeline of which nothing is saved yet.
     unsaved: Option<ForwardingPipelineConfig>,
+    /// Of the tables of the pipeline, before it is specialised.
+    pub structures: Vec<TablePlan>,
 }
 
 impl<L: Replay> Live<L> {
     pub fn new(lanes: Vec<L>, settings: Settings, cpu_port: Option<u32>) -> Live<L> {
-        Live { engine: None, lanes: Some(lanes), settings, cpu_port, started: false, keeper: None, unsaved: None }
+        let (keeper, unsaved, structures) = (None, None, Vec::new());
+        Live { engine: None, lanes: Some(lanes), settings, cpu_port, started: false, keeper, unsaved, structures }
     }
 
     pub fn engine(&mut self) -> Option<&mut Engine<L>> {
@@ -52,6 +58,7 @@ impl<L: Replay> Live<L> {
         if self.started {
             engine.switch().start();
         }
+        self.structures.clone_from(&built.structures);
         Ok(self.engine.insert(engine))
     }
 
@@ -60,7 +67,9 @@ impl<L: Replay> Live<L> {
         match &mut self.engine {
             Some(engine) => {
                 let programs = (built.program.clone(), built.compiled.clone());
-                engine.replace(programs, built.pipeline.clone(), written)
+                engine.replace(programs, built.pipeline.clone(), written)?;
+                self.structures.clone_from(&built.structures);
+                Ok(())
             }
             None => self.begin(built).map(drop).map_err(|error| Refusal::wrong(error.to_string())),
         }

@@ -18,6 +18,7 @@ pub mod pushed;
 pub mod relay;
 mod report;
 pub mod requests;
+mod specialise;
 pub mod state;
 mod summary;
 
@@ -46,6 +47,7 @@ use pushed::Builder;
 use relay::Relay;
 use requests::Requests;
 use runtime::{Dpdk, DpdkSettings, DpdkWorkerPorts, Link, PortCounts, Settings, interrupt};
+use specialise::Specialiser;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -137,6 +139,9 @@ pub struct Arguments {
     /// Seed of `random`
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = WORKERS)]
     seed: u64,
+    /// Specialise the code for what the tables hold while the switch runs; generic code takes over before a write that breaks it
+    #[arg(long, help_heading = "Optimizing", conflicts_with_all = ["plan", "pin", "profile_out"])]
+    specialise: bool,
     /// Write a profile for --profile: packets on each edge, hits, misses and keys of each table. The switch then runs packet by packet
     #[arg(long, value_name = "FILE", help_heading = END)]
     profile_out: Option<PathBuf>,
@@ -168,6 +173,8 @@ pub struct Running {
     /// For the server of controllers.
     pub numbers: PortNumbers,
     pub opening: Opening,
+    /// Where --specialise is given.
+    pub specialiser: Option<Specialiser>,
     pub ports: Vec<Port>,
     /// And whether the port is enabled.
     pub links: BTreeMap<u16, (Link, bool)>,
@@ -365,6 +372,16 @@ fn serve_metrics(arguments: &Arguments, target: &Controller<DpdkWorkerPorts>) ->
     arguments.metrics.map(|address| metrics::serve(address, source)).transpose()
 }
 
+/// How ports are opened.
+fn opening(arguments: &Arguments, dpdk: DpdkSettings) -> Opening {
+    Opening {
+        repeat: arguments.repeat,
+        machine: inputs::machine(arguments.passes.machine.as_deref()).port,
+        cpu_port: arguments.controllers.cpu_port,
+        dpdk,
+    }
+}
+
 /// DPDK started, ports open, entries loaded; no packet has moved yet.
 fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Running, Failure> {
     let (claims, warnings) = claim_interfaces(&arguments.ports);
@@ -375,12 +392,7 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
     let mut settings = DpdkSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
     announce(&arguments.ports, &mut settings);
     let dpdk = Dpdk::start(&layer, &settings).map_err(dpdk_failed)?;
-    let opening = Opening {
-        repeat: arguments.repeat,
-        machine: inputs::machine(arguments.passes.machine.as_deref()).port,
-        cpu_port: arguments.controllers.cpu_port,
-        dpdk: settings,
-    };
+    let opening = opening(arguments, settings);
     open_ports(&opening, &dpdk, &arguments.ports)?;
     let lanes = dpdk.begin(arguments.workers).map_err(dpdk_failed)?;
     let settings_of_switch = Settings { ports: opening.count(&arguments.ports), seed: arguments.seed };
@@ -406,6 +418,8 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
     let metrics = serve_metrics(arguments, &target)?;
     let running = first.running.as_ref().map(config);
     let (server, thrift) = arguments.controllers.serve(sockets, target, running, interfaces.clone())?;
+    let specialise = || Specialiser::new(builder(arguments, first.given.as_ref(), numbers.clone()));
+    let specialiser = arguments.specialise.then(specialise);
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),
         server,
@@ -416,6 +430,7 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
         dpdk,
         interfaces,
         opening,
+        specialiser,
         ports: arguments.ports.clone(),
         links: BTreeMap::new(),
         removed: Vec::new(),

@@ -9,8 +9,9 @@ use driver::failure::Failure;
 use driver::options::{Native, Passes, Source};
 use driver::port_burst::PortBurst;
 use driver::{compile, frontend};
-use hlir::plan::Descriptor;
+use hlir::plan::{Descriptor, Structure, TablePlan};
 use prost::Message;
+use runtime::Pipeline;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -33,6 +34,21 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// The same, with nothing that is of another program. It builds no joins: their entries follow at each exchange.
+    pub fn with_passes_of(&self, program: &hlir::Program) -> Builder {
+        let mut passes = self.passes_of(program);
+        (passes.entries, passes.is_counted) = (Vec::new(), true);
+        Builder {
+            source: self.source.clone(),
+            passes,
+            native: self.native.clone(),
+            burst: self.burst,
+            descriptor: self.descriptor,
+            given: None,
+            ports: self.ports.clone(),
+        }
+    }
+
     /// Entries, plan, pins and profile are those of the program of the command line: another program is built without.
     fn passes_of(&self, program: &hlir::Program) -> Passes {
         let is_another =
@@ -121,12 +137,26 @@ pub fn build_loaded(
     let mut passes = builder.passes_of(&loaded.program);
     passes.descriptor = Some(builder.descriptor);
     let burst = PortBurst::of(builder.burst, passes.read_plans()?, &loaded, &mut passes);
+    let mut planned = Vec::new();
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &builder.native, |plan| {
         plan.descriptor = builder.descriptor;
         plan.burst = burst.of_plan(plan);
         adjust(plan);
+        planned.clone_from(&plan.tables);
     })?;
-    Ok(Built { program, compiled: Arc::new(compiled), pipeline })
+    let structures = structures(&compiled, &pipeline, &planned);
+    Ok(Built { program, compiled: Arc::new(compiled), pipeline, structures })
+}
+
+/// The structures of a pipeline's tables, given by its plan or by their keys.
+fn structures(compiled: &hlir::Program, pipeline: &Pipeline, planned: &[TablePlan]) -> Vec<TablePlan> {
+    let is_there = |name: &str| pipeline.description().tables.iter().any(|table| table.name == name);
+    let structure = |(id, table): (hlir::TableId, &hlir::Table)| {
+        let planned = planned.iter().find(|planned| planned.table == table.name).map(|planned| planned.structure);
+        let structure = planned.unwrap_or_else(|| Structure::usual(&compiled.key_kinds(id)));
+        TablePlan { table: table.name.clone(), structure, reason: None }
+    };
+    compiled.tables.iter().filter(|(_, table)| is_there(&table.name)).map(structure).collect()
 }
 
 /// The program of the command line, if the controller means it.

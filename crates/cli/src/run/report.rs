@@ -1,10 +1,11 @@
 //! All counts as the message that `bacus ctl ports` and `stats` print.
 
 use super::account::{Account, PortAccount, TableAccount, WorkerAccount};
-use control::message::switch::{Count, Port, ReportResponse, Table, Worker, port};
+use super::specialise::Status;
+use control::message::switch::{Code, Count, Port, ReportResponse, Table, Worker, port};
 use runtime::Link;
 
-pub fn message(account: &Account, cpu_port: Option<u32>) -> ReportResponse {
+pub fn message(account: &Account, cpu_port: Option<u32>, code: Option<&Status>) -> ReportResponse {
     let count = |(name, count): (&String, &u64)| Count { name: name.clone(), count: *count };
     ReportResponse {
         ports: account.ports.iter().map(of_port).collect(),
@@ -19,7 +20,13 @@ pub fn message(account: &Account, cpu_port: Option<u32>) -> ReportResponse {
         to_controller: account.punted,
         events: account.events.iter().map(count).collect(),
         cpu_port,
+        code: code.map(of_code),
     }
+}
+
+fn of_code(status: &Status) -> Code {
+    let Status { is_specialised, facts, loaded, broken, last } = status.clone();
+    Code { specialised: is_specialised, facts, loaded, broken, last }
 }
 
 fn of_port(port: &PortAccount) -> Port {

@@ -44,6 +44,7 @@ mod run;
 mod semantics;
 mod silence;
 mod specialised;
+mod specialised_live;
 mod stacks;
 mod stat;
 mod state;

@@ -21,35 +21,32 @@ impl Guard {
         Guard { assumptions: assumptions.to_vec() }
     }
 
-    fn of(&self, table: TableId) -> impl Iterator<Item = &Fact> {
-        self.assumptions.iter().filter(move |one| one.table == table).map(|one| &one.fact)
+    fn of(&self, table: TableId) -> impl Iterator<Item = &Assumption> {
+        self.assumptions.iter().filter(move |one| one.table == table)
     }
 
     pub fn assumptions(&self) -> &[Assumption] {
         &self.assumptions
     }
 
-    /// Refuses an entry that breaks a fact.
-    pub fn check_entry(
+    /// What an entry breaks.
+    pub fn broken_by_entry(
         &self,
         program: &Program,
         table: TableId,
         (entry, same): (&Entry, SameKey),
-    ) -> Result<(), Refusal> {
-        let broken = self.of(table).find(|fact| breaks(program, table, fact, entry, same));
-        broken.map_or(Ok(()), |fact| Err(refusal(program, table, fact)))
+    ) -> Option<&Assumption> {
+        self.of(table).find(|one| breaks(program, table, &one.fact, entry, same))
     }
 
-    /// Refuses another default action than the one that is taken for granted.
-    pub fn check_default(&self, program: &Program, table: TableId, call: &ActionCall) -> Result<(), Refusal> {
-        let is_other = |fact: &&Fact| matches!(fact, Fact::Default(other) if other != call);
-        self.of(table).find(is_other).map_or(Ok(()), |fact| Err(refusal(program, table, fact)))
+    /// What another default action breaks.
+    pub fn broken_by_default(&self, table: TableId, call: &ActionCall) -> Option<&Assumption> {
+        self.of(table).find(|one| matches!(&one.fact, Fact::Default(other) if other != call))
     }
 
-    /// Refuses to delete one of the entries that code compares.
-    pub fn check_delete(&self, program: &Program, table: TableId) -> Result<(), Refusal> {
-        let is_whole = |fact: &&Fact| matches!(fact, Fact::Entries(_));
-        self.of(table).find(is_whole).map_or(Ok(()), |fact| Err(refusal(program, table, fact)))
+    /// What a deletion breaks: code compares the entries.
+    pub fn broken_by_deletion(&self, table: TableId) -> Option<&Assumption> {
+        self.of(table).find(|one| matches!(one.fact, Fact::Entries(_)))
     }
 }
 
@@ -72,8 +69,9 @@ pub(crate) fn breaks(program: &Program, table: TableId, fact: &Fact, entry: &Ent
     }
 }
 
-fn refusal(program: &Program, id: TableId, fact: &Fact) -> Refusal {
-    let table = &program.tables[id];
+/// Refuses a write that breaks what code takes for granted.
+pub(crate) fn refusal(program: &Program, Assumption { table: id, fact }: &Assumption) -> Refusal {
+    let table = &program.tables[*id];
     let action = |number: u32| table.actions.get(number as usize).map_or("?", |action| action.name.as_str());
     let what = match fact {
         Fact::Empty => "no entries".to_string(),

@@ -7,7 +7,7 @@
 
 mod guard;
 
-pub(crate) use guard::{Guard, breaks};
+pub(crate) use guard::{Guard, breaks, refusal};
 
 use hlir::effects::learns;
 use hlir::entry::EntryAction;

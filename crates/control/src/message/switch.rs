@@ -51,6 +51,21 @@ pub struct ReportResponse {
     pub events: ::prost::alloc::vec::Vec<Count>,
     #[prost(uint32, optional, tag = "12")]
     pub cpu_port: ::core::option::Option<u32>,
+    #[prost(message, optional, tag = "13")]
+    pub code: ::core::option::Option<Code>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Code {
+    #[prost(bool, tag = "1")]
+    pub specialised: bool,
+    #[prost(string, repeated, tag = "2")]
+    pub facts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(uint64, tag = "3")]
+    pub loaded: u64,
+    #[prost(uint64, tag = "4")]
+    pub broken: u64,
+    #[prost(string, tag = "5")]
+    pub last: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Port {

@@ -1,7 +1,7 @@
 //! Facts about a store's contents, and what a specialised program takes for granted of them.
 
 use super::{Store, index};
-use crate::facts::{Facts, Guard, breaks};
+use crate::facts::{Facts, Guard, breaks, refusal};
 use crate::{Refusal, Update};
 use hlir::facts::{Assumption, Fact, MOST_ENTRIES};
 use hlir::{Entry, Match, TableId};
@@ -11,6 +11,11 @@ impl Store {
     /// [`Store::check_assumptions`].
     pub fn assume(&mut self, assumptions: &[Assumption]) {
         self.guard = Guard::new(assumptions);
+    }
+
+    /// What the code takes for granted.
+    pub fn assumptions(&self) -> &[Assumption] {
+        self.guard.assumptions()
     }
 
     /// Whether the code may have no lookups of a table: hits and misses are then not counted.
@@ -38,11 +43,15 @@ impl Store {
             let same = |one: &Entry, other: &Entry| self.is_same_key(*table, one, other);
             self.entries(*table).all(|stored| !breaks(&self.program, *table, fact, &stored.entry, &same))
         };
+        let is_counted = |fact: &Fact| {
+            let facts = self.facts.as_ref().and_then(|facts| facts.of_table(*table));
+            facts.is_some_and(|facts| facts.contains(fact))
+        };
         match fact {
             Fact::Empty => self.entry_count(*table) == 0,
             Fact::Default(call) => self.default_action(*table) == call,
             Fact::Entries(entries) => self.entry_count(*table) == entries.len() && none_breaks(),
-            Fact::Actions(_) | Fact::Argument { .. } | Fact::Any(_) => none_breaks(),
+            Fact::Actions(_) | Fact::Argument { .. } | Fact::Any(_) => is_counted(fact) || none_breaks(),
         }
     }
 
@@ -62,15 +71,15 @@ impl Store {
         after.into_iter().for_each(|entry| facts.add(table, entry));
     }
 
-    /// Refuses an update that breaks what the code takes for granted.
-    pub(super) fn check_facts(&self, update: &Update) -> Result<(), Refusal> {
+    /// What the code takes for granted and an update breaks. Decided from the update alone, whatever the table holds.
+    pub fn broken_by(&self, update: &Update) -> Option<&Assumption> {
         match update {
             Update::Insert { table, entry } | Update::Modify { table, entry } => {
                 let same = |one: &Entry, other: &Entry| self.is_same_key(*table, one, other);
-                self.guard.check_entry(&self.program, *table, (entry, &same))
+                self.guard.broken_by_entry(&self.program, *table, (entry, &same))
             }
-            Update::SetDefault { table, call } => self.guard.check_default(&self.program, *table, call),
-            Update::Delete(key) => self.guard.check_delete(&self.program, key.table),
+            Update::SetDefault { table, call } => self.guard.broken_by_default(*table, call),
+            Update::Delete(key) => self.guard.broken_by_deletion(key.table),
             Update::SetIdleTimeout { .. }
             | Update::SetExpiry { .. }
             | Update::SetMember { .. }
@@ -82,8 +91,13 @@ impl Store {
             | Update::SetSession { .. }
             | Update::SetMeter { .. }
             | Update::SetPort { .. }
-            | Update::Record(_) => Ok(()),
+            | Update::Record(_) => None,
         }
+    }
+
+    /// Refuses an update that breaks what the code takes for granted.
+    pub(super) fn check_facts(&self, update: &Update) -> Result<(), Refusal> {
+        self.broken_by(update).map_or(Ok(()), |broken| Err(refusal(&self.program, broken)))
     }
 
     /// Whether two entries of a table are the same to the store, whatever their actions.

@@ -27,6 +27,8 @@ impl Session {
             workers(&report.workers),
             counts(["event", "count"], &report.events),
             balance(&report),
+            code(&report),
+            facts(&report),
         ];
         let printed: Vec<String> = reports.iter().map(|report| report.print(self.form)).collect();
         let printed = printed.into_iter().filter(|text| !text.is_empty());
@@ -50,6 +52,23 @@ fn workers(workers: &[Worker]) -> Report {
         report.row(vec![worker.number.into(), worker.received.into(), worker.handed.into(), worker.idle_polls.into()]);
     }
     report
+}
+
+/// Which code runs, and why, where the switch specialises it.
+fn code(report: &ReportResponse) -> Report {
+    let mut code = Report::new(&["code", "loaded", "broken", "last"]);
+    if let Some(it) = &report.code {
+        let kind = if it.specialised { "specialised" } else { "generic" };
+        code.row(vec![kind.into(), it.loaded.into(), it.broken.into(), it.last.as_str().into()]);
+    }
+    code
+}
+
+/// What specialised code takes for granted.
+fn facts(report: &ReportResponse) -> Report {
+    let mut facts = Report::new(&["specialised_for"]);
+    report.code.iter().flat_map(|code| &code.facts).for_each(|fact| facts.row(vec![fact.as_str().into()]));
+    facts
 }
 
 /// Where each packet has gone: in + copies = out + dropped + not sent + to the controller.

@@ -14,4 +14,5 @@ mod links;
 mod misses;
 mod queues;
 mod selector;
+mod specialised;
 mod values;

@@ -89,8 +89,8 @@ fn reason(cost: f64, before: f64) -> Reason {
     }
 }
 
-/// A fact in words.
-fn described(program: &Program, Assumption { table, fact }: &Assumption) -> String {
+/// A fact in words, without the name of its table.
+pub fn described(program: &Program, Assumption { table, fact }: &Assumption) -> String {
     let table = &program.tables[*table];
     let action = |number: u32| table.actions[number as usize].name.clone();
     match fact {

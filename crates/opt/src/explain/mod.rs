@@ -18,7 +18,7 @@ use crate::model::{Model, NodeCost};
 use crate::plan::batches::BURSTS;
 use crate::plan::with_planner;
 pub use expectations::{Expected, Other};
-pub use facts::Unspecialised;
+pub use facts::{Unspecialised, described};
 use hlir::plan::{Access, Choice, JointTables, Placement, Reason};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};

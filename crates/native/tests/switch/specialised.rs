@@ -1,0 +1,171 @@
+//! Code specialised for the contents of tables, under random writes: no packet meets an assumption that does not hold.
+
+use control::plane::{EntryKey, Frame};
+use control::{DataPlane, Facts, Update};
+use driver::compile;
+use driver::frontend::Loaded;
+use driver::options::{Native, Passes};
+use hlir::entry::EntryAction;
+use hlir::text::parse_program;
+use hlir::{ActionCall, Entry, Match, Program, TableId};
+use native::NativeEngine;
+use num_bigint::BigUint;
+use runtime::{Buffers, MemoryPort, Pipeline, Settings, Trace};
+use std::sync::Arc;
+
+/// The port is the sum of what three tables add: a wrong sum shows a table that was taken for something else.
+const PROGRAM: &str = "program sums for none
+header h: h_t { key: 8, sum: 8 }
+variable error: 32
+table few {
+  key h.key: exact
+  action add(n: 8) { h.sum = h.sum + n }
+  action none() {}
+  default none()
+}
+table rules {
+  key h.key: ternary
+  action add(n: 8) { h.sum = h.sum + n }
+  action twice(n: 8) { h.sum = h.sum + n + n }
+  action none() {}
+  default none()
+}
+table plain {
+  key h.key: exact
+  action add(n: 8) { h.sum = h.sum + n }
+  default add(0)
+}
+parser parser { start start, accept few, reject few, error error }
+entry start
+node start: state of parser { extract h } -> few
+node few: apply few -> rules
+node rules: apply rules -> plain
+node plain: apply plain -> out
+node out: deparse { emit h } -> queue
+node queue: buffer { send 32w1 }
+";
+
+fn program() -> Program {
+    parse_program(PROGRAM).unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+fn compiled(passes: &Passes) -> (Arc<Pipeline>, Program) {
+    let loaded = Loaded { program: program(), plan: None };
+    let own = |plan: &mut hlir::Plan| plan.descriptor = hlir::plan::Descriptor::Own;
+    compile::pipeline(loaded, passes, &Native::default(), own).unwrap_or_else(|failure| panic!("{failure:?}"))
+}
+
+fn specialised(plane: &dyn DataPlane) -> (Arc<Pipeline>, Program) {
+    let facts = Facts::of(plane.store()).hold(plane.store());
+    compiled(&Passes { facts, ..Passes::default() })
+}
+
+fn tables(program: &Program) -> Vec<TableId> {
+    program.tables.iter().map(|(id, _)| id).collect()
+}
+
+/// A random insertion, modification, deletion or default action. Many are refused, as they are by a controller's mistake.
+fn update(program: &Program, random: &mut impl FnMut(u64) -> u64) -> Update {
+    let table = tables(program)[random(3) as usize];
+    let declared = &program.tables[table];
+    let value = BigUint::from(random(6));
+    let is_ternary = declared.has_priorities();
+    let found = match is_ternary {
+        false => Match::Exact(value),
+        true if random(2) == 0 => Match::Any,
+        true => Match::Ternary { value, mask: BigUint::from(0xffu32) },
+    };
+    let priority = if is_ternary { 1 + random(3) as u32 } else { 0 };
+    let action = random(declared.actions.len() as u64) as u32;
+    let arguments = declared.actions[action as usize].parameters.iter().map(|_| BigUint::from(1 + random(3))).collect();
+    let call = ActionCall { action, arguments };
+    let entry =
+        Entry { matches: vec![found.clone()], priority, action: EntryAction::Call(call.clone()), constant: false };
+    match random(8) {
+        0..=2 => Update::Insert { table, entry },
+        3 => Update::Modify { table, entry },
+        4 if random(4) == 0 => Update::SetDefault { table, call },
+        _ => Update::Delete(EntryKey { table, matches: vec![found], priority }),
+    }
+}
+
+fn generator(mut state: u64) -> impl FnMut(u64) -> u64 {
+    move |below| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    }
+}
+
+/// The interpreter beside, which knows of no assumption. The code is specialised again and again.
+#[test]
+fn no_packet_meets_a_stale_assumption_under_random_writes() {
+    let program = program();
+    let (pipeline, generic) = compiled(&Passes::default());
+    let settings = Settings { ports: 8, seed: 0 };
+    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, lanes).expect("a switch");
+    let mut expected = interp::Switch::new(&program, 0, 8);
+    let mut random = generator(7);
+    let (mut accepted, mut breaks, mut kept) = (0, 0, 0);
+    for round in 0..12 {
+        let (pipeline, code) = specialised(&engine);
+        assert!(!code.assumptions.is_empty());
+        for _ in 0..120 {
+            if !engine.is_specialised() {
+                // Refused where the tables hold something else by now; then generic code goes on.
+                drop(engine.specialise(&code, pipeline.clone()));
+            }
+            let update = update(&program, &mut random);
+            let was_specialised = engine.is_specialised();
+            let (here, there) = (engine.write(&update), expected.write(&update));
+            assert_eq!(here.is_ok(), there.is_ok(), "round {round}: {update:?}: {here:?} {there:?}");
+            accepted += u32::from(here.is_ok());
+            breaks += engine.take_breaks().len();
+            kept += u32::from(was_specialised && engine.is_specialised() && here.is_ok());
+            assert!(engine.store().check_assumptions().is_ok(), "round {round}: {update:?}");
+            let frames: Vec<Frame> = (0..7).map(|key| Frame { port: 1, bytes: vec![key, 0] }).collect();
+            let [sent, wanted] = [engine.process(&frames), expected.process(&frames)].map(|outcome| {
+                outcome.expect("packets go on").outputs.into_iter().map(|one| one.bytes).collect::<Vec<_>>()
+            });
+            assert_eq!(sent, wanted, "round {round}: {update:?}, specialised {}", engine.is_specialised());
+        }
+    }
+    assert!(accepted > 200 && breaks > 10 && kept > 3, "{accepted} accepted, {breaks} breaks, {kept} broke nothing");
+}
+
+/// Flips while workers run: every packet goes out, in all 200 exchanges.
+#[test]
+fn no_packet_is_lost_where_facts_flip_under_traffic() {
+    const PACKETS: u64 = 2_000_000;
+    let program = program();
+    let (pipeline, generic) = compiled(&Passes::default());
+    let settings = Settings { ports: 8, seed: 0 };
+    let lanes = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
+    let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, lanes).expect("a switch");
+    let (pipeline, code) = specialised(&engine);
+    for worker in 0..2 {
+        let trace = Trace::new([(1, &[3u8, 0][..])]);
+        engine.switch().lane(worker).expect("a worker").load(trace, PACKETS, 0);
+    }
+    engine.switch().start();
+    let few = tables(&program)[0];
+    let call = ActionCall { action: 0, arguments: vec![BigUint::from(1u32)] };
+    let entry = Entry {
+        matches: vec![Match::Exact(BigUint::from(3u32))],
+        priority: 0,
+        action: EntryAction::Call(call),
+        constant: false,
+    };
+    for _ in 0..100 {
+        engine.specialise(&code, pipeline.clone()).expect("the tables are empty");
+        engine.insert(few, &entry).expect("generic code takes it");
+        assert!(!engine.is_specialised() && engine.take_breaks().len() == 1);
+        engine.delete(&EntryKey { table: few, matches: entry.matches.clone(), priority: 0 }).expect("it is there");
+    }
+    engine.switch().join();
+    for worker in 0..2 {
+        let port = engine.switch().lane(worker).expect("a worker");
+        let counts = port.counts();
+        assert_eq!((counts.received, counts.sent, port.held()), (PACKETS, PACKETS, 0));
+    }
+}
