@@ -44,7 +44,7 @@ pub struct Report {
 }
 
 /// The order of the summary; a group without cases is left out.
-const GROUPS: [&str; 14] = [
+const GROUPS: [&str; 15] = [
     "accept",
     "reject",
     "located",
@@ -57,6 +57,7 @@ const GROUPS: [&str; 14] = [
     "json",
     "json p4info",
     "json packets",
+    "json written",
     "json stf interp",
     "json stf native",
 ];
