@@ -75,12 +75,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn scheduled(program: &Program, plan: &Plan) -> Result<String, Failure> {
     let name = &program.name;
     let none = |why: String| Failure::input(format!("{name}: the hot path has no schedule: {why}"));
-    let Some(path) = ResolvedPlan::of(program, plan).path else {
+    let Some(schedule) = Schedule::of_plan(program, &ResolvedPlan::of(program, plan)) else {
         return Err(Failure::input(format!(
             "{name}: the plan has no hot path with a stage, and only hot paths have a schedule; `bacus explain` shows why"
         )));
     };
-    match Schedule::of(program, &path) {
+    match schedule {
         Ok(schedule) => Ok(schedule::text::print(program, &schedule)),
         Err(Obstacle { node, does }) => {
             let node = &program.nodes[node];

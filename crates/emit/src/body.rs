@@ -5,7 +5,6 @@
 
 use crate::c::{Expr, Item, Stmt};
 use crate::deparse::Emitting;
-use crate::path::RewritesAt;
 use crate::unit::{Unit, number, origin};
 use hlir::diagnostic::Diagnostic;
 use hlir::{HeaderId, NodeId, Program, TableId, Type};
@@ -55,16 +54,8 @@ pub struct Body<'u, 'a> {
     pub action: Option<(TableId, usize)>,
     /// Widths of the action's parameters.
     pub parameters: Vec<u32>,
-    /// Stores of the table's actions whose bytes were computed before the lookup.
-    pub rewrites: Option<&'u RewritesAt>,
     pub labels: Vec<crate::statement::Target>,
     pub problems: Vec<Diagnostic>,
-    /// Whether this is the speculative phase: side effects are deferred, and what cannot run twice ends it.
-    pub ahead: bool,
-    /// Members of `struct path` for values that the speculative phase keeps.
-    pub kept: Vec<String>,
-    /// Whether something was deferred.
-    pub waits: bool,
     /// Temporaries so far.
     pub temporaries: u32,
 }
@@ -83,12 +74,8 @@ impl<'u, 'a> Body<'u, 'a> {
             exit: Exit::None,
             action: None,
             parameters: Vec::new(),
-            rewrites: None,
             labels: Vec::new(),
             problems: Vec::new(),
-            ahead: false,
-            kept: Vec::new(),
-            waits: false,
             temporaries: 0,
         }
     }
@@ -196,10 +183,6 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// Counts a packet on an edge, if the plan asks for it.
     pub fn count_edge(&mut self, to: NodeId) {
-        if self.ahead {
-            self.waits |= self.unit.plan.instrument.edges;
-            return;
-        }
         if self.unit.plan.instrument.edges {
             let edge = self.unit.edge_number(self.node, to);
             let counter = Expr::unary("&", Expr::index(Expr::name("run->worker->edges"), Expr::word(edge)));
@@ -214,9 +197,6 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// Drops the packet and ends.
     pub fn drop_packet(&mut self, reason: &str) {
-        if self.ahead {
-            return self.end();
-        }
         let reason_number = self.unit.drop_number(reason);
         let arguments = [Expr::name("run->worker"), Expr::name("state->packet"), drop_reason(reason, reason_number)];
         self.push(Stmt::call("walk_drop", arguments));
@@ -225,9 +205,6 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// Ends the packet without counting it.
     pub fn release(&mut self) {
-        if self.ahead {
-            return self.end();
-        }
         let packet = self.temporary("gone");
         self.push(Stmt::declare("const struct packet", &packet, Expr::name("state->packet")));
         self.push(Stmt::call("packet_drop", [Expr::name("run->worker"), Expr::Name(format!("&{packet}"))]));

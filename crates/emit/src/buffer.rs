@@ -28,7 +28,7 @@ impl Body<'_, '_> {
             self.present = before;
             if always {
                 self.out.extend(code);
-                if rule.effect.is_last() || self.ahead {
+                if rule.effect.is_last() {
                     return;
                 }
             } else {
@@ -43,9 +43,6 @@ impl Body<'_, '_> {
     }
 
     fn effect(&mut self, effect: &Effect) {
-        if self.ahead && !matches!(effect, Effect::Unicast { .. }) {
-            return self.end();
-        }
         match effect {
             Effect::Drop { reason } => self.drop_packet(reason),
             Effect::Send { port } => {

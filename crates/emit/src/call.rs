@@ -12,7 +12,7 @@ fn packet_length() -> Expr {
 }
 
 /// `worker->shared->NAME[index]`
-fn shared(array: &str, index: u32) -> Expr {
+pub fn shared(array: &str, index: u32) -> Expr {
     Expr::index(Expr::Name(format!("run->worker->shared->{array}")), Expr::word(index))
 }
 
@@ -23,6 +23,24 @@ pub fn fitted(value: Expr, from: u32, to: u32) -> Expr {
     }
     let value = if word_type(from) == word_type(to) { value } else { Expr::cast(word_type(to), value) };
     if to == 32 { value } else { Expr::binary("&", value, constant(crate::field::mask(to), to)) }
+}
+
+/// The number of a profile of timeouts, as records have it: 0 is none.
+pub fn timer(profile: Expr) -> Expr {
+    let low = Expr::binary("&", profile, Expr::word(0xff));
+    Expr::binary("+", Expr::cast("uint32_t", low), Expr::word(1))
+}
+
+/// The runtime's function of a hash.
+pub fn hash_function(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::Crc32 | Algorithm::Crc32Custom => "hash_crc32",
+        Algorithm::Crc16 | Algorithm::Crc16Custom => "hash_crc16",
+        Algorithm::Identity => "hash_identity",
+        Algorithm::InternetChecksum => "hash_csum16",
+        Algorithm::Xor16 => "hash_xor16",
+        Algorithm::Target => "hash_target",
+    }
 }
 
 impl Body<'_, '_> {
@@ -135,8 +153,7 @@ impl Body<'_, '_> {
 
     /// The number of a profile's timer: 0 is none.
     fn timer(&mut self, profile: &Expression) -> Expr {
-        let low = Expr::binary("&", self.amount(profile), Expr::word(0xff));
-        Expr::binary("+", Expr::cast("uint32_t", low), Expr::word(1))
+        timer(self.amount(profile))
     }
 
     fn restart_timer(&mut self, expiry: Option<&Expression>) {
@@ -273,22 +290,6 @@ impl Body<'_, '_> {
         Expr::unary("&", shared("registers", number(register) as u32))
     }
 
-    /// Reads a register in the speculative phase, and keeps what the variable then holds for later.
-    pub fn keep_register(&mut self, register: RegisterId, index: &Expression, into: Place) {
-        self.ensure_place(into);
-        let kept = format!("{}_kept_{}", self.unit.node_name(self.node), self.kept.len());
-        self.kept.push(kept.clone());
-        let kept = Expr::Name(format!("path->{kept}[i]"));
-        let width = self.program().place_type(into).width();
-        let again = self.nested(|body| body.put_number(into, kept.clone(), width));
-        let first = self.nested(|body| {
-            body.read_register(register, index, into);
-            let value = body.place_value(into);
-            body.push(Stmt::set(kept, value));
-        });
-        self.push(Stmt::If { condition: Expr::name("again"), then: again, otherwise: first });
-    }
-
     fn read_register(&mut self, register: RegisterId, index: &Expression, into: Place) {
         self.ensure_place(into);
         let width = self.program().registers[register].width;
@@ -343,16 +344,8 @@ impl Body<'_, '_> {
 
     /// A hash as a number of 64 bits. The custom CRCs have the parameters of the plain ones: nothing sets others.
     pub fn hash_value_of(&mut self, algorithm: Algorithm, data: &[HashInput]) -> Expr {
-        let function = match algorithm {
-            Algorithm::Crc32 | Algorithm::Crc32Custom => "hash_crc32",
-            Algorithm::Crc16 | Algorithm::Crc16Custom => "hash_crc16",
-            Algorithm::Identity => "hash_identity",
-            Algorithm::InternetChecksum => "hash_csum16",
-            Algorithm::Xor16 => "hash_xor16",
-            Algorithm::Target => "hash_target",
-        };
         let (bytes, input) = self.hash_input(data);
-        Expr::call(function, [bytes, Expr::call("hash_bytes", [Expr::Name(format!("&{input}"))])])
+        Expr::call(hash_function(algorithm), [bytes, Expr::call("hash_bytes", [Expr::Name(format!("&{input}"))])])
     }
 
     /// Gathers what is hashed; gives the bytes and the name of the input.

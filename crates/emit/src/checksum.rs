@@ -8,7 +8,6 @@ use crate::body::{Body, Presence};
 use crate::c::{Expr, Stmt};
 use crate::field::Spot;
 use crate::unit::number;
-use hlir::effects::{self, Speculable, Speculation};
 use hlir::{Call, Expression, FieldRef, HashInput, HeaderId, Place, Statement, Type};
 use std::collections::BTreeMap;
 
@@ -171,9 +170,7 @@ impl Body<'_, '_> {
             let Some(parts) = self.parts(data, *subtract).filter(|_| other == sum && !is_read) else { break };
             terms.push((parts, *subtract));
         }
-        let speculated =
-            |statement: &Statement| effects::speculation(statement, &Speculable::default()) == Speculation::Runs;
-        if terms.len() < 2 || self.ahead && !statements[..terms.len()].iter().all(speculated) {
+        if terms.len() < 2 {
             return 0;
         }
         self.sum_terms(&terms, Some(*sum), *sum, "");

@@ -9,7 +9,7 @@ use crate::c::{Expr, Stmt};
 use crate::node::Written;
 use crate::unit::Unit;
 use hlir::NodeId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A part of the graph that runs packet by packet.
 pub struct Region<'r> {
@@ -45,16 +45,10 @@ impl Region<'_> {
 
     /// The body of the function. `at` says where to begin, if there are several entries.
     pub fn body(&self, unit: &Unit, written: &[Written]) -> Vec<Stmt> {
-        self.guarded_body(unit, written, &BTreeMap::new())
-    }
-
-    /// The same with statements in front of some nodes, by position in the order of the file.
-    pub fn guarded_body(&self, unit: &Unit, written: &[Written], guards: &BTreeMap<usize, Stmt>) -> Vec<Stmt> {
         let mut code = self.entrance(unit);
         let mut blocks: Vec<(usize, Vec<Stmt>)> = Vec::new();
         for (place, index) in self.nodes.iter().enumerate() {
-            let step = self.step(unit, place, &written[*index]);
-            blocks.push((*index, guards.get(index).cloned().into_iter().chain(step).collect()));
+            blocks.push((*index, self.step(unit, place, &written[*index])));
         }
         let mut targets = BTreeSet::new();
         code.iter()

@@ -70,7 +70,6 @@ impl Names {
         let mut spaces = Spaces::new(program);
         let headers: Vec<String> =
             program.headers.values().map(|it| spaces.members.unique_with(&it.name, of_header)).collect();
-        headers.iter().for_each(|header| spaces.top.take(&copied(header)));
         let elements = elements(program, &mut spaces.members);
         let variables = program.variables.values().map(|it| spaces.members.unique(&it.name)).collect();
         let states = |name: &str| format!("{name}_states");
@@ -85,8 +84,7 @@ impl Names {
             .values()
             .map(|node| match &node.kind {
                 NodeKind::Apply { table, .. } => {
-                    let actions = &actions[crate::unit::number(*table)];
-                    spaces.node(&node.name, |name| of_look_up(name, &program.tables[*table], actions))
+                    spaces.node(&node.name, |name| of_look_up(name, &program.tables[*table]))
                 }
                 NodeKind::State { .. }
                 | NodeKind::Block { .. }
@@ -98,7 +96,7 @@ impl Names {
         let mut places = Namer::new(["ENDED"]);
         let places = nodes.iter().map(|name| places.enumerator("AT", name)).collect();
         let fields: Vec<_> = program.headers.values().map(|header| spaces.fields(header)).collect();
-        let called = called(program, &headers, &fields);
+        let called = called(program, &fields);
         let parameters = program.tables.values().map(|table| parameters(table, &called)).collect();
         Names {
             headers,
@@ -225,21 +223,15 @@ fn of_header(name: &str) -> Vec<String> {
     with(name, &["", "_valid", "_bits", "_place"])
 }
 
-/// A copy of a header, on which a part of an action is run.
-pub fn copied(header: &str) -> String {
-    format!("{header}_copy")
-}
-
-/// Functions of any node: its own, its speculative one, those that make copies, and its loop.
+/// Functions of any node: its own, those that make copies, and its loop.
 fn of_node(name: &str) -> Vec<String> {
-    with(name, &["", "_ahead", "_copy#", "_onward", "_loop"])
+    with(name, &["", "_copy#", "_onward", "_loop"])
 }
 
 /// The same of one that looks up a table.
-fn of_look_up(name: &str, table: &Table, actions: &[String]) -> Vec<String> {
+fn of_look_up(name: &str, table: &Table) -> Vec<String> {
     let mut made = of_node(name);
-    made.extend(with(name, &["_key", "_key_ahead", "_act", "_act_ahead", "_act_rewritten", "_find", "_search"]));
-    made.extend(actions.iter().map(|action| format!("{name}_{action}_rewrites")));
+    made.extend(with(name, &["_key", "_act", "_find", "_search"]));
     let mut asked = with(name, &["_found_by", "_record_of", "_action_of"]);
     for (number, action) in table.actions.iter().enumerate() {
         asked.extend((0..action.parameters.len()).map(|parameter| format!("{name}_data_{number}_{parameter}_of")));
@@ -255,10 +247,10 @@ fn actions(table: &Table) -> Vec<String> {
     table.actions.iter().map(|action| namer.unique(last_part(&action.name))).collect()
 }
 
-/// What actions' code calls of this program's, and the copies of headers that it may be run on.
-fn called(program: &Program, headers: &[String], fields: &[Vec<(String, String)>]) -> Vec<String> {
-    let mut called: Vec<String> = headers.iter().map(|header| copied(header)).collect();
-    called.extend(fields.iter().flatten().flat_map(|(read, write)| [read.clone(), write.clone()]));
+/// What actions' code calls of this program's.
+fn called(program: &Program, fields: &[Vec<(String, String)>]) -> Vec<String> {
+    let accesses = fields.iter().flatten().flat_map(|(read, write)| [read.clone(), write.clone()]);
+    let mut called: Vec<String> = accesses.collect();
     called.extend(hlir::externs::functions(program).into_iter().map(|function| function.name));
     called
 }

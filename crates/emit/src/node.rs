@@ -7,7 +7,6 @@
 use crate::body::{Body, Exit, Presence, Presences};
 use crate::c::{Expr, Item, Stmt};
 use crate::parser::meet;
-use crate::path::RewritesAt;
 use crate::table::table_problems;
 use crate::unit::{Unit, number, origin};
 use hlir::diagnostic::Diagnostic;
@@ -46,99 +45,9 @@ impl Written {
     }
 }
 
-/// All reachable nodes, in the order of `Facts::order`, and what is known of headers where each begins.
+/// All reachable nodes, in the order of `Facts::order`.
 pub struct Nodes {
     pub written: Vec<Written>,
-    known: Vec<Option<Presences>>,
-}
-
-/// A node in the speculative phase: `NODE_ahead`, or `NODE_act_ahead` of a table.
-pub struct AheadOf {
-    /// Of its function; the node's own, where both would do the same.
-    pub name: String,
-    /// Whether the function returns a successor; otherwise there is only one.
-    pub answers: bool,
-    pub items: Vec<Item>,
-    pub outcomes: Vec<NodeId>,
-    /// Whether something is deferred to the commit phase.
-    pub waits: bool,
-    /// Whether it takes the number of the record that was found: of a table, also one without keys.
-    pub takes_found: bool,
-    /// Members of `struct path` that it keeps values in; with some, it takes the path too.
-    pub kept: Vec<String>,
-}
-
-impl Nodes {
-    fn known(&self, unit: &Unit, node: NodeId) -> Presences {
-        self.known[number(node)].clone().unwrap_or_else(|| vec![Presence::Absent; unit.program.headers.len()])
-    }
-
-    pub fn ahead(&self, unit: &Unit, node: NodeId) -> AheadOf {
-        let draft = Draft::of(unit, node, self.known(unit, node), true);
-        let ends = draft.code.iter().any(|statement| statement.mentions("ENDED"));
-        let own = unit.node_name(node);
-        let (own, more) = match &draft.key {
-            Some(_) => (format!("{own}_act"), &ACTED_ON[..]),
-            None => (own.to_string(), &[][..]),
-        };
-        let mut ahead = AheadOf {
-            name: own,
-            answers: true,
-            items: Vec::new(),
-            outcomes: draft.outcomes,
-            waits: draft.waits,
-            takes_found: draft.key.is_some(),
-            kept: draft.kept,
-        };
-        // Where packets insert entries, the node's own function takes the key too.
-        let takes_key = draft.key.as_ref().is_some_and(|(_, table)| unit.learns(*table));
-        if !takes_key && draft.code == Draft::of(unit, node, self.known(unit, node), false).code {
-            ahead.answers = ends || ahead.outcomes.len() > 1;
-            return ahead;
-        }
-        ahead.name.push_str("_ahead");
-        ahead.items = draft.helpers;
-        ahead.items.push(Item::Comment(format!("{}, in the speculative phase.", unit.node(node).name)));
-        let kept: &[&str] = if ahead.kept.is_empty() { &[] } else { &KEPT_IN };
-        ahead.items.extend(stage(&ahead.name, "INLINE enum node", draft.code, &[more, kept].concat()));
-        ahead
-    }
-
-    /// `NODE_act` for a packet with precomputed header bytes.
-    pub fn act_rewritten(&self, unit: &Unit, node: NodeId, rewrites: &RewritesAt) -> Vec<Item> {
-        let NodeKind::Apply { table, next, exit } = &unit.node(node).kind else { return Vec::new() };
-        let mut body = Body::new(unit, node, self.known(unit, node));
-        body.rewrites = Some(rewrites);
-        body.act(*table, next, *exit);
-        let mut code = body.out;
-        let of = self.written[unit.position(node)].returns(&mut code);
-        let more: Vec<&str> = ACTED_ON.into_iter().chain(["const struct path *path", "uint32_t i"]).collect();
-        stage(&format!("{}_act_rewritten", unit.node_name(node)), of, code, &more)
-    }
-
-    /// `NODE_ACTION_rewrites`: these bytes for one packet, which is at the node. What they replace is run on copies of the headers.
-    pub fn rewrites(&self, unit: &Unit, node: NodeId, title: &str, rewrites: &RewritesAt) -> Vec<Item> {
-        let NodeKind::Apply { table, .. } = unit.node(node).kind else { return Vec::new() };
-        let mut body = Body::new(unit, node, self.known(unit, node));
-        body.rewrites_of_one(table, rewrites);
-        let parameters = ["struct run *run", "const struct state *given", "struct path *path", "uint32_t i"];
-        let mut code = body.out;
-        for parameter in ["run", "given", "path", "i"] {
-            if !code.iter().any(|statement| statement.mentions(parameter)) {
-                code.insert(0, Stmt::Do(Expr::cast("void", Expr::name(parameter))));
-            }
-        }
-        let name = format!("{title}_rewrites");
-        let parameters = parameters.map(str::to_string).to_vec();
-        vec![Item::Function { of: "INLINE void".to_string(), name, parameters, body: code }, Item::Blank]
-    }
-
-    /// Computes the key of a node's lookup into `key`, for a packet that is still at `from`.
-    pub fn key_ahead(&self, unit: &Unit, node: NodeId, table: TableId, from: NodeId) -> Vec<Item> {
-        let mut body = Body::new(unit, node, self.known(unit, from));
-        let code = body.nested(|body| body.key(table));
-        stage(&format!("{}_key_ahead", unit.node_name(node)), "INLINE void", code, &["uint64_t *key"])
-    }
 }
 
 pub fn nodes(unit: &Unit) -> Result<Nodes, Vec<Diagnostic>> {
@@ -152,7 +61,7 @@ pub fn nodes(unit: &Unit) -> Result<Nodes, Vec<Diagnostic>> {
         changed = false;
         for &node in &unit.facts.order {
             let Some(present) = known[number(node)].clone() else { continue };
-            for (to, present) in Draft::of(unit, node, present, false).exits {
+            for (to, present) in Draft::of(unit, node, present).exits {
                 changed |= meet(&mut known[number(to)], &present);
             }
         }
@@ -160,11 +69,11 @@ pub fn nodes(unit: &Unit) -> Result<Nodes, Vec<Diagnostic>> {
     let mut written = Vec::new();
     for &node in &unit.facts.order {
         let unreached = || vec![Presence::Absent; unit.program.headers.len()];
-        let draft = Draft::of(unit, node, known[number(node)].clone().unwrap_or_else(unreached), false);
+        let draft = Draft::of(unit, node, known[number(node)].clone().unwrap_or_else(unreached));
         problems.extend(draft.problems.iter().cloned());
         written.push(draft.finish(unit, node));
     }
-    if problems.is_empty() { Ok(Nodes { written, known }) } else { Err(problems) }
+    if problems.is_empty() { Ok(Nodes { written }) } else { Err(problems) }
 }
 
 /// What writing a node gave.
@@ -176,14 +85,11 @@ struct Draft {
     outcomes: Vec<NodeId>,
     helpers: Vec<Item>,
     problems: Vec<Diagnostic>,
-    waits: bool,
-    kept: Vec<String>,
 }
 
 impl Draft {
-    fn of(unit: &Unit, node: NodeId, present: Presences, ahead: bool) -> Draft {
+    fn of(unit: &Unit, node: NodeId, present: Presences) -> Draft {
         let mut body = Body::new(unit, node, present);
-        body.ahead = ahead;
         let mut key = None;
         match &unit.node(node).kind {
             NodeKind::State { body: statements, select, .. } => body.state(statements, select),
@@ -208,8 +114,8 @@ impl Draft {
             NodeKind::Deparse { body: statements, next } => body.deparse(statements, *next),
             NodeKind::Buffer { rules, otherwise } => body.buffer(rules, *otherwise),
         }
-        let Body { out, exits, outcomes, helpers, problems, waits, kept, .. } = body;
-        Draft { key, code: out, exits, outcomes, helpers, problems, waits, kept }
+        let Body { out, exits, outcomes, helpers, problems, .. } = body;
+        Draft { key, code: out, exits, outcomes, helpers, problems }
     }
 
     fn finish(self, unit: &Unit, node: NodeId) -> Written {
@@ -250,9 +156,6 @@ fn branch(body: &mut Body, condition: &hlir::Expression, then: NodeId, otherwise
 
 /// What an action runs on beside the packet: the number of a record, and where the records are.
 const ACTED_ON: [&str; 2] = ["uint32_t found", "const uint8_t *records"];
-
-/// Where a node keeps values in the speculative phase.
-const KEPT_IN: [&str; 3] = ["struct path *path", "uint32_t i", "bool again"];
 
 /// Whether a table's lookups are a function of their own in packet-by-packet code. Lookups among rules are long, and
 /// of large programs most such tables are empty: inlined, they would tear apart the code that packets run

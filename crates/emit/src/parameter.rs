@@ -56,7 +56,7 @@ impl Unit<'_> {
 impl Body<'_, '_> {
     /// Writes the copies of parameters that `body` begins with, as one; how many statements those are.
     pub fn copy_parameters(&mut self, body: &[Statement]) -> usize {
-        let Some((table, action)) = self.action.filter(|_| !self.ahead) else { return 0 };
+        let Some((table, action)) = self.action else { return 0 };
         let program = self.program();
         let in_bytes = |copy: &Copy| self.unit.in_bytes(table, action, copy.parameter);
         let mut copies = body.iter().map_while(|statement| Copy::of(program, statement)).take_while(in_bytes);

@@ -25,9 +25,6 @@ impl Body<'_, '_> {
             self.push(Stmt::when(Expr::binary("==", visits.clone(), limit), over));
             self.push(Stmt::Assign(visits, "+=", Expr::word(1)));
         }
-        if self.ahead && hlir::effects::never_speculable(self.program(), self.node) {
-            return self.end();
-        }
         if self.statements(statements) {
             self.select(select);
         }
@@ -53,10 +50,6 @@ impl Body<'_, '_> {
         let end = self.named(end, 32, "end");
         let packet = Expr::name("&state->packet");
         let short = Expr::binary("<", Expr::call("packet_contiguous", [packet.clone()]), end.clone());
-        if self.ahead {
-            let left = self.nested(|body| body.end());
-            return self.push(Stmt::when(short, left));
-        }
         let failed = self.reject_code(error_code::PACKET_TOO_SHORT);
         if self.unit.own() {
             self.push(Stmt::when(short, failed));

@@ -5,8 +5,7 @@
 use crate::body::{Body, Exit, Presence, Presences, join, limbs, storage_bytes};
 use crate::c::{Expr, Stmt};
 use crate::unit::{headers_used, number};
-use hlir::effects::{self, Speculable, Speculation};
-use hlir::{Call, Expression, FieldRef, HeaderId, Place, Statement};
+use hlir::{Expression, FieldRef, HeaderId, Place, Statement};
 use std::collections::BTreeSet;
 
 /// A label that can be left to, and what is known of headers where it stands.
@@ -34,25 +33,6 @@ impl Body<'_, '_> {
     }
 
     fn statement(&mut self, statement: &Statement) -> bool {
-        if self.ahead {
-            match self.speculation(statement) {
-                Speculation::Runs => {}
-                Speculation::Kept => {
-                    if let Statement::Call(Call::ReadRegister { register, index, into }) = statement {
-                        self.keep_register(*register, index, *into);
-                    }
-                    return true;
-                }
-                Speculation::Deferred => {
-                    self.waits = true;
-                    return true;
-                }
-                Speculation::SideEffect => {
-                    self.end();
-                    return false;
-                }
-            }
-        }
         match statement {
             Statement::Assign { target, value } => self.assign(*target, value),
             Statement::SetValid(header) => self.set_valid(*header),
@@ -76,20 +56,6 @@ impl Body<'_, '_> {
             Statement::Call(call) => return self.call(call),
         }
         true
-    }
-
-    fn speculation(&self, statement: &Statement) -> Speculation {
-        // What has to look at the whole program, for statements that ask for it.
-        let depends = matches!(
-            statement,
-            Statement::Assign { target: Place::Field(_), .. } | Statement::Call(Call::ReadRegister { .. })
-        );
-        let none = Speculable::default();
-        let node = if depends { self.unit.speculable(self.node) } else { &none };
-        let speculation = effects::speculation(statement, node);
-        // Counted edges are counted at commit, where the node would read again.
-        let reads_again = speculation == Speculation::Kept && self.unit.plan.instrument.edges;
-        if reads_again { Speculation::SideEffect } else { speculation }
     }
 
     pub fn assign(&mut self, target: Place, value: &Expression) {

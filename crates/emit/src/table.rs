@@ -355,12 +355,8 @@ impl Body<'_, '_> {
         let declared = &self.program().tables[table];
         self.record(table);
         self.exit = exit.map_or(Exit::None, Exit::To);
-        if !self.ahead {
-            self.count_miss(table, &name);
-            self.automatic(table);
-        } else if hlir::effects::never_speculable(self.program(), self.node) {
-            return self.end();
-        }
+        self.count_miss(table, &name);
+        self.automatic(table);
         let mut cases: Vec<(Vec<Expr>, Vec<Stmt>)> = Vec::new();
         let mut meets: Option<Presences> = None;
         let before = self.present.clone();
@@ -454,7 +450,7 @@ impl Body<'_, '_> {
         self.action = Some((table, index));
         self.parameters = declared.parameter_widths(index);
         let mut reached = true;
-        let code = self.nested(|body| reached = body.action_body(index, &action.body));
+        let code = self.nested(|body| reached = body.statements(&action.body));
         let names = &self.unit.names.parameters[number(table)][index];
         let data = &self.unit.names.actions[number(table)][index];
         for (place, (parameter, name)) in action.parameters.iter().zip(names).enumerate() {

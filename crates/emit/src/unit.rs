@@ -4,12 +4,12 @@
 
 use crate::header_aliasing::unaliased;
 use crate::names::Names;
-use hlir::effects::{Speculable, call_places};
+use hlir::effects::call_places;
 use hlir::{
     Call, Effect, Expression, HashInput, HeaderId, Node, NodeId, NodeKind, Notes, Place, Plan, Program, ResolvedPlan,
     Statement, TableId, VariableId,
 };
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// The number of a thing in its arena.
@@ -25,8 +25,6 @@ pub struct Unit<'a> {
     pub drops: Vec<String>,
     /// Fields that some node reads or writes; each gets a function.
     pub accesses: RefCell<BTreeSet<crate::field::Access>>,
-    /// By node. To know what can be deferred, all code behind the node is read: too long for each statement.
-    speculable: Vec<OnceCell<Speculable>>,
 }
 
 #[derive(Default)]
@@ -74,7 +72,6 @@ impl<'a> Unit<'a> {
             facts,
             drops: program.drop_reasons(),
             accesses: RefCell::default(),
-            speculable: vec![OnceCell::new(); program.nodes.len()],
         };
         unit.facts.original = unit.needs_original();
         unit
@@ -82,11 +79,6 @@ impl<'a> Unit<'a> {
 
     pub fn node(&self, node: NodeId) -> &'a Node {
         &self.program.nodes[node]
-    }
-
-    /// What a node's statements may do in the speculative phase.
-    pub fn speculable(&self, node: NodeId) -> &Speculable {
-        self.speculable[number(node)].get_or_init(|| Speculable::of(self.program, node))
     }
 
     pub fn node_name(&self, node: NodeId) -> &str {

@@ -5,14 +5,15 @@
 //! that is smaller than the burst, since all of a burst goes through a stage, and a second prefetch of the
 //! same table in one loop.
 
+use crate::path::Scheduled;
 use crate::unit::Unit;
 use hlir::diagnostic::Diagnostic;
 use hlir::hot_path;
 use hlir::plan::{Access, Loop, Placement, Prefetch};
 use hlir::resolved::ResolvedPath;
-use hlir::vector::{Obstacle, VectorStage};
 use hlir::verify::{Places, Site};
 use hlir::{NodeId, Plan};
+use schedule::Obstacle;
 
 /// Largest burst of ports (`runtime/port/memory.h`, `runtime/port/dpdk.h`).
 const LARGEST_BURST: u32 = 512;
@@ -21,6 +22,7 @@ const LARGEST_BURST: u32 = 512;
 pub fn of(unit: &Unit, plan: &Plan, places: &Places) -> Vec<Diagnostic> {
     let mut refused = Refused { unit, plan, places, found: Vec::new() };
     refused.burst();
+    refused.stages();
     for (number, lp) in plan.loops.iter().enumerate() {
         refused.packet_loop(number as u32, lp);
     }
@@ -55,6 +57,14 @@ impl Refused<'_> {
         }
     }
 
+    /// Each stage of the hot path must have a schedule.
+    fn stages(&mut self) {
+        let Some(path) = &self.unit.plan.path else { return };
+        let Err(Obstacle { node, does }) = Scheduled::of(self.unit, path) else { return };
+        let message = format!("the stages of the hot path cannot be scheduled: `{}` {does}", self.unit.node(node).name);
+        self.report(Site::HotPath, message, "let the stages end before that node, or remove the `hot_path`");
+    }
+
     fn packet_loop(&mut self, number: u32, lp: &Loop) {
         let site = Site::Loop(number);
         if !self.is_reached(&lp.node) {
@@ -85,8 +95,8 @@ impl Refused<'_> {
         if self.unit.plan.instrument.edges {
             return self.report(site, "vector code does not count keys", "remove `vector` or `edges`");
         }
-        if let Err(Obstacle { node, does }) = VectorStage::of(self.unit.program, &path.nodes, &path.first_cut()) {
-            let message = format!("`{}` has no vector form: it {does}", self.unit.node(node).name);
+        if let Ok(Scheduled { lanes: Some(Err(does)), .. }) = Scheduled::of(self.unit, path) {
+            let message = format!("the stage before `{}` has no vector form: it {does}", lp.node);
             self.report(site, message, "remove `vector`: the stage then runs packet by packet");
         }
     }

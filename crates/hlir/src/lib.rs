@@ -29,7 +29,6 @@ pub mod structure;
 pub mod table;
 pub mod text;
 pub mod value;
-pub mod vector;
 pub mod verify;
 pub mod visit;
 

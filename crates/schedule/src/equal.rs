@@ -4,7 +4,7 @@
 use crate::text::order::{Line, sections};
 use crate::value::{Operation, Sum, Value};
 use crate::values::Values;
-use crate::{Commit, Does, Effect, Lookup, Schedule, SideExit, Stage};
+use crate::{Commit, Effect, LateLookup, Lookup, Obstacle, Schedule, SideExit, Stage};
 use hlir::Type;
 use std::collections::HashMap;
 
@@ -43,6 +43,11 @@ impl Schedule {
         let lookup = |lookup: &Lookup| Lookup { key: all(&lookup.key), ..lookup.clone() };
         let commit = |commit: &Commit| Commit {
             exits: to(commit.exits),
+            lookups: commit
+                .lookups
+                .iter()
+                .map(|one| LateLookup { key: all(&one.key), when: to(one.when), ..one.clone() })
+                .collect(),
             effects: commit.effects.iter().map(|one| effect(one, to)).collect(),
             missed: commit.missed.clone(),
         };
@@ -51,7 +56,7 @@ impl Schedule {
             headers: self.headers.clone(),
             stages: self.stages.iter().map(stage).collect(),
             lookups: self.lookups.iter().map(lookup).collect(),
-            commit: commit(&self.commit),
+            commit: self.commit.as_ref().map(commit).map_err(Obstacle::clone),
             expected: self.expected.as_ref().map(commit),
         };
         (schedule, list)
@@ -59,17 +64,7 @@ impl Schedule {
 }
 
 fn effect(effect: &Effect, to: impl Fn(Value) -> Value) -> Effect {
-    let does = match &effect.does {
-        Does::Store { bit, value, field } => Does::Store { bit: *bit, value: to(*value), field: *field },
-        Does::Count { counter, index } => Does::Count { counter: *counter, index: to(*index) },
-        Does::Send { port } => Does::Send { port: to(*port) },
-        same @ (Does::CountDirect { .. }
-        | Does::NotMade { .. }
-        | Does::Miss { .. }
-        | Does::Touch { .. }
-        | Does::Drop { .. }) => same.clone(),
-    };
-    Effect { when: to(effect.when), node: effect.node, does }
+    Effect { when: to(effect.when), node: effect.node, does: effect.does.with(to) }
 }
 
 fn operation(operation: &Operation, to: impl Fn(Value) -> Value) -> Operation {
@@ -89,6 +84,9 @@ fn operation(operation: &Operation, to: impl Fn(Value) -> Value) -> Operation {
             words: sum.words.iter().map(|word| to(*word)).collect(),
             subtract: sum.subtract,
         }),
+        Operation::Hash { algorithm, data } => {
+            Operation::Hash { algorithm: *algorithm, data: data.iter().map(|piece| to(*piece)).collect() }
+        }
         same @ (Operation::Constant(_)
         | Operation::Packet { .. }
         | Operation::Length

@@ -3,7 +3,7 @@
 use crate::run::Run;
 use crate::value::{Found, Operation, Sum, Value};
 use crate::values::Values;
-use crate::{Commit, Does, Effect};
+use crate::{Commit, Does, Effect, LateLookup};
 use hlir::{Binary, NodeId};
 use std::collections::HashMap;
 
@@ -19,11 +19,7 @@ struct Facts {
 impl Run<'_> {
     /// Commit under the plan's expectations, if it has any.
     pub fn expected(&mut self, commit: &Commit) -> Option<Commit> {
-        let expected = self.lookups.iter().filter_map(|lookup| {
-            let action = self.path.actions.get(&lookup.place)?;
-            Some((lookup.node, *action))
-        });
-        let actions: HashMap<NodeId, usize> = expected.collect();
+        let actions = self.expected_actions();
         if actions.is_empty() {
             return None;
         }
@@ -31,24 +27,44 @@ impl Run<'_> {
         let mut facts = Facts { hits, actions, made: HashMap::new() };
         let mut known = |value| facts.of(&mut self.values, value);
         let exits = known(commit.exits);
-        let effects = commit.effects.iter().map(|effect| {
-            let does = match &effect.does {
-                Does::Store { bit, value, field } => Does::Store { bit: *bit, value: known(*value), field: *field },
-                Does::Count { counter, index } => Does::Count { counter: *counter, index: known(*index) },
-                Does::Send { port } => Does::Send { port: known(*port) },
-                other @ (Does::CountDirect { .. }
-                | Does::NotMade { .. }
-                | Does::Miss { .. }
-                | Does::Touch { .. }
-                | Does::Drop { .. }) => other.clone(),
-            };
-            Effect { when: known(effect.when), node: effect.node, does }
+        let lookups = commit.lookups.iter().map(|lookup| LateLookup {
+            key: lookup.key.iter().map(|limb| known(*limb)).collect(),
+            when: known(lookup.when),
+            ..lookup.clone()
+        });
+        let lookups: Vec<LateLookup> = lookups.collect();
+        let effects = commit.effects.iter().map(|effect| Effect {
+            when: known(effect.when),
+            node: effect.node,
+            does: effect.does.with(&mut known),
         });
         let effects: Vec<Effect> = effects.collect();
         let effects = effects
             .into_iter()
             .filter(|effect| self.values.holds(effect.when) != Some(false) && !self.stores_what_is_there(&effect.does));
-        Some(Commit { exits, effects: effects.collect(), missed: None })
+        let effects = effects.collect();
+        let lookups = lookups.into_iter().filter(|lookup| self.values.holds(lookup.when) != Some(false));
+        Some(Commit { exits, lookups: lookups.collect(), effects, missed: None })
+    }
+
+    /// Whether all that packets do has a schedule that hit along the path and run the expected actions of staged
+    /// lookups. What a plan expects of other lookups is a guess.
+    pub fn usual_stays(&mut self, late: &[LateLookup]) -> bool {
+        let on_path = |late: &&LateLookup| self.path.nodes.contains(&late.node);
+        let late = late.iter().filter(on_path).map(|late| late.node);
+        let hits = self.lookups.iter().map(|lookup| lookup.node).chain(late).collect();
+        let mut facts = Facts { hits, actions: self.expected_actions(), made: HashMap::new() };
+        let barred = facts.of(&mut self.values, self.barred);
+        self.values.holds(barred) == Some(false)
+    }
+
+    /// The expected actions of lookups that stages make.
+    fn expected_actions(&self) -> HashMap<NodeId, usize> {
+        let expected = self.lookups.iter().filter_map(|lookup| {
+            let action = self.path.actions.get(&lookup.place)?;
+            Some((lookup.node, *action))
+        });
+        expected.collect()
     }
 
     /// Whether an effect stores the packet's own bits.
@@ -99,6 +115,7 @@ impl Facts {
                 let words = sum.words.iter().map(made).collect();
                 values.sum(Sum { before: sum.before.as_ref().map(made), words, ..sum })
             }
+            Operation::Hash { algorithm, data } => values.hash(algorithm, data.iter().map(made).collect()),
             // A register was read in a stage.
             Operation::Constant(_)
             | Operation::Packet { .. }

@@ -11,12 +11,9 @@ impl Run<'_> {
             Expression::Bool(truth) => Ok(self.values.bool(*truth)),
             Expression::Constant { value, width } => Ok(self.values.constant(Number::big(value, *width))),
             Expression::Variable(variable) => Ok(self.state.variable(self.program, &mut self.values, *variable)),
-            Expression::Field(field) => self
-                .state
-                .field(self.program, &mut self.values, *field)
-                .ok_or("reads a header that has not been extracted"),
+            Expression::Field(field) => Ok(self.state.field(self.program, &mut self.values, *field)),
             // Which headers a packet has is the same for all packets of the path.
-            Expression::Valid(header) => Ok(self.values.bool(self.state.headers.contains_key(header))),
+            Expression::Valid(header) => Ok(self.values.bool(self.state.valid.contains(header))),
             Expression::Parameter(parameter) => self.parameter(*parameter as usize),
             Expression::Intrinsic(Intrinsic::PacketLength) => Ok(self.values.length()),
             Expression::Intrinsic(Intrinsic::IngressPort) => Ok(self.values.port()),

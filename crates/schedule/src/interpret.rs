@@ -5,9 +5,9 @@
 
 use crate::text::Part;
 use crate::value::{Found, Operation, Sum, Value};
-use crate::{Does, Lookup, Schedule};
+use crate::{Does, LateLookup, Schedule};
 use hlir::value::Value as Number;
-use hlir::{Binary, CounterId, NodeId, RegisterId};
+use hlir::{Algorithm, Binary, CounterId, DigestId, NodeId, RegisterId, TableId};
 use std::collections::HashMap;
 
 /// A packet as it arrived.
@@ -17,16 +17,17 @@ pub struct Packet<'p> {
     pub port: u32,
 }
 
-/// The entries of tables, and the values of registers.
+/// The entries of tables, the values of registers, and the definitions of hashes.
 pub trait Tables {
     /// The record number of the entry that a lookup finds with a key, 0 if there is none.
-    fn found(&self, lookup: &Lookup, key: &Number) -> u64;
+    fn found(&self, table: TableId, key: &Number) -> u64;
     /// The number of a record's action; that of the default action for record 0.
     fn action(&self, node: NodeId, record: u64) -> u32;
     /// A whole parameter of a record; any value if it runs another action.
     fn parameter(&self, node: NodeId, record: u64, action: usize, parameter: usize) -> Number;
     /// An element; 0 beyond the end.
     fn register(&self, register: RegisterId, index: u64) -> Number;
+    fn hash(&self, algorithm: Algorithm, bytes: &[u8]) -> u64;
 }
 
 /// What becomes of a packet.
@@ -38,6 +39,8 @@ pub enum Outcome {
     Exits { stage: usize, exit: usize },
     /// It takes a side exit of the commit phase.
     Leaves,
+    /// It commits by the plain program.
+    Plain,
     /// The effects of the commit phase, in order.
     Commits(Vec<Done>),
 }
@@ -51,13 +54,17 @@ pub enum Done {
     NotMade { lookup: NodeId },
     Miss { lookup: NodeId },
     Touch { lookup: NodeId, record: u64 },
+    Restart { lookup: NodeId, record: u64, expiry: Option<Number> },
+    Made { lookup: NodeId },
+    Digest { digest: DigestId, values: Vec<Number> },
+    Write { register: RegisterId, index: u64, value: Number },
     Drop { reason: String },
     Send { port: u64 },
 }
 
 /// Runs a schedule for a packet, with one of its commit phases.
 pub fn run(schedule: &Schedule, packet: Packet<'_>, tables: &dyn Tables, commit: Part) -> Outcome {
-    let mut frame = Frame { schedule, packet, tables, values: HashMap::new(), records: HashMap::new() };
+    let mut frame = Frame { schedule, packet, tables, values: HashMap::new(), records: HashMap::new(), late: &[] };
     for (stage, scheduled) in schedule.stages.iter().enumerate() {
         if packet.bytes.len() < scheduled.bytes as usize {
             return Outcome::Short { stage };
@@ -66,7 +73,11 @@ pub fn run(schedule: &Schedule, packet: Packet<'_>, tables: &dyn Tables, commit:
             return Outcome::Exits { stage, exit };
         }
     }
+    if schedule.commit.is_err() {
+        return Outcome::Plain;
+    }
     let commit = schedule.commit_of(commit).expect("a schedule has the commit phase that is asked for");
+    frame.late = &commit.lookups;
     if frame.value(commit.exits).is_true() {
         return Outcome::Leaves;
     }
@@ -77,7 +88,7 @@ pub fn run(schedule: &Schedule, packet: Packet<'_>, tables: &dyn Tables, commit:
 
 /// The record number that each lookup of a schedule finds for a packet that is long enough.
 pub fn records(schedule: &Schedule, packet: Packet<'_>, tables: &dyn Tables) -> HashMap<NodeId, u64> {
-    let mut frame = Frame { schedule, packet, tables, values: HashMap::new(), records: HashMap::new() };
+    let mut frame = Frame { schedule, packet, tables, values: HashMap::new(), records: HashMap::new(), late: &[] };
     schedule.lookups.iter().map(|lookup| (lookup.node, frame.record(lookup.node))).collect()
 }
 
@@ -88,6 +99,8 @@ struct Frame<'s> {
     tables: &'s dyn Tables,
     values: HashMap<Value, Number>,
     records: HashMap<NodeId, u64>,
+    /// The lookups of the commit phase that runs.
+    late: &'s [LateLookup],
 }
 
 impl Frame<'_> {
@@ -122,6 +135,7 @@ impl Frame<'_> {
             }
             Operation::FromBool(of) => number(self, of),
             Operation::Sum(sum) => self.sum(sum),
+            Operation::Hash { algorithm, data } => self.hash(*algorithm, data),
         }
     }
 
@@ -145,12 +159,17 @@ impl Frame<'_> {
             return *record;
         }
         let schedule = self.schedule;
-        let Some(lookup) = schedule.lookups.iter().find(|lookup| lookup.node == node) else { return 0 };
+        let staged = schedule.lookups.iter().find(|lookup| lookup.node == node);
+        let (table, limbs) = match (staged, self.late.iter().find(|lookup| lookup.node == node)) {
+            (Some(lookup), _) => (lookup.table, &lookup.key),
+            (None, Some(late)) if self.value(late.when).is_true() => (late.table, &late.key),
+            (None, _) => return 0,
+        };
         let mut key = Number::word(0, 0);
-        for limb in &lookup.key {
+        for limb in limbs {
             key = self.value(*limb).binary(Binary::Concat, &key);
         }
-        let record = self.tables.found(lookup, &key);
+        let record = self.tables.found(table, &key);
         self.records.insert(node, record);
         record
     }
@@ -165,6 +184,14 @@ impl Frame<'_> {
                 if width == 0 { Number::word(0, 0) } else { whole.slice(low + width - 1, low) }
             }
         }
+    }
+
+    fn hash(&self, algorithm: Algorithm, data: &[Value]) -> Number {
+        let pieces = data.iter().map(|piece| &self.values[piece]);
+        let whole = pieces.fold(Number::word(0, 0), |whole, piece| whole.binary(Binary::Concat, piece));
+        let bytes = (0..whole.width / 8).rev();
+        let bytes: Vec<u8> = bytes.map(|byte| whole.clone().slice(8 * byte + 7, 8 * byte).to_u64() as u8).collect();
+        Number::word(self.tables.hash(algorithm, &bytes).into(), 64)
     }
 
     fn sum(&self, sum: &Sum) -> Number {
@@ -193,6 +220,17 @@ impl Frame<'_> {
             Does::NotMade { lookup } => Done::NotMade { lookup: *lookup },
             Does::Miss { lookup } => Done::Miss { lookup: *lookup },
             Does::Touch { lookup } => Done::Touch { lookup: *lookup, record: self.record(*lookup) },
+            Does::Restart { lookup, expiry } => {
+                let expiry = expiry.map(|expiry| self.value(expiry));
+                Done::Restart { lookup: *lookup, record: self.record(*lookup), expiry }
+            }
+            Does::Made { lookup } => Done::Made { lookup: *lookup },
+            Does::Digest { digest, values } => {
+                Done::Digest { digest: *digest, values: values.iter().map(|value| self.value(*value)).collect() }
+            }
+            Does::Write { register, index, value } => {
+                Done::Write { register: *register, index: self.value(*index).to_u64(), value: self.value(*value) }
+            }
             Does::Drop { reason } => Done::Drop { reason: reason.clone() },
             Does::Send { port } => Done::Send { port: self.value(*port).to_u64() },
         }

@@ -10,8 +10,8 @@ mod equal;
 mod exits;
 mod expected;
 mod expression;
+mod hash;
 pub mod interpret;
-mod lanes;
 mod lookup;
 mod region;
 mod run;
@@ -22,14 +22,17 @@ mod sums;
 pub mod text;
 mod value;
 mod values;
+pub mod vector;
 pub mod verify;
+mod words;
 
-pub use hlir::vector::{BulkDrop, CounterIndex};
-pub use lanes::{Lanes, LanesExits};
+pub use run::Reach;
 pub use value::{Found, Operation, Sum, Value};
 pub use values::Values;
+pub use vector::{Lanes, LanesExits};
 
-use hlir::{CounterId, FieldRef, HeaderId, NodeId, TableId};
+use hlir::{CounterId, DigestId, FieldRef, HeaderId, NodeId, RegisterId, TableId};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
@@ -41,7 +44,9 @@ pub struct Schedule {
     pub stages: Vec<Stage>,
     /// The speculative lookups, in the order of the path.
     pub lookups: Vec<Lookup>,
-    pub commit: Commit,
+    /// Or what keeps it from being scheduled: then packets commit by the nodes of the plain program, with the
+    /// records that the stages found.
+    pub commit: Result<Commit, Obstacle>,
     /// The same for packets that hit in every lookup and run the actions that the plan expects; none if it expects
     /// none.
     pub expected: Option<Commit>,
@@ -67,6 +72,20 @@ pub struct SideExit {
     pub end: Option<BulkDrop>,
 }
 
+/// All packets are counted and dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BulkDrop {
+    pub counted: Vec<CounterIndex>,
+    pub reason: String,
+}
+
+/// An index of a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterIndex {
+    pub counter: CounterId,
+    pub index: u64,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// Position on the path.
@@ -79,11 +98,24 @@ pub struct Lookup {
     pub stage: Option<usize>,
 }
 
+/// A lookup that commit makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LateLookup {
+    pub node: NodeId,
+    pub table: TableId,
+    /// As in [`Lookup`].
+    pub key: Vec<Value>,
+    /// The packets that make it. Others find nothing.
+    pub when: Value,
+}
+
 /// What a packet does after the last lookup, in order of arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// A side exit: the packet runs the plain program from its beginning.
     pub exits: Value,
+    /// Lookups that no stage makes, in the order of the graph. They do not depend on effects.
+    pub lookups: Vec<LateLookup>,
     /// In order, all after the exits.
     pub effects: Vec<Effect>,
     /// Misses of the only lookup, if all they do is to be counted and dropped while the table has its original
@@ -112,32 +144,69 @@ pub enum Does {
     Miss { lookup: NodeId },
     /// The entry that the lookup found was hit: restarts its idle timer.
     Touch { lookup: NodeId },
+    /// The same by the program, perhaps with another profile of timeouts.
+    Restart { lookup: NodeId, expiry: Option<Value> },
+    /// Commit makes one of its lookups; such lookups are counted one by one.
+    Made { lookup: NodeId },
+    /// Sends values to the control plane.
+    Digest { digest: DigestId, values: Vec<Value> },
+    /// Writes an element of a register; an index out of range has no effect.
+    Write { register: RegisterId, index: Value, value: Value },
     /// Ends the packet.
     Drop { reason: String },
     /// Ends the packet: it leaves by a port of at most 16 bits.
     Send { port: Value },
 }
 
-/// Why a path has no schedule, and the node.
+/// Why a path has no schedule, or its commit phase has none, and the node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
     pub node: NodeId,
-    pub does: &'static str,
+    pub does: Cow<'static, str>,
 }
 
 impl Effect {
     /// The values that it needs.
     pub fn operands(&self) -> Vec<Value> {
-        let own = match &self.does {
-            Does::Store { value, .. } => Some(*value),
-            Does::Count { index, .. } => Some(*index),
-            Does::Send { port } => Some(*port),
+        self.does.operands().into_iter().chain([self.when]).collect()
+    }
+}
+
+impl Does {
+    pub fn operands(&self) -> Vec<Value> {
+        match self {
+            Does::Store { value: of, .. } | Does::Count { index: of, .. } | Does::Send { port: of } => vec![*of],
+            Does::Restart { expiry, .. } => expiry.iter().copied().collect(),
+            Does::Digest { values, .. } => values.clone(),
+            Does::Write { index, value, .. } => vec![*index, *value],
             Does::CountDirect { .. }
             | Does::NotMade { .. }
             | Does::Miss { .. }
             | Does::Touch { .. }
-            | Does::Drop { .. } => None,
-        };
-        own.into_iter().chain([self.when]).collect()
+            | Does::Made { .. }
+            | Does::Drop { .. } => Vec::new(),
+        }
+    }
+
+    /// The same with other values.
+    pub fn with(&self, mut to: impl FnMut(Value) -> Value) -> Does {
+        match self {
+            Does::Store { bit, value, field } => Does::Store { bit: *bit, value: to(*value), field: *field },
+            Does::Count { counter, index } => Does::Count { counter: *counter, index: to(*index) },
+            Does::Send { port } => Does::Send { port: to(*port) },
+            Does::Restart { lookup, expiry } => Does::Restart { lookup: *lookup, expiry: expiry.map(to) },
+            Does::Digest { digest, values } => {
+                Does::Digest { digest: *digest, values: values.iter().map(|value| to(*value)).collect() }
+            }
+            Does::Write { register, index, value } => {
+                Does::Write { register: *register, index: to(*index), value: to(*value) }
+            }
+            same @ (Does::CountDirect { .. }
+            | Does::NotMade { .. }
+            | Does::Miss { .. }
+            | Does::Touch { .. }
+            | Does::Made { .. }
+            | Does::Drop { .. }) => same.clone(),
+        }
     }
 }

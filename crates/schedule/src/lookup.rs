@@ -3,7 +3,8 @@
 use crate::run::{Outcome, Result, Run};
 use crate::state::State;
 use crate::value::{Found, Value};
-use crate::{BulkDrop, CounterIndex, Does};
+use crate::{BulkDrop, CounterIndex, Does, LateLookup};
+use hlir::hot_path::may_be_stale;
 use hlir::{Binary, DEFAULT_INDEX, Join, Next, NodeId, NodeKind, Statement, TableId, Type};
 
 /// Bits of a part of a key.
@@ -36,7 +37,8 @@ impl Run<'_> {
     pub fn look_up(&mut self, node: NodeId, table: TableId, next: &Next, exit: Option<NodeId>) -> Result<Vec<Outcome>> {
         let program = self.program;
         let declared = &program.tables[table];
-        self.checked(node, table)?;
+        self.checked(table)?;
+        self.made_late(node, table)?;
         let number = match declared.keys.is_empty() {
             true => self.values.word(0, 32),
             false => self.values.found(node, Found::Number, 32),
@@ -51,11 +53,24 @@ impl Run<'_> {
         let mut merged: Option<State> = None;
         let mut outcomes: Vec<Outcome> = Vec::new();
         let yes = self.values.bool(true);
-        let (mut others, mut leaves, mut obstacle) = (yes, self.values.bool(false), "has no action");
+        let (mut known, mut others, mut leaves, mut obstacle) = (yes, yes, self.values.bool(false), "has no action");
+        if declared.add_on_miss || declared.punt_on_miss || may_be_stale(program, node) {
+            // A miss does more than run an action, or finds what an older packet has inserted.
+            let zero = self.values.word(0, 32);
+            leaves = self.values.equal(number, zero);
+            known = self.values.not(leaves);
+            others = known;
+            outcomes.push(Outcome { when: leaves, to: None });
+        }
         for (action, body) in declared.actions.iter().map(|action| &action.body).enumerate() {
             let with = self.values.word(action as u64, 32);
             // A record runs one of the table's actions.
-            let is_run = if action + 1 == declared.actions.len() { others } else { self.values.equal(runs, with) };
+            let is_run = if action + 1 == declared.actions.len() {
+                others
+            } else {
+                let runs = self.values.equal(runs, with);
+                self.values.and(known, runs)
+            };
             others = self.values.and_not(others, is_run);
             if self.values.holds(is_run) == Some(false) {
                 continue;
@@ -110,18 +125,31 @@ impl Run<'_> {
     }
 
     /// Whether a lookup does no more than run an action of a record that was found before.
-    fn checked(&self, node: NodeId, table: TableId) -> Result<()> {
+    fn checked(&self, table: TableId) -> Result<()> {
         let program = self.program;
         let declared = &program.tables[table];
-        if declared.profile.is_some() || declared.add_on_miss || declared.punt_on_miss {
-            return Err("takes its actions from a profile, or does more than run an action");
+        if declared.profile.is_some() {
+            return Err("takes its actions from a profile");
         }
-        if !declared.keys.is_empty() && !self.lookups.iter().any(|lookup| lookup.node == node) {
-            return Err("looks up a table in the commit phase");
+        // In a stage, actions that use the meter are side exits.
+        if self.is_speculative {
+            return Ok(());
         }
         if program.meters.values().any(|meter| meter.table == Some(table)) {
             return Err("has a direct meter");
         }
+        Ok(())
+    }
+
+    /// A lookup of the commit phase, if no stage makes it.
+    fn made_late(&mut self, node: NodeId, table: TableId) -> Result<()> {
+        let is_staged = self.lookups.iter().any(|lookup| lookup.node == node);
+        if self.is_speculative || is_staged || self.program.tables[table].keys.is_empty() {
+            return Ok(());
+        }
+        let key = self.key(table)?;
+        self.late.push(LateLookup { node, table, key, when: self.active });
+        self.effect(Does::Made { lookup: node });
         Ok(())
     }
 
@@ -144,7 +172,8 @@ impl Run<'_> {
         if self.values.holds(missed) != Some(false) {
             self.effect(Does::Miss { lookup });
         }
-        if declared.idle_timeout.is_some() {
+        // Where misses insert, only the program restarts timers.
+        if declared.idle_timeout.is_some() && !declared.add_on_miss {
             let hit = self.values.binary(Binary::NotEqual, number, zero);
             self.active = self.values.and(all, hit);
             self.effect(Does::Touch { lookup });
@@ -182,7 +211,9 @@ impl Run<'_> {
             return None;
         }
         let table = &program.tables[*id];
-        if table.keys.is_empty() || table.profile.is_some() || table.add_on_miss || table.punt_on_miss {
+        let does_more =
+            table.profile.is_some() || table.add_on_miss || table.punt_on_miss || may_be_stale(program, node);
+        if table.keys.is_empty() || does_more {
             return None;
         }
         let default = table.default.action;

@@ -1,21 +1,31 @@
-//! The graph behind the last cut of a path. Each node runs once, for the packets that come to it: their states are
-//! merged where they meet, and effects have a condition.
+//! The graph behind the last cut of a path. A node runs for all packets that come to it with the same headers: their
+//! states are merged where they meet, and effects have a condition.
 
 use crate::run::{Outcome, Result, Run};
 use crate::state::State;
 use crate::value::{Operation, Value};
 use crate::{Commit, Does, Effect as Scheduled, Obstacle};
-use hlir::{Effect, FieldRef, NodeId, Program, Rule, Statement};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use hlir::hot_path::table_of;
+use hlir::{Binary, Effect, FieldRef, NodeId, Program, Rule, Statement};
+use std::collections::{HashMap, HashSet};
 
 /// Nodes that a region has at most; a larger one has no schedule.
 const MOST_NODES: usize = 200;
+
+/// Bits of a port's number.
+const PORT: u32 = 16;
 
 /// Bits of a store at most, unless it copies a parameter.
 const WORD: u32 = 64;
 
 /// Values that a path has at most.
 const MOST_VALUES: usize = 4000;
+
+/// Packets that come to a node.
+struct Arrival {
+    when: Value,
+    state: State,
+}
 
 /// Nodes in an order in which each comes after all that lead to it.
 pub struct Region {
@@ -57,62 +67,84 @@ impl Region {
 
 impl Run<'_> {
     pub fn region(&mut self, region: &Region) -> std::result::Result<Commit, Obstacle> {
-        let places: HashMap<NodeId, usize> = region.order.iter().enumerate().map(|(at, node)| (*node, at)).collect();
         let first = region.order[0];
         let (yes, no) = (self.values.bool(true), self.values.bool(false));
         let missed = self.missed(first);
-        (self.is_speculative, self.exit_to) = (false, None);
-        let mut exits = no;
+        (self.is_speculative, self.exit_to, self.leaving, self.barred) = (false, None, no, no);
         let mut made = vec![no; self.lookups.len()];
-        let mut coming: BTreeMap<usize, (Value, State)> = BTreeMap::from([(0, (yes, self.state.clone()))]);
-        while let Some((at, (when, state))) = coming.pop_first() {
-            let node = region.order[at];
-            let obstacle = |does| Obstacle { node, does };
-            if self.values.len() > MOST_VALUES {
-                return Err(obstacle("has too many values"));
-            }
-            (self.active, self.state) = (when, state);
-            let effects = self.effects.len();
-            let outcomes = match self.visit(node) {
-                Ok(outcomes) => outcomes,
-                Err(does) if self.values.holds(when) == Some(true) || self.path.nodes.contains(&node) => {
-                    return Err(obstacle(does));
-                }
-                Err(_) => {
-                    self.effects.truncate(effects);
-                    exits = self.values.or(exits, when);
+        let begun = Arrival { when: yes, state: self.state.clone() };
+        let mut coming: HashMap<NodeId, Vec<Arrival>> = HashMap::from([(first, vec![begun])]);
+        for &node in &region.order {
+            for (number, arrival) in coming.remove(&node).unwrap_or_default().into_iter().enumerate() {
+                // One lookup of a node has one key.
+                if number > 0 && table_of(self.program, node).is_some() {
+                    self.barred = self.values.or(self.barred, arrival.when);
                     continue;
                 }
-            };
-            for (lookup, made) in self.lookups.iter().zip(&mut made) {
-                if lookup.node == node {
-                    *made = when;
-                }
-            }
-            for Outcome { when: some, to } in outcomes {
-                let some = self.values.and(when, some);
-                if self.values.holds(some) == Some(false) {
-                    continue;
-                }
-                let Some(to) = to else {
-                    exits = self.values.or(exits, some);
-                    continue;
-                };
-                let place = places[&to];
-                let arrived = match coming.remove(&place) {
-                    None => (some, self.state.clone()),
-                    Some((others, state)) => {
-                        let merged = state.merged(self.program, &mut self.values, some, &self.state);
-                        let merged = merged.ok_or(obstacle("changes which headers the packet has"))?;
-                        (self.values.or(others, some), merged)
+                for (lookup, made) in self.lookups.iter().zip(&mut made) {
+                    if lookup.node == node {
+                        *made = arrival.when;
                     }
-                };
-                coming.insert(place, arrived);
+                }
+                self.arrive(node, arrival, &mut coming)?;
             }
         }
         self.not_made(&made);
         self.one_send(first)?;
-        Ok(Commit { exits, effects: std::mem::take(&mut self.effects), missed })
+        let (lookups, effects) = (std::mem::take(&mut self.late), std::mem::take(&mut self.effects));
+        let exits = self.values.or(self.leaving, self.barred);
+        Ok(Commit { exits, lookups, effects, missed })
+    }
+
+    /// Runs a node for packets that come to it, and notes where they come next.
+    fn arrive(
+        &mut self,
+        node: NodeId,
+        arrival: Arrival,
+        coming: &mut HashMap<NodeId, Vec<Arrival>>,
+    ) -> std::result::Result<(), Obstacle> {
+        let obstacle = |does: &'static str| Err(Obstacle { node, does: does.into() });
+        if self.values.len() > MOST_VALUES {
+            return obstacle("has too many values");
+        }
+        let when = arrival.when;
+        (self.active, self.state) = (when, arrival.state);
+        let (effects, late, leaving) = (self.effects.len(), self.late.len(), self.leaving);
+        let outcomes = match self.visit(node) {
+            Ok(outcomes) => outcomes,
+            Err(does) if self.values.holds(when) == Some(true) || self.path.nodes.contains(&node) => {
+                return obstacle(does);
+            }
+            Err(_) => {
+                self.effects.truncate(effects);
+                self.late.truncate(late);
+                self.leaving = leaving;
+                self.barred = self.values.or(self.barred, when);
+                return Ok(());
+            }
+        };
+        for Outcome { when: some, to } in outcomes {
+            let some = self.values.and(when, some);
+            if self.values.holds(some) == Some(false) {
+                continue;
+            }
+            match to {
+                Some(to) => self.come(coming.entry(to).or_default(), some),
+                None => self.barred = self.values.or(self.barred, some),
+            }
+        }
+        Ok(())
+    }
+
+    /// Packets with this state come to a node to which others come. States with different headers stay apart.
+    fn come(&mut self, others: &mut Vec<Arrival>, when: Value) {
+        for other in others.iter_mut() {
+            if let Some(state) = other.state.merged(self.program, &mut self.values, when, &self.state) {
+                *other = Arrival { when: self.values.or(other.when, when), state };
+                return;
+            }
+        }
+        others.push(Arrival { when, state: self.state.clone() });
     }
 
     /// Lookups of the region that some packets do not make. They were counted for all.
@@ -142,7 +174,7 @@ impl Run<'_> {
             });
         }
         let Some((node, when, port)) = all else {
-            return Err(Obstacle { node: first, does: "sends no packet" });
+            return Err(Obstacle { node: first, does: "sends no packet".into() });
         };
         self.effects.push(Scheduled { when, node, does: Does::Send { port } });
         Ok(())
@@ -163,11 +195,9 @@ impl Run<'_> {
             match &rule.effect {
                 Effect::Drop { reason } => self.effect(Does::Drop { reason: reason.clone() }),
                 Effect::Send { port } => {
-                    if self.program.port_width(port) > 16 {
-                        return Err("sends by a port of more than 16 bits");
-                    }
+                    let is_wide = self.program.port_width(port) > PORT;
                     let port = self.value(port)?;
-                    self.effect(Does::Send { port });
+                    self.send(port, is_wide);
                 }
                 Effect::Unicast { set, to } => {
                     if !outcomes.is_empty() {
@@ -199,6 +229,24 @@ impl Run<'_> {
         Ok(outcomes)
     }
 
+    /// A number of more than 16 bits is no port.
+    fn send(&mut self, port: Value, is_wide: bool) {
+        if !is_wide {
+            return self.effect(Does::Send { port });
+        }
+        let all = self.active;
+        let most = self.values.word(u64::from(u16::MAX), self.values.width(port));
+        let beyond = self.values.binary(Binary::Greater, port, most);
+        self.active = self.values.and(all, beyond);
+        if self.values.holds(self.active) != Some(false) {
+            self.effect(Does::Drop { reason: "no such port".to_string() });
+        }
+        self.active = self.values.and_not(all, beyond);
+        let port = self.values.slice(port, 0, PORT);
+        self.effect(Does::Send { port });
+        self.active = all;
+    }
+
     /// Headers that are emitted where they lie. The packet's bytes get the fields that were assigned.
     pub fn deparse(&mut self, body: &[Statement]) -> Result<()> {
         if self.state.is_deparsed {
@@ -209,7 +257,8 @@ impl Run<'_> {
         if end != self.state.cursor {
             return Err("moves the packet's headers");
         }
-        let fields: Vec<_> = self.state.fields.iter().map(|(field, value)| (*field, *value)).collect();
+        let written = self.state.fields.iter().filter(|(field, _)| self.state.valid.contains(&field.header));
+        let fields: Vec<_> = written.map(|(field, value)| (*field, *value)).collect();
         for (field, value) in fields {
             let bit = 8 * self.state.headers[&field.header] + crate::state::offset(self.program, field);
             let as_it_was = self.values.packet(bit, self.program.field(field).width);
@@ -241,8 +290,10 @@ impl Run<'_> {
         for statement in body {
             match statement {
                 Statement::Emit(header) => {
-                    let Some(start) = self.state.headers.get(header) else { continue };
-                    if start != end {
+                    if !self.state.valid.contains(header) {
+                        continue;
+                    }
+                    if self.state.headers.get(header) != Some(end) {
                         return Err("moves the packet's headers");
                     }
                     let bits: u32 = self.program.headers[*header].fields.iter().map(|field| field.width).sum();

@@ -5,12 +5,12 @@ use crate::region::Region;
 use crate::state::State;
 use crate::value::{Operation, Value};
 use crate::values::Values;
-use crate::{Commit, Effect, Lookup, Obstacle, Schedule, SideExit, Stage};
+use crate::{Commit, Effect, LateLookup, Lookup, Obstacle, Schedule, SideExit, Stage};
 use hlir::effects::never_speculable;
-use hlir::hot_path::{has_lasting_outcome, may_be_stale, table_of};
-use hlir::resolved::ResolvedPath;
+use hlir::hot_path::{has_lasting_outcome, table_of};
+use hlir::resolved::{ResolvedPath, ResolvedPlan, ResolvedStage, StagedLookup};
 use hlir::statement::Label;
-use hlir::{NodeId, NodeKind, ParserId, Program, TableId};
+use hlir::{HeaderId, NodeId, NodeKind, ParserId, Program, TableId};
 use std::collections::BTreeMap;
 
 pub type Result<T> = std::result::Result<T, &'static str>;
@@ -24,7 +24,57 @@ pub struct Outcome {
 
 impl Schedule {
     pub fn of(program: &Program, path: &ResolvedPath) -> std::result::Result<Schedule, Obstacle> {
-        Run::new(program, path).path()
+        Run::new(program, path).path(None)
+    }
+
+    /// The schedule of a path with one stage, up to a position, that makes the lookups at these positions.
+    pub fn of_first(
+        program: &Program,
+        nodes: &[NodeId],
+        actions: &BTreeMap<usize, usize>,
+        place: usize,
+        looked_up: &[usize],
+    ) -> std::result::Result<Schedule, Obstacle> {
+        let staged = looked_up.iter().filter_map(|place| {
+            let table = table_of(program, nodes[*place])?;
+            Some(StagedLookup { place: *place, table, prefetch: None })
+        });
+        let stage = ResolvedStage { place, lookups: staged.collect() };
+        let path = path_of(nodes, actions.clone(), vec![stage]);
+        Schedule::of(program, &path)
+    }
+
+    /// The schedule of a plan's hot path; none without one.
+    pub fn of_plan(program: &Program, plan: &ResolvedPlan) -> Option<std::result::Result<Schedule, Obstacle>> {
+        let path = plan.path.as_ref()?;
+        let beside = match () {
+            () if !plan.queues.is_empty() => Some("leads to a queue"),
+            () if !program.externs.is_empty() => Some("leads to user externs"),
+            () if plan.instrument.edges => Some("counts edges"),
+            () => None,
+        };
+        Some(Run::new(program, path).path(beside))
+    }
+}
+
+/// A path with these stages. How its code is laid out does not matter.
+fn path_of(nodes: &[NodeId], actions: BTreeMap<usize, usize>, stages: Vec<ResolvedStage>) -> ResolvedPath {
+    ResolvedPath { nodes: nodes.to_vec(), actions, stages, speculative: Vec::new(), group: 1, vector: 1, packets: None }
+}
+
+/// How far stages of a path may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// The last position of a node at which a stage can end.
+    pub place: usize,
+    /// The first position of a node that reads a register: commit must be scheduled if a stage ends behind it.
+    pub reads: Option<usize>,
+}
+
+impl Reach {
+    pub fn of(program: &Program, nodes: &[NodeId]) -> Reach {
+        let path = path_of(nodes, BTreeMap::new(), Vec::new());
+        Run::new(program, &path).reach()
     }
 }
 
@@ -42,6 +92,12 @@ pub struct Run<'p> {
     /// Packets that took `exit` in the current node.
     pub exited: Value,
     pub effects: Vec<Effect>,
+    /// Lookups of the commit phase.
+    pub late: Vec<LateLookup>,
+    /// Packets that take a side exit at commit in an arm of a statement; and those that do so since a node, or an
+    /// action, has no schedule.
+    pub leaving: Value,
+    pub barred: Value,
     pub node: NodeId,
     /// The action that runs, and where it was looked up.
     pub running: Option<(NodeId, TableId, usize)>,
@@ -59,6 +115,10 @@ pub struct Run<'p> {
     states: BTreeMap<ParserId, u32>,
     /// The end of all bytes that the parser looked ahead to.
     pub ahead: u32,
+    /// First bytes of headers that the path extracts.
+    pub extracted: BTreeMap<HeaderId, u32>,
+    /// What keeps the commit phase from being scheduled.
+    pub deferred: Option<Obstacle>,
 }
 
 impl<'p> Run<'p> {
@@ -75,6 +135,9 @@ impl<'p> Run<'p> {
             left: Vec::new(),
             exited: no,
             effects: Vec::new(),
+            late: Vec::new(),
+            leaving: no,
+            barred: no,
             node: path.nodes[0],
             running: None,
             exits: Vec::new(),
@@ -85,11 +148,14 @@ impl<'p> Run<'p> {
             lookups: Vec::new(),
             states: BTreeMap::new(),
             ahead: 0,
+            extracted: BTreeMap::new(),
+            deferred: None,
         }
     }
 
-    pub fn path(mut self) -> std::result::Result<Schedule, Obstacle> {
-        let at = |place: usize, does| Obstacle { node: self.path.nodes[place], does };
+    /// `beside`: what else keeps commit from being scheduled.
+    fn path(mut self, beside: Option<&'static str>) -> std::result::Result<Schedule, Obstacle> {
+        let at = |place: usize, does: &'static str| Obstacle { node: self.path.nodes[place], does: does.into() };
         let last = self.path.stages.last().expect("a resolved path has a stage").place;
         let mut stages = Vec::new();
         for place in 0..=last {
@@ -105,14 +171,75 @@ impl<'p> Run<'p> {
                 self.step(place).map_err(|does| at(place, does))?;
             }
         }
-        let region =
-            Region::of(self.program, self.path.nodes[last]).ok_or(at(last, "leads to a cycle of the graph"))?;
-        let headers = self.state.headers.clone();
-        let mut commit = self.region(&region)?;
-        self.decided_again(&stages, &mut commit);
+        for stage in &stages {
+            self.values.stage_in_words(stage, &self.lookups)?;
+        }
+        let commit = match beside {
+            Some(does) => Err(at(last, does)),
+            None => self.committed(&stages, self.path.nodes[last]),
+        };
+        if let (Err(obstacle), true) = (&commit, stages.iter().any(|stage| !stage.reads.is_empty())) {
+            // The nodes of the plain program would read again, and may find another value.
+            return Err(Obstacle {
+                does: format!("reads a register before, and {}", obstacle.does).into(),
+                ..*obstacle
+            });
+        }
         self.lookups.sort_by_key(|lookup| lookup.place);
-        let expected = self.expected(&commit);
-        Ok(Schedule { values: self.values, headers, stages, lookups: self.lookups, commit, expected })
+        let expected = commit.as_ref().ok().and_then(|commit| self.expected(commit));
+        let expected = expected.filter(|commit| self.values.commit_in_words(commit).is_ok());
+        let Run { values, extracted: headers, lookups, .. } = self;
+        Ok(Schedule { values, headers, stages, lookups, commit, expected })
+    }
+
+    fn reach(mut self) -> Reach {
+        let mut reads = None;
+        for place in 0..self.path.nodes.len() {
+            let is_last = place + 1 == self.path.nodes.len();
+            if is_last || self.step(place).is_err() {
+                return Reach { place, reads };
+            }
+            let exits = std::mem::take(&mut self.exits);
+            let stage = Stage { bytes: 0, exits, reads: std::mem::take(&mut self.reads) };
+            if self.values.stage_in_words(&stage, &self.lookups).is_err() {
+                return Reach { place, reads };
+            }
+            if !stage.reads.is_empty() {
+                reads.get_or_insert(place);
+            }
+        }
+        Reach { place: 0, reads }
+    }
+
+    /// The commit phase, from a node on.
+    fn committed(&mut self, stages: &[Stage], from: NodeId) -> std::result::Result<Commit, Obstacle> {
+        if let Some(deferred) = self.deferred.take() {
+            return Err(deferred);
+        }
+        let region = Region::of(self.program, from);
+        let region = region.ok_or(Obstacle { node: from, does: "leads to a cycle of the graph".into() })?;
+        let mut commit = self.region(&region)?;
+        self.decided_again(stages, &mut commit);
+        self.values.commit_in_words(&commit)?;
+        if self.is_decided_late(commit.exits) {
+            return Err(Obstacle { node: from, does: "leads to a lookup that decides about a side exit".into() });
+        }
+        if !self.usual_stays(&commit.lookups) {
+            return Err(Obstacle {
+                node: from,
+                does: "has an action, or leads to a node, that cannot be scheduled".into(),
+            });
+        }
+        Ok(commit)
+    }
+
+    /// Whether a value depends on a lookup that no stage makes. The exits of a packet are decided before its effects, and
+    /// such a lookup may find something else then.
+    fn is_decided_late(&self, value: Value) -> bool {
+        self.values.needed([value]).into_iter().any(|needed| {
+            let Operation::Lookup { node, .. } = self.values.of(needed) else { return false };
+            !self.lookups.iter().any(|lookup| lookup.node == *node)
+        })
     }
 
     /// Exits that a lookup decides whose default action may be another one by commit.
@@ -133,9 +260,6 @@ impl<'p> Run<'p> {
     pub fn staged(&mut self, place: usize, stage: Option<usize>) -> Result<()> {
         let node = self.path.nodes[place];
         let table = table_of(self.program, node).ok_or("looks up a table without keys")?;
-        if may_be_stale(self.program, node) {
-            return Err("looks up a table that packets insert into");
-        }
         let key = self.key(table)?;
         self.lookups.push(Lookup { place, node, table, key, stage });
         Ok(())

@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct State {
     /// Variables that were assigned; all others are zero.
     pub variables: BTreeMap<VariableId, Value>,
-    /// Fields that were assigned; all others are as in the packet.
+    /// Fields that were assigned; all others are as in the packet, or zero where their header was not extracted.
     pub fields: BTreeMap<FieldRef, Value>,
-    /// Byte offsets of valid headers in the packet.
+    /// Byte offsets of headers that were extracted from the packet, and that nothing has replaced since.
     pub headers: BTreeMap<HeaderId, u32>,
+    pub valid: BTreeSet<HeaderId>,
     /// Bytes that the parser has consumed, or 0 after the deparser.
     pub cursor: u32,
     /// Whether the packet was deparsed: assignments to fields no longer change its bytes.
@@ -25,6 +26,7 @@ impl State {
             variables: BTreeMap::new(),
             fields: BTreeMap::new(),
             headers: BTreeMap::new(),
+            valid: BTreeSet::new(),
             cursor: 0,
             is_deparsed: false,
         }
@@ -38,22 +40,44 @@ impl State {
         }
     }
 
-    /// A field of a valid header.
-    pub fn field(&self, program: &Program, values: &mut Values, field: FieldRef) -> Option<Value> {
-        let start = self.headers.get(&field.header)?;
+    /// A field's storage, whether its header is valid or not (docs/hlir.md, expressions).
+    pub fn field(&self, program: &Program, values: &mut Values, field: FieldRef) -> Value {
         if let Some(value) = self.fields.get(&field) {
-            return Some(*value);
+            return *value;
         }
-        let value = values.packet(8 * start + offset(program, field), program.field(field).width);
+        let width = program.field(field).width;
+        let Some(start) = self.headers.get(&field.header) else { return values.word(0, width) };
+        let value = values.packet(8 * start + offset(program, field), width);
         let header = &program.headers[field.header];
         values.call(value, || format!("{}.{}", header.name, header.fields[field.field as usize].name));
-        Some(value)
+        value
+    }
+
+    /// The header lies at a byte of the packet.
+    pub fn extract(&mut self, header: HeaderId, start: u32) {
+        self.fields.retain(|field, _| field.header != header);
+        self.headers.insert(header, start);
+        self.valid.insert(header);
+    }
+
+    /// Makes a header valid; one that was invalid is zero.
+    pub fn make_valid(&mut self, header: HeaderId) {
+        if self.valid.insert(header) {
+            self.fields.retain(|field, _| field.header != header);
+            self.headers.remove(&header);
+        }
+    }
+
+    /// Whether packets have the same headers, at the same places.
+    pub fn has_headers_of(&self, other: &State) -> bool {
+        let layout = |state: &State| (state.valid.clone(), state.headers.clone(), state.cursor, state.is_deparsed);
+        layout(self) == layout(other)
     }
 
     /// The state of packets that come from two places: `taken` where the condition holds, else this one. None if
     /// they have different headers.
     pub fn merged(&self, program: &Program, values: &mut Values, condition: Value, taken: &State) -> Option<State> {
-        if (&taken.headers, taken.cursor, taken.is_deparsed) != (&self.headers, self.cursor, self.is_deparsed) {
+        if !taken.has_headers_of(self) {
             return None;
         }
         let mut merged = self.clone();
@@ -67,8 +91,8 @@ impl State {
         }
         let fields: BTreeSet<FieldRef> = taken.fields.keys().chain(self.fields.keys()).copied().collect();
         for field in fields {
-            let then = taken.field(program, values, field)?;
-            let otherwise = self.field(program, values, field)?;
+            let then = taken.field(program, values, field);
+            let otherwise = self.field(program, values, field);
             let value = values.choose(condition, then, otherwise);
             let header = &program.headers[field.header];
             values.call(value, || format!("{}.{}", header.name, header.fields[field.field as usize].name));

@@ -1,11 +1,11 @@
 //! Statements of nodes and actions. An assignment is a new state, everything else is an effect of the commit phase.
 
 use crate::run::{Result, Run};
-use crate::value::{Operation, Value};
-use crate::{Does, Effect};
+use crate::value::{Found, Operation, Value};
+use crate::{Does, Effect, Obstacle};
+use hlir::Algorithm;
 use hlir::effects::Speculable;
-use hlir::objects::Algorithm;
-use hlir::{Binary, Call, CounterId, Expression, HeaderId, Place, RegisterId, Statement, Type, VariableId};
+use hlir::{Binary, Call, CounterId, Expression, HeaderId, NodeId, Place, RegisterId, Statement, Type, VariableId};
 
 impl Run<'_> {
     pub fn statements(&mut self, body: &[Statement]) -> Result<()> {
@@ -43,8 +43,16 @@ impl Run<'_> {
                 self.exit(fails, None);
                 Ok(())
             }
-            Statement::SetInvalid(header) if !self.state.headers.contains_key(header) => Ok(()),
-            Statement::SetValid(header) if self.state.headers.contains_key(header) => Ok(()),
+            Statement::SetInvalid(header) if !self.state.valid.contains(header) => Ok(()),
+            Statement::SetValid(header) if self.state.valid.contains(header) => Ok(()),
+            Statement::SetInvalid(header) if self.is_certain() => {
+                self.state.valid.remove(header);
+                Ok(())
+            }
+            Statement::SetValid(header) if self.is_certain() => {
+                self.state.make_valid(*header);
+                Ok(())
+            }
             Statement::Call(call) => self.call(call),
             Statement::Loop { .. }
             | Statement::SetValid(_)
@@ -60,10 +68,11 @@ impl Run<'_> {
 
     fn extract(&mut self, header: HeaderId) -> Result<()> {
         let bits: u32 = self.program.headers[header].fields.iter().map(|field| field.width).sum();
-        if !self.is_certain() || self.state.headers.contains_key(&header) {
+        if !self.is_certain() || self.state.valid.contains(&header) {
             return Err("extracts a header for some packets only, or twice");
         }
-        self.state.headers.insert(header, self.state.cursor);
+        self.state.extract(header, self.state.cursor);
+        self.extracted.insert(header, self.state.cursor);
         self.state.cursor += bits / 8;
         Ok(())
     }
@@ -98,27 +107,73 @@ impl Run<'_> {
             Call::ReadRegister { register, index, into } if self.is_speculative => {
                 self.read_register(*register, index, *into)
             }
-            Call::Hash { .. }
-            | Call::ReadRegister { .. }
-            | Call::WriteRegister { .. }
+            Call::Hash { algorithm, data, into } => self.hash(*algorithm, data, *into),
+            Call::WriteRegister { register, index, value } => self.write_register(*register, index, value),
+            Call::SendDigest { digest, values } => {
+                self.give_up();
+                let values = values.iter().map(|value| self.bits(value)).collect::<Result<Vec<Value>>>()?;
+                self.effect(Does::Digest { digest: *digest, values });
+                Ok(())
+            }
+            Call::RestartTimer { expiry } => {
+                let (lookup, ..) = self.running.ok_or("restarts a timer outside of an action")?;
+                self.give_up();
+                let expiry = expiry.as_ref().map(|expiry| self.bits(expiry)).transpose()?;
+                self.when_hit(lookup, Does::Restart { lookup, expiry });
+                Ok(())
+            }
+            Call::Log { .. } | Call::Assert { .. } if self.is_speculative => {
+                self.defer("writes to the log");
+                Ok(())
+            }
+            Call::ReadRegister { .. }
             | Call::ExecuteMeter { .. }
             | Call::Random { .. }
-            | Call::SendDigest { .. }
             | Call::Log { .. }
             | Call::Assert { .. }
             | Call::AddEntry { .. }
-            | Call::RestartTimer { .. }
-            | Call::Custom { .. } => Err("uses state, or hashes other than by a checksum"),
+            | Call::Custom { .. } => Err("uses state"),
         }
+    }
+
+    fn write_register(&mut self, register: RegisterId, index: &Expression, value: &Expression) -> Result<()> {
+        let (index, value) = (self.bits(index)?, self.bits(value)?);
+        if self.values.width(value) != self.program.registers[register].width {
+            return Err("writes a register with a value of another width");
+        }
+        self.give_up();
+        self.effect(Does::Write { register, index, value });
+        Ok(())
+    }
+
+    /// A number; of a boolean, its bit.
+    fn bits(&mut self, value: &Expression) -> Result<Value> {
+        let value = self.value(value)?;
+        Ok(if self.values.kind(value) == Type::Bool { self.values.from_bool(value) } else { value })
+    }
+
+    /// An effect for packets that found an entry.
+    fn when_hit(&mut self, lookup: NodeId, does: Does) {
+        let (number, zero) = (self.values.found(lookup, Found::Number, 32), self.values.word(0, 32));
+        let hit = self.values.binary(Binary::NotEqual, number, zero);
+        let all = self.active;
+        self.active = self.values.and(all, hit);
+        self.effect(does);
+        self.active = all;
+    }
+
+    /// Something that a packet does in its turn, and that a scheduled commit has no effect for.
+    pub fn defer(&mut self, does: &'static str) {
+        self.give_up();
+        self.deferred.get_or_insert(Obstacle { node: self.node, does: does.into() });
     }
 
     /// Reads a register that no packet writes. Commit takes the value that was read: the control plane may write
     /// meanwhile.
     fn read_register(&mut self, register: RegisterId, index: &Expression, into: Place) -> Result<()> {
         let declared = &self.program.registers[register];
-        let is_kept = Speculable::of(self.program, self.node).kept.contains(&register);
-        if !is_kept || !self.is_certain() || declared.width > 32 {
-            return Err("reads a register under a condition, that packets write, or of more than 32 bits");
+        if !Speculable::of(self.program, self.node).kept.contains(&register) {
+            return Err("reads a register that packets write, or of more than 64 bits");
         }
         let index = self.value(index)?;
         let before = self.value(&Expression::place(into))?;
@@ -170,7 +225,6 @@ impl Run<'_> {
             }
             Place::Field(field) => {
                 let before = self.state.field(program, &mut self.values, field);
-                let before = before.ok_or("writes to a header that has not been extracted")?;
                 let value = self.values.choose(live, value, before);
                 self.state.fields.insert(field, value);
             }
@@ -204,21 +258,64 @@ impl Run<'_> {
         }
         let (before, all) = (self.state.clone(), self.active);
         let opposite = self.values.not(condition);
-        let has_left = self.arm(condition, then)?;
+        let done = self.arm_or_exit(condition, then);
         let taken = std::mem::replace(&mut self.state, before.clone());
         self.active = all;
-        let other_has_left = self.arm(opposite, otherwise)?;
+        let other_done = self.arm_or_exit(opposite, otherwise);
         self.active = all;
+        let (has_left, other_has_left) = match (done, other_done) {
+            (Err(does), Err(_)) => return Err(does),
+            (done, other_done) => (done.unwrap_or(true), other_done.unwrap_or(true)),
+        };
         match (has_left, other_has_left) {
             // The state of packets that have taken a side exit is no longer needed.
             (true, _) => {}
             (false, true) => self.state = taken,
             (false, false) => {
-                let state = self.state.merged(self.program, &mut self.values, condition, &taken);
-                self.state = state.ok_or("extracts a header for some packets only")?;
+                match self.state.merged(self.program, &mut self.values, condition, &taken) {
+                    Some(state) => self.state = state,
+                    // An arm that gives packets other headers is a side exit.
+                    None if before.has_headers_of(&self.state) => self.leave_by_arm(condition),
+                    None if before.has_headers_of(&taken) => {
+                        self.leave_by_arm(opposite);
+                        self.state = taken;
+                    }
+                    None => return Err("changes which headers the packet has"),
+                }
             }
         }
         Ok(())
+    }
+
+    /// One arm, as [`Run::arm`]. Packets of one that cannot be scheduled take a side exit.
+    fn arm_or_exit(&mut self, condition: Value, body: &[Statement]) -> Result<bool> {
+        let (live, exited, left) = (self.live, self.exited, self.left.clone());
+        let (effects, exits, reads) = (self.effects.len(), self.exits.len(), self.reads.len());
+        let (state, exit_state, deferred) = (self.state.clone(), self.exit_state.clone(), self.deferred.clone());
+        let leaving = self.leaving;
+        self.arm(condition, body).inspect_err(|_| {
+            let packets = self.values.and(self.active, live);
+            self.effects.truncate(effects);
+            self.exits.truncate(exits);
+            self.reads.truncate(reads);
+            (self.live, self.exited, self.left, self.leaving) = (live, exited, left, leaving);
+            (self.state, self.exit_state, self.deferred) = (state, exit_state, deferred);
+            self.leave_now(packets);
+        })
+    }
+
+    /// Packets of an arm of the current statement take a side exit.
+    fn leave_by_arm(&mut self, condition: Value) {
+        let runs = self.runs();
+        let packets = self.values.and(runs, condition);
+        self.leave_now(packets);
+    }
+
+    fn leave_now(&mut self, packets: Value) {
+        match self.is_speculative {
+            true => self.exit(packets, None),
+            false => self.leaving = self.values.or(self.leaving, packets),
+        }
     }
 
     /// One arm, and whether all of its packets take a side exit.

@@ -35,7 +35,7 @@ impl Run<'_> {
         for input in data {
             let value = match input {
                 // A field counts only while its header is valid.
-                HashInput::Field(field) if !self.state.headers.contains_key(&field.header) => continue,
+                HashInput::Field(field) if !self.state.valid.contains(&field.header) => continue,
                 HashInput::Field(field) => self.value(&Expression::Field(*field))?,
                 HashInput::Bits(value) => self.value(value)?,
                 HashInput::Payload => return Err("sums the payload"),

@@ -5,7 +5,7 @@
 //! path has assigned is the assigned value instead.
 
 use hlir::value::Value as Number;
-use hlir::{Binary, NodeId, RegisterId, Unary};
+use hlir::{Algorithm, Binary, NodeId, RegisterId, Unary};
 
 /// The result of an operation, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,6 +53,11 @@ pub enum Operation {
     /// A boolean as one bit.
     FromBool(Value),
     Sum(Sum),
+    /// The hash of bytes, 64 bits: of at most 64 bits each but whole bytes together, the first ones first.
+    Hash {
+        algorithm: Algorithm,
+        data: Vec<Value>,
+    },
 }
 
 /// A ones' complement sum of 16-bit words, folded to 16 bits (RFC 1071, section 4.1).
@@ -95,6 +100,7 @@ impl Operation {
             Operation::Binary(_, left, right) => vec![*left, *right],
             Operation::Choose { condition, then, otherwise } => vec![*condition, *then, *otherwise],
             Operation::Sum(sum) => sum.before.iter().chain(&sum.words).copied().collect(),
+            Operation::Hash { data, .. } => data.clone(),
         }
     }
 }

@@ -2,8 +2,11 @@
 
 use crate::value::{Found, Operation, Sum, Value};
 use hlir::value::Value as Number;
-use hlir::{Binary, NodeId, Type, Unary};
+use hlir::{Algorithm, Binary, NodeId, Type, Unary};
 use std::collections::{BTreeSet, HashMap};
+
+/// Bits of the widest numbers that machines compare.
+pub const WORD: u32 = 64;
 
 #[derive(Clone, Debug, Default)]
 pub struct Values {
@@ -97,6 +100,10 @@ impl Values {
         self.add(Operation::Sum(sum), Type::Bits(16))
     }
 
+    pub fn hash(&mut self, algorithm: Algorithm, data: Vec<Value>) -> Value {
+        self.add(Operation::Hash { algorithm, data }, Type::Bits(64))
+    }
+
     pub fn unary(&mut self, operator: Unary, operand: Value) -> Value {
         let kind = self.kind(operand);
         if let Some(number) = self.known(operand) {
@@ -165,7 +172,39 @@ impl Values {
         if let Some(compared) = compared {
             return compared;
         }
+        if is_equality && self.kind(left) != Type::Bool && self.width(left) > WORD {
+            return self.compared_in_words(operator, left, right);
+        }
+        let shifts = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight) && self.width(left) > WORD;
+        if let Some(by) = self.known(right).map(Number::to_u64).filter(|_| shifts) {
+            return self.moved(operator, left, by);
+        }
         self.add(Operation::Binary(operator, left, right), kind)
+    }
+
+    /// A shift of a wide value as its parts, which are narrow.
+    fn moved(&mut self, operator: Binary, of: Value, by: u64) -> Value {
+        let width = self.width(of);
+        let by = by.min(u64::from(width)) as u32;
+        let zeros = self.word(0, by);
+        let (high, low) = match operator {
+            Binary::ShiftLeft => (self.slice(of, 0, width - by), zeros),
+            _ => (zeros, self.slice(of, by, width - by)),
+        };
+        self.binary(Binary::Concat, high, low)
+    }
+
+    /// Wide values are equal if all their words are.
+    fn compared_in_words(&mut self, operator: Binary, left: Value, right: Value) -> Value {
+        let width = self.width(left);
+        let mut all = self.bool(true);
+        for low in (0..width).step_by(WORD as usize) {
+            let bits = WORD.min(width - low);
+            let (left, right) = (self.slice(left, low, bits), self.slice(right, low, bits));
+            let same = self.equal(left, right);
+            all = self.and(all, same);
+        }
+        if operator == Binary::Equal { all } else { self.not(all) }
     }
 
     /// Where one operand decides, or is the result.
@@ -205,6 +244,9 @@ impl Values {
         let keeps = [Binary::Add, Binary::Subtract, Binary::Xor, Binary::ShiftLeft, Binary::ShiftRight];
         if is(&keeps) && zero(self, right) {
             return Some(left);
+        }
+        if is(&[Binary::Divide, Binary::Remainder]) && zero(self, right) {
+            return Some(right);
         }
         if operator == Binary::Concat {
             return match (self.width(left), self.width(right)) {
@@ -439,7 +481,8 @@ impl Values {
             | Operation::Unary(..)
             | Operation::Binary(..)
             | Operation::FromBool(_)
-            | Operation::Sum(_) => None,
+            | Operation::Sum(_)
+            | Operation::Hash { .. } => None,
         }
     }
 

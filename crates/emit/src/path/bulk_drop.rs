@@ -12,7 +12,8 @@ use super::{HotPath, inline, name, noinline};
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Member, Stmt};
 use crate::unit::number;
-use hlir::vector::{BulkDrop, CounterIndex, SideExits};
+use schedule::vector::LanesExits;
+use schedule::{BulkDrop, CounterIndex};
 use std::collections::BTreeMap;
 
 /// The lists of deferred packets: exits and misses.
@@ -51,23 +52,19 @@ impl Deferred {
 }
 
 impl HotPath<'_> {
-    /// The side exits of the first stage, if it is vector code, packets may commit out of order, and some are
-    /// bulk drops.
-    pub(super) fn vector_exits(&self) -> Option<SideExits> {
-        let (_, lanes) = self.lanes.as_ref().filter(|_| self.is_out_of_order)?;
-        if let Some(scheduled) = &self.scheduled {
-            return scheduled.side_exits.clone();
-        }
-        let first = self.plan.first_cut();
-        let side_exits = SideExits::of(self.unit.program, &self.plan.nodes, &first, lanes)?;
-        let is_only = self.plan.speculative == [first.place];
-        let side_exits = SideExits { missed: side_exits.missed.filter(|_| is_only), ..side_exits };
-        (side_exits.any_exit() || side_exits.missed.is_some()).then_some(side_exits)
+    /// The side exits of the first stage, if it is vector code, packets may commit out of order, and some are bulk drops.
+    fn dropped_exits(&self) -> Option<&LanesExits> {
+        self.scheduled.exits.as_ref().filter(|_| self.is_out_of_order)
+    }
+
+    /// What becomes of misses, under the same conditions.
+    fn dropped_misses(&self) -> Option<&BulkDrop> {
+        self.scheduled.missed().filter(|_| self.is_out_of_order)
     }
 
     /// Whether the first stage marks bulk drops.
     pub(super) fn tells_drops(&self) -> bool {
-        self.side_exits.as_ref().is_some_and(SideExits::any_exit)
+        self.dropped_exits().is_some()
     }
 
     /// No packet of the group is a bulk drop.
@@ -77,9 +74,8 @@ impl HotPath<'_> {
 
     /// The lists in use.
     fn lists(&self) -> Vec<Deferred> {
-        let Some(side_exits) = &self.side_exits else { return Vec::new() };
-        let left = side_exits.any_exit().then_some(Deferred::Exits);
-        left.into_iter().chain(side_exits.missed.as_ref().map(|_| Deferred::Missed)).collect()
+        let left = self.dropped_exits().map(|_| Deferred::Exits);
+        left.into_iter().chain(self.dropped_misses().map(|_| Deferred::Missed)).collect()
     }
 
     /// In `path_commit`: packets of a group that missed and are bulk drops, if there can be any.
@@ -109,19 +105,20 @@ impl HotPath<'_> {
 
     /// `path_defer_drop` with its parts, and the code at the end of a burst.
     pub(super) fn dropped_items(&self) -> Vec<Item> {
-        let Some(side_exits) = &self.side_exits else { return Vec::new() };
         let mut items = Vec::new();
         let parameters = ["struct worker *worker", "uint32_t count"];
-        if side_exits.any_exit() {
+        if let Some(side_exits) = self.dropped_exits() {
             items.push(Item::Comment("Drops so many deferred side exits, at most LANES.".to_string()));
             items.extend(noinline("void", Deferred::Exits.dropping(), &parameters, self.drop_left(side_exits)));
         }
-        if let Some(missed) = &side_exits.missed {
+        if let Some(missed) = self.dropped_misses() {
             items.push(Item::Comment("Drops so many deferred misses, at most LANES.".to_string()));
             items.extend(noinline("void", Deferred::Missed.dropping(), &parameters, self.drop_missed(missed)));
         }
-        items.extend(self.drop_later());
-        items.extend(self.drop_in_time());
+        if !self.lists().is_empty() {
+            items.extend(self.drop_later());
+            items.extend(self.drop_in_time());
+        }
         items
     }
 
@@ -200,13 +197,13 @@ impl HotPath<'_> {
         Expr::binary("==", Expr::call("record_action", [record]), Expr::word(default))
     }
 
-    fn drop_left(&self, side_exits: &SideExits) -> Vec<Stmt> {
-        let kinds: Vec<_> = side_exits.kinds.iter().filter_map(|kind| Some((kind.mask, kind.end.as_ref()?))).collect();
+    fn drop_left(&self, side_exits: &LanesExits) -> Vec<Stmt> {
+        let kinds: Vec<_> = side_exits.kinds.iter().filter_map(|(mask, end)| Some((*mask, end.as_ref()?))).collect();
         let (mut body, open) = self.gone(Deferred::Exits, &side_exits.rows);
         let ports = Expr::call("lanes_ports", [name("&burst"), Expr::word(0)]);
         let results = kinds.iter().map(|(mask, _)| *mask);
-        let names = self.scheduled.as_ref().map(|scheduled| scheduled.exit_names.clone()).unwrap_or_default();
-        let mut writer = Writer::new(self, &side_exits.steps, &side_exits.rows, results, ports).calling(names);
+        let mut writer =
+            Writer::new(self, &side_exits.steps, &side_exits.rows, results, ports).calling(side_exits.names.clone());
         writer.code.push(Stmt::declare("uint32_t", "open", open.clone()));
         let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (index, (mask, end)) in kinds.into_iter().enumerate() {

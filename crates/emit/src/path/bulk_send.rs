@@ -1,206 +1,39 @@
-//! Bulk send: where the hot path does not move the bounds of packets, a whole group is sent at once, with
-//! addresses and lengths copied from the burst. Committing a packet yields its port only, or that it is
-//! dropped.
+//! Bulk send: where the commit phase is scheduled, packets keep their bounds, and a whole group is sent at once, with
+//! addresses and lengths copied from the burst. Committing a packet yields its port only, or that it is dropped.
 
-use super::commit::{never, popcount, state_enter};
-use super::{HotPath, each, inline, name};
+use super::commit::popcount;
+use super::{HotPath, each, inline, name, noinline};
+use crate::body::drop_reason;
 use crate::c::{Expr, Item, Stmt};
-use crate::node::{Nodes, Written};
-use crate::storage::{Words, words};
 use hlir::plan::Placement;
-use hlir::{Effect, HeaderId, Next, NodeId, NodeKind, Statement};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Functions of the runtime that leave a packet's bounds as they are. `packet_gather` is not among them: it
-/// moves packets of several segments.
-const HARMLESS: [&str; 11] = [
-    "packet_contiguous",
-    "packet_data",
-    "packet_length",
-    "walk_drop",
-    "walk_hash_payload",
-    "walk_send",
-    "walk_sum",
-    "walk_sum_end",
-    "walk_sum_number",
-    "walk_sum_payload",
-    "walk_sum_subtract",
-];
-
-/// A node that sends every packet that reaches it, or drops it.
-pub struct Sender {
-    call: Expr,
-    /// What comes before: drops, each of which ends the packet.
-    drops: Vec<Stmt>,
-    port: Expr,
-    /// Whether the port number may have more than 16 bits.
-    is_wide: bool,
-    pub reason: Expr,
-}
 
 impl HotPath<'_> {
-    /// The nodes that send, if all packets that end in the commit phase keep their bounds or are dropped. A packet
-    /// that looks up again must not leave before older ones of its group that take the same nodes, so a group is sent
-    /// at once only if none does ([`HotPath::hits_stay`]).
-    pub(super) fn sending(&self, nodes: &Nodes) -> Vec<Sender> {
-        let unit = self.unit;
-        if !self.heads().is_empty()
-            || unit.tracks_insertions() && !self.hits_stay(nodes)
-            || !unit.program.externs.is_empty()
-            || unit.plan.instrument != hlir::plan::Instrument::default()
-        {
-            return Vec::new();
-        }
-        let mut senders = Vec::new();
-        for index in self.run_in_turn(nodes) {
-            let (node, written) = (unit.facts.order[index], &nodes.written[index]);
-            let mut used = Words::new();
-            words(&written.items, &mut used);
-            if used.contains("walk_send") {
-                let Some(sender) = self.sender(node, written) else { return Vec::new() };
-                senders.push(sender);
-            }
-            if self.guard(node).is_some() {
-                continue;
-            }
-            let of_runtime =
-                |word: &&String| ["packet_", "walk_", "run_", "copy_"].iter().any(|front| word.starts_with(front));
-            if used.iter().filter(of_runtime).any(|word| !HARMLESS.contains(&word.as_str())) {
-                return Vec::new();
-            }
-        }
-        senders
+    /// Whether groups are sent at once.
+    pub(super) fn sends_in_bulk(&self) -> bool {
+        !self.commits_by_nodes()
     }
 
-    /// Whether packets that hit in all lookups of the hot path commit without inserting an entry and without a side
-    /// exit. Then a group of hits is sent at once even where misses insert entries.
-    fn hits_stay(&self, nodes: &Nodes) -> bool {
-        let learns = |index: &usize| match &self.unit.node(self.unit.facts.order[*index]).kind {
-            NodeKind::Apply { table, .. } => self.unit.learns(*table),
-            NodeKind::State { .. }
-            | NodeKind::Block { .. }
-            | NodeKind::Branch { .. }
-            | NodeKind::Deparse { .. }
-            | NodeKind::Buffer { .. } => false,
-        };
-        let behind = self.behind(nodes);
-        let guarded = behind.iter().any(|index| self.guard(self.unit.facts.order[*index]).is_some());
-        (0..=self.end()).all(|place| self.hit_stays(nodes, place)) && !guarded && !behind.iter().any(learns)
-    }
-
-    /// Whether a packet that hits goes on along the path.
-    fn hit_stays(&self, nodes: &Nodes, place: usize) -> bool {
-        let written = &nodes.written[self.unit.position(self.plan.nodes[place])];
-        let next = self.plan.nodes.get(place + 1).copied().or_else(|| written.outcomes.first().copied());
-        if self.repeated(place).is_some() || self.is_settled(place) || next.is_some() && written.only() == next {
-            return true;
-        }
-        let NodeKind::Apply { table, next: Next::Hit { hit, .. }, .. } = &self.unit.node(self.plan.nodes[place]).kind
-        else {
-            return false;
-        };
-        let mut exits = false;
-        for statement in self.unit.program.tables[*table].actions.iter().flat_map(|action| &action.body) {
-            statement.walk(&mut |inner| exits |= matches!(inner, Statement::Exit));
-        }
-        self.is_found(place) && next == Some(*hit) && !written.ends && !exits
-    }
-
-    /// Side exits in front of the deparsers among these nodes, where a group is sent at once: for packets whose bounds
-    /// they would move.
-    pub(super) fn guards(&self, order: &[usize]) -> BTreeMap<usize, Stmt> {
-        let guard = |index: &usize| Some((*index, self.guard(self.unit.facts.order[*index])?));
-        order.iter().filter(|_| !self.senders.is_empty()).filter_map(guard).collect()
-    }
-
-    fn guard(&self, node: NodeId) -> Option<Stmt> {
-        let NodeKind::Deparse { body, .. } = &self.unit.node(node).kind else { return None };
-        let added = self.unit.only_adds(node, body).filter(|added| self.may_lack(node, added))?;
-        let adds = Expr::call("__builtin_expect", [self.unit.has_any(&added)?, name("0")]);
-        let leave = Stmt::call("path_exit", [name("run"), name("state"), name(self.unit.place_name(node))]);
-        Some(Stmt::when(adds, vec![leave, Stmt::Return(None)]))
-    }
-
-    /// Whether packets may come along the path to a node without these headers: it is on the path, and nothing before
-    /// always makes one of them valid.
-    fn may_lack(&self, node: NodeId, headers: &[HeaderId]) -> bool {
-        let Some(end) = self.plan.nodes.iter().position(|on| *on == node) else { return false };
-        let lacks = |body: &[Statement]| !body.iter().any(|statement| adds_one(statement, headers));
-        (0..end).all(|place| match &self.unit.node(self.plan.nodes[place]).kind {
-            NodeKind::Apply { table, .. } => {
-                let actions = &self.unit.program.tables[*table].actions;
-                let expected = self.plan.actions.get(&place);
-                expected.map_or_else(|| actions.iter().all(|it| lacks(&it.body)), |it| lacks(&actions[*it].body))
-            }
-            kind @ (NodeKind::State { .. }
-            | NodeKind::Block { .. }
-            | NodeKind::Branch { .. }
-            | NodeKind::Deparse { .. }
-            | NodeKind::Buffer { .. }) => lacks(kind.body()),
-        })
-    }
-
-    /// Nodes that `path_finish` runs without side exit: those of the path that were not speculated, and the
-    /// nodes after it.
-    fn run_in_turn(&self, nodes: &Nodes) -> BTreeSet<usize> {
-        let position = |place: usize| self.unit.position(self.plan.nodes[place]);
-        let as_they_are = (0..=self.end()).filter(|place| self.repeated(*place).is_none());
-        let mut run: BTreeSet<usize> = as_they_are.map(position).collect();
-        run.extend(self.behind(nodes));
-        run
-    }
-
-    /// The nodes after the last lookup.
-    fn behind(&self, nodes: &Nodes) -> Vec<usize> {
-        let last = &nodes.written[self.unit.position(self.plan.nodes[self.end()])];
-        let behind = self.plan.nodes.get(self.end() + 1).or_else(|| last.outcomes.first());
-        self.reached(nodes, behind.copied())
-    }
-
-    fn sender(&self, node: NodeId, written: &Written) -> Option<Sender> {
-        let NodeKind::Buffer { rules, .. } = &self.unit.node(node).kind else { return None };
-        let ports = rules.iter().filter_map(|rule| match &rule.effect {
-            Effect::Send { port } => Some(self.unit.program.port_width(port)),
-            Effect::Drop { .. }
-            | Effect::Unicast { .. }
-            | Effect::Replicate { .. }
-            | Effect::Clone { .. }
-            | Effect::Resubmit { .. }
-            | Effect::Recirculate { .. }
-            | Effect::Punt { .. } => None,
-        });
-        let width = ports.max()?;
-        let mut bodies = written.items.iter().filter_map(|item| match item {
-            Item::Function { body, .. } => Some(body.as_slice()),
-            Item::Comment(_)
-            | Item::Directive(_)
-            | Item::Enum { .. }
-            | Item::Struct(_)
-            | Item::Variable { .. }
-            | Item::Blank => None,
-        });
-        let [drops @ .., Stmt::Do(Expr::Call(function, arguments)), Stmt::Return(Some(_))] = bodies.next_back()? else {
-            return None;
-        };
-        let [_, _, _, port, reason] = arguments.as_slice() else { return None };
-        let mut drops = drops.to_vec();
-        if !drops.iter_mut().all(only_drops) {
-            return None;
-        }
-        let (port, is_wide) = (port.clone(), width > 16);
-        let call = Expr::call(self.unit.node_name(node), [name("run"), name("state")]);
-        (function == "walk_send").then(|| Sender { call, drops, port, is_wide, reason: reason.clone() })
+    /// Why a packet is dropped whose port there is not.
+    pub(super) fn no_port(&self) -> Expr {
+        let reason = "no such port";
+        drop_reason(reason, self.unit.drop_number(reason))
     }
 
     /// Commits a full group without side exits.
     pub fn commit_bulk(&self) -> Vec<Item> {
-        let Some(sender) = self.senders.first() else { return Vec::new() };
+        if !self.sends_in_bulk() {
+            return Vec::new();
+        }
         let group = Expr::word(self.plan.group);
-        let mut code = self.gathering(Expr::long(0));
+        let may_exit = self.scheduled.may_exit();
+        let mut code = self.gathering(Expr::long(0), may_exit);
         code.push(Stmt::Blank);
         code.push(room(&group));
         code.push(each("i", group.clone(), self.gather()));
-        code.push(send_gathered(&group, Expr::long(0), sender));
+        code.push(match may_exit {
+            true => self.rest_sent(&group),
+            false => send_gathered(&group, Expr::long(0), self.no_port()),
+        });
         code.extend(self.count_look_ups(&group));
         let mut parameters = vec!["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path"];
         parameters.extend(self.parameters_known());
@@ -208,6 +41,12 @@ impl HotPath<'_> {
         let mut items = vec![Item::Comment(self.about_known(about))];
         items.extend(inline("void", "path_commit_bulk", &parameters, code));
         items
+    }
+
+    /// Sends the packets behind the last one that took a side exit.
+    pub(super) fn rest_sent(&self, count: &Expr) -> Stmt {
+        let [run, burst] = [name("run"), name("burst")];
+        Stmt::call("path_send", [run, burst, name("from"), name("first"), count.clone(), name("ports"), name("gone")])
     }
 
     /// Commits a set of packets of a group, from one set bit to the next: a branch per packet would often be
@@ -257,21 +96,6 @@ impl HotPath<'_> {
     pub(super) fn about_known(&self, about: &str) -> String {
         let usual = if self.actions.is_empty() { "" } else { " `usual`: all run the usual action." };
         format!("{about} `hits`: every lookup found an entry.{usual}")
-    }
-
-    /// Assumptions for the C compiler about the lookup at a place, one by one: of a conjunction, compilers forget what
-    /// each part says. They stand where the action runs, since compilers forget them at a store to the packet.
-    pub(super) fn known_at(&self, place: usize) -> Vec<Stmt> {
-        if self.senders.is_empty() || !self.is_found(place) {
-            return Vec::new();
-        }
-        let missed = ("hits", Expr::unary("!", self.found_at(place)));
-        let runs_another = |action: &usize| {
-            let record = self.unit.record_of(self.table(place), self.records(place), self.found_at(place));
-            ("usual", Expr::binary("!=", Expr::call("record_action", [record]), Expr::word(*action as u32)))
-        };
-        let known = std::iter::once(missed).chain(self.actions.get(&place).map(runs_another));
-        known.map(|(holds, contrary)| never(Expr::binary("&&", name(holds), contrary))).collect()
     }
 
     /// Whether all entries run the expected actions. Committing then has no dispatch, and reads only the part
@@ -336,22 +160,9 @@ impl HotPath<'_> {
             let same = Expr::binary("==", name("run.insertions"), name("path->insertions"));
             hit = Expr::binary("&&", hit, same);
         }
-        if let Some(scheduled) = self.scheduled.as_ref().filter(|scheduled| scheduled.may_exit()) {
-            // A packet that exits at commit is sent at once: others of its group that came before must be gone.
-            if !scheduled.expected_stays() {
-                return Vec::new();
-            }
-            let usual = Expr::call("path_runs_expected", [name("&run")]);
-            return vec![(Some(Expr::binary("&&", hit, usual)), vec![self.together(true, true)])];
-        }
         let most = Expr::binary(">", popcount(missed()), Expr::word(self.plan.group / 2));
         let hits = self.as_usual("&run", |usual| self.together(true, usual));
-        let mut turns = vec![(Some(hit), hits)];
-        // A packet that looks up again leaves at once: where packets insert entries, other groups keep their order.
-        if !self.unit.tracks_insertions() {
-            turns.push((self.is_out_of_order.then_some(most), vec![self.together(false, false)]));
-        }
-        turns
+        vec![(Some(hit), hits), (self.is_out_of_order.then_some(most), vec![self.together(false, false)])]
     }
 
     fn together(&self, hits: bool, usual: bool) -> Stmt {
@@ -360,81 +171,89 @@ impl HotPath<'_> {
     }
 
     /// The commit results of a group's packets, some of which are dropped already.
-    pub fn gathering(&self, gone: Expr) -> Vec<Stmt> {
+    /// With `first`, that of the packets that are not sent.
+    pub fn gathering(&self, gone: Expr, may_exit: bool) -> Vec<Stmt> {
         let ports =
             Stmt::Declare { of: "uint16_t".to_string(), name: format!("ports[{}]", self.plan.group), value: None };
-        vec![ports, Stmt::declare("uint64_t", "gone", gone)]
+        let mut code = vec![ports, Stmt::declare("uint64_t", "gone", gone)];
+        if may_exit {
+            code.push(Stmt::declare("uint32_t", "first", Expr::word(0)));
+        }
+        code
     }
 
-    /// Commits packet `i` without sending it.
+    /// Commits packet `i` without sending it, or, if it takes a side exit, sends those before it and lets it run.
     pub(super) fn gather(&self) -> Vec<Stmt> {
         let known = self.known_names().map(name);
-        let packet: &[&str] = match self.scheduled.is_some() {
-            true => &["run", "burst", "from", "i", "path", "&ports[i]"],
-            false => &["run", "&state", "path", "i", "&ports[i]"],
-        };
-        let finish = Expr::call("path_finish", packet.iter().map(|argument| name(*argument)).chain(known));
+        let packet = ["run", "burst", "from", "i", "path", "&ports[i]"].map(name);
+        let finish = Expr::call("path_finish", packet.into_iter().chain(known));
         let gone = vec![
             Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
             Stmt::set(name("ports[i]"), Expr::word(0)),
         ];
         let mut code = self.paid(Placement::WithCommit);
-        if self.scheduled.is_none() {
-            code.extend(self.packet_again());
-            code.push(state_enter());
+        let finished = Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone);
+        if !self.scheduled.may_exit() {
+            code.push(finished);
+            return code;
         }
-        code.push(Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone));
+        let leaves = Expr::call("path_leaves", ["run", "burst", "from", "i", "path"].map(name));
+        code.push(Stmt::If {
+            condition: Expr::call("__builtin_expect", [leaves, name("0")]),
+            then: self.not_made(0).into_iter().chain(self.leave_between()).collect(),
+            otherwise: vec![finished],
+        });
         code
     }
-}
 
-impl Sender {
-    /// What sends at the end of a scheduled commit.
-    pub(super) fn of(reason: Expr) -> Sender {
-        Sender { call: Expr::word(0), drops: Vec::new(), port: Expr::word(0), is_wide: false, reason }
-    }
-
-    /// The function that says whether a packet is sent, and by which port, where it may be dropped.
-    fn title(&self) -> String {
-        let Expr::Call(node, _) = &self.call else { unreachable!("a node is called") };
-        format!("{node}_port")
-    }
-
-    fn told(&self) -> Expr {
-        Expr::call(self.title(), ["run", "state", "port"].map(name))
-    }
-
-    pub(super) fn items(&self) -> Vec<Item> {
-        if self.drops.is_empty() {
+    /// `path_send` and `path_leave`, where packets may take a side exit between others that are sent at once.
+    pub(super) fn between_items(&self) -> Vec<Item> {
+        if !self.sends_in_bulk() || self.is_out_of_order {
             return Vec::new();
         }
-        let mut body = self.drops.clone();
-        if self.is_wide {
-            body.push(beyond_ports(self));
-        }
-        body.push(Stmt::set(name("*port"), Expr::cast("uint16_t", self.port.clone())));
-        body.push(Stmt::result(name("true")));
-        let mut items = vec![Item::Comment("Whether a packet is sent, by `port`; else it has gone.".to_string())];
-        items.extend(inline("bool", self.title(), &["struct run *run", "struct state *state", "uint16_t *port"], body));
+        let behind = |of: &str| Expr::binary("+", name(of), name("first"));
+        let count = Expr::binary("-", name("end"), name("first"));
+        let gone = Expr::binary(">>", name("gone"), name("first"));
+        let of_run =
+            [name("run->worker"), name("&run->out"), name("burst"), behind("from"), count, behind("ports"), gone];
+        let send = Stmt::call("walk_send_group", of_run.into_iter().chain([Expr::long(0), self.no_port()]));
+        let some = Expr::binary("<", name("first"), name("end"));
+        let body = vec![Stmt::when(some, vec![send])];
+        let parameters = |end: &'static str| {
+            [
+                "struct run *run",
+                "const struct burst *burst",
+                "uint32_t from",
+                "uint32_t first",
+                end,
+                "const uint16_t *ports",
+                "uint64_t gone",
+            ]
+        };
+        let mut items = vec![Item::Comment("Sends the packets of a group from `first` on.".to_string())];
+        items.extend(inline("void", "path_send", &parameters("uint32_t end"), body));
+        let entry = name(self.unit.place_name(self.plan.nodes[0]));
+        let before = ["run", "burst", "from", "first", "i", "ports", "gone"].map(name);
+        let body = vec![
+            Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
+            Stmt::Blank,
+            Stmt::call("path_send", before),
+            Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
+            super::commit::state_enter(),
+            Stmt::call("path_exit", [name("run"), name("&state"), entry]),
+            room(&Expr::word(self.plan.group)),
+        ];
+        let about = "A side exit: packet `i` runs the plain program, behind those of its group that came before.";
+        items.push(Item::Comment(about.to_string()));
+        items.extend(noinline("void", "path_leave", &parameters("uint32_t i"), body));
         items
     }
-}
 
-/// Whether a statement does nothing but drop packets; lets it return that they have gone.
-fn only_drops(statement: &mut Stmt) -> bool {
-    let Stmt::If { then, otherwise, .. } = statement else { return false };
-    let [before @ .., Stmt::Return(Some(to))] = then.as_mut_slice() else { return false };
-    let drops = |it: &Stmt| matches!(it, Stmt::Do(Expr::Call(function, _)) if function == "walk_drop");
-    if !otherwise.is_empty() || *to != name("ENDED") || !before.iter().all(drops) {
-        return false;
+    /// Packet `i` takes a side exit, behind all that came before it.
+    pub(super) fn leave_between(&self) -> Vec<Stmt> {
+        let leave = ["run", "burst", "from", "first", "i", "ports", "gone"].map(name);
+        vec![Stmt::call("path_leave", leave), Stmt::set(name("first"), Expr::binary("+", name("i"), Expr::word(1)))]
     }
-    *to = name("false");
-    true
-}
-
-fn adds_one(statement: &Statement, headers: &[HeaderId]) -> bool {
-    let (Statement::SetValid(header) | Statement::CopyHeader { to: header, .. }) = statement else { return false };
-    headers.contains(header)
 }
 
 /// A group that is sent at once needs room for all its packets.
@@ -443,55 +262,8 @@ pub fn room(count: &Expr) -> Stmt {
 }
 
 /// Sends a group in between packets of it that were `sent` already.
-pub fn send_gathered(count: &Expr, sent: Expr, sender: &Sender) -> Stmt {
+pub fn send_gathered(count: &Expr, sent: Expr, reason: Expr) -> Stmt {
     let [worker, out, burst, from] = ["run->worker", "&run->out", "burst", "from"].map(name);
     let [ports, gone] = ["ports", "gone"].map(name);
-    Stmt::call("walk_send_group", [worker, out, burst, from, count.clone(), ports, gone, sent, sender.reason.clone()])
-}
-
-/// A number of more than 16 bits is no port: the node itself drops the packet.
-fn beyond_ports(sender: &Sender) -> Stmt {
-    let beyond = Expr::binary(">", sender.port.clone(), name("UINT16_MAX"));
-    let unlikely = Expr::call("__builtin_expect", [beyond, name("0")]);
-    Stmt::when(unlikely, vec![Stmt::Do(sender.call.clone()), Stmt::result(name("false"))])
-}
-
-/// Lets `path_finish` return whether the packet is sent, and its port in `*port`.
-pub fn tell_port(code: &mut Vec<Stmt>, senders: &[Sender]) {
-    tell_ports_within(code, senders);
-    match code.last() {
-        Some(Stmt::Do(call)) if senders.iter().any(|sender| sender.call == *call) => {
-            code.push(Stmt::Return(None));
-            tell_ports_within(code, senders);
-        }
-        Some(Stmt::Return(_)) => {}
-        _ => code.push(Stmt::result(name("false"))),
-    }
-}
-
-fn tell_ports_within(code: &mut Vec<Stmt>, senders: &[Sender]) {
-    for at in (0..code.len()).rev() {
-        for body in code[at].bodies_mut() {
-            tell_ports_within(body, senders);
-        }
-        if code[at] != Stmt::Return(None) {
-            continue;
-        }
-        let before = at.checked_sub(1).map(|before| code[before].clone());
-        let sender = senders.iter().find(|sender| before == Some(Stmt::Do(sender.call.clone())));
-        match sender {
-            Some(sender) if !sender.drops.is_empty() => {
-                code[at] = Stmt::result(sender.told());
-                code.remove(at - 1);
-            }
-            Some(sender) => {
-                code[at - 1] = Stmt::set(name("*port"), Expr::cast("uint16_t", sender.port.clone()));
-                code[at] = Stmt::result(name("true"));
-                if sender.is_wide {
-                    code.insert(at - 1, beyond_ports(sender));
-                }
-            }
-            None => code[at] = Stmt::result(name("false")),
-        }
-    }
+    Stmt::call("walk_send_group", [worker, out, burst, from, count.clone(), ports, gone, sent, reason])
 }

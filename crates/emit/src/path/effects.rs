@@ -1,8 +1,8 @@
 //! The commit of a packet on a scheduled path: its effects, each under its condition.
 
 use super::scalar::Scalar;
-use super::scheduled::{Scheduled, read_name, unused};
-use super::{HotPath, inline, name, noinline};
+use super::scheduled::{Scheduled, unused};
+use super::{HotPath, inline, name};
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Stmt};
 use crate::unit::number;
@@ -10,11 +10,12 @@ use schedule::{Commit, Does, Effect, Found, Operation, Schedule, Value};
 
 impl HotPath<'_> {
     /// `path_finish` and its parts.
-    pub(super) fn scheduled_commit(&self, scheduled: &Scheduled) -> Vec<Item> {
+    pub(super) fn scheduled_commit(&self, commit: &Commit) -> Vec<Item> {
+        let scheduled = &self.scheduled;
         let mut items = Vec::new();
         let expects = scheduled.schedule.expected.is_some();
         if scheduled.may_exit() {
-            items.extend(self.leave_at_commit());
+            items.extend(self.leaves(commit));
         }
         let parameters = [
             "struct run *run",
@@ -32,7 +33,7 @@ impl HotPath<'_> {
             unused(&parameters, &mut body);
             items.extend(inline("bool", "path_expected", &parameters, body));
         }
-        let mut body = self.committed(scheduled, &scheduled.schedule.commit, false);
+        let mut body = self.committed(scheduled, commit, false);
         let mut known = Vec::new();
         for place in &self.plan.speculative {
             let missed = Expr::binary("&&", name("hits"), Expr::unary("!", self.found_at(*place)));
@@ -53,18 +54,41 @@ impl HotPath<'_> {
         items
     }
 
-    /// A packet that exits at commit runs the plain program from its beginning. Its lookups were counted before.
-    fn leave_at_commit(&self) -> Vec<Item> {
-        let entry = name(self.unit.place_name(self.plan.nodes[0]));
-        let mut body =
-            vec![Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None }, Stmt::Blank];
-        body.extend(self.plan.speculative.iter().map(|place| self.unit.take_back_look_up(self.table(*place))));
-        body.push(Stmt::call("path_begin", ["run", "&state", "burst", "i"].map(name)));
-        body.push(super::commit::state_enter());
-        body.push(Stmt::call("path_exit", [name("run"), name("&state"), entry]));
-        let parameters = ["struct run *run", "const struct burst *burst", "uint32_t i"];
-        let mut items = vec![Item::Comment("A side exit at commit.".to_string())];
-        items.extend(noinline("void", "path_leave", &parameters, body));
+    /// What writes values of a commit phase: its lookups stand first.
+    fn commit_writer(&self, commit: &Commit, results: Vec<Value>) -> Scalar<'_> {
+        let scheduled = &self.scheduled;
+        let late = commit.lookups.iter().flat_map(|late| late.key.iter().copied().chain([late.when]));
+        let results: Vec<Value> = results.into_iter().chain(late).collect();
+        let mut writer = Scalar::of_commit(self, &scheduled.schedule, scheduled.bytes(), &results);
+        for (index, value) in scheduled.reads().enumerate() {
+            writer.keep(value, self.read_again(value, index));
+        }
+        commit.lookups.iter().for_each(|late| writer.look_up(late));
+        writer
+    }
+
+    /// `path_leaves`: whether a packet takes a side exit at commit.
+    fn leaves(&self, commit: &Commit) -> Vec<Item> {
+        // Lookups of the commit phase decide about no exit.
+        let before = Commit { lookups: Vec::new(), ..commit.clone() };
+        let mut writer = self.commit_writer(&before, vec![commit.exits]);
+        let mut exits = writer.value(commit.exits);
+        if self.unit.tracks_insertions() {
+            // An older packet may have inserted an entry since the lookups.
+            let inserted = Expr::binary("!=", name("run->insertions"), name("path->insertions"));
+            exits = Expr::binary("||", exits, inserted);
+        }
+        let mut body = self.packet_declared(true);
+        body.push(Stmt::Blank);
+        body.extend(writer.code);
+        body.push(Stmt::result(exits));
+        unused_locals(&mut body);
+        let parameters =
+            ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "const struct path *path"];
+        unused(&parameters, &mut body);
+        let about = "Whether a packet takes a side exit at commit.";
+        let mut items = vec![Item::Comment(about.to_string())];
+        items.extend(inline("bool", "path_leaves", &parameters, body));
         items
     }
 
@@ -72,21 +96,12 @@ impl HotPath<'_> {
     fn committed(&self, scheduled: &Scheduled, commit: &Commit, is_expected: bool) -> Vec<Stmt> {
         let schedule = &scheduled.schedule;
         let effects = commit.effects.iter().flat_map(Effect::operands);
-        let results: Vec<Value> = effects.chain([commit.exits]).collect();
-        let mut writer = Scalar::new(self, schedule, scheduled.bytes(), &results);
-        for (index, value) in scheduled.reads().enumerate() {
-            let held = name(format!("path->{}[i]", read_name(index)));
-            writer.keep(value, Expr::cast("uint32_t", held));
-        }
-        let mut code = Vec::new();
+        let mut writer = self.commit_writer(commit, effects.collect());
         if schedule.values.holds(commit.exits) != Some(false) {
-            let exits = writer.value(commit.exits);
-            code = std::mem::take(&mut writer.code);
-            let leave = Stmt::call("path_leave", [name("run"), name("burst"), name("from + i")]);
-            let unlikely = Expr::call("__builtin_expect", [exits, name("0")]);
-            code.push(Stmt::when(unlikely, vec![leave, Stmt::result(name("false"))]));
+            // Packets that exit have been told apart before.
             writer.decide(commit.exits, false);
         }
+        let mut code = std::mem::take(&mut writer.code);
         let mut made: Vec<Together> = Vec::new();
         let mut at = 0;
         while at < commit.effects.len() {
@@ -203,6 +218,35 @@ impl HotPath<'_> {
             }
             Does::Touch { lookup } => {
                 vec![Stmt::call("record_hit", [name(writer.record(*lookup)), name("run->clock_ns")])]
+            }
+            Does::Restart { lookup, expiry } => {
+                if !self.unit.program.has_own_records(writer.table(*lookup)) {
+                    return Vec::new();
+                }
+                let (record, clock) = (name(writer.record(*lookup)), name("run->clock_ns"));
+                vec![match expiry {
+                    Some(expiry) => {
+                        Stmt::call("record_restart", [record, clock, crate::call::timer(writer.value(*expiry))])
+                    }
+                    None => Stmt::call("record_hit", [record, clock]),
+                }]
+            }
+            Does::Made { lookup } => vec![self.unit.count_look_ups(writer.table(*lookup), Expr::word(1))],
+            Does::Digest { digest, values } => {
+                let members: Vec<Expr> = values.iter().map(|value| writer.value(*value)).collect();
+                let count = Expr::word(members.len() as u32);
+                let list = match members.is_empty() {
+                    true => name("NULL"),
+                    false => writer.list("digest", members),
+                };
+                let arguments = [name("run->worker"), Expr::word(number(*digest) as u32), list, count];
+                vec![Stmt::call("run->worker->shared->digest", arguments)]
+            }
+            Does::Write { register, index, value } => {
+                let width = self.unit.program.registers[*register].width;
+                let array = Expr::unary("&", crate::call::shared("registers", number(*register) as u32));
+                let (index, value) = (writer.value(*index), writer.value(*value));
+                vec![Stmt::call("state_write", [array, index, Expr::word(crate::table::cell_bytes(width)), value])]
             }
             Does::Drop { reason } => {
                 let reason = drop_reason(reason, self.unit.drop_number(reason));

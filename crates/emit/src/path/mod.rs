@@ -1,38 +1,34 @@
 //! The hot path: code that runs most packets in stages, for all packets of a group.
 //!
-//! `path_0` runs a packet speculatively, from the entry to the first cut, and returns whether it is still on
-//! the path. It changes nothing but `struct state`, so later stages rematerialize its results instead of
-//! loading them, and the C compiler removes what a stage does not use. Between two stages are the lookups of
-//! all packets of the group. `path_finish` commits a packet with the records that were found for it. A side
-//! exit runs the packet from its beginning by `walk_on`, or by `walk` before all others.
+//! What a stage computes is what the path's schedule says: conditions of side exits, and keys. Between two
+//! stages are the lookups of all packets of the group. `path_finish` commits a packet with the records that were
+//! found for it: by the effects of the schedule, or by the nodes of the plain program. A side exit runs the packet
+//! from its beginning by `walk_on`, or by `walk` before all others.
 
 mod addresses;
 mod bulk_drop;
 mod bulk_send;
 mod commit;
 mod effects;
+mod nodes;
 mod pipelined_group;
 mod queue;
-mod rewrites;
 mod scalar;
 mod scheduled;
-mod settled;
 mod stages;
 mod vector;
 mod vector_constants;
 
 use crate::c::{Expr, Item, Member, Stmt, Struct};
-use crate::node::{AheadOf, Nodes};
+use crate::node::Nodes;
 use crate::storage::Words;
 use crate::unit::Unit;
-use bulk_send::Sender;
 use hlir::hot_path;
 use hlir::resolved::ResolvedPath;
-use hlir::vector::{SideExits, VectorStage};
-use hlir::{NodeId, NodeKind, TableId};
+use hlir::{NodeId, TableId};
 use queue::Waiting;
-pub use rewrites::RewritesAt;
-use scheduled::Scheduled;
+use schedule::Lanes;
+pub use scheduled::Scheduled;
 use std::collections::BTreeMap;
 
 fn name(text: impl Into<String>) -> Expr {
@@ -67,59 +63,35 @@ pub struct HotPath<'u> {
     plan: &'u ResolvedPath,
     /// By place: the action that all entries are expected to run.
     actions: BTreeMap<usize, usize>,
-    /// By place, before the last cut.
-    ahead: Vec<AheadOf>,
     /// In the order of the graph.
     queues: Vec<Waiting<'u>>,
     /// Packets per vector and the vector code of the first stage, if it has one.
-    lanes: Option<(u32, VectorStage)>,
-    /// The nodes that send a group at once, if possible, and the functions of the commit phase.
-    senders: Vec<Sender>,
+    lanes: Option<(u32, Lanes)>,
+    /// The functions of the commit phase.
     finish: Vec<Item>,
     /// Whether side exits and misses of a group that is sent at once may commit before the others.
     is_out_of_order: bool,
-    /// Exits of the first stage, and misses after it, that are bulk drops.
-    side_exits: Option<SideExits>,
-    /// The path's schedule, if it has one.
-    scheduled: Option<Scheduled>,
+    scheduled: Scheduled,
 }
 
 impl<'u> HotPath<'u> {
     /// None for a plan without hot path or stages.
     pub fn new(unit: &'u Unit<'u>, nodes: &Nodes) -> Option<HotPath<'u>> {
         let plan = unit.plan.path.as_ref()?;
-        let last = plan.stages.last()?.place;
+        plan.stages.last()?;
         let action = |place: &usize| Some((*place, *plan.actions.get(place)?));
         let actions = plan.speculative.iter().filter_map(action).collect();
-        let scheduled = Scheduled::of(unit, plan);
-        let before = if scheduled.is_some() { 0 } else { last };
-        let ahead = plan.nodes[..before].iter().map(|node| nodes.ahead(unit, *node)).collect();
+        // A plan whose stages cannot be scheduled was refused.
+        let scheduled = Scheduled::of(unit, plan).ok()?;
         let queues = queue::queues(unit);
-        let (senders, finish) = (Vec::new(), Vec::new());
-        let (lanes, is_out_of_order, side_exits) = (None, false, None);
-        let mut way = HotPath {
-            unit,
-            plan,
-            actions,
-            ahead,
-            queues,
-            lanes,
-            senders,
-            finish,
-            is_out_of_order,
-            side_exits,
-            scheduled,
-        };
+        let (lanes, finish, is_out_of_order) = (None, Vec::new(), false);
+        let mut way = HotPath { unit, plan, actions, queues, lanes, finish, is_out_of_order, scheduled };
         way.lanes = way.in_lanes();
-        if let Some(scheduled) = &way.scheduled {
-            way.senders = vec![way.scheduled_sender()];
-            way.finish = way.scheduled_commit(scheduled);
-        } else {
-            way.senders = way.sending(nodes);
-            way.finish = way.finishing(nodes);
-        }
-        way.is_out_of_order = !way.senders.is_empty() && way.may_leave_first();
-        way.side_exits = way.vector_exits();
+        way.finish = match way.scheduled.commit() {
+            Some(commit) => way.scheduled_commit(commit),
+            None => way.plain_commit(nodes),
+        };
+        way.is_out_of_order = way.sends_in_bulk() && way.may_leave_first();
         Some(way)
     }
 
@@ -147,11 +119,6 @@ impl<'u> HotPath<'u> {
     /// The record number that packet `i` found at a place.
     fn found_at(&self, place: usize) -> Expr {
         name(format!("path->{}_found[i]", self.title(place)))
-    }
-
-    /// Whether a node looks up a table, with or without keys.
-    fn applies(&self, place: usize) -> bool {
-        matches!(self.unit.node(self.plan.nodes[place]).kind, NodeKind::Apply { .. })
     }
 
     /// The name in members of `struct path` for the lookup of a place: its table, or the node where the path
@@ -195,37 +162,16 @@ impl<'u> HotPath<'u> {
 
     pub fn items(&self, nodes: &Nodes, entry: NodeId, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
-        if self.scheduled.is_some() {
-            items.extend(self.scheduled_items());
-            items.extend(self.begin());
-            items.extend(self.leave_items(nodes, entry));
-            items.extend(self.finish.clone());
-            items.extend(self.stage_items());
-            return items;
+        items.extend(self.scheduled_items());
+        items.extend(self.begin());
+        if self.begins_again() {
+            items.extend(self.begin_again());
         }
-        for ahead in &self.ahead {
-            items.extend(ahead.items.clone());
-        }
-        for stage in &self.plan.stages {
-            for lookup in stage.lookups.iter().filter(|lookup| lookup.place != stage.place) {
-                let from = self.plan.nodes[stage.place];
-                items.extend(nodes.key_ahead(self.unit, self.plan.nodes[lookup.place], lookup.table, from));
-            }
-        }
-        for place in (0..self.last()).filter(|place| self.is_found(*place) && self.plan.stage_of(*place).is_none()) {
-            items.extend(self.find(place));
-        }
-        (0..self.plan.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
-        items.extend(self.rewrite_items(nodes));
         items.extend(self.queue_items(nodes, used));
         items.extend(self.leave_items(nodes, entry));
         items.extend(self.finish.clone());
         items.extend(self.stage_items());
         items
-    }
-
-    fn last(&self) -> usize {
-        self.ahead.len()
     }
 
     /// What the stages of a group hand on.
@@ -256,10 +202,6 @@ impl<'u> HotPath<'u> {
                 "numbers of records",
             ));
         }
-        for kept in self.ahead.iter().flat_map(|ahead| &ahead.kept) {
-            members.push(Member::plain("uint64_t", format!("{kept}[{group}]"), "of a register"));
-        }
-        members.extend(self.rewrite_members());
         members.extend(self.scheduled_members());
         if self.unit.tracks_insertions() {
             members.push(Member::plain("uint32_t", "insertions", "by this worker, before the lookups"));
@@ -279,32 +221,8 @@ impl<'u> HotPath<'u> {
         ]
     }
 
-    /// A lookup before a cut, made at once.
-    fn find(&self, place: usize) -> [Item; 2] {
-        let table = self.table(place);
-        let limbs = crate::body::limbs(self.unit.key_bits(table));
-        let (run, state, key) = (name("run"), name("state"), name("key"));
-        let (hash, found) = self.looked_up(place);
-        let mut body = vec![
-            Stmt::Declare { of: "uint64_t".to_string(), name: format!("key[{limbs}]"), value: None },
-            Stmt::Declare { of: "uint64_t".to_string(), name: "hash".to_string(), value: None },
-            Stmt::Blank,
-        ];
-        if self.unit.skips_empty(table) {
-            body.push(Stmt::when(self.unit.is_empty(table), vec![Stmt::result(Expr::word(0))]));
-        }
-        body.extend([
-            Stmt::call(format!("{}_key", self.title(place)), [run, state, key]),
-            Stmt::set(name("hash"), hash),
-            Stmt::result(found),
-        ]);
-        let parameters = ["struct run *run", "struct state *state"];
-        inline("uint32_t", format!("{}_find", self.title(place)), &parameters, body)
-    }
-
     /// The hash of a `key`, and the record number that the key finds with it as `hash`.
-    fn looked_up(&self, place: usize) -> (Expr, Expr) {
-        let table = self.table(place);
+    fn looked_up(&self, table: TableId) -> (Expr, Expr) {
         let structure = self.unit.lookup_prefix(table);
         let limbs = crate::body::limbs(self.unit.key_bits(table));
         let held = || name(format!("run->{}", self.unit.table_name(table)));
@@ -312,50 +230,6 @@ impl<'u> HotPath<'u> {
         let address = Expr::call(format!("{structure}_address"), [held(), name("hash")]);
         let found = [held(), address, name("hash"), name("key"), self.unit.key_size(table)];
         (hash, self.unit.own_part(table, Expr::call(format!("{structure}_find"), found)))
-    }
-
-    /// `path_N`: from one cut to the next. Lookups before the cut go to `found`, so that rematerialization
-    /// gives the same result.
-    fn run_ahead(&self, number: usize) -> Vec<Item> {
-        let from = if number == 0 { 0 } else { self.plan.stages[number - 1].place };
-        let to = self.plan.stages[number].place;
-        let mut body = Vec::new();
-        for place in from..to {
-            if self.is_found(place) && self.plan.stage_of(place).is_none() {
-                let look_up = Expr::call(format!("{}_find", self.title(place)), [name("run"), name("state")]);
-                let keep = Stmt::set(self.found_at(place), look_up);
-                body.push(Stmt::when(Expr::unary("!", name("again")), vec![keep]));
-            }
-            if self.ahead[place].answers {
-                let leaves = Expr::binary("!=", self.call_ahead(place, "again"), self.at(place + 1));
-                let mut leave = vec![Stmt::result(name("false"))];
-                if number + 1 < self.plan.stages.len() && self.is_settled(place) {
-                    leave.insert(0, commit::never(name("again")));
-                }
-                body.push(Stmt::when(leaves, leave));
-            } else {
-                body.push(Stmt::Do(self.call_ahead(place, "again")));
-            }
-        }
-        body.push(Stmt::result(name("true")));
-        let mut unused: Vec<Stmt> = Vec::new();
-        for parameter in ["run", "state", "path", "i", "again"] {
-            if !body.iter().any(|statement| statement.mentions(parameter)) {
-                unused.push(Stmt::Do(Expr::cast("void", name(parameter))));
-            }
-        }
-        body.splice(0..0, unused);
-        let about = match number {
-            0 => format!("From the entry up to {}.", self.unit.node(self.plan.nodes[to]).name),
-            _ => {
-                let node = |place: usize| &self.unit.node(self.plan.nodes[place]).name;
-                format!("From the lookup at {} to {}.", node(from), node(to))
-            }
-        };
-        let parameters = ["struct run *run", "struct state *state", "struct path *path", "uint32_t i", "bool again"];
-        let mut items = vec![Item::Comment(format!("{about} False if the packet leaves the path."))];
-        items.extend(inline("bool", format!("path_{number}"), &parameters, body));
-        items
     }
 
     /// The records of a place in the speculative phase. Those of a stage's lookups are loaded before the next
@@ -406,20 +280,5 @@ impl<'u> HotPath<'u> {
             members.push(Member::plain("const struct path *", "requested", "the group that is prefetched"));
         }
         members
-    }
-
-    fn call_ahead(&self, place: usize, again: &str) -> Expr {
-        let mut arguments = vec![name("run"), name("state")];
-        if self.ahead[place].takes_found {
-            // A table without keys has its default's record only.
-            arguments.extend(match self.is_found(place) {
-                true => [self.found_at(place), self.records_ahead(place)],
-                false => [Expr::word(0), name("NULL")],
-            });
-        }
-        if !self.ahead[place].kept.is_empty() {
-            arguments.extend(["path", "i", again].map(name));
-        }
-        Expr::call(self.ahead[place].name.clone(), arguments)
     }
 }

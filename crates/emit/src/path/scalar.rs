@@ -1,47 +1,23 @@
 //! Values of a schedule as C, for one packet at a time: an expression if it is short and used once, otherwise a named
 //! value.
 //!
-//! A value of up to 32 bits is a `uint32_t`, up to 64 a `uint64_t`, always below 2^width, as in `expression.rs`. Wider ones
-//! have no C here; [`is_written`] says so before.
+//! A value of up to 32 bits is a `uint32_t`, up to 64 a `uint64_t`, always below 2^width, as in `expression.rs`. Schedules
+//! have no wider ones.
 
 use super::{HotPath, name};
 use crate::body::word_type;
 use crate::c::{Expr, Stmt};
+use crate::call::hash_function;
 use crate::expression::{constant, converted, low_limb, masked, ones, sign, symbol};
 use crate::field::load_bits;
 use crate::namer::{Namer, at_top};
 use crate::unit::number;
-use hlir::{Binary, NodeId, NodeKind, TableId, Type, Unary};
-use schedule::{Does, Effect, Found, Operation, Schedule, Sum, Value, Values};
+use hlir::{Algorithm, Binary, NodeId, NodeKind, TableId, Type, Unary};
+use schedule::{Found, LateLookup, Operation, Schedule, Sum, Value, Values};
 use std::collections::HashMap;
 
 /// Operators in an expression beyond which its parts get names.
 const LARGEST: u32 = 6;
-
-/// Operators that C has on numbers of at most 64 bits, without a case of their own.
-const OPERATORS: [Binary; 21] = [
-    Binary::Add,
-    Binary::Subtract,
-    Binary::Multiply,
-    Binary::And,
-    Binary::Or,
-    Binary::Xor,
-    Binary::ShiftLeft,
-    Binary::ShiftRight,
-    Binary::Concat,
-    Binary::Equal,
-    Binary::NotEqual,
-    Binary::Less,
-    Binary::LessEqual,
-    Binary::Greater,
-    Binary::GreaterEqual,
-    Binary::LessSigned,
-    Binary::LessEqualSigned,
-    Binary::GreaterSigned,
-    Binary::GreaterEqualSigned,
-    Binary::LogicalAnd,
-    Binary::LogicalOr,
-];
 
 /// What comparisons with a number ask.
 const ASKS: [(Binary, &str); 6] = [
@@ -53,49 +29,6 @@ const ASKS: [(Binary, &str); 6] = [
     (Binary::GreaterEqual, "is_at_least"),
 ];
 
-/// Whether the values have C, and all that they are computed from.
-pub fn is_written(values: &Values, results: impl IntoIterator<Item = Value>) -> bool {
-    values.needed(results).into_iter().all(|value| {
-        let width = values.width(value);
-        let is_narrow = (1..=64).contains(&width);
-        match values.of(value) {
-            Operation::Binary(operator, _, amount) => {
-                let shifts = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
-                is_narrow && OPERATORS.contains(operator) && (!shifts || values.known(*amount).is_some())
-            }
-            Operation::Constant(_) => width <= 64,
-            Operation::Packet { .. }
-            | Operation::Length
-            | Operation::Port
-            | Operation::Register { .. }
-            | Operation::Lookup { .. }
-            | Operation::Unary(..)
-            | Operation::Slice { .. }
-            | Operation::Extend { .. }
-            | Operation::Choose { .. }
-            | Operation::FromBool(_)
-            | Operation::Sum(_) => is_narrow,
-        }
-    })
-}
-
-/// What an effect needs to have C: a parameter that is copied may have any width.
-pub fn is_effect_written(values: &Values, effect: &Effect) -> bool {
-    let copied = match &effect.does {
-        Does::Store { value, .. } => {
-            matches!(values.of(*value), Operation::Lookup { what: Found::Parameter { low: 0, .. }, .. })
-        }
-        Does::Count { .. }
-        | Does::CountDirect { .. }
-        | Does::NotMade { .. }
-        | Does::Miss { .. }
-        | Does::Touch { .. }
-        | Does::Drop { .. }
-        | Does::Send { .. } => false,
-    };
-    if copied { is_written(values, [effect.when]) } else { is_written(values, effect.operands()) }
-}
-
 /// Emits values.
 pub struct Scalar<'s> {
     path: &'s HotPath<'s>,
@@ -104,6 +37,10 @@ pub struct Scalar<'s> {
     bytes: u32,
     uses: HashMap<Value, u32>,
     names: HashMap<Value, Expr>,
+    /// The record numbers of lookups that commit makes.
+    found: HashMap<NodeId, String>,
+    /// Whether records are those of the commit phase, which are loaded once for a group.
+    is_commit: bool,
     /// What a lookup's record is called.
     records: HashMap<NodeId, String>,
     titles: Namer,
@@ -125,11 +62,42 @@ impl<'s> Scalar<'s> {
             bytes,
             uses,
             names: HashMap::new(),
+            found: HashMap::new(),
+            is_commit: false,
             records: HashMap::new(),
             titles: Namer::new(["run", "burst", "from", "i", "path", "hits", "packet", "data", "exits"]),
             decided: HashMap::new(),
             code: Vec::new(),
         }
+    }
+
+    /// The same for a commit phase.
+    pub fn of_commit(path: &'s HotPath, schedule: &'s Schedule, bytes: u32, results: &[Value]) -> Scalar<'s> {
+        Scalar { is_commit: true, ..Scalar::new(path, schedule, bytes, results) }
+    }
+
+    /// A lookup that commit makes, under its condition.
+    pub fn look_up(&mut self, late: &LateLookup) {
+        let node = self.path.unit.node_name(late.node).to_string();
+        let when = self.condition(late.when);
+        let limbs: Vec<Expr> = late.key.iter().map(|limb| self.value(*limb)).collect();
+        let key = self.titles.unique(&format!("{node}_key"));
+        let found = self.titles.unique(&format!("{node}_found"));
+        self.code.push(Stmt::declare("const uint64_t", format!("{key}[{}]", limbs.len()), Expr::List(limbs)));
+        let call = Expr::call(format!("{node}_find"), [name("run"), name(key)]);
+        let made = match when {
+            Some(when) => Expr::conditional(when, call, Expr::word(0)),
+            None => call,
+        };
+        self.code.push(Stmt::declare("const uint32_t", &found, made));
+        self.found.insert(late.node, found);
+    }
+
+    /// Values as a list with a name.
+    pub fn list(&mut self, wish: &str, members: Vec<Expr>) -> Expr {
+        let title = self.titles.unique(wish);
+        self.code.push(Stmt::declare("const uint64_t", format!("{title}[{}]", members.len()), Expr::List(members)));
+        name(title)
     }
 
     /// A value that is elsewhere already.
@@ -204,6 +172,7 @@ impl<'s> Scalar<'s> {
             Operation::Packet { bit } => format!("bytes_{}", bit / 8),
             Operation::Length => "length".to_string(),
             Operation::Sum(_) => "sum".to_string(),
+            Operation::Hash { .. } => "hash".to_string(),
             Operation::Lookup { what: Found::Number, .. } => "found".to_string(),
             Operation::Lookup { what: Found::Action, .. } => "action".to_string(),
             Operation::Binary(operator, left, right) if operator.is_predicate() => {
@@ -306,6 +275,7 @@ impl<'s> Scalar<'s> {
                 (Expr::cast("uint32_t", truth), size + 1)
             }
             Operation::Sum(sum) => (self.sum(&sum), LARGEST),
+            Operation::Hash { algorithm, data } => (self.hash(algorithm, &data), LARGEST),
         }
     }
 
@@ -314,13 +284,37 @@ impl<'s> Scalar<'s> {
         let below = self.values().width(right);
         let is_shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
         if is_shift {
-            let by = self.values().known(right).map_or(0, hlir::value::Value::to_u64);
+            let Some(by) = self.values().known(right).map(hlir::value::Value::to_u64) else {
+                let (value, amount) = (self.value(left), self.named(right));
+                let within = Expr::binary("<", amount.clone(), Expr::long(u64::from(width)));
+                let moved = masked(Expr::binary(symbol(operator), value, amount), width);
+                return (Expr::conditional(within, moved, constant(0, width)), LARGEST);
+            };
             let (left, size) = self.written(left);
             if by >= u64::from(width) {
                 return (constant(0, width), 0);
             }
             let shifted = Expr::binary(symbol(operator), left, Expr::word(by as u32));
             return (if operator == Binary::ShiftLeft { masked(shifted, width) } else { shifted }, size + 1);
+        }
+        match operator {
+            Binary::Divide | Binary::Remainder => {
+                let (dividend, divisor) = (self.value(left), self.named(right));
+                let is_zero = Expr::binary("==", divisor.clone(), constant(0, width));
+                let quotient = Expr::binary(symbol(operator), dividend, divisor);
+                return (Expr::conditional(is_zero, constant(0, width), quotient), LARGEST);
+            }
+            Binary::AddSaturating => {
+                let (left, right) = (self.named(left), self.named(right));
+                let fits = Expr::binary("<=", right.clone(), Expr::binary("-", ones(width), left.clone()));
+                return (Expr::conditional(fits, Expr::binary("+", left, right), ones(width)), LARGEST);
+            }
+            Binary::SubtractSaturating => {
+                let (left, right) = (self.named(left), self.named(right));
+                let fits = Expr::binary("<=", right.clone(), left.clone());
+                return (Expr::conditional(fits, Expr::binary("-", left, right), constant(0, width)), LARGEST);
+            }
+            _ => {}
         }
         let ((left, a), (right, b)) = (self.written(left), self.written(right));
         let size = a + b + 1;
@@ -340,6 +334,27 @@ impl<'s> Scalar<'s> {
         let written = Expr::binary(symbol(operator), left, right);
         let may_exceed = matches!(operator, Binary::Add | Binary::Subtract | Binary::Multiply);
         (if may_exceed { masked(written, width) } else { written }, size)
+    }
+
+    fn hash(&mut self, algorithm: Algorithm, data: &[Value]) -> Expr {
+        let bits: u32 = data.iter().map(|piece| self.values().width(*piece)).sum();
+        let bytes = self.titles.unique("hashed");
+        // Stores of bits reach beyond them, up to a whole word.
+        let of = format!("{bytes}[{}]", bits / 8 + 8);
+        let pieces: Vec<(u32, Expr)> =
+            data.iter().map(|piece| (self.values().width(*piece), self.value(*piece))).collect();
+        self.code.push(Stmt::Declare {
+            of: "uint8_t".to_string(),
+            name: of,
+            value: Some(Expr::List(vec![Expr::word(0)])),
+        });
+        let mut bit = 0;
+        for (width, piece) in pieces {
+            let to = [name(&bytes), Expr::word(bit), Expr::word(width), piece];
+            self.code.push(Stmt::call("bits_store", to));
+            bit += width;
+        }
+        Expr::call(hash_function(algorithm), [name(bytes), Expr::word(bits / 8)])
     }
 
     fn sum(&mut self, sum: &Sum) -> Expr {
@@ -368,7 +383,7 @@ impl<'s> Scalar<'s> {
         match what {
             Found::Number => match self.path.plan.nodes.iter().position(|on_path| *on_path == node) {
                 Some(place) if self.path.is_found(place) => self.path.found_at(place),
-                _ => Expr::word(0),
+                _ => self.found.get(&node).map_or(Expr::word(0), name),
             },
             Found::Action => Expr::Name(format!("{}->action", self.record(node))),
             Found::Parameter { action, parameter, low } => self.parameter(node, (action, parameter), low, width),
@@ -417,8 +432,11 @@ impl<'s> Scalar<'s> {
         let table = self.table(node);
         let place = self.path.plan.nodes.iter().position(|on_path| *on_path == node);
         let (records, found) = match place {
-            Some(place) if self.path.is_found(place) => (self.path.records_ahead(place), self.path.found_at(place)),
-            _ => (unit.records(table), Expr::word(0)),
+            Some(place) if self.path.is_found(place) => {
+                let records = if self.is_commit { self.path.records(place) } else { self.path.records_ahead(place) };
+                (records, self.path.found_at(place))
+            }
+            _ => (unit.records(table), self.found.get(&node).map_or(Expr::word(0), name)),
         };
         let short = unit.table_name(table).rsplit('_').next().unwrap_or("table").to_string();
         let title = self.titles.unique(&format!("{short}_record"));

@@ -1,94 +1,64 @@
 //! A hot path by its schedule: the stages for one packet, and its commit.
 
-use super::bulk_send::Sender;
-use super::scalar::{Scalar, is_effect_written, is_written};
+use super::scalar::Scalar;
 use super::{HotPath, inline, name};
-use crate::body::drop_reason;
+use crate::body::word_type;
 use crate::c::{Expr, Item, Member, Stmt};
 use crate::unit::{Unit, origin};
 use hlir::NodeId;
-use hlir::plan::Instrument;
 use hlir::resolved::ResolvedPath;
-use hlir::vector::{Number, SideExit, SideExits, VectorStage};
-use schedule::{Does, Lanes, LanesExits, Lookup, Operation, Schedule, Value};
-use std::collections::HashMap;
+use schedule::vector::Number;
+use schedule::{BulkDrop, Commit, Does, Lanes, LanesExits, Lookup, Obstacle, Operation, Schedule, Value};
 
 /// The schedule of a hot path, and its vector code.
 pub struct Scheduled {
     pub schedule: Schedule,
-    /// The first stage as vector code, if the plan has it so.
-    pub lanes: Option<Lanes>,
-    pub side_exits: Option<SideExits>,
-    /// What the program calls steps of the side exits.
-    pub exit_names: HashMap<Number, String>,
+    /// The first stage as vector code, if the plan has it so; or why it has none.
+    pub lanes: Option<Result<Lanes, &'static str>>,
+    /// The side exits of the vector code, if some are bulk drops.
+    pub exits: Option<LanesExits>,
     /// Values of the expected commit that the first stage computes, with their member of `struct path`.
     pub(super) kept: Vec<(Value, String)>,
 }
 
 impl Scheduled {
-    /// None if the path has none, or not all of it has C.
-    pub fn of(unit: &Unit, path: &ResolvedPath) -> Option<Scheduled> {
-        if !unit.plan.queues.is_empty()
-            || !unit.program.externs.is_empty()
-            || unit.plan.instrument != Instrument::default()
-        {
-            return None;
-        }
-        let mut schedule = Schedule::of(unit.program, path).ok()?;
-        let mut kept = Vec::new();
-        if path.vector > 1 {
-            let stored = schedule.combine_stores();
-            kept = stored.into_iter().map(|value| (value, stored_name(unit, &schedule, value))).collect();
-        }
-        let values: Vec<Value> = kept.iter().map(|(value, _)| *value).collect();
-        let lanes = (path.vector > 1).then(|| schedule.lanes(&values).ok()).flatten();
-        if lanes.is_none() {
-            kept.clear();
-        }
-        let exits = lanes.as_ref().and_then(|lanes| schedule.lanes_exits(lanes));
-        let exit_names = exits.as_ref().map(|exits| exits.names.clone()).unwrap_or_default();
-        let side_exits = lanes.as_ref().and_then(|lanes| side_exits(&schedule, lanes, exits));
-        has_c(&schedule).then_some(Scheduled { schedule, lanes, side_exits, exit_names, kept })
+    /// Of a plan with this hot path.
+    pub fn of(unit: &Unit, path: &ResolvedPath) -> Result<Scheduled, Obstacle> {
+        let mut schedule = Schedule::of_plan(unit.program, &unit.plan).expect("the plan has a hot path")?;
+        let lanes = (path.vector > 1).then(|| schedule.vectorized());
+        let made = lanes.as_ref().and_then(|lanes| lanes.as_ref().ok());
+        let stored = made.iter().flat_map(|lanes| &lanes.kept);
+        let kept = stored.map(|(value, _)| (*value, stored_name(unit, &schedule, *value))).collect();
+        let exits = made.and_then(|lanes| schedule.lanes_exits(lanes));
+        Ok(Scheduled { schedule, lanes, exits, kept })
     }
 
-    /// The vector code as the writer of steps takes it.
-    pub fn vector_stage(&self) -> Option<VectorStage> {
-        let lanes = self.lanes.as_ref()?;
-        Some(VectorStage {
-            steps: lanes.steps.clone(),
-            rows: lanes.rows.clone(),
-            bytes: lanes.bytes,
-            exits: lanes.exits,
-            drops: lanes.drops,
-            found: lanes.found.clone(),
-            kept: Vec::new(),
-            keys: lanes.keys.clone(),
-            rewrites: Vec::new(),
-        })
+    /// The vector code of the first stage.
+    pub fn vector(&self) -> Option<&Lanes> {
+        self.lanes.as_ref()?.as_ref().ok()
+    }
+
+    /// The scheduled commit phase; none if packets commit by the nodes of the plain program.
+    pub fn commit(&self) -> Option<&Commit> {
+        self.schedule.commit.as_ref().ok()
+    }
+
+    /// What becomes of misses behind vector code, if that is a bulk drop.
+    pub fn missed(&self) -> Option<&BulkDrop> {
+        self.vector().and(self.commit()?.missed.as_ref())
     }
 
     /// Whether packets may take a side exit at commit.
     pub fn may_exit(&self) -> bool {
-        self.schedule.values.holds(self.schedule.commit.exits) != Some(false)
-    }
-
-    /// Whether all packets with the expected actions commit without a side exit.
-    pub fn expected_stays(&self) -> bool {
-        let expected = self.schedule.expected.as_ref();
-        expected.is_some_and(|commit| self.schedule.values.holds(commit.exits) == Some(false))
+        self.commit().is_none_or(|commit| self.schedule.values.holds(commit.exits) != Some(false))
     }
 
     /// What the vector code stores per packet beside keys: members of `struct path`, and numbers of steps.
     pub fn stored(&self) -> Vec<(String, Number, bool)> {
-        let Some(lanes) = &self.lanes else { return Vec::new() };
+        let Some(lanes) = self.vector() else { return Vec::new() };
         let kept = lanes.kept.iter().zip(&self.kept).map(|((_, number), (_, title))| (title.clone(), *number, true));
         let reads = lanes.reads.iter().enumerate().map(|(index, (_, number))| (read_name(index), *number, false));
         kept.chain(reads).collect()
-    }
-
-    /// What the program calls steps of the vector code.
-    pub fn names(&self) -> HashMap<Number, String> {
-        self.lanes.as_ref().map(|lanes| lanes.names.clone()).unwrap_or_default()
     }
 
     pub(super) fn reads(&self) -> impl Iterator<Item = Value> {
@@ -99,17 +69,6 @@ impl Scheduled {
     pub(super) fn bytes(&self) -> u32 {
         self.schedule.stages.iter().map(|stage| stage.bytes).max().unwrap_or(0)
     }
-}
-
-fn has_c(schedule: &Schedule) -> bool {
-    let values = &schedule.values;
-    let exits = schedule.stages.iter().flat_map(|stage| &stage.exits).map(|exit| exit.when);
-    let keys = schedule.lookups.iter().flat_map(|lookup| lookup.key.iter().copied());
-    let commits = || [&schedule.commit].into_iter().chain(&schedule.expected);
-    is_written(values, exits.chain(keys))
-        && commits().all(|commit| {
-            is_written(values, [commit.exits]) && commit.effects.iter().all(|effect| is_effect_written(values, effect))
-        })
 }
 
 fn stored_name(unit: &Unit, schedule: &Schedule, value: Value) -> String {
@@ -126,14 +85,6 @@ pub(super) fn read_name(index: usize) -> String {
     format!("read_{index}")
 }
 
-fn side_exits(schedule: &Schedule, lanes: &Lanes, exits: Option<LanesExits>) -> Option<SideExits> {
-    let missed = schedule.commit.missed.clone();
-    let (steps, rows, kinds) = exits.map(|exits| (exits.steps, exits.rows, exits.kinds)).unwrap_or_default();
-    let kinds = kinds.into_iter().map(|(mask, end)| SideExit { mask, end }).collect();
-    let exits = SideExits { steps, rows, bytes: lanes.bytes, kinds, missed };
-    (exits.any_exit() || exits.missed.is_some()).then_some(exits)
-}
-
 /// Says of parameters that a body does not use them.
 pub(super) fn unused(parameters: &[&str], body: &mut Vec<Stmt>) {
     for parameter in parameters {
@@ -145,15 +96,9 @@ pub(super) fn unused(parameters: &[&str], body: &mut Vec<Stmt>) {
 }
 
 impl HotPath<'_> {
-    /// What sends a packet at the end of its commit.
-    pub(super) fn scheduled_sender(&self) -> Sender {
-        let reason = "no such port";
-        Sender::of(drop_reason(reason, self.unit.drop_number(reason)))
-    }
-
     /// Members of `struct path`.
     pub(super) fn scheduled_members(&self) -> Vec<Member> {
-        let Some(scheduled) = &self.scheduled else { return Vec::new() };
+        let scheduled = &self.scheduled;
         let group = self.plan.group;
         let kept = scheduled
             .kept
@@ -179,7 +124,8 @@ impl HotPath<'_> {
     }
 
     /// A stage for packet `i`: its keys, or a side exit.
-    pub(super) fn scheduled_packet(&self, scheduled: &Scheduled, number: usize) -> Vec<Stmt> {
+    pub(super) fn scheduled_packet(&self, number: usize) -> Vec<Stmt> {
+        let scheduled = &self.scheduled;
         let stage = &scheduled.schedule.stages[number];
         let mut code = self.packet_declared(number > 0);
         if number == 0 && !self.unit.own() {
@@ -225,8 +171,7 @@ impl HotPath<'_> {
         let mut writer = Scalar::new(self, schedule, stage.bytes, &results);
         let before: usize = schedule.stages[..number].iter().map(|stage| stage.reads.len()).sum();
         for (index, value) in scheduled.reads().enumerate().take(before) {
-            let held = name(format!("path->{}[i]", read_name(index)));
-            writer.keep(value, Expr::cast("uint32_t", held));
+            writer.keep(value, self.read_again(value, index));
         }
         for lookup in &at_once {
             self.looked_up_at_once(lookup, &mut writer);
@@ -263,6 +208,12 @@ impl HotPath<'_> {
         let stays = Expr::call("__builtin_expect", [name("stays"), name("1")]);
         code.push(Stmt::when(stays, writer.code));
         code
+    }
+
+    /// A value that an earlier stage has read.
+    pub(super) fn read_again(&self, value: Value, index: usize) -> Expr {
+        let width = self.scheduled.schedule.values.width(value);
+        Expr::cast(word_type(width), name(format!("path->{}[i]", read_name(index))))
     }
 
     /// The names of nodes, each once, with their lines of the program.
@@ -309,23 +260,26 @@ impl HotPath<'_> {
         writer.code.push(Stmt::set(self.found_at(lookup.place), found));
     }
 
-    /// The functions of lookups that stages make packet by packet, and of registers.
+    /// The functions of lookups that are made packet by packet, and of registers.
     pub(super) fn scheduled_items(&self) -> Vec<Item> {
-        let Some(scheduled) = &self.scheduled else { return Vec::new() };
+        let scheduled = &self.scheduled;
         let mut items = Vec::new();
-        for lookup in scheduled.schedule.lookups.iter().filter(|lookup| lookup.stage.is_none()) {
-            let (hash, found) = self.looked_up(lookup.place);
+        let at_once = scheduled.schedule.lookups.iter().filter(|lookup| lookup.stage.is_none());
+        let at_once = at_once.map(|lookup| (lookup.node, lookup.table));
+        let late = scheduled.commit().into_iter().flat_map(|commit| &commit.lookups);
+        for (node, table) in at_once.chain(late.map(|late| (late.node, late.table))) {
+            let (hash, found) = self.looked_up(table);
             let mut body = Vec::new();
-            if self.unit.skips_empty(lookup.table) {
-                body.push(Stmt::when(self.unit.is_empty(lookup.table), vec![Stmt::result(Expr::word(0))]));
+            if self.unit.skips_empty(table) {
+                body.push(Stmt::when(self.unit.is_empty(table), vec![Stmt::result(Expr::word(0))]));
             }
             body.push(Stmt::declare("const uint64_t", "hash", hash));
             body.push(Stmt::Blank);
             body.push(Stmt::result(found));
             let parameters = ["const struct run *run", "const uint64_t *key"];
-            items.extend(inline("uint32_t", format!("{}_find", self.title(lookup.place)), &parameters, body));
+            items.extend(inline("uint32_t", format!("{}_find", self.unit.node_name(node)), &parameters, body));
         }
-        if scheduled.lanes.is_none() {
+        if scheduled.vector().is_none() {
             let registers = scheduled.reads().filter_map(|read| {
                 let Operation::Register { register, .. } = scheduled.schedule.values.of(read) else { return None };
                 Some(*register)

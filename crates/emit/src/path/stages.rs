@@ -33,17 +33,12 @@ fn taken_run() -> [Stmt; 3] {
 impl HotPath<'_> {
     pub fn stage_items(&self) -> Vec<Item> {
         let mut items = Vec::new();
-        if self.scheduled.is_none() {
-            items.extend(self.begin());
-            if !self.unit.own() {
-                items.extend(self.begin_again());
-            }
-        }
         (0..self.plan.stages.len()).for_each(|number| items.extend(self.stage(number)));
-        if !self.senders.is_empty() {
+        if self.sends_in_bulk() {
             items.extend(self.missed());
             items.extend(self.runs_usual());
         }
+        items.extend(self.between_items());
         items.extend(self.turn());
         items.extend(self.commit_bulk());
         items.extend(self.turn_whole());
@@ -61,9 +56,14 @@ impl HotPath<'_> {
         inline("void", "path_begin", &BEGIN, vec![state_begin(taken)])
     }
 
+    /// Whether packets of a group begin a second time, for nodes.
+    pub(super) fn begins_again(&self) -> bool {
+        self.commits_by_nodes() && !self.unit.own()
+    }
+
     /// A packet that the first stage has seen. Its data address is not loaded from the mbuf again, which
     /// takes two dependent loads.
-    fn begin_again(&self) -> [Item; 2] {
+    pub(super) fn begin_again(&self) -> [Item; 2] {
         let taken = Expr::call("packet_known", ["burst", "i", "data"].map(name));
         let parameters = [&BEGIN[..], &["void *data"]].concat();
         inline("void", "path_begin_again", &parameters, vec![state_begin(taken)])
@@ -82,7 +82,7 @@ impl HotPath<'_> {
     /// of the lookups.
     fn stage(&self, number: usize) -> Vec<Item> {
         let stage = &self.plan.stages[number];
-        let mut one = self.one_packet(number);
+        let mut one = self.scheduled_packet(number);
         let key = |place: usize| name(format!("path->{}_key[i]", self.look_up_name(place)));
         let mut requests: Vec<Stmt> =
             stage.lookups.iter().flat_map(|lookup| self.request(lookup, key(lookup.place))).collect();
@@ -124,53 +124,6 @@ impl HotPath<'_> {
         items.extend(self.whole(&format!("path_stage_{number}"), number));
         items.extend(self.look_up_items(number));
         items
-    }
-
-    /// A stage for packet `i`: its keys, or a side exit.
-    fn one_packet(&self, number: usize) -> Vec<Stmt> {
-        if let Some(scheduled) = &self.scheduled {
-            return self.scheduled_packet(scheduled, number);
-        }
-        let stage = &self.plan.stages[number];
-        let on = |number: usize, again: bool| {
-            Expr::call(
-                format!("path_{number}"),
-                ["run", "&state", "path", "i", if again { "true" } else { "false" }].map(name),
-            )
-        };
-        let mut stays = on(number, false);
-        for earlier in (0..number).rev() {
-            stays = Expr::binary("&&", on(earlier, true), stays);
-        }
-        if number > 0 {
-            let left = Expr::binary("&", Expr::binary(">>", name("exits"), name("i")), name("1"));
-            stays = Expr::binary("&&", Expr::unary("!", left), stays);
-        }
-        let mut keys = Vec::new();
-        let mut zeros = vec![Stmt::Assign(name("path->exits"), "|=", Expr::binary("<<", name("1ull"), name("i")))];
-        for &StagedLookup { place, .. } in &stage.lookups {
-            let held = self.look_up_name(place);
-            let early = if place == stage.place { "key" } else { "key_ahead" };
-            let key = name(format!("path->{held}_key[i]"));
-            let arguments = [name("run"), name("&state"), key.clone()];
-            let made = Stmt::call(format!("{}_{early}", self.title(place)), arguments);
-            keys.push(match self.was_empty(place) {
-                Some(is_empty) => Stmt::when(Expr::unary("!", is_empty), vec![made]),
-                None => made,
-            });
-            zeros.push(Stmt::call("memset", [key.clone(), name("0"), Expr::call("sizeof", [key])]));
-        }
-        if number == 0 {
-            keys.extend(self.rewrites_made());
-        }
-        let mut code = Vec::from(if number == 0 { packet_begin() } else { self.packet_again() });
-        if number == 0 && !self.unit.own() {
-            let data = Expr::call("packet_data", [name("&state.packet")]);
-            code.push(Stmt::set(name("path->data[i]"), data));
-        }
-        let usual = Expr::call("__builtin_expect", [stays, name("1")]);
-        code.push(Stmt::If { condition: usual, then: keys, otherwise: zeros });
-        code
     }
 
     /// The lookups of a stage. If the group is pipelined, its lines were prefetched one group ago, and each
@@ -315,7 +268,7 @@ impl HotPath<'_> {
     }
 
     fn turn_whole(&self) -> [Item; 2] {
-        if self.senders.is_empty() {
+        if !self.sends_in_bulk() {
             return self.whole("path_commit", self.plan.stages.len());
         }
         self.whole_with("path_commit", self.plan.stages.len(), self.turns_together())

@@ -6,14 +6,14 @@
 //! packet by packet, for vectors with a packet that is too short to be loaded, and for the remainder of a
 //! group.
 
-use super::scheduled::Scheduled;
 use super::{HotPath, each_from, inline, name, vector_constants};
 use crate::c::{Expr, Item, Stmt};
 use crate::namer::{Namer, at_top};
 use crate::unit::number;
 use hlir::RegisterId;
 use hlir::resolved::ResolvedStage;
-use hlir::vector::{Number, Operator, Step, TableRead, VectorStage, row_of};
+use schedule::Lanes;
+use schedule::vector::{Number, Operator, Step, TableRead, row_of};
 use std::collections::{BTreeSet, HashMap};
 
 /// Names that the code around a writer's has.
@@ -24,15 +24,8 @@ const TAKEN: [&str; 12] =
 const LARGEST: u32 = 5;
 
 impl HotPath<'_> {
-    pub(super) fn in_lanes(&self) -> Option<(u32, VectorStage)> {
-        let lanes = self.plan.vector;
-        if lanes < 2 {
-            return None;
-        }
-        if let Some(scheduled) = &self.scheduled {
-            return Some((lanes, scheduled.vector_stage()?));
-        }
-        Some((lanes, VectorStage::of(self.unit.program, &self.plan.nodes, &self.plan.first_cut()).ok()?))
+    pub(super) fn in_lanes(&self) -> Option<(u32, Lanes)> {
+        Some((self.plan.vector, self.scheduled.vector()?.clone()))
     }
 
     /// Packets per vector of the first stage, if it is vector code.
@@ -41,7 +34,7 @@ impl HotPath<'_> {
     }
 
     /// The functions of the stage: for a vector of packets, and for one packet.
-    pub(super) fn lanes_items(&self, stage: &ResolvedStage, lanes: &VectorStage, one: Vec<Stmt>) -> Vec<Item> {
+    pub(super) fn lanes_items(&self, stage: &ResolvedStage, lanes: &Lanes, one: Vec<Stmt>) -> Vec<Item> {
         let mut items = self.record_items(lanes);
         items.push(Item::Comment("A packet of the group up to the first cut, and its keys.".to_string()));
         let parameters =
@@ -73,7 +66,7 @@ impl HotPath<'_> {
 
     /// Lookups before the cut and reads of their records: for one packet, and for a vector. Packets of one
     /// port often have equal keys.
-    fn record_items(&self, lanes: &VectorStage) -> Vec<Item> {
+    fn record_items(&self, lanes: &Lanes) -> Vec<Item> {
         let registers = lanes.steps.iter().filter_map(read_register).collect();
         let mut items = self.register_items(registers);
         for step in &lanes.steps {
@@ -146,7 +139,7 @@ impl HotPath<'_> {
     /// A lookup of the key `number`, made at once.
     fn found_by(&self, place: usize) -> Vec<Stmt> {
         let key = Stmt::declare("const uint64_t", "key[1]", Expr::List(vec![name("number")]));
-        let (hash, found) = self.looked_up(place);
+        let (hash, found) = self.looked_up(self.table(place));
         let table = self.table(place);
         let missed = || Stmt::when(self.unit.is_empty(table), vec![Stmt::result(Expr::word(0))]);
         let missed = self.unit.skips_empty(table).then(missed);
@@ -178,7 +171,7 @@ impl HotPath<'_> {
         (&names.actions[table][action], &names.parameters[table][action][parameter])
     }
 
-    fn lanes_body(&self, stage: &ResolvedStage, lanes: &VectorStage, kept: BTreeSet<u32>) -> Vec<Stmt> {
+    fn lanes_body(&self, stage: &ResolvedStage, lanes: &Lanes, kept: BTreeSet<u32>) -> Vec<Stmt> {
         let at = || Expr::binary("+", name("from"), name("i"));
         let data = name(if self.unit.own() { "NULL" } else { "path->data + i" });
         let mut body = declared(&lanes.rows);
@@ -188,16 +181,15 @@ impl HotPath<'_> {
         body.push(Stmt::when(short, vec![Stmt::result(name("false"))]));
         body.extend(loaded(&lanes.rows));
         let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
-        let stores = lanes.rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
-        let found = lanes.found.iter().map(|(_, number)| *number).chain(lanes.kept.iter().map(|kept| kept.value));
-        let scheduled = self.scheduled.as_ref().map(Scheduled::stored).unwrap_or_default();
+        let found = lanes.found.iter().map(|(_, number)| *number);
+        let scheduled = self.scheduled.stored();
         let drops = self.tells_drops().then_some(lanes.drops);
         let held = scheduled.iter().map(|(_, number, _)| *number);
-        let results = keys.chain(stores).chain(found).chain(held).chain([lanes.exits]).chain(drops);
+        let results = keys.chain(found).chain(held).chain([lanes.exits]).chain(drops);
         let mut writer =
             Writer::new(self, &lanes.steps, &lanes.rows, results, Expr::call("lanes_ports", [name("burst"), at()]))
                 .keeping(kept)
-                .calling(self.scheduled.as_ref().map(Scheduled::names).unwrap_or_default());
+                .calling(lanes.names.clone());
         for lookup in &stage.lookups {
             let key = lanes.keys.iter().find(|(of, _)| *of == lookup.place).map_or(&[][..], |(_, key)| key);
             let held = self.look_up_name(lookup.place);
@@ -214,16 +206,6 @@ impl HotPath<'_> {
             let to = Expr::unary("&", self.found_at(*place));
             writer.code.push(Stmt::call("lanes_store_numbers", [to, made]));
         }
-        for kept in &lanes.kept {
-            let halves = [writer.vector(kept.value), Expr::call("lanes_broadcast", [Expr::word(0)])];
-            let to = name(format!("path->{}[i]", self.ahead[kept.place].kept[kept.index]));
-            let one = [Expr::unary("&", to), Expr::word(1)].into_iter();
-            writer.code.push(Stmt::call("lanes_store", one.chain(halves)));
-        }
-        for (rewrite, store) in self.stores() {
-            let made = writer.vector(store.value);
-            writer.code.push(Stmt::call("lanes_store_bytes", [Expr::unary("&", rewrite), made]));
-        }
         held_stored(scheduled, &mut writer);
         let noted = self.leaving_noted(lanes, &mut writer);
         body.extend(writer.code);
@@ -238,7 +220,7 @@ impl HotPath<'_> {
     }
 
     /// Marks side exits, and those of them that are bulk drops.
-    fn leaving_noted(&self, lanes: &VectorStage, writer: &mut Writer) -> Vec<Stmt> {
+    fn leaving_noted(&self, lanes: &Lanes, writer: &mut Writer) -> Vec<Stmt> {
         let bits = |mask| Expr::binary("<<", Expr::cast("uint64_t", Expr::call("lanes_movemask", [mask])), name("i"));
         let add = |to, set| Stmt::Assign(name(to), "|=", set);
         let leaves = writer.leaves(lanes.exits);
@@ -257,7 +239,7 @@ impl HotPath<'_> {
 
     /// The stage: vectors of packets, or packet by packet where a vector does not fit, then the plan's
     /// prefetches.
-    pub(super) fn lanes_loop(&self, lanes: &VectorStage, requests: Vec<Stmt>, together: bool) -> Vec<Stmt> {
+    pub(super) fn lanes_loop(&self, lanes: &Lanes, requests: Vec<Stmt>, together: bool) -> Vec<Stmt> {
         let numbers = vector_constants::of(lanes);
         let end = || Expr::binary("+", name("first"), name("size"));
         let rest = Expr::binary("-", name("count"), name("first"));

@@ -4,7 +4,8 @@
 
 use super::{inline, name};
 use crate::c::{Expr, Item, Member, Stmt, Struct, digits};
-use hlir::vector::{Operator, Step, VectorStage};
+use schedule::Lanes;
+use schedule::vector::{Operator, Step};
 use std::collections::BTreeSet;
 
 /// Parameter of `path_vector`, if there are any.
@@ -16,7 +17,7 @@ pub fn shifts(operator: Operator) -> bool {
 }
 
 /// All constants of a stage, except for those that are free, and shift counts.
-pub fn of(lanes: &VectorStage) -> BTreeSet<u32> {
+pub fn of(lanes: &Lanes) -> BTreeSet<u32> {
     let operands = lanes.steps.iter().flat_map(|step| {
         let Step::Operate(operator, left, right) = *step else { return [None; 2] };
         [Some(left), (!shifts(operator)).then_some(right)]

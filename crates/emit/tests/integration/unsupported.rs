@@ -98,7 +98,7 @@ fn vector_code_where_it_is_impossible() {
     let counting = format!("{PATH}{counted}\ninstrument edges");
     says(&counting, "vector code does not count keys", &counted);
     let looked_up = of("hosts", 8);
-    let message = "`sources` has no vector form: it looks up a key that does not have 1 to 32 bits";
+    let message = "the stage before `hosts` has no vector form: it looks up a key that does not have 1 to 32 bits";
     says(&format!("{PATH}{looked_up}"), message, &looked_up);
 }
 

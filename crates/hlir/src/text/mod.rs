@@ -37,6 +37,16 @@ pub fn is_shift(operator: crate::Binary) -> bool {
     words::is_shift(operator)
 }
 
+/// The word of a hash.
+pub fn algorithm_word(algorithm: crate::Algorithm) -> &'static str {
+    words::word_of(words::ALGORITHMS, &algorithm).unwrap_or_default()
+}
+
+/// The hash of a word.
+pub fn algorithm_of(word: &str) -> Option<crate::Algorithm> {
+    words::ALGORITHMS.iter().find(|(_, own)| *own == word).map(|(algorithm, _)| *algorithm)
+}
+
 /// The word that plans have for a descriptor.
 pub fn written_descriptor(descriptor: crate::plan::Descriptor) -> &'static str {
     words::word_of(words::DESCRIPTORS, &descriptor).unwrap_or_default()

@@ -11,7 +11,3 @@ mod programs;
 mod queues;
 mod resolved;
 mod round_trip;
-mod router;
-mod side_exits;
-mod vector;
-mod vector_state;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// Behind a node's name: parts of it that are functions of their own.
-const FUNCTIONS: [&str; 6] = ["_key", "_key_ahead", "_act", "_act_ahead", "_ahead", "_find"];
+const FUNCTIONS: [&str; 3] = ["_key", "_act", "_find"];
 /// Behind a table's name: what stages keep of its lookups.
 const KEPT: [&str; 4] = ["_key", "_hash", "_address", "_group"];
 

@@ -38,7 +38,7 @@ use crate::analyze::branch_probabilities;
 use crate::analyze::drops::node_index;
 use hlir::effects::Speculable;
 use hlir::plan::{Descriptor, Structure};
-use hlir::{Node, NodeId, NodeKind, Plan, Program, TableId};
+use hlir::{Node, NodeId, NodeKind, Plan, Program, ResolvedPlan, TableId};
 use lookups::{Lookup, Lookups};
 use memory::Memory;
 use operations::Operations;
@@ -223,6 +223,19 @@ impl<'a> Model<'a> {
     /// The same, or an empty path.
     fn path_or_empty(&self, plan: &Plan) -> Rc<Path<'a>> {
         self.path(plan).unwrap_or_else(|| Rc::new(Path::new(self, Vec::new())))
+    }
+
+    /// Whether the stages of a plan's hot path have a schedule.
+    pub fn is_schedulable(&self, plan: &Plan) -> bool {
+        let Some(path) = self.path(plan) else { return true };
+        let Some(last) = path.names.stages(plan).iter().map(|stage| stage.place).max() else { return true };
+        let reach = path.reach(self);
+        if last > reach.place {
+            return false;
+        }
+        // What was read must be kept for commit, which only a scheduled one does.
+        let is_kept = || schedule::Schedule::of_plan(self.program, &ResolvedPlan::of(self.program, plan));
+        reach.reads.is_none_or(|reads| reads >= last) || is_kept().is_none_or(|schedule| schedule.is_ok())
     }
 
     /// How many plans this model has evaluated: the effort of a planner.

@@ -5,12 +5,15 @@ use super::Model;
 use crate::analyze::hot_path;
 use hlir::NodeId;
 use hlir::hot_path::PathNames;
+use schedule::Reach;
 use std::cell::{OnceCell, RefCell};
 use std::ops::Deref;
 
 /// A hot path; that of a plan without one is empty.
 pub struct Path<'a> {
     nodes: Vec<NodeId>,
+    /// How far stages may reach.
+    reach: OnceCell<Reach>,
     pub names: PathNames<'a>,
     /// By position, and one behind the last: operations of one visit of all nodes before it; and of their visits by
     /// one packet, at most one for each node.
@@ -51,8 +54,13 @@ impl<'a> Path<'a> {
             edges: OnceCell::new(),
             shares: RefCell::default(),
             exits: OnceCell::new(),
+            reach: OnceCell::new(),
             nodes,
         }
+    }
+
+    pub(super) fn reach(&self, model: &Model) -> Reach {
+        *self.reach.get_or_init(|| Reach::of(model.program, &self.nodes))
     }
 
     /// Operations of one visit of all nodes before a position.

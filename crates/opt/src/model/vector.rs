@@ -15,8 +15,9 @@ use super::Model;
 use super::path::Path;
 use hlir::hot_path::Stage;
 use hlir::plan::Descriptor;
-use hlir::vector::{Step, VectorStage};
-use hlir::{NodeId, NodeKind, Plan};
+use hlir::{NodeId, Plan};
+use schedule::vector::Step;
+use schedule::{Lanes, Operation, Schedule, Value};
 use std::collections::HashMap;
 
 /// Operations per packet that load it: its address, its length, and its part of the loop. Fields of mbufs are
@@ -85,9 +86,7 @@ impl Model<'_> {
         }
         let known = self.vector_cache.borrow().1.get(&key).copied();
         let counted = known.unwrap_or_else(|| {
-            let lanes = VectorStage::of(self.program, path, first).ok();
-            let counted = lanes
-                .map(|lanes| StepCounts { rewritten: self.rewritten(path[first.place], &lanes), ..counted(&lanes) });
+            let counted = self.counted_stage(path, first);
             self.vector_cache.borrow_mut().1.insert(key, counted);
             counted
         });
@@ -107,19 +106,28 @@ impl Model<'_> {
         Some(VectorCost { saved: (1.0 - COMMIT_SHARE) * before - stores, keys, rewritten, vector })
     }
 
-    /// Operations of the lookup's actions that are computed in advance, per packet, less the stores that
-    /// remain.
-    fn rewritten(&self, node: NodeId, lanes: &VectorStage) -> f64 {
-        let NodeKind::Apply { table, .. } = self.program.nodes[node].kind else { return 0.0 };
-        let operations = super::operations::Operations::new(self.program);
-        let run = self.traffic.lookup(node).map(|lookup| lookup.actions.as_slice()).unwrap_or_default();
-        let saved = lanes.rewrites.iter().map(|action| {
-            let body = &self.program.tables[table].actions[action.action].body;
-            let known = action.known.iter().map(|number| operations.body(std::slice::from_ref(&body[*number])));
-            let share = run.get(action.action).copied().unwrap_or(0.0);
-            share * (known.sum::<f64>() - STORE_BYTES * action.stores.len() as f64)
-        });
-        saved.sum()
+    /// The step counts of a first stage; none if it has no vector form.
+    fn counted_stage(&self, path: &Path, first: &Stage) -> Option<StepCounts> {
+        let (program, place) = (self.program, first.place);
+        let usual = |at: &usize| Some((*at, self.usual_action(path[*at])?));
+        let actions = first.looked_up.iter().filter_map(usual).collect();
+        let mut schedule = Schedule::of_first(program, path, &actions, place, &first.looked_up).ok()?;
+        let lanes = schedule.vectorized().ok()?;
+        let stored: Vec<Value> = lanes.kept.iter().map(|(value, _)| *value).collect();
+        let share: f64 = actions.iter().map(|(at, action)| self.share_of_action(path[*at], *action)).product();
+        let saved = (scalar(&schedule, &stored) - STORE_BYTES * stored.len() as f64).max(0.0);
+        Some(StepCounts { rewritten: share * saved, ..counted(&lanes) })
+    }
+
+    /// The action that most packets run at a lookup.
+    fn usual_action(&self, node: NodeId) -> Option<usize> {
+        let actions = &self.traffic.lookup(node)?.actions;
+        let shares = actions.iter().enumerate();
+        shares.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(action, _)| action)
+    }
+
+    fn share_of_action(&self, node: NodeId, action: usize) -> f64 {
+        self.traffic.lookup(node).and_then(|lookup| lookup.actions.get(action).copied()).unwrap_or(0.0)
     }
 
     /// Cycles per packet that vector code adds: mostly negative. `on_path` is the share of the packets that
@@ -152,6 +160,13 @@ impl Model<'_> {
     }
 }
 
+/// Operations that compute values packet by packet.
+fn scalar(schedule: &Schedule, values: &[Value]) -> f64 {
+    let needed = schedule.values.needed(values.iter().copied());
+    let is_free = |value: &Value| matches!(schedule.values.of(*value), Operation::Constant(_));
+    needed.iter().filter(|value| !is_free(value)).count() as f64
+}
+
 /// Step counts of a stage.
 #[derive(Clone, Copy)]
 pub(super) struct StepCounts {
@@ -165,7 +180,7 @@ pub(super) struct StepCounts {
     rewritten: f64,
 }
 
-fn counted(lanes: &VectorStage) -> StepCounts {
+fn counted(lanes: &Lanes) -> StepCounts {
     let (mut operators, mut reads) = (0.0, 0.0);
     for (step, is_uniform) in lanes.steps.iter().zip(uniform_for_port(lanes)) {
         match step {
@@ -181,12 +196,12 @@ fn counted(lanes: &VectorStage) -> StepCounts {
         _ => parts as f64 * STORE_WIDE,
     };
     let keys: f64 = lanes.keys.iter().map(|(_, key)| stores(key.len())).sum();
-    let bytes: usize = lanes.rewrites.iter().map(|action| action.stores.len()).sum();
+    let bytes = lanes.kept.len();
     StepCounts { rows: lanes.rows.len() as f64, operators, reads, stores: keys + bytes as f64 * STORE, rewritten: 0.0 }
 }
 
 /// Whether each step is uniform over the packets of one port: bursts mostly come from one port.
-fn uniform_for_port(lanes: &VectorStage) -> Vec<bool> {
+fn uniform_for_port(lanes: &Lanes) -> Vec<bool> {
     let mut uniform: Vec<bool> = Vec::new();
     for step in &lanes.steps {
         let is_uniform = match step {

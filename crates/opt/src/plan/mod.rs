@@ -87,7 +87,7 @@ impl Scheduler<'_, '_> {
     }
 
     pub fn is_legal(&self, plan: &Plan) -> bool {
-        self.verifier.verify(plan).is_empty()
+        self.model.is_schedulable(plan) && self.verifier.verify(plan).is_empty()
     }
 }
 

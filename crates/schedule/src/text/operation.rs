@@ -6,7 +6,7 @@ use crate::value::{Found, Operation, Sum, Value};
 use crate::verify::Rule;
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
-use hlir::text::{TokenKind, is_shift, operator};
+use hlir::text::{TokenKind, algorithm_of, is_shift, operator};
 use hlir::value::Value as Number;
 use hlir::{Binary, NodeId, NodeKind, Type, Unary};
 use num_bigint::BigUint;
@@ -38,6 +38,7 @@ impl Cursor<'_> {
                 self.at += 1;
                 Ok((Operation::FromBool(self.in_parentheses()?), Type::Bits(1)))
             }
+            "hash" => self.hash(),
             "sum" => self.sum(false),
             "subtract" => self.sum(true),
             word => match extension(word) {
@@ -99,6 +100,19 @@ impl Cursor<'_> {
         let (low, end) = part.unwrap_or((0, parameters[parameter].width));
         let what = Found::Parameter { action, parameter, low };
         Ok((Operation::Lookup { node, what }, Type::Bits(end - low)))
+    }
+
+    fn hash(&mut self) -> Read<(Operation, Type)> {
+        self.at += 1;
+        let span = self.span();
+        let word = self.take().kind;
+        let Some(algorithm) = word.word().and_then(algorithm_of) else {
+            return self.error(Diagnostic::error("there is no such hash").label(span, "here"));
+        };
+        self.expect_symbol("(")?;
+        let data = if self.is_symbol(")") { Vec::new() } else { self.list(Cursor::value)? };
+        self.expect_symbol(")")?;
+        Ok((Operation::Hash { algorithm, data }, Type::Bits(64)))
     }
 
     fn sum(&mut self, subtract: bool) -> Read<(Operation, Type)> {

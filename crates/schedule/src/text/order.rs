@@ -14,6 +14,8 @@ pub enum Line {
     Keep,
     /// A lookup, by its number in the schedule.
     Lookup(usize),
+    /// A lookup of a commit phase, by its number there.
+    Late(usize),
     /// The side exits of a commit phase.
     Leave,
     Missed,
@@ -41,7 +43,7 @@ impl Schedule {
     pub(crate) fn commit_of(&self, part: Part) -> Option<&Commit> {
         match part {
             Part::Stage(_) => None,
-            Part::Commit => Some(&self.commit),
+            Part::Commit => self.commit.as_ref().ok(),
             Part::Expected => self.expected.as_ref(),
         }
     }
@@ -94,6 +96,10 @@ enum Step {
 
 impl Walk<'_> {
     fn commit(&mut self, commit: &Commit) {
+        for (number, lookup) in commit.lookups.iter().enumerate() {
+            let needed: Vec<Value> = lookup.key.iter().copied().chain([lookup.when]).collect();
+            self.result(&needed, Line::Late(number));
+        }
         if self.schedule.values.holds(commit.exits) != Some(false) {
             self.result(&[commit.exits], Line::Leave);
         }

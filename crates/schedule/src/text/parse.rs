@@ -7,8 +7,9 @@ use super::places::{Places, Site};
 use crate::value::Value;
 use crate::values::Values;
 use crate::verify::Rule;
-use crate::{BulkDrop, Commit, CounterIndex, Does, Effect, Lookup, Schedule, SideExit, Stage};
+use crate::{BulkDrop, Commit, CounterIndex, Does, Effect, LateLookup, Lookup, Obstacle, Schedule, SideExit, Stage};
 use hlir::diagnostic::Diagnostic;
+use hlir::source::Span;
 use hlir::text::{TokenKind, lex};
 use hlir::{CounterId, HeaderId, Program};
 use std::collections::{BTreeMap, HashMap};
@@ -28,13 +29,14 @@ pub fn parse(program: &Program, text: &str) -> Result<Parsed, Vec<Diagnostic>> {
     let mut cursor = Cursor { program, tokens, at: 0, errors, places, values, named };
     let no = cursor.values.bool(false);
     let (headers, stages, lookups, commits) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut reader = Reader { cursor, headers, stages, lookups, commits, no };
+    let mut reader = Reader { cursor, headers, stages, lookups, commits, unscheduled: None, no };
     // What is wrong has been noted.
     let _ = reader.schedule();
-    let Reader { cursor, headers, stages, mut lookups, commits, .. } = reader;
+    let Reader { cursor, headers, stages, mut lookups, commits, unscheduled, .. } = reader;
     let Cursor { errors, places, values, .. } = cursor;
     let mut commits = commits.into_iter();
-    let (Some(commit), expected, true) = (commits.next(), commits.next(), errors.is_empty()) else {
+    let commit = unscheduled.map(Err).or_else(|| commits.next().map(Ok));
+    let (Some(commit), expected, true) = (commit, commits.next(), errors.is_empty()) else {
         return Err(errors);
     };
     lookups.sort_by_key(|lookup| lookup.place);
@@ -48,6 +50,8 @@ struct Reader<'p> {
     lookups: Vec<Lookup>,
     /// The commit phase, and that of packets that run the expected actions.
     commits: Vec<Commit>,
+    /// Why there is none.
+    unscheduled: Option<Obstacle>,
     no: Value,
 }
 
@@ -68,9 +72,17 @@ impl Reader<'_> {
         while self.cursor.is_word("stage") {
             self.stage()?;
         }
-        self.commit(Part::Commit)?;
-        if !self.cursor.is_symbol("}") {
-            self.commit(Part::Expected)?;
+        let start = self.cursor.span();
+        self.cursor.expect_word("commit")?;
+        if self.cursor.word("plain") {
+            self.plain_commit(start)?;
+        } else {
+            self.commit(Part::Commit, start)?;
+        }
+        let start = self.cursor.span();
+        if self.unscheduled.is_none() && self.cursor.word("commit") {
+            self.cursor.expect_word("expected")?;
+            self.commit(Part::Expected, start)?;
         }
         self.cursor.expect_symbol("}")?;
         if self.cursor.is_end() { Ok(()) } else { self.cursor.fail("the end of the text") }
@@ -105,14 +117,20 @@ impl Reader<'_> {
         self.lines(Reader::stage_line)
     }
 
-    fn commit(&mut self, part: Part) -> Read<()> {
-        let start = self.cursor.span();
-        self.cursor.expect_word("commit")?;
-        if part == Part::Expected {
-            self.cursor.expect_word("expected")?;
-        }
+    /// `plain at NODE "reason"`
+    fn plain_commit(&mut self, start: Span) -> Read<()> {
+        self.cursor.expect_word("at")?;
+        let node = self.cursor.node()?;
+        let does = self.reason()?.into();
+        let span = self.cursor.end_line(start)?;
+        self.cursor.note(Site::Part(Part::Commit), span);
+        self.unscheduled = Some(Obstacle { node, does });
+        Ok(())
+    }
+
+    fn commit(&mut self, part: Part, start: Span) -> Read<()> {
         self.cursor.note(Site::Part(part), start);
-        self.commits.push(Commit { exits: self.no, effects: Vec::new(), missed: None });
+        self.commits.push(Commit { exits: self.no, lookups: Vec::new(), effects: Vec::new(), missed: None });
         self.lines(|it| it.commit_line(part))
     }
 
@@ -215,6 +233,29 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// A lookup that commit makes, or one that a stage makes at once and commit alone needs.
+    fn commit_lookup(&mut self, part: Part) -> Read<()> {
+        let (start, before) = (self.cursor.span(), self.cursor.at);
+        let it = &mut self.cursor;
+        it.expect_word("lookup")?;
+        let node = it.node()?;
+        it.expect_word("in")?;
+        let table = it.object("a table", |program, token| find(&program.tables, token, |table| &table.name))?;
+        it.expect_symbol(",")?;
+        if it.is_word("place") {
+            it.at = before;
+            return self.lookup(None);
+        }
+        it.expect_word("key")?;
+        let key = it.list(Cursor::value)?;
+        let when = if it.word("when") { it.value()? } else { it.values.bool(true) };
+        let span = it.end_line(start)?;
+        it.note(Site::Late(part, node), span);
+        let commit = self.commits.last_mut().expect("a commit phase is read");
+        commit.lookups.push(LateLookup { node, table, key, when });
+        Ok(())
+    }
+
     fn commit_line(&mut self, part: Part) -> Read<()> {
         let start = self.cursor.span();
         let now = self.commits.len() - 1;
@@ -239,7 +280,7 @@ impl Reader<'_> {
             return Ok(());
         }
         if self.cursor.is_word("lookup") {
-            return self.lookup(None);
+            return self.commit_lookup(part);
         }
         let does = self.does()?;
         let it = &mut self.cursor;
@@ -289,6 +330,29 @@ impl Reader<'_> {
         }
         if it.word("touch") {
             return Ok(Does::Touch { lookup: it.node()? });
+        }
+        if it.word("restart") {
+            let lookup = it.node()?;
+            let expiry = if it.word("expire") { Some(it.value()?) } else { None };
+            return Ok(Does::Restart { lookup, expiry });
+        }
+        if it.word("made") {
+            return Ok(Does::Made { lookup: it.node()? });
+        }
+        if it.word("digest") {
+            let digest =
+                it.object("a digest", |program, token| find(&program.digests, token, |digest| &digest.name))?;
+            it.expect_symbol("(")?;
+            let values = if it.is_symbol(")") { Vec::new() } else { it.list(Cursor::value)? };
+            it.expect_symbol(")")?;
+            return Ok(Does::Digest { digest, values });
+        }
+        if it.word("write") {
+            let register =
+                it.object("a register", |program, token| find(&program.registers, token, |register| &register.name))?;
+            let index = it.in_parentheses()?;
+            it.expect_symbol("=")?;
+            return Ok(Does::Write { register, index, value: it.value()? });
         }
         if it.word("drop") {
             return Ok(Does::Drop { reason: self.reason()? });

@@ -17,6 +17,8 @@ pub enum Site {
     Keep(usize),
     /// The lookup at a node.
     Lookup(NodeId),
+    /// The lookup at a node that a commit phase makes.
+    Late(Part, NodeId),
     /// The side exits of a commit phase.
     Leave(Part),
     Missed(Part),

@@ -3,8 +3,8 @@
 use super::names::{field_reference, numbered, reference};
 use super::order::{Line, Part, Section, sections};
 use crate::value::{Found, Operation, Sum, Value};
-use crate::{BulkDrop, Commit, Does, Effect, Lookup, Schedule, SideExit, Stage};
-use hlir::text::{between, is_shift, number_text, symbol, written};
+use crate::{BulkDrop, Commit, Does, Effect, LateLookup, Lookup, Obstacle, Schedule, SideExit, Stage};
+use hlir::text::{algorithm_word, between, is_shift, number_text, symbol, written};
 use hlir::{Binary, CounterId, NodeId, NodeKind, Program, TableId, Type, Unary};
 use std::collections::{HashMap, HashSet};
 
@@ -38,6 +38,9 @@ pub fn print(program: &Program, schedule: &Schedule) -> String {
             out.push_str(&format!("{text}\n"));
         }
         out.push_str("  }\n");
+    }
+    if let Err(Obstacle { node, does }) = &schedule.commit {
+        out.push_str(&format!("  commit plain at {} {}\n", printer.node(*node), between(does, '"')));
     }
     out.push_str("}\n");
     out
@@ -95,12 +98,16 @@ impl Printer<'_> {
             }
             Line::Keep => Some((format!("keep {}", self.list(&stage.reads)), None)),
             Line::Lookup(number) => Some(self.lookup_line(number)),
-            Line::Value(_) | Line::Leave | Line::Missed | Line::Effect(_) => None,
+            Line::Value(_) | Line::Late(_) | Line::Leave | Line::Missed | Line::Effect(_) => None,
         }
     }
 
     fn commit_line(&self, commit: &Commit, line: Line) -> Option<(String, Option<NodeId>)> {
         match line {
+            Line::Late(number) => {
+                let lookup = &commit.lookups[number];
+                Some((self.late(lookup), Some(lookup.node)))
+            }
             Line::Leave => Some((format!("exit when {}", self.value(commit.exits)), None)),
             Line::Missed => Some((format!("missed -> {}", self.bulk_drop(commit.missed.as_ref()?)), None)),
             Line::Effect(number) => {
@@ -146,6 +153,12 @@ impl Printer<'_> {
         format!("lookup {node} in {table}, place {place}, key {}{at_once}", self.list(key))
     }
 
+    fn late(&self, lookup: &LateLookup) -> String {
+        let LateLookup { node, table, key, when } = lookup;
+        let line = format!("lookup {} in {}, key {}", self.node(*node), self.table(*table), self.list(key));
+        self.under(line, *when)
+    }
+
     fn effect(&self, effect: &Effect) -> String {
         let does = match &effect.does {
             Does::Store { bit, value, field } => {
@@ -160,13 +173,30 @@ impl Printer<'_> {
             Does::NotMade { lookup } => format!("not made {}", self.node(*lookup)),
             Does::Miss { lookup } => format!("miss {}", self.node(*lookup)),
             Does::Touch { lookup } => format!("touch {}", self.node(*lookup)),
+            Does::Restart { lookup, expiry: None } => format!("restart {}", self.node(*lookup)),
+            Does::Restart { lookup, expiry: Some(expiry) } => {
+                format!("restart {} expire {}", self.node(*lookup), self.value(*expiry))
+            }
+            Does::Made { lookup } => format!("made {}", self.node(*lookup)),
+            Does::Digest { digest, values } => {
+                let digest = reference(&self.program.digests, *digest, |digest| &digest.name);
+                format!("digest {digest}({})", self.list(values))
+            }
+            Does::Write { register, index, value } => {
+                let register = reference(&self.program.registers, *register, |register| &register.name);
+                format!("write {register}({}) = {}", self.value(*index), self.value(*value))
+            }
             Does::Drop { reason } => format!("drop {}", between(reason, '"')),
             Does::Send { port } => format!("send {}", self.value(*port)),
         };
-        let line = format!("{does} at {}", self.node(effect.node));
-        match self.schedule.values.holds(effect.when) {
+        self.under(format!("{does} at {}", self.node(effect.node)), effect.when)
+    }
+
+    /// A line with its condition.
+    fn under(&self, line: String, when: Value) -> String {
+        match self.schedule.values.holds(when) {
             Some(true) => line,
-            Some(false) | None => format!("{line} when {}", self.value(effect.when)),
+            Some(false) | None => format!("{line} when {}", self.value(when)),
         }
     }
 
@@ -202,6 +232,7 @@ impl Printer<'_> {
             }
             Operation::FromBool(of) => format!("bit({})", self.value(*of)),
             Operation::Sum(sum) => self.sum(sum),
+            Operation::Hash { algorithm, data } => format!("hash {}({})", algorithm_word(*algorithm), self.list(data)),
         }
     }
 

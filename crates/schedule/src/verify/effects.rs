@@ -4,7 +4,7 @@ use super::exclusive::are_exclusive;
 use super::{Rule, Verifier};
 use crate::text::{Part, Site};
 use crate::value::{Operation, Value};
-use crate::{Commit, Does, Effect};
+use crate::{Commit, Does, Effect, LateLookup};
 use hlir::{Binary, CounterId, NodeId};
 
 /// Bits of a port at most.
@@ -13,16 +13,26 @@ const PORT: u32 = 16;
 impl Verifier<'_> {
     pub fn commit(&mut self, part: Part, commit: &Commit) {
         self.is_condition(Site::Leave(part), commit.exits);
+        commit.lookups.iter().for_each(|late| self.late(part, late));
         commit.missed.iter().for_each(|missed| self.bulk_drop(Site::Missed(part), missed));
         for (number, effect) in commit.effects.iter().enumerate() {
             let site = Site::Effect(part, number);
             self.is_condition(site, effect.when);
-            self.effect(site, effect);
+            self.effect(part, site, effect);
             if self.schedule.values.kind(effect.when) == hlir::Type::Bool {
                 self.earlier(part, &commit.effects, number);
             }
         }
         self.send(part, &commit.effects);
+    }
+
+    fn late(&mut self, part: Part, late: &LateLookup) {
+        let site = Site::Late(part, late.node);
+        self.is_condition(site, late.when);
+        self.key(site, (late.node, late.table), &late.key);
+        if self.schedule.lookups.iter().any(|staged| staged.node == late.node) {
+            self.error(Rule::Lookups, site, "a stage makes this lookup before");
+        }
     }
 
     /// What earlier effects of the same packets exclude.
@@ -53,7 +63,7 @@ impl Verifier<'_> {
         both.is_some_and(|((first, end), (other_first, other_end))| first < other_end && other_first < end)
     }
 
-    fn effect(&mut self, site: Site, effect: &Effect) {
+    fn effect(&mut self, part: Part, site: Site, effect: &Effect) {
         let values = &self.schedule.values;
         match &effect.does {
             Does::Store { bit, value, .. } => {
@@ -76,6 +86,32 @@ impl Verifier<'_> {
                 let table = self.table_at(*lookup);
                 if table.is_none_or(|table| self.program.tables[table].idle_timeout.is_none()) {
                     self.error(Rule::Objects, site, "the node looks up no table with idle timeouts");
+                }
+            }
+            Does::Restart { lookup, expiry } => {
+                if self.table_at(*lookup).is_none() {
+                    self.error(Rule::Objects, site, "the node looks up no table");
+                }
+                if expiry.is_some_and(|expiry| values.kind(expiry) == hlir::Type::Bool) {
+                    self.error(Rule::Types, site, "a profile of timeouts is a number");
+                }
+            }
+            Does::Made { lookup } => {
+                let commit = self.schedule.commit_of(part);
+                if !commit.is_some_and(|commit| commit.lookups.iter().any(|late| late.node == *lookup)) {
+                    self.error(Rule::Objects, site, "this phase does not make this lookup");
+                }
+            }
+            Does::Digest { digest, values: sent } => {
+                let fields = self.program.digests[*digest].fields.iter().map(|(_, width)| *width);
+                if !fields.eq(sent.iter().map(|value| values.width(*value))) {
+                    self.error(Rule::Types, site, "the values are not as wide as the digest's fields");
+                }
+            }
+            Does::Write { register, index, value } => {
+                let is_bits = [index, value].iter().all(|operand| values.kind(**operand) != hlir::Type::Bool);
+                if !is_bits || values.width(*value) != self.program.registers[*register].width {
+                    self.error(Rule::Types, site, "the value is not as wide as the register's elements");
                 }
             }
             Does::Miss { lookup } => {
@@ -116,7 +152,8 @@ impl Verifier<'_> {
             | Operation::Slice { .. }
             | Operation::Extend { .. }
             | Operation::FromBool(_)
-            | Operation::Sum(_) => false,
+            | Operation::Sum(_)
+            | Operation::Hash { .. } => false,
         }
     }
 

@@ -91,7 +91,8 @@ impl Search<'_> {
                 | Operation::Slice { .. }
                 | Operation::Extend { .. }
                 | Operation::FromBool(_)
-                | Operation::Sum(_) => {
+                | Operation::Sum(_)
+                | Operation::Hash { .. } => {
                     if !self.learn(&mut known, Atom::Is(value), holds) {
                         return false;
                     }

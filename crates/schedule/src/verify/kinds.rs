@@ -46,6 +46,7 @@ pub fn fits(program: &Program, values: &Values, value: Value) -> Fits {
         }
         Operation::FromBool(of) => is(values.kind(*of) == Type::Bool && kind == Type::Bits(1), "`bit` takes a boolean"),
         Operation::Sum(sum) => summed(values, sum),
+        Operation::Hash { data, .. } => hashed(values, data, kind),
     }
 }
 
@@ -86,6 +87,17 @@ fn binary(values: &Values, operator: Binary, (left, right): (Value, Value), kind
         is_bits(of_left)?;
     }
     is(of_left == of_right, "the operands have different widths")
+}
+
+fn hashed(values: &Values, data: &[Value], kind: Type) -> Fits {
+    is(kind == Type::Bits(64), "a hash has 64 bits")?;
+    let mut bits = 0;
+    for piece in data {
+        is_bits(values.kind(*piece))?;
+        is((1..=64).contains(&values.width(*piece)), "a piece of what is hashed has 1 to 64 bits")?;
+        bits += values.width(*piece);
+    }
+    is(bits.is_multiple_of(8), "a hash is of whole bytes")
 }
 
 fn summed(values: &Values, sum: &Sum) -> Fits {

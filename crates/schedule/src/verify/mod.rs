@@ -90,7 +90,7 @@ pub fn verify(program: &Program, schedule: &Schedule, places: &Places) -> Vec<Di
         }
     }
     schedule.lookups.iter().for_each(|lookup| verifier.lookup(lookup));
-    verifier.commit(Part::Commit, &schedule.commit);
+    schedule.commit.iter().for_each(|commit| verifier.commit(Part::Commit, commit));
     schedule.expected.iter().for_each(|commit| verifier.commit(Part::Expected, commit));
     verifier.errors
 }
@@ -141,7 +141,7 @@ impl Verifier<'_> {
                     let end = sum.bytes.iter().map(|(_, end)| *end).max().unwrap_or(0);
                     self.is_within(site, end, bytes);
                 }
-                Operation::Lookup { node, .. } => self.is_made(site, *node, now),
+                Operation::Lookup { node, .. } => self.is_made(site, *node, (now, section.part)),
                 Operation::Register { .. } if !kept.contains(value) => {
                     self.error(Rule::Reads, site, "reads a register, and no `keep` of this stage has the value");
                 }
@@ -154,7 +154,8 @@ impl Verifier<'_> {
                 | Operation::Slice { .. }
                 | Operation::Extend { .. }
                 | Operation::Choose { .. }
-                | Operation::FromBool(_) => {}
+                | Operation::FromBool(_)
+                | Operation::Hash { .. } => {}
             }
         }
     }
@@ -167,7 +168,7 @@ impl Verifier<'_> {
     }
 
     /// Whether a stage can use the lookup of a node; commit is behind all stages.
-    fn is_made(&mut self, site: Site, node: NodeId, now: usize) {
+    fn is_made(&mut self, site: Site, node: NodeId, (now, part): (usize, Part)) {
         let name = &self.program.nodes[node].name;
         match self.schedule.lookups.iter().find(|lookup| lookup.node == node) {
             Some(Lookup { stage: Some(stage), .. }) if *stage >= now => {
@@ -175,6 +176,10 @@ impl Verifier<'_> {
                 self.error(Rule::Lookups, site, message);
             }
             Some(_) => {}
+            None if self
+                .schedule
+                .commit_of(part)
+                .is_some_and(|commit| commit.lookups.iter().any(|late| late.node == node)) => {}
             None if self.table_at(node).is_some_and(|table| self.program.tables[table].keys.is_empty()) => {}
             None => self.error(Rule::Lookups, site, format!("uses the lookup at `{name}`, which no stage makes")),
         }
@@ -192,14 +197,18 @@ impl Verifier<'_> {
     }
 
     fn lookup(&mut self, lookup: &Lookup) {
-        let site = Site::Lookup(lookup.node);
-        let table = &self.program.tables[lookup.table];
-        if self.table_at(lookup.node) != Some(lookup.table) {
-            let node = &self.program.nodes[lookup.node].name;
+        self.key(Site::Lookup(lookup.node), (lookup.node, lookup.table), &lookup.key);
+    }
+
+    /// The key of a lookup.
+    fn key(&mut self, site: Site, (node, id): (NodeId, TableId), key: &[Value]) {
+        let table = &self.program.tables[id];
+        if self.table_at(node) != Some(id) {
+            let node = &self.program.nodes[node].name;
             return self.error(Rule::Objects, site, format!("the node `{node}` does not look up `{}`", table.name));
         }
-        let of_table: u32 = self.program.key_fields(lookup.table).iter().map(|field| field.width).sum();
-        let widths: Vec<u32> = lookup.key.iter().map(|limb| self.schedule.values.width(*limb)).collect();
+        let of_table: u32 = self.program.key_fields(id).iter().map(|field| field.width).sum();
+        let widths: Vec<u32> = key.iter().map(|limb| self.schedule.values.width(*limb)).collect();
         let expected: Vec<u32> = match of_table {
             0 => vec![0],
             bits => (0..bits).step_by(64).map(|low| (bits - low).min(64)).collect(),

@@ -1,10 +1,10 @@
 //! Registers, checksums in steps and deferred writes as vector code.
 
-use crate::router::{action_of, cell_of, found_by, part_of, record_of, steps, with_first_stage};
-use hlir::vector::VectorStage;
+use crate::router::{action_of, cell_of, found_by, part_of, record_of, steps, with_schedule};
+use schedule::Lanes;
 
 /// The first stage of a program with these declarations, whose block `set` has this body, and which looks up `v`.
-fn stage(declared: &str, body: &str) -> Result<VectorStage, String> {
+fn stage(declared: &str, body: &str) -> Result<Lanes, String> {
     let program = format!(
         "program state for none
 
@@ -24,22 +24,22 @@ entry start
 node start: state of p {{ extract h }} -> set
 node set: block {{ {body} }} -> all
 node all: apply t -> gone
-node gone: buffer {{ drop \"gone\" }}
+node gone: buffer {{ send 32w1 }}
 "
     );
     first_stage(&program, "start, set, all")
 }
 
-fn first_stage(program: &str, path: &str) -> Result<VectorStage, String> {
-    with_first_stage(program, path, |program, nodes, first| {
-        VectorStage::of(program, nodes, first).map_err(|obstacle| obstacle.does.to_string())
+fn first_stage(program: &str, path: &str) -> Result<Lanes, String> {
+    with_schedule(program, path, |_, schedule| {
+        schedule.map_err(|obstacle| obstacle.does.to_string())?.lanes(&[]).map_err(str::to_string)
     })
 }
 
 /// In one SIMD lane: whether the packet may exit, its key of at most 32 bits, and the values that are kept.
-fn computed(lanes: &VectorStage, packet: &[u8]) -> (bool, u32, Vec<u32>) {
+fn computed(lanes: &Lanes, packet: &[u8]) -> (bool, u32, Vec<u32>) {
     let values = steps(&lanes.steps, &lanes.rows, packet);
-    let kept = lanes.kept.iter().map(|kept| values[kept.value as usize]).collect();
+    let kept = lanes.reads.iter().map(|(_, number)| values[*number as usize]).collect();
     (values[lanes.exits as usize] != 0, values[lanes.keys[0].1[0] as usize], kept)
 }
 
@@ -53,20 +53,28 @@ fn registers_are_kept() {
     let declared = "register cells: 4 [6]\nvariable v: 4\nvariable w: 4\n";
     let body = "v = 3\nread cells at u32(h.a) into v\nread cells at 32w2 into w";
     let lanes = stage(declared, body).expect("registers have a vector form");
-    assert_eq!(lanes.kept.iter().map(|kept| (kept.place, kept.index)).collect::<Vec<_>>(), [(1, 0), (1, 1)]);
+    assert_eq!(lanes.reads.len(), 2);
     for index in 0..9 {
         let expected = if index < 6 { cell_of(index) & 0xf } else { 3 };
         let of_two = cell_of(2) & 0xf;
-        assert_eq!(computed(&lanes, &packet([index as u16, 0, 0, 0])), (false, expected, vec![expected, of_two]));
+        let (leaves, key, reads) = computed(&lanes, &packet([index as u16, 0, 0, 0]));
+        assert_eq!((leaves, key, reads[1]), (false, expected, of_two));
+        assert!(index >= 6 || reads[0] == expected, "what is read beyond the end does not count");
     }
+}
+
+/// Where a condition keeps a packet from reading, the variable stays as it was.
+#[test]
+fn registers_are_read_under_conditions() {
+    let declared = "register cells: 4 [6]\nvariable v: 4\n";
+    let lanes = stage(declared, "if h.b == 1 { read cells at u32(h.a) into v }").expect("it has a vector form");
+    let key = |words| computed(&lanes, &packet(words)).1;
+    assert_eq!((key([2, 0, 1, 0]), key([2, 0, 2, 0])), (cell_of(2) & 0xf, 0));
 }
 
 #[test]
 fn registers_without_a_vector_form() {
     let refused = |declared: &str, body: &str| stage(declared, body).expect_err("it has no vector form");
-    let declared = "register cells: 4 [6]\nvariable v: 4\n";
-    let body = "if h.b == 1 { read cells at u32(h.a) into v }";
-    assert_eq!(refused(declared, body), "reads a register under a condition");
     let wide = "register cells: 40 [6]\nvariable v: 40\n";
     assert_eq!(refused(wide, "read cells at u32(h.a) into v"), "reads a register of more than 32 bits");
 }

@@ -1,25 +1,15 @@
-//! Vector code for the first stage of a hot path: everything before the first cut, as straight-line
-//! operations on 32-bit numbers, one packet per SIMD lane.
+//! Vector code of the first stage: straight-line operations on 32-bit numbers, one packet per SIMD lane.
 //!
-//! The result may be conservative. Where [`VectorStage::exits`] is set, a packet *may* exit the path; it then
-//! runs from its beginning, which is right for any packet. Where it is not set, the packet stays, with the
-//! keys in [`VectorStage::keys`]. An [`Obstacle`] is the reason why a stage has no vector form; it then runs packet by
-//! packet.
+//! The result may be conservative. Where [`Lanes::exits`] is set, a packet *may* exit the path; it then runs from its
+//! beginning, which is right for any packet. Where it is not set, the packet stays, with the keys in [`Lanes::keys`].
 
-pub mod bytes;
-mod expressions;
-mod lookup;
-mod rewrites;
-mod run;
-mod side_exits;
-pub mod steps;
-mod sums;
+mod bytes;
+mod lanes;
+mod steps;
 
-pub use rewrites::{Rewrites, Store};
-pub use side_exits::{BulkDrop, CounterIndex, SideExit, SideExits};
+pub use lanes::{Lanes, LanesExits};
 
-use crate::hot_path::Stage;
-use crate::{NodeId, Program, RegisterId};
+use hlir::RegisterId;
 
 /// A step, by index. Operands precede their use.
 pub type Number = u32;
@@ -86,62 +76,9 @@ pub enum Operator {
     LessEqual,
 }
 
-/// What a variable holds after a register was read: the `index`-th read of the node at a position of the path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeptValue {
-    pub place: usize,
-    pub index: usize,
-    pub value: Number,
-}
-
-/// A stage as vector code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VectorStage {
-    pub steps: Vec<Step>,
-    /// First bytes of the rows of [`ROW_BYTES`] that are loaded per packet. Every `Word` lies in one of them,
-    /// at a multiple of four bytes.
-    pub rows: Vec<u32>,
-    /// Contiguous bytes that every packet must have.
-    pub bytes: u32,
-    /// A mask: the packet may exit the path.
-    pub exits: Number,
-    /// A mask: it exits, and is only counted and dropped, given by [`SideExits`].
-    pub drops: Number,
-    /// By position on the path: the record number of each lookup before the cut.
-    pub found: Vec<(usize, Number)>,
-    /// Values of registers, for later stages and the commit phase.
-    pub kept: Vec<KeptValue>,
-    /// By position on the path: the key of each lookup of the stage, 32 bits per step, least significant
-    /// first.
-    pub keys: Vec<(usize, Vec<Number>)>,
-    /// What the actions of the lookup at the cut will write, for packets that stay.
-    pub rewrites: Vec<Rewrites>,
-}
-
 pub const WORD_BYTES: u32 = 4;
 /// Bytes of a row, one load per packet: four words.
 pub const ROW_BYTES: u32 = 4 * WORD_BYTES;
-
-/// Why a stage has no vector form, and the node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Obstacle {
-    pub node: NodeId,
-    pub does: &'static str,
-}
-
-impl VectorStage {
-    /// The vector code of a path's first stage: everything before its cut, the keys, and the known parts of
-    /// the actions.
-    pub fn of(program: &Program, path: &[NodeId], first: &Stage) -> Result<VectorStage, Obstacle> {
-        // Alignment decides which bytes share a word; take the one with the fewest steps.
-        let all: Result<Vec<VectorStage>, Obstacle> =
-            (0..4).map(|phase| run::run(program, path, first, phase)).collect();
-        Ok(all?
-            .into_iter()
-            .min_by_key(|vector| 4 * vector.rows.len() + vector.steps.len())
-            .expect("there are four phases"))
-    }
-}
 
 /// The row of a word, by index, and the word's index in it.
 pub fn row_of(rows: &[u32], word: u32) -> (usize, u32) {

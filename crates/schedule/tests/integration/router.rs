@@ -1,22 +1,25 @@
 //! The first stage of a router, and an evaluator of vector steps for one SIMD lane.
 
-use hlir::hot_path::{Stage, nodes, stages};
-use hlir::vector::{Operator, Step, TableRead, row_of};
-use hlir::{NodeId, Program};
+use hlir::Program;
+use hlir::hot_path::{nodes, stages};
+use schedule::vector::{Operator, Step, TableRead, row_of};
+use schedule::{Obstacle, Schedule};
+use std::collections::BTreeMap;
 
 pub const ROUTER: &str = include_str!("../../../emit/tests/golden/ipv4fwd.hlir");
 pub const FRONT: &str = "v1model.begin, RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, \
                      Router.if_109, Router.if_112, Router.if_114, Router.routes";
 
-/// Calls `of` with the first stage of a program's path through these nodes, cut at the last one.
-pub fn with_first_stage<T>(program: &str, path: &str, of: impl FnOnce(&Program, &[NodeId], &Stage) -> T) -> T {
+/// Calls `of` with the schedule of a program's path through these nodes, cut at the last one.
+pub fn with_schedule<T>(program: &str, path: &str, of: impl FnOnce(&Program, Result<Schedule, Obstacle>) -> T) -> T {
     let last = path.rsplit(", ").next().unwrap_or(path);
     let text = format!("{program}\nplan {{\n  hot_path {{ {path} }}\n  loop {last}: batch 64 group 64 {{}}\n}}");
     let parsed = hlir::text::parse_file(&text).unwrap_or_else(|errors| panic!("{text}{errors:?}"));
     let plan = parsed.plan.expect("it has a plan");
     let path = nodes(&parsed.program, plan.hot_path.as_ref().expect("it has a path")).expect("all nodes are known");
-    let stages = stages(&parsed.program, &plan, &path);
-    of(&parsed.program, &path, &stages[0])
+    let first = stages(&parsed.program, &plan, &path).remove(0);
+    let schedule = Schedule::of_first(&parsed.program, &path, &BTreeMap::new(), first.place, &first.looked_up);
+    of(&parsed.program, schedule)
 }
 
 /// The value of each step.

@@ -1,31 +1,43 @@
 //! The outcome of side exits from the first stage.
 
-use crate::router::{FRONT, ROUTER, routed, seal, steps, with_first_stage};
-use hlir::vector::{BulkDrop, SideExits, VectorStage};
+use crate::router::{FRONT, ROUTER, routed, seal, steps, with_schedule};
+use schedule::{BulkDrop, Lanes, LanesExits};
 
-fn leavers_of(program: &str, path: &str) -> Option<(SideExits, VectorStage)> {
-    with_first_stage(program, path, |program, nodes, first| {
-        let lanes = VectorStage::of(program, nodes, first).expect("the front is in lanes");
-        Some((SideExits::of(program, nodes, first, &lanes)?, lanes))
+/// The exits of a first stage, if some are bulk drops; what becomes of misses; and its vector code.
+type Leavers = (Option<LanesExits>, Option<BulkDrop>, Lanes);
+
+fn leavers_of(program: &str, path: &str) -> Leavers {
+    with_schedule(program, path, |_, schedule| {
+        let schedule = schedule.expect("the path has a schedule");
+        let lanes = schedule.lanes(&[]).expect("the front is in lanes");
+        let missed = schedule.commit.as_ref().ok().and_then(|commit| commit.missed.clone());
+        (schedule.lanes_exits(&lanes), missed, lanes)
     })
 }
 
 /// The counter indices of an exit, and the reason of its drop; none if it must run.
-fn becomes((exits, lanes): &(SideExits, VectorStage), packet: &[u8]) -> Option<(Vec<u64>, String)> {
+fn becomes((exits, _, lanes): &Leavers, packet: &[u8]) -> Option<(Vec<u64>, String)> {
+    let exits = exits.as_ref()?;
     let side_by_side = steps(&lanes.steps, &lanes.rows, packet);
     assert_ne!(side_by_side[lanes.exits as usize], 0);
     let values = steps(&exits.steps, &exits.rows, packet);
-    let kind = exits.kinds.iter().find(|kind| values[kind.mask as usize] != 0).expect("the packet leaves");
-    let drops = if kind.end.is_some() { u32::MAX } else { 0 };
+    let (_, end) = exits.kinds.iter().find(|(mask, _)| values[*mask as usize] != 0).expect("the packet leaves");
+    let drops = if end.is_some() { u32::MAX } else { 0 };
     assert_eq!(side_by_side[lanes.drops as usize], drops, "the first stage has the same");
-    let end = kind.end.as_ref()?;
+    let end = end.as_ref()?;
     Some((end.counted.iter().map(|index| index.index).collect(), end.reason.clone()))
+}
+
+/// What becomes of a packet that begins with 2; none if no exit is a bulk drop.
+fn of_packet(leavers: &Leavers) -> Option<Option<(Vec<u64>, String)>> {
+    let packet = [2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    leavers.0.as_ref().map(|_| becomes(leavers, &packet))
 }
 
 /// If several checks fail, the first match counts.
 #[test]
 fn exits_of_a_router_are_bulk_drops() {
-    let exits = leavers_of(ROUTER, FRONT).expect("a router drops them");
+    let exits = leavers_of(ROUTER, FRONT);
     let dropped = |change: fn(&mut [u8]), sealed: bool| {
         let mut packet = routed();
         change(&mut packet);
@@ -40,7 +52,7 @@ fn exits_of_a_router_are_bulk_drops() {
     assert_eq!(dropped(|packet| packet[25] ^= 1, false), counted(3), "another checksum");
     assert_eq!(dropped(|packet| packet[22] = 1, true), counted(4), "the last hop");
     assert_eq!(dropped(|packet| packet[22] = 1, false), counted(3), "another checksum, and the last hop");
-    let missed = exits.0.missed.expect("its default action drops");
+    let missed = exits.1.expect("its default action drops");
     assert_eq!((missed.counted[0].index, missed.counted.len(), missed.reason.as_str()), (5, 1, "ingress drop"));
 }
 
@@ -48,7 +60,7 @@ fn exits_of_a_router_are_bulk_drops() {
 fn missed_with(object: &str) -> Option<BulkDrop> {
     let text = ROUTER.replacen("table Router.routes ", &format!("{object}\n\ntable Router.routes "), 1);
     assert_ne!(text, ROUTER);
-    leavers_of(&text, FRONT).expect("a router drops its exits").0.missed
+    leavers_of(&text, FRONT).1
 }
 
 /// An automatic direct counter counts all misses at the index of the default action. One that actions count by themselves has nothing to do with misses here.
@@ -98,8 +110,9 @@ table t {{
 node before: block {{ count seen at 32w2 }} -> t
 node t: apply t -> {next}"
         );
-        let (exits, _) = leavers_of(&program, "start, before, t")?;
-        exits.missed.map(|end| (end.counted.iter().map(|index| index.index).collect(), end.reason))
+        leavers_of(&program, "start, before, t")
+            .1
+            .map(|end| (end.counted.iter().map(|index| index.index).collect(), end.reason))
     };
     let dropped = Some((vec![2], "bad".to_string()));
     assert_eq!(missed("none()", "queue"), dropped);
@@ -124,8 +137,7 @@ node check: branch h.a == 1 -> t else bad
 {check}
 node t: apply t -> queue"
         );
-        leavers_of(&program, "start, before, check, t")
-            .map(|exits| becomes(&exits, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]))
+        of_packet(&leavers_of(&program, "start, before, check, t"))
     };
     let plain = "node before: block {} -> check";
     let bad = |body: &str| format!("node bad: block {{ {body} }} -> queue");
@@ -155,8 +167,7 @@ table t {{ key h.b: exact  action none() {{}}  default none() }}
 node before: block {{ if h.a == 2 {{ {check} }} }} -> t exit queue
 node t: apply t -> queue"
         );
-        let exits = leavers_of(&program, "start, before, t");
-        exits.map(|exits| becomes(&exits, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]))
+        of_packet(&leavers_of(&program, "start, before, t"))
     };
     let dropped = |indices: &[u64]| Some(Some((indices.to_vec(), "bad".to_string())));
     assert_eq!(front("v = 7  exit"), dropped(&[]));
@@ -181,7 +192,7 @@ node bad: block {{ v = 7 }} -> queue
 node fine: block {{ v = 6 }} -> queue
 node t: apply t -> queue"
     );
-    let exits = leavers_of(&program, "start, before, first, second, third, t").expect("some are dropped");
+    let exits = leavers_of(&program, "start, before, first, second, third, t");
     for fails in 1..8u8 {
         let is_dropped = fails & 1 != 0 || fails & 2 == 0;
         assert_eq!(
@@ -190,8 +201,8 @@ node t: apply t -> queue"
             "{fails}"
         );
     }
-    let side_by_side = steps(&exits.1.steps, &exits.1.rows, &[0; 16]);
-    assert_eq!([exits.1.exits, exits.1.drops].map(|mask| side_by_side[mask as usize]), [0, 0]);
+    let side_by_side = steps(&exits.2.steps, &exits.2.rows, &[0; 16]);
+    assert_eq!([exits.2.exits, exits.2.drops].map(|mask| side_by_side[mask as usize]), [0, 0]);
 }
 
 /// Rows with fewer steps are not used if packets may lack their bytes.
@@ -206,7 +217,8 @@ node bad: block {{ v = 7 }} -> queue
 node t: apply t -> queue",
         BEGIN.replace("h_t { a: 8, b: 24, c: 32 }", "h_t { a: 8, b: 8, c: 16, rest: 96 }")
     );
-    let exits = leavers_of(&program, "start, before, check, t").expect("packets without `b` are dropped");
-    assert_eq!((exits.1.bytes, exits.0.bytes, exits.0.any_exit()), (16, 16, true));
+    let exits = leavers_of(&program, "start, before, check, t");
+    let rows_end = exits.0.as_ref().and_then(|exits| exits.rows.last()).map(|row| row + 16);
+    assert_eq!((exits.2.bytes, rows_end), (16, Some(16)), "the packets need not be longer");
     assert_eq!(becomes(&exits, &[1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Some((vec![], "bad".to_string())));
 }

@@ -3,11 +3,11 @@
 //! Values become steps of 32 bits, wider ones several. A value that has no such form is an obstacle; the stage then
 //! runs packet by packet.
 
+use super::bytes::{Bits, loaded, ones};
+use super::steps::Steps;
+use super::{Number, Operator, Step, TableRead};
 use crate::value::{Found, Operation, Sum, Value};
 use crate::{BulkDrop, Schedule};
-use hlir::vector::bytes::{Bits, loaded};
-use hlir::vector::steps::Steps;
-use hlir::vector::{Number, Operator, Step, TableRead};
 use hlir::{Binary, NodeId, Type, Unary};
 use std::collections::HashMap;
 
@@ -85,6 +85,13 @@ struct Vectorizer<'s> {
 }
 
 impl Schedule {
+    /// The first stage as vector code, with what the expected commit stores where that has such a form. Stores are
+    /// combined for it.
+    pub fn vectorized(&mut self) -> Result<Lanes> {
+        let stored = self.combine_stores();
+        self.lanes(&stored).or_else(|_| self.lanes(&[]))
+    }
+
     /// The first stage, with these values for commit.
     pub fn lanes(&self, kept: &[Value]) -> Result<Lanes> {
         // Alignment decides which bytes share a word; take the one with the fewest steps.
@@ -237,7 +244,8 @@ impl<'s> Vectorizer<'s> {
             | Operation::Slice { .. }
             | Operation::Extend { .. }
             | Operation::FromBool(_)
-            | Operation::Sum(_) => unreachable!("these yield bits"),
+            | Operation::Sum(_)
+            | Operation::Hash { .. } => unreachable!("these yield bits"),
         };
         self.masks.insert(value, mask);
         Ok(mask)
@@ -285,6 +293,7 @@ impl<'s> Vectorizer<'s> {
             Operation::Packet { bit } => self.steps.packet(bit, width, self.phase),
             Operation::Length => one(self.steps.read(Step::Length)),
             Operation::Port => one(self.steps.read(Step::Port)),
+            Operation::Register { .. } if width > 32 => return Err("reads a register of more than 32 bits"),
             Operation::Register { register, index } => {
                 let of = self.bits(index)?.narrow().ok_or("reads a register by an index of more than 32 bits")?;
                 let read = self.steps.read(Step::Register { register, of });
@@ -317,6 +326,7 @@ impl<'s> Vectorizer<'s> {
                 one(self.steps.fit(mask, 1))
             }
             Operation::Sum(sum) => one(self.sum(&sum)?),
+            Operation::Hash { .. } => return Err("hashes other than by a checksum"),
         };
         self.bits.insert(value, bits.clone());
         Ok(bits)
@@ -327,7 +337,7 @@ impl<'s> Vectorizer<'s> {
         if operator == Unary::Complement {
             let mut parts = Vec::new();
             for (index, part) in operand.parts.iter().enumerate() {
-                let ones = self.steps.constant(hlir::vector::bytes::ones(width - 32 * index as u32));
+                let ones = self.steps.constant(ones(width - 32 * index as u32));
                 parts.push(self.steps.operate(Operator::Xor, *part, ones));
             }
             return Ok(Bits { width, parts });
