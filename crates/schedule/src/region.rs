@@ -193,6 +193,10 @@ impl Run<'_> {
             }
             self.active = self.values.and(base, taken);
             match &rule.effect {
+                // A stage ends no packet.
+                Effect::Drop { .. } | Effect::Send { .. } if self.is_speculative => {
+                    outcomes.push(Outcome { when: taken, to: None });
+                }
                 Effect::Drop { reason } => self.effect(Does::Drop { reason: reason.clone() }),
                 Effect::Send { port } => {
                     let is_wide = self.program.port_width(port) > PORT;
@@ -200,9 +204,6 @@ impl Run<'_> {
                     self.send(port, is_wide);
                 }
                 Effect::Unicast { set, to } => {
-                    if !outcomes.is_empty() {
-                        return Err("has several rules that assign");
-                    }
                     let before = self.state.clone();
                     for (place, value) in set {
                         let value = self.value(value)?;

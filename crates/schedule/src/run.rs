@@ -340,8 +340,8 @@ impl<'p> Run<'p> {
                 self.deparse(body)?;
                 Ok(vec![Outcome { when: yes, to: Some(*next) }])
             }
-            NodeKind::Buffer { rules, otherwise } if !self.is_speculative => self.buffer(rules, *otherwise),
-            NodeKind::Deparse { .. } | NodeKind::Buffer { .. } => Err("ends the packet's path through the program"),
+            NodeKind::Buffer { rules, otherwise } => self.buffer(rules, *otherwise),
+            NodeKind::Deparse { .. } => Err("ends the packet's path through the program"),
         }
     }
 }

@@ -72,14 +72,14 @@ impl HotPath<'_> {
         // Lookups of the commit phase decide about no exit.
         let before = Commit { lookups: Vec::new(), ..commit.clone() };
         let mut writer = self.commit_writer(&before, vec![commit.exits]);
-        let mut exits = writer.value(commit.exits);
-        if self.unit.tracks_insertions() {
-            // An older packet may have inserted an entry since the lookups.
-            let inserted = Expr::binary("!=", name("run->insertions"), name("path->insertions"));
-            exits = Expr::binary("||", exits, inserted);
-        }
+        let exits = writer.value(commit.exits);
         let mut body = self.packet_declared(true);
         body.push(Stmt::Blank);
+        if self.unit.tracks_insertions() {
+            // An older packet may have inserted an entry since the lookups, and what was found may be gone.
+            let inserted = Expr::binary("!=", name("run->insertions"), name("path->insertions"));
+            body.push(Stmt::when(inserted, vec![Stmt::result(name("true"))]));
+        }
         body.extend(writer.code);
         body.push(Stmt::result(exits));
         unused_locals(&mut body);
