@@ -147,6 +147,10 @@ impl Run<'_> {
         if self.is_speculative || is_staged || self.program.tables[table].keys.is_empty() {
             return Ok(());
         }
+        // Off the path, the plain program costs less than values for packets that do not come here.
+        if !self.path.nodes.contains(&node) {
+            return Err("looks up a table off the path");
+        }
         let key = self.key(table)?;
         self.late.push(LateLookup { node, table, key, when: self.active });
         self.effect(Does::Made { lookup: node });

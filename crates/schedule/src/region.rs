@@ -118,8 +118,7 @@ impl Run<'_> {
             Err(_) => {
                 self.effects.truncate(effects);
                 self.late.truncate(late);
-                self.leaving = leaving;
-                self.barred = self.values.or(self.barred, when);
+                self.leaving = self.values.or(leaving, when);
                 return Ok(());
             }
         };
