@@ -137,7 +137,8 @@ fn damage_is_found_and_whole_rows_are_loaded() {
     let all = rows(0..ROWS);
     let of_row = |number: u64| move |bytes: &mut Vec<u8>| damage(bytes, format!("value {number}").as_bytes());
     let of_byte = |at: usize| move |bytes: &mut Vec<u8>| bytes[at] ^= 0xff;
-    let damages: [(&str, Box<dyn Fn(&mut Vec<u8>)>, usize); 7] = [
+    type Damage = Box<dyn Fn(&mut Vec<u8>)>;
+    let damages: [(&str, Damage, usize); 7] = [
         ("the first row", Box::new(of_row(0)), all.len() - 200),
         ("a row in the middle", Box::new(of_row(1000)), all.len() - 200),
         ("the last row", Box::new(of_row(ROWS - 1)), all.len() - 200),

@@ -39,27 +39,16 @@ impl Run<'_> {
         let declared = &program.tables[table];
         self.checked(table)?;
         self.made_late(node, table)?;
-        let number = match declared.keys.is_empty() {
-            true => self.values.word(0, 32),
-            false => self.values.found(node, Found::Number, 32),
-        };
-        let runs = match declared.actions.len() {
-            1 => self.values.word(0, 32),
-            _ => self.values.found(node, Found::Action, 32),
-        };
+        let (number, runs) = self.found_at(node, table);
         self.give_up();
         self.counted_at(node, table, number, runs);
         let before = self.state.clone();
         let mut merged: Option<State> = None;
         let mut outcomes: Vec<Outcome> = Vec::new();
-        let yes = self.values.bool(true);
-        let (mut known, mut others, mut leaves, mut obstacle) = (yes, yes, self.values.bool(false), "has no action");
-        if declared.add_on_miss || declared.punt_on_miss || may_be_stale(program, node) {
-            // A miss does more than run an action, or finds what an older packet has inserted.
-            let zero = self.values.word(0, 32);
-            leaves = self.values.equal(number, zero);
-            known = self.values.not(leaves);
-            others = known;
+        let mut leaves = self.missing(node, table, number);
+        let known = self.values.not(leaves);
+        let (mut others, mut obstacle) = (known, "has no action");
+        if self.values.holds(leaves) != Some(false) {
             outcomes.push(Outcome { when: leaves, to: None });
         }
         for (action, body) in declared.actions.iter().map(|action| &action.body).enumerate() {
@@ -102,11 +91,35 @@ impl Run<'_> {
             }
             merged = Some(self.state.clone());
         }
-        self.live = yes;
+        self.live = self.values.bool(true);
         let ends = self.values.not(leaves);
         outcomes.extend(self.outcomes_of(next, number, ends));
         self.state = merged.ok_or(obstacle)?;
         Ok(outcomes)
+    }
+
+    /// The record number that a lookup found, and the action that runs.
+    fn found_at(&mut self, node: NodeId, table: TableId) -> (Value, Value) {
+        let declared = &self.program.tables[table];
+        let number = match declared.keys.is_empty() {
+            true => self.values.word(0, 32),
+            false => self.values.found(node, Found::Number, 32),
+        };
+        let runs = match declared.actions.len() {
+            1 => self.values.word(0, 32),
+            _ => self.values.found(node, Found::Action, 32),
+        };
+        (number, runs)
+    }
+
+    /// Packets that missed, where a miss does more than run an action, or may find what an older packet has inserted.
+    fn missing(&mut self, node: NodeId, table: TableId, number: Value) -> Value {
+        let declared = &self.program.tables[table];
+        if !declared.add_on_miss && !declared.punt_on_miss && !may_be_stale(self.program, node) {
+            return self.values.bool(false);
+        }
+        let zero = self.values.word(0, 32);
+        self.values.equal(number, zero)
     }
 
     /// An action's body for the packets that run it. It has no effect if it cannot be scheduled.

@@ -187,9 +187,10 @@ impl Values {
         let width = self.width(of);
         let by = by.min(u64::from(width)) as u32;
         let zeros = self.word(0, by);
-        let (high, low) = match operator {
-            Binary::ShiftLeft => (self.slice(of, 0, width - by), zeros),
-            _ => (zeros, self.slice(of, by, width - by)),
+        let (high, low) = if operator == Binary::ShiftLeft {
+            (self.slice(of, 0, width - by), zeros)
+        } else {
+            (zeros, self.slice(of, by, width - by))
         };
         self.binary(Binary::Concat, high, low)
     }

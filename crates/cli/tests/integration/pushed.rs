@@ -9,9 +9,12 @@ use control::message::runtime::{
 };
 use prost::Message;
 use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tonic::Status;
 
 /// Pushes a config as the primary controller, with no P4Info.
+static PUSHES: AtomicU64 = AtomicU64::new(1);
+
 fn push(switch: &Switch, config: &str) -> Result<(), Status> {
     push_with(switch, config, None)
 }
@@ -23,7 +26,8 @@ fn push_with(switch: &Switch, config: &str, p4info: Option<P4Info>) -> Result<()
     runtime.block_on(async {
         let channel = tonic::transport::Endpoint::from_shared(address).unwrap().connect().await.unwrap();
         let mut service = p4runtime::P4RuntimeClient::new(channel);
-        let election_id = Some(Uint128 { high: 0, low: 1 });
+        // The stream of the push before may still be open: this client has a larger number.
+        let election_id = Some(Uint128 { high: 0, low: PUSHES.fetch_add(1, Ordering::Relaxed) });
         let bid = MasterArbitrationUpdate { device_id: 1, election_id, ..Default::default() };
         let (sender, requests) = tokio::sync::mpsc::channel(1);
         sender.send(StreamMessageRequest { update: Some(Update::Arbitration(bid)) }).await.unwrap();

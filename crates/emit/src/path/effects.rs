@@ -219,6 +219,24 @@ impl HotPath<'_> {
             Does::Touch { lookup } => {
                 vec![Stmt::call("record_hit", [name(writer.record(*lookup)), name("run->clock_ns")])]
             }
+            Does::Restart { .. } | Does::Made { .. } | Does::Digest { .. } | Does::Write { .. } => {
+                self.state_changed(&effect.does, writer)
+            }
+            Does::Drop { reason } => {
+                let reason = drop_reason(reason, self.unit.drop_number(reason));
+                let dropped = Stmt::call("walk_drop", [name("run->worker"), name("packet"), reason]);
+                vec![dropped, Stmt::result(name("false"))]
+            }
+            Does::Send { port } => {
+                let port = writer.value(*port);
+                vec![Stmt::set(name("*to"), Expr::cast("uint16_t", port)), Stmt::result(name("true"))]
+            }
+        }
+    }
+
+    /// The statements of an effect on timers, counts of lookups, digests and registers.
+    fn state_changed(&self, does: &Does, writer: &mut Scalar) -> Vec<Stmt> {
+        match does {
             Does::Restart { lookup, expiry } => {
                 if !self.unit.program.has_own_records(writer.table(*lookup)) {
                     return Vec::new();
@@ -248,15 +266,14 @@ impl HotPath<'_> {
                 let (index, value) = (writer.value(*index), writer.value(*value));
                 vec![Stmt::call("state_write", [array, index, Expr::word(crate::table::cell_bytes(width)), value])]
             }
-            Does::Drop { reason } => {
-                let reason = drop_reason(reason, self.unit.drop_number(reason));
-                let dropped = Stmt::call("walk_drop", [name("run->worker"), name("packet"), reason]);
-                vec![dropped, Stmt::result(name("false"))]
-            }
-            Does::Send { port } => {
-                let port = writer.value(*port);
-                vec![Stmt::set(name("*to"), Expr::cast("uint16_t", port)), Stmt::result(name("true"))]
-            }
+            Does::Store { .. }
+            | Does::Count { .. }
+            | Does::CountDirect { .. }
+            | Does::NotMade { .. }
+            | Does::Touch { .. }
+            | Does::Miss { .. }
+            | Does::Drop { .. }
+            | Does::Send { .. } => unreachable!("these are no effects on state"),
         }
     }
 

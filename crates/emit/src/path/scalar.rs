@@ -19,6 +19,9 @@ use std::collections::HashMap;
 /// Operators in an expression beyond which its parts get names.
 const LARGEST: u32 = 6;
 
+const DIVIDES: [Binary; 2] = [Binary::Divide, Binary::Remainder];
+const SATURATES: [Binary; 2] = [Binary::AddSaturating, Binary::SubtractSaturating];
+
 /// What comparisons with a number ask.
 const ASKS: [(Binary, &str); 6] = [
     (Binary::Equal, "is"),
@@ -297,24 +300,21 @@ impl<'s> Scalar<'s> {
             let shifted = Expr::binary(symbol(operator), left, Expr::word(by as u32));
             return (if operator == Binary::ShiftLeft { masked(shifted, width) } else { shifted }, size + 1);
         }
-        match operator {
-            Binary::Divide | Binary::Remainder => {
-                let (dividend, divisor) = (self.value(left), self.named(right));
-                let is_zero = Expr::binary("==", divisor.clone(), constant(0, width));
-                let quotient = Expr::binary(symbol(operator), dividend, divisor);
-                return (Expr::conditional(is_zero, constant(0, width), quotient), LARGEST);
-            }
-            Binary::AddSaturating => {
-                let (left, right) = (self.named(left), self.named(right));
-                let fits = Expr::binary("<=", right.clone(), Expr::binary("-", ones(width), left.clone()));
-                return (Expr::conditional(fits, Expr::binary("+", left, right), ones(width)), LARGEST);
-            }
-            Binary::SubtractSaturating => {
-                let (left, right) = (self.named(left), self.named(right));
-                let fits = Expr::binary("<=", right.clone(), left.clone());
-                return (Expr::conditional(fits, Expr::binary("-", left, right), constant(0, width)), LARGEST);
-            }
-            _ => {}
+        if DIVIDES.contains(&operator) {
+            let (dividend, divisor) = (self.value(left), self.named(right));
+            let is_zero = Expr::binary("==", divisor.clone(), constant(0, width));
+            let quotient = Expr::binary(symbol(operator), dividend, divisor);
+            return (Expr::conditional(is_zero, constant(0, width), quotient), LARGEST);
+        }
+        if SATURATES.contains(&operator) {
+            let (left, right) = (self.named(left), self.named(right));
+            let adds = operator == Binary::AddSaturating;
+            let (room, end) = match adds {
+                true => (Expr::binary("-", ones(width), left.clone()), ones(width)),
+                false => (left.clone(), constant(0, width)),
+            };
+            let fits = Expr::binary("<=", right.clone(), room);
+            return (Expr::conditional(fits, Expr::binary(if adds { "+" } else { "-" }, left, right), end), LARGEST);
         }
         let ((left, a), (right, b)) = (self.written(left), self.written(right));
         let size = a + b + 1;

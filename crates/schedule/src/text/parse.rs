@@ -321,24 +321,21 @@ impl Reader<'_> {
             let counter = self.counter()?;
             return Ok(Does::Count { counter, index: self.cursor.in_parentheses()? });
         }
-        if it.word("not") {
-            it.expect_word("made")?;
-            return Ok(Does::NotMade { lookup: it.node()? });
+        if let Some(does) = it.about_lookup()? {
+            return Ok(does);
         }
-        if it.word("miss") {
-            return Ok(Does::Miss { lookup: it.node()? });
+        if it.word("drop") {
+            return Ok(Does::Drop { reason: self.reason()? });
         }
-        if it.word("touch") {
-            return Ok(Does::Touch { lookup: it.node()? });
+        if it.word("send") {
+            return Ok(Does::Send { port: it.value()? });
         }
-        if it.word("restart") {
-            let lookup = it.node()?;
-            let expiry = if it.word("expire") { Some(it.value()?) } else { None };
-            return Ok(Does::Restart { lookup, expiry });
-        }
-        if it.word("made") {
-            return Ok(Does::Made { lookup: it.node()? });
-        }
+        self.state_effect()
+    }
+
+    /// A digest, or a write to a register.
+    fn state_effect(&mut self) -> Read<Does> {
+        let it = &mut self.cursor;
         if it.word("digest") {
             let digest =
                 it.object("a digest", |program, token| find(&program.digests, token, |digest| &digest.name))?;
@@ -353,12 +350,6 @@ impl Reader<'_> {
             let index = it.in_parentheses()?;
             it.expect_symbol("=")?;
             return Ok(Does::Write { register, index, value: it.value()? });
-        }
-        if it.word("drop") {
-            return Ok(Does::Drop { reason: self.reason()? });
-        }
-        if it.word("send") {
-            return Ok(Does::Send { port: it.value()? });
         }
         it.fail("a value, `exit`, `missed` or an effect")
     }
@@ -392,5 +383,30 @@ impl Reader<'_> {
 
     fn counter(&mut self) -> Read<CounterId> {
         self.cursor.object("a counter", |program, token| find(&program.counters, token, |counter| &counter.name))
+    }
+}
+
+impl Cursor<'_> {
+    /// What happens to a lookup or the entry that it found, if the line is about that.
+    fn about_lookup(&mut self) -> Read<Option<Does>> {
+        if self.word("not") {
+            self.expect_word("made")?;
+            return Ok(Some(Does::NotMade { lookup: self.node()? }));
+        }
+        if self.word("miss") {
+            return Ok(Some(Does::Miss { lookup: self.node()? }));
+        }
+        if self.word("touch") {
+            return Ok(Some(Does::Touch { lookup: self.node()? }));
+        }
+        if self.word("restart") {
+            let lookup = self.node()?;
+            let expiry = if self.word("expire") { Some(self.value()?) } else { None };
+            return Ok(Some(Does::Restart { lookup, expiry }));
+        }
+        if self.word("made") {
+            return Ok(Some(Does::Made { lookup: self.node()? }));
+        }
+        Ok(None)
     }
 }

@@ -88,6 +88,32 @@ impl Verifier<'_> {
                     self.error(Rule::Objects, site, "the node looks up no table with idle timeouts");
                 }
             }
+            Does::Restart { .. } | Does::Made { .. } | Does::Digest { .. } | Does::Write { .. } => {
+                self.state_effect(part, site, &effect.does);
+            }
+            Does::Miss { lookup } => {
+                if self.table_at(*lookup).is_none() {
+                    self.error(Rule::Objects, site, "the node looks up no table");
+                }
+            }
+            Does::Drop { reason } => {
+                if !self.program.drop_reasons().contains(reason) {
+                    let message = format!("the program drops nothing for the reason `{reason}`");
+                    self.error(Rule::Counters, site, message);
+                }
+            }
+            Does::Send { port } => {
+                if values.kind(*port) == hlir::Type::Bool || !self.is_port(*port) {
+                    self.error(Rule::Send, site, "sends by a port of more than 16 bits");
+                }
+            }
+        }
+    }
+
+    /// Effects on timers, counts of lookups, digests and registers.
+    fn state_effect(&mut self, part: Part, site: Site, does: &Does) {
+        let values = &self.schedule.values;
+        match does {
             Does::Restart { lookup, expiry } => {
                 if self.table_at(*lookup).is_none() {
                     self.error(Rule::Objects, site, "the node looks up no table");
@@ -114,22 +140,14 @@ impl Verifier<'_> {
                     self.error(Rule::Types, site, "the value is not as wide as the register's elements");
                 }
             }
-            Does::Miss { lookup } => {
-                if self.table_at(*lookup).is_none() {
-                    self.error(Rule::Objects, site, "the node looks up no table");
-                }
-            }
-            Does::Drop { reason } => {
-                if !self.program.drop_reasons().contains(reason) {
-                    let message = format!("the program drops nothing for the reason `{reason}`");
-                    self.error(Rule::Counters, site, message);
-                }
-            }
-            Does::Send { port } => {
-                if values.kind(*port) == hlir::Type::Bool || !self.is_port(*port) {
-                    self.error(Rule::Send, site, "sends by a port of more than 16 bits");
-                }
-            }
+            Does::Store { .. }
+            | Does::Count { .. }
+            | Does::CountDirect { .. }
+            | Does::NotMade { .. }
+            | Does::Touch { .. }
+            | Does::Miss { .. }
+            | Does::Drop { .. }
+            | Does::Send { .. } => unreachable!("these are no effects on state"),
         }
     }
 
