@@ -7,7 +7,7 @@ use schedule::text::parse;
 use schedule::verify::{Rule, verify};
 
 /// A change of the text that breaks a rule, and what the line begins with that is reported.
-const BROKEN: [(Rule, &str, &str, &str); 22] = [
+const BROKEN: [(Rule, &str, &str, &str); 28] = [
     (Rule::Order, "    %0 = %hdr.order.version != 2\n", "", "exit when %0"),
     (Rule::Order, "  commit {\n", "  commit {\n    miss hosts at hosts\n    exit when true\n", "exit when true"),
     (Rule::Types, "%7 = %5 || %6", "%7 = %5 || %send_port", "%7 ="),
@@ -49,6 +49,22 @@ const BROKEN: [(Rule, &str, &str, &str); 22] = [
     (Rule::Keys, "key %hdr.order.host\n", "key %hdr.order.version\n", "lookup hosts"),
     (Rule::Keys, "key %hdr.order.host\n", "key %hdr.order.host, 8w0\n", "lookup hosts"),
     (Rule::Objects, "lookup hosts in", "lookup kind in", "lookup kind"),
+    (
+        Rule::Lookups,
+        "  commit {\n",
+        "  commit {\n    lookup hosts in hosts, key 16w1\n",
+        "lookup hosts in hosts, key 16w1",
+    ),
+    (Rule::Keys, "  commit {\n", "  commit {\n    lookup hosts in hosts, key 8w1\n", "lookup hosts in hosts, key 8w1"),
+    (Rule::Objects, "    count sessions(", "    made hosts at hosts\n    count sessions(", "made hosts"),
+    (Rule::Objects, "    count sessions(", "    restart queue at hosts\n    count sessions(", "restart queue"),
+    (Rule::Types, "    count sessions(", "    write least(1w0) = 9w1 at hosts\n    count sessions(", "write least"),
+    (
+        Rule::Types,
+        "    %6 = %send_port == 511\n",
+        "    %6 = %send_port == 511\n    %h = hash crc32(%send_port)\n    count sessions(%h) at session\n",
+        "%h =",
+    ),
     (Rule::Objects, "count direct hosts.found of", "count direct wrong of", "count direct wrong"),
 ];
 
