@@ -145,8 +145,7 @@ impl Unit<'_> {
         });
         let fields = array(items, "struct key_field", &format!("{name}_fields"), listed.collect());
         let actions = self.actions(items, id, &name);
-        let used = self.facts.tables.contains(&number(id));
-        let bytes = if used { format!("sizeof(struct {name}_record)") } else { "8".to_string() };
+        let bytes = format!("sizeof(struct {name}_record)");
         let mut members =
             vec![text("name", &table.name), Expr::designated("structure", structure_enumerator(self.structure(id)))];
         members.extend(self.key_members(self.key_bits(id), table.keys.len() as u32));
@@ -177,17 +176,16 @@ impl Unit<'_> {
 
     fn actions(&self, items: &mut Vec<Item>, id: hlir::TableId, name: &str) -> Expr {
         let table = &self.program.tables[id];
-        let used = self.facts.tables.contains(&number(id));
         let mut actions = Vec::new();
         for (index, action) in table.actions.iter().enumerate() {
             let mut parameters = Vec::new();
             let data = &self.names.actions[number(id)][index];
             let members = &self.names.parameters[number(id)][index];
             for (place, (parameter, member)) in action.parameters.iter().zip(members).enumerate() {
-                let bytes = used && self.in_bytes(id, index, place);
+                let bytes = self.in_bytes(id, index, place);
                 let offset = format!("offsetof(struct {name}_record, {data}.{member})");
                 let mut members = vec![text("name", &parameter.name), word("width", parameter.width)];
-                members.push(field("offset", if used { &offset } else { "0" }));
+                members.push(field("offset", &offset));
                 members.extend(bytes.then(|| field("form", "PARAMETER_BYTES")));
                 parameters.push(Expr::List(members));
             }

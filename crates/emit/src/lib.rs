@@ -101,9 +101,12 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, (plan, custom): (&str, &Custo
     let mut items = opening(unit, plan, way.as_ref().and_then(HotPath::side_by_side));
     items.extend(custom::user_items(unit.program, custom, "extern/custom.h"));
     items.extend(enumerations(unit));
-    for (id, _) in unit.program.tables.iter().filter(|(id, _)| unit.facts.tables.contains(&unit::number(*id))) {
+    for (id, _) in unit.program.tables.iter() {
+        // The host writes entries of tables that no packet reaches, too.
         items.extend([unit.record(id), Item::Blank]);
-        items.extend(unit.constant_entries(id));
+        if unit.facts.tables.contains(&unit::number(id)) {
+            items.extend(unit.constant_entries(id));
+        }
     }
     items.extend(unit.storage_items(&used));
     items.extend(unit.saved_items(&used));

@@ -121,3 +121,18 @@ fn applications_do_the_same_when_they_are_specialised() {
         assert!(is_good && told.contains("both engines agree"), "{name}: {told}{errors}");
     }
 }
+
+/// Where all entries do nothing, no lookup is left, and the entries are written all the same.
+#[test]
+fn entries_of_a_table_that_no_packet_reaches_any_more_are_written() {
+    let text = PROGRAM.replace("counter hits: packets of rules automatic\n", "");
+    let text = text.replace("  action keep() {}\n", "  action keep() {}\n  action note(count: 32, mark: 70) {}\n");
+    assert_ne!(text, PROGRAM);
+    let program = file("unreached.hlir", &text).display().to_string();
+    let test = "add rules 1 hdr.ethernet.src:0x020000000001&&&0xffffffffffff note(count:7, mark:0x30000000000000001)\n\
+                add hosts hdr.ethernet.dst:0x020000000002 forward(port:3)\n\
+                packet 0 020000000002 020000000001 0800\nexpect 3 020000000002 020000000001 0800\n";
+    let test = file("unreached.stf", test).display().to_string();
+    let (is_good, told, errors) = run(&["stf", &program, &test, "--engine", "native", "--specialise"]);
+    assert!(is_good, "{told}{errors}");
+}
