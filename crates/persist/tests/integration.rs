@@ -110,7 +110,7 @@ fn a_directory_that_cannot_be_written_is_refused() {
 fn a_file_of_the_user_is_left_alone() {
     let folder = Folder::new("other");
     std::fs::create_dir_all(&folder.0).expect("there is room");
-    std::fs::write(folder.file(), "not a database, but somebody needs it".repeat(1000)).expect("there is room");
+    std::fs::write(folder.file(), "not a database, but a file that must stay".repeat(1000)).expect("there is room");
     let before = std::fs::read(folder.file()).expect("it is there");
     let why = refused(&folder.0);
     assert!(why.contains("name another directory"), "{why}");

@@ -162,7 +162,7 @@ impl Run<'_> {
         self.active = all;
     }
 
-    /// Something that a packet does in its turn, and that a scheduled commit has no effect for.
+    /// What commit does for a packet, in order, and what schedules have no effect for.
     pub fn defer(&mut self, does: &'static str) {
         self.give_up();
         self.deferred.get_or_insert(Obstacle { node: self.node, does: does.into() });

@@ -12,9 +12,10 @@ use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tonic::Status;
 
-/// Pushes a config as the primary controller, with no P4Info.
+/// The next election number: the stream of the push before may still be open.
 static PUSHES: AtomicU64 = AtomicU64::new(1);
 
+/// Pushes a config as the primary controller, with no P4Info.
 fn push(switch: &Switch, config: &str) -> Result<(), Status> {
     push_with(switch, config, None)
 }
@@ -26,7 +27,6 @@ fn push_with(switch: &Switch, config: &str, p4info: Option<P4Info>) -> Result<()
     runtime.block_on(async {
         let channel = tonic::transport::Endpoint::from_shared(address).unwrap().connect().await.unwrap();
         let mut service = p4runtime::P4RuntimeClient::new(channel);
-        // The stream of the push before may still be open: this client has a larger number.
         let election_id = Some(Uint128 { high: 0, low: PUSHES.fetch_add(1, Ordering::Relaxed) });
         let bid = MasterArbitrationUpdate { device_id: 1, election_id, ..Default::default() };
         let (sender, requests) = tokio::sync::mpsc::channel(1);

@@ -6,6 +6,7 @@ use super::{HotPath, inline, name};
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Stmt};
 use crate::unit::number;
+use hlir::{NodeId, RegisterId};
 use schedule::{Commit, Does, Effect, Found, Operation, Schedule, Value};
 
 impl HotPath<'_> {
@@ -219,9 +220,10 @@ impl HotPath<'_> {
             Does::Touch { lookup } => {
                 vec![Stmt::call("record_hit", [name(writer.record(*lookup)), name("run->clock_ns")])]
             }
-            Does::Restart { .. } | Does::Made { .. } | Does::Digest { .. } | Does::Write { .. } => {
-                self.state_changed(&effect.does, writer)
-            }
+            Does::Restart { lookup, expiry } => self.restarted(*lookup, *expiry, writer),
+            Does::Made { lookup } => vec![self.unit.count_look_ups(writer.table(*lookup), Expr::word(1))],
+            Does::Digest { digest, values } => vec![digest_sent(number(*digest) as u32, values, writer)],
+            Does::Write { register, index, value } => vec![self.written(*register, [*index, *value], writer)],
             Does::Drop { reason } => {
                 let reason = drop_reason(reason, self.unit.drop_number(reason));
                 let dropped = Stmt::call("walk_drop", [name("run->worker"), name("packet"), reason]);
@@ -234,47 +236,22 @@ impl HotPath<'_> {
         }
     }
 
-    /// The statements of an effect on timers, counts of lookups, digests and registers.
-    fn state_changed(&self, does: &Does, writer: &mut Scalar) -> Vec<Stmt> {
-        match does {
-            Does::Restart { lookup, expiry } => {
-                if !self.unit.program.has_own_records(writer.table(*lookup)) {
-                    return Vec::new();
-                }
-                let (record, clock) = (name(writer.record(*lookup)), name("run->clock_ns"));
-                vec![match expiry {
-                    Some(expiry) => {
-                        Stmt::call("record_restart", [record, clock, crate::call::timer(writer.value(*expiry))])
-                    }
-                    None => Stmt::call("record_hit", [record, clock]),
-                }]
-            }
-            Does::Made { lookup } => vec![self.unit.count_look_ups(writer.table(*lookup), Expr::word(1))],
-            Does::Digest { digest, values } => {
-                let members: Vec<Expr> = values.iter().map(|value| writer.value(*value)).collect();
-                let count = Expr::word(members.len() as u32);
-                let list = match members.is_empty() {
-                    true => name("NULL"),
-                    false => writer.list("digest", members),
-                };
-                let arguments = [name("run->worker"), Expr::word(number(*digest) as u32), list, count];
-                vec![Stmt::call("run->worker->shared->digest", arguments)]
-            }
-            Does::Write { register, index, value } => {
-                let width = self.unit.program.registers[*register].width;
-                let array = Expr::unary("&", crate::call::shared("registers", number(*register) as u32));
-                let (index, value) = (writer.value(*index), writer.value(*value));
-                vec![Stmt::call("state_write", [array, index, Expr::word(crate::table::cell_bytes(width)), value])]
-            }
-            Does::Store { .. }
-            | Does::Count { .. }
-            | Does::CountDirect { .. }
-            | Does::NotMade { .. }
-            | Does::Touch { .. }
-            | Does::Miss { .. }
-            | Does::Drop { .. }
-            | Does::Send { .. } => unreachable!("these are no effects on state"),
+    fn restarted(&self, lookup: NodeId, expiry: Option<Value>, writer: &mut Scalar) -> Vec<Stmt> {
+        if !self.unit.program.has_own_records(writer.table(lookup)) {
+            return Vec::new();
         }
+        let (record, clock) = (name(writer.record(lookup)), name("run->clock_ns"));
+        vec![match expiry {
+            Some(expiry) => Stmt::call("record_restart", [record, clock, crate::call::timer(writer.value(expiry))]),
+            None => Stmt::call("record_hit", [record, clock]),
+        }]
+    }
+
+    fn written(&self, register: RegisterId, operands: [Value; 2], writer: &mut Scalar) -> Stmt {
+        let width = self.unit.program.registers[register].width;
+        let array = Expr::unary("&", crate::call::shared("registers", number(register) as u32));
+        let [index, value] = operands.map(|operand| writer.value(operand));
+        Stmt::call("state_write", [array, index, Expr::word(crate::table::cell_bytes(width)), value])
     }
 
     fn stored_value(
@@ -318,6 +295,13 @@ impl HotPath<'_> {
         let start = scheduled.schedule.headers.get(&header).map_or(0, |start| 8 * start);
         crate::field::Spot { bit: bit.saturating_sub(start), width, behind_varbit: false }
     }
+}
+
+fn digest_sent(digest: u32, values: &[Value], writer: &mut Scalar) -> Stmt {
+    let members: Vec<Expr> = values.iter().map(|value| writer.value(*value)).collect();
+    let count = Expr::word(members.len() as u32);
+    let list = if members.is_empty() { name("NULL") } else { writer.list("digest", members) };
+    Stmt::call("run->worker->shared->digest", [name("run->worker"), Expr::word(digest), list, count])
 }
 
 /// Effects with one condition, and the nodes that have them.

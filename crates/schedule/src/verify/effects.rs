@@ -5,7 +5,7 @@ use super::{Rule, Verifier};
 use crate::text::{Part, Site};
 use crate::value::{Operation, Value};
 use crate::{Commit, Does, Effect, LateLookup};
-use hlir::{Binary, CounterId, NodeId};
+use hlir::{Binary, CounterId, DigestId, NodeId, RegisterId};
 
 /// Bits of a port at most.
 const PORT: u32 = 16;
@@ -88,14 +88,21 @@ impl Verifier<'_> {
                     self.error(Rule::Objects, site, "the node looks up no table with idle timeouts");
                 }
             }
-            Does::Restart { .. } | Does::Made { .. } | Does::Digest { .. } | Does::Write { .. } => {
-                self.state_effect(part, site, &effect.does);
-            }
-            Does::Miss { lookup } => {
-                if self.table_at(*lookup).is_none() {
-                    self.error(Rule::Objects, site, "the node looks up no table");
+            Does::Restart { lookup, expiry } => {
+                self.is_applied(site, *lookup);
+                if expiry.is_some_and(|expiry| values.kind(expiry) == hlir::Type::Bool) {
+                    self.error(Rule::Types, site, "a profile of timeouts is a number");
                 }
             }
+            Does::Made { lookup } => {
+                let commit = self.schedule.commit_of(part);
+                if !commit.is_some_and(|commit| commit.lookups.iter().any(|late| late.node == *lookup)) {
+                    self.error(Rule::Objects, site, "this phase does not make this lookup");
+                }
+            }
+            Does::Digest { digest, values } => self.digest(site, *digest, values),
+            Does::Write { register, index, value } => self.write(site, *register, [*index, *value]),
+            Does::Miss { lookup } => self.is_applied(site, *lookup),
             Does::Drop { reason } => {
                 if !self.program.drop_reasons().contains(reason) {
                     let message = format!("the program drops nothing for the reason `{reason}`");
@@ -110,44 +117,24 @@ impl Verifier<'_> {
         }
     }
 
-    /// Effects on timers, counts of lookups, digests and registers.
-    fn state_effect(&mut self, part: Part, site: Site, does: &Does) {
+    fn is_applied(&mut self, site: Site, lookup: NodeId) {
+        if self.table_at(lookup).is_none() {
+            self.error(Rule::Objects, site, "the node looks up no table");
+        }
+    }
+
+    fn digest(&mut self, site: Site, digest: DigestId, sent: &[Value]) {
+        let fields = self.program.digests[digest].fields.iter().map(|(_, width)| *width);
+        if !fields.eq(sent.iter().map(|value| self.schedule.values.width(*value))) {
+            self.error(Rule::Types, site, "the values are not as wide as the digest's fields");
+        }
+    }
+
+    fn write(&mut self, site: Site, register: RegisterId, operands: [Value; 2]) {
         let values = &self.schedule.values;
-        match does {
-            Does::Restart { lookup, expiry } => {
-                if self.table_at(*lookup).is_none() {
-                    self.error(Rule::Objects, site, "the node looks up no table");
-                }
-                if expiry.is_some_and(|expiry| values.kind(expiry) == hlir::Type::Bool) {
-                    self.error(Rule::Types, site, "a profile of timeouts is a number");
-                }
-            }
-            Does::Made { lookup } => {
-                let commit = self.schedule.commit_of(part);
-                if !commit.is_some_and(|commit| commit.lookups.iter().any(|late| late.node == *lookup)) {
-                    self.error(Rule::Objects, site, "this phase does not make this lookup");
-                }
-            }
-            Does::Digest { digest, values: sent } => {
-                let fields = self.program.digests[*digest].fields.iter().map(|(_, width)| *width);
-                if !fields.eq(sent.iter().map(|value| values.width(*value))) {
-                    self.error(Rule::Types, site, "the values are not as wide as the digest's fields");
-                }
-            }
-            Does::Write { register, index, value } => {
-                let is_bits = [index, value].iter().all(|operand| values.kind(**operand) != hlir::Type::Bool);
-                if !is_bits || values.width(*value) != self.program.registers[*register].width {
-                    self.error(Rule::Types, site, "the value is not as wide as the register's elements");
-                }
-            }
-            Does::Store { .. }
-            | Does::Count { .. }
-            | Does::CountDirect { .. }
-            | Does::NotMade { .. }
-            | Does::Touch { .. }
-            | Does::Miss { .. }
-            | Does::Drop { .. }
-            | Does::Send { .. } => unreachable!("these are no effects on state"),
+        let is_bits = operands.iter().all(|operand| values.kind(*operand) != hlir::Type::Bool);
+        if !is_bits || values.width(operands[1]) != self.program.registers[register].width {
+            self.error(Rule::Types, site, "the value is not as wide as the register's elements");
         }
     }
 

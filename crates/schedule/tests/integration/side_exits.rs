@@ -4,9 +4,9 @@ use crate::router::{FRONT, ROUTER, routed, seal, steps, with_schedule};
 use schedule::{BulkDrop, Lanes, LanesExits};
 
 /// The exits of a first stage, if some are bulk drops; what becomes of misses; and its vector code.
-type Leavers = (Option<LanesExits>, Option<BulkDrop>, Lanes);
+type SideExits = (Option<LanesExits>, Option<BulkDrop>, Lanes);
 
-fn leavers_of(program: &str, path: &str) -> Leavers {
+fn side_exits_of(program: &str, path: &str) -> SideExits {
     with_schedule(program, path, |_, schedule| {
         let schedule = schedule.expect("the path has a schedule");
         let lanes = schedule.lanes(&[]).expect("the front is in lanes");
@@ -16,7 +16,7 @@ fn leavers_of(program: &str, path: &str) -> Leavers {
 }
 
 /// The counter indices of an exit, and the reason of its drop; none if it must run.
-fn becomes((exits, _, lanes): &Leavers, packet: &[u8]) -> Option<(Vec<u64>, String)> {
+fn bulk_drop_of((exits, _, lanes): &SideExits, packet: &[u8]) -> Option<(Vec<u64>, String)> {
     let exits = exits.as_ref()?;
     let side_by_side = steps(&lanes.steps, &lanes.rows, packet);
     assert_ne!(side_by_side[lanes.exits as usize], 0);
@@ -29,22 +29,22 @@ fn becomes((exits, _, lanes): &Leavers, packet: &[u8]) -> Option<(Vec<u64>, Stri
 }
 
 /// What becomes of a packet that begins with 2; none if no exit is a bulk drop.
-fn of_packet(leavers: &Leavers) -> Option<Option<(Vec<u64>, String)>> {
+fn of_packet_of_two(exits: &SideExits) -> Option<Option<(Vec<u64>, String)>> {
     let packet = [2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    leavers.0.as_ref().map(|_| becomes(leavers, &packet))
+    exits.0.as_ref().map(|_| bulk_drop_of(exits, &packet))
 }
 
 /// If several checks fail, the first match counts.
 #[test]
 fn exits_of_a_router_are_bulk_drops() {
-    let exits = leavers_of(ROUTER, FRONT);
+    let exits = side_exits_of(ROUTER, FRONT);
     let dropped = |change: fn(&mut [u8]), sealed: bool| {
         let mut packet = routed();
         change(&mut packet);
         if sealed {
             seal(&mut packet);
         }
-        becomes(&exits, &packet).map(|(indices, reason)| (indices, reason == "ingress drop"))
+        bulk_drop_of(&exits, &packet).map(|(indices, reason)| (indices, reason == "ingress drop"))
     };
     let counted = |index: u64| Some((vec![index], true));
     assert_eq!(dropped(|packet| packet[13] = 6, true), counted(1), "no IPv4");
@@ -60,7 +60,7 @@ fn exits_of_a_router_are_bulk_drops() {
 fn missed_with(object: &str) -> Option<BulkDrop> {
     let text = ROUTER.replacen("table Router.routes ", &format!("{object}\n\ntable Router.routes "), 1);
     assert_ne!(text, ROUTER);
-    leavers_of(&text, FRONT).1
+    side_exits_of(&text, FRONT).1
 }
 
 /// An automatic direct counter counts all misses at the index of the default action. One that actions count by themselves has nothing to do with misses here.
@@ -110,7 +110,7 @@ table t {{
 node before: block {{ count seen at 32w2 }} -> t
 node t: apply t -> {next}"
         );
-        leavers_of(&program, "start, before, t")
+        side_exits_of(&program, "start, before, t")
             .1
             .map(|end| (end.counted.iter().map(|index| index.index).collect(), end.reason))
     };
@@ -137,7 +137,7 @@ node check: branch h.a == 1 -> t else bad
 {check}
 node t: apply t -> queue"
         );
-        of_packet(&leavers_of(&program, "start, before, check, t"))
+        of_packet_of_two(&side_exits_of(&program, "start, before, check, t"))
     };
     let plain = "node before: block {} -> check";
     let bad = |body: &str| format!("node bad: block {{ {body} }} -> queue");
@@ -167,7 +167,7 @@ table t {{ key h.b: exact  action none() {{}}  default none() }}
 node before: block {{ if h.a == 2 {{ {check} }} }} -> t exit queue
 node t: apply t -> queue"
         );
-        of_packet(&leavers_of(&program, "start, before, t"))
+        of_packet_of_two(&side_exits_of(&program, "start, before, t"))
     };
     let dropped = |indices: &[u64]| Some(Some((indices.to_vec(), "bad".to_string())));
     assert_eq!(front("v = 7  exit"), dropped(&[]));
@@ -192,11 +192,11 @@ node bad: block {{ v = 7 }} -> queue
 node fine: block {{ v = 6 }} -> queue
 node t: apply t -> queue"
     );
-    let exits = leavers_of(&program, "start, before, first, second, third, t");
+    let exits = side_exits_of(&program, "start, before, first, second, third, t");
     for fails in 1..8u8 {
         let is_dropped = fails & 1 != 0 || fails & 2 == 0;
         assert_eq!(
-            becomes(&exits, &[fails, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).is_some(),
+            bulk_drop_of(&exits, &[fails, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).is_some(),
             is_dropped,
             "{fails}"
         );
@@ -217,8 +217,11 @@ node bad: block {{ v = 7 }} -> queue
 node t: apply t -> queue",
         BEGIN.replace("h_t { a: 8, b: 24, c: 32 }", "h_t { a: 8, b: 8, c: 16, rest: 96 }")
     );
-    let exits = leavers_of(&program, "start, before, check, t");
+    let exits = side_exits_of(&program, "start, before, check, t");
     let rows_end = exits.0.as_ref().and_then(|exits| exits.rows.last()).map(|row| row + 16);
     assert_eq!((exits.2.bytes, rows_end), (16, Some(16)), "the packets need not be longer");
-    assert_eq!(becomes(&exits, &[1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Some((vec![], "bad".to_string())));
+    assert_eq!(
+        bulk_drop_of(&exits, &[1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+        Some((vec![], "bad".to_string()))
+    );
 }
