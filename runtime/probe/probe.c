@@ -53,6 +53,20 @@ probe_allocate(struct probe_memory *memory, size_t bytes)
 	return 0;
 }
 
+int
+probe_allocate_small(struct probe_memory *memory, size_t bytes)
+{
+	void *lines = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (lines == MAP_FAILED)
+		return -1;
+	madvise(lines, bytes, MADV_NOHUGEPAGE);
+	memset(lines, 0, bytes);
+	memory->lines = lines;
+	memory->bytes = bytes;
+	return 0;
+}
+
 void
 probe_free(struct probe_memory *memory)
 {

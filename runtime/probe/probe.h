@@ -28,6 +28,9 @@ enum probe_access {
 
 /* 0, or -1 where there is not that much memory. */
 int probe_allocate(struct probe_memory *memory, size_t bytes);
+
+/* The same, in pages of 4 KB. */
+int probe_allocate_small(struct probe_memory *memory, size_t bytes);
 void probe_free(struct probe_memory *memory);
 
 /* Reads the first `bytes` of the memory, a power of two, through once, and then in the order of chance: what the caches keep of them is there. */

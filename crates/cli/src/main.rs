@@ -9,6 +9,7 @@ mod compile;
 mod connection;
 mod control_bench;
 mod ctl;
+mod doctor;
 mod dropin;
 mod entries;
 mod explain;
@@ -74,6 +75,9 @@ enum Command {
     /// Watch a running switch: ports, tables, drops, workers
     #[command(after_help = stat::EXAMPLES)]
     Stat(stat::Arguments),
+    /// Find what this machine lacks for a fast switch, what it costs, and the command that mends it
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(doctor::Arguments),
     /// Test a program with packets: STF files, or random ones on both engines
     #[command(after_help = stf::EXAMPLES)]
     Stf(stf::Arguments),
@@ -99,6 +103,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Ctl(arguments) => return ctl::run(arguments),
         Command::Stat(arguments) => return stat::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::Stf(arguments) => stf::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),

@@ -25,6 +25,7 @@ pub mod interrupt;
 pub mod memory;
 mod miss_library;
 mod objects;
+pub mod offload;
 pub mod open_files;
 pub mod packets;
 pub mod pages;

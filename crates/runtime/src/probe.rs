@@ -73,12 +73,21 @@ impl std::error::Error for ProbeError {}
 impl Probe {
     /// Compiles and loads the kernels, with the largest power of two up to `bytes`, at least 64 MB, that can be had.
     pub fn open(compiler: &Compiler, cache: &Cache, bytes: usize) -> Result<Probe, ProbeError> {
+        Probe::open_in(compiler, cache, bytes, b"probe_allocate\0")
+    }
+
+    /// The same in pages of 4 KB, as packet buffers have without huge pages.
+    pub fn open_small(compiler: &Compiler, cache: &Cache, bytes: usize) -> Result<Probe, ProbeError> {
+        Probe::open_in(compiler, cache, bytes, b"probe_allocate_small\0")
+    }
+
+    fn open_in(compiler: &Compiler, cache: &Cache, bytes: usize, allocate: &[u8]) -> Result<Probe, ProbeError> {
         let object = compiler.probe(cache).map_err(ProbeError::Compile)?;
         // SAFETY: the object was compiled from our own sources; loading it runs no code of others.
         let library = unsafe { Library::new(&object) }.map_err(ProbeError::Load)?;
         let kernels = Kernels::find(&library).map_err(ProbeError::Load)?;
         // SAFETY: the signature is that of runtime/probe/probe.h.
-        let allocate = unsafe { library.get::<unsafe extern "C" fn(*mut Memory, usize) -> i32>(b"probe_allocate\0") };
+        let allocate = unsafe { library.get::<unsafe extern "C" fn(*mut Memory, usize) -> i32>(allocate) };
         let allocate = *allocate.map_err(ProbeError::Load)?;
         let mut memory = Memory { lines: std::ptr::null_mut(), bytes: 0 };
         let mut wanted = bytes.next_power_of_two();

@@ -20,6 +20,7 @@ mod ctl_help;
 mod ctl_mistakes;
 mod ctl_ports;
 mod ctl_state;
+mod doctor;
 mod documented;
 mod drawn;
 mod dropin;
