@@ -80,7 +80,7 @@ const TESTS_MAY_USE: [(&str, &str); 11] = [
 const LARGEST_CIRCLE: usize = 3;
 
 /// The larger circles: the crate, one file of the circle, how many files it may have, and why it is one.
-const KNOWN_CIRCLES: [(&str, &str, usize, &str); 15] = [
+const KNOWN_CIRCLES: [(&str, &str, usize, &str); 14] = [
     ("bench", "experiment", 12, "applications name their experiments, and experiments name applications"),
     ("bench", "scheduler", 4, "runs that are resumed are predicted again"),
     ("cli", "control_bench", 6, "each measure uses the switch that the module starts"),
@@ -90,7 +90,6 @@ const KNOWN_CIRCLES: [(&str, &str, usize, &str); 15] = [
     ("driver", "entries", 5, "each form of an entry file gives the entries that the module defines"),
     ("emit", "body", 16, "the statements, expressions, calls and headers of a node write each other's C"),
     ("measure", "calibrate::stages", 4, "calibration by stages, by ports and by vectors use each other's samples"),
-    ("opt", "explain", 6, "each form of output prints what the module collects"),
     ("opt", "model", 6, "a stage is rated by its lookups' stalls along the path, and stalls by the stages around them"),
     ("oracle", "evaluate::statement", 17, "statements, calls and externs evaluate each other"),
     ("oracle", "generate", 7, "each form draws other forms inside"),

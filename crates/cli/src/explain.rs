@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 
 pub const EXAMPLES: &str = "\
 Examples:
-  bacus explain router.p4                                    estimated traffic and entries
+  bacus explain router.p4                                    a summary, by estimated traffic and entries
+  bacus explain router.p4 --all                              each decision and each node
   bacus explain router.p4 --entries routes.stf --profile router.profile
   bacus explain router.p4 --json | jq .decisions
   bacus explain router.p4 --measure --html -o router.html    predicted and measured, as a page
@@ -42,10 +43,13 @@ pub struct Arguments {
     /// Specialise the code for exactly the contents of --entries
     #[arg(long, requires = "entries", help_heading = "Optimizing")]
     specialise: bool,
-    /// Print JSON
+    /// Print all decisions, expectations and nodes behind the summary
+    #[arg(long, conflicts_with_all = ["json", "html"])]
+    all: bool,
+    /// Print JSON: all that --all prints
     #[arg(long, conflicts_with = "html")]
     json: bool,
-    /// Print a page of HTML with a drawing of the graph
+    /// Print a page of HTML: nodes and tables to sort and filter, and a drawing of the graph
     #[arg(long)]
     html: bool,
     /// Write here instead of to standard output
@@ -105,7 +109,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match (arguments.json, arguments.html) {
         (true, _) => conclude(arguments, &explained.json()),
         (false, true) => conclude(arguments, &explained.html()),
-        (false, false) => conclude(arguments, &explained.text()),
+        (false, false) if arguments.all => conclude(arguments, &explained.text()),
+        (false, false) => conclude(arguments, &explained.summary()),
     }
 }
 

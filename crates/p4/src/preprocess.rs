@@ -30,7 +30,12 @@ fn line_mark(line: &str) -> Option<(u32, String)> {
             character => name.push(character),
         }
     }
-    Some((number.parse().ok()?, name))
+    Some((number.parse().ok()?, unspaced(name)))
+}
+
+/// Tools that print tokens one by one leave ` .. / acl . p4 ` for `../acl.p4`. A name that begins with a blank is taken for one of these.
+fn unspaced(name: String) -> String {
+    if name.starts_with(' ') { name.replace(" ", "") } else { name }
 }
 
 #[cfg(test)]
@@ -41,6 +46,8 @@ mod tests {
     fn marks_of_cpp_are_read_and_other_directives_are_not() {
         assert_eq!(line_mark("# 12 \"dir/f.p4\" 2"), Some((12, "dir/f.p4".into())));
         assert_eq!(line_mark("#line 3 \"a\\\"b\""), Some((3, "a\"b".into())));
+        assert_eq!(line_mark("# 3 \" .. / acl_ingress . p4 \""), Some((3, "../acl_ingress.p4".into())));
+        assert_eq!(line_mark("# 3 \"my dir / f.p4\""), Some((3, "my dir / f.p4".into())));
         assert_eq!(line_mark("#pragma once"), None);
         assert_eq!(line_mark("# 12"), None);
         assert_eq!(line_mark("x # 12 \"f\""), None);

@@ -16,7 +16,7 @@ fn run(arguments: &[&str]) -> (bool, String, String) {
 #[test]
 fn explanations_have_traffic_decisions_and_costs_in_every_form() {
     let program = app("l2l3acl", "p4");
-    let (is_good, text, errors) = run(&["explain", &program, "--entries", "gen:routes:100000:1"]);
+    let (is_good, text, errors) = run(&["explain", &program, "--entries", "gen:routes:100000:1", "--all"]);
     assert!(is_good, "{errors}");
     for part in
         ["cycles per packet: ", "structure of Switch.routes  ", "(against ", "Switch.routes ", " -> Switch.if_293"]
@@ -48,7 +48,7 @@ fn explained(arguments: &[&str]) -> (serde_json::Value, String) {
         told
     };
     let json = of_form(&["--json"]);
-    (serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}")), of_form(&[]))
+    (serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}")), of_form(&["--all"]))
 }
 
 /// What was chosen, by what there was to choose.
@@ -93,6 +93,68 @@ fn a_plan_without_stages_is_said_to_be_packet_by_packet() {
     assert!(line.is_some_and(|line| line.ends_with("  packet by packet")), "{text}");
     // The tables of this plan are not those of the plain program, which has a name of its own.
     assert_eq!(text.matches("; the plain program ").count(), 1, "{text}");
+}
+
+/// What `acl.p4` has is there only so that the program has more nodes, tables and pairs than a screen has lines.
+fn large_program() -> String {
+    let table = |number: u32| {
+        format!(
+            "    action a{number}(bit<8> x) {{ m.f{number} = x; }}\n    table t{number} {{ key = {{ h.h.k{number}: exact; }} \
+             actions = {{ a{number}; }} size = 1024; }}\n"
+        )
+    };
+    let all = |each: &dyn Fn(u32) -> String| (0..30).map(each).collect::<String>();
+    format!(
+        "#include <v1model.p4>\nheader h_t {{ {} }}\nstruct hs {{ h_t h; }}\nstruct ms {{ {} }}\n\
+         parser P(packet_in p, out hs h, inout ms m, inout standard_metadata_t s) {{ state start {{ p.extract(h.h); transition accept; }} }}\n\
+         control V(inout hs h, inout ms m) {{ apply {{ }} }}\n\
+         # 40 \" .. / acl . p4 \"\n\
+         control I(inout hs h, inout ms m, inout standard_metadata_t s) {{\n{}    apply {{\n{}        s.egress_spec = (bit<9>)(m.f0 ^ m.f29);\n    }}\n}}\n\
+         control E(inout hs h, inout ms m, inout standard_metadata_t s) {{ apply {{ }} }}\n\
+         control D(packet_out p, in hs h) {{ apply {{ p.emit(h.h); }} }}\nV1Switch(P(), V(), I(), E(), V(), D()) main;\n",
+        all(&|number| format!("bit<32> k{number}; ")),
+        all(&|number| format!("bit<8> f{number}; ")),
+        all(&table),
+        all(&|number| format!("        if (m.f{number} == 0) {{ t{number}.apply(); }}\n")),
+    )
+}
+
+/// However large the program is, what is printed first fits a screen; all the rest comes with `--all`.
+#[test]
+fn a_large_program_is_explained_on_one_screen() {
+    let file = std::env::temp_dir().join(format!("bacus-{}-large.p4", std::process::id()));
+    fs::write(&file, large_program()).expect("a file can be written");
+    let program = file.display().to_string();
+    let (is_good, summary, errors) = run(&["explain", &program]);
+    let (_, all, _) = run(&["explain", &program, "--all"]);
+    let (_, page, _) = run(&["explain", &program, "--html"]);
+    let _ = fs::remove_file(&file);
+    assert!(is_good, "{errors}");
+    assert!(summary.lines().count() <= 48 && all.lines().count() > 150, "{summary}\n----\n{all}");
+    assert!(all.starts_with(summary.trim_end()), "--all begins with the summary: {summary}\n----\n{all}");
+    for part in ["cycles per packet: ", "30 tables as many as declared", "most expensive nodes, 10 of ", "acl.p4:"] {
+        assert!(summary.contains(part), "no `{part}` in\n{summary}");
+    }
+    assert!(!summary.contains("refused: ") && all.contains("refused: "), "{summary}\n----\n{all}");
+    let rows = summary.lines().skip_while(|line| !line.starts_with("most expensive nodes")).skip(2).take(10);
+    let cycles: Vec<f64> =
+        rows.filter_map(|line| line.split_whitespace().last().and_then(|word| word.parse().ok())).collect();
+    assert!(cycles.len() == 10 && cycles.is_sorted_by(|one, other| one >= other), "{summary}");
+    // The prediction without entries is below the one with full tables.
+    let number = |before: &str, behind: &str| {
+        let found = summary.split_once(before).and_then(|(_, rest)| rest.split_once(behind));
+        found.and_then(|(number, _)| number.parse::<f64>().ok()).unwrap_or_else(|| panic!("{before}: {summary}"))
+    };
+    assert!(number("is not counted: ", " cycles") < number("cycles per packet: ", " predicted"), "{summary}");
+    assert!(page.contains("30 tables as many as declared") && page.contains("acl.p4<wbr>:"), "{page}");
+    assert!(page.contains("<tr class=\" minor\">") || page.contains("<tr class=\"minor\">"), "{page}");
+    let rows = page.split("<tbody>").nth(1).and_then(|rows| rows.split("</tbody>").next()).unwrap_or_default();
+    let cycles: Vec<f64> =
+        rows.lines().filter_map(|row| row.rsplit_once("data-value=\"")?.1.split('"').next()?.parse().ok()).collect();
+    assert!(
+        cycles.len() > 30 && cycles.is_sorted_by(|one, other| one >= other),
+        "the page begins with the cheap: {rows}"
+    );
 }
 
 /// What stages spare may be more than what they cost. What a node costs is never less than nothing.

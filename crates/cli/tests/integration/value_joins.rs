@@ -88,7 +88,7 @@ fn actions_that_do_not_give_the_key_have_no_place() {
 
 #[test]
 fn explain_lists_value_joins_with_their_costs_or_reasons() {
-    let (_, said) = ran(&["explain", &file("p4")]);
+    let (_, said) = ran(&["explain", "--all", &file("p4")]);
     let line = said.lines().find(|line| line.contains("join of ingress.routes, ingress.hops by value"));
     let line = line.unwrap_or_else(|| panic!("{said}"));
     assert!(line.contains("its entries are assumed") && line.contains("places") && line.contains("separate"), "{line}");
@@ -96,10 +96,10 @@ fn explain_lists_value_joins_with_their_costs_or_reasons() {
     let (old, new, why) = REFUSED[0];
     let program = scratch("value-joins-explained").join("refused.p4");
     fs::write(&program, text.replace(old, new)).expect("there is room for a test");
-    let (_, said) = ran(&["explain", &program.display().to_string()]);
+    let (_, said) = ran(&["explain", "--all", &program.display().to_string()]);
     let line = said.lines().find(|line| line.contains("join of ingress.routes, ingress.hops by value"));
     assert!(line.is_some_and(|line| line.contains("refused: ") && line.contains(why)), "{said}");
-    let (_, said) = ran(&["explain", &file("p4"), "--pin", &file("plan")]);
+    let (_, said) = ran(&["explain", "--all", &file("p4"), "--pin", &file("plan")]);
     assert!(said.contains("made: ingress.routes>ingress.hops, at most 1023 places"), "{said}");
 }
 

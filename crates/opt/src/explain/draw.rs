@@ -1,6 +1,6 @@
 //! Draws the graph as SVG: a row per step from the entry, the hot path in a column; the width of an edge is its share of packets.
 
-use super::{Explanation, NodeRow};
+use super::explanation::{Explanation, NodeRow};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

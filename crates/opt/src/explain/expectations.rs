@@ -70,11 +70,7 @@ fn one(program: &Program, inputs: &Inputs, expectation: &Expectation) -> Expecte
                 } else {
                     format!("{table} has {least} to {most} entries")
                 },
-                origin: match (is_known, is_declared) {
-                    (true, _) => "counted",
-                    (false, true) => "declared",
-                    (false, false) => "assumed",
-                },
+                origin: super::tables::origin(is_known, is_declared),
                 other: None,
                 broken_by: format!(
                     "fewer or more entries in {table}: its structure, and what stays cached, are chosen for these"

@@ -1,32 +1,24 @@
-//! An explanation as one self-contained HTML page: totals, graph, decisions, nodes.
+//! An explanation as one self-contained HTML page: totals and assumptions, nodes and tables with the most expensive
+//! ones first, decisions, and the graph. Its script sorts and filters the rows.
 
 use super::draw::{escaped, graph};
-use super::{COSTS, Decision, Explanation, NodeRow, SAVED, Total};
+use super::expectations::Expected;
+use super::explanation::{COSTS, Decision, Explanation, Group, NOTHING, NodeRow, SAVED, Total};
+use super::tables::TableRow;
 use hlir::text::written_choice;
 use std::fmt::Write as _;
 
-const STYLE: &str = "\
-body{font-family:system-ui,sans-serif;margin:2.5em auto;max-width:1180px;padding:0 1.5em;color:#1f2933;line-height:1.45}\
-h1{margin:0 0 .2em}h2{margin:2em 0 .5em;font-size:1.15em;border-bottom:2px solid #3b6ea5;padding-bottom:.2em}\
-p.note{margin:.15em 0;color:#52606d;font-size:.92em}\
-.cards{display:flex;flex-wrap:wrap;gap:1em;margin:1.5em 0}\
-.card{border:1px solid #d5dbe1;border-radius:8px;padding:.7em 1.1em;min-width:11em}\
-.card b{display:block;font-size:1.5em;font-weight:600}.card small{color:#52606d}\
-table{border-collapse:collapse;width:100%;font-size:.92em}\
-td,th{padding:.28em .6em;border-bottom:1px solid #e4e7eb;text-align:left;vertical-align:middle}th{color:#52606d;font-weight:600}\
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
-tr.path td:first-child{border-left:4px solid #3b6ea5}tr.sum td{border-top:2px solid #9aa5b1;font-weight:600}tr.beside{color:#52606d}\
-.bar{height:7px;border-radius:2px;margin:2px 0;min-width:1px}.predicted{background:#3b6ea5}.measured{background:#e08e2b}\
-@media(max-width:860px){body{margin:1em auto;padding:0 .7em}table{font-size:.8em}td,th{padding:.2em .3em}td.bars,th.bars,td.part,th.part{display:none}}\
-.key{display:inline-block;width:1.6em;margin:0 .4em 0 1em;vertical-align:middle}\
-.graph{border:1px solid #d5dbe1;border-radius:8px;text-align:center}.graph svg{max-width:100%;height:auto}";
-/// Pixels of the longest bar.
-const BAR: f64 = 190.0;
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+const FILTER: &str = "<p class=\"filter\"><input id=\"filter\" type=\"search\" placeholder=\"filter rows\" aria-label=\"filter rows\"> \
+                      <label><input id=\"all\" type=\"checkbox\"> with rows that cost nothing, and pairs that are not joined</label></p>\n\
+                      <noscript><style>tr.minor{display:table-row!important}.filter{display:none}</style></noscript>";
 
 pub fn html(explained: &Explanation) -> String {
     let name = escaped(&explained.program);
     let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{name}</title><style>{STYLE}</style></head><body>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <title>{name}</title><style>{STYLE}</style></head><body>\n"
     );
     let _ = writeln!(
         page,
@@ -38,30 +30,46 @@ pub fn html(explained: &Explanation) -> String {
         let _ = writeln!(page, "<p class=\"note\">{}</p>", escaped(note));
     }
     cards(&mut page, explained);
-    page.push_str("<h2>What a packet costs</h2>");
+    page.push_str(FILTER);
+    page.push_str("<h2>Nodes</h2>");
     nodes(&mut page, explained);
+    tables(&mut page, explained);
+    decisions(&mut page, explained);
+    expectations(&mut page, explained);
     let _ = writeln!(
         page,
         "<h2>Where packets go</h2><p class=\"note\">A box has its node's share of packets and cycles per packet, an edge the share of packets that take \
          it.</p><div class=\"graph\">{}</div>",
         graph(explained)
     );
-    let _ = writeln!(page, "<h2>Decisions</h2><p class=\"note\">{COSTS}</p>");
-    page.push_str("<table><tr><th>what</th><th>chosen</th><th class=\"n\">cycles</th><th>against</th></tr>\n");
-    explained.decisions.iter().for_each(|decision| decision_row(&mut page, decision));
-    page.push_str("</table>");
-    page.push_str(
-        "<h2>Expectations</h2><table><tr><th>expected</th><th>from</th><th>with other entries</th><th>false by</th></tr>\n",
-    );
-    for expected in &explained.expectations {
-        let [fact, origin, broken_by] =
-            [expected.what.as_str(), expected.origin, expected.broken_by.as_str()].map(escaped);
-        let other =
-            expected.other.map(|other| format!("{:+.1} with {}", other.cycles, other.entries)).unwrap_or_default();
-        let _ = writeln!(page, "<tr><td>{fact}</td><td>{origin}</td><td>{other}</td><td>{broken_by}</td></tr>");
-    }
-    page.push_str("</table></body></html>\n");
+    let _ = writeln!(page, "<script>{SCRIPT}</script></body></html>");
     page
+}
+
+/// The beginning of a table. A column has its name and its class; those of numbers begin with their largest when sorted.
+fn head(page: &mut String, columns: &[(&str, &str)]) {
+    page.push_str("<table class=\"sorted\"><thead><tr>");
+    for (name, class) in columns {
+        let _ = write!(page, "<th class=\"{class}\" scope=\"col\"><button>{name}</button></th>");
+    }
+    page.push_str("</tr></thead><tbody>\n");
+}
+
+/// A cell of a number, which sorts by its value.
+fn number(page: &mut String, class: &str, value: f64, unit: &str) {
+    let _ = write!(page, "<td class=\"n {class}\" data-value=\"{value}\">{value:.1}{unit}</td>");
+}
+
+/// A name with its bars below, in percent of the longest one. So they are in view however narrow the window is.
+fn named(page: &mut String, name: &str, bars: &[(&str, Option<f64>)], longest: f64) {
+    // A narrow window breaks a name behind its dots and underscores.
+    let broken = escaped(name).replace('.', ".<wbr>").replace('_', "_<wbr>");
+    let _ = write!(page, "<td class=\"name\">{broken}");
+    for (class, cycles) in bars.iter().filter_map(|(class, cycles)| Some((class, (*cycles)?))) {
+        let width = cycles.max(0.0) / longest * 100.0;
+        let _ = write!(page, "<div class=\"bar {class}\" style=\"width:{width:.1}%\"></div>");
+    }
+    page.push_str("</td>");
 }
 
 /// The totals. A measured value is the large number, if there is one.
@@ -86,7 +94,9 @@ fn cards(page: &mut String, explained: &Explanation) {
         None => card("the plan's gain", format!("{predicted:.2}×"), "predicted".to_string()),
     }
     card("in the switch", format!("{:.1} µs", explained.latency_ns / 1000.0), "predicted".to_string());
-    page.push_str("</div>\n");
+    page.push_str("<div class=\"card wide\"><small>assumptions of the prediction</small><ul>");
+    explained.assumptions().iter().for_each(|line| page.push_str(&format!("<li>{}</li>", escaped(line))));
+    page.push_str("</ul></div></div>\n");
 }
 
 /// A row per node, then the port and the stages, then the total.
@@ -96,31 +106,43 @@ fn nodes(page: &mut String, explained: &Explanation) {
     if is_measured {
         page.push_str("<span class=\"key bar measured\"></span>measured");
     }
-    page.push_str(
-        "</p><table><tr><th>node</th><th>kind</th><th>source</th><th class=\"n\">share</th><th class=\"n part\">issue</th>",
-    );
-    page.push_str("<th class=\"n part\">memory</th><th class=\"n part\">branches</th><th class=\"n\">predicted</th>");
-    page.push_str(if is_measured {
-        "<th class=\"n\">measured</th><th class=\"bars\"></th></tr>\n"
-    } else {
-        "<th class=\"bars\"></th></tr>\n"
-    });
+    page.push_str("</p>");
+    let mut columns = vec![
+        ("node", "name"),
+        ("source", ""),
+        ("kind", "part"),
+        ("share", "n"),
+        ("issue", "n part"),
+        ("memory", "n part"),
+        ("branches", "n part"),
+        ("predicted", "n"),
+    ];
+    if is_measured {
+        columns.push(("measured", "n"));
+    }
+    head(page, &columns);
     let others = [&explained.floor, &explained.staging];
     let all = explained.nodes.iter().flat_map(|node| [Some(node.predicted.cycles()), node.measured]);
     let all = all.chain(others.into_iter().flat_map(|total| [Some(total.predicted), total.measured]));
-    let scale = BAR / all.flatten().fold(1.0, f64::max);
-    explained.nodes.iter().for_each(|node| row(page, node, scale, is_measured));
-    let mut beside = |class: &str, about: &str, total: &Total, scale: f64| {
-        let _ = write!(
-            page,
-            "<tr class=\"{class}\"><td>{about}</td><td></td><td></td><td></td><td class=\"part\"></td><td class=\"part\"></td><td class=\"part\"></td>"
-        );
-        compared(page, total, scale, is_measured);
+    let longest = all.flatten().fold(1.0, f64::max);
+    explained.by_cost().into_iter().for_each(|node| row(page, node, longest, is_measured));
+    page.push_str("</tbody><tfoot>\n");
+    let mut beside = |class: &str, about: &str, total: &Total, longest: f64| {
+        let _ = write!(page, "<tr class=\"{class}\">");
+        let bars = [("predicted", Some(total.predicted)), ("measured", total.measured)];
+        named(page, about, if longest > 0.0 { &bars } else { &[] }, longest);
+        page.push_str("<td></td><td class=\"part\"></td><td></td><td class=\"part\"></td><td class=\"part\"></td><td class=\"part\"></td>");
+        compared(page, total, is_measured);
     };
-    beside("beside", "stages: loops, spills and side exits, less what they save the nodes", &explained.staging, scale);
-    beside("beside", "port, and the switch around the program", &explained.floor, scale);
+    beside(
+        "beside",
+        "stages: loops, spills and side exits, less what they save the nodes",
+        &explained.staging,
+        longest,
+    );
+    beside("beside", "port, and the switch around the program", &explained.floor, longest);
     beside("sum", "total", &explained.planned, 0.0);
-    page.push_str("</table>\n");
+    page.push_str("</tfoot></table>\n");
     if explained.staging.predicted < 0.0 {
         let _ = writeln!(page, "<p class=\"note\">{SAVED}</p>");
     }
@@ -130,19 +152,77 @@ fn nodes(page: &mut String, explained: &Explanation) {
 }
 
 /// The last columns of a row.
-fn compared(page: &mut String, total: &Total, scale: f64, is_measured: bool) {
-    let _ = write!(page, "<td class=\"n\">{:.1}</td>", total.predicted);
+fn compared(page: &mut String, total: &Total, is_measured: bool) {
+    number(page, "", total.predicted, "");
     if is_measured {
-        let _ = write!(page, "<td class=\"n\">{:.1}</td>", total.measured.unwrap_or_default());
+        number(page, "", total.measured.unwrap_or_default(), "");
     }
-    page.push_str("<td class=\"bars\">");
-    let bars = [("predicted", Some(total.predicted)), ("measured", total.measured)];
-    for (class, cycles) in bars.into_iter().filter_map(|(class, cycles)| Some((class, cycles?))) {
-        if scale > 0.0 {
-            let _ = write!(page, "<div class=\"bar {class}\" style=\"width:{:.0}px\"></div>", cycles.max(0.0) * scale);
-        }
+    page.push_str("</tr>\n");
+}
+
+fn row(page: &mut String, node: &NodeRow, longest: f64, is_measured: bool) {
+    let predicted = &node.predicted;
+    let is_minor = node.share == 0.0 || predicted.cycles().max(node.measured.unwrap_or(0.0)) < NOTHING;
+    let path = if node.is_on_path { "path" } else { "" };
+    let _ = write!(page, "<tr class=\"{path}{}\">", if is_minor { " minor" } else { "" });
+    named(page, &node.name, &[("predicted", Some(predicted.cycles())), ("measured", node.measured)], longest);
+    let _ = write!(page, "<td class=\"place\">{}</td><td class=\"part\">{}</td>", place(&node.place), node.kind);
+    number(page, "", node.share * 100.0, " %");
+    number(page, "part", predicted.issue, "");
+    number(page, "part", predicted.memory, "");
+    number(page, "part", predicted.mispredicted, "");
+    compared(page, &Total { predicted: predicted.cycles(), measured: node.measured }, is_measured);
+}
+
+fn place(place: &str) -> String {
+    escaped(place).replace(':', "<wbr>:")
+}
+
+fn tables(page: &mut String, explained: &Explanation) {
+    if explained.tables.is_empty() {
+        return;
     }
-    page.push_str("</td></tr>\n");
+    page.push_str("<h2>Tables</h2>");
+    let columns = [
+        ("table", "name"),
+        ("source", ""),
+        ("structure", ""),
+        ("next best", "part"),
+        ("lookups", "n"),
+        ("entries", "n"),
+        ("from", "part"),
+        ("cycles", "n"),
+    ];
+    head(page, &columns);
+    let longest = explained.tables.iter().map(|table| table.cycles).fold(1.0, f64::max);
+    explained.tables.iter().for_each(|table| table_row(page, table, longest));
+    page.push_str("</tbody></table>\n");
+}
+
+fn table_row(page: &mut String, table: &TableRow, longest: f64) {
+    let class = if table.cycles < NOTHING { "minor" } else { "" };
+    let _ = write!(page, "<tr class=\"{class}\">");
+    named(page, &table.name, &[("predicted", Some(table.cycles))], longest);
+    let next = table.next.as_ref().map(|(name, more)| format!("{name} {more:+.1}")).unwrap_or_default();
+    let _ = write!(
+        page,
+        "<td class=\"place\">{}</td><td>{}</td><td class=\"part\">{}</td>",
+        place(&table.place),
+        escaped(&table.structure),
+        escaped(&next)
+    );
+    number(page, "", table.lookups * 100.0, " %");
+    let (entries, origin) = (table.entries, table.origin);
+    let _ = write!(page, "<td class=\"n\" data-value=\"{entries}\">{entries}</td><td class=\"part\">{origin}</td>");
+    number(page, "", table.cycles, "");
+    page.push_str("</tr>\n");
+}
+
+fn decisions(page: &mut String, explained: &Explanation) {
+    let _ = writeln!(page, "<h2>Decisions</h2><p class=\"note\">{COSTS}</p>");
+    head(page, &[("what", "name"), ("chosen", ""), ("cycles", "n"), ("against", "part")]);
+    explained.decisions.iter().for_each(|decision| decision_row(page, decision));
+    page.push_str("</tbody></table>\n");
 }
 
 fn decision_row(page: &mut String, decision: &Decision) {
@@ -151,28 +231,37 @@ fn decision_row(page: &mut String, decision: &Decision) {
             let others = reason.alternatives.iter();
             let others =
                 others.map(|it| format!("{} {:.1}", escaped(&written_choice(&it.choice)), it.cost as f64 / 10.0));
-            (format!("{:.1}", reason.cost as f64 / 10.0), others.collect::<Vec<String>>().join(", "))
+            (Some(reason.cost as f64 / 10.0), others.collect::<Vec<String>>().join(", "))
         }
-        None => (String::new(), String::new()),
+        None => (None, String::new()),
     };
+    let costs_nothing = decision.group == Group::Structure && cost.is_some_and(|cycles| cycles < NOTHING);
+    let class = if costs_nothing || decision.group == Group::NotJoined { "minor" } else { "" };
     let (what, chosen) = (escaped(&decision.what), escaped(&decision.chosen));
-    let _ = writeln!(page, "<tr><td>{what}</td><td>{chosen}</td><td class=\"n\">{cost}</td><td>{others}</td></tr>");
+    let _ = write!(page, "<tr class=\"{class}\"><td class=\"name\">{what}</td><td>{chosen}</td>");
+    match cost {
+        Some(cycles) => number(page, "", cycles, ""),
+        None => page.push_str("<td class=\"n\"></td>"),
+    }
+    let _ = writeln!(page, "<td class=\"part\">{others}</td></tr>");
 }
 
-fn row(page: &mut String, node: &NodeRow, scale: f64, is_measured: bool) {
-    let class = if node.is_on_path { " class=\"path\"" } else { "" };
-    let predicted = &node.predicted;
-    let _ = write!(
+fn expectations(page: &mut String, explained: &Explanation) {
+    page.push_str("<h2>Expectations</h2>");
+    head(page, &[("expected", "name"), ("from", ""), ("with other entries", "n"), ("false by", "part")]);
+    explained.expectations.iter().for_each(|expected| expectation_row(page, expected));
+    page.push_str("</tbody></table>\n");
+}
+
+fn expectation_row(page: &mut String, expected: &Expected) {
+    let [fact, origin, broken_by] = [expected.what.as_str(), expected.origin, expected.broken_by.as_str()].map(escaped);
+    let change = expected.other.map(|other| other.cycles);
+    let class = if change.is_some_and(|cycles| cycles.abs() < NOTHING) { "minor" } else { "" };
+    let other = expected.other.map(|other| format!("{:+.1} with {}", other.cycles, other.entries)).unwrap_or_default();
+    let _ = writeln!(
         page,
-        "<tr{class}><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{:.1} %</td><td class=\"n part\">{:.1}</td><td class=\"n part\">{:.1}</td>\
-         <td class=\"n part\">{:.1}</td>",
-        escaped(&node.name),
-        node.kind,
-        escaped(&node.place),
-        node.share * 100.0,
-        predicted.issue,
-        predicted.memory,
-        predicted.mispredicted,
+        "<tr class=\"{class}\"><td class=\"name\">{fact}</td><td>{origin}</td><td class=\"n\" data-value=\"{}\">{other}</td>\
+         <td class=\"part\">{broken_by}</td></tr>",
+        change.unwrap_or_default().abs()
     );
-    compared(page, &Total { predicted: predicted.cycles(), measured: node.measured }, scale, is_measured);
 }

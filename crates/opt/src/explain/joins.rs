@@ -1,6 +1,6 @@
 //! What became of each pair of tables that are looked up one after the other.
 
-use super::Decision;
+use super::explanation::{Decision, Group};
 use super::profit::{Profit, profit};
 use crate::plan::planned_cycles;
 use crate::rewrite::join::{candidates, objection, refused};
@@ -21,7 +21,8 @@ pub fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decisio
             JoinKind::Table => "",
             JoinKind::Value => " by value",
         };
-        Decision { what: format!("join of {}, {}{by}", name(first), name(second)), chosen, reason: None }
+        let group = Group::NotJoined;
+        Decision { what: format!("join of {}, {}{by}", name(first), name(second)), chosen, reason: None, group }
     };
     let made = program.joins.iter().map(|join| {
         let kind = if join.place.is_some() { JoinKind::Value } else { JoinKind::Table };
@@ -32,7 +33,7 @@ pub fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decisio
         let how = if reason.is_some() { "chosen" } else { "made" };
         let what = if kind == JoinKind::Value { "places" } else { "entries" };
         let chosen = format!("{how}: {}, at most {} {what}", name(join.table), join.limit);
-        Decision { reason, ..decision(join.first, join.second, kind, chosen) }
+        Decision { reason, group: Group::Join, ..decision(join.first, join.second, kind, chosen) }
     });
     let separate = OnceCell::new();
     let legal = candidates(program, inputs).into_iter().enumerate().map(|(number, candidate)| {
@@ -45,7 +46,8 @@ pub fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decisio
         let reason = crate::plan::reason(profit.joined, [(Choice::Separate, profit.separate)]);
         let why = objection(program, &candidate, inputs);
         let legal = legal(&profit, candidate.kind, why);
-        Decision { reason, ..decision(candidate.first, candidate.second, candidate.kind, legal) }
+        let group = if profit.pays() { Group::Join } else { Group::NotJoined };
+        Decision { reason, group, ..decision(candidate.first, candidate.second, candidate.kind, legal) }
     });
     let refused = refused(program);
     let refused =

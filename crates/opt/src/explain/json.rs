@@ -1,6 +1,7 @@
 //! An explanation as JSON.
 
-use super::{Decision, Expected, Explanation, NodeRow, Total};
+use super::expectations::Expected;
+use super::explanation::{Decision, Explanation, NodeRow, Total};
 use hlir::text::written_choice;
 
 pub fn json(explained: &Explanation) -> String {

@@ -5,111 +5,31 @@
 
 mod draw;
 mod expectations;
+mod explanation;
 mod facts;
 mod html;
 mod joins;
 mod json;
+mod place;
 mod profit;
+mod summary;
+mod tables;
 mod text;
 
 use crate::Inputs;
 use crate::analyze::Traffic;
+use crate::inputs::Content;
 use crate::model::{Model, NodeCost};
 use crate::plan::batches::BURSTS;
 use crate::plan::with_planner;
 pub use expectations::{Expected, Other};
+use explanation::NOTHING;
+pub use explanation::{Assumed, Breakdown, Decision, Explanation, Group, Measured, NodeRow, Total};
 pub use facts::{Unspecialised, described};
 use hlir::plan::{Access, Choice, JointTables, Placement, Reason};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
-
-/// Why a decision's cost differs from the prediction beside it
-/// ([`with_shared_caches`](crate::inputs::Machine::with_shared_caches)), and packet_by_packet from the plain
-/// program.
-const COSTS: &str = "Costs of decisions: a line costs the mean of its working set and of one twice as large, as if other cores used half of \
-                     the caches half of the time. All other predictions are for the machine as measured.\n\
-                     The cost of the hot path and its stages is from when they were chosen, without later decisions.\n\
-                     The plain program runs packet by packet, with the default structure for the keys of each table; packet_by_packet has the \
-                     structures of the plan.";
-/// Why staging may be negative.
-const SAVED: &str = "Stages are predicted to save more cycles in the nodes than they cost themselves.";
-
-/// Cycles that are shown as none.
-const NOTHING: f64 = 0.05;
-
-/// A decision of the plan.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
-    pub what: String,
-    pub chosen: String,
-    pub reason: Option<Reason>,
-}
-
-/// A node of the graph.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NodeRow {
-    pub id: NodeId,
-    pub name: String,
-    pub kind: &'static str,
-    /// Position in the source: `router.p4:41`.
-    pub place: String,
-    pub share: f64,
-    pub predicted: NodeCost,
-    /// Cycles per packet received, if measured.
-    pub measured: Option<f64>,
-    pub is_on_path: bool,
-    /// Successors with their shares of packets.
-    pub onward: Vec<(String, f64)>,
-    /// Packets that leave the switch here.
-    pub leaving: f64,
-}
-
-/// Cycles per packet in total.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Total {
-    pub predicted: f64,
-    pub measured: Option<f64>,
-}
-
-/// A measurement: cycles per packet under the plan, and of the plain program.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
-    pub planned: f64,
-    pub plain: f64,
-    /// The breakdown of the cycles under the plan, if known.
-    pub breakdown: Option<Breakdown>,
-    pub how: String,
-}
-
-/// A breakdown of the cycles of a packet.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Breakdown {
-    pub floor: f64,
-    pub staging: f64,
-    /// By name. Missing nodes had no measurable cost.
-    pub nodes: Vec<(String, f64)>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Explanation {
-    pub program: String,
-    pub machine: String,
-    /// Whether shares are counted or estimated.
-    pub traffic: &'static str,
-    /// The cost of the port; and of stages beside their nodes, less what they save.
-    pub floor: Total,
-    pub staging: Total,
-    pub latency_ns: f64,
-    pub planned: Total,
-    pub plain: Total,
-    /// The origin of the numbers, in sentences.
-    pub notes: Vec<String>,
-    pub decisions: Vec<Decision>,
-    pub expectations: Vec<Expected>,
-    pub nodes: Vec<NodeRow>,
-    /// The plan as in a plan file.
-    pub plan: String,
-}
+pub use tables::TableRow;
 
 /// Explains a plan for a program. `before` is what it was made of, if it was specialised.
 pub fn explain((program, before): (&Program, Option<Unspecialised>), plan: &Plan, inputs: &Inputs) -> Explanation {
@@ -121,7 +41,7 @@ pub fn explain((program, before): (&Program, Option<Unspecialised>), plan: &Plan
     let path = plan.hot_path.as_ref().map(|path| path.nodes.clone()).unwrap_or_default();
     let total = |predicted: f64| Total { predicted, measured: None };
     let specialised = facts::decisions(program, before, inputs).into_iter();
-    let decision = |(what, chosen, reason)| Decision { what, chosen, reason };
+    let decision = |(what, chosen, reason)| Decision { what, chosen, reason, group: Group::Plan };
     Explanation {
         program: program.name.clone(),
         machine: inputs.machine.cpu.clone(),
@@ -133,7 +53,9 @@ pub fn explain((program, before): (&Program, Option<Unspecialised>), plan: &Plan
         plain: total(model.predict(&plain).cycles()),
         notes: Vec::new(),
         decisions: specialised.map(decision).chain(decisions(program, plan, inputs)).collect(),
+        assumed: assumed(program, plan, inputs),
         expectations: expectations::expected(program, plan, inputs, &traffic),
+        tables: tables::tables(program, plan, inputs, (&traffic, &predicted)),
         plan: hlir::text::print_plan(plan),
         nodes: traffic
             .order()
@@ -147,20 +69,12 @@ pub fn explain((program, before): (&Program, Option<Unspecialised>), plan: &Plan
 }
 
 impl Explanation {
-    /// Adds a measurement.
-    pub fn measured(&mut self, measured: &Measured) {
-        self.planned.measured = Some(measured.planned);
-        self.plain.measured = Some(measured.plain);
-        self.notes.push(measured.how.clone());
-        let Some(breakdown) = &measured.breakdown else { return };
-        self.floor.measured = Some(breakdown.floor);
-        self.staging.measured = Some(breakdown.staging);
-        for row in &mut self.nodes {
-            let found = breakdown.nodes.iter().find(|(name, _)| *name == row.name);
-            row.measured = Some(found.map_or(0.0, |(_, cycles)| *cycles));
-        }
+    /// What fits a screen: totals, assumptions, the most expensive nodes and tables, the decisions for all of them.
+    pub fn summary(&self) -> String {
+        summary::summary(self)
     }
 
+    /// The summary, and everything behind it.
     pub fn text(&self) -> String {
         text::text(self)
     }
@@ -185,13 +99,11 @@ fn row(program: &Program, traffic: &Traffic, id: NodeId, predicted: NodeCost, is
             onward.push((name.clone(), share));
         }
     }
-    let base = |file: &str| file.rsplit('/').next().unwrap_or_default().to_string();
-    let place = node.notes.origin.as_ref().map(|origin| format!("{}:{}", base(&origin.file), origin.line));
     NodeRow {
         id,
         name: node.name.clone(),
         kind: kind(&node.kind),
-        place: place.unwrap_or_default(),
+        place: place::place(program, id),
         share: traffic.node(id),
         predicted,
         measured: None,
@@ -212,9 +124,38 @@ fn kind(kind: &NodeKind) -> &'static str {
     }
 }
 
+/// The prediction if the tables whose entries are not known hold none, under the same plan.
+fn assumed(program: &Program, plan: &Plan, inputs: &Inputs) -> Assumed {
+    let mut empty = inputs.clone();
+    let mut assumed = Assumed::default();
+    for table in program.tables.values() {
+        let content = inputs.occupancy.of(table);
+        if content.is_known {
+            assumed.counted += 1;
+        } else if content.is_empty() {
+            assumed.empty += 1;
+        } else {
+            assumed.full += 1;
+            empty.occupancy.tables.insert(table.name.clone(), Content::default());
+        }
+    }
+    if assumed.full > 0 {
+        let traffic = Traffic::estimate(program, &empty);
+        assumed.if_empty = Some(Model::new(program, &empty, &traffic).predict(plan).cycles());
+    }
+    assumed
+}
+
 fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
-    let decision =
-        |what: String, chosen: String, reason: &Option<Reason>| Decision { what, chosen, reason: reason.clone() };
+    let of = |group: Group| {
+        move |what: String, chosen: String, reason: &Option<Reason>| Decision {
+            what,
+            chosen,
+            reason: reason.clone(),
+            group,
+        }
+    };
+    let decision = of(Group::Plan);
     let mut decisions = Vec::new();
     let descriptor = hlir::text::written_descriptor(plan.descriptor).to_string();
     let (costs, bursts) = with_planner(program, inputs, &[], |planner| {
@@ -230,12 +171,13 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     }
     for table in &plan.tables {
         let chosen = written_structure(table.structure).to_string();
-        decisions.push(decision(format!("structure of {}", table.table), chosen, &table.reason));
+        decisions.push(of(Group::Structure)(format!("structure of {}", table.table), chosen, &table.reason));
     }
     for (id, table) in program.tables.iter().filter(|(_, table)| table.entries_constant && !table.entries.is_empty()) {
         if let Some(expected) = hlir::constant_entries::refusal(program, id, &program.key_kinds(id)) {
             let what = format!("constant entries of {}", table.name);
-            decisions.push(decision(what, format!("not compared in code: expected {expected}"), &None));
+            let chosen = format!("not compared in code: expected {expected}");
+            decisions.push(of(Group::Structure)(what, chosen, &None));
         }
     }
     for joint in &plan.joints {
@@ -252,6 +194,19 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     } else if plan.loops.is_empty() {
         decisions.push(decision("hot path".to_string(), "packet by packet".to_string(), &None));
     }
+    decisions.extend(staged(plan));
+    decisions
+}
+
+/// Lookups in stages, and the prefetches of their lines.
+fn staged(plan: &Plan) -> Vec<Decision> {
+    let decision = |what: String, chosen: String, reason: &Option<Reason>| Decision {
+        what,
+        chosen,
+        reason: reason.clone(),
+        group: Group::Stage,
+    };
+    let mut decisions = Vec::new();
     for stage in &plan.loops {
         let vector = if stage.vector > 1 { format!(", vectors of {}", stage.vector) } else { String::new() };
         let chosen = format!("a stage, groups of {} packets{vector}", stage.group);

@@ -1,6 +1,7 @@
 //! An explanation as text.
 
-use super::{COSTS, Explanation, SAVED, Total};
+use super::explanation::{COSTS, Decision, Explanation};
+use super::summary::summary;
 use hlir::text::written_choice;
 use std::fmt::Write as _;
 
@@ -8,27 +9,28 @@ use std::fmt::Write as _;
 const SHOWN: usize = 4;
 
 pub fn text(explained: &Explanation) -> String {
-    let mut text = String::new();
-    let _ = writeln!(text, "{} on {}, traffic {}", explained.program, explained.machine, explained.traffic);
-    explained.notes.iter().for_each(|note| text.push_str(&format!("{note}\n")));
-    let _ = writeln!(text, "\n{}", totals(explained));
+    let mut text = summary(explained);
     let _ = writeln!(text, "\ndecisions, with predicted cycles for each packet\n{COSTS}");
     let wide = explained.decisions.iter().map(|decision| decision.what.chars().count()).max().unwrap_or(0);
-    for decision in &explained.decisions {
-        let _ = write!(text, "  {:wide$}  {}", decision.what, decision.chosen);
-        if let Some(reason) = &decision.reason {
-            let _ = write!(text, "  {}", cycles(reason.cost));
-            let others = reason.alternatives.iter().take(SHOWN);
-            let others: Vec<String> =
-                others.map(|it| format!("{} {}", written_choice(&it.choice), cycles(it.cost))).collect();
-            if !others.is_empty() {
-                let _ = write!(text, "  (against {})", others.join(", "));
-            }
-        }
-        text.push('\n');
-    }
+    explained.decisions.iter().for_each(|decision| text.push_str(&decided(decision, wide)));
     text.push_str(&expectations(explained));
     text.push_str(&nodes(explained));
+    text
+}
+
+/// The line of a decision.
+pub fn decided(decision: &Decision, wide: usize) -> String {
+    let mut text = format!("  {:wide$}  {}", decision.what, decision.chosen);
+    if let Some(reason) = &decision.reason {
+        let _ = write!(text, "  {}", cycles(reason.cost));
+        let others = reason.alternatives.iter().take(SHOWN);
+        let others: Vec<String> =
+            others.map(|it| format!("{} {}", written_choice(&it.choice), cycles(it.cost))).collect();
+        if !others.is_empty() {
+            let _ = write!(text, "  (against {})", others.join(", "));
+        }
+    }
+    text.push('\n');
     text
 }
 
@@ -44,22 +46,6 @@ fn expectations(explained: &Explanation) -> String {
         let _ = writeln!(text, "  {fact:wide$}  {origin}{other}; false by {}", expected.broken_by);
     }
     text
-}
-
-fn totals(explained: &Explanation) -> String {
-    let one = |total: &Total| match total.measured {
-        Some(measured) => format!("{:.1} predicted, {measured:.1} measured", total.predicted),
-        None => format!("{:.1} predicted", total.predicted),
-    };
-    format!(
-        "cycles per packet: {}; the plain program {}\nof these the port {}, stages {}; {:.1} us in the switch{}",
-        one(&explained.planned),
-        one(&explained.plain),
-        one(&explained.floor),
-        one(&explained.staging),
-        explained.latency_ns / 1000.0,
-        if explained.staging.predicted < 0.0 { format!("\n{SAVED}") } else { String::new() }
-    )
 }
 
 fn cycles(tenths: u64) -> String {
