@@ -41,13 +41,17 @@ fn write_embedded(root: &Path, files: &[PathBuf]) -> io::Result<()> {
     fs::write(out.join("embedded.rs"), text)
 }
 
-/// The table writers and the in-memory port. Files that need DPDK are compiled on the machine that runs them, at first use, and the kernels of the
+/// The table writers and the in-memory port. The files of port layers are compiled on the machine that runs them, at first use, and the kernels of the
 /// calibration (`probe/`) on the machine that they measure.
 fn compile_host(root: &Path, files: &[PathBuf]) {
-    let needs_dpdk = |file: &Path| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("dpdk"));
+    let of_layers = |file: &Path| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        file.starts_with(root.join("port"))
+            && ["dpdk", "interface", "native"].iter().any(|first| name.starts_with(first))
+    };
     let sources = files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "c"));
     cc::Build::new()
-        .files(sources.filter(|file| !needs_dpdk(file) && !file.starts_with(root.join("probe"))))
+        .files(sources.filter(|file| !of_layers(file) && !file.starts_with(root.join("probe"))))
         .include(root)
         .std("c11")
         .flag("-Wpedantic")

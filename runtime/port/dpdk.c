@@ -1,11 +1,10 @@
 /* The DPDK port layer: the EAL and packet memory. */
 #define _GNU_SOURCE
 #include "port/dpdk.h"
-#include "port/dpdk_interface.h"
+#include "port/interface.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -14,17 +13,6 @@
 #include <rte_log.h>
 
 struct rte_mempool *dpdk_mempool;
-
-int
-dpdk_fail(char *error, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(error, DPDK_ERROR_BYTES, format, arguments);
-	va_end(arguments);
-	return -1;
-}
 
 void *
 dpdk_allocate(struct pool *pool)
@@ -80,7 +68,7 @@ dpdk_map(size_t bytes)
  * and the lines of all of them meet in few sets of the first cache, which again is twice the cycles. Where the core copies every packet from and to
  * its device, mbufs lie as they come. */
 static struct rte_mempool *
-dpdk_pool_mapped(const struct dpdk_settings *settings, uint16_t room)
+dpdk_pool_mapped(const struct port_settings *settings, uint16_t room)
 {
 	const uint32_t element = (uint32_t)sizeof(struct rte_mbuf) + room;
 	const unsigned int flags = settings->reads_buffers ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
@@ -105,7 +93,7 @@ dpdk_pool_mapped(const struct dpdk_settings *settings, uint16_t room)
 }
 
 static struct rte_mempool *
-dpdk_pool_create(const struct dpdk_settings *settings)
+dpdk_pool_create(const struct port_settings *settings)
 {
 	const uint16_t room = (uint16_t)(settings->buffer_bytes + RTE_PKTMBUF_HEADROOM);
 	struct rte_mempool *pool = settings->huge ? NULL : dpdk_pool_mapped(settings, room);
@@ -114,7 +102,7 @@ dpdk_pool_create(const struct dpdk_settings *settings)
 }
 
 static int
-dpdk_start(const struct dpdk_settings *settings, char *error)
+dpdk_start(const struct port_settings *settings, char *error)
 {
 	static const char *const always[] = { "--no-telemetry", "--no-shconf", "--log-level=critical" };
 	struct arguments arguments = { .count = 0 };
@@ -141,43 +129,43 @@ dpdk_start(const struct dpdk_settings *settings, char *error)
 		dpdk_argument(&arguments, settings->nics[i]);
 	}
 	if (dpdk_start_eal(arguments.count, arguments.words) < 0)
-		return dpdk_fail(error, "DPDK does not start: %s", rte_strerror(rte_errno));
+		return port_fail(error, "DPDK does not start: %s", rte_strerror(rte_errno));
 	interface_expect(settings->interfaces);
 	dpdk_mempool = dpdk_pool_create(settings);
 	if (dpdk_mempool == NULL)
-		return dpdk_fail(error, "no memory for %u packets of %u bytes within %u MB: %s", settings->buffers, settings->buffer_bytes,
+		return port_fail(error, "no memory for %u packets of %u bytes within %u MB: %s", settings->buffers, settings->buffer_bytes,
 			settings->megabytes, rte_strerror(rte_errno));
 	return 0;
 }
 
 static struct pool *
-dpdk_lane_pool(struct dpdk_lane *lane)
+dpdk_lane_pool(struct lane *lane)
 {
 	return &lane->pool;
 }
 
 static void
-dpdk_lane_limit(struct dpdk_lane *lane, uint32_t packets)
+dpdk_lane_limit(struct lane *lane, uint32_t packets)
 {
 	lane->limit = packets;
 }
 
 static uint64_t
-dpdk_idle_polls(const struct dpdk_lane *lane)
+dpdk_idle_polls(const struct lane *lane)
 {
 	return atomic_load_explicit(&lane->idle_polls, memory_order_relaxed);
 }
 
 static uint64_t
-dpdk_packets(const struct dpdk_lane *lane)
+dpdk_packets(const struct lane *lane)
 {
 	return atomic_load_explicit(&lane->packets, memory_order_relaxed);
 }
 
 static void
-dpdk_totals(const struct dpdk_lane *lane, struct dpdk_totals *totals)
+dpdk_totals(const struct lane *lane, struct port_totals *totals)
 {
-	*totals = (struct dpdk_totals){
+	*totals = (struct port_totals){
 		.received = atomic_load_explicit(&lane->packets, memory_order_relaxed),
 		.handed = atomic_load_explicit(&lane->handed, memory_order_relaxed),
 		.nowhere = atomic_load_explicit(&lane->nowhere, memory_order_relaxed),
@@ -194,8 +182,16 @@ dpdk_held(void)
 	return rte_mempool_in_use_count(dpdk_mempool);
 }
 
-const struct dpdk_layer bacus_dpdk = {
-	.version = DPDK_VERSION,
+/* Longer packets take several buffers. */
+static uint32_t
+dpdk_longest(void)
+{
+	return UINT16_MAX;
+}
+
+const struct port_layer bacus_layer = {
+	.version = LAYER_VERSION,
+	.descriptor = DESCRIPTOR_MBUF,
 	.start = dpdk_start,
 	.open = dpdk_open,
 	.open_interface = dpdk_open_interface,
@@ -206,6 +202,7 @@ const struct dpdk_layer bacus_dpdk = {
 	.lane = dpdk_lane,
 	.lane_pool = dpdk_lane_pool,
 	.lane_limit = dpdk_lane_limit,
+	.longest = dpdk_longest,
 	.flush = dpdk_flush,
 	.copy = dpdk_copy,
 	.run = dpdk_run,
@@ -218,14 +215,17 @@ const struct dpdk_layer bacus_dpdk = {
 	.inject = dpdk_inject,
 	.stop = dpdk_stop,
 	.held = dpdk_held,
-	.memory_create = dpdk_memory_create,
-	.memory_destroy = dpdk_memory_destroy,
-	.memory_pool = dpdk_memory_pool,
-	.memory_load = dpdk_memory_load,
-	.memory_more = dpdk_memory_more,
-	.memory_counts = dpdk_memory_counts,
-	.memory_log = dpdk_memory_log,
-	.memory_log_restart = dpdk_memory_log_restart,
-	.memory_flush = dpdk_memory_flush,
-	.memory_run = dpdk_memory_run,
+};
+
+const struct dpdk_memory_layer bacus_dpdk_memory = {
+	.create = dpdk_memory_create,
+	.destroy = dpdk_memory_destroy,
+	.pool = dpdk_memory_pool,
+	.load = dpdk_memory_load,
+	.more = dpdk_memory_more,
+	.counts = dpdk_memory_counts,
+	.log = dpdk_memory_log,
+	.log_restart = dpdk_memory_log_restart,
+	.flush = dpdk_memory_flush,
+	.run = dpdk_memory_run,
 };

@@ -11,65 +11,17 @@
 #include <rte_mbuf.h>
 #include <rte_spinlock.h>
 
-#include "abi.h"
-#include "port/host.h"
+#include "port/layer.h"
 #include "port/trace.h"
 
-#define DPDK_VERSION 11u
 #define DPDK_NUMBERS 65536u	/* numbers that ports may have: 0 .. 65535 */
 #define DPDK_PORTS 512u		/* places of open ports; the first is that of numbers which no port has */
 #define DPDK_WORKERS 64u
 #define DPDK_BURST 512u		/* the largest burst that a pipeline may ask for here */
 #define DPDK_CACHE 256u		/* mbufs that each worker keeps at hand */
-#define DPDK_ERROR_BYTES 512u
-
-/* How much to take, and what the machine offers. */
-struct dpdk_settings {
-	uint32_t huge;		/* 0: no huge pages */
-	uint32_t megabytes;
-	uint32_t buffers;	/* packets in flight, of all workers */
-	uint32_t buffer_bytes;	/* bytes of a packet that lie side by side, headroom not counted */
-	uint32_t vector_bits;	/* of the widest vectors that DPDK's libraries compute with; 0: what they do by themselves, which is 256 */
-	uint32_t reads_buffers;	/* 1: a device reads packets in place, by addresses other than this process's */
-	uint32_t interfaces;	/* of the kernel, to be opened before the workers begin */
-	uint32_t nic_count;	/* NICs to take, and no others: the machine's own must stay with the kernel */
-	const char *const *nics;	/* PCI addresses */
-};
-
-struct dpdk_counts {
-	uint64_t received;
-	uint64_t received_bytes;
-	uint64_t sent;
-	uint64_t sent_bytes;
-	uint64_t missed;	/* came while no buffer was free, or the ring was full */
-	uint64_t errors;	/* came damaged, or in a form that cannot be taken */
-	uint64_t unsent;	/* the device did not take them, or reported later that it could not send them */
-	uint64_t waiting;	/* came, and nothing has taken them from the ring yet */
-	uint32_t link;		/* enum link_state */
-	uint32_t speed_mbps;	/* 0: unknown */
-	uint32_t enabled;	/* 0: disabled by the user */
-};
-
-enum link_state { LINK_DOWN, LINK_UP, LINK_GONE };
-
-/* Packets of one worker so far. */
-struct dpdk_totals {
-	uint64_t received;
-	uint64_t handed;	/* that its pipeline gave to ports, copies among them */
-	uint64_t nowhere;	/* of these, the ones for numbers that no port has */
-	uint64_t to_cpu;	/* and the ones for the control plane */
-	uint64_t bursts;	/* of at least one packet */
-	uint64_t busy_ns;	/* from a burst to the next poll */
-	uint64_t tsc_hz;	/* cycles of the time-stamp counter in a second */
-};
-
-/* Descriptors that a queue may have. */
-struct dpdk_ring {
-	uint32_t least;
-	uint32_t most;
-};
 
 struct interface;
+struct interface_packets;
 
 /* Counts that a device keeps, and forgets when its other end goes (as memif does): what was seen last, and the sum of all before. */
 struct dpdk_kept {
@@ -114,7 +66,7 @@ dpdk_source_is_of(const struct dpdk_source *source, const struct dpdk_port *port
 	return source->interface == port->interface && source->device == port->device;
 }
 
-struct dpdk_lane {
+struct lane {
 	struct pool pool;	/* what the pipeline sees */
 	uint32_t worker;
 	uint32_t limit;		/* packets taken at once, or 0: what the pipeline takes */
@@ -125,7 +77,7 @@ struct dpdk_lane {
 	struct rte_mbuf *waiting[DPDK_PORTS][DPDK_BURST];	/* sorted by the port's place, within one flush */
 	uint16_t waiting_count[DPDK_PORTS];
 	_Atomic uint64_t sent[DPDK_PORTS];	/* packets that ethdevs took */
-	_Atomic uint64_t handed;	/* as in `struct dpdk_totals` */
+	_Atomic uint64_t handed;	/* as in `struct port_totals` */
 	_Atomic uint64_t nowhere;
 	_Atomic uint64_t to_cpu;
 	_Atomic uint64_t bursts;
@@ -136,50 +88,27 @@ struct dpdk_lane {
 
 struct dpdk_memory;
 
-/* What the layer exports, as `bacus_dpdk`. Functions that can fail return 0 on success and write a sentence to `error`. */
-struct dpdk_layer {
-	uint32_t version;
-	uint32_t unused;
-	int (*start)(const struct dpdk_settings *settings, char *error);
-	int (*open)(uint16_t number, const char *device, uint32_t descriptors, char *error);	/* 0 descriptors: the default number */
-	int (*open_interface)(uint16_t number, const char *name, uint32_t slots, char *error);	/* of the kernel; 0 slots: the default number */
-	int (*ring)(uint16_t number, struct dpdk_ring *ring);	/* of an open port; not 0 if the device does not let it be chosen */
-	int (*begin)(uint32_t workers, char *error);	/* when all ports are open */
-	int (*add)(uint16_t number, char *error);	/* an open port, to those that are served; no worker is within a burst. If it fails, the port is closed */
-	void (*remove)(uint16_t number);	/* likewise; closes the port */
-	struct dpdk_lane *(*lane)(uint32_t worker);
-	struct pool *(*lane_pool)(struct dpdk_lane *lane);
-	void (*lane_limit)(struct dpdk_lane *lane, uint32_t packets);	/* taken at once, from the next run on; 0: what the pipeline takes */
+/* The in-memory port for mbufs, exported as `bacus_dpdk_memory`; as in memory.h. */
+struct dpdk_memory_layer {
+	struct dpdk_memory *(*create)(void);
+	void (*destroy)(struct dpdk_memory *port);
+	struct pool *(*pool)(struct dpdk_memory *port);
+	void (*load)(struct dpdk_memory *port, const struct trace *trace, uint64_t packets, uint32_t burst);
+	void (*more)(struct dpdk_memory *port, uint64_t packets);
+	const struct memory_counts *(*counts)(const struct dpdk_memory *port);
+	const struct sent_log *(*log)(const struct dpdk_memory *port);
+	void (*log_restart)(struct dpdk_memory *port, uint32_t logging);
 	void (*flush)(struct worker *worker);
-	void (*copy)(const void *packet, uint16_t length, uint8_t *to);
-	void (*run)(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
-	uint64_t (*idle_polls)(const struct dpdk_lane *lane);
-	uint64_t (*packets)(const struct dpdk_lane *lane);	/* taken so far */
-	void (*totals)(const struct dpdk_lane *lane, struct dpdk_totals *totals);
-	int (*counts)(uint16_t number, struct dpdk_counts *counts);
-	int (*enable)(uint16_t number, uint32_t enabled, char *error);	/* or disables: links are taken down, and packets of both directions dropped */
-	int (*watch)(uint16_t number, uint32_t *enabled);	/* enum link_state; takes an interface again that is back. -1: the port is not open */
-	uint32_t (*inject)(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);	/* copies sent, while no worker runs */
-	void (*stop)(void);		/* closes all ports, so that captures are whole, and gives devices back: they may be opened again */
-	uint32_t (*held)(void);		/* buffers that are not free */
-	/* The in-memory port for mbufs; as in memory.h. */
-	struct dpdk_memory *(*memory_create)(void);
-	void (*memory_destroy)(struct dpdk_memory *port);
-	struct pool *(*memory_pool)(struct dpdk_memory *port);
-	void (*memory_load)(struct dpdk_memory *port, const struct trace *trace, uint64_t packets, uint32_t burst);
-	void (*memory_more)(struct dpdk_memory *port, uint64_t packets);
-	const struct memory_counts *(*memory_counts)(const struct dpdk_memory *port);
-	const struct sent_log *(*memory_log)(const struct dpdk_memory *port);
-	void (*memory_log_restart)(struct dpdk_memory *port, uint32_t logging);
-	void (*memory_flush)(struct worker *worker);
-	void (*memory_run)(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+	void (*run)(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 };
 
-extern const struct dpdk_layer bacus_dpdk;
+extern const struct port_layer bacus_layer;
+extern const struct dpdk_memory_layer bacus_dpdk_memory;
 
 /* Of all workers; made by `start`. */
 extern struct rte_mempool *dpdk_mempool;
 extern struct dpdk_port dpdk_ports[DPDK_PORTS];
+extern const struct interface_packets dpdk_interface_packets;
 extern uint16_t dpdk_places[DPDK_NUMBERS];	/* by number: where in `dpdk_ports` the port is */
 
 /* The port with a number; one that is not open, if none has it. */
@@ -188,19 +117,18 @@ dpdk_port_of(uint16_t number)
 {
 	return &dpdk_ports[dpdk_places[number]];
 }
-extern struct dpdk_lane *dpdk_lanes[DPDK_WORKERS];	/* NULL from some number on */
+extern struct lane *dpdk_lanes[DPDK_WORKERS];	/* NULL from some number on */
 
 void *dpdk_allocate(struct pool *pool);
-int dpdk_fail(char *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error);
-int dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, char *error);
-int dpdk_ring(uint16_t number, struct dpdk_ring *ring);
+int dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, uint32_t kind, char *note, char *error);
+int dpdk_ring(uint16_t number, struct port_ring *ring);
 int dpdk_begin(uint32_t workers, char *error);
 int dpdk_add(uint16_t number, char *error);
 void dpdk_remove(uint16_t number);
-struct dpdk_lane *dpdk_lane(uint32_t worker);
-int dpdk_counts(uint16_t number, struct dpdk_counts *counts);
+struct lane *dpdk_lane(uint32_t worker);
+int dpdk_counts(uint16_t number, struct port_counts *counts);
 int dpdk_enable(uint16_t number, uint32_t enabled, char *error);
 int dpdk_watch(uint16_t number, uint32_t *enabled);
 uint32_t dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);
@@ -234,7 +162,7 @@ dpdk_to_cpu(struct worker *worker)
 }
 
 void dpdk_flush(struct worker *worker);
-void dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+void dpdk_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 
 struct dpdk_memory *dpdk_memory_create(void);
 void dpdk_memory_destroy(struct dpdk_memory *port);
@@ -246,22 +174,5 @@ const struct sent_log *dpdk_memory_log(const struct dpdk_memory *port);
 void dpdk_memory_log_restart(struct dpdk_memory *port, uint32_t logging);
 void dpdk_memory_flush(struct worker *worker);
 void dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
-
-/* A count that one thread writes and others read. A load and a store, without a locked instruction: no other
- * thread adds to it. */
-static inline void
-dpdk_count(_Atomic uint64_t *count, uint64_t more)
-{
-	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
-}
-
-/* The end of a burst, made known to writers. The worker alone writes it: a plain addition, published. */
-static inline void
-dpdk_quiescent(struct worker *worker)
-{
-	/* A full fence, as in memory.c: what the next burst reads must not be read before writers can see that
-	 * this one is over. */
-	atomic_fetch_add(&worker->quiescent, 1);
-}
 
 #endif

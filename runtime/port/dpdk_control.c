@@ -1,29 +1,37 @@
 /* The DPDK port layer: packets from and to the control thread. */
+#define _GNU_SOURCE
 #include "port/dpdk.h"
+#include "port/interface.h"
+
+/* Bytes behind those of a packet, in as many segments as they need. 0: no memory. */
+static int
+dpdk_append(struct rte_mbuf *first, struct rte_mbuf **last, const uint8_t *bytes, size_t count)
+{
+	while (count != 0) {
+		const size_t room = rte_pktmbuf_tailroom(*last), part = count < room ? count : room;
+
+		memcpy(rte_pktmbuf_mtod_offset(*last, uint8_t *, (*last)->data_len), bytes, part);
+		(*last)->data_len = (uint16_t)((*last)->data_len + part);
+		first->pkt_len += (uint32_t)part;
+		bytes += part;
+		count -= part;
+		if (count == 0)
+			break;
+		(*last)->next = rte_pktmbuf_alloc(first->pool);
+		if ((*last)->next == NULL)
+			return 0;
+		*last = (*last)->next;
+		first->nb_segs++;
+	}
+	return 1;
+}
 
 int
 dpdk_fill(struct rte_mbuf *packet, const uint8_t *bytes, uint32_t length)
 {
 	struct rte_mbuf *last = packet;
-	uint32_t done = 0;
 
-	for (;;) {
-		const uint32_t room = rte_pktmbuf_tailroom(last), left = length - done;
-		const uint32_t part = left < room ? left : room;
-
-		memcpy(rte_pktmbuf_mtod(last, uint8_t *), bytes + done, part);
-		last->data_len = (uint16_t)part;
-		done += part;
-		if (done == length)
-			break;
-		last->next = rte_pktmbuf_alloc(packet->pool);
-		if (last->next == NULL)
-			return 0;
-		last = last->next;
-		packet->nb_segs++;
-	}
-	packet->pkt_len = length;
-	return 1;
+	return dpdk_append(packet, &last, bytes, length);
 }
 
 static struct rte_mbuf *
@@ -130,3 +138,35 @@ dpdk_take_cpu(struct worker *worker, uint32_t cpu_port)
 	out->count = kept;
 	return taken;
 }
+
+static void *
+dpdk_make(struct pool *pool, const struct iovec *parts, uint32_t count)
+{
+	struct rte_mbuf *packet = rte_pktmbuf_alloc(pool->handle), *last = packet;
+
+	if (packet == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!dpdk_append(packet, &last, parts[i].iov_base, parts[i].iov_len)) {
+			rte_pktmbuf_free(packet);
+			return NULL;
+		}
+	}
+	return packet;
+}
+
+static uint32_t
+dpdk_parts(const void *packet, uint32_t length, struct iovec *parts, uint32_t most)
+{
+	const struct rte_mbuf *first = packet;
+	uint32_t count = 0;
+
+	(void)length;
+	if (first->nb_segs > most)
+		return 0;
+	for (const struct rte_mbuf *segment = first; segment != NULL; segment = segment->next)
+		parts[count++] = (struct iovec){ .iov_base = rte_pktmbuf_mtod(segment, void *), .iov_len = segment->data_len };
+	return count;
+}
+
+const struct interface_packets dpdk_interface_packets = { .make = dpdk_make, .parts = dpdk_parts, .longest = UINT32_MAX };

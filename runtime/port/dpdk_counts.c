@@ -1,7 +1,7 @@
 /* The DPDK port layer: what came and went at a port, and whether its link is up. */
 #define _GNU_SOURCE
 #include "port/dpdk.h"
-#include "port/dpdk_interface.h"
+#include "port/interface.h"
 
 /* A count that has become smaller was begun anew by its device. */
 static uint64_t
@@ -33,7 +33,7 @@ device_speed(uint16_t device)
 }
 
 static void
-source_counts(const struct dpdk_source *source, const struct dpdk_port *port, struct dpdk_counts *counts)
+source_counts(const struct dpdk_source *source, const struct dpdk_port *port, struct port_counts *counts)
 {
 	const uint64_t discarded = atomic_load_explicit(&source->discarded, memory_order_relaxed);
 
@@ -47,10 +47,10 @@ source_counts(const struct dpdk_source *source, const struct dpdk_port *port, st
 
 /* What its lanes have counted. */
 static void
-lane_counts(const struct dpdk_port *port, struct dpdk_counts *counts)
+lane_counts(const struct dpdk_port *port, struct port_counts *counts)
 {
 	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_lanes[worker] != NULL; worker++) {
-		const struct dpdk_lane *lane = dpdk_lanes[worker];
+		const struct lane *lane = dpdk_lanes[worker];
 
 		if (port->interface == NULL)
 			counts->sent += atomic_load_explicit(&lane->sent[port - dpdk_ports], memory_order_relaxed);
@@ -60,13 +60,13 @@ lane_counts(const struct dpdk_port *port, struct dpdk_counts *counts)
 }
 
 static int
-device_counts(struct dpdk_port *port, struct dpdk_counts *counts)
+device_counts(struct dpdk_port *port, struct port_counts *counts)
 {
 	struct rte_eth_stats stats;
 
 	if (rte_eth_stats_get(port->device, &stats) != 0)
 		return -1;
-	*counts = (struct dpdk_counts){
+	*counts = (struct port_counts){
 		.received_bytes = kept_count(&port->received_bytes, stats.ibytes),
 		.sent_bytes = kept_count(&port->sent_bytes, stats.obytes),
 		.missed = kept_count(&port->missed, stats.imissed + stats.rx_nombuf),
@@ -82,14 +82,14 @@ device_counts(struct dpdk_port *port, struct dpdk_counts *counts)
 }
 
 static void
-interface_counts(const struct dpdk_port *port, struct dpdk_counts *counts)
+interface_counts(const struct dpdk_port *port, struct port_counts *counts)
 {
 	struct interface *interface = port->interface;
 	/* Read first: what is taken from now on has arrived before the kernel is asked. */
 	const uint64_t taken = atomic_load(&interface->taken);
 
 	interface_ask_drops(interface);
-	*counts = (struct dpdk_counts){
+	*counts = (struct port_counts){
 		.received = atomic_load_explicit(&interface->received, memory_order_relaxed),
 		.received_bytes = atomic_load_explicit(&interface->received_bytes, memory_order_relaxed),
 		.sent = atomic_load_explicit(&interface->sent, memory_order_relaxed),
@@ -119,7 +119,7 @@ port_link(const struct dpdk_port *port, enum link_state link)
 }
 
 int
-dpdk_counts(uint16_t number, struct dpdk_counts *counts)
+dpdk_counts(uint16_t number, struct port_counts *counts)
 {
 	struct dpdk_port *port = dpdk_port_of(number);
 

@@ -1,7 +1,7 @@
 /* The DPDK port layer: enabling and disabling ports. */
 #define _GNU_SOURCE
 #include "port/dpdk.h"
-#include "port/dpdk_interface.h"
+#include "port/interface.h"
 
 #include <errno.h>
 
@@ -13,7 +13,7 @@ enable_traffic(struct dpdk_port *port, uint32_t enabled)
 {
 	atomic_store(&port->disabled, !enabled);
 	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_lanes[worker] != NULL; worker++) {
-		struct dpdk_lane *lane = dpdk_lanes[worker];
+		struct lane *lane = dpdk_lanes[worker];
 
 		for (uint32_t i = 0; i < lane->source_count; i++)
 			if (dpdk_source_is_of(&lane->sources[i], port))
@@ -28,7 +28,7 @@ enable_interface(struct dpdk_port *port, uint32_t enabled, char *error)
 	const int failure = interface_enable(port->interface, enabled);
 
 	if (failure != 0 && (enabled || (failure != EPERM && failure != EACCES)))
-		return dpdk_fail(error, "the interface `%s`: %s", port->interface->name, strerror(failure));
+		return port_fail(error, "the interface `%s`: %s", port->interface->name, strerror(failure));
 	enable_traffic(port, enabled);
 	(void)interface_watch(port->interface);
 	return 0;
@@ -41,7 +41,7 @@ enable_device(struct dpdk_port *port, uint32_t enabled, char *error)
 	const int failure = enabled ? rte_eth_dev_set_link_up(port->device) : rte_eth_dev_set_link_down(port->device);
 
 	if (failure != 0 && failure != -ENOTSUP)
-		return dpdk_fail(error, "the link of port %u: %s", port->number, rte_strerror(-failure));
+		return port_fail(error, "the link of port %u: %s", port->number, rte_strerror(-failure));
 	enable_traffic(port, enabled);
 	return 0;
 }
@@ -52,6 +52,6 @@ dpdk_enable(uint16_t number, uint32_t enabled, char *error)
 	struct dpdk_port *port = dpdk_port_of(number);
 
 	if (!port->open)
-		return dpdk_fail(error, "port %u is not open", number);
+		return port_fail(error, "port %u is not open", number);
 	return port->interface != NULL ? enable_interface(port, enabled, error) : enable_device(port, enabled, error);
 }

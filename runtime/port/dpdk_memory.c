@@ -327,7 +327,7 @@ dpdk_memory_step(struct worker *worker, struct dpdk_memory *port, const struct p
 
 	pipeline->process(worker, &burst);
 	dpdk_memory_flush(worker);
-	dpdk_quiescent(worker);
+	port_quiescent(worker);
 }
 
 void

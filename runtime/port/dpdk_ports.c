@@ -1,7 +1,7 @@
 /* The DPDK port layer: opening, configuring and counting ethdevs. */
 #define _GNU_SOURCE
 #include "port/dpdk.h"
-#include "port/dpdk_interface.h"
+#include "port/interface.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -26,14 +26,14 @@ dpdk_port_new(uint16_t number, char *error)
 
 	if (dpdk_places[number] == 0) {
 		if (taken == DPDK_PORTS - 1) {
-			(void)dpdk_fail(error, "at most %u ports", DPDK_PORTS - 1);
+			(void)port_fail(error, "at most %u ports", DPDK_PORTS - 1);
 			return NULL;
 		}
 		dpdk_places[number] = ++taken;
 	}
 	return dpdk_port_of(number);
 }
-struct dpdk_lane *dpdk_lanes[DPDK_WORKERS];
+struct lane *dpdk_lanes[DPDK_WORKERS];
 
 /* A device's name: the part before the first comma. */
 static void
@@ -83,9 +83,9 @@ dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error
 	dpdk_name(device, name, sizeof(name));
 	failure = rte_eth_dev_is_valid_port(0) && rte_eth_dev_get_port_by_name(name, &port->device) == 0 ? -EEXIST : rte_dev_probe(device);
 	if (failure != 0)
-		return dpdk_fail(error, "DPDK cannot open `%s`: %s", device, rte_strerror(-failure));
+		return port_fail(error, "DPDK cannot open `%s`: %s", device, rte_strerror(-failure));
 	if (rte_eth_dev_get_port_by_name(name, &port->device) != 0)
-		return dpdk_fail(error, "`%s` is no network device", device);
+		return port_fail(error, "`%s` is no network device", device);
 	port->slot_bytes = dpdk_slot_bytes(device);
 	port->descriptors = dpdk_smaller(descriptors != 0 ? descriptors : DPDK_RING, UINT16_MAX);
 	dpdk_port_begin(port, number);
@@ -93,13 +93,16 @@ dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error
 }
 
 int
-dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, char *error)
+dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, uint32_t kind, char *note, char *error)
 {
 	struct dpdk_port *port = dpdk_port_new(number, error);
 
 	if (port == NULL)
 		return -1;
-	port->interface = interface_open(name, slots != 0 ? slots : DPDK_RING, error);
+	if (kind == INTERFACE_XDP)
+		return port_fail(error, "AF_XDP sockets are for switches without DPDK: write net_af_xdp0,iface=%s", name);
+	*note = 0;
+	port->interface = interface_open(name, slots != 0 ? slots : DPDK_RING, &dpdk_interface_packets, error);
 	if (port->interface == NULL)
 		return -1;
 	dpdk_port_begin(port, number);
@@ -108,7 +111,7 @@ dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, char *err
 
 /* A device with a ring of descriptors reports how many there may be, or a default. A device that reports neither has another ring, or none. */
 int
-dpdk_ring(uint16_t number, struct dpdk_ring *ring)
+dpdk_ring(uint16_t number, struct port_ring *ring)
 {
 	const struct dpdk_port *port = dpdk_port_of(number);
 	struct rte_eth_dev_info info;
@@ -118,7 +121,7 @@ dpdk_ring(uint16_t number, struct dpdk_ring *ring)
 		return -1;
 	if (in->nb_max == UINT16_MAX && info.default_rxportconf.ring_size == 0)
 		return -1;
-	*ring = (struct dpdk_ring){
+	*ring = (struct port_ring){
 		.least = in->nb_min > out->nb_min ? in->nb_min : out->nb_min,
 		.most = dpdk_smaller(in->nb_max, out->nb_max),
 	};
@@ -174,10 +177,10 @@ dpdk_configure(struct dpdk_port *port, uint32_t workers, char *error)
 	int failure = rte_eth_dev_info_get(port->device, &info);
 
 	if (failure != 0)
-		return dpdk_fail(error, "port %u does not describe its device: %s", port->number, rte_strerror(-failure));
+		return port_fail(error, "port %u does not describe its device: %s", port->number, rte_strerror(-failure));
 	port->queues = dpdk_smaller(workers, dpdk_smaller(info.max_rx_queues, info.max_tx_queues));
 	if (port->queues == 0)
-		return dpdk_fail(error, "port %u has %u queues to receive and %u to send; it needs one of each", port->number, info.max_rx_queues,
+		return port_fail(error, "port %u has %u queues to receive and %u to send; it needs one of each", port->number, info.max_rx_queues,
 			info.max_tx_queues);
 	port->shared = port->queues < workers;
 	configuration.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
@@ -196,7 +199,7 @@ dpdk_configure(struct dpdk_port *port, uint32_t workers, char *error)
 	if (failure == 0)
 		failure = dpdk_call(port, dpdk_start_device);
 	if (failure != 0)
-		return dpdk_fail(error, "port %u cannot be set up: %s", port->number, rte_strerror(-failure));
+		return port_fail(error, "port %u cannot be set up: %s", port->number, rte_strerror(-failure));
 	(void)rte_eth_promiscuous_enable(port->device);	/* what a device cannot do, it need not: captures have no filter */
 	return 0;
 }
@@ -210,10 +213,10 @@ dpdk_serve_interface(struct dpdk_port *port, uint32_t workers)
 }
 
 /* Ports that are opened again have the lanes of before: who asks how idle one is must find it. */
-static struct dpdk_lane *
+static struct lane *
 dpdk_lane_create(uint32_t worker)
 {
-	struct dpdk_lane *lane = dpdk_lanes[worker] != NULL ? dpdk_lanes[worker] : calloc(1, sizeof(*lane));
+	struct lane *lane = dpdk_lanes[worker] != NULL ? dpdk_lanes[worker] : calloc(1, sizeof(*lane));
 
 	if (lane == NULL)
 		return NULL;
@@ -227,7 +230,7 @@ dpdk_lane_create(uint32_t worker)
 }
 
 static int
-dpdk_lane_add(struct dpdk_lane *lane, const struct dpdk_port *port, uint16_t queue)
+dpdk_lane_add(struct lane *lane, const struct dpdk_port *port, uint16_t queue)
 {
 	struct dpdk_source *sources = realloc(lane->sources, (lane->source_count + 1) * sizeof(*sources));
 
@@ -264,7 +267,7 @@ dpdk_serve(struct dpdk_port *port, char *error)
 		return -1;
 	for (uint16_t queue = 0; queue < port->queues; queue++)
 		if (dpdk_lane_add(dpdk_lanes[port->shared ? next++ % dpdk_workers : queue], port, queue) != 0)
-			return dpdk_fail(error, "no memory for the queues of port %u", port->number);
+			return port_fail(error, "no memory for the queues of port %u", port->number);
 	port->served = 1;
 	return 0;
 }
@@ -273,11 +276,11 @@ int
 dpdk_begin(uint32_t workers, char *error)
 {
 	if (workers > DPDK_WORKERS)
-		return dpdk_fail(error, "at most %u workers", DPDK_WORKERS);
+		return port_fail(error, "at most %u workers", DPDK_WORKERS);
 	for (uint32_t worker = 0; worker < workers; worker++) {
 		dpdk_lanes[worker] = dpdk_lane_create(worker);
 		if (dpdk_lanes[worker] == NULL)
-			return dpdk_fail(error, "no memory for %u workers", workers);
+			return port_fail(error, "no memory for %u workers", workers);
 	}
 	dpdk_workers = workers;
 	for (uint32_t place = 0; place < DPDK_PORTS; place++)
@@ -286,7 +289,7 @@ dpdk_begin(uint32_t workers, char *error)
 	return 0;
 }
 
-struct dpdk_lane *
+struct lane *
 dpdk_lane(uint32_t worker)
 {
 	return dpdk_lanes[worker];
@@ -394,7 +397,7 @@ static void
 dpdk_forget(const struct dpdk_port *port)
 {
 	for (uint32_t worker = 0; worker < dpdk_workers; worker++) {
-		struct dpdk_lane *lane = dpdk_lanes[worker];
+		struct lane *lane = dpdk_lanes[worker];
 		uint32_t kept = 0;
 
 		for (uint32_t i = 0; i < lane->source_count; i++)
@@ -410,7 +413,7 @@ dpdk_add(uint16_t number, char *error)
 	struct dpdk_port *port = dpdk_port_of(number);
 
 	if (!port->open)
-		return dpdk_fail(error, "port %u is not open", number);
+		return port_fail(error, "port %u is not open", number);
 	/* The place may be that of a port that has been removed. */
 	for (uint32_t worker = 0; worker < dpdk_workers; worker++)
 		atomic_store(&dpdk_lanes[worker]->sent[port - dpdk_ports], 0);

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #define ALLOW_EXPERIMENTAL_API
 #include "port/dpdk.h"
-#include "port/dpdk_interface.h"
+#include "port/interface.h"
 
 #include <sched.h>
 
@@ -41,14 +41,15 @@ dpdk_transmit(struct dpdk_port *port, uint16_t queue, struct rte_mbuf **packets,
 
 	if (port->interface == NULL)
 		return rte_eth_tx_burst(port->device, queue, packets, count);
-	taken = interface_send(port->interface, packets, count, &refused);
+	taken = interface_send(port->interface, (void **)packets, NULL, count, &refused);
+	rte_pktmbuf_free_bulk(packets, taken);
 	if (refused != 0)
 		atomic_fetch_add_explicit(&port->unsent, refused, memory_order_relaxed);
 	return taken;
 }
 
 static void
-dpdk_send(struct dpdk_lane *lane, struct dpdk_port *port, struct rte_mbuf **packets, uint16_t count)
+dpdk_send(struct lane *lane, struct dpdk_port *port, struct rte_mbuf **packets, uint16_t count)
 {
 	const uint16_t queue = (uint16_t)(lane->worker % port->queues);
 	uint16_t sent = 0;
@@ -59,7 +60,7 @@ dpdk_send(struct dpdk_lane *lane, struct dpdk_port *port, struct rte_mbuf **pack
 		sent = (uint16_t)(sent + dpdk_transmit(port, queue, packets + sent, (uint16_t)(count - sent)));
 	if (port->shared)
 		rte_spinlock_unlock(&port->lock);
-	dpdk_count(&lane->sent[port - dpdk_ports], sent);
+	port_count(&lane->sent[port - dpdk_ports], sent);
 	if (sent < count) {
 		atomic_fetch_add_explicit(&port->unsent, count - sent, memory_order_relaxed);
 		rte_pktmbuf_free_bulk(packets + sent, (unsigned int)(count - sent));
@@ -68,7 +69,7 @@ dpdk_send(struct dpdk_lane *lane, struct dpdk_port *port, struct rte_mbuf **pack
 
 /* Hands the packets that wait for one port to it. */
 static inline void
-dpdk_drain(struct dpdk_lane *lane, uint32_t place)
+dpdk_drain(struct lane *lane, uint32_t place)
 {
 	struct dpdk_port *port = &dpdk_ports[place];
 
@@ -78,7 +79,7 @@ dpdk_drain(struct dpdk_lane *lane, uint32_t place)
 	} else if (port->served) {
 		dpdk_send(lane, port, lane->waiting[place], lane->waiting_count[place]);
 	} else {
-		dpdk_count(&lane->nowhere, lane->waiting_count[place]);
+		port_count(&lane->nowhere, lane->waiting_count[place]);
 		rte_pktmbuf_free_bulk(lane->waiting[place], lane->waiting_count[place]);
 	}
 	lane->waiting_count[place] = 0;
@@ -88,12 +89,12 @@ dpdk_drain(struct dpdk_lane *lane, uint32_t place)
 void
 dpdk_flush(struct worker *worker)
 {
-	struct dpdk_lane *lane = ((struct host *)worker->host)->port;
+	struct lane *lane = ((struct host *)worker->host)->port;
 	struct output *out = &worker->out;
 	uint32_t lowest = DPDK_PORTS, highest = 0;
 
-	dpdk_count(&lane->handed, out->count);
-	dpdk_count(&lane->to_cpu, dpdk_to_cpu(worker));
+	port_count(&lane->handed, out->count);
+	port_count(&lane->to_cpu, dpdk_to_cpu(worker));
 	for (uint32_t i = 0; i < out->count; i++) {
 		const uint32_t place = dpdk_places[out->ports[i]];
 
@@ -119,7 +120,7 @@ dpdk_step(struct worker *worker, const struct pipeline *pipeline, struct burst *
 {
 	pipeline->process(worker, burst);
 	dpdk_flush(worker);
-	dpdk_quiescent(worker);
+	port_quiescent(worker);
 }
 
 /* Keeps the frames that cannot have been truncated, in their order. A whole frame that fills its slot is dropped with the truncated ones: the driver does not
@@ -136,7 +137,7 @@ dpdk_drop_truncated(struct dpdk_source *source, struct rte_mbuf **packets, uint1
 			rte_pktmbuf_free(packets[i]);
 	}
 	if (whole != count)
-		dpdk_count(&source->truncated, (uint32_t)(count - whole));
+		port_count(&source->truncated, (uint32_t)(count - whole));
 	return whole;
 }
 
@@ -149,30 +150,30 @@ dpdk_discard(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t cou
 	for (uint16_t i = 0; i < count; i++)
 		bytes += packets[i]->pkt_len;
 	rte_pktmbuf_free_bulk(packets, count);
-	dpdk_count(&source->discarded, count);
-	dpdk_count(&source->discarded_bytes, bytes);
+	port_count(&source->discarded, count);
+	port_count(&source->discarded_bytes, bytes);
 	return 0;
 }
 
 static inline uint16_t
-dpdk_take(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
+dpdk_take(struct lane *lane, struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
 {
 	uint16_t count;
 
 	if (source->interface != NULL)
-		return interface_receive(source->interface, packets, limit);
+		return interface_receive(source->interface, &lane->pool, (void **)packets, NULL, limit);
 	count = rte_eth_rx_burst(source->device, source->queue, packets, limit);
 	if (source->slot_bytes != 0)
 		count = dpdk_drop_truncated(source, packets, count);
 	if (count != 0)
-		dpdk_count(&source->received, count);
+		port_count(&source->received, count);
 	return count;
 }
 
 static inline uint16_t
-dpdk_receive(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
+dpdk_receive(struct lane *lane, struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
 {
-	const uint16_t count = dpdk_take(source, packets, limit);
+	const uint16_t count = dpdk_take(lane, source, packets, limit);
 
 	if (__builtin_expect(atomic_load_explicit(&source->disabled, memory_order_relaxed) != 0, 0))
 		return dpdk_discard(source, packets, count);
@@ -181,13 +182,13 @@ dpdk_receive(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t lim
 
 /* Polls every source once. Packets received. */
 static uint32_t
-dpdk_poll(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit)
+dpdk_poll(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit)
 {
 	uint32_t received = 0;
 
 	for (uint32_t i = 0; i < lane->source_count; i++) {
 		struct dpdk_source *source = &lane->sources[i];
-		const uint16_t count = dpdk_receive(source, lane->packets_in, limit);
+		const uint16_t count = dpdk_receive(lane, source, lane->packets_in, limit);
 		struct burst burst = { .count = count, .ports = source->numbers, .packets = (void **)lane->packets_in };
 
 		if (count == 0)
@@ -195,7 +196,7 @@ dpdk_poll(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *
 		received += count;
 		worker->clock_ns = clock_now(clock);
 		dpdk_step(worker, pipeline, &burst);
-		dpdk_count(&lane->bursts, 1);
+		port_count(&lane->bursts, 1);
 	}
 	return received;
 }
@@ -212,7 +213,7 @@ dpdk_idle(struct worker *worker, const struct pipeline *pipeline, const struct c
 }
 
 static inline uint16_t
-dpdk_limit(const struct dpdk_lane *lane, const struct pipeline *pipeline)
+dpdk_limit(const struct lane *lane, const struct pipeline *pipeline)
 {
 	const uint32_t wanted = lane->limit != 0 && lane->limit < pipeline->burst ? lane->limit : pipeline->burst;
 
@@ -222,23 +223,23 @@ dpdk_limit(const struct dpdk_lane *lane, const struct pipeline *pipeline)
 /* What the control thread has for the worker, a burst of each kind at most. A changeover may be among it, so the
  * pipeline is taken anew. One end is counted behind all of it. */
 static const struct pipeline *
-dpdk_answer(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *old, const struct clock *clock)
+dpdk_answer(struct worker *worker, struct lane *lane, const struct pipeline *old, const struct clock *clock)
 {
 	const struct pipeline *pipeline = host_answer(worker, old);
 	const uint16_t limit = dpdk_limit(lane, pipeline);
 	struct burst burst = { .ports = lane->injected, .packets = (void **)lane->packets_in };
 
 	worker->clock_ns = clock_now(clock);
-	dpdk_count(&lane->packets, dpdk_resumed(worker, pipeline, limit));
+	port_count(&lane->packets, dpdk_resumed(worker, pipeline, limit));
 	burst.count = dpdk_injected(worker, lane->packets_in, lane->injected, limit);
-	dpdk_count(&lane->packets, burst.count);
+	port_count(&lane->packets, burst.count);
 	dpdk_step(worker, pipeline, &burst);
 	host_call_again(worker);
 	return pipeline;
 }
 
 void
-dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
+dpdk_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
 {
 	uint16_t limit = dpdk_limit(lane, pipeline);
 	const int registered = rte_thread_register();	/* for a cache of buffers of its own; without, it is only slower */
@@ -250,7 +251,7 @@ dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *p
 
 		if (received != 0) {
 			idle = 0;
-			dpdk_count(&lane->packets, received);
+			port_count(&lane->packets, received);
 		} else {
 			dpdk_idle(worker, pipeline, &clock);
 			if (++idle > DPDK_SPINS)
@@ -258,7 +259,7 @@ dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *p
 		}
 		/* The clock is read for each burst anyway: a busy time ends with the first one of the next poll. */
 		if (busy_since != 0 && worker->clock_ns > busy_since)
-			dpdk_count(&lane->busy_ns, worker->clock_ns - busy_since);
+			port_count(&lane->busy_ns, worker->clock_ns - busy_since);
 		busy_since = received != 0 ? worker->clock_ns : 0;
 		atomic_store_explicit(&lane->idle_polls, idle, memory_order_relaxed);
 		if (host_calls(worker)) {

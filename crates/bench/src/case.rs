@@ -21,7 +21,7 @@ use driver::compile;
 use driver::failure::Failure;
 use driver::files;
 use driver::machine_file;
-use runtime::{Descriptor, Dpdk, DpdkSettings, Trace, core_isolation, pages};
+use runtime::{Descriptor, PortLayer, PortSettings, Trace, core_isolation, pages};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -101,14 +101,14 @@ pub fn run(case: &Case, options: &Options) -> Result<(), Failure> {
 }
 
 /// DPDK, if this machine has it; else its peers and mbufs are left out.
-fn dpdk(workload: &Workload, options: &Options) -> Option<Arc<Dpdk>> {
-    let start = || -> Result<Arc<Dpdk>, Failure> {
+fn dpdk(workload: &Workload, options: &Options) -> Option<Arc<PortLayer>> {
+    let start = || -> Result<Arc<PortLayer>, Failure> {
         let layer = compile::compiler(&options.native)?.dpdk_layer(&files::cache()?)?;
         // By themselves DPDK's libraries do without AVX-512: its peers are to be as good as they can be with the vectors that all have here.
         let own = machine_file::vector_bytes();
-        let mut settings = DpdkSettings::of_machine(MBUFS.max(2 * workload.buffers.count), ROOM);
+        let mut settings = PortSettings::of_machine(MBUFS.max(2 * workload.buffers.count), ROOM);
         settings.vector_bytes = Some(options.native.vector_bytes.map_or(own, |bytes| bytes.min(own)));
-        Dpdk::start(&layer, &settings).map_err(Failure::environment)
+        PortLayer::start(&layer, &settings).map_err(Failure::environment)
     };
     match start() {
         Ok(dpdk) => Some(dpdk),
@@ -120,7 +120,7 @@ fn dpdk(workload: &Workload, options: &Options) -> Option<Arc<Dpdk>> {
     }
 }
 
-fn echoes(workload: &Workload, options: &Options, dpdk: Option<&Arc<Dpdk>>) -> Result<Vec<Runner>, Failure> {
+fn echoes(workload: &Workload, options: &Options, dpdk: Option<&Arc<PortLayer>>) -> Result<Vec<Runner>, Failure> {
     let sources = peers::ECHO.iter().filter(|source| source.descriptor == Descriptor::Own || dpdk.is_some());
     let runner = |source: &'static peers::Source| {
         let (name, descriptor) = (source.name.to_string(), source.descriptor);
@@ -137,7 +137,7 @@ fn runners(
     variants: &[Variant],
     (subject, workload, interpreted): (&Subject, &Workload, Option<&Interpreted<'_>>),
     options: &Options,
-    dpdk: Option<&Arc<Dpdk>>,
+    dpdk: Option<&Arc<PortLayer>>,
 ) -> Result<Vec<Runner>, Failure> {
     let mut runners: Vec<Runner> = Vec::new();
     let made = match (options.sweep, experiment) {

@@ -8,7 +8,7 @@ use driver::externs::ForInterpreter;
 use driver::failure::Failure;
 use interp::PORTS;
 use native::NativeEngine;
-use runtime::{Buffers, Descriptor, Dpdk, DpdkMemoryPort, MemoryPort, Settings, Trace};
+use runtime::{Buffers, Descriptor, DpdkMemoryPort, MemoryPort, PortLayer, Settings, Trace};
 use std::path::Path;
 use std::sync::Arc;
 use stf::trace::{Copies, Sample, Source};
@@ -49,7 +49,7 @@ impl<'a> Interpreted<'a> {
     }
 
     /// How a variant's packets differ, if they do.
-    pub fn difference(&self, built: &Built, dpdk: Option<&Arc<Dpdk>>) -> Result<Option<String>, Failure> {
+    pub fn difference(&self, built: &Built, dpdk: Option<&Arc<PortLayer>>) -> Result<Option<String>, Failure> {
         let Some((program, compiled)) = &built.programs else { return Ok(None) };
         let programs = (&**program, compiled);
         let (pipeline, settings) = (built.pipeline.clone(), Settings { ports: PORTS, seed: 0 });

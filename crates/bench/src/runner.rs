@@ -14,8 +14,8 @@ use native::NativeEngine;
 use runtime::abi::Member;
 use runtime::memory::Counts;
 use runtime::{
-    Descriptor, Dpdk, DpdkMemoryPort, Group, MemoryPort, Packet, Peer, Pipeline, Settings, Switch, Trace, Undisturbed,
-    WorkerPorts, clock,
+    Descriptor, DpdkMemoryPort, Group, MemoryPort, Packet, Peer, Pipeline, PortLayer, Settings, Switch, Trace,
+    Undisturbed, WorkerPorts, clock,
 };
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ impl Runner {
         variant: &Variant,
         built: Built,
         workload: &Workload,
-        dpdk: Option<&Arc<Dpdk>>,
+        dpdk: Option<&Arc<PortLayer>>,
     ) -> Result<Runner, Failure> {
         let start = Instant::now();
         let pipeline = &built.pipeline;

@@ -22,8 +22,8 @@ use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Program, TableId};
 pub use miss::MissHandler;
 use runtime::{
-    Counts, DpdkMemoryPort, DpdkWorkerPorts, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError,
-    Trace, WorkerPorts,
+    Counts, DpdkMemoryPort, LayerPorts, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError, Trace,
+    WorkerPorts,
 };
 pub use specialised::Break;
 use specialised::Generic;
@@ -62,7 +62,7 @@ impl Replay for DpdkMemoryPort {
     }
 }
 
-impl Replay for DpdkWorkerPorts {
+impl Replay for LayerPorts {
     fn replay(&mut self, _: &[Frame]) -> Result<(), Refusal> {
         Err(Refusal::wrong("a port of the network does not replay packets".to_string()))
     }

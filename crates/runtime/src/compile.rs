@@ -244,8 +244,7 @@ impl Compiler {
         flags.extend(self.vector_flag());
         flags.extend(dpdk_flags("--cflags")?);
         let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
-        let files = crate::cache::EMBEDDED.iter().map(|(path, _)| *path).filter(|path| is_dpdk_source(path));
-        let files: Vec<PathBuf> = files.map(|path| runtime.join(path)).collect();
+        let files = layer_files(&runtime, &["dpdk", "interface"]);
         self.shared_object(cache, "bacus_dpdk", &Source::Files(&files), &flags, &dpdk_flags("--libs")?)
     }
 
@@ -414,8 +413,14 @@ fn output_within(command: &mut Command, limit: Duration) -> io::Result<Output> {
     }
 }
 
-fn is_dpdk_source(path: &str) -> bool {
-    path.ends_with(".c") && Path::new(path).file_name().is_some_and(|name| name.to_string_lossy().starts_with("dpdk"))
+/// The C files of a port layer, by what their names begin with.
+fn layer_files(runtime: &Path, beginnings: &[&str]) -> Vec<PathBuf> {
+    let is_of_layer = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        path.starts_with("port") && name.ends_with(".c") && beginnings.iter().any(|first| name.starts_with(first))
+    };
+    let files = crate::cache::EMBEDDED.iter().map(|(path, _)| Path::new(path)).filter(|path| is_of_layer(path));
+    files.map(|path| runtime.join(path)).collect()
 }
 
 /// DPDK's flags. Its headers become system headers, since their warnings are not ours to mend; the processor stays ours to choose.

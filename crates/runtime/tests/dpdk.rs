@@ -1,7 +1,7 @@
 //! DPDK as it is started. Alone in its process: DPDK starts once in a process, and `integration` starts it with the vectors that the machine has.
 #![allow(unsafe_code, clippy::unwrap_used)]
 
-use runtime::{Cache, Compiler, Dpdk, DpdkSettings, compile};
+use runtime::{Cache, Compiler, PortLayer, PortSettings, compile};
 
 /// Libraries that choose among their forms ask DPDK what vectors they may have.
 #[test]
@@ -13,9 +13,9 @@ fn libraries_have_the_vectors_that_they_are_given() {
         }
         layer => layer.unwrap(),
     };
-    let mut settings = DpdkSettings::of_machine(1024, 2048);
+    let mut settings = PortSettings::of_machine(1024, 2048);
     settings.vector_bytes = Some(16);
-    let _dpdk = Dpdk::start(&layer, &settings).unwrap();
+    let _dpdk = PortLayer::start(&layer, &settings).unwrap();
     // SAFETY: the layer is loaded already, with the library that has this function, as DPDK's header declares it.
     let bits = unsafe {
         let library = libloading::Library::new(&layer).unwrap();

@@ -9,7 +9,7 @@ use control::message::runtime::ForwardingPipelineConfig;
 use driver::entries;
 use driver::failure::Failure;
 use hlir::Program;
-use runtime::DpdkWorkerPorts;
+use runtime::LayerPorts;
 use std::sync::Arc;
 
 /// See the module.
@@ -52,7 +52,7 @@ impl First {
         &self,
         (origins, ports): (&[entries::Origin], u32),
         controllers: &Controllers,
-        live: &mut Live<DpdkWorkerPorts>,
+        live: &mut Live<LayerPorts>,
     ) -> Result<u64, Failure> {
         let Some(built) = &self.running else { return Ok(0) };
         let engine = live.begin(built)?;
@@ -77,7 +77,7 @@ impl First {
     }
 
     /// Saves the whole state, before the switch begins.
-    fn save(&self, controllers: &Controllers, engine: &mut Engine<DpdkWorkerPorts>) -> Result<(), Failure> {
+    fn save(&self, controllers: &Controllers, engine: &mut Engine<LayerPorts>) -> Result<(), Failure> {
         let Some(keeper) = &self.keeper else { return Ok(()) };
         let (config, origin) = self.config(controllers, &engine.program());
         let saved = keeper.save_all(engine.store_mut(), &config, origin).wait();

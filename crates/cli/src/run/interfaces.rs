@@ -2,13 +2,13 @@
 
 use driver::ports::Port;
 use gnmi::{Changes, Counters, Interface, Interfaces, Refusal, Status};
-use runtime::{Dpdk, Link, PortCounts};
+use runtime::{Link, PortCounts, PortLayer};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub struct PortInterfaces {
-    dpdk: Arc<Dpdk>,
+    dpdk: Arc<PortLayer>,
     /// In the order of their numbers.
     ports: Mutex<Vec<Port>>,
     changes: Changes,
@@ -23,7 +23,7 @@ fn now_ns() -> u64 {
 }
 
 impl PortInterfaces {
-    pub fn new(dpdk: &Arc<Dpdk>, ports: &[Port]) -> PortInterfaces {
+    pub fn new(dpdk: &Arc<PortLayer>, ports: &[Port]) -> PortInterfaces {
         PortInterfaces {
             dpdk: dpdk.clone(),
             ports: Mutex::new(sorted(ports)),

@@ -46,7 +46,7 @@ use ports::Opening;
 use pushed::Builder;
 use relay::Relay;
 use requests::Requests;
-use runtime::{Dpdk, DpdkSettings, DpdkWorkerPorts, Link, PortCounts, Settings, interrupt};
+use runtime::{LayerPorts, Link, PortCounts, PortLayer, PortSettings, Settings, interrupt};
 use specialise::Specialiser;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -159,7 +159,7 @@ pub struct Arguments {
 
 /// A switch on its ports.
 pub struct Running {
-    pub relay: Relay<DpdkWorkerPorts>,
+    pub relay: Relay<LayerPorts>,
     /// Ends before the switch does.
     pub server: Server,
     pub thrift: Option<bm_runtime::Server>,
@@ -167,7 +167,7 @@ pub struct Running {
     pub metrics: Option<SocketAddr>,
     /// Of clients, for the control thread.
     pub requests: Requests,
-    pub dpdk: Arc<Dpdk>,
+    pub dpdk: Arc<PortLayer>,
     /// For gNMI.
     pub interfaces: Arc<PortInterfaces>,
     /// For the server of controllers.
@@ -337,7 +337,7 @@ fn switch(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<(), 
 }
 
 /// Opens the ports, with a line that names the one that is being opened: of many interfaces it takes seconds.
-fn open_ports(opening: &Opening, dpdk: &Dpdk, ports: &[Port]) -> Result<(), Failure> {
+fn open_ports(opening: &Opening, dpdk: &PortLayer, ports: &[Port]) -> Result<(), Failure> {
     let bar = compile::progress(String::new());
     for (at, port) in ports.iter().enumerate() {
         bar.set_message(format!("opening port {} ({}), {} of {}", port.number, port.name(), at + 1, ports.len()));
@@ -367,18 +367,19 @@ fn highest_port(arguments: &Arguments) -> u32 {
 }
 
 /// Serves the counts for Prometheus, if asked to. Gives the address.
-fn serve_metrics(arguments: &Arguments, target: &Controller<DpdkWorkerPorts>) -> Result<Option<SocketAddr>, Failure> {
+fn serve_metrics(arguments: &Arguments, target: &Controller<LayerPorts>) -> Result<Option<SocketAddr>, Failure> {
     let source = metrics::Source { control: target.control.clone(), switch: target.switch.clone() };
     arguments.metrics.map(|address| metrics::serve(address, source)).transpose()
 }
 
 /// How ports are opened.
-fn opening(arguments: &Arguments, dpdk: DpdkSettings) -> Opening {
+fn opening(arguments: &Arguments, dpdk: PortSettings) -> Opening {
     Opening {
         repeat: arguments.repeat,
         machine: inputs::machine(arguments.passes.machine.as_deref()).port,
         cpu_port: arguments.controllers.cpu_port,
         dpdk,
+        quiet: arguments.quiet,
     }
 }
 
@@ -386,12 +387,12 @@ fn opening(arguments: &Arguments, dpdk: DpdkSettings) -> Opening {
 fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Running, Failure> {
     let (claims, warnings) = claim_interfaces(&arguments.ports);
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
-    let dpdk_failed = |error: runtime::DpdkError| Failure::environment(error);
+    let dpdk_failed = |error: runtime::PortError| Failure::environment(error);
     let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
     let layer = compile::compiler(&native)?.dpdk_layer(&files::cache()?)?;
-    let mut settings = DpdkSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
+    let mut settings = PortSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
     announce(&arguments.ports, &mut settings);
-    let dpdk = Dpdk::start(&layer, &settings).map_err(dpdk_failed)?;
+    let dpdk = PortLayer::start(&layer, &settings).map_err(dpdk_failed)?;
     let opening = opening(arguments, settings);
     open_ports(&opening, &dpdk, &arguments.ports)?;
     let lanes = dpdk.begin(arguments.workers).map_err(dpdk_failed)?;

@@ -8,7 +8,7 @@ use control::{Refusal, RefusalKind};
 use driver::failure::Failure;
 use driver::ports::{Port, check_ports, claim_interfaces};
 use opt::inputs::machine;
-use runtime::{Dpdk, DpdkSettings, PortCounts};
+use runtime::{PortCounts, PortLayer, PortSettings};
 
 /// What all ports are opened with.
 pub struct Opening {
@@ -16,15 +16,20 @@ pub struct Opening {
     pub machine: machine::Port,
     pub cpu_port: Option<u32>,
     /// What DPDK was started with.
-    pub dpdk: DpdkSettings,
+    pub dpdk: PortSettings,
+    pub quiet: bool,
 }
 
 impl Opening {
     /// The port, which no worker serves yet.
-    pub fn open(&self, dpdk: &Dpdk, port: &Port) -> Result<(), Failure> {
+    pub fn open(&self, dpdk: &PortLayer, port: &Port) -> Result<(), Failure> {
         self.check_cpu_port(port)?;
         port.prepare(self.repeat)?;
-        port.open(dpdk, port.calibrated_ring(&self.machine))
+        let note = port.open(dpdk, port.calibrated_ring(&self.machine))?;
+        if let Some(note) = note.filter(|_| !self.quiet) {
+            eprintln!("note: port {} ({}): {note}", port.number, port.name());
+        }
+        Ok(())
     }
 
     /// The number from which on a switch with these ports has none.

@@ -116,7 +116,7 @@ fn print_gains(running: &Running) {
     if !running.ports.is_empty() && running.ports.iter().all(Port::ends) {
         print_line!("note: captures are read and written by system calls, which bounds the packets per second above;");
         print_line!("      a NIC bound to vfio-pci (root; --port 0=0000:01:00.0) is polled without any.");
-    } else if running.ports.iter().any(|port| matches!(port.device, Device::Interface(_))) {
+    } else if running.ports.iter().any(|port| matches!(port.device, Device::Interface(..))) {
         print_line!(
             "note: interfaces go through the kernel (packet sockets); a NIC bound to vfio-pci (root) does not."
         );

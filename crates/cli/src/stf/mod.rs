@@ -17,7 +17,7 @@ use hlir::Program;
 use hlir::facts::Assumption;
 use interp::PORTS;
 use native::NativeEngine;
-use runtime::{Buffers, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
+use runtime::{Buffers, DpdkMemoryPort, MemoryPort, PortLayer, PortSettings, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -167,11 +167,11 @@ fn write_profile<L: runtime::WorkerPorts>(
 }
 
 /// DPDK without any port: mbufs in memory.
-fn start_dpdk(native: &Native) -> Result<Arc<Dpdk>, Failure> {
+fn start_dpdk(native: &Native) -> Result<Arc<PortLayer>, Failure> {
     const BUFFERS: u32 = 4096;
     const BUFFER_BYTES: u32 = 2048;
     let layer = compile::compiler(native)?.dpdk_layer(&files::cache()?)?;
-    Dpdk::start(&layer, &DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES)).map_err(Failure::environment)
+    PortLayer::start(&layer, &PortSettings::of_machine(BUFFERS, BUFFER_BYTES)).map_err(Failure::environment)
 }
 
 /// Tests each file on code that is specialised for it.

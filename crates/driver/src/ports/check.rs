@@ -2,7 +2,7 @@
 
 use super::{Device, Port};
 use crate::failure::Failure;
-use runtime::DpdkSettings;
+use runtime::PortSettings;
 use std::path::{Path, PathBuf};
 
 pub fn check_ports(ports: &[Port]) -> Result<(), Failure> {
@@ -21,7 +21,7 @@ pub fn check_ports(ports: &[Port]) -> Result<(), Failure> {
 
 impl Port {
     /// Whether the device can join a switch that runs, whose DPDK was started with these settings.
-    pub fn check_addable(&self, settings: &DpdkSettings) -> Result<(), Failure> {
+    pub fn check_addable(&self, settings: &PortSettings) -> Result<(), Failure> {
         let number = self.number;
         if let Some(nic) = self.nic() {
             return Err(Failure::input(format!(
@@ -55,7 +55,7 @@ fn check_devices(one: &Port, other: &Port) -> Result<(), Failure> {
 /// What distinguishes a device: the interface, or the first word of DPDK's arguments.
 fn device(port: &Port) -> Option<&str> {
     port.interface().or(match &port.device {
-        Device::Captures { .. } | Device::Interface(_) => None,
+        Device::Captures { .. } | Device::Interface(..) => None,
         Device::Devargs(devargs) => devargs.split(',').next(),
     })
 }
@@ -76,7 +76,7 @@ fn check_captures(port: &Port, other: &Port) -> Result<(), Failure> {
     }
     match &other.device {
         Device::Captures { input, .. } if file(input).as_ref() == Some(&output) => refused("input"),
-        Device::Captures { .. } | Device::Interface(_) | Device::Devargs(_) => Ok(()),
+        Device::Captures { .. } | Device::Interface(..) | Device::Devargs(_) => Ok(()),
     }
 }
 

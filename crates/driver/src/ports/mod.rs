@@ -12,7 +12,7 @@ use crate::pcap;
 pub use check::check_ports;
 pub use claim::{Claim, claim_interfaces};
 use nix::net::if_::{if_nameindex, if_nametoindex};
-use runtime::{DpdkError, DpdkSettings, PortCounts};
+use runtime::{Connected, PortCounts, PortError, PortSettings};
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub enum Device {
     /// what goes is thrown away.
     Captures { input: PathBuf, output: PathBuf },
     /// A network interface of the kernel.
-    Interface(String),
+    Interface(String, Connected),
     /// Anything else that DPDK knows: a PCI address, or devargs.
     Devargs(String),
 }
@@ -49,19 +49,26 @@ impl FromStr for Port {
                 }
                 Device::Captures { input: input.into(), output: output.into() }
             }
+            None if spec.starts_with("xdp:") => interface(&spec[4..], Connected::Xdp),
+            None if spec.starts_with("packet:") => interface(&spec[7..], Connected::PacketSockets),
             None if spec.is_empty() => return Err("a device must be named".to_string()),
             None if !is_known(spec) => {
                 let kind = spec.split(':').next().unwrap_or(spec);
                 return Err(format!("`{kind}:` is no kind of device: {DEVICES}"));
             }
             None if spec.starts_with("net_") || spec.contains([',', ':', '.']) => Device::Devargs(spec.to_string()),
-            None => Device::Interface(spec.to_string()),
+            None => interface(spec, Connected::Any),
         };
         Ok(Port { number, device })
     }
 }
 
-const DEVICES: &str = "write pcap:IN,OUT for captures, veth0 for an interface, 0000:01:00.0 for a NIC, net_tap0,iface=tap0 for another device of DPDK";
+fn interface(name: &str, by: Connected) -> Device {
+    Device::Interface(name.to_string(), by)
+}
+
+const DEVICES: &str = "write pcap:IN,OUT for captures, veth0, xdp:veth0 or packet:veth0 for an interface, \
+                       0000:01:00.0 for a NIC, net_tap0,iface=tap0 for another device of DPDK";
 
 /// Whether the part before the first colon may be a part of a device's name for DPDK: of a PCI address, or one of its buses.
 fn is_known(spec: &str) -> bool {
@@ -88,14 +95,14 @@ impl Port {
                 }
                 takes_captures(output)
             }
-            Device::Interface(name) if if_nametoindex(name.as_str()).is_err() => {
+            Device::Interface(name, _) if if_nametoindex(name.as_str()).is_err() => {
                 let names = interfaces().join(", ");
                 Err(Failure::input(format!(
                     "port {}: there is no interface `{name}`\nhint: interfaces are {names}; a capture is pcap:IN,OUT",
                     self.number
                 )))
             }
-            Device::Interface(_) | Device::Devargs(_) => Ok(()),
+            Device::Interface(..) | Device::Devargs(_) => Ok(()),
         }
     }
 
@@ -104,7 +111,9 @@ impl Port {
         match &self.device {
             Device::Captures { input, output } if output.as_os_str().is_empty() => format!("pcap:{}", input.display()),
             Device::Captures { input, output } => format!("pcap:{},{}", input.display(), output.display()),
-            Device::Interface(name) | Device::Devargs(name) => name.clone(),
+            Device::Interface(name, Connected::PacketSockets) => format!("packet:{name}"),
+            Device::Interface(name, Connected::Xdp) => format!("xdp:{name}"),
+            Device::Interface(name, Connected::Any) | Device::Devargs(name) => name.clone(),
         }
     }
 
@@ -112,7 +121,7 @@ impl Port {
     pub fn device_name(&self) -> String {
         match &self.device {
             Device::Captures { .. } => format!("net_pcap{}", self.number),
-            Device::Interface(name) => name.clone(),
+            Device::Interface(name, _) => name.clone(),
             Device::Devargs(devargs) => devargs.split(',').next().unwrap_or(devargs).to_string(),
         }
     }
@@ -130,7 +139,7 @@ impl Port {
                 let output = self.unfinished().map_or(String::new(), |path| format!(",tx_pcap={}", path.display()));
                 format!("net_pcap{number},rx_pcap={}{output}", self.replayed().display())
             }
-            Device::Interface(name) => name.clone(),
+            Device::Interface(name, _) => name.clone(),
             Device::Devargs(devargs) => devargs.clone(),
         }
     }
@@ -175,7 +184,7 @@ impl Port {
     fn interface(&self) -> Option<&str> {
         match &self.device {
             Device::Captures { .. } => None,
-            Device::Interface(name) => Some(name),
+            Device::Interface(name, _) => Some(name),
             Device::Devargs(devargs) => {
                 let of_packets = devargs.starts_with("net_af_packet") || devargs.starts_with("net_af_xdp");
                 let named = devargs.split(',').find_map(|argument| argument.strip_prefix("iface="));
@@ -197,7 +206,7 @@ impl Port {
     }
 
     /// Why there is no switch: DPDK did not open the device.
-    pub fn unopened(&self, error: &DpdkError) -> Failure {
+    pub fn unopened(&self, error: &PortError) -> Failure {
         Failure::environment(format!("port {} cannot be opened: {error}{}", self.number, self.hint()))
     }
 
@@ -205,7 +214,7 @@ impl Port {
     fn hint(&self) -> &'static str {
         match &self.device {
             Device::Captures { .. } => "",
-            Device::Interface(_) => "\nhint: interfaces need the right to open packet sockets (root, or CAP_NET_RAW)",
+            Device::Interface(..) => "\nhint: interfaces need the right to open packet sockets (root, or CAP_NET_RAW)",
             Device::Devargs(_) if self.nic().is_some() => {
                 "\nhint: is the address right, and the NIC bound to vfio-pci? `dpdk-devbind.py --status` shows it"
             }
@@ -218,7 +227,7 @@ impl Port {
     pub fn output(&self) -> Option<&Path> {
         match &self.device {
             Device::Captures { output, .. } if !output.as_os_str().is_empty() => Some(output),
-            Device::Captures { .. } | Device::Interface(_) | Device::Devargs(_) => None,
+            Device::Captures { .. } | Device::Interface(..) | Device::Devargs(_) => None,
         }
     }
 
@@ -276,10 +285,10 @@ fn capture_bytes(counts: &PortCounts) -> u64 {
 }
 
 /// Announces to DPDK, before it starts, the devices that will be opened.
-pub fn announce(ports: &[Port], settings: &mut DpdkSettings) {
+pub fn announce(ports: &[Port], settings: &mut PortSettings) {
     settings.nics = ports.iter().filter_map(Port::nic).collect();
     settings.reads_buffers = ports.iter().any(Port::reads_buffers);
-    settings.interfaces = ports.iter().filter(|port| matches!(port.device, Device::Interface(_))).count() as u32;
+    settings.interfaces = ports.iter().filter(|port| matches!(port.device, Device::Interface(..))).count() as u32;
 }
 
 /// Names of the interfaces in the network namespace of this process. /sys/class/net has those of the namespace in which /sys was mounted.
@@ -300,7 +309,7 @@ mod tests {
         let device = |text: &str| text.parse::<Port>().map(|port| port.device);
         let captures = Device::Captures { input: "a.pcap".into(), output: "b.pcap".into() };
         assert_eq!(device("0=pcap:a.pcap,b.pcap"), Ok(captures));
-        assert_eq!(device("3=veth0"), Ok(Device::Interface("veth0".into())));
+        assert_eq!(device("3=veth0"), Ok(interface("veth0", Connected::Any)));
         assert_eq!(device("3=net_tap0"), Ok(Device::Devargs("net_tap0".into())));
         assert_eq!(device("3=0000:01:00.0"), Ok(Device::Devargs("0000:01:00.0".into())));
         for unknown in ["0=PCAP:a,b", "0=foo:bar", "0=:a"] {
@@ -315,7 +324,7 @@ mod tests {
     fn dpdk_is_told_of_devices_that_read_buffers() {
         let announced = |texts: &[&str]| {
             let ports: Vec<Port> = texts.iter().map(|text| text.parse().unwrap()).collect();
-            let mut settings = DpdkSettings::of_machine(1024, 2048);
+            let mut settings = PortSettings::of_machine(1024, 2048);
             announce(&ports, &mut settings);
             (settings.nics.len(), settings.reads_buffers)
         };

@@ -5,7 +5,7 @@
 use super::{Device, Port};
 use crate::failure::Failure;
 use opt::inputs::machine;
-use runtime::Dpdk;
+use runtime::PortLayer;
 
 /// Fewest descriptors or slots of a ring, whatever was measured. A calibration finds how many keep the worker busy, with traffic that never bursts; a TCP
 /// sender gives its whole window at once, and the worker may have to wait for its core meanwhile.
@@ -16,7 +16,7 @@ impl Port {
     pub fn kind(&self) -> String {
         match &self.device {
             Device::Captures { .. } => "net_pcap".to_string(),
-            Device::Interface(_) => "interface".to_string(),
+            Device::Interface(..) => "interface".to_string(),
             Device::Devargs(devargs) => {
                 let name = devargs.split(',').next().unwrap_or(devargs);
                 let name =
@@ -36,13 +36,13 @@ impl Port {
         let is_given = |devargs: &str| devargs.split(',').any(|argument| argument.split('=').next() == Some(name));
         match &self.device {
             Device::Devargs(devargs) if is_given(devargs) => None,
-            Device::Devargs(_) | Device::Interface(_) | Device::Captures { .. } => Some(argument),
+            Device::Devargs(_) | Device::Interface(..) | Device::Captures { .. } => Some(argument),
         }
     }
 
     /// Whether the ring's size is given when the device is opened.
     pub fn has_ring_argument(&self) -> bool {
-        matches!(self.device, Device::Interface(_)) || self.ring_argument(1).is_some()
+        matches!(self.device, Device::Interface(..)) || self.ring_argument(1).is_some()
     }
 
     /// The device as DPDK names it, with a ring of this size if its arguments can have it.
@@ -53,12 +53,13 @@ impl Port {
         }
     }
 
-    /// Opens the device, with a ring of this size if one can be chosen.
-    pub fn open(&self, dpdk: &Dpdk, ring: Option<u32>) -> Result<(), Failure> {
-        let device = self.devargs_with(ring);
+    /// Opens the device, with a ring of this size if one can be chosen. A sentence on how it is connected, if there was a choice.
+    pub fn open(&self, layer: &PortLayer, ring: Option<u32>) -> Result<Option<String>, Failure> {
         let opened = match &self.device {
-            Device::Interface(_) => dpdk.open_interface(self.number, &device, ring),
-            Device::Captures { .. } | Device::Devargs(_) => dpdk.open(self.number, &device, ring),
+            Device::Interface(name, by) => layer.open_interface(self.number, name, *by, ring),
+            Device::Captures { .. } | Device::Devargs(_) => {
+                layer.open(self.number, &self.devargs_with(ring), ring).map(|()| None)
+            }
         };
         opened.map_err(|error| self.unopened(&error))
     }

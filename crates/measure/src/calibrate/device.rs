@@ -9,7 +9,7 @@ use crate::samples::Samples;
 use driver::failure::Failure;
 use driver::files;
 use driver::ports::{self, Port};
-use runtime::{Compiler, Descriptor, Dpdk, DpdkSettings, DpdkWorkerPorts, Pipeline, Settings, Switch, core_isolation};
+use runtime::{Compiler, Descriptor, LayerPorts, Pipeline, PortLayer, PortSettings, Settings, Switch, core_isolation};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ fn frame() -> [u8; 60] {
 
 /// What is needed to open the ports, once and again. DPDK is there until the process ends.
 pub struct Bench<'p> {
-    dpdk: Arc<Dpdk>,
+    dpdk: Arc<PortLayer>,
     echo: Arc<Pipeline>,
     ports: &'p [Port],
 }
@@ -57,7 +57,7 @@ pub struct Bench<'p> {
 /// The ports, open, and the echo on them.
 struct Running<'p> {
     bench: &'p Bench<'p>,
-    switch: Switch<DpdkWorkerPorts>,
+    switch: Switch<LayerPorts>,
     /// Packets that each port sends when none are left: none where packets come by themselves.
     fill: u32,
 }
@@ -75,9 +75,9 @@ impl<'p> Bench<'p> {
         let cache = files::cache()?;
         let layer = compiler.dpdk_layer(&cache)?;
         let echo = compiler.pipeline(&cache, "busy_mbuf", &format!("#define BUSY_MBUF\n{BUSY}"), Descriptor::Mbuf)?;
-        let mut settings = DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES);
+        let mut settings = PortSettings::of_machine(BUFFERS, BUFFER_BYTES);
         ports::announce(ports, &mut settings);
-        let dpdk = Dpdk::start(&layer, &settings).map_err(Failure::environment)?;
+        let dpdk = PortLayer::start(&layer, &settings).map_err(Failure::environment)?;
         // After DPDK, whose library it needs.
         Ok(Bench { dpdk, echo: Arc::new(Pipeline::load(&echo)?), ports })
     }

@@ -6,7 +6,7 @@ use super::port::{BURSTS, ECHO, SWITCHES, median, sample, several};
 use crate::samples::Samples;
 use driver::failure::Failure;
 use driver::files;
-use runtime::{Compiler, Descriptor, Dpdk, DpdkMemoryPort, DpdkSettings, Pipeline, Settings, Switch, Trace};
+use runtime::{Compiler, Descriptor, DpdkMemoryPort, Pipeline, PortLayer, PortSettings, Settings, Switch, Trace};
 use std::sync::Arc;
 
 /// As `bacus bench` runs programs.
@@ -34,8 +34,8 @@ impl Mbufs {
             layer => layer?,
         };
         let echo = compiler.pipeline(&cache, "echo_mbuf", &format!("#define PEER_MBUF\n{ECHO}"), Descriptor::Mbuf)?;
-        let settings = DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES);
-        let dpdk = Dpdk::start(&layer, &settings).map_err(Failure::environment)?;
+        let settings = PortSettings::of_machine(BUFFERS, BUFFER_BYTES);
+        let dpdk = PortLayer::start(&layer, &settings).map_err(Failure::environment)?;
         // After DPDK, whose library it needs.
         let echo = Arc::new(Pipeline::load(&echo)?);
         let run = |burst| {

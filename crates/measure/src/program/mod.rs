@@ -24,7 +24,7 @@ use native::{NativeEngine, Replay};
 use opt::explain::{Breakdown, Measured};
 use opt::inputs::Profile;
 use runtime::{
-    Buffers, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Pipeline, Settings, Symbols, Trace, clock, sampler,
+    Buffers, DpdkMemoryPort, MemoryPort, Pipeline, PortLayer, PortSettings, Settings, Symbols, Trace, clock, sampler,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -122,8 +122,8 @@ impl<'a> Measuring<'a> {
             Descriptor::Own => self.measure_on(passes, &self.own(), "the in-memory port"),
             Descriptor::Mbuf => {
                 let layer = compile::compiler(self.native)?.dpdk_layer(&files::cache()?)?;
-                let settings = DpdkSettings::of_machine(MBUFS, self.buffers.bytes);
-                let dpdk = Dpdk::start(&layer, &settings).map_err(Failure::environment)?;
+                let settings = PortSettings::of_machine(MBUFS, self.buffers.bytes);
+                let dpdk = PortLayer::start(&layer, &settings).map_err(Failure::environment)?;
                 self.measure_on(passes, &|| DpdkMemoryPort::new(&dpdk), "DPDK's in-memory port")
             }
         }

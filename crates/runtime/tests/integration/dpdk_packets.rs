@@ -1,7 +1,7 @@
 //! Packets of the control plane, in mbufs: on the in-memory port and on a device.
 
 use crate::echo::{SETTINGS, pipeline_for_mbufs};
-use runtime::{Cache, Compiler, Dpdk, DpdkMemoryPort, DpdkSettings, Event, Packet, Switch, Trace, WorkerPorts};
+use runtime::{Cache, Compiler, DpdkMemoryPort, Event, Packet, PortLayer, PortSettings, Switch, Trace, WorkerPorts};
 use std::time::{Duration, Instant};
 
 const CPU: u32 = 5;
@@ -52,7 +52,7 @@ fn mbufs_go_to_the_control_plane_and_come_from_it() {
     };
     let cache = Cache::at(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let layer = Compiler::find(None).unwrap().dpdk_layer(&cache).unwrap();
-    let dpdk = Dpdk::start(&layer, &DpdkSettings::of_machine(8192, 2048)).unwrap();
+    let dpdk = PortLayer::start(&layer, &PortSettings::of_machine(8192, 2048)).unwrap();
     let mut switch = Switch::new(pipeline.clone(), vec![DpdkMemoryPort::new(&dpdk)], SETTINGS).unwrap();
     goes_around(&mut switch, |switch| switch.run(0));
     for bytes in packets() {

@@ -1,10 +1,11 @@
-/* The DPDK port layer: packets from and to a network interface of the kernel. */
+/* A port layer: packets from and to a network interface of the kernel. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
 
-#include "port/dpdk.h"
-#include "port/dpdk_interface.h"
+#include <linux/if_ether.h>
+
+#include "port/interface.h"
 
 /* The next slot of the ring, if the kernel has filled it. Acquire: the frame is read after its status. Pairs
  * with the kernel's store; `slot_give_back` pairs with its load. */
@@ -36,7 +37,7 @@ interface_next(struct interface *interface)
 	if (taken == small && first == NULL)
 		return NULL;
 	taken->next = taken->next + 1 == taken->count ? 0 : taken->next + 1;
-	dpdk_count(&interface->taken, 1);
+	port_count(&interface->taken, 1);
 	return taken == small ? first : other;
 }
 
@@ -54,7 +55,7 @@ slot_frame(struct tpacket2_hdr *slot)
 
 	memcpy(&frame.offload, frame.data - sizeof(frame.offload), sizeof(frame.offload));
 	if ((slot->tp_status & TP_STATUS_VLAN_VALID) != 0) {
-		const uint16_t type = (slot->tp_status & TP_STATUS_VLAN_TPID_VALID) != 0 ? slot->tp_vlan_tpid : RTE_ETHER_TYPE_VLAN;
+		const uint16_t type = (slot->tp_status & TP_STATUS_VLAN_TPID_VALID) != 0 ? slot->tp_vlan_tpid : ETH_P_8021Q;
 
 		frame.tagged = 1;
 		frame.tag[0] = (uint8_t)(type >> 8);
@@ -69,43 +70,43 @@ slot_frame(struct tpacket2_hdr *slot)
 static inline void
 interface_lose(struct interface *interface, uint32_t wrong)
 {
-	dpdk_count(wrong ? &interface->errors : &interface->missed, 1);
+	port_count(wrong ? &interface->errors : &interface->missed, 1);
 }
 
 /* A packet of the next frame, or the first of many. NULL: the frame is lost, and counted. */
-static struct rte_mbuf *
-interface_take(struct interface *interface, struct tpacket2_hdr *slot)
+static struct interface_packet
+interface_take(struct interface *interface, const struct packet_maker *maker, struct tpacket2_hdr *slot)
 {
 	struct raw_frame frame;
-	struct rte_mbuf *packet;
+	struct interface_packet packet = { 0 };
 	uint32_t wrong = slot->tp_snaplen < slot->tp_len;	/* longer than the slot: what is there is not all */
 
 	if (wrong) {
 		interface_lose(interface, wrong);
 		slot_give_back(slot);
-		return NULL;
+		return packet;
 	}
 	frame = slot_frame(slot);
 	if (frame.offload.gso_type == VIRTIO_NET_HDR_GSO_NONE) {
-		packet = frame_packet(&frame, &wrong);
+		packet = frame_packet(maker, &frame, &wrong);
 	} else {
 		wrong = !super_frame_begin(&interface->super, &frame);
-		packet = wrong ? NULL : super_frame_segment(&interface->super);
+		packet = wrong ? packet : super_frame_segment(maker, &interface->super);
 		interface->held = wrong || super_frame_is_done(&interface->super) ? NULL : slot;
 	}
-	if (packet == NULL)
+	if (packet.packet == NULL)
 		interface_lose(interface, wrong);
 	if (interface->held == NULL)
 		slot_give_back(slot);
 	return packet;
 }
 
-static struct rte_mbuf *
-interface_go_on(struct interface *interface)
+static struct interface_packet
+interface_go_on(struct interface *interface, const struct packet_maker *maker)
 {
-	struct rte_mbuf *packet = super_frame_segment(&interface->super);
+	const struct interface_packet packet = super_frame_segment(maker, &interface->super);
 
-	if (packet == NULL)
+	if (packet.packet == NULL)
 		interface_lose(interface, 0);
 	if (super_frame_is_done(&interface->super)) {
 		slot_give_back(interface->held);
@@ -115,45 +116,50 @@ interface_go_on(struct interface *interface)
 }
 
 uint16_t
-interface_receive(struct interface *interface, struct rte_mbuf **packets, uint16_t count)
+interface_receive(struct interface *interface, struct pool *pool, void **packets, uint16_t *lengths, uint16_t count)
 {
+	const struct packet_maker maker = { interface->packets, pool };
 	uint16_t received = 0;
 	uint64_t bytes = 0;
 
-	rte_spinlock_lock(&interface->receiving);
+	port_lock(&interface->receiving);
 	while (received < count) {
 		struct tpacket2_hdr *slot = interface->held == NULL ? interface_next(interface) : NULL;
-		struct rte_mbuf *packet;
+		struct interface_packet packet;
 
 		if (interface->held == NULL && slot == NULL)
 			break;
-		packet = slot == NULL ? interface_go_on(interface) : interface_take(interface, slot);
-		if (packet == NULL)
+		packet = slot == NULL ? interface_go_on(interface, &maker) : interface_take(interface, &maker, slot);
+		if (packet.packet == NULL)
 			continue;
-		bytes += packet->pkt_len;
-		packets[received++] = packet;
+		bytes += packet.length;
+		if (lengths != NULL)
+			lengths[received] = (uint16_t)packet.length;
+		packets[received++] = packet.packet;
 	}
-	rte_spinlock_unlock(&interface->receiving);
+	port_unlock(&interface->receiving);
 	if (received != 0) {
-		dpdk_count(&interface->received, received);
-		dpdk_count(&interface->received_bytes, bytes);
+		port_count(&interface->received, received);
+		port_count(&interface->received_bytes, bytes);
 	}
 	return received;
 }
 
 /* Describes as many of the packets as go into a system call. */
 static uint32_t
-interface_gather(struct interface *interface, struct rte_mbuf **packets, uint32_t count)
+interface_gather(struct interface *interface, void *const *packets, const uint16_t *lengths, uint32_t count)
 {
 	uint32_t messages = 0, pieces = 0;
 
-	while (messages < count && messages < INTERFACE_BURST && pieces + packets[messages]->nb_segs <= INTERFACE_PIECES) {
-		struct msghdr *message = &interface->messages[messages].msg_hdr;
+	while (messages < count && messages < INTERFACE_BURST) {
+		struct iovec *first = &interface->pieces[pieces];
+		const uint32_t length = lengths == NULL ? 0 : lengths[messages];
+		const uint32_t parts = interface->packets->parts(packets[messages], length, first, INTERFACE_PIECES - pieces);
 
-		*message = (struct msghdr){ .msg_iov = &interface->pieces[pieces], .msg_iovlen = packets[messages]->nb_segs };
-		for (struct rte_mbuf *segment = packets[messages]; segment != NULL; segment = segment->next)
-			interface->pieces[pieces++] =
-				(struct iovec){ .iov_base = rte_pktmbuf_mtod(segment, void *), .iov_len = segment->data_len };
+		if (parts == 0)
+			break;
+		interface->messages[messages].msg_hdr = (struct msghdr){ .msg_iov = first, .msg_iovlen = parts };
+		pieces += parts;
 		messages++;
 	}
 	return messages;
@@ -168,9 +174,9 @@ is_full(int failure)
 
 /* One system call. How many packets are done with; 0: the kernel is full, or the interface is gone. */
 static uint32_t
-interface_send_some(struct interface *interface, struct rte_mbuf **packets, uint32_t count, uint64_t *refused)
+interface_send_some(struct interface *interface, void *const *packets, const uint16_t *lengths, uint32_t count, uint64_t *refused)
 {
-	const uint32_t messages = interface_gather(interface, packets, count);
+	const uint32_t messages = interface_gather(interface, packets, lengths, count);
 	const int sent = messages == 0 ? -1 : sendmmsg(interface->sender, interface->messages, messages, MSG_DONTWAIT);
 	uint64_t bytes = 0;
 
@@ -181,26 +187,26 @@ interface_send_some(struct interface *interface, struct rte_mbuf **packets, uint
 		*refused += !is_lasting;
 		return !is_lasting;
 	}
+	/* The kernel reports how many bytes of each it has taken: all. */
 	for (int i = 0; i < sent; i++)
-		bytes += packets[i]->pkt_len;
-	dpdk_count(&interface->sent, (uint64_t)sent);
-	dpdk_count(&interface->sent_bytes, bytes);
+		bytes += interface->messages[i].msg_len;
+	port_count(&interface->sent, (uint64_t)sent);
+	port_count(&interface->sent_bytes, bytes);
 	return (uint32_t)sent;
 }
 
 uint16_t
-interface_send(struct interface *interface, struct rte_mbuf **packets, uint16_t count, uint64_t *refused)
+interface_send(struct interface *interface, void *const *packets, const uint16_t *lengths, uint16_t count, uint64_t *refused)
 {
 	uint32_t done = 0, more = 1;
 
-	rte_spinlock_lock(&interface->sending);
+	port_lock(&interface->sending);
 	if (interface->sender < 0 || atomic_load_explicit(&interface->link, memory_order_relaxed) != LINK_UP)
 		more = 0;
 	while (done < count && more != 0) {
-		more = interface_send_some(interface, packets + done, count - done, refused);
+		more = interface_send_some(interface, packets + done, lengths == NULL ? NULL : lengths + done, count - done, refused);
 		done += more;
 	}
-	rte_spinlock_unlock(&interface->sending);
-	rte_pktmbuf_free_bulk(packets, done);
+	port_unlock(&interface->sending);
 	return (uint16_t)done;
 }

@@ -1,12 +1,11 @@
-/* The DPDK port layer: frames whose checksum or segmentation was left to hardware become packets as they would be on a wire. */
+/* A port layer: frames whose checksum or segmentation was left to hardware become packets as they would be on a wire. */
 #define _GNU_SOURCE
+#include <endian.h>
 #include <string.h>
 
-#include <rte_hash_crc.h>
-#include <rte_ip.h>
+#include <linux/if_ether.h>
 
-#include "port/dpdk.h"
-#include "port/dpdk_interface.h"
+#include "port/interface.h"
 
 #define UDP_SEGMENTS 5u	/* VIRTIO_NET_HDR_GSO_UDP_L4, which headers of before Linux 6.2 lack */
 #define ADDRESSES 12u		/* bytes of the addresses of Ethernet, after which tags follow */
@@ -50,7 +49,40 @@ store32(uint8_t *at, uint32_t value)
 	store16(at + 2, value);
 }
 
-/* Stores the complement of a sum of 16-bit words, folded. `rte_raw_cksum` adds words as they lie in memory. `zero` replaces 0. */
+/* The sum of 16-bit words as they lie in memory, of which 32 bits are left; the last byte of an odd number counts as the first of a word. Words are added two
+ * at a time: a sum of 32-bit words has the same remainder. */
+static uint64_t
+checksum_sum(const uint8_t *bytes, uint32_t count)
+{
+	uint64_t sum = 0;
+	uint32_t word, i = 0;
+
+	for (; i + 4 <= count; i += 4) {
+		memcpy(&word, bytes + i, sizeof(word));
+		sum += word;
+	}
+	if (i < count) {
+		word = 0;
+		memcpy(&word, bytes + i, count - i);
+		sum += word;
+	}
+	sum = (sum & UINT32_MAX) + (sum >> 32);
+	return (sum & UINT16_MAX) + (sum >> 16);
+}
+
+/* CRC-32C, by bits: SCTP is rare. */
+static uint32_t
+crc32c(const uint8_t *bytes, uint32_t count, uint32_t crc)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		crc ^= bytes[i];
+		for (uint32_t bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (0x82f63b78u & -(crc & 1));
+	}
+	return crc;
+}
+
+/* Stores the complement of a sum of 16-bit words, folded. `checksum_sum` adds words as they lie in memory. `zero` replaces 0. */
 static inline void
 store_checksum(uint8_t *at, uint64_t sum, uint16_t zero)
 {
@@ -70,44 +102,22 @@ checksum_zero(uint32_t offset)
 	return offset == UDP_CHECKSUM ? UINT16_MAX : 0;
 }
 
-/* Puts bytes behind those of the packet, into as many segments as they need. 0: no memory. */
-static int
-packet_put_bytes(struct rte_mbuf *first, struct rte_mbuf **last, const uint8_t *bytes, uint32_t count)
-{
-	while (count != 0) {
-		const uint32_t room = rte_pktmbuf_tailroom(*last);
-		const uint32_t part = count < room ? count : room;
-
-		memcpy(rte_pktmbuf_mtod_offset(*last, uint8_t *, (*last)->data_len), bytes, part);
-		(*last)->data_len = (uint16_t)((*last)->data_len + part);
-		first->pkt_len += part;
-		bytes += part;
-		count -= part;
-		if (count == 0)
-			break;
-		(*last)->next = rte_pktmbuf_alloc(dpdk_mempool);
-		if ((*last)->next == NULL)
-			return 0;
-		*last = (*last)->next;
-		first->nb_segs++;
-	}
-	return 1;
-}
-
 /* A packet of headers, the tag that belongs into them, and what follows them. */
-static struct rte_mbuf *
-packet_of(const struct raw_frame *frame, const uint8_t *headers, uint32_t header_bytes, const uint8_t *rest, uint32_t rest_bytes)
+static struct interface_packet
+packet_of(const struct packet_maker *maker, const struct raw_frame *frame, const uint8_t *headers, uint32_t header_bytes, const uint8_t *rest,
+	uint32_t rest_bytes)
 {
-	const uint32_t before = frame->tagged ? ADDRESSES : 0;
-	struct rte_mbuf *packet = rte_pktmbuf_alloc(dpdk_mempool), *last = packet;
+	const uint32_t before = frame->tagged ? ADDRESSES : 0, tag = frame->tagged ? 4 : 0, length = header_bytes + tag + rest_bytes;
+	const struct iovec parts[INTERFACE_PARTS] = {
+		{ (void *)(uintptr_t)headers, before },
+		{ (void *)(uintptr_t)frame->tag, tag },
+		{ (void *)(uintptr_t)(headers + before), header_bytes - before },
+		{ (void *)(uintptr_t)rest, rest_bytes },
+	};
 
-	if (packet == NULL)
-		return NULL;
-	if (packet_put_bytes(packet, &last, headers, before) && packet_put_bytes(packet, &last, frame->tag, frame->tagged ? 4 : 0) &&
-	    packet_put_bytes(packet, &last, headers + before, header_bytes - before) && packet_put_bytes(packet, &last, rest, rest_bytes))
-		return packet;
-	rte_pktmbuf_free(packet);
-	return NULL;
+	if (length > maker->packets->longest)
+		return (struct interface_packet){ 0 };
+	return (struct interface_packet){ maker->packets->make(maker->pool, parts, INTERFACE_PARTS), length };
 }
 
 /* Completes the checksum that the kernel has begun with the pseudo-header. 0: there is no room for one where it should be. */
@@ -125,21 +135,21 @@ frame_complete(struct raw_frame *frame)
 		if (start + offset + 4 > frame->length)
 			return 0;
 		memset(from + offset, 0, sizeof(sum));
-		sum = ~rte_hash_crc(from, frame->length - start, UINT32_MAX);
+		sum = ~crc32c(from, frame->length - start, UINT32_MAX);
 		memcpy(from + offset, &sum, sizeof(sum));
 		return 1;
 	}
 	/* What is there already is the pseudo-header's part. */
-	store_checksum(from + offset, rte_raw_cksum(from, frame->length - start), checksum_zero(offset));
+	store_checksum(from + offset, checksum_sum(from, frame->length - start), checksum_zero(offset));
 	return 1;
 }
 
-struct rte_mbuf *
-frame_packet(struct raw_frame *frame, uint32_t *wrong)
+struct interface_packet
+frame_packet(const struct packet_maker *maker, struct raw_frame *frame, uint32_t *wrong)
 {
-	*wrong = frame->length < ADDRESSES ||
+	*wrong = frame->length < ADDRESSES || frame->length + (frame->tagged ? 4 : 0) > maker->packets->longest ||
 		((frame->offload.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) != 0 && !frame_complete(frame));
-	return *wrong ? NULL : packet_of(frame, frame->data, frame->length, NULL, 0);
+	return *wrong ? (struct interface_packet){ 0 } : packet_of(maker, frame, frame->data, frame->length, NULL, 0);
 }
 
 /* The IP header behind Ethernet and its tags; 0: there is none. */
@@ -149,9 +159,9 @@ frame_network(const struct raw_frame *frame)
 	for (uint32_t at = ADDRESSES; at + 2 < frame->length; at += 4) {
 		const uint32_t type = load16(frame->data + at), version = frame->data[at + 2] >> 4;
 
-		if (type == RTE_ETHER_TYPE_IPV4 || type == RTE_ETHER_TYPE_IPV6)
-			return version == (type == RTE_ETHER_TYPE_IPV4 ? 4 : 6) ? at + 2 : 0;
-		if (type != RTE_ETHER_TYPE_VLAN && type != RTE_ETHER_TYPE_QINQ)
+		if (type == ETH_P_IP || type == ETH_P_IPV6)
+			return version == (type == ETH_P_IP ? 4 : 6) ? at + 2 : 0;
+		if (type != ETH_P_8021Q && type != ETH_P_8021AD)
 			return 0;
 	}
 	return 0;
@@ -243,13 +253,13 @@ segment_network(const struct super_frame *super, uint8_t *ip, uint32_t bytes)
 {
 	if (ip[0] >> 4 == 6) {
 		store16(ip + 4, bytes - IPV6_BYTES);
-		return rte_raw_cksum(ip + 8, 32);
+		return checksum_sum(ip + 8, 32);
 	}
 	store16(ip + 2, bytes);
 	store16(ip + 4, load16(ip + 4) + super->number);
 	store16(ip + 10, 0);
-	store_checksum(ip + 10, rte_raw_cksum(ip, 4u * (ip[0] & 0xf)), 0);
-	return rte_raw_cksum(ip + 12, 8);
+	store_checksum(ip + 10, checksum_sum(ip, 4u * (ip[0] & 0xf)), 0);
+	return checksum_sum(ip + 12, 8);
 }
 
 /* Writes the TCP or UDP header of a segment, but for its checksum. Flags that belong only to the first or the last segment are cleared in the others. */
@@ -274,7 +284,7 @@ segment_transport(const struct super_frame *super, uint8_t *transport, uint32_t 
 static uint64_t
 segment_pseudo(uint32_t protocol, uint32_t bytes)
 {
-	return rte_cpu_to_be_16((uint16_t)protocol) + (uint64_t)rte_cpu_to_be_16((uint16_t)bytes);
+	return htobe16((uint16_t)protocol) + (uint64_t)htobe16((uint16_t)bytes);
 }
 
 /* Writes the outer headers of a segment, when all that they carry is written. A tunnel of UDP may do without a checksum. */
@@ -292,18 +302,18 @@ segment_tunnel(const struct super_frame *super, uint8_t *headers, uint32_t paylo
 		return;
 	store16(udp + UDP_CHECKSUM, 0);
 	store_checksum(udp + UDP_CHECKSUM,
-		addresses + segment_pseudo(PROTOCOL_UDP, bytes) + rte_raw_cksum(udp, super->header_bytes - super->tunnel) + payload_sum,
+		addresses + segment_pseudo(PROTOCOL_UDP, bytes) + checksum_sum(udp, super->header_bytes - super->tunnel) + payload_sum,
 		checksum_zero(UDP_CHECKSUM));
 }
 
-struct rte_mbuf *
-super_frame_segment(struct super_frame *super)
+struct interface_packet
+super_frame_segment(const struct packet_maker *maker, struct super_frame *super)
 {
 	const struct raw_frame *frame = &super->frame;
 	const uint32_t left = frame->length - super->header_bytes - super->done;
 	const uint32_t payload = left < frame->offload.gso_size ? left : frame->offload.gso_size;
 	const uint8_t *const bytes = frame->data + super->header_bytes + super->done;
-	const uint64_t payload_sum = rte_raw_cksum(bytes, payload);
+	const uint64_t payload_sum = checksum_sum(bytes, payload);
 	const uint32_t transport_bytes = super->header_bytes - super->transport;
 	uint8_t headers[INTERFACE_HEADERS];
 	uint8_t *const transport = headers + super->transport;
@@ -315,11 +325,60 @@ super_frame_segment(struct super_frame *super)
 	protocol = segment_transport(super, transport, payload);
 	checksum = protocol == PROTOCOL_TCP ? TCP_CHECKSUM : UDP_CHECKSUM;
 	store16(transport + checksum, 0);
-	sum += segment_pseudo(protocol, transport_bytes + payload) + rte_raw_cksum(transport, transport_bytes) + payload_sum;
+	sum += segment_pseudo(protocol, transport_bytes + payload) + checksum_sum(transport, transport_bytes) + payload_sum;
 	store_checksum(transport + checksum, sum, checksum_zero(checksum));
 	if (super->outer != 0)
 		segment_tunnel(super, headers, payload, payload_sum);
 	super->done += payload;
 	super->number++;
-	return packet_of(frame, headers, super->header_bytes, bytes, payload);
+	return packet_of(maker, frame, headers, super->header_bytes, bytes, payload);
+}
+
+/* The sum of the pseudo-header of what an IP header carries. */
+static uint64_t
+pseudo_sum(const uint8_t *ip, uint32_t protocol, uint32_t bytes)
+{
+	const uint64_t addresses = ip[0] >> 4 == 6 ? checksum_sum(ip + 8, 32) : checksum_sum(ip + 12, 8);
+
+	return addresses + segment_pseudo(protocol, bytes);
+}
+
+/* Bytes that the IP header says follow it; 0: it is a fragment, or longer than the frame. */
+static uint32_t
+carried_bytes(const struct raw_frame *frame, uint32_t network, uint32_t transport)
+{
+	const uint8_t *const ip = frame->data + network;
+	const uint32_t end = ip[0] >> 4 == 6 ? network + IPV6_BYTES + load16(ip + 4) : network + load16(ip + 2);
+
+	if ((ip[0] >> 4 == 4 && (load16(ip + 6) & 0x3fff) != 0) || end > frame->length || end <= transport)
+		return 0;
+	return end - transport;
+}
+
+/* The field of a bare checksum is the folded sum of the pseudo-header, not its complement. A complete checksum may have that value by chance; completing it
+ * once more gives the same value. */
+void
+frame_complete_bare(uint8_t *data, uint32_t length)
+{
+	struct raw_frame frame = { .data = data, .length = length };
+	const uint32_t network = frame_network(&frame);
+	uint32_t protocol = 0, transport, offset, bytes;
+	uint16_t field, bare;
+	uint64_t sum;
+
+	transport = network == 0 ? 0 : header_after(&frame, network, &protocol);
+	if (transport == 0 || (protocol != PROTOCOL_TCP && protocol != PROTOCOL_UDP))
+		return;
+	offset = transport + (protocol == PROTOCOL_TCP ? TCP_CHECKSUM : UDP_CHECKSUM);
+	bytes = carried_bytes(&frame, network, transport);
+	if (bytes == 0 || offset + 2 > transport + bytes)
+		return;
+	memcpy(&field, data + offset, sizeof(field));
+	sum = pseudo_sum(data + network, protocol, bytes);
+	store_checksum((uint8_t *)&bare, sum, 0);
+	bare = (uint16_t)~bare;
+	if (field != bare || (protocol == PROTOCOL_UDP && field == 0))
+		return;
+	store16(data + offset, 0);
+	store_checksum(data + offset, sum + checksum_sum(data + transport, bytes), checksum_zero(offset - transport));
 }

@@ -1,6 +1,6 @@
-/* The DPDK port layer: network interfaces of the kernel, opened, watched and closed. */
+/* A port layer: network interfaces of the kernel, opened, watched and closed. */
 #define _GNU_SOURCE
-#include "port/dpdk_interface.h"
+#include "port/interface.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -16,8 +16,6 @@
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/sockios.h>
-
-#include "port/dpdk.h"
 
 #define SLOT_BEFORE 128u	/* bytes of a slot before the frame, at most: what the kernel writes about it */
 #define SLOT_LINE 64u
@@ -198,28 +196,27 @@ interface_attach(struct interface *interface, int index)
 }
 
 struct interface *
-interface_open(const char *name, uint32_t slots, char *error)
+interface_open(const char *name, uint32_t slots, const struct interface_packets *packets, char *error)
 {
 	struct interface *interface = calloc(1, sizeof(*interface));
 	int failure;
 
 	if (interface == NULL) {
-		(void)dpdk_fail(error, "no memory for `%s`", name);
+		(void)port_fail(error, "no memory for `%s`", name);
 		return NULL;
 	}
 	snprintf(interface->name, sizeof(interface->name), "%s", name);
+	interface->packets = packets;
 	interface->slots = slots;
 	interface->sender = -1;
 	interface->rings[0].socket = interface->rings[1].socket = -1;
-	rte_spinlock_init(&interface->receiving);
-	rte_spinlock_init(&interface->sending);
 	interface->questions = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	failure = interface->questions < 0 ? errno : interface_attach(interface, interface_index(interface));
 	if (failure == 0) {
 		(void)interface_watch(interface);
 		return interface;
 	}
-	(void)dpdk_fail(error, "a packet socket on `%s`: %s", name, strerror(failure));
+	(void)port_fail(error, "a packet socket on `%s`: %s", name, strerror(failure));
 	interface_close(interface);
 	return NULL;
 }
@@ -241,13 +238,13 @@ interface_state(struct interface *interface)
 
 	if (index != interface->index) {
 		interface_ask_drops(interface);
-		rte_spinlock_lock(&interface->receiving);
-		rte_spinlock_lock(&interface->sending);
+		port_lock(&interface->receiving);
+		port_lock(&interface->sending);
 		interface_detach(interface);
 		if (index != 0)
 			(void)interface_attach(interface, index);
-		rte_spinlock_unlock(&interface->sending);
-		rte_spinlock_unlock(&interface->receiving);
+		port_unlock(&interface->sending);
+		port_unlock(&interface->receiving);
 	}
 	if (interface->index == 0 || !interface_ask(interface, SIOCGIFFLAGS, &answer))
 		return LINK_GONE;

@@ -1,10 +1,10 @@
-//! The DPDK port layer: compiled at first use, loaded once, beside everything that works without it.
+//! A port layer: compiled at first use, loaded once. One is for DPDK's devices, whose packets are mbufs, the other for interfaces of the kernel without DPDK,
+//! whose packets are the program's own descriptors.
 //!
-//! `runtime/port/dpdk.h` is the other side. DPDK keeps its state in the process, so there is one layer, and it cannot be started twice.
+//! `runtime/port/layer.h` is the other side. A layer keeps its state in the process, so it cannot be started twice.
 
 use crate::abi;
 use crate::compile::Descriptor;
-use crate::memory::{Counts, Packet, RawTrace, SentLog, Trace, packets_of};
 use crate::worker_ports::{Connection, WorkerPorts};
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -14,12 +14,12 @@ use std::path::Path;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const VERSION: u32 = 11;
+const VERSION: u32 = 12;
 const ERROR_BYTES: usize = 512;
 
-/// How much DPDK takes, and from where.
+/// How much a layer takes, and from where.
 #[derive(Clone, Debug)]
-pub struct DpdkSettings {
+pub struct PortSettings {
     huge: bool,
     megabytes: u32,
     buffers: u32,
@@ -32,6 +32,10 @@ pub struct DpdkSettings {
     pub interfaces: u32,
     /// PCI addresses of the NICs to take; no other is touched, for the kernel may be using it.
     pub nics: Vec<String>,
+    /// Whether idle workers go on polling. Otherwise they sleep until a packet comes.
+    pub polls: bool,
+    /// Threads that there will be.
+    pub workers: u32,
 }
 
 #[repr(C)]
@@ -45,16 +49,18 @@ struct RawSettings {
     interfaces: u32,
     nic_count: u32,
     nics: *const *const c_char,
+    polls: u32,
+    workers: u32,
 }
 
-impl DpdkSettings {
+impl PortSettings {
     /// So many packets in flight, of which so many bytes lie side by side, in what memory this machine offers.
-    pub fn of_machine(buffers: u32, buffer_bytes: u32) -> DpdkSettings {
+    pub fn of_machine(buffers: u32, buffer_bytes: u32) -> PortSettings {
         const OVERHEAD_BYTES: u64 = 512;
         let bytes = u64::from(buffers) * (u64::from(buffer_bytes) + OVERHEAD_BYTES);
         let megabytes = (bytes >> 20) as u32 + 64;
         let huge = free_huge_megabytes() >= u64::from(megabytes);
-        DpdkSettings {
+        PortSettings {
             huge,
             megabytes,
             buffers,
@@ -63,6 +69,8 @@ impl DpdkSettings {
             reads_buffers: false,
             interfaces: 0,
             nics: Vec::new(),
+            polls: true,
+            workers: 1,
         }
     }
 
@@ -117,6 +125,16 @@ impl PortCounts {
     pub fn at_end(self) -> PortCounts {
         PortCounts { missed: self.missed + self.waiting, waiting: 0, ..self }
     }
+}
+
+/// How an interface of the kernel is connected. `enum interface_kind` in `port/layer.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Connected {
+    /// As the layer finds best.
+    Any = 0,
+    PacketSockets = 1,
+    Xdp = 2,
 }
 
 /// Whether packets can go by a port.
@@ -181,17 +199,19 @@ struct RawLane {
 }
 
 #[repr(C)]
-struct RawMemory {
-    opaque: [u8; 0],
-}
-
-#[repr(C)]
 struct Layer {
     version: u32,
-    unused: u32,
+    descriptor: u32,
     start: unsafe extern "C" fn(settings: *const RawSettings, error: *mut c_char) -> c_int,
     open: unsafe extern "C" fn(number: u16, device: *const c_char, descriptors: u32, error: *mut c_char) -> c_int,
-    open_interface: unsafe extern "C" fn(number: u16, name: *const c_char, slots: u32, error: *mut c_char) -> c_int,
+    open_interface: unsafe extern "C" fn(
+        u16,
+        name: *const c_char,
+        slots: u32,
+        kind: u32,
+        note: *mut c_char,
+        error: *mut c_char,
+    ) -> c_int,
     ring: unsafe extern "C" fn(number: u16, ring: *mut RingLimits) -> c_int,
     begin: unsafe extern "C" fn(workers: u32, error: *mut c_char) -> c_int,
     add: unsafe extern "C" fn(number: u16, error: *mut c_char) -> c_int,
@@ -199,6 +219,7 @@ struct Layer {
     lane: unsafe extern "C" fn(worker: u32) -> *mut RawLane,
     lane_pool: unsafe extern "C" fn(lane: *mut RawLane) -> *mut abi::Pool,
     lane_limit: unsafe extern "C" fn(lane: *mut RawLane, packets: u32),
+    longest: unsafe extern "C" fn() -> u32,
     flush: unsafe extern "C" fn(worker: *mut abi::Worker),
     copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
     run: unsafe extern "C" fn(*mut abi::Worker, *mut RawLane, *const abi::Pipeline, *const AtomicU32),
@@ -211,62 +232,52 @@ struct Layer {
     inject: unsafe extern "C" fn(number: u16, frame: *const u8, length: u32, count: u32) -> u32,
     stop: unsafe extern "C" fn(),
     held: unsafe extern "C" fn() -> u32,
-    memory_create: unsafe extern "C" fn() -> *mut RawMemory,
-    memory_destroy: unsafe extern "C" fn(port: *mut RawMemory),
-    memory_pool: unsafe extern "C" fn(port: *mut RawMemory) -> *mut abi::Pool,
-    memory_load: unsafe extern "C" fn(port: *mut RawMemory, trace: *const RawTrace, packets: u64, burst: u32),
-    memory_more: unsafe extern "C" fn(port: *mut RawMemory, packets: u64),
-    memory_counts: unsafe extern "C" fn(port: *const RawMemory) -> *const Counts,
-    memory_log: unsafe extern "C" fn(port: *const RawMemory) -> *const SentLog,
-    memory_log_restart: unsafe extern "C" fn(port: *mut RawMemory, logging: u32),
-    memory_flush: unsafe extern "C" fn(worker: *mut abi::Worker),
-    memory_run: unsafe extern "C" fn(*mut abi::Worker, *mut RawMemory, *const abi::Pipeline, *const AtomicU32),
 }
 
-/// The message of DPDK or its loader, as a sentence.
+/// The message of a layer or its loader, as a sentence.
 #[derive(Debug)]
-pub struct DpdkError(pub String);
+pub struct PortError(pub String);
 
-impl fmt::Display for DpdkError {
+impl fmt::Display for PortError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for DpdkError {}
+impl std::error::Error for PortError {}
 
-/// DPDK, started.
-pub struct Dpdk {
+/// A layer, started.
+pub struct PortLayer {
     layer: *const Layer,
-    // DPDK's threads and constructors outlive an unloading, so the library stays.
-    _library: &'static Library,
+    // Its threads and constructors, and DPDK's, outlive an unloading, so the library stays.
+    library: &'static Library,
     /// Held by the thread that asks for a port's counts or link, or changes it.
     control: Mutex<()>,
 }
 
 // SAFETY: the layer's table is constant; its functions are called by the control thread, but for a lane's, which belong to one worker, and those that hold
 // `control`.
-unsafe impl Send for Dpdk {}
+unsafe impl Send for PortLayer {}
 // SAFETY: as above.
-unsafe impl Sync for Dpdk {}
+unsafe impl Sync for PortLayer {}
 
-impl Dpdk {
-    /// Loads the layer and starts DPDK; once in a process.
-    pub fn start(object: &Path, settings: &DpdkSettings) -> Result<Arc<Dpdk>, DpdkError> {
+impl PortLayer {
+    /// Loads a layer and starts it; once in a process.
+    pub fn start(object: &Path, settings: &PortSettings) -> Result<Arc<PortLayer>, PortError> {
         let failed = |error: libloading::Error| {
-            DpdkError(format!("cannot load {}: {}", object.display(), crate::pipeline::loader_message(&error)))
+            PortError(format!("cannot load {}: {}", object.display(), crate::pipeline::loader_message(&error)))
         };
         // SAFETY: this program has compiled the object.
         let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }.map_err(failed)?));
-        // SAFETY: the name is that of a `struct dpdk_layer`, whose version is checked before anything else is used.
-        let layer: *const Layer = unsafe { *library.get::<*const Layer>(b"bacus_dpdk").map_err(failed)? };
-        let dpdk = Dpdk { layer, _library: library, control: Mutex::new(()) };
-        if dpdk.layer().version != VERSION {
-            return Err(DpdkError("the DPDK layer is of another version of bacus".to_string()));
+        // SAFETY: the name is that of a `struct port_layer`, whose version is checked before anything else is used.
+        let layer: *const Layer = unsafe { *library.get::<*const Layer>(b"bacus_layer").map_err(failed)? };
+        let started = PortLayer { layer, library, control: Mutex::new(()) };
+        if started.layer().version != VERSION {
+            return Err(PortError("the port layer is of another version of bacus".to_string()));
         }
         let nics = settings.nics.iter().map(|nic| CString::new(nic.as_str()));
         let nics = nics.collect::<Result<Vec<CString>, _>>();
-        let nics = nics.map_err(|_| DpdkError("a device has no zero bytes in its name".into()))?;
+        let nics = nics.map_err(|_| PortError("a device has no zero bytes in its name".into()))?;
         let pointers: Vec<*const c_char> = nics.iter().map(|nic| nic.as_ptr()).collect();
         let raw = RawSettings {
             huge: u32::from(settings.huge),
@@ -278,10 +289,25 @@ impl Dpdk {
             interfaces: settings.interfaces,
             nic_count: nics.len() as u32,
             nics: pointers.as_ptr(),
+            polls: u32::from(settings.polls),
+            workers: settings.workers,
         };
         // SAFETY: a plain struct of the same layout; its strings live through the call.
-        checked(|error| unsafe { (dpdk.layer().start)(&raw, error) })?;
-        Ok(Arc::new(dpdk))
+        checked(|error| unsafe { (started.layer().start)(&raw, error) })?;
+        Ok(Arc::new(started))
+    }
+
+    /// What packets of this layer are.
+    pub fn descriptor(&self) -> Descriptor {
+        if self.layer().descriptor == 0 { Descriptor::Mbuf } else { Descriptor::Own }
+    }
+
+    pub(crate) fn library(&self) -> &'static Library {
+        self.library
+    }
+
+    pub(crate) fn copy(&self) -> unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8) {
+        self.layer().copy
     }
 
     fn layer(&self) -> &Layer {
@@ -290,19 +316,32 @@ impl Dpdk {
     }
 
     /// Opens a device as port `number` of the program, with so many descriptors to a queue if the device lets them be chosen, else the default number.
-    pub fn open(&self, number: u16, device: &str, descriptors: Option<u32>) -> Result<(), DpdkError> {
-        let device = CString::new(device).map_err(|_| DpdkError("a device has no zero bytes in its name".into()))?;
+    pub fn open(&self, number: u16, device: &str, descriptors: Option<u32>) -> Result<(), PortError> {
+        let device = CString::new(device).map_err(|_| PortError("a device has no zero bytes in its name".into()))?;
         let _control = self.control();
         // SAFETY: the string ends with a zero byte.
         checked(|error| unsafe { (self.layer().open)(number, device.as_ptr(), descriptors.unwrap_or(0), error) })
     }
 
-    /// Opens an interface of the kernel as port `number` of the program, with so many slots for frames that have come, or the default number.
-    pub fn open_interface(&self, number: u16, name: &str, slots: Option<u32>) -> Result<(), DpdkError> {
-        let name = CString::new(name).map_err(|_| DpdkError("an interface has no zero bytes in its name".into()))?;
+    /// Opens an interface of the kernel as port `number` of the program, with so many slots for frames that have come, or the default number. A sentence on
+    /// how it is connected, and why, if there is a choice.
+    pub fn open_interface(
+        &self,
+        number: u16,
+        name: &str,
+        by: Connected,
+        slots: Option<u32>,
+    ) -> Result<Option<String>, PortError> {
+        let name = CString::new(name).map_err(|_| PortError("an interface has no zero bytes in its name".into()))?;
+        let mut note = [0u8; ERROR_BYTES];
         let _control = self.control();
-        // SAFETY: the string ends with a zero byte.
-        checked(|error| unsafe { (self.layer().open_interface)(number, name.as_ptr(), slots.unwrap_or(0), error) })
+        let (slots, by) = (slots.unwrap_or(0), by as u32);
+        // SAFETY: the string ends with a zero byte, and the note has room for a sentence.
+        checked(|error| unsafe {
+            (self.layer().open_interface)(number, name.as_ptr(), slots, by, note.as_mut_ptr().cast(), error)
+        })?;
+        let note = CStr::from_bytes_until_nul(&note).map(|note| note.to_string_lossy().into_owned());
+        Ok(note.ok().filter(|note| !note.is_empty()))
     }
 
     /// Which descriptors the device of an open port lets be chosen.
@@ -313,12 +352,12 @@ impl Dpdk {
     }
 
     /// Sets all open ports up, and gives the ports as `workers` workers serve them. Once, and again after they were closed and opened again.
-    pub fn begin(self: &Arc<Dpdk>, workers: u32) -> Result<Vec<DpdkWorkerPorts>, DpdkError> {
+    pub fn begin(self: &Arc<PortLayer>, workers: u32) -> Result<Vec<LayerPorts>, PortError> {
         // SAFETY: plain numbers.
         checked(|error| unsafe { (self.layer().begin)(workers, error) })?;
         // SAFETY: there are that many lanes now.
         Ok((0..workers)
-            .map(|worker| DpdkWorkerPorts { dpdk: self.clone(), raw: unsafe { (self.layer().lane)(worker) } })
+            .map(|worker| LayerPorts { layer: self.clone(), raw: unsafe { (self.layer().lane)(worker) } })
             .collect())
     }
 
@@ -327,7 +366,7 @@ impl Dpdk {
     }
 
     /// Lets the workers serve one more open port. None of them may be within a burst. If it fails, the port is closed.
-    pub fn add(&self, number: u16) -> Result<(), DpdkError> {
+    pub fn add(&self, number: u16) -> Result<(), PortError> {
         let _control = self.control();
         // SAFETY: the caller's word; of a number that no port has, nothing is served.
         checked(|error| unsafe { (self.layer().add)(number, error) })
@@ -351,7 +390,7 @@ impl Dpdk {
     ///
     /// # Errors
     /// The port is as before.
-    pub fn enable(&self, number: u16, enabled: bool) -> Result<(), DpdkError> {
+    pub fn enable(&self, number: u16, enabled: bool) -> Result<(), PortError> {
         let _control = self.control();
         // SAFETY: plain numbers; no other thread changes ports.
         checked(|error| unsafe { (self.layer().enable)(number, u32::from(enabled), error) })
@@ -412,135 +451,49 @@ impl Dpdk {
 }
 
 /// Calls with room for a message, and makes it an error if the call failed.
-fn checked(call: impl FnOnce(*mut c_char) -> c_int) -> Result<(), DpdkError> {
+fn checked(call: impl FnOnce(*mut c_char) -> c_int) -> Result<(), PortError> {
     let mut error = [0u8; ERROR_BYTES];
     if call(error.as_mut_ptr().cast()) == 0 {
         return Ok(());
     }
     let text = CStr::from_bytes_until_nul(&error).map(CStr::to_string_lossy);
-    Err(DpdkError(text.map_or("DPDK gives no reason".into(), |text| text.into_owned())))
+    Err(PortError(text.map_or("it gives no reason".into(), |text| text.into_owned())))
 }
 
 /// The ports that one worker serves.
-pub struct DpdkWorkerPorts {
-    dpdk: Arc<Dpdk>,
+pub struct LayerPorts {
+    layer: Arc<PortLayer>,
     raw: *mut RawLane,
 }
 
 // SAFETY: a lane is used by the thread that owns it.
-unsafe impl Send for DpdkWorkerPorts {}
+unsafe impl Send for LayerPorts {}
 
-impl DpdkWorkerPorts {
+impl LayerPorts {
     /// From the next run on, so many packets are taken from a port at once, at most; 0: as many as the pipeline takes.
     pub fn limit(&mut self, packets: u32) {
         // SAFETY: the lane is not running: it is borrowed.
-        unsafe { (self.dpdk.layer().lane_limit)(self.raw, packets) };
+        unsafe { (self.layer.layer().lane_limit)(self.raw, packets) };
     }
 }
 
-impl WorkerPorts for DpdkWorkerPorts {
+impl WorkerPorts for LayerPorts {
     fn connect(&mut self) -> Connection {
-        let layer = self.dpdk.layer();
+        let layer = self.layer.layer();
         Connection {
-            descriptor: Descriptor::Mbuf,
+            descriptor: self.layer.descriptor(),
             port: self.raw.cast(),
             // SAFETY: the lane lives as long as the process.
             pool: unsafe { (layer.lane_pool)(self.raw) },
             flush: layer.flush,
             copy: layer.copy,
-            longest: u32::from(u16::MAX),
+            // SAFETY: a plain number.
+            longest: unsafe { (layer.longest)() },
         }
     }
 
     unsafe fn run(&mut self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, stop: &AtomicU32) {
         // SAFETY: the caller's promise.
-        unsafe { (self.dpdk.layer().run)(worker, self.raw, pipeline, stop) }
-    }
-}
-
-/// The in-memory port for mbufs: as [`crate::MemoryPort`].
-pub struct DpdkMemoryPort {
-    dpdk: Arc<Dpdk>,
-    raw: *mut RawMemory,
-    trace: Option<Arc<Trace>>,
-}
-
-// SAFETY: the C port belongs to this value.
-unsafe impl Send for DpdkMemoryPort {}
-
-impl DpdkMemoryPort {
-    pub fn new(dpdk: &Arc<Dpdk>) -> DpdkMemoryPort {
-        // SAFETY: DPDK has started.
-        let raw = unsafe { (dpdk.layer().memory_create)() };
-        assert!(!raw.is_null(), "there is memory for a port");
-        DpdkMemoryPort { dpdk: dpdk.clone(), raw, trace: None }
-    }
-
-    /// As [`crate::MemoryPort::load`].
-    pub fn load(&mut self, trace: impl Into<Arc<Trace>>, packets: u64, burst: u32) {
-        let trace = trace.into();
-        assert!(!trace.is_empty() || packets == 0, "an empty trace has no packets to give");
-        // SAFETY: the trace lives in this value until the next one replaces it.
-        unsafe { (self.dpdk.layer().memory_load)(self.raw, &trace.raw(), packets, burst) };
-        self.trace = Some(trace);
-    }
-
-    /// As [`crate::MemoryPort::more`].
-    pub fn more(&mut self, packets: u64) {
-        assert!(self.trace.is_some() || packets == 0, "a trace was loaded");
-        // SAFETY: the port is not running: it is borrowed.
-        unsafe { (self.dpdk.layer().memory_more)(self.raw, packets) };
-    }
-
-    pub fn keep_sent(&mut self) {
-        // SAFETY: the port is not running: it is borrowed.
-        unsafe { (self.dpdk.layer().memory_log_restart)(self.raw, 1) };
-    }
-
-    /// Ends the log.
-    pub fn forget_sent(&mut self) {
-        // SAFETY: the port is not running: it is borrowed.
-        unsafe { (self.dpdk.layer().memory_log_restart)(self.raw, 0) };
-    }
-
-    pub fn take_sent(&mut self) -> Vec<Packet> {
-        // SAFETY: as above; the log is copied before it is emptied.
-        unsafe {
-            let packets = packets_of(&*(self.dpdk.layer().memory_log)(self.raw));
-            (self.dpdk.layer().memory_log_restart)(self.raw, 1);
-            packets
-        }
-    }
-
-    pub fn counts(&self) -> Counts {
-        // SAFETY: the port is alive.
-        unsafe { (self.dpdk.layer().memory_counts)(self.raw).read_volatile() }
-    }
-}
-
-impl WorkerPorts for DpdkMemoryPort {
-    fn connect(&mut self) -> Connection {
-        let layer = self.dpdk.layer();
-        Connection {
-            descriptor: Descriptor::Mbuf,
-            port: self.raw.cast(),
-            // SAFETY: the port is alive.
-            pool: unsafe { (layer.memory_pool)(self.raw) },
-            flush: layer.memory_flush,
-            copy: layer.copy,
-            longest: u32::from(u16::MAX),
-        }
-    }
-
-    unsafe fn run(&mut self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, stop: &AtomicU32) {
-        // SAFETY: the caller's promise.
-        unsafe { (self.dpdk.layer().memory_run)(worker, self.raw, pipeline, stop) }
-    }
-}
-
-impl Drop for DpdkMemoryPort {
-    fn drop(&mut self) {
-        // SAFETY: no thread runs it any more.
-        unsafe { (self.dpdk.layer().memory_destroy)(self.raw) };
+        unsafe { (self.layer.layer().run)(worker, self.raw, pipeline, stop) }
     }
 }

@@ -1,4 +1,4 @@
-/* A network interface of the kernel as a port, by packet sockets. Part of the DPDK port layer, for its packets are mbufs.
+/* A network interface of the kernel as a port, by packet sockets. Part of each port layer, which makes its packets and reads them (`struct interface_packets`).
  *
  * The kernel writes what arrives into two rings that it shares with this process. One has slots for frames of the interface's MTU. The other has few, large
  * slots, for super-frames: a host whose interface does TCP segmentation in hardware (the default of veth and virtio) hands down up to 64 KB at once, and the
@@ -10,18 +10,33 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <linux/if_packet.h>
 #include <linux/virtio_net.h>
 
-#include <rte_mbuf.h>
-#include <rte_spinlock.h>
-
-#include "port/dpdk.h"
+#include "port/layer.h"
 
 #define INTERFACE_BURST 128u	/* packets to a system call */
 #define INTERFACE_PIECES 1024u	/* and segments of theirs, at most: the kernel's own limit for one packet */
 #define INTERFACE_HEADERS 256u	/* bytes of a super-frame's headers, at most */
+
+#define INTERFACE_PARTS 4u	/* in which a frame's bytes lie, at most */
+
+/* Packets as a layer has them. */
+struct interface_packets {
+	/* A packet of these bytes, one part behind the other. NULL: no memory. */
+	void *(*make)(struct pool *pool, const struct iovec *parts, uint32_t count);
+	/* Where the bytes of a packet lie: how many parts, or 0 if there are more than `most`. `length` counts for own descriptors only. */
+	uint32_t (*parts)(const void *packet, uint32_t length, struct iovec *parts, uint32_t most);
+	uint32_t longest;	/* bytes that `make` takes */
+};
+
+/* A packet, and its bytes. NULL: there is none. */
+struct interface_packet {
+	void *packet;
+	uint32_t length;
+};
 
 /* A packet socket whose frames the kernel writes into shared memory. */
 struct interface_ring {
@@ -56,6 +71,7 @@ struct super_frame {
 };
 
 struct interface {
+	const struct interface_packets *packets;
 	char name[IF_NAMESIZE];
 	uint32_t slots;		/* for frames of the MTU */
 	int questions;		/* a socket to ask the kernel by */
@@ -65,8 +81,8 @@ struct interface {
 	_Atomic uint32_t enabled;	/* 0: the system has it down */
 	/* Held through a burst, and while sockets are made anew: of the rings, and of the sender. An interface
 	 * that comes back has other sockets and rings: no worker may be within the old ones. */
-	rte_spinlock_t receiving;
-	rte_spinlock_t sending;
+	struct port_lock receiving;
+	struct port_lock sending;
 	struct interface_ring rings[2];
 	struct super_frame super;
 	struct tpacket2_hdr *held;	/* the slot of that frame */
@@ -85,7 +101,7 @@ struct interface {
 };
 
 /* With so many slots for frames of the MTU; the message of a failure goes to `error`. NULL: it failed. */
-struct interface *interface_open(const char *name, uint32_t slots, char *error);
+struct interface *interface_open(const char *name, uint32_t slots, const struct interface_packets *packets, char *error);
 
 /* Before the first is opened: how many there will be. They share the memory for super-frames. */
 void interface_expect(uint32_t interfaces);
@@ -103,19 +119,30 @@ int interface_enable(struct interface *interface, uint32_t enabled);
 /* Brings `dropped` and `arrived` up to date. */
 void interface_ask_drops(struct interface *interface);
 
-uint16_t interface_receive(struct interface *interface, struct rte_mbuf **packets, uint16_t count);
+/* Packets of frames that have come; of own descriptors also the lengths. Buffers are taken from `pool`. */
+uint16_t interface_receive(struct interface *interface, struct pool *pool, void **packets, uint16_t *lengths, uint16_t count);
 
-/* Sends as many as the kernel takes, in order: the first so many, which are freed. What can never be sent is among them, and counted in `*refused`. */
-uint16_t interface_send(struct interface *interface, struct rte_mbuf **packets, uint16_t count, uint64_t *refused);
+/* Sends as many as the kernel takes, in order: the first so many, which are the caller's to free. What can never be sent is among them, and counted in
+ * `*refused`. `lengths` counts for own descriptors only. */
+uint16_t interface_send(struct interface *interface, void *const *packets, const uint16_t *lengths, uint16_t count, uint64_t *refused);
+
+/* A maker of packets, and where it takes buffers from. */
+struct packet_maker {
+	const struct interface_packets *packets;
+	struct pool *pool;
+};
 
 /* Makes a packet of the frame, with its checksum completed. NULL: no memory, or (`*wrong` 1) it does not match its description. */
-struct rte_mbuf *frame_packet(struct raw_frame *frame, uint32_t *wrong);
+struct interface_packet frame_packet(const struct packet_maker *maker, struct raw_frame *frame, uint32_t *wrong);
 
 /* 0: the frame's description is wrong, or of a protocol that is not known here. */
 int super_frame_begin(struct super_frame *super, const struct raw_frame *frame);
 
-/* The next segment, a packet; NULL: no memory. */
-struct rte_mbuf *super_frame_segment(struct super_frame *super);
+/* The next segment, a packet; NULL: no memory, or it is longer than packets may be. */
+struct interface_packet super_frame_segment(const struct packet_maker *maker, struct super_frame *super);
+
+/* Completes a checksum of TCP or UDP that has only its pseudo-header's part yet, of which nothing in the frame tells. */
+void frame_complete_bare(uint8_t *data, uint32_t length);
 
 static inline int
 super_frame_is_done(const struct super_frame *super)
