@@ -4,6 +4,7 @@
 
 mod bench;
 mod calibrate;
+mod capacity;
 mod check;
 mod compile;
 mod connection;
@@ -63,6 +64,9 @@ enum Command {
     /// Print the plan, the reasons for it, the traffic and the predicted cost
     #[command(after_help = explain::EXAMPLES)]
     Explain(explain::Arguments),
+    /// Report how many entries each table takes in so much memory
+    #[command(after_help = capacity::EXAMPLES)]
+    Capacity(capacity::Arguments),
     /// Check files of entries, and write them in the compact form
     #[command(after_help = entries::EXAMPLES)]
     Entries(entries::Arguments),
@@ -99,6 +103,7 @@ fn main() -> ExitCode {
         Command::Compile(arguments) => compile::run(arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Capacity(arguments) => capacity::run(arguments),
         Command::Entries(arguments) => entries::run(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Ctl(arguments) => return ctl::run(arguments),

@@ -10,6 +10,21 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number of seconds above 0, such as 0.5 or 10".to_string())
 }
 
+/// A number of bytes, with a binary unit: `512M`, `4G`.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 64 << 20;
+    const MOST: u64 = 1 << 50;
+    let (digits, shift) = match text.strip_suffix("iB").unwrap_or(text).to_ascii_uppercase().as_str() {
+        upper if upper.ends_with('K') => (text.split(['k', 'K']).next(), 10),
+        upper if upper.ends_with('M') => (text.split(['m', 'M']).next(), 20),
+        upper if upper.ends_with('G') => (text.split(['g', 'G']).next(), 30),
+        _ => (Some(text), 0),
+    };
+    let number = digits.and_then(|digits| digits.parse::<u64>().ok()).and_then(|number| number.checked_mul(1 << shift));
+    let is_fit = |bytes: &u64| (LEAST..=MOST).contains(bytes);
+    number.filter(is_fit).ok_or_else(|| "expected bytes, at least 64M, such as 512M or 4G".to_string())
+}
+
 /// `NAME` or `NAME=VALUE`. The preprocessor would take the next argument for a nameless one.
 pub fn definition(text: &str) -> Result<String, String> {
     let name = text.split('=').next().unwrap_or_default();
@@ -67,6 +82,13 @@ mod tests {
         assert_eq!((seconds("0.5"), seconds("1e3")), (Ok(0.5), Ok(1000.0)));
         for text in ["0", "-1", "nan", "inf", "1e300", "soon", ""] {
             assert!(seconds(text).is_err(), "{text}");
+        }
+        assert_eq!(
+            (bytes("512M"), bytes("4G"), bytes("4GiB"), bytes("67108864")),
+            (Ok(512 << 20), Ok(4 << 30), Ok(4 << 30), Ok(64 << 20))
+        );
+        for text in ["", "G", "1k", "-1G", "4T", "99999999999999999999G", "0.5G"] {
+            assert!(bytes(text).is_err(), "{text}");
         }
         for text in ["A", "_b2", "A=", "A=b c", "F(x)=x+1"] {
             assert_eq!(definition(text).as_deref(), Ok(text));

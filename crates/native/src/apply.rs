@@ -6,7 +6,7 @@ use control::plane::{Cell, EntryKey, MeterRates, Replica};
 use control::store::Derived;
 use hlir::entry::EntryAction;
 use hlir::{Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
-use runtime::{Group, TableError, WorkerPorts, abi};
+use runtime::{Group, TableError, WorkerPorts, abi, memory_limit};
 
 /// Tokens of a meter are billionths.
 const BILLION: u128 = 1_000_000_000;
@@ -14,6 +14,9 @@ const BILLION: u128 = 1_000_000_000;
 impl<L: WorkerPorts> NativeEngine<'_, L> {
     pub(super) fn apply_update(&mut self, update: &Update) -> Result<(), Refusal> {
         match update {
+            Update::Insert { table, .. } if !self.has_memory() => {
+                Err(table_refusal(&self.program.tables[*table].name, TableError::NoMemory))
+            }
             Update::Insert { table, entry } => self.with_sets(update, |engine| match engine.table_number(*table) {
                 Some(number) => engine.write_entry(number, *table, entry),
                 None => Ok(()),
@@ -42,6 +45,17 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             Update::SetMeter { meter, cell, rates } => self.write_meter(*meter, cell, *rates),
             Update::Record(_) => Ok(()),
         }
+    }
+
+    /// Whether the process may take memory for an entry. Asked of the system now and then: it takes a microsecond.
+    fn has_memory(&mut self) -> bool {
+        const INSERTIONS: u32 = 64;
+        self.until_memory_is_checked = match self.until_memory_is_checked {
+            0 if !memory_limit::has_room() => return false,
+            0 => INSERTIONS,
+            left => left - 1,
+        };
+        true
     }
 
     fn modify_entry(&mut self, id: TableId, entry: &Entry) -> Result<(), Refusal> {

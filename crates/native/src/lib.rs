@@ -23,7 +23,7 @@ use hlir::{ActionCall, Entry, Program, TableId};
 pub use miss::MissHandler;
 use runtime::{
     Counts, DpdkMemoryPort, LayerPorts, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError, Trace,
-    WorkerPorts,
+    WorkerPorts, memory_limit,
 };
 pub use specialised::Break;
 use specialised::Generic;
@@ -109,6 +109,8 @@ pub struct NativeEngine<'p, L: WorkerPorts> {
     checked: Option<u64>,
     /// What the switches before the last reset have counted.
     counted: Counts,
+    /// Insertions until the memory of the process is looked at again.
+    until_memory_is_checked: u32,
 }
 
 impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
@@ -132,6 +134,7 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
             stopped: None,
             checked: None,
             counted: Counts::default(),
+            until_memory_is_checked: 0,
             lanes: Box::new(lanes),
             program,
             compiled,
@@ -257,7 +260,8 @@ fn table_refusal(name: &str, error: TableError) -> Refusal {
         TableError::NoMemory => RefusalKind::Full,
         TableError::Invalid => RefusalKind::Wrong,
     };
-    Refusal { kind, sentence: format!("table `{name}`: {error}") }
+    let limit = if error == TableError::NoMemory { memory_limit::described() } else { String::new() };
+    Refusal { kind, sentence: format!("table `{name}`: {error}{limit}") }
 }
 
 /// The line with its arguments in decimal.

@@ -24,6 +24,7 @@ mod generation;
 pub mod interrupt;
 pub mod layer;
 pub mod memory;
+pub mod memory_limit;
 mod miss_library;
 mod objects;
 pub mod offload;

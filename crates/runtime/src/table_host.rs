@@ -1,5 +1,6 @@
 //! What a table's writer in C calls back: grace periods, and the cells of direct counters and meters.
 
+use crate::memory_limit;
 use crate::quiescent::Readers;
 use crate::region;
 use std::ffi::{c_int, c_void};
@@ -16,6 +17,8 @@ pub(crate) struct Callbacks {
     /// Whether packets insert entries.
     /// Set before the first insertion, and never cleared: see `Readers::wait`.
     pub is_inserted: AtomicBool,
+    /// Whether memory is refused beyond the limit of the process: not to a table that is being made, which has no entries.
+    pub is_limited: AtomicBool,
     cells: u64,
     pub direct: Mutex<Vec<DirectCells>>,
 }
@@ -48,6 +51,7 @@ impl Callbacks {
             readers,
             is_read: AtomicBool::new(false),
             is_inserted: AtomicBool::new(false),
+            is_limited: AtomicBool::new(false),
             cells,
             direct: Mutex::default(),
         }
@@ -63,6 +67,17 @@ impl Callbacks {
             self.readers.wait(self.identity(), self.is_inserted.load(Ordering::SeqCst));
         }
     }
+}
+
+/// Zeroed memory; null beyond the limit of the process.
+pub(crate) unsafe extern "C" fn allocate(host: *mut c_void, bytes: usize) -> *mut c_void {
+    // SAFETY: as for `grace`.
+    let is_limited = unsafe { &*host.cast::<Callbacks>() }.is_limited.load(Ordering::Relaxed);
+    if is_limited && !memory_limit::has_room_for(bytes) {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: any size may be requested.
+    unsafe { region::allocate(host, bytes) }
 }
 
 pub(crate) unsafe extern "C" fn cells(host: *mut c_void, count: u64) -> c_int {

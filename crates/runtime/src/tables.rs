@@ -8,7 +8,7 @@
 use crate::pipeline::{self, IdleTimeout, Pipeline};
 use crate::quiescent::Readers;
 use crate::selection::Selection;
-use crate::table_host::{Callbacks, DirectCells, cells, clear, grace};
+use crate::table_host::{Callbacks, DirectCells, allocate, cells, clear, grace};
 use crate::timers::{SLICE, Timers};
 use crate::{abi, region};
 use std::ffi::{c_int, c_void};
@@ -198,7 +198,7 @@ impl Table {
         let description = pipeline.description().tables[number].clone();
         let callbacks = Box::new(Callbacks::new(readers.clone(), cells_of(&description)));
         let host = RawHost {
-            allocate: region::allocate,
+            allocate,
             release: region::release,
             grace,
             cells,
@@ -217,6 +217,7 @@ impl Table {
         if writer.is_null() {
             return Err(checked(status).err().unwrap_or(TableError::NoMemory));
         }
+        callbacks.is_limited.store(true, Ordering::Relaxed);
         Ok(Table {
             writer,
             write_lock,

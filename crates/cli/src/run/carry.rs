@@ -6,7 +6,7 @@ use super::specialise::Specialiser;
 use super::{Arguments, LOOK, Port, Running, dump, report, summary};
 use driver::failure::Failure;
 use driver::stdout::print_line;
-use runtime::{Link, interrupt};
+use runtime::{Link, interrupt, memory_limit};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -112,6 +112,10 @@ fn links(running: &Running) -> BTreeMap<u16, (Link, bool)> {
 
 /// Reports that packets are carried from now on, and between which ports.
 fn report_ready(arguments: &Arguments, running: &Running) {
+    if !memory_limit::has_room() {
+        let taken = memory_limit::resident() >> 20;
+        eprintln!("warning: --memory: the switch takes {taken} MiB, so there is no room for further entries");
+    }
     if arguments.bmv2_lines {
         return arguments.controllers.print_as_bmv2(&running.ports, &running.server, running.thrift.as_ref());
     }

@@ -46,7 +46,7 @@ use ports::Opening;
 use pushed::Builder;
 use relay::Relay;
 use requests::Requests;
-use runtime::{LayerPorts, Link, PortCounts, PortLayer, PortSettings, Settings, interrupt};
+use runtime::{LayerPorts, Link, PortCounts, PortLayer, PortSettings, Settings, interrupt, memory_limit};
 use specialise::Specialiser;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -133,6 +133,9 @@ pub struct Arguments {
     /// Bytes of a buffer; longer packets take several
     #[arg(long, value_name = "BYTES", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(256..=32_768), help_heading = WORKERS)]
     buffer_bytes: u32,
+    /// Memory of the switch: entries that need more are refused [default: nine tenths of the machine's, or the container's]
+    #[arg(long, value_name = "BYTES", value_parser = flags::bytes, help_heading = WORKERS)]
+    memory: Option<u64>,
     /// Read each input capture N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = WORKERS)]
     repeat: u32,
@@ -216,6 +219,7 @@ pub fn run_as_bmv2(
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_ports(&arguments.ports)?;
     arguments.profile_out.as_deref().map_or(Ok(()), files::check_writable)?;
+    arguments.memory.or_else(memory_limit::of_machine).iter().for_each(|bytes| memory_limit::set(*bytes));
     let loaded = match arguments.source.program.as_os_str() == NO_PROGRAM {
         true if !arguments.entries.is_empty() => {
             let message = "--entries are those of a program: name it, or let the controller write them";

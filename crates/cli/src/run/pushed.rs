@@ -149,7 +149,7 @@ pub fn build_loaded(
 }
 
 /// The structures of a pipeline's tables, given by its plan or by their keys.
-fn structures(compiled: &hlir::Program, pipeline: &Pipeline, planned: &[TablePlan]) -> Vec<TablePlan> {
+pub fn structures(compiled: &hlir::Program, pipeline: &Pipeline, planned: &[TablePlan]) -> Vec<TablePlan> {
     let is_there = |name: &str| pipeline.description().tables.iter().any(|table| table.name == name);
     let structure = |(id, table): (hlir::TableId, &hlir::Table)| {
         let planned = planned.iter().find(|planned| planned.table == table.name).map(|planned| planned.structure);

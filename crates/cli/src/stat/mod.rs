@@ -1,6 +1,6 @@
 //! `bacus stat`: what a running switch does, as a table that renews itself, once, or as JSON.
 
-mod text;
+pub mod text;
 
 use crate::connection::Connection;
 use crate::ctl::messages;

@@ -30,7 +30,7 @@ fn short(rate: f64) -> String {
 }
 
 /// Bytes in at most seven characters.
-fn memory(bytes: u64) -> String {
+pub fn memory(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "kiB")];
     match UNITS.iter().find(|(size, _)| bytes >= *size) {
         Some((size, unit)) => format!("{:.1}{unit}", bytes as f64 / *size as f64),

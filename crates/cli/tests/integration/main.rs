@@ -10,6 +10,7 @@ mod before_work;
 mod bench;
 mod bmv2_json;
 mod calibrate;
+mod capacity;
 mod captures;
 mod command;
 mod control_bench;

@@ -10,8 +10,8 @@ use control::Refusal;
 use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
 use native::{NativeEngine, Replay};
-use runtime::TableError;
 use runtime::pipeline::{MatchKind, Parameter};
+use runtime::{TableError, memory_limit};
 
 /// Attempts for each entry before the key space counts as exhausted.
 const ATTEMPTS: u64 = 50;
@@ -24,7 +24,7 @@ impl Draws {
         Draws(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -32,12 +32,12 @@ impl Draws {
     }
 
     fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit.max(1)
+        self.word() % limit.max(1)
     }
 
     /// `width` random bits, lowest byte first.
     fn bits(&mut self, width: u32) -> Vec<u8> {
-        let mut bytes: Vec<u8> = (0..width.div_ceil(64)).flat_map(|_| self.next().to_le_bytes()).collect();
+        let mut bytes: Vec<u8> = (0..width.div_ceil(64)).flat_map(|_| self.word().to_le_bytes()).collect();
         bytes.truncate(width.div_ceil(8) as usize);
         if !width.is_multiple_of(8)
             && let Some(last) = bytes.last_mut()
@@ -61,7 +61,8 @@ pub fn load<L: Replay>(
     let Some(mut loader) = Loader::new(engine, table) else { return Ok(0) };
     let parameters = loader.set_action(&action).map_err(|refusal| refused(format!("gen:{name}"), &refusal))?;
     let failed = |error: TableError, at: u64| {
-        refused(format!("gen:{name}:{count}:{seed}"), &Refusal::wrong(format!("{error} after {at} entries")))
+        let limit = if error == TableError::NoMemory { memory_limit::described() } else { String::new() };
+        refused(format!("gen:{name}:{count}:{seed}"), &Refusal::wrong(format!("{error} after {at} entries{limit}")))
     };
     loader.reserve(count).map_err(|error| failed(error, 0))?;
     let bar = bar(count, format!("entries of {name}"));
@@ -84,6 +85,40 @@ pub fn load<L: Replay>(
     }
     bar.finish_and_clear();
     Ok(made)
+}
+
+/// What a table has taken of generated entries.
+pub struct Filled {
+    pub entries: u64,
+    /// Why it took no more, where it did not take all. `Exists`: no further keys were found.
+    pub stopped: Option<TableError>,
+}
+
+/// Fills a table from what it has up to `count` entries, as they come: without room made before.
+pub fn fill<L: Replay>(
+    engine: &mut NativeEngine<'_, L>,
+    table: TableId,
+    draws: &mut Draws,
+    count: u64,
+) -> Result<Filled, Refusal> {
+    /// A key space of which so many keys in a row are taken is as good as full.
+    const TAKEN: u64 = 20_000;
+    let name = engine.program().tables[table].name.clone();
+    let none = || Refusal::wrong(format!("no action of `{name}` is allowed in entries"));
+    let action = entry_action(&engine.program(), table).ok_or_else(none)?;
+    let gone = || Refusal::wrong(format!("`{name}` is looked up by no packet"));
+    let mut loader = Loader::new(engine, table).ok_or_else(gone)?;
+    let parameters = loader.set_action(&action)?;
+    let (mut entries, mut taken) = (loader.entries(), 0);
+    while entries < count && taken < TAKEN {
+        draw(&mut loader, draws, &parameters, super::USUAL_PORTS);
+        match loader.insert() {
+            Ok(()) => (entries, taken) = (entries + 1, 0),
+            Err(TableError::Exists) => taken += 1,
+            Err(error) => return Ok(Filled { entries, stopped: Some(error) }),
+        }
+    }
+    Ok(Filled { entries, stopped: (entries < count).then_some(TableError::Exists) })
 }
 
 /// The first action that entries may have and that has data, else the first they may have.

@@ -6,7 +6,7 @@ use native::translate::{deposit, has_priorities};
 use native::{NativeEngine, Replay};
 use runtime::pipeline::{self, MatchKind};
 use runtime::tables::Match;
-use runtime::{Table, TableError};
+use runtime::{Table, TableError, memory_limit};
 use std::sync::Arc;
 
 /// Entries that the table takes together.
@@ -31,6 +31,8 @@ pub struct Loader<'e> {
     filled: usize,
     /// How many the table has taken.
     inserted: u64,
+    /// Entries until the memory of the process is looked at.
+    until_checked: usize,
     /// The action's number in the program.
     action: u32,
     has_priorities: bool,
@@ -52,8 +54,20 @@ impl<'e> Loader<'e> {
         let entry = || Match { value: zero(), mask: zero(), high: zero(), priority: 0 };
         let pending = (0..TOGETHER).map(|_| Pending { entry: entry(), key: Vec::new(), data: Vec::new() }).collect();
         let records = vec![0; TOGETHER * description.record_bytes as usize];
-        let (store, filled, inserted, action) = (engine.store_mut(), 0, 0, 0);
-        Some(Loader { table, store, id, pending, records, filled, inserted, action, has_priorities, prefixes_rank })
+        let (store, filled, inserted, until_checked, action) = (engine.store_mut(), 0, 0, 0, 0);
+        Some(Loader {
+            table,
+            store,
+            id,
+            pending,
+            records,
+            filled,
+            inserted,
+            until_checked,
+            action,
+            has_priorities,
+            prefixes_rank,
+        })
     }
 
     pub fn description(&self) -> &pipeline::Table {
@@ -162,6 +176,13 @@ impl<'e> Loader<'e> {
     /// Inserts what was pushed, in its order, until one is refused.
     pub fn flush(&mut self) -> Result<(), TableError> {
         let pending = &self.pending[..std::mem::take(&mut self.filled)];
+        self.until_checked = self.until_checked.saturating_sub(pending.len());
+        if self.until_checked == 0 {
+            self.until_checked = TOGETHER;
+            if !memory_limit::has_room() {
+                return Err(TableError::NoMemory);
+            }
+        }
         let records = &self.records[..pending.len() * self.table.description().record_bytes as usize];
         let (inserted, outcome) = self.table.insert_all(pending.iter().map(|pending| &pending.entry), records);
         for Pending { entry, key, data } in &pending[..inserted] {
@@ -170,6 +191,11 @@ impl<'e> Loader<'e> {
         }
         self.inserted += inserted as u64;
         outcome
+    }
+
+    /// How many the table has.
+    pub fn entries(&self) -> u64 {
+        self.table.len()
     }
 
     /// How many the table has taken.

@@ -12,6 +12,7 @@ mod loader;
 pub use binary::bytes_of as compact_form;
 pub use content::{contents, facts_of, occupancy};
 pub use convert::keep;
+pub use generate::{Draws, Filled, fill};
 
 use crate::failure::Failure;
 use crate::files;
