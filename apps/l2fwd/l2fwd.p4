@@ -71,7 +71,9 @@ control Bridge(inout headers_t hdr, inout metadata_t meta, inout standard_metada
 
     apply {
         if (hdr.ethernet.isValid()) {
+#ifndef ONE_LOOKUP
             smac.apply();
+#endif
             dmac.apply();
         } else {
             drop();

@@ -11,6 +11,7 @@ use super::found::{DRIFT, Found};
 use super::interpreted::Interpreted;
 use super::line_cost::{LineCost, drift};
 use super::machine_drift::MachineDrift;
+use super::papers;
 use super::peers;
 use super::runner::Runner;
 use super::traffic::Traffic;
@@ -140,12 +141,17 @@ fn runners(
     dpdk: Option<&Arc<PortLayer>>,
 ) -> Result<Vec<Runner>, Failure> {
     let mut runners: Vec<Runner> = Vec::new();
-    let made = match (options.sweep, experiment) {
+    let mut made = match (options.sweep, experiment) {
         (true, _) => subject.grid(options),
         (false, Experiment::Gains) => subject.gains(),
-        (false, Experiment::Join) => subject.joins(options),
-        (false, Experiment::Programs | Experiment::Drops(_)) => Vec::new(),
+        (false, Experiment::Join | Experiment::JoinSweep) => subject.joins(),
+        (false, Experiment::GainsModel) => subject.made(papers::plans::groups),
+        (false, Experiment::BatchSize) => subject.made(papers::plans::batches),
+        (false, Experiment::Ablation) => subject.ablation(),
+        (false, Experiment::Predicted) => subject.gains(),
+        (false, Experiment::Programs | Experiment::Drops(_) | Experiment::Peers) => Vec::new(),
     };
+    made.retain(|variant| options.sweep || variants::is_wanted(variant, options));
     let all: Vec<&Variant> = variants.iter().chain(&made).collect();
     for (number, (variant, built)) in all.iter().zip(build_all(subject, &all)).enumerate() {
         println!("step\tfilling {} of {}", number + 1, all.len());
@@ -256,8 +262,20 @@ impl Bench<'_> {
         if is_planned(runner) { runner.burst == burst } else { asked.contains(&burst) && runner.burst >= burst }
     }
 
+    /// What the model expects of the machine in the file. It is written before anything is measured.
+    fn committed(&self, burst: u32) -> Vec<Option<f64>> {
+        let predicted = |runner: &Runner| {
+            let predictor = runner.predictor.as_ref().filter(|_| Self::takes_part(self.asked, runner, burst))?;
+            let cycles = predictor.cycles(&predictor.inputs.machine);
+            println!("committed\t{}\t{burst}\t{cycles:.2}", runner.name);
+            Some(cycles)
+        };
+        self.runners.iter().map(predicted).collect()
+    }
+
     /// Measures until the machine was the same before and after, a few times at most.
     fn burst(&mut self, traffic: Traffic, trace: &Arc<Trace>, burst: u32) {
+        let committed = self.committed(burst);
         let (mut before, mut after) = self.measure(trace, burst);
         for _ in 0..self.repeats {
             if drift(before, after) > DRIFT {
@@ -267,7 +285,7 @@ impl Bench<'_> {
         let costs: Vec<(Descriptor, f64)> =
             self.echoes.iter_mut().map(|echo| (echo.descriptor, echo.cost().cycles)).collect();
         let machine = self.machine_drift.machine(burst, &costs);
-        for runner in &mut self.runners {
+        for (runner, committed) in self.runners.iter_mut().zip(committed) {
             if !Self::takes_part(self.asked, runner, burst) {
                 continue;
             }
@@ -288,6 +306,7 @@ impl Bench<'_> {
                 floor,
                 spread: cost.spread,
                 predicted: runner.predictor.as_ref().map(|predictor| predictor.cycles(&machine)),
+                committed,
                 limit: floor + (before + after) / 2.0,
                 drift: drift(before, after),
                 pages: self.pages.clone(),
@@ -338,6 +357,7 @@ mod tests {
             floor: 6.25,
             spread: 0.125,
             predicted: None,
+            committed: Some(19.5),
             limit: 9.5,
             drift: 0.25,
             pages: "2M".into(),

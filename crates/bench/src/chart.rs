@@ -67,10 +67,8 @@ fn is_by_hand(variant: &str) -> bool {
 fn panels(records: &[Record]) -> Vec<(String, Vec<&Record>)> {
     let mut panels: Vec<(String, Vec<&Record>)> = Vec::new();
     for record in records {
-        let experiment = match record.case.experiment {
-            Experiment::Programs => String::new(),
-            other @ (Experiment::Drops(_) | Experiment::Gains | Experiment::Join) => format!("{other}, "),
-        };
+        let other = Some(record.case.experiment).filter(|experiment| *experiment != Experiment::Programs);
+        let experiment = other.map_or(String::new(), |other| format!("{other}, "));
         let title = format!("{}, {experiment}{} traffic", record.case.application, record.traffic);
         match panels.iter_mut().find(|(known, _)| *known == title) {
             Some((_, rows)) => rows.push(record),

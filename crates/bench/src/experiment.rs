@@ -1,21 +1,15 @@
 //! What is measured: cases, and what each is for.
 
+use super::paper_cases;
 use super::workload::{self, APPLICATIONS, Application};
 use crate::options::Options;
+pub use crate::purpose::{EXPERIMENTS, Experiment};
 use driver::failure::Failure;
 use std::fmt;
 use std::str::FromStr;
 
 /// Drops are measured here, by so many percent of the packets.
 const DROPS: (&str, u64, [u32; 3]) = ("ipv4fwd", 100_000, [1, 4, 17]);
-
-/// Sizes at which gains are measured: the largest, and those of a quick run.
-const GAINS: [(&str, u64, u64); 4] = [
-    ("l2fwd", 1 << 24, 1 << 20),
-    ("ipv4fwd", 606_138, 100_000),
-    ("ipv6fwd", 200_000, 200_000),
-    ("l2l3acl", 1 << 20, 65_536),
-];
 
 /// Sizes of a sweep: small, middle and large tables.
 const SWEPT: [(&str, [u64; 3]); 4] = [
@@ -24,63 +18,6 @@ const SWEPT: [(&str, [u64; 3]); 4] = [
     ("ipv6fwd", [1_000, 50_000, 200_000]),
     ("l2l3acl", [256, 65_536, 1 << 20]),
 ];
-
-/// Sizes at which joins of l2l3acl are measured (COP, table 1), and those of a quick run.
-const JOINED: (&str, [u64; 3], [u64; 2]) = ("l2l3acl", [4, 16_384, 1 << 20], [4, 16_384]);
-
-/// Sizes of the sweep in which l2fwd's tables are joined (BACUS, figure 13), and those of a quick run.
-const JOIN_SWEPT: (&str, [u64; 11], [u64; 4]) =
-    ("l2fwd", [16, 32, 64, 128, 256, 512, 1024, 4096, 65_536, 1 << 20, 1 << 22], [16, 128, 1024, 4096]);
-
-/// What a case is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Experiment {
-    /// Programs under plans, beside those by hand.
-    Programs,
-    /// With so many percent of the packets dropped.
-    Drops(u32),
-    /// What batches and prefetches gain, with the papers' data structures and with ours.
-    Gains,
-    /// What joins of tables gain, and where they cease to.
-    Join,
-}
-
-impl Experiment {
-    /// Percent of the packets that are dropped.
-    pub fn dropped(self) -> u32 {
-        match self {
-            Experiment::Drops(percent) => percent,
-            Experiment::Programs | Experiment::Gains | Experiment::Join => 0,
-        }
-    }
-}
-
-impl fmt::Display for Experiment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Experiment::Programs => f.write_str("programs"),
-            Experiment::Drops(percent) => write!(f, "drops-{percent}"),
-            Experiment::Gains => f.write_str("gains"),
-            Experiment::Join => f.write_str("join"),
-        }
-    }
-}
-
-impl FromStr for Experiment {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Experiment, String> {
-        match text.split_once('-') {
-            None if text == "programs" => Ok(Experiment::Programs),
-            None if text == "gains" => Ok(Experiment::Gains),
-            None if text == "join" => Ok(Experiment::Join),
-            Some(("drops", percent)) => {
-                percent.parse().map(Experiment::Drops).map_err(|error| format!("`{text}`: {error}"))
-            }
-            None | Some(_) => Err(format!("`{text}` is no experiment")),
-        }
-    }
-}
 
 /// Which case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,22 +79,14 @@ pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
     if is_asked("drops") && is_chosen(name) {
         cases.extend(percents.map(|percent| case(name, size, Experiment::Drops(percent))));
     }
-    if is_asked("gains") {
-        for (name, large, quick) in GAINS.into_iter().filter(|(name, _, _)| is_chosen(name)) {
-            let defaults = [if options.quick { quick } else { large }];
-            let sizes = if options.sizes.is_empty() { &defaults[..] } else { &options.sizes };
-            cases.extend(sizes.iter().map(|size| case(name, *size, Experiment::Gains)));
-        }
-    }
-    // Twenty minutes more, so only where it is named.
-    if options.experiment.iter().any(|asked| asked == "join") {
-        for (name, defaults, quick) in
-            [(JOINED.0, &JOINED.1[..], &JOINED.2[..]), (JOIN_SWEPT.0, &JOIN_SWEPT.1, &JOIN_SWEPT.2)]
-        {
-            let defaults = if options.quick { quick } else { defaults };
+    let is_whole = options.experiment.is_empty();
+    for planned in paper_cases::ALL.iter().filter(|planned| is_chosen(planned.application)) {
+        // A whole run has gains, and each of the others where it is named: they take an hour together.
+        let is_meant = if is_whole { planned.experiment == Experiment::Gains } else { true };
+        if is_meant && is_asked(&planned.experiment.to_string()) {
+            let defaults = if options.quick { planned.quick } else { planned.sizes };
             let sizes = if options.sizes.is_empty() { defaults } else { &options.sizes };
-            let chosen = sizes.iter().filter(|_| is_chosen(name));
-            cases.extend(chosen.map(|size| case(name, *size, Experiment::Join)));
+            cases.extend(sizes.iter().map(|size| case(planned.application, *size, planned.experiment)));
         }
     }
     if cases.is_empty() {
@@ -215,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_case_goes_from_process_to_process() {
-        for experiment in [Experiment::Programs, Experiment::Drops(17), Experiment::Gains, Experiment::Join] {
+        for experiment in [Experiment::Programs, Experiment::JoinSweep, Experiment::Drops(17)] {
             for application in ["ipv4fwd", "a:b/router.p4"] {
                 let case = Case { application: application.into(), size: 4, experiment };
                 assert_eq!(case.to_string().parse(), Ok(case));
@@ -244,10 +173,11 @@ mod tests {
     }
 
     #[test]
-    fn gains_and_drops_are_of_applications_at_their_sizes() {
-        for (name, large, quick) in GAINS {
-            let application = workload::application(name).expect("an application");
-            assert!(application.sizes.contains(&large) && quick <= large, "{name}");
+    fn experiments_are_of_applications_at_sizes_of_theirs() {
+        for planned in paper_cases::ALL {
+            let name = planned.application;
+            assert!(workload::application(name).is_some(), "{name}");
+            assert!(!planned.quick.is_empty() && planned.quick.iter().max() <= planned.sizes.iter().max(), "{name}");
         }
         assert!(workload::application(DROPS.0).is_some_and(|application| application.sizes.contains(&DROPS.1)));
     }

@@ -17,6 +17,8 @@ pub struct Found {
     pub floor: f64,
     pub spread: f64,
     pub predicted: Option<f64>,
+    /// Computed before anything was measured, for the machine of the file.
+    pub committed: Option<f64>,
     /// The port's floor and what the lines cost that a packet must read.
     pub limit: f64,
     pub drift: f64,
@@ -26,10 +28,10 @@ pub struct Found {
 impl Found {
     /// As the process writes it.
     pub fn line(&self) -> String {
-        let [predicted, lookups] =
-            [self.predicted, self.lookups].map(|value| value.map_or("-".to_string(), |value| format!("{value:.3}")));
+        let [predicted, lookups, committed] = [self.predicted, self.lookups, self.committed]
+            .map(|value| value.map_or("-".to_string(), |value| format!("{value:.3}")));
         format!(
-            "found\t{}\t{}\t{}\t{:.3}\t{:.3}\t{:.5}\t{predicted}\t{:.3}\t{:.4}\t{}\t{lookups}",
+            "found\t{}\t{}\t{}\t{:.3}\t{:.3}\t{:.5}\t{predicted}\t{:.3}\t{:.4}\t{}\t{lookups}\t{committed}",
             self.variant,
             self.traffic,
             self.burst,
@@ -58,7 +60,8 @@ impl Found {
             drift: next()?.parse().ok()?,
             pages: next()?.to_string(),
             lookups: None,
+            committed: None,
         };
-        Some(Found { lookups: next()?.parse().ok(), ..found })
+        Some(Found { lookups: next()?.parse().ok(), committed: next()?.parse().ok(), ..found })
     }
 }

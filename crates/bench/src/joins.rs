@@ -6,16 +6,17 @@
 use super::experiment::{Case, Experiment};
 use super::report::{Record, best};
 use super::speedup::papers_structures;
+use super::sweep;
 use hlir::plan::JoinChoice;
 use hlir::{Plan, Program};
 use opt::inputs::Joins;
 use opt::rewrite::join::{candidates, join_tables, made, with_joint_contents};
 use opt::{Inputs, Selection};
-use plotters::prelude::*;
 use std::fmt::Write as _;
 
 /// How the program runs beside its joins. Names of variants begin so; those with joins end in `+join`.
 const PACKET: &str = "papers:packet";
+const BATCHED: &str = "papers:B";
 const PIPELINED: &str = "papers:B+S+P";
 /// With our structures: without joins, with some, and with those that the model picks.
 const BEST: &str = "best";
@@ -26,15 +27,12 @@ const WITH: &str = "+join";
 const MOST_SETS: usize = 32;
 /// A pick within this of the best counts as right.
 const CLOSE: f64 = 1.03;
-/// Packets a second of COP (table 1): vanilla, with scheduling and prefetching, and joined as well, by entries.
-const COP: [(u64, [f64; 3]); 3] = [(4, [2.9, 4.8, 7.4]), (16_384, [2.7, 4.8, 6.9]), (1 << 20, [2.4, 4.2, 6.2])];
-const SIZE: (u32, u32) = (900, 640);
-const LEAST_CYCLES: f64 = 8.0;
 
 /// Which structures tables have, and whether packets go through them in stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Setting {
     InTurn,
+    Batched,
     Pipelined,
     Ours,
 }
@@ -64,8 +62,14 @@ impl Choice {
         }
         let (mut program, mut plan) = (program.clone(), Plan::default());
         opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
-        if self.setting == Setting::InTurn {
-            (plan.hot_path, plan.loops) = (None, Vec::new());
+        match self.setting {
+            Setting::InTurn => (plan.hot_path, plan.loops) = (None, Vec::new()),
+            Setting::Batched => {
+                let staged = Plan { tables: plan.tables.clone(), ..sweep::staged(&program, &inputs) };
+                let group = staged.loops.iter().map(|stage| stage.group).min().unwrap_or(1);
+                plan = sweep::placed(&staged, group, None);
+            }
+            Setting::Pipelined | Setting::Ours => {}
         }
         let inputs = with_joint_contents(&program, &inputs);
         (program, plan, inputs)
@@ -74,25 +78,49 @@ impl Choice {
 
 /// The variants of a program, beside `plain` and `best`. Of joins that do not fit in memory there are none.
 pub fn choices(program: &Program, inputs: &Inputs) -> Vec<Choice> {
-    let mut rewritten = program.clone();
-    opt::optimize(&mut rewritten, &mut Plan::default(), inputs, &Selection::Only(before_joins()), None);
-    let sets = sets(&rewritten, inputs);
-    let mut all = rewritten.clone();
-    join_tables(&mut all, &Inputs { joins: Joins::All, ..inputs.clone() });
-    let all = sets.iter().find(|(name, _)| *name == name_of(&all)).map(|(_, joins)| joins);
+    let sets = legal_sets(program, inputs);
+    let mut choices = with_and_without(&sets, &[(PACKET, Setting::InTurn), (PIPELINED, Setting::Pipelined)]);
     let choice = |name: String, joins: &[JoinChoice], setting| Choice { name, joins: joins.to_vec(), setting };
-    let mut choices = Vec::new();
-    for (name, setting) in [(PACKET, Setting::InTurn), (PIPELINED, Setting::Pipelined)] {
-        choices.push(choice(name.to_string(), &[], setting));
-        choices.extend(all.map(|joins| choice(format!("{name}{WITH}"), joins, setting)));
-    }
     let mut ours: Vec<Choice> =
-        sets.iter().map(|(name, joins)| choice(format!("{JOINED}{name}"), joins, Setting::Ours)).collect();
+        sets.all.iter().map(|(name, joins)| choice(format!("{JOINED}{name}"), joins, Setting::Ours)).collect();
     let picked = format!("{JOINED}{}", picked(program, inputs));
     if let Some(picked) = ours.iter_mut().find(|choice| choice.name == picked) {
         picked.name = picked.name.replace(JOINED, PICKED);
     }
     choices.extend(ours);
+    choices
+}
+
+/// On the papers' structures: packet by packet, batched, and prefetched as well, each without joins and with all that are legal.
+pub fn transformations(program: &Program, inputs: &Inputs) -> Vec<Choice> {
+    let settings = [(PACKET, Setting::InTurn), (BATCHED, Setting::Batched), (PIPELINED, Setting::Pipelined)];
+    with_and_without(&legal_sets(program, inputs), &settings)
+}
+
+/// Sets of joins by name, and that of all joins if it fits.
+struct Sets {
+    all: Vec<(String, Vec<JoinChoice>)>,
+    everything: Option<Vec<JoinChoice>>,
+}
+
+fn legal_sets(program: &Program, inputs: &Inputs) -> Sets {
+    let mut rewritten = program.clone();
+    opt::optimize(&mut rewritten, &mut Plan::default(), inputs, &Selection::Only(before_joins()), None);
+    let all = sets(&rewritten, inputs);
+    join_tables(&mut rewritten, &Inputs { joins: Joins::All, ..inputs.clone() });
+    let name = name_of(&rewritten);
+    let everything = all.iter().find(|(other, _)| *other == name).map(|(_, joins)| joins.clone());
+    Sets { all, everything }
+}
+
+fn with_and_without(sets: &Sets, settings: &[(&str, Setting)]) -> Vec<Choice> {
+    let mut choices = Vec::new();
+    for (name, setting) in settings {
+        choices.push(Choice { name: name.to_string(), joins: Vec::new(), setting: *setting });
+        let joined =
+            |joins: &Vec<JoinChoice>| Choice { name: format!("{name}{WITH}"), joins: joins.clone(), setting: *setting };
+        choices.extend(sets.everything.iter().map(joined));
+    }
     choices
 }
 
@@ -140,7 +168,7 @@ fn name_of(program: &Program) -> String {
 }
 
 fn is_of_experiment(record: &Record) -> bool {
-    record.case.experiment == Experiment::Join
+    matches!(record.case.experiment, Experiment::Join | Experiment::JoinSweep)
 }
 
 /// Whether a record is of our structures, with joins or without.
@@ -194,11 +222,6 @@ fn block(text: &mut String, records: &[Record], case: &Case) {
             number(separate.map(|separate| record.cycles / separate.cycles), 3),
         );
     }
-    if case.application == "l2l3acl"
-        && let Some((_, [vanilla, scheduled, joined])) = COP.iter().find(|(entries, _)| *entries == case.size)
-    {
-        let _ = writeln!(text, "COP: {:.2} by S+P, {:.2} with joins", scheduled / vanilla, joined / vanilla);
-    }
     pick(text, &of_case);
 }
 
@@ -222,7 +245,7 @@ fn pick(text: &mut String, of_case: &[&Record]) {
 }
 
 /// A plan of l2fwd: its name, and its variants without and with the join.
-const WAYS: [(&str, &str, &str); 3] = [
+pub const WAYS: [(&str, &str, &str); 3] = [
     ("papers, packet by packet", PACKET, "papers:packet+join"),
     ("papers, B+S+P", PIPELINED, "papers:B+S+P+join"),
     ("ours", BEST, "[smac+dmac]"),
@@ -233,14 +256,32 @@ type Curve = Vec<(f64, f64, Option<f64>)>;
 
 /// The points of a variant in the sweep, by entries.
 fn curve(records: &[Record], variant: &str) -> Curve {
+    let point = |record: &Record| (record.case.size as f64, record.cycles, record.committed.or(record.predicted));
+    rows_of(records, variant).into_iter().map(point).collect()
+}
+
+/// The records of a variant in the sweep, by entries.
+pub fn rows_of<'r>(records: &'r [Record], variant: &str) -> Vec<&'r Record> {
     let is_it = |record: &&Record| {
         let name = record.variant.trim_start_matches(JOINED).trim_start_matches(PICKED);
         is_of_experiment(record) && record.case.application == "l2fwd" && name == variant
     };
-    let mut points: Curve =
-        records.iter().filter(is_it).map(|record| (record.case.size as f64, record.cycles, record.predicted)).collect();
-    points.sort_by(|one, other| one.0.total_cmp(&other.0));
-    points
+    let mut rows: Vec<&Record> = records.iter().filter(is_it).collect();
+    rows.sort_by_key(|record| record.case.size);
+    rows
+}
+
+/// Entries up to which the join pays, of each plan: measured and predicted, 0 for never, and the largest that was measured for no end.
+pub fn paying(records: &[Record]) -> Vec<(&'static str, f64, f64)> {
+    let entries = |pays: Pays| match pays {
+        Pays::Never => 0.0,
+        Pays::UpTo(entries) | Pays::Throughout(entries) => entries,
+    };
+    let of = |(name, without, with): (&'static str, &str, &str)| {
+        let [measured, predicted] = ratios(records, without, with);
+        (!measured.is_empty()).then(|| (name, entries(pays(&measured)), entries(pays(&predicted))))
+    };
+    WAYS.into_iter().filter_map(of).collect()
 }
 
 /// Up to how many entries a join pays.
@@ -309,87 +350,10 @@ fn crossings(records: &[Record]) -> String {
     text
 }
 
-/// Cycles of l2fwd over the entries of its tables, with the join and without: points are measured, dashes predicted. None if nothing of it was measured.
-pub fn svg(records: &[Record]) -> Option<Result<String, String>> {
-    let all: Vec<f64> = WAYS
-        .iter()
-        .flat_map(|(_, one, other)| [curve(records, one), curve(records, other)])
-        .flatten()
-        .map(|point| point.0)
-        .collect();
-    let least = all.iter().copied().min_by(f64::total_cmp)?;
-    let most = all.iter().copied().max_by(f64::total_cmp)?;
-    (most > least).then(|| drawn(records, least..most).map_err(|error| format!("the joins cannot be drawn: {error}")))
-}
-
-/// `65536` as `64K`.
-fn shortened(entries: f64) -> String {
-    match entries {
-        _ if entries >= f64::from(1 << 20) => format!("{:.0}M", entries / f64::from(1 << 20)),
-        _ if entries >= 1024.0 => format!("{:.0}K", entries / 1024.0),
-        _ => format!("{entries:.0}"),
-    }
-}
-
-fn drawn(records: &[Record], sizes: std::ops::Range<f64>) -> Result<String, Box<dyn std::error::Error>> {
-    let curves = WAYS.map(|(name, without, with)| (name, curve(records, without), curve(records, with)));
-    let cycles = curves.iter().flat_map(|(_, one, other)| one.iter().chain(other));
-    let highest = cycles.map(|(_, cycles, predicted)| cycles.max(predicted.unwrap_or(0.0))).fold(10.0, f64::max);
-    let colours = [RGBColor(95, 99, 104), RGBColor(217, 119, 6), RGBColor(11, 87, 208)];
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        root.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(&root)
-            .caption("l2fwd: cycles per packet, two tables and their join", ("sans-serif", 20))
-            .margin(14)
-            .margin_right(36)
-            .x_label_area_size(44)
-            .y_label_area_size(56)
-            .build_cartesian_2d(sizes.log_scale().base(2.0), (LEAST_CYCLES..highest * 1.1).log_scale())?;
-        chart
-            .configure_mesh()
-            .x_desc("entries of each table; joined as long as the joint table's limit allows")
-            .y_desc("cycles per packet; dashes: predicted")
-            .x_label_formatter(&|entries| shortened(*entries))
-            .y_label_formatter(&|cycles| format!("{cycles:.0}"))
-            .bold_line_style(RGBColor(218, 220, 224))
-            .light_line_style(WHITE)
-            .label_style(("sans-serif", 14))
-            .draw()?;
-        for ((name, without, with), colour) in curves.into_iter().zip(colours) {
-            for (curve, words, is_joined) in [(without, "two tables", false), (with, "joined", true)] {
-                let predicted = curve.iter().filter_map(|(entries, _, cycles)| Some((*entries, (*cycles)?)));
-                chart.draw_series(DashedLineSeries::new(predicted, 5, 4, colour.stroke_width(1)))?;
-                let points = curve.iter().map(|(entries, cycles, _)| (*entries, *cycles));
-                let line = colour.stroke_width(if is_joined { 3 } else { 1 });
-                let shown = chart.draw_series(LineSeries::new(points.clone(), line))?;
-                shown
-                    .label(format!("{name}: {words}"))
-                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], line));
-                let dots = points.map(|at| Circle::new(at, if is_joined { 4 } else { 3 }, colour.filled()));
-                chart.draw_series(dots)?;
-            }
-        }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.8))
-            .border_style(RGBColor(218, 220, 224))
-            .label_font(("sans-serif", 14))
-            .legend_area_size(30)
-            .draw()?;
-        root.present()?;
-    }
-    Ok(svg)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{repredict, traffic};
-    use std::fs;
-    use std::path::Path;
+    use crate::traffic;
 
     fn row(application: &str, size: u64, variant: &str, (cycles, predicted): (f64, f64)) -> Record {
         Record {
@@ -403,6 +367,7 @@ mod tests {
             limit: 6.0,
             spread: 0.0,
             predicted: Some(predicted),
+            committed: Some(predicted),
             mpps: 0.0,
             drift: 0.0,
             pages: "2M".into(),
@@ -426,22 +391,11 @@ mod tests {
         let line = text.lines().find(|line| line.starts_with("papers, B+S+P")).expect("a line for each plan");
         // Measured at 64 itself, predicted in the middle between 64 and 256.
         assert!(line.split_whitespace().collect::<Vec<_>>().ends_with(&["64", "128", "2.00"]), "{text}");
-        assert!(svg(&rows).expect("two sizes").expect("it is drawn").contains("papers, B+S+P: joined"));
-        assert!(svg(&rows[..2]).is_none() && table(&[]).is_empty());
+        let of_plan = paying(&rows);
+        assert_eq!((of_plan[0].0, of_plan[0].1.round(), of_plan[0].2.round()), ("papers, B+S+P", 64.0, 128.0));
+        assert!(table(&[]).is_empty() && paying(&[]).is_empty());
         assert_eq!(pays(&[(16.0, 1.1)]), Pays::Never);
         assert_eq!(pays(&[(16.0, 0.9)]), Pays::Throughout(16.0));
-    }
-
-    /// The picture beside the recorded results is that of the records. `UPDATE_EXPECT=1` draws it anew.
-    #[test]
-    fn recorded_picture_is_of_its_records() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/results/join-epyc-turin");
-        let records = repredict::read(&file.with_extension("json")).expect("the records are there");
-        let drawn = svg(&records).expect("sizes of l2fwd").expect("it is drawn");
-        if std::env::var_os("UPDATE_EXPECT").is_some() {
-            fs::write(file.with_extension("svg"), &drawn).expect("the file can be written");
-        }
-        assert!(fs::read_to_string(file.with_extension("svg")).expect("the picture is there") == drawn);
     }
 
     #[test]
@@ -459,7 +413,6 @@ mod tests {
             ),
             "{text}"
         );
-        assert!(text.contains("COP: 1.66 by S+P, 2.55 with joins"), "{text}");
         let joined = text.lines().find(|line| line.starts_with("join:[a+b]")).expect("a line a variant");
         assert!(joined.split_whitespace().eq(["join:[a+b]", "1.00", "40.0", "42.0", "2.50", "0.800"]), "{joined}");
         // Without a set that is predicted to cost less, the pick is to join nothing.

@@ -18,8 +18,11 @@ mod line_cost;
 mod machine_drift;
 mod options;
 mod overview;
+mod paper_cases;
+mod papers;
 mod peers;
 mod profile;
+mod purpose;
 mod report;
 mod repredict;
 mod resume_log;
@@ -34,7 +37,7 @@ mod traffic;
 mod variants;
 mod workload;
 
-pub use experiment::Case;
+pub use experiment::{Case, EXPERIMENTS};
 use measure::calibrate;
 pub use options::Options;
 
@@ -111,20 +114,25 @@ fn all(options: &Options) -> Result<(), Failure> {
     if log.kept() > 0 {
         print_line!("{} processes of an interrupted run are taken over", log.kept());
     }
+    let watch = papers::Watch::begin();
     let heard = Scheduler::new(options, cases, log)?.run(|records| match &options.out {
         Some(folder) => write(folder, records, name(options)),
         None => Ok(()),
     })?;
     conclude(&heard, options)?;
+    let conditions = papers::Conditions { load: watch.load(), notes: heard.wrong.clone() };
+    for outcome in papers::outcomes(&heard.records, options, &conditions) {
+        print(&outcome.table())?;
+        if let Some(folder) = &options.out {
+            papers::write(folder, &outcome)?;
+            print_line!("{}", folder.join(format!("{}.{{json,txt,svg}}", outcome.experiment)).display());
+        }
+    }
     if heard.wrong.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
 fn name(options: &Options) -> &'static str {
-    match &options.experiment[..] {
-        _ if options.sweep => "sweep",
-        [one] if one == "join" => "join",
-        _ => "bench",
-    }
+    if options.sweep { "sweep" } else { "bench" }
 }
 
 /// The key by which an interrupted run is resumed: it must have the same options, machine file and program.
@@ -141,12 +149,9 @@ fn key(options: &Options) -> String {
 }
 
 fn write(folder: &Path, records: &[Record], name: &str) -> Result<(), Failure> {
-    if let Some(picture) = joins::svg(records) {
-        files::write(&folder.join("join.svg"), picture.map_err(Failure::environment)?.as_bytes())?;
-    }
-    if name == "join" {
-        files::write(&folder.join("join.json"), report::json(records).as_bytes())?;
-        return files::write(&folder.join("join.txt"), table(records).as_bytes());
+    // Those have files of their own, at the end.
+    if name != "sweep" && records.iter().all(|record| record.case.experiment.is_of_paper()) {
+        return Ok(());
     }
     if name == "sweep" {
         files::write(&folder.join("sweep.json"), report::json(records).as_bytes())?;
@@ -185,7 +190,8 @@ fn conclude(heard: &Heard, options: &Options) -> Result<(), Failure> {
     }
     heard.notes.iter().for_each(|note| print_line!("note: {note}"));
     heard.wrong.iter().for_each(|wrong| print_line!("wrong: {wrong}"));
-    if let Some(folder) = &options.out {
+    let has_table = options.sweep || heard.records.iter().any(|record| !record.case.experiment.is_of_paper());
+    if let Some(folder) = options.out.as_ref().filter(|_| has_table) {
         print_line!(
             "records, table and picture: {}",
             folder.join(format!("{}.{{json,txt,svg}}", name(options))).display()

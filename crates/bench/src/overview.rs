@@ -18,12 +18,8 @@ pub fn table(records: &[Record]) -> String {
                 "program", "entries", "traffic", "plain", "best", "best peer", "", "ratio", "predicted"
             );
         }
-        let program = match record.case.experiment {
-            Experiment::Programs => record.case.name().to_string(),
-            other @ (Experiment::Drops(_) | Experiment::Gains | Experiment::Join) => {
-                format!("{} {other}", record.case.name())
-            }
-        };
+        let other = Some(record.case.experiment).filter(|experiment| *experiment != Experiment::Programs);
+        let program = other.map_or(record.case.name().to_string(), |other| format!("{} {other}", record.case.name()));
         let peer = best(records, record, Record::is_peer);
         let (cycles, name, ratio) = match peer {
             Some(peer) => (

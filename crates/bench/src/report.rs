@@ -19,6 +19,8 @@ pub struct Record {
     pub limit: f64,
     pub spread: f64,
     pub predicted: Option<f64>,
+    /// Predicted before it was measured, for the machine of the file.
+    pub committed: Option<f64>,
     pub mpps: f64,
     pub drift: f64,
     pub pages: String,
@@ -54,6 +56,7 @@ pub fn record(case: &Case, found: &[&Found], ticks_per_us: f64, compiler: &str) 
         limit: of(|found| found.limit),
         spread: of(|found| found.spread).max((high - low) / 2.0 / cycles),
         predicted: first.predicted.map(|_| median(found.iter().filter_map(|found| found.predicted).collect())),
+        committed: first.committed,
         mpps: ticks_per_us / cycles,
         drift: of(|found| found.drift),
         pages,
@@ -72,13 +75,13 @@ impl Record {
         self.variant.starts_with("peer:")
     }
 
-    fn json(&self) -> String {
-        let [predicted, lookups] =
-            [self.predicted, self.lookups].map(|value| value.map_or("null".to_string(), |value| format!("{value:.2}")));
+    pub fn json(&self) -> String {
+        let [predicted, committed, lookups] = [self.predicted, self.committed, self.lookups]
+            .map(|value| value.map_or("null".to_string(), |value| format!("{value:.2}")));
         format!(
             "{{\"experiment\":\"{}\",\"program\":\"{}\",\"entries\":{},\"traffic\":\"{}\",\"variant\":\"{}\",\"burst\":{},\
              \"cycles\":{:.2},\"net_cycles\":{:.2},\"mpps\":{:.2},\
-             \"predicted\":{predicted},\"lookups\":{lookups},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\",\
+             \"predicted\":{predicted},\"committed\":{committed},\"lookups\":{lookups},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\",\
              \"processes\":{}}}",
             self.case.experiment,
             self.case.application,
@@ -204,6 +207,7 @@ mod tests {
             floor: 6.0,
             spread: 0.01,
             predicted: None,
+            committed: None,
             limit: 10.0,
             drift: 0.02,
             pages: "2M".to_string(),

@@ -12,7 +12,8 @@ use crate::options::Options;
 use driver::failure::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 use runtime::Compiler;
-use std::io::{BufRead as _, BufReader};
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -114,7 +115,16 @@ impl<'a> Scheduler<'a> {
         let message = format!("{case}, process {} of {}", process + 1, self.cases[number].processes);
         self.bar.set_message(message.clone());
         let only = if self.options.sweep && process > 0 { self.contenders(&case) } else { self.options.only.clone() };
-        match listen(&case, self.options, &only, |step| self.bar.set_message(format!("{message}: {step}"))) {
+        let mut predictions = self.predictions(&case)?;
+        let heard = listen(&case, self.options, &only, |word, text| match (word, &mut predictions) {
+            ("committed", Some(file)) => writeln!(file, "{case}\t{text}").is_ok(),
+            ("committed", None) => true,
+            _ => {
+                self.bar.set_message(format!("{message}: {text}"));
+                true
+            }
+        });
+        match heard {
             Ok(lines) => {
                 self.log.add(&case, process, &lines)?;
                 self.hear(number, lines);
@@ -126,6 +136,14 @@ impl<'a> Scheduler<'a> {
         }
         self.cases[number].takes = begun.elapsed();
         Ok(())
+    }
+
+    /// Where predictions are written before their plans are measured.
+    fn predictions(&self, case: &Case) -> Result<Option<File>, Failure> {
+        let Some(folder) = self.options.out.as_ref().filter(|_| case.experiment.is_of_paper()) else { return Ok(None) };
+        let path = folder.join(format!("{}.predictions", case.experiment));
+        let file = fs::create_dir_all(folder).and_then(|()| File::options().create(true).append(true).open(&path));
+        file.map(Some).map_err(|error| Failure::unwritable(&path, &error))
     }
 
     /// The plans of a sweep's case that its first processes leave open.
@@ -191,8 +209,16 @@ fn processes(options: &Options, case: &Case) -> u32 {
     options.processes.unwrap_or(default).max(1)
 }
 
-/// Runs a process and gives its lines, but for those about its progress.
-fn listen(case: &Case, options: &Options, only: &[String], step: impl Fn(&str)) -> Result<Vec<String>, String> {
+/// Words of lines that are heard while the process runs: its progress, and predictions of what it measures next.
+const AT_ONCE: [&str; 2] = ["step", "committed"];
+
+/// Runs a process and gives its lines, but for those that are heard at once.
+fn listen(
+    case: &Case,
+    options: &Options,
+    only: &[String],
+    mut at_once: impl FnMut(&str, &str) -> bool,
+) -> Result<Vec<String>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)
         .args(child_arguments(case, options, only))
@@ -203,8 +229,9 @@ fn listen(case: &Case, options: &Options, only: &[String], step: impl Fn(&str)) 
     let output = child.stdout.take().map(BufReader::new);
     let mut lines = Vec::new();
     for line in output.into_iter().flat_map(|output| output.lines()).map_while(Result::ok) {
-        match line.strip_prefix("step\t") {
-            Some(text) => step(text),
+        match line.split_once('\t').filter(|(word, _)| AT_ONCE.contains(word)) {
+            Some((word, text)) if !at_once(word, text) => return Err("a prediction could not be written".to_string()),
+            Some(_) => {}
             None => lines.push(line),
         }
     }

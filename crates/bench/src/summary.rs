@@ -89,6 +89,7 @@ mod tests {
             limit: 6.0 + 14.0,
             spread: 0.0,
             predicted: Some(cycles / 2.0),
+            committed: None,
             mpps: 0.0,
             drift: 0.0,
             pages: "2M".into(),

@@ -367,6 +367,7 @@ mod tests {
             limit: 6.0,
             spread: 0.0,
             predicted: None,
+            committed: None,
             mpps: 0.0,
             drift: 0.0,
             pages: "2M".into(),

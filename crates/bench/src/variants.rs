@@ -90,14 +90,8 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
         // The grid is made when the program is known.
         return vec![Variant { name: "plain".to_string(), origin: Origin::Plain, descriptor: Descriptor::Own }];
     }
-    if matches!(case.experiment, Experiment::Gains | Experiment::Join) {
-        // Its own plans are made when the program is known.
-        let variant = |name: &str, origin| Variant { name: name.to_string(), origin, descriptor: Descriptor::Own };
-        let best = match case.experiment {
-            Experiment::Join => Origin::Joined(Box::new(super::joins::Choice::best())),
-            Experiment::Gains | Experiment::Programs | Experiment::Drops(_) => Origin::Best,
-        };
-        return vec![variant("plain", Origin::Plain), variant("best", best)];
+    if let Some(own) = of_own_descriptor(case.experiment) {
+        return own.into_iter().filter(|variant| is_wanted(variant, options)).collect();
     }
     for descriptor in [Descriptor::Own, Descriptor::Mbuf] {
         let mut add = |name: &str, origin| {
@@ -124,13 +118,24 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
     variants
 }
 
+/// Of an experiment that has the own descriptor alone, and makes its own plans when the program is known: what there is beside them.
+fn of_own_descriptor(experiment: Experiment) -> Option<Vec<Variant>> {
+    let best = match experiment {
+        Experiment::Join | Experiment::JoinSweep => Origin::Joined(Box::new(super::joins::Choice::best())),
+        Experiment::Gains | Experiment::Ablation | Experiment::BatchSize | Experiment::Predicted => Origin::Best,
+        Experiment::Programs | Experiment::Drops(_) | Experiment::GainsModel | Experiment::Peers => return None,
+    };
+    let variant = |name: &str, origin| Variant { name: name.to_string(), origin, descriptor: Descriptor::Own };
+    Some(vec![variant("plain", Origin::Plain), variant("best", best)])
+}
+
 /// Whether `--only` names a variant that is specialised.
 fn is_specialised(options: &Options) -> bool {
     options.only.iter().any(|name| name.starts_with(SPECIALISED))
 }
 
 /// Whether a variant is measured with `--only`: `plain` always is.
-fn is_wanted(variant: &Variant, options: &Options) -> bool {
+pub fn is_wanted(variant: &Variant, options: &Options) -> bool {
     variant.name == "plain" || options.only.is_empty() || options.only.contains(&variant.name)
 }
 
@@ -254,7 +259,7 @@ impl Subject {
     }
 
     /// The joins whose gains are measured.
-    pub fn joins(&self, options: &Options) -> Vec<Variant> {
+    pub fn joins(&self) -> Vec<Variant> {
         let mut inputs = self.inputs.clone();
         inputs.ports.own_descriptor = true;
         let variant = |choice: super::joins::Choice| Variant {
@@ -262,8 +267,24 @@ impl Subject {
             origin: Origin::Joined(Box::new(choice)),
             descriptor: Descriptor::Own,
         };
-        let variants = super::joins::choices(&self.program, &inputs).into_iter().map(variant);
-        variants.filter(|variant| is_wanted(variant, options)).collect()
+        super::joins::choices(&self.program, &inputs).into_iter().map(variant).collect()
+    }
+
+    /// Each transformation with and without joins, on the papers' structures; with copies of packets, also by the burst at entry.
+    pub fn ablation(&self) -> Vec<Variant> {
+        let mut inputs = self.inputs.clone();
+        inputs.ports.own_descriptor = true;
+        let variant = |choice: super::joins::Choice| Variant {
+            name: choice.name.clone(),
+            origin: Origin::Joined(Box::new(choice)),
+            descriptor: Descriptor::Own,
+        };
+        let mut variants: Vec<Variant> =
+            super::joins::transformations(&self.program, &inputs).into_iter().map(variant).collect();
+        if self.program.name.contains("chatserver") {
+            variants.extend(self.made(super::papers::plans::entry_bursts));
+        }
+        variants
     }
 
     /// The program as passes leave it that change it, and what planners consult about it.
@@ -275,7 +296,7 @@ impl Subject {
         (program, inputs)
     }
 
-    fn made(&self, make: fn(&Program, &Inputs) -> Vec<super::sweep::Point>) -> Vec<Variant> {
+    pub fn made(&self, make: fn(&Program, &Inputs) -> Vec<super::sweep::Point>) -> Vec<Variant> {
         let (program, inputs) = self.rewritten();
         let variant = |point: super::sweep::Point| Variant {
             name: point.name,

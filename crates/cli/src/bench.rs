@@ -21,8 +21,8 @@ Examples:
   bacus bench --sweep --again out/sweep/sweep.json
                                               predicts the plans of that sweep again
   bacus bench --experiment gains              gains of batching and prefetching
-  bacus bench --experiment join --out out/join
-                                              gain of table joins, and up to how many entries
+  bacus bench --experiment join-sweep --quick --out out/papers
+                                              an experiment of a paper, with the paper's numbers and a figure
   bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
 An interrupted run continues when it is started again with the same arguments and the same --out.
 Run it in the project's directory, where apps/ is. docs/bench.md explains the output.";
@@ -94,8 +94,8 @@ pub struct Arguments {
     /// DPDK's source tree, of the installed version: SWX programs are compiled to C by DPDK, not interpreted
     #[arg(long, value_name = "DIR")]
     dpdk: Option<PathBuf>,
-    /// What to measure [default: all but join; with --quick, --sizes or --sweep: programs]
-    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', value_parser = ["programs", "drops", "gains", "join"])]
+    /// What to measure [default: programs, drops and gains; with --quick, --sizes or --sweep: programs]
+    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', value_parser = bench::EXPERIMENTS)]
     experiment: Vec<String>,
     /// Start no further process after this many minutes; the first of each case is always measured
     #[arg(long, value_name = "N", default_value_t = 40)]

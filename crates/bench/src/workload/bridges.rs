@@ -44,6 +44,17 @@ pub fn l2fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     })
 }
 
+/// With the lookup of destinations alone, as *Model* has it for figure 5.
+pub fn l2fwd_of_one_lookup(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
+    let mut workload = l2fwd(size, wishes)?;
+    let all = workload.entries;
+    workload.source.define.push("ONE_LOOKUP".to_string());
+    workload.entries =
+        Box::new(move |sink| all(&mut |entry: &Entry<'_>| if entry.table == "dmac" { sink(entry) } else { Ok(()) }));
+    workload.lines = vec![(1.0, mac_table_bytes(size))];
+    Ok(workload)
+}
+
 const ROUTES: u64 = 100_000;
 
 /// Every packet is routed: all seven tables are read. `size` hosts, 100,000 routes, 100 rules of which none denies.

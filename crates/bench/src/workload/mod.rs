@@ -150,11 +150,11 @@ pub fn of(case: &Case, options: &Options) -> Result<Workload, Failure> {
     let mut workload = match application(&case.application) {
         Some(application) => {
             let wishes = Wishes { rib: options.rib.clone(), dropped: case.experiment.dropped() };
-            let build = match (case.experiment, application.name) {
-                (Experiment::Join, "l2l3acl") => bridges::l2l3acl_of_routers,
-                (Experiment::Programs | Experiment::Drops(_) | Experiment::Gains | Experiment::Join, _) => {
-                    application.build
-                }
+            let is_of_routers = matches!(case.experiment, Experiment::Join | Experiment::Ablation);
+            let build = match (is_of_routers, case.experiment, application.name) {
+                (true, _, "l2l3acl") => bridges::l2l3acl_of_routers,
+                (false, Experiment::BatchSize, "l2fwd") => bridges::l2fwd_of_one_lookup,
+                (_, _, _) => application.build,
             };
             build(case.size, &wishes)?
         }

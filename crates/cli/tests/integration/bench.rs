@@ -58,7 +58,7 @@ fn applications_take_packets_of_a_file_and_frames_of_a_mix() {
 #[test]
 fn the_join_of_the_tables_of_l2fwd_leaves_one_lookup_of_two() {
     let only = "join:[smac+dmac],pick:[smac+dmac]";
-    let (code, text) = ran(&["l2fwd", "--experiment", "join", "--sizes", "16", "--only", only]);
+    let (code, text) = ran(&["l2fwd", "--experiment", "join-sweep", "--sizes", "16", "--only", only]);
     assert!(code == Some(0), "{text}");
     let (_, block) = text.split_once("joins of l2fwd, 16 entries").unwrap_or_else(|| panic!("no joins: {text}"));
     let lookups = |is_meant: &dyn Fn(&str) -> bool| {
@@ -67,4 +67,30 @@ fn the_join_of_the_tables_of_l2fwd_leaves_one_lookup_of_two() {
     };
     assert_eq!(lookups(&|line| line.starts_with("plain")).as_deref(), Some("2.00"), "{text}");
     assert_eq!(lookups(&|line| line.contains(":[smac+dmac]")).as_deref(), Some("1.00"), "{text}");
+}
+
+#[test]
+fn an_experiment_of_a_paper_has_its_numbers_beside_ours_and_predictions_from_before() {
+    let out = scratch("papers");
+    let folder = out.display().to_string();
+    let arguments = ["--experiment", "batch-size", "--sizes", "256", "--only", "B:8,B:32,B+P:32", "--out", &folder];
+    let (code, text) = ran(&arguments);
+    assert!(code == Some(0) && text.contains("A Performance Model, figure 5"), "{text}");
+    let read =
+        |name: &str| fs::read_to_string(out.join(name)).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+    let found: serde_json::Value = serde_json::from_str(&read("batch-size.json")).unwrap();
+    let findings = found["findings"].as_array().unwrap();
+    let batch = findings.iter().find(|finding| finding["what"] == "best batch, batching alone").unwrap();
+    assert_eq!(batch["paper"], 32.0, "{found}");
+    assert!([8.0, 32.0].contains(&batch["measured"].as_f64().unwrap()), "{found}");
+    // What was predicted before is what the result has beside the measurement.
+    let predictions = read("batch-size.predictions");
+    let records = found["records"].as_array().unwrap();
+    for record in records.iter().filter(|record| record["variant"] != "plain") {
+        let (variant, burst) = (record["variant"].as_str().unwrap(), record["burst"].as_u64().unwrap());
+        let line = format!("l2fwd:256:batch-size\t{variant}\t{burst}\t{:.2}", record["committed"].as_f64().unwrap());
+        assert!(predictions.lines().any(|other| other == line), "{line}\n{predictions}");
+    }
+    assert!(records.len() == 5 && read("batch-size.svg").contains("stroke-dasharray"), "{found}");
+    fs::remove_dir_all(out).unwrap();
 }

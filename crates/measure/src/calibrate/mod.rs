@@ -255,7 +255,8 @@ pub fn pages_of_host(machine: &Machine) -> Option<String> {
 }
 
 /// The time now as `2026-11-21T13:40:00Z`.
-fn now() -> String {
+/// The date and time: `2026-11-21T13:40:00Z`.
+pub fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     timestamp(seconds)
 }

@@ -1,0 +1,157 @@
+//! The experiments of the papers: each measured by one command, with the paper's numbers beside ours, and a figure that answers the paper's.
+//!
+//! The cases are measured as all others are. What is here chooses them, makes their plans, and reads the records.
+
+mod figure;
+mod load;
+mod outcome;
+pub mod plans;
+mod read;
+mod rows;
+
+pub use load::Watch;
+pub use outcome::Outcome;
+
+use crate::experiment::Experiment;
+use crate::options::Options;
+use crate::report::Record;
+use driver::failure::Failure;
+use driver::files;
+use driver::machine_file;
+use measure::calibrate;
+use outcome::Reading;
+use rows::Rows;
+use std::path::Path;
+
+/// An experiment of a paper.
+struct Paper {
+    experiment: Experiment,
+    shows: &'static str,
+    source: &'static str,
+    read: fn(&Rows<'_>) -> Reading,
+}
+
+const fn paper(
+    experiment: Experiment,
+    shows: &'static str,
+    source: &'static str,
+    read: fn(&Rows<'_>) -> Reading,
+) -> Paper {
+    Paper { experiment, shows, source, read }
+}
+
+const ALL: [Paper; 8] = [
+    paper(Experiment::Gains, "what batching, scheduling and prefetching gain", "COP, figure 2", read::gains::gains),
+    paper(
+        Experiment::GainsModel,
+        "what batching gains, then prefetching; sizes of groups; beside code tuned by hand",
+        "A Performance Model, figures 2 and 3",
+        read::gains::groups,
+    ),
+    paper(Experiment::Join, "what table joins gain on l2l3acl", "COP, table 1", read::joins::join),
+    paper(
+        Experiment::JoinSweep,
+        "up to how many entries the join of l2fwd's two tables pays",
+        "P4+BACUS, figure 13",
+        read::joins::sweep,
+    ),
+    paper(
+        Experiment::Ablation,
+        "each transformation on small and on large tables",
+        "P4+BACUS, figures 14 and 15",
+        read::ablation::read,
+    ),
+    paper(
+        Experiment::Peers,
+        "compiled programs beside programs over DPDK's libraries",
+        "P4+BACUS, figure 1; A Performance Model, figure 3",
+        read::peers::read,
+    ),
+    paper(
+        Experiment::BatchSize,
+        "throughput over batch size and table size",
+        "A Performance Model, figure 5",
+        read::batches::read,
+    ),
+    paper(
+        Experiment::Predicted,
+        "predicted against measured cycles",
+        "A Performance Model, section 3",
+        read::predicted::read,
+    ),
+];
+
+/// How a run went, beside its records.
+pub struct Conditions {
+    pub load: outcome::Load,
+    pub notes: Vec<String>,
+}
+
+/// What the experiments found of which there are records, in the order of the papers.
+pub fn outcomes(records: &[Record], options: &Options, conditions: &Conditions) -> Vec<Outcome> {
+    let outcome = |paper: &Paper| {
+        let own: Vec<Record> =
+            records.iter().filter(|record| record.case.experiment == paper.experiment).cloned().collect();
+        let first = own.first()?;
+        let Reading { findings, figures, mut notes } = (paper.read)(&Rows::new(&own));
+        notes.extend(conditions.notes.iter().cloned());
+        let file = options.machine.as_deref();
+        let machine = file.and_then(Path::file_stem).map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
+        Some(Outcome {
+            experiment: paper.experiment.to_string(),
+            shows: paper.shows.to_string(),
+            source: paper.source.to_string(),
+            machine,
+            processor: machine_file::cpu(),
+            compiler: first.compiler.clone(),
+            command: command(),
+            date: calibrate::now(),
+            load: conditions.load,
+            findings,
+            figures,
+            notes,
+            records: own.iter().filter_map(|record| serde_json::from_str(&record.json()).ok()).collect(),
+        })
+    };
+    ALL.iter().filter_map(outcome).collect()
+}
+
+/// As the user wrote it.
+fn command() -> String {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    format!("bacus {}", words.join(" "))
+}
+
+/// `NAME.json`, and each figure as a picture: `NAME.svg`, `NAME-2.svg`.
+pub fn write(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
+    let name = &outcome.experiment;
+    let text = serde_json::to_string_pretty(outcome).map_err(|error| Failure::environment(error.to_string()))?;
+    files::write(&folder.join(format!("{name}.json")), (text + "\n").as_bytes())?;
+    files::write(&folder.join(format!("{name}.txt")), outcome.table().as_bytes())?;
+    for (number, figure) in outcome.figures.iter().enumerate() {
+        let suffix = if number == 0 { String::new() } else { format!("-{}", number + 1) };
+        files::write(&folder.join(format!("{name}{suffix}.svg")), figure.file().as_bytes())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper_cases;
+
+    #[test]
+    fn every_experiment_of_a_paper_is_read_and_has_cases() {
+        for planned in paper_cases::ALL {
+            assert!(planned.experiment.is_of_paper(), "{}", planned.experiment);
+            assert!(ALL.iter().any(|paper| paper.experiment == planned.experiment), "{}", planned.experiment);
+        }
+        for paper in ALL {
+            assert!(
+                paper_cases::ALL.iter().any(|planned| planned.experiment == paper.experiment),
+                "{}",
+                paper.experiment
+            );
+        }
+    }
+}

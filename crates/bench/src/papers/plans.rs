@@ -1,0 +1,83 @@
+//! The plans that the papers' experiments compare, beside those of gains and joins: group sizes, batch sizes, and bursts at entry.
+
+use crate::speedup::papers_structures;
+use crate::sweep::{self, Point};
+use hlir::plan::Placement;
+use hlir::{Plan, Program};
+use opt::Inputs;
+
+/// The burst of *Model*'s experiments.
+pub const BURST: u32 = 32;
+/// Sizes of the groups that are prefetched at once.
+pub const GROUPS: [u32; 4] = [4, 8, 16, 32];
+/// Bursts of *Model*, figure 5.
+pub const BURSTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/// Larger batches are prefetched in parts: the core has room for so many outstanding misses at most.
+const LARGEST_GROUP: u32 = 64;
+/// Bursts at entry with copies by four: Bmax, and Bmax/4.
+pub const ENTRY: [u32; 2] = [64, 16];
+
+/// Inputs with the papers' structures and a burst.
+fn pinned(program: &Program, inputs: &Inputs, burst: u32) -> Inputs {
+    let mut pinned = inputs.clone();
+    pinned.constraints.tables = papers_structures(program);
+    pinned.constraints.burst = burst;
+    pinned
+}
+
+/// Packet by packet; in stages, as far as the program has any.
+fn both(program: &Program, inputs: &Inputs, burst: u32) -> (Plan, Plan) {
+    let inputs = pinned(program, inputs, burst);
+    let planned = sweep::planned(program, &inputs);
+    let staged = Plan { tables: planned.tables.clone(), ..sweep::staged(program, &inputs) };
+    (Plan { hot_path: None, loops: Vec::new(), ..planned }, staged)
+}
+
+fn add(points: &mut Vec<Point>, program: &Program, name: String, plan: Plan) {
+    if hlir::verify::verify_plan(program, &plan).is_empty() {
+        points.push(Point { name, plan });
+    }
+}
+
+/// *Model*, 4.2 and 4.3: packet by packet, batches alone, and prefetches by group size. Groups of eight with a prefetch before every lookup are what G-Opt's
+/// transformation makes of such code.
+pub fn groups(program: &Program, inputs: &Inputs) -> Vec<Point> {
+    let (in_turn, staged) = both(program, inputs, BURST);
+    let mut points = vec![Point { name: "papers:packet".to_string(), plan: in_turn }];
+    if !staged.loops.is_empty() {
+        add(&mut points, program, "papers:B".to_string(), sweep::placed(&staged, BURST, None));
+        for group in GROUPS {
+            let plan = sweep::placed(&staged, group, Some(Placement::OwnLoop));
+            add(&mut points, program, format!("papers:B+P:{group}"), plan);
+        }
+    }
+    points
+}
+
+/// *Model*, figure 5: each batch size, without prefetches and with them.
+pub fn batches(program: &Program, inputs: &Inputs) -> Vec<Point> {
+    let mut points = Vec::new();
+    for burst in BURSTS {
+        let (in_turn, staged) = both(program, inputs, burst);
+        if burst == 1 || staged.loops.is_empty() {
+            // A batch of one packet has nothing to be batched with.
+            points.push(Point { name: format!("B:{burst}"), plan: in_turn.clone() });
+            points.push(Point { name: format!("B+P:{burst}"), plan: in_turn });
+            continue;
+        }
+        add(&mut points, program, format!("B:{burst}"), sweep::placed(&staged, burst.min(LARGEST_GROUP), None));
+        let prefetched = sweep::placed(&staged, burst.min(LARGEST_GROUP), Some(Placement::OwnLoop));
+        add(&mut points, program, format!("B+P:{burst}"), prefetched);
+    }
+    points
+}
+
+/// *P4+BACUS*, section 6: the same plan with bursts at entry of Bmax, and of a quarter of that.
+pub fn entry_bursts(program: &Program, inputs: &Inputs) -> Vec<Point> {
+    let mut points = Vec::new();
+    for burst in ENTRY {
+        let plan = sweep::planned(program, &pinned(program, inputs, burst));
+        add(&mut points, program, format!("entry:{burst}"), plan);
+    }
+    points
+}

@@ -1,0 +1,8 @@
+//! What the records of each experiment say, beside the numbers of its paper.
+
+pub mod ablation;
+pub mod batches;
+pub mod gains;
+pub mod joins;
+pub mod peers;
+pub mod predicted;
