@@ -32,12 +32,13 @@ DROPIN ?= simple_switch simple_switch_grpc bacus-grpc simple_switch_CLI p4c p4c-
 NAMES ?=
 CORPUS ?=
 
-.PHONY: help setup build install demo test test-quick test-clients test-dropin applications fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
+.PHONY: help setup build install deb demo test test-quick test-clients test-dropin applications fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
 	@echo "make build        the command $(BACUS)"
 	@echo "make install      the command, stripped, the names of DROPIN, and what a program needs that embeds pipelines [PREFIX=/usr/local] [DESTDIR=DIR] [DROPIN=]"
+	@echo "make deb          the command as a Debian package, with its unit, manual pages and completions [OUT=DIR]"
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test; with P4C=DIR STF=LIST also each seventh [EVERY=7] STF file of the p4c corpus, under every plan"
 	@echo "make test-quick   the tests of the crates that changed since a commit, and what they left out [SINCE=HEAD]"
@@ -75,6 +76,9 @@ install:
 	install -s -m 755 $(BACUS) $(DESTDIR)$(PREFIX)/bin/bacus
 	$(foreach name,$(DROPIN),ln -sf bacus $(DESTDIR)$(PREFIX)/bin/$(name);)
 	@$(MAKE) --no-print-directory -C runtime install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
+
+deb: build
+	@scripts/deb $(BACUS) $(OUT)
 
 # Built for less time and room than a switch for use.
 demo: setup

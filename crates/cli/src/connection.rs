@@ -5,6 +5,9 @@ use clap::Args;
 use ctl::{Failure, Settings, Tls};
 use std::path::{Path, PathBuf};
 
+/// Where the unit of the package has its socket, for its user and root.
+const OF_THE_SERVICE: &str = "/run/bacus/bacus";
+
 #[derive(Args)]
 pub struct Connection {
     /// The switch [default: the one that you run on this machine]
@@ -52,7 +55,9 @@ impl Connection {
         let authority = self.tls_ca.as_ref().map(read).transpose()?;
         let address = match &self.connect {
             Some(address) => Ok(address.clone()),
-            None => ctl::one_switch(&socket_folder()).map(|socket| socket.display().to_string()),
+            None => ctl::one_switch(&socket_folder())
+                .or_else(|failure| ctl::one_switch(Path::new(OF_THE_SERVICE)).map_err(|_| failure))
+                .map(|socket| socket.display().to_string()),
         };
         Ok(address.map(|address| Settings {
             address,

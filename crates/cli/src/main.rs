@@ -14,6 +14,7 @@ mod doctor;
 mod dropin;
 mod entries;
 mod explain;
+mod manual;
 mod p4info_files;
 mod run;
 mod show;
@@ -88,6 +89,9 @@ enum Command {
     /// Measure this machine for the performance model: cache lines, overlapping misses, ports
     #[command(after_help = calibrate::EXAMPLES)]
     Calibrate(calibrate::Arguments),
+    /// Write the manual pages
+    #[command(after_help = manual::EXAMPLES)]
+    Manual(manual::Arguments),
     /// Measure applications, and compare them with programs written by hand
     #[command(after_help = bench::EXAMPLES)]
     Bench(bench::Arguments),
@@ -111,6 +115,7 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Stf(arguments) => stf::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
+        Command::Manual(arguments) => manual::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
     };
     match result {

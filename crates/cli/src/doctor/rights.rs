@@ -38,7 +38,7 @@ fn for_nics(missing: Vec<&str>) -> Finding {
     }
     Finding::new(OF, State::Note, format!("{} not held", missing.join(", ")))
         .costs("NICs with a driver for user space may not open; ports of the kernel and captures need neither")
-        .mended("run the switch as root, or by the unit `bacus@` of the package")
+        .mended("run the switch as root")
 }
 
 #[cfg(test)]

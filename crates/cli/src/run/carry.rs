@@ -3,9 +3,9 @@
 use super::account::Account;
 use super::requests::Request;
 use super::specialise::Specialiser;
-use super::{Arguments, LOOK, Port, Running, dump, report, summary};
+use super::{Arguments, LOOK, Port, Running, dump, report, service, summary};
 use driver::failure::Failure;
-use driver::stdout::print_line;
+use driver::stdout::{counted, print_line};
 use runtime::{Link, interrupt, memory_limit};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -50,6 +50,7 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
         }
         tend(arguments, running, now, &mut times);
     }
+    service::stopping();
     running.relay.switch.lock().stop();
     failed = failed.or(running.relay.listen());
     let saved = running.relay.switch.lock().save_changes();
@@ -116,6 +117,9 @@ fn report_ready(arguments: &Arguments, running: &Running) {
         let taken = memory_limit::resident() >> 20;
         eprintln!("warning: --memory: the switch takes {taken} MiB, so there is no room for further entries");
     }
+    let ports = running.ports.len() as u64;
+    let entries = counted(running.entries, "entry", "entries");
+    service::ready(&format!("forwards between {}; {entries} at the start", counted(ports, "port", "ports")));
     if arguments.bmv2_lines {
         return arguments.controllers.print_as_bmv2(&running.ports, &running.server, running.thrift.as_ref());
     }

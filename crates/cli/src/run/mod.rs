@@ -18,6 +18,7 @@ pub mod pushed;
 pub mod relay;
 mod report;
 pub mod requests;
+mod service;
 mod specialise;
 pub mod state;
 mod summary;

@@ -38,6 +38,7 @@ mod names;
 mod namespaces;
 mod network;
 mod offloads;
+mod packages;
 mod pins;
 mod plans;
 mod profile;
