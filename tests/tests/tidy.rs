@@ -46,6 +46,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "persist",
             "gnmi",
             "hlir",
+            "p4",
             "runtime",
             "interp",
             "stf",

@@ -14,6 +14,7 @@ mod doctor;
 mod dropin;
 mod entries;
 mod explain;
+mod fmt;
 mod manual;
 mod p4info_files;
 mod run;
@@ -29,6 +30,7 @@ const ABOUT: &str = "Compiles P4_16 programs to software switches, and runs them
 const EXAMPLES: &str = "\
 Examples:
   bacus check router.p4                          find errors
+  bacus fmt router.p4                            format it
   bacus show router.p4 | less                    the intermediate representation (HLIR)
   bacus compile router.p4 -o router.so           native code for this machine
   bacus explain router.p4                        the plan, and the reasons for it
@@ -56,6 +58,9 @@ enum Command {
     /// Find the errors in a program
     #[command(after_help = check::EXAMPLES)]
     Check(check::Arguments),
+    /// Format programs
+    #[command(after_help = fmt::EXAMPLES)]
+    Fmt(fmt::Arguments),
     /// Compile a program to native code, or to C
     #[command(after_help = compile::EXAMPLES)]
     Compile(compile::Arguments),
@@ -104,6 +109,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
+        Command::Fmt(arguments) => fmt::run(arguments),
         Command::Compile(arguments) => compile::run(arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),

@@ -3,6 +3,7 @@
 pub mod ast;
 pub mod check;
 pub mod evaluate;
+pub mod format;
 mod lex;
 mod lower;
 mod parse;

@@ -49,7 +49,7 @@ pub struct Arguments {
     /// Only cases whose path contains this
     #[arg(long, default_value = "")]
     only: String,
-    /// Only these groups, by the beginning of their names (accept, reject, stf, vectors, p4info, json)
+    /// Only these groups, by the beginning of their names (accept, format, reject, stf, vectors, p4info, json)
     #[arg(long, value_delimiter = ',')]
     groups: Vec<String>,
     /// A sample: of the cases that are left, the first, and each so many behind it
@@ -83,6 +83,7 @@ fn conformance(arguments: &Arguments) -> Result<bool, String> {
     corpus.plans = run::plans(arguments.all_plans);
     corpus.sanitize = arguments.sanitize;
     let mut jobs = corpus.accept();
+    jobs.extend(corpus.format());
     if let Some(list) = &arguments.errors {
         jobs.extend(corpus.reject(list)?);
     }

@@ -46,6 +46,8 @@ pub fn sample(jobs: Vec<Job>, every: u64) -> Vec<Job> {
 pub enum Kind {
     Accept,
     Reject,
+    /// Formatting keeps what the program means, and is stable.
+    Format,
     /// Runs these STF files on an engine.
     Packets {
         source: Source,
@@ -89,6 +91,7 @@ impl Kind {
         match self {
             Kind::Accept => "accept".to_string(),
             Kind::Reject => "reject".to_string(),
+            Kind::Format => "format".to_string(),
             Kind::P4Info(_) => "p4info".to_string(),
             Kind::Json(_) => "json".to_string(),
             Kind::Packets { source: Source::Json, engine, .. } => format!("json stf {}", engine.name()),
@@ -135,6 +138,12 @@ impl Corpus {
             jobs.push(Job { name, program, kind: Kind::Accept });
         }
         jobs
+    }
+
+    /// Every file of `p4_16_samples`.
+    pub fn format(&self) -> Vec<Job> {
+        let files = files_below(&self.testdata.join("p4_16_samples"), "p4").into_iter();
+        files.map(|program| Job { name: self.name(&program), program, kind: Kind::Format }).collect()
     }
 
     pub fn reject(&self, list: &Path) -> Result<Vec<Job>, String> {

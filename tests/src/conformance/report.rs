@@ -44,8 +44,9 @@ pub struct Report {
 }
 
 /// The order of the summary; a group without cases is left out.
-const GROUPS: [&str; 15] = [
+const GROUPS: [&str; 16] = [
     "accept",
+    "format",
     "reject",
     "located",
     "stf interp",

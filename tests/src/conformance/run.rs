@@ -10,21 +10,21 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// P4 to C.
-const CHECK_LIMIT: Duration = Duration::from_secs(10);
+pub(super) const CHECK_LIMIT: Duration = Duration::from_secs(10);
 const COMPILER_LIMIT: Duration = Duration::from_secs(60);
 /// With the sanitizers' checks in it, there is several times the code to compile.
 const SANITIZED_COMPILER_LIMIT: Duration = Duration::from_secs(300);
 const STF_LIMIT: Duration = Duration::from_secs(30);
 
 /// How a process ended, and all that it printed.
-struct Ended {
-    status: Option<ExitStatus>,
-    text: String,
+pub(super) struct Ended {
+    pub status: Option<ExitStatus>,
+    pub text: String,
 }
 
 impl Ended {
     /// Why this is no orderly end: a time limit, a signal, a panic, a report of a sanitizer.
-    fn crash(&self) -> Option<String> {
+    pub fn crash(&self) -> Option<String> {
         let Some(status) = self.status else { return Some("time limit exceeded".to_string()) };
         if status.code().is_none() {
             return Some(format!("ended by {status}"));
@@ -35,7 +35,7 @@ impl Ended {
         self.text.lines().find(is_report).map(|line| format!("internal error: {line}"))
     }
 
-    fn first_line(&self) -> String {
+    pub fn first_line(&self) -> String {
         let line = self.text.lines().find(|line| line.contains("error")).or_else(|| self.text.lines().next());
         line.unwrap_or("no message").to_string()
     }
@@ -52,6 +52,7 @@ pub fn run(bacus: &Path, corpus: &Corpus, job: &Job) -> Vec<Result> {
             let ended = check(bacus, corpus, &job.program);
             vec![result("reject", rejected(&ended)), result("located", located(&ended, &job.program))]
         }
+        Kind::Format => vec![result("format", super::format::run(bacus, corpus, &job.program))],
         Kind::P4Info(expected) => vec![result("p4info", p4info(bacus, corpus, &job.program, expected))],
         Kind::Json(json) => super::json::run(bacus, corpus, job, json),
         Kind::Packets { engine, files, .. } => packets(bacus, corpus, job, *engine, files),
@@ -202,7 +203,7 @@ fn file_outcome(ended: &Ended, file: &Path, setting: &str) -> Outcome {
 }
 
 /// Runs a command to its end or its limit, output in a file so that a full pipe cannot stop it.
-fn wait(mut command: Command, limit: Duration) -> Ended {
+pub(super) fn wait(mut command: Command, limit: Duration) -> Ended {
     let path = scratch("output");
     let output = File::create(&path).expect("the temporary directory can be written");
     let errors = output.try_clone().expect("a file handle can be copied");
@@ -230,7 +231,7 @@ fn wait(mut command: Command, limit: Duration) -> Ended {
 }
 
 /// A path in the temporary directory that no other case uses.
-fn scratch(purpose: &str) -> PathBuf {
+pub(super) fn scratch(purpose: &str) -> PathBuf {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

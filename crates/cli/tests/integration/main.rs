@@ -29,6 +29,7 @@ mod embedding;
 mod entries;
 mod explain;
 mod externs;
+mod fmt;
 mod gnmi;
 mod groups;
 mod many_ports;
