@@ -13,6 +13,7 @@
 #include <rte_log.h>
 
 struct rte_mempool *dpdk_mempool;
+uint32_t dpdk_polls;
 
 void *
 dpdk_allocate(struct pool *pool)
@@ -131,6 +132,7 @@ dpdk_start(const struct port_settings *settings, char *error)
 	if (dpdk_start_eal(arguments.count, arguments.words) < 0)
 		return port_fail(error, "DPDK does not start: %s", rte_strerror(rte_errno));
 	interface_expect(settings->interfaces);
+	dpdk_polls = settings->polls;
 	dpdk_mempool = dpdk_pool_create(settings);
 	if (dpdk_mempool == NULL)
 		return port_fail(error, "no memory for %u packets of %u bytes within %u MB: %s", settings->buffers, settings->buffer_bytes,

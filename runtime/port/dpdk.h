@@ -107,6 +107,7 @@ extern const struct dpdk_memory_layer bacus_dpdk_memory;
 
 /* Of all workers; made by `start`. */
 extern struct rte_mempool *dpdk_mempool;
+extern uint32_t dpdk_polls;	/* 1: idle workers do not sleep */
 extern struct dpdk_port dpdk_ports[DPDK_PORTS];
 extern const struct interface_packets dpdk_interface_packets;
 extern uint16_t dpdk_places[DPDK_NUMBERS];	/* by number: where in `dpdk_ports` the port is */

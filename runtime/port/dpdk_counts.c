@@ -81,28 +81,6 @@ device_counts(struct dpdk_port *port, struct port_counts *counts)
 	return 0;
 }
 
-static void
-interface_counts(const struct dpdk_port *port, struct port_counts *counts)
-{
-	struct interface *interface = port->interface;
-	/* Read first: what is taken from now on has arrived before the kernel is asked. */
-	const uint64_t taken = atomic_load(&interface->taken);
-
-	interface_ask_drops(interface);
-	*counts = (struct port_counts){
-		.received = atomic_load_explicit(&interface->received, memory_order_relaxed),
-		.received_bytes = atomic_load_explicit(&interface->received_bytes, memory_order_relaxed),
-		.sent = atomic_load_explicit(&interface->sent, memory_order_relaxed),
-		.sent_bytes = atomic_load_explicit(&interface->sent_bytes, memory_order_relaxed),
-		.missed = atomic_load_explicit(&interface->missed, memory_order_relaxed) + interface->dropped,
-		.errors = atomic_load_explicit(&interface->errors, memory_order_relaxed),
-		.waiting = interface->arrived - interface->dropped - taken,
-		.link = atomic_load_explicit(&interface->link, memory_order_relaxed),
-		.speed_mbps = interface_speed(interface),
-	};
-	lane_counts(port, counts);
-}
-
 static uint32_t
 port_enabled(const struct dpdk_port *port)
 {
@@ -125,9 +103,10 @@ dpdk_counts(uint16_t number, struct port_counts *counts)
 
 	if (!port->open)
 		return -1;
-	if (port->interface != NULL)
-		interface_counts(port, counts);
-	else if (device_counts(port, counts) != 0)
+	if (port->interface != NULL) {
+		interface_counts(port->interface, counts);
+		lane_counts(port, counts);
+	} else if (device_counts(port, counts) != 0)
 		return -1;
 	counts->unsent += atomic_load_explicit(&port->unsent, memory_order_relaxed);
 	counts->link = port_link(port, counts->link);

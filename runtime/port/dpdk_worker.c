@@ -3,6 +3,7 @@
 #define ALLOW_EXPERIMENTAL_API
 #include "port/dpdk.h"
 #include "port/interface.h"
+#include "port/sleep.h"
 
 #include <sched.h>
 
@@ -238,23 +239,49 @@ dpdk_answer(struct worker *worker, struct lane *lane, const struct pipeline *old
 	return pipeline;
 }
 
+/* Whether all that the lane polls wakes it: the kernel's interfaces do, and ethdevs do not. */
+static int
+dpdk_may_sleep(const struct worker *worker, const struct lane *lane)
+{
+	for (uint32_t i = 0; i < lane->source_count; i++)
+		if (lane->sources[i].interface == NULL)
+			return 0;
+	return sleeper_may(worker, dpdk_polls);
+}
+
+/* Sleeps until a packet has come to one of the lane's interfaces. */
+static void
+dpdk_sleep(struct worker *worker, const struct lane *lane, const _Atomic uint32_t *stop)
+{
+	struct sleeper sleeper;
+
+	sleeper_begin(&sleeper, worker);
+	for (uint32_t i = 0; i < lane->source_count; i++)
+		for (uint32_t ring = 0; ring < 2; ring++)
+			sleeper_add(&sleeper, lane->sources[i].interface->rings[ring].socket);
+	sleeper_sleep(&sleeper, worker, stop);
+}
+
 void
 dpdk_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
 {
 	uint16_t limit = dpdk_limit(lane, pipeline);
 	const int registered = rte_thread_register();	/* for a cache of buffers of its own; without, it is only slower */
 	const struct clock clock = clock_begin(worker->clock_ns);
-	uint64_t idle = 0, busy_since = 0;
+	uint64_t idle = 0, busy_since = 0, packet_ns = worker->clock_ns;
 
 	while (atomic_load_explicit(stop, memory_order_relaxed) == 0) {
 		const uint32_t received = dpdk_poll(worker, lane, pipeline, &clock, limit);
 
 		if (received != 0) {
 			idle = 0;
+			packet_ns = worker->clock_ns;
 			port_count(&lane->packets, received);
 		} else {
 			dpdk_idle(worker, pipeline, &clock);
-			if (++idle > DPDK_SPINS)
+			if (++idle > SLEEP_AFTER_POLLS && worker->clock_ns - packet_ns > SLEEP_AFTER_NS && dpdk_may_sleep(worker, lane))
+				dpdk_sleep(worker, lane, stop);
+			else if (idle > DPDK_SPINS)
 				(void)sched_yield();
 		}
 		/* The clock is read for each burst anyway: a busy time ends with the first one of the next poll. */

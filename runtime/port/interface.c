@@ -183,6 +183,10 @@ interface_attach(struct interface *interface, int index)
 	uint32_t most, failure;
 
 	most = interface_ask(interface, SIOCGIFMTU, &answer) ? (uint32_t)answer.ifr_mtu + FRAME_MORE : FRAME_MOST;
+	if (interface->slots == 0) {
+		interface->index = index;
+		return index == 0 ? ENODEV : 0;
+	}
 	most = most < FRAME_MOST ? round_up(most + SLOT_BEFORE, SLOT_LINE) - SLOT_BEFORE : FRAME_MOST;
 	interface->sender = sender_open(index);
 	if (interface->sender >= 0 && ring_open(&interface->rings[0], index, interface->slots, 0, most, most) == 0 &&
@@ -234,7 +238,7 @@ static enum link_state
 interface_state(struct interface *interface)
 {
 	const int index = interface_index(interface);
-	struct ifreq answer;
+	struct ifreq answer, mtu;
 
 	if (index != interface->index) {
 		interface_ask_drops(interface);
@@ -249,6 +253,8 @@ interface_state(struct interface *interface)
 	if (interface->index == 0 || !interface_ask(interface, SIOCGIFFLAGS, &answer))
 		return LINK_GONE;
 	atomic_store_explicit(&interface->enabled, (answer.ifr_flags & IFF_UP) != 0, memory_order_relaxed);
+	if (interface_ask(interface, SIOCGIFMTU, &mtu))
+		atomic_store_explicit(&interface->mtu, (uint32_t)mtu.ifr_mtu, memory_order_relaxed);
 	return (answer.ifr_flags & IFF_UP) != 0 && (answer.ifr_flags & IFF_RUNNING) != 0 ? LINK_UP : LINK_DOWN;
 }
 
@@ -271,6 +277,32 @@ interface_speed(const struct interface *interface)
 	if (ioctl(interface->questions, SIOCETHTOOL, &question) != 0 || ethtool_cmd_speed(&command) == (uint32_t)SPEED_UNKNOWN)
 		return 0;
 	return ethtool_cmd_speed(&command);
+}
+
+void
+interface_driver(const struct interface *interface, char *driver)
+{
+	struct ethtool_drvinfo information = { .cmd = ETHTOOL_GDRVINFO };
+	struct ifreq question = { .ifr_data = (void *)&information };
+
+	memcpy(question.ifr_name, interface->name, sizeof(interface->name));
+	*driver = 0;
+	if (ioctl(interface->questions, SIOCETHTOOL, &question) == 0)
+		snprintf(driver, 32, "%s", information.driver);
+}
+
+uint32_t
+interface_queues(const struct interface *interface)
+{
+	struct ethtool_channels channels = { .cmd = ETHTOOL_GCHANNELS };
+	struct ifreq question = { .ifr_data = (void *)&channels };
+	uint32_t pairs;
+
+	memcpy(question.ifr_name, interface->name, sizeof(interface->name));
+	if (ioctl(interface->questions, SIOCETHTOOL, &question) != 0)
+		return 1;
+	pairs = channels.combined_count != 0 ? channels.combined_count : channels.rx_count < channels.tx_count ? channels.rx_count : channels.tx_count;
+	return pairs == 0 ? 1 : pairs;
 }
 
 int
@@ -303,4 +335,24 @@ interface_ask_drops(struct interface *interface)
 			interface->arrived += counts.tp_packets;
 		}
 	}
+}
+
+void
+interface_counts(struct interface *interface, struct port_counts *counts)
+{
+	/* Read first: what is taken from now on has arrived before the kernel is asked. */
+	const uint64_t taken = atomic_load(&interface->taken);
+
+	interface_ask_drops(interface);
+	*counts = (struct port_counts){
+		.received = atomic_load_explicit(&interface->received, memory_order_relaxed),
+		.received_bytes = atomic_load_explicit(&interface->received_bytes, memory_order_relaxed),
+		.sent = atomic_load_explicit(&interface->sent, memory_order_relaxed),
+		.sent_bytes = atomic_load_explicit(&interface->sent_bytes, memory_order_relaxed),
+		.missed = atomic_load_explicit(&interface->missed, memory_order_relaxed) + interface->dropped,
+		.errors = atomic_load_explicit(&interface->errors, memory_order_relaxed),
+		.waiting = interface->arrived - interface->dropped - taken,
+		.link = atomic_load_explicit(&interface->link, memory_order_relaxed),
+		.speed_mbps = interface_speed(interface),
+	};
 }

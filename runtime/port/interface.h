@@ -73,10 +73,11 @@ struct super_frame {
 struct interface {
 	const struct interface_packets *packets;
 	char name[IF_NAMESIZE];
-	uint32_t slots;		/* for frames of the MTU */
+	uint32_t slots;		/* for frames of the MTU; 0: it has no packet sockets */
 	int questions;		/* a socket to ask the kernel by */
 	int sender;
 	int index;		/* the kernel's number of it; 0: it is gone */
+	_Atomic uint32_t mtu;
 	_Atomic uint32_t link;	/* enum link_state */
 	_Atomic uint32_t enabled;	/* 0: the system has it down */
 	/* Held through a burst, and while sockets are made anew: of the rings, and of the sender. An interface
@@ -100,7 +101,7 @@ struct interface {
 	struct iovec pieces[INTERFACE_PIECES];
 };
 
-/* With so many slots for frames of the MTU; the message of a failure goes to `error`. NULL: it failed. */
+/* With so many slots for frames of the MTU, or (0) without packet sockets; the message of a failure goes to `error`. NULL: it failed. */
 struct interface *interface_open(const char *name, uint32_t slots, const struct interface_packets *packets, char *error);
 
 /* Before the first is opened: how many there will be. They share the memory for super-frames. */
@@ -112,6 +113,15 @@ enum link_state interface_watch(struct interface *interface);
 
 /* Megabits per second; 0: unknown. */
 uint32_t interface_speed(const struct interface *interface);
+
+/* The name of its driver; empty: unknown. 32 bytes. */
+void interface_driver(const struct interface *interface, char *driver);
+
+/* Pairs of a receive and a transmit queue. */
+uint32_t interface_queues(const struct interface *interface);
+
+/* What came and went, and the link. */
+void interface_counts(struct interface *interface, struct port_counts *counts);
 
 /* Sets the interface up or down in the system. 0, or what prevents it, as `errno` has it. */
 int interface_enable(struct interface *interface, uint32_t enabled);

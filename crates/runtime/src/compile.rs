@@ -4,6 +4,7 @@
 //! `-march=native`), so that a second start of the same program needs no compiler.
 
 use crate::cache::{Cache, Hash};
+use crate::layer_object::dpdk_flags;
 use std::io::Read as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
@@ -207,7 +208,7 @@ impl Compiler {
 
     /// Takes wider vectors away from what `-march=native` gives, and gives none: so a width that this processor lacks is no harm. Of AVX-512 everything
     /// rests on its foundation, and all of AVX-512 on AVX2; `runtime/table/vectors.h` decides what tables do then.
-    fn vector_flag(&self) -> Option<String> {
+    pub(crate) fn vector_flag(&self) -> Option<String> {
         match self.vector_bytes? {
             ..32 => Some("-mno-avx2".to_string()),
             32..64 => Some("-mno-avx512f".to_string()),
@@ -235,17 +236,6 @@ impl Compiler {
         }
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         Err(Failure::RejectedUser { command: shown, errors })
-    }
-
-    /// Compiles the DPDK port layer.
-    pub fn dpdk_layer(&self, cache: &Cache) -> Result<PathBuf, Failure> {
-        let mut flags: Vec<String> =
-            ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
-        flags.extend(self.vector_flag());
-        flags.extend(dpdk_flags("--cflags")?);
-        let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
-        let files = layer_files(&runtime, &["dpdk", "interface"]);
-        self.shared_object(cache, "bacus_dpdk", &Source::Files(&files), &flags, &dpdk_flags("--libs")?)
     }
 
     /// Compiles a pipeline written by hand, with `flags` of its own; those of mbufs are linked with all of DPDK's libraries.
@@ -298,7 +288,7 @@ impl Compiler {
         Err(Failure::NoCompiler { tried: format!("{} with --sanitize", self.command), reason })
     }
 
-    fn shared_object(
+    pub(crate) fn shared_object(
         &self,
         cache: &Cache,
         name: &str,
@@ -361,7 +351,7 @@ impl Compiler {
     }
 }
 
-enum Source<'a> {
+pub(crate) enum Source<'a> {
     Text(&'a str),
     Files(&'a [PathBuf]),
 }
@@ -413,30 +403,6 @@ fn output_within(command: &mut Command, limit: Duration) -> io::Result<Output> {
     }
 }
 
-/// The C files of a port layer, by what their names begin with.
-fn layer_files(runtime: &Path, beginnings: &[&str]) -> Vec<PathBuf> {
-    let is_of_layer = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        path.starts_with("port") && name.ends_with(".c") && beginnings.iter().any(|first| name.starts_with(first))
-    };
-    let files = crate::cache::EMBEDDED.iter().map(|(path, _)| Path::new(path)).filter(|path| is_of_layer(path));
-    files.map(|path| runtime.join(path)).collect()
-}
-
-/// DPDK's flags. Its headers become system headers, since their warnings are not ours to mend; the processor stays ours to choose.
-fn dpdk_flags(kind: &str) -> Result<Vec<String>, Failure> {
-    let output = Command::new("pkg-config").args([kind, "libdpdk"]).output().map_err(|_| Failure::NoDpdk)?;
-    if !output.status.success() {
-        return Err(Failure::NoDpdk);
-    }
-    let flags = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(flags
-        .split_whitespace()
-        .filter(|flag| !flag.starts_with("-march"))
-        .map(|flag| flag.strip_prefix("-I").map_or(flag.to_string(), |directory| format!("-isystem{directory}")))
-        .collect())
-}
-
 /// What `-march=native` depends on.
 fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -444,7 +410,7 @@ fn processor() -> String {
     lines.filter(|line| line.starts_with("model") || line.starts_with("flags")).collect()
 }
 
-fn io_failure(what: &str) -> impl Fn(io::Error) -> Failure + use<> {
+pub(crate) fn io_failure(what: &str) -> impl Fn(io::Error) -> Failure + use<> {
     let what = what.to_string();
     move |error| Failure::Io { what: what.clone(), error }
 }

@@ -8,7 +8,9 @@ use crate::quiescent::Readers;
 use crate::ring::{RawRing, Ring};
 use crate::tables::Table;
 use crate::worker_ports::Connection;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -104,9 +106,14 @@ pub(crate) struct Host {
     to_cpu: *mut RawRing,
     resumed: *mut RawRing,
     generation: AtomicU32,
-    unused: u32,
+    pub sleeping: AtomicU32,
     mark: AtomicU64,
     not_taken: AtomicU64,
+    /// By which a worker that sleeps hears a call; -1: it does not sleep.
+    wake: c_int,
+    unused: c_int,
+    /// Both ends; the C code ends before.
+    wakes: Option<(UnixDatagram, UnixDatagram)>,
 }
 
 impl Host {
@@ -114,6 +121,7 @@ impl Host {
         let (injected, to_cpu, resumed) = (control.injected.raw(), control.to_cpu.raw(), control.resumed.raw());
         let control: *const Control = control;
         let (port, copy) = (connection.port, connection.copy);
+        let wakes = if connection.sleeps { wakes() } else { None };
         Host {
             port,
             control,
@@ -125,9 +133,12 @@ impl Host {
             to_cpu,
             resumed,
             generation: AtomicU32::new(0),
-            unused: 0,
+            sleeping: AtomicU32::new(0),
             mark: AtomicU64::new(0),
             not_taken: AtomicU64::new(0),
+            wake: wakes.as_ref().map_or(-1, |(read, _)| read.as_raw_fd()),
+            unused: 0,
+            wakes,
         }
     }
 
@@ -159,7 +170,24 @@ impl Host {
     /// After what the worker is to find there was written: the store orders it.
     pub fn call(&self) {
         self.attention.store(1, Ordering::SeqCst);
+        self.rouse();
     }
+
+    /// Wakes the worker if it sleeps. What it is to see was stored before, `SeqCst`: it looks once more when it has said that it sleeps.
+    pub fn rouse(&self) {
+        if let Some((_, write)) = self.wakes.as_ref().filter(|_| self.sleeping.load(Ordering::SeqCst) != 0) {
+            // A socket that is full has woken it.
+            drop(write.send(&[0]));
+        }
+    }
+}
+
+/// Without them, as when all file descriptors are taken, the worker does not sleep.
+fn wakes() -> Option<(UnixDatagram, UnixDatagram)> {
+    let (read, write) = UnixDatagram::pair().ok()?;
+    read.set_nonblocking(true).ok()?;
+    write.set_nonblocking(true).ok()?;
+    Some((read, write))
 }
 
 /// # Safety

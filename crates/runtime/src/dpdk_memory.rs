@@ -103,6 +103,7 @@ impl WorkerPorts for DpdkMemoryPort {
             flush: layer.flush,
             copy: self.copy,
             longest: u32::from(u16::MAX),
+            sleeps: false,
         }
     }
 

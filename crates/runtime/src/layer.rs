@@ -489,6 +489,7 @@ impl WorkerPorts for LayerPorts {
             copy: layer.copy,
             // SAFETY: a plain number.
             longest: unsafe { (layer.longest)() },
+            sleeps: true,
         }
     }
 

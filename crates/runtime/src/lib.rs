@@ -23,6 +23,7 @@ mod gate;
 mod generation;
 pub mod interrupt;
 pub mod layer;
+mod layer_object;
 pub mod memory;
 pub mod memory_limit;
 mod miss_library;

@@ -350,6 +350,7 @@ impl WorkerPorts for MemoryPort {
             flush: memory_port_flush,
             copy: memory_port_copy,
             longest: self.room,
+            sleeps: false,
         }
     }
 

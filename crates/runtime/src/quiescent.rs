@@ -38,6 +38,7 @@ pub struct Readers {
 
 struct Slot {
     worker: AtomicPtr<abi::Worker>,
+    sleeping: AtomicPtr<AtomicU32>,
     running: AtomicBool,
     inserting: AtomicUsize,
     /// `held_bursts` of the pipeline that the worker is attached to.
@@ -48,6 +49,7 @@ impl Readers {
     pub fn new(count: usize) -> Readers {
         let slot = |_| Slot {
             worker: AtomicPtr::default(),
+            sleeping: AtomicPtr::default(),
             running: AtomicBool::new(false),
             inserting: AtomicUsize::new(NOWHERE),
             held_bursts: AtomicU32::new(0),
@@ -55,9 +57,16 @@ impl Readers {
         Readers { slots: (0..count).map(slot).collect() }
     }
 
-    /// The worker behind number `id`; it lives as long as the switch.
-    pub(crate) fn register(&self, id: usize, worker: *mut abi::Worker) {
+    /// The worker behind number `id`, and whether it sleeps; both live as long as the switch.
+    pub(crate) fn register(&self, id: usize, worker: *mut abi::Worker, sleeping: &AtomicU32) {
+        self.slots[id].sleeping.store((&raw const *sleeping).cast_mut(), Ordering::Release);
         self.slots[id].worker.store(worker, Ordering::Release);
+    }
+
+    /// Before a worker is freed.
+    pub(crate) fn unregister(&self, id: usize) {
+        self.slots[id].sleeping.store(std::ptr::null_mut(), Ordering::Release);
+        self.slots[id].worker.store(std::ptr::null_mut(), Ordering::Release);
     }
 
     /// Before a worker's first burst with a pipeline: ends of bursts over which that keeps packets with what they have found.
@@ -130,7 +139,14 @@ impl Slot {
     fn holds(&self, table: usize, is_inserted: bool) -> bool {
         let inserting = self.inserting.load(Ordering::SeqCst);
         let has_released = inserting == table || (is_inserted && inserting != NOWHERE);
-        self.running.load(Ordering::SeqCst) && !has_released
+        self.running.load(Ordering::SeqCst) && !has_released && !self.sleeps()
+    }
+
+    /// A worker that sleeps has flushed its pipeline, and looks up anew when it wakes: by then it sees what was unlinked, as a worker that starts does.
+    fn sleeps(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { self.sleeping.load(Ordering::Acquire).as_ref() }
+            .is_some_and(|sleeping| sleeping.load(Ordering::SeqCst) != 0)
     }
 }
 
@@ -148,6 +164,11 @@ mod tests {
         assert!(holds(true) && holds(false), "a worker in a burst");
         readers.while_inserting(0, other, || assert!(!holds(true) && holds(false), "at a miss of another table"));
         readers.while_inserting(0, one, || assert!(!holds(true) && !holds(false), "at a miss of this table"));
+        let sleeping = AtomicU32::new(1);
+        readers.register(0, std::ptr::null_mut(), &sleeping);
+        assert!(!holds(true) && !holds(false), "a worker that sleeps");
+        sleeping.store(0, Ordering::SeqCst);
+        assert!(holds(true) && holds(false), "a worker that is awake");
         readers.set_running(0, false);
         assert!(!holds(true) && !holds(false));
     }

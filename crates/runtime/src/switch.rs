@@ -64,7 +64,7 @@ impl<L: WorkerPorts> Switch<L> {
         let make = |(id, connection)| Worker::new(id as u32, settings.ports, settings.seed, connection);
         let mut workers: Vec<Worker> = connections.iter().enumerate().map(make).collect();
         for (id, worker) in workers.iter_mut().enumerate() {
-            readers.register(id, &mut *worker.raw);
+            readers.register(id, &mut *worker.raw, &worker.host.sleeping);
         }
         let tables = fill(&pipeline, vec![None; description.tables.len()], &readers)?;
         let state = State::new(description, readers.clone())?;
@@ -104,7 +104,7 @@ impl<L: WorkerPorts> Switch<L> {
 
     /// Before they go.
     fn forget_workers(&self) {
-        (0..self.workers.len()).for_each(|id| self.current.bound.readers.register(id, std::ptr::null_mut()));
+        (0..self.workers.len()).for_each(|id| self.current.bound.readers.unregister(id));
     }
 
     fn attach(&mut self) -> Result<(), SwitchError> {
@@ -212,6 +212,7 @@ impl<L: WorkerPorts> Switch<L> {
     /// Stops all workers at the end of a burst.
     pub fn stop(&mut self) {
         self.stop.store(1, Ordering::SeqCst);
+        self.workers.iter().for_each(|worker| worker.host.rouse());
         self.join();
         self.stop.store(0, Ordering::SeqCst);
     }

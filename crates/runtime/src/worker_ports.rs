@@ -15,6 +15,8 @@ pub struct Connection {
     pub copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
     /// Bytes of the longest packet that the pool's buffers hold.
     pub longest: u32,
+    /// Whether an idle worker may sleep until a packet comes, or the control thread calls it.
+    pub sleeps: bool,
 }
 
 /// The ports that one worker serves.

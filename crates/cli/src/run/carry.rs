@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const IDLE: Duration = Duration::from_millis(200);
 /// How often entries are looked through for those that no packet has hit for long.
 const AGING: Duration = Duration::from_millis(50);
+/// How often links are looked at: several questions to the kernel for each port.
+const WATCHING: Duration = Duration::from_millis(20);
 /// Empty polls in a row that make a worker idle.
 const IDLE_POLLS: u64 = 64;
 
@@ -24,6 +26,7 @@ struct Times {
     packet: Duration,
     printed: Duration,
     aged: Duration,
+    watched: Duration,
 }
 
 /// Carries packets until the user, the clock or the program ends it.
@@ -42,7 +45,10 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
             (seen, times.packet) = (received, now);
         }
         times.looked = now;
-        watch(running);
+        if now >= times.watched + WATCHING {
+            watch(running);
+            times.watched = now;
+        }
         failed = failed.or(running.relay.turn());
         let stopped = interrupt::stop_requested() || limit.is_some_and(|limit| now >= limit);
         if failed.is_some() || stopped || is_over(arguments, running, seen > 0, now - times.packet) {

@@ -9,6 +9,7 @@ mod exposition;
 mod first;
 mod interfaces;
 pub mod live;
+mod metadata;
 mod metrics;
 mod miss_library;
 pub mod misses;
@@ -40,6 +41,7 @@ use driver::stdout::print_line;
 use first::First;
 use interfaces::PortInterfaces;
 use live::{Built, Live, Shared};
+use metadata::{Metadata, metadata};
 use misses::Misses;
 use p4runtime::Server;
 use port_numbers::PortNumbers;
@@ -84,7 +86,7 @@ The switch forwards when it prints `ready: …` on standard error. It ends at Ct
 their last packet. SIGUSR1 prints all counts.
 docs/run.md describes ports, entries and counts.";
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(mut_arg("program", |program| program.required(false).default_value("-").hide_default_value(true)
     .help("The program: P4_16 (.p4), BMv2's JSON (.json) or HLIR (.hlir); without it, the switch waits for a controller to set a pipeline")))]
 pub struct Arguments {
@@ -107,6 +109,9 @@ pub struct Arguments {
     /// Worker threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), help_heading = WORKERS)]
     workers: u32,
+    /// Let idle workers go on polling; otherwise those whose ports are all interfaces of the kernel sleep until a packet comes
+    #[arg(long, help_heading = WORKERS)]
+    poll: bool,
     /// Largest burst, in packets [default: 32, or the burst of --plan or --pin]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512), help_heading = WORKERS)]
     burst: Option<u32>,
@@ -140,6 +145,9 @@ pub struct Arguments {
     /// Read each input capture N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = WORKERS)]
     repeat: u32,
+    /// What becomes of the driver's descriptor of a packet [default: the plan's, or exchange if all ports are interfaces of the kernel]
+    #[arg(long, value_name = "MODEL", help_heading = WORKERS)]
+    metadata: Option<Metadata>,
     /// Seed of `random`
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = WORKERS)]
     seed: u64,
@@ -219,6 +227,9 @@ pub fn run_as_bmv2(
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_ports(&arguments.ports)?;
+    let ports = (arguments.ports.as_slice(), arguments.late_ports.1.as_slice());
+    let metadata = metadata(arguments.metadata, &arguments.passes, ports)?;
+    let arguments = &Arguments { metadata: Some(metadata), ..arguments.clone() };
     arguments.profile_out.as_deref().map_or(Ok(()), files::check_writable)?;
     arguments.memory.or_else(memory_limit::of_machine).iter().for_each(|bytes| memory_limit::set(*bytes));
     let loaded = match arguments.source.program.as_os_str() == NO_PROGRAM {
@@ -308,7 +319,7 @@ fn builder(arguments: &Arguments, built: Option<&Built>, ports: PortNumbers) -> 
         passes: passes(arguments),
         native: arguments.native.clone(),
         burst: arguments.burst,
-        descriptor: hlir::plan::Descriptor::Mbuf,
+        descriptor: arguments.metadata.map_or(hlir::plan::Descriptor::Mbuf, Metadata::descriptor),
         given: built.cloned(),
         ports,
     }
@@ -394,9 +405,10 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let dpdk_failed = |error: runtime::PortError| Failure::environment(error);
     let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
-    let layer = compile::compiler(&native)?.dpdk_layer(&files::cache()?)?;
+    let layer = arguments.metadata.unwrap_or(Metadata::Overlaying).layer(&native)?;
     let mut settings = PortSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
     announce(&arguments.ports, &mut settings);
+    (settings.workers, settings.polls) = (arguments.workers, arguments.poll);
     let dpdk = PortLayer::start(&layer, &settings).map_err(dpdk_failed)?;
     let opening = opening(arguments, settings);
     open_ports(&opening, &dpdk, &arguments.ports)?;

@@ -42,6 +42,7 @@ mod offloads;
 mod packages;
 mod pins;
 mod plans;
+mod port_kinds;
 mod profile;
 mod pushed;
 mod run;

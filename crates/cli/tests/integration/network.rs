@@ -12,22 +12,42 @@ const SWITCH: &str = "apps/l2switch/l2switch.p4";
 const FLOOD: &str = "mc_mgrp_create 1\nmc_node_create 0 1 2\nmc_node_associate 1 0\n";
 const BLOCK: usize = 1 << 16;
 
+/// How a switch is connected to its interfaces.
+#[derive(Clone, Copy)]
+pub struct Way {
+    prefix: &'static str,
+    metadata: &'static str,
+}
+
+/// Packet sockets that fill the program's own descriptors, AF_XDP, and packet sockets with mbufs.
+pub const SOCKETS: Way = Way { prefix: "packet:", metadata: "exchange" };
+pub const XDP: Way = Way { prefix: "xdp:", metadata: "exchange" };
+pub const MBUFS: Way = Way { prefix: "", metadata: "overlaying" };
+
 /// Two hosts and the switch between them.
-struct Pair {
+pub struct Pair {
     network: Network,
     entries: String,
+    way: Way,
 }
 
 impl Pair {
     fn new(name: &str, mtu: u32) -> Option<Pair> {
+        Pair::by(SOCKETS, name, mtu)
+    }
+
+    pub fn by(way: Way, name: &str, mtu: u32) -> Option<Pair> {
         let network = Network::new(2, mtu)?;
-        let entries = scratch(name).join("flood.stf");
+        let entries =
+            scratch(&format!("{name}-{}{}", way.prefix.trim_end_matches(':'), way.metadata)).join("flood.stf");
         fs::write(&entries, FLOOD).unwrap();
-        Some(Pair { network, entries: entries.display().to_string() })
+        Some(Pair { network, entries: entries.display().to_string(), way })
     }
 
     fn switch(&self, arguments: &[&str]) -> Switch {
-        let ports = ["--entries", &self.entries, "--json", "--port", "1=port1", "--port", "2=port2"];
+        let port = |number: usize| format!("{number}={}port{number}", self.way.prefix);
+        let (one, two, metadata) = (port(1), port(2), self.way.metadata);
+        let ports = ["--entries", &self.entries, "--json", "--metadata", metadata, "--port", &one, "--port", &two];
         Switch::of(&self.network, SWITCH, &[&ports[..], arguments].concat())
     }
 
@@ -77,7 +97,10 @@ fn hosts_ping_and_send_files_through_a_router() {
 
 #[test]
 fn hosts_find_each_other_and_use_tcp_and_udp_through_a_switch_that_learns() {
-    let Some(pair) = Pair::new("learns", 1500) else { return };
+    Pair::new("learns", 1500).iter().for_each(learn);
+}
+
+pub fn learn(pair: &Pair) {
     let switch = pair.switch(&[]);
     pair.network.does(1, &["ping", "10.0.0.2", "20", "48"]);
     pair.sends("10.0.0.2", 256);
@@ -131,7 +154,10 @@ fn iperf3_loses_next_to_nothing() {
 
 #[test]
 fn frames_of_nine_thousand_bytes_pass_whole() {
-    let Some(pair) = Pair::new("jumbo", 9000) else { return };
+    Pair::new("jumbo", 9000).iter().for_each(pass_jumbo_frames);
+}
+
+pub fn pass_jumbo_frames(pair: &Pair) {
     let switch = pair.switch(&[]);
     pair.network.does(1, &["ping", "10.0.0.2", "5", "8972"]);
     pair.sends("10.0.0.2", 64);
@@ -146,7 +172,10 @@ fn frames_of_nine_thousand_bytes_pass_whole() {
 /// An MTU that became larger while the switch runs: what no slot of the usual ring takes goes to the large ones.
 #[test]
 fn frames_longer_than_the_mtu_was_pass_or_are_counted() {
-    let Some(pair) = Pair::new("longer", 1500) else { return };
+    Pair::new("longer", 1500).iter().for_each(pass_longer_frames);
+}
+
+pub fn pass_longer_frames(pair: &Pair) {
     pair.network.silence();
     let switch = pair.switch(&[]);
     let set = |namespace: &str, device: &str| ip(&["-n", namespace, "link", "set", device, "mtu", "9000"]).unwrap();
@@ -189,7 +218,10 @@ fn frames_that_a_driver_truncates_are_errors() {
 
 #[test]
 fn tags_leave_as_they_came() {
-    let Some(pair) = Pair::new("tags", 1500) else { return };
+    Pair::new("tags", 1500).iter().for_each(keep_tags);
+}
+
+pub fn keep_tags(pair: &Pair) {
     let switch = pair.switch(&[]);
     for tags in ["810020070800", "88a86005810020070800", "88a8000588a800060800", "0800"] {
         let whole = frame(&format!("{tags}{}", "5a".repeat(50)));
@@ -251,7 +283,10 @@ fn two_switches_stand_beside_each_other_in_one_namespace() {
 /// A port without a link, or whose interface is gone, says so, sends nothing and counts that; it works again when it is back.
 #[test]
 fn links_that_go_are_told_of_and_taken_again() {
-    let Some(pair) = Pair::new("links", 1500) else { return };
+    Pair::new("links", 1500).iter().for_each(lose_links);
+}
+
+pub fn lose_links(pair: &Pair) {
     let mut switch = pair.switch(&[]);
     let (network, limit) = (&pair.network, Duration::from_secs(10));
     let (name, host) = (&network.switch, &network.hosts[1]);
@@ -261,17 +296,17 @@ fn links_that_go_are_told_of_and_taken_again() {
     // Its own end, then the host's, which takes the carrier away.
     for (namespace, device) in [(name, "port2"), (host, "eth0")] {
         ip(&["-n", namespace, "link", "set", device, "down"]).unwrap();
-        switch.hears("port 2 (port2) is down", limit);
+        switch.hears(&format!("port 2 ({}port2) is down", pair.way.prefix), limit);
         lost();
         ip(&["-n", namespace, "link", "set", device, "up"]).unwrap();
-        switch.hears("port 2 (port2) is up", limit);
+        switch.hears(&format!("port 2 ({}port2) is up", pair.way.prefix), limit);
         ping();
     }
     ip(&["-n", name, "link", "delete", "port2"]).unwrap();
-    switch.hears("port 2 (port2) is gone", limit);
+    switch.hears(&format!("port 2 ({}port2) is gone", pair.way.prefix), limit);
     lost();
     network.join(2, 1500).unwrap();
-    switch.hears("port 2 (port2) is up", limit);
+    switch.hears(&format!("port 2 ({}port2) is up", pair.way.prefix), limit);
     ping();
     pair.sends("10.0.0.2", 16);
     let account = switch.account();

@@ -1,0 +1,62 @@
+//! Port layers as shared objects, compiled on the machine that runs them: what they are linked with depends on what is installed there.
+
+use crate::cache::Cache;
+use crate::compile::{Compiler, Failure, Source, io_failure};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+impl Compiler {
+    /// Compiles the DPDK port layer.
+    pub fn dpdk_layer(&self, cache: &Cache) -> Result<PathBuf, Failure> {
+        let mut flags: Vec<String> =
+            ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
+        flags.extend(self.vector_flag());
+        flags.extend(dpdk_flags("--cflags")?);
+        let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
+        let files = layer_files(&runtime, &["dpdk", "interface"]);
+        self.shared_object(cache, "bacus_dpdk", &Source::Files(&files), &flags, &dpdk_flags("--libs")?)
+    }
+
+    /// Compiles the port layer without DPDK: with AF_XDP where its libraries are installed.
+    pub fn native_layer(&self, cache: &Cache) -> Result<PathBuf, Failure> {
+        let mut flags: Vec<String> =
+            ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
+        flags.extend(self.vector_flag());
+        let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
+        let xdp = ["--cflags", "--libs"].map(|kind| package_flags(kind, &["libxdp", "libbpf"]));
+        let (files, libraries) = match xdp {
+            [Some(headers), Some(libraries)] => {
+                flags.extend(headers);
+                (layer_files(&runtime, &["native", "interface", "xdp"]), libraries)
+            }
+            [..] => (layer_files(&runtime, &["native", "interface", "without_xdp"]), Vec::new()),
+        };
+        let files: Vec<PathBuf> =
+            files.into_iter().chain(["own.c", "region.c"].map(|file| runtime.join("port").join(file))).collect();
+        self.shared_object(cache, "bacus_native", &Source::Files(&files), &flags, &libraries)
+    }
+}
+
+/// The C files of a port layer, by what their names begin with.
+fn layer_files(runtime: &Path, beginnings: &[&str]) -> Vec<PathBuf> {
+    let is_of_layer = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        path.starts_with("port") && name.ends_with(".c") && beginnings.iter().any(|first| name.starts_with(first))
+    };
+    let files = crate::cache::EMBEDDED.iter().map(|(path, _)| Path::new(path)).filter(|path| is_of_layer(path));
+    files.map(|path| runtime.join(path)).collect()
+}
+
+pub(crate) fn dpdk_flags(kind: &str) -> Result<Vec<String>, Failure> {
+    package_flags(kind, &["libdpdk"]).ok_or(Failure::NoDpdk)
+}
+
+/// Flags of packages, if all of them are installed. Their headers become system headers, since their warnings are not ours to mend; the processor stays ours
+/// to choose.
+fn package_flags(kind: &str, packages: &[&str]) -> Option<Vec<String>> {
+    let output = Command::new("pkg-config").arg(kind).args(packages).output().ok()?;
+    let flags = String::from_utf8_lossy(&output.stdout).into_owned();
+    let flags = flags.split_whitespace().filter(|flag| !flag.starts_with("-march"));
+    let as_system = |flag: &str| flag.strip_prefix("-I").map_or(flag.to_string(), |from| format!("-isystem{from}"));
+    output.status.success().then(|| flags.map(as_system).collect())
+}

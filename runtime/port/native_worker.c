@@ -1,0 +1,357 @@
+/* The port layer without DPDK: the loop of a worker. */
+#define _GNU_SOURCE
+#include "port/native.h"
+#include "port/sleep.h"
+
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+#define NATIVE_TRIES 64u	/* how often a full port is asked again */
+#define NATIVE_SPINS 256u	/* empty polls before other threads of this core run */
+
+/* The kernel's clock, which needs no system call: read once a burst. */
+static inline uint64_t
+clock_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Of what happens between two readings of both clocks. */
+uint64_t
+native_tsc_hz(void)
+{
+	static uint64_t begin_ns, begin_tsc;
+	const uint64_t ns = clock_ns(), tsc = __builtin_ia32_rdtsc();
+
+	if (begin_ns == 0) {
+		begin_ns = ns;
+		begin_tsc = tsc;
+	}
+	return ns - begin_ns < 1000000 ? 0 : (uint64_t)((__uint128_t)(tsc - begin_tsc) * 1000000000u / (ns - begin_ns));
+}
+
+static inline uint16_t
+native_transmit(const struct lane *lane, struct native_port *port, void *const *packets, const uint16_t *lengths, uint16_t count)
+{
+	struct xdp_queue *queue = port->senders[lane->worker];
+	uint64_t refused = 0;
+	uint16_t taken;
+
+	if (port->xdp != NULL && queue != NULL) {
+		taken = xdp_send(queue, packets, lengths, count, &refused);
+	} else {
+		taken = interface_send(port->interface, packets, lengths, count, &refused);
+		own_free(lane->own, packets, taken);
+	}
+	if (refused != 0)
+		atomic_fetch_add_explicit(&port->unsent, refused, memory_order_relaxed);
+	return taken;
+}
+
+static void
+native_send(struct lane *lane, struct native_port *port, struct native_output *output)
+{
+	uint32_t sent = 0;
+
+	for (uint32_t tries = 0; sent < output->count && tries < NATIVE_TRIES; tries++)
+		sent += native_transmit(lane, port, output->packets + sent, output->lengths + sent, (uint16_t)(output->count - sent));
+	if (sent < output->count) {
+		atomic_fetch_add_explicit(&port->unsent, output->count - sent, memory_order_relaxed);
+		own_free(lane->own, output->packets + sent, output->count - sent);
+	}
+}
+
+/* Hands the packets that wait for one port to it. */
+static inline void
+native_drain(struct lane *lane, uint32_t place)
+{
+	struct native_port *port = &native_ports[place];
+	struct native_output *output = lane->outputs[place];
+
+	if (__builtin_expect(!port->served, 0)) {
+		port_count(&lane->nowhere, output->count);
+		own_free(lane->own, output->packets, output->count);
+	} else if (__builtin_expect(atomic_load_explicit(&port->disabled, memory_order_relaxed) != 0, 0)) {
+		atomic_fetch_add_explicit(&port->unsent, output->count, memory_order_relaxed);
+		own_free(lane->own, output->packets, output->count);
+	} else {
+		native_send(lane, port, output);
+	}
+	output->count = 0;
+}
+
+/* Takes packets to the control plane's port out of those that leave. How many. */
+static uint32_t
+native_take_cpu(struct worker *worker, struct lane *lane, uint32_t cpu_port)
+{
+	struct ring *ring = ((struct host *)worker->host)->to_cpu;
+	struct output *out = &worker->out;
+	uint32_t kept = 0, taken;
+
+	for (uint32_t i = 0; i < out->count; i++) {
+		uint8_t *to;
+
+		if (out->ports[i] != cpu_port) {
+			out->packets[kept] = out->packets[i];
+			out->lengths[kept] = out->lengths[i];
+			out->ports[kept++] = out->ports[i];
+			continue;
+		}
+		to = ring_reserve(ring, cpu_port, out->lengths[i]);
+		if (to != NULL) {
+			memcpy(to, out->packets[i], out->lengths[i]);
+			ring_commit(ring);
+		}
+		own_free(lane->own, &out->packets[i], 1);
+	}
+	taken = out->count - kept;
+	out->count = kept;
+	return taken;
+}
+
+/* The pipeline has dropped what goes to numbers beyond the ports; numbers between them that no port has end here. */
+void
+native_flush(struct worker *worker)
+{
+	struct lane *lane = ((struct host *)worker->host)->port;
+	struct output *out = &worker->out;
+	const uint32_t cpu_port = host_cpu_port(worker);
+	uint32_t lowest = NATIVE_PORTS, highest = 0;
+
+	port_count(&lane->handed, out->count);
+	if (__builtin_expect(cpu_port != HOST_NO_PORT, 0))
+		port_count(&lane->to_cpu, native_take_cpu(worker, lane, cpu_port));
+	for (uint32_t i = 0; i < out->count; i++) {
+		const uint32_t place = native_places[out->ports[i]];
+		struct native_output *output = lane->outputs[place];
+
+		lowest = place < lowest ? place : lowest;
+		highest = place > highest ? place : highest;
+		output->packets[output->count] = out->packets[i];
+		output->lengths[output->count++] = out->lengths[i];
+		if (output->count == NATIVE_BURST)
+			native_drain(lane, place);
+	}
+	for (uint32_t place = lowest; out->count != 0 && place <= highest; place++)
+		if (lane->outputs[place] != NULL && lane->outputs[place]->count != 0)
+			native_drain(lane, place);
+	out->count = 0;
+	own_free(lane->own, worker->freed.packets, worker->freed.count);
+	worker->freed.count = 0;
+}
+
+/* In this order: lookups, output, end of the burst. An end is counted for an empty burst as well, so an idle worker delays no grace period. */
+static inline void
+native_step(struct worker *worker, const struct pipeline *pipeline, struct burst *burst)
+{
+	pipeline->process(worker, burst);
+	native_flush(worker);
+	port_quiescent(worker);
+}
+
+/* A port that is disabled takes packets from its interface, so that none is old when it is enabled again, and drops them. */
+static uint16_t
+native_discard(struct lane *lane, struct native_source *source, uint16_t count)
+{
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; i < count; i++)
+		bytes += lane->lengths_in[i];
+	own_free(lane->own, lane->packets_in, count);
+	port_count(&source->discarded, count);
+	port_count(&source->discarded_bytes, bytes);
+	return 0;
+}
+
+/* Buffers that the kernel may hold for each of the lane's queues: half of all, together. */
+static inline uint32_t
+native_most_filled(const struct lane *lane)
+{
+	return lane->own->count / 2 / (lane->source_count == 0 ? 1 : lane->source_count);
+}
+
+static inline uint16_t
+native_receive(struct lane *lane, struct native_source *source, uint16_t limit)
+{
+	uint16_t count;
+
+	if (source->queue != NULL)
+		count = xdp_receive(source->queue, lane->packets_in, lane->lengths_in, limit, native_most_filled(lane));
+	else
+		count = interface_receive(source->port->interface, &lane->own->pool, lane->packets_in, lane->lengths_in, limit);
+	if (__builtin_expect(atomic_load_explicit(&source->port->disabled, memory_order_relaxed) != 0, 0))
+		return native_discard(lane, source, count);
+	return count;
+}
+
+/* Polls every source once. Packets received. */
+static uint32_t
+native_poll(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, uint16_t limit)
+{
+	uint32_t received = 0;
+
+	for (uint32_t i = 0; i < lane->source_count; i++) {
+		struct native_source *source = lane->sources[i];
+		const uint16_t count = native_receive(lane, source, limit);
+		struct burst burst = { .count = count, .ports = source->numbers, .packets = lane->packets_in, .lengths = lane->lengths_in };
+
+		if (count == 0)
+			continue;
+		received += count;
+		worker->clock_ns = clock_ns();
+		native_step(worker, pipeline, &burst);
+		port_count(&lane->bursts, 1);
+	}
+	return received;
+}
+
+/* Nothing has come: whatever waits in the pipeline goes on. Also the quiescent state of an idle worker: one per poll of all sources. */
+static void
+native_idle(struct worker *worker, struct lane *lane, const struct pipeline *pipeline)
+{
+	struct burst nothing = { 0 };
+
+	worker->clock_ns = clock_ns();
+	native_step(worker, pipeline, &nothing);
+	for (uint32_t i = 0; i < lane->source_count; i++)
+		if (lane->sources[i]->queue != NULL)
+			xdp_reclaim(lane->sources[i]->queue);
+}
+
+static inline uint16_t
+native_limit(const struct lane *lane, const struct pipeline *pipeline)
+{
+	const uint32_t wanted = lane->limit != 0 && lane->limit < pipeline->burst ? lane->limit : pipeline->burst;
+
+	return (uint16_t)(wanted < NATIVE_BURST ? wanted : NATIVE_BURST);
+}
+
+/* A buffer with these bytes; NULL: there is none, which is counted. */
+static void *
+native_packet(struct worker *worker, struct lane *lane, const uint8_t *bytes, uint32_t length)
+{
+	const struct iovec part = { (void *)(uintptr_t)bytes, length };
+	void *packet = length <= own_capacity(lane->own) - 8 ? native_make(&lane->own->pool, &part, 1) : NULL;
+
+	if (packet == NULL)
+		host_count_not_taken(worker);
+	return packet;
+}
+
+static uint32_t
+native_injected(struct worker *worker, struct lane *lane, uint32_t limit)
+{
+	struct ring *ring = ((struct host *)worker->host)->injected;
+	const struct ring_head *head;
+	uint32_t count = 0;
+
+	/* A packet without a buffer is counted and lost: waiting for one here would stop the worker, and the packets that hold buffers. */
+	while (count < limit && (head = ring_first(ring)) != NULL) {
+		lane->packets_in[count] = native_packet(worker, lane, (const uint8_t *)(head + 1), head->bytes);
+		lane->lengths_in[count] = (uint16_t)head->bytes;
+		lane->injected[count] = (uint16_t)head->tag;
+		count += lane->packets_in[count] != NULL;
+		ring_release(ring, head);
+	}
+	return count;
+}
+
+static uint32_t
+native_resumed(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, uint32_t limit)
+{
+	struct ring *ring = ((struct host *)worker->host)->resumed;
+	const struct ring_head *head;
+	uint32_t taken = 0;
+
+	for (uint32_t count = 0; count < limit && (head = ring_first(ring)) != NULL; count++) {
+		struct host_resumed resumed;
+		void *packet = NULL;
+
+		/* What was saved by a pipeline that has been replaced does not fit the present one, and is not resumed. */
+		if (host_resumed(worker, head, &resumed))
+			packet = native_packet(worker, lane, resumed.packet, resumed.length);
+		else
+			host_count_not_taken(worker);
+		if (packet != NULL) {
+			host_resume(worker, pipeline, packet, &resumed);
+			taken++;
+		}
+		ring_release(ring, head);
+	}
+	return taken;
+}
+
+/* What the control thread has for the worker, a burst of each kind at most. A changeover may be among it, so the pipeline is taken anew. One end is counted
+ * behind all of it. */
+static const struct pipeline *
+native_answer(struct worker *worker, struct lane *lane, const struct pipeline *old)
+{
+	const struct pipeline *pipeline = host_answer(worker, old);
+	const uint16_t limit = native_limit(lane, pipeline);
+	struct burst burst = { .ports = lane->injected, .packets = lane->packets_in, .lengths = lane->lengths_in };
+
+	worker->clock_ns = clock_ns();
+	port_count(&lane->packets, native_resumed(worker, lane, pipeline, limit));
+	burst.count = native_injected(worker, lane, limit);
+	port_count(&lane->packets, burst.count);
+	native_step(worker, pipeline, &burst);
+	host_call_again(worker);
+	return pipeline;
+}
+
+/* Sleeps until a packet has come to one of the lane's ports. */
+static void
+native_sleep(struct worker *worker, const struct lane *lane, const _Atomic uint32_t *stop)
+{
+	struct sleeper sleeper;
+
+	sleeper_begin(&sleeper, worker);
+	for (uint32_t i = 0; i < lane->source_count; i++) {
+		const struct native_source *source = lane->sources[i];
+
+		sleeper_add(&sleeper, source->queue != NULL ? xdp_queue_fd(source->queue) : source->port->interface->rings[0].socket);
+		if (source->queue == NULL)
+			sleeper_add(&sleeper, source->port->interface->rings[1].socket);
+	}
+	sleeper_sleep(&sleeper, worker, stop);
+}
+
+void
+native_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
+{
+	uint16_t limit = native_limit(lane, pipeline);
+	const int may_sleep = sleeper_may(worker, native_polls);
+	uint64_t idle = 0, busy_since = 0, packet_ns = clock_ns();
+
+	(void)native_tsc_hz();
+	while (atomic_load_explicit(stop, memory_order_relaxed) == 0) {
+		const uint32_t received = native_poll(worker, lane, pipeline, limit);
+
+		if (received != 0) {
+			idle = 0;
+			packet_ns = worker->clock_ns;
+			port_count(&lane->packets, received);
+		} else {
+			native_idle(worker, lane, pipeline);
+			if (++idle > SLEEP_AFTER_POLLS && may_sleep && worker->clock_ns - packet_ns > SLEEP_AFTER_NS)
+				native_sleep(worker, lane, stop);
+			else if (idle > NATIVE_SPINS)
+				(void)sched_yield();
+		}
+		/* The clock is read for each burst anyway: a busy time ends with the first one of the next poll. */
+		if (busy_since != 0 && worker->clock_ns > busy_since)
+			port_count(&lane->busy_ns, worker->clock_ns - busy_since);
+		busy_since = received != 0 ? worker->clock_ns : 0;
+		atomic_store_explicit(&lane->idle_polls, idle, memory_order_relaxed);
+		if (host_calls(worker)) {
+			pipeline = native_answer(worker, lane, pipeline);
+			limit = native_limit(lane, pipeline);
+		}
+	}
+	/* So that what is counted at the end is all. */
+	native_idle(worker, lane, pipeline);
+}
