@@ -1,6 +1,7 @@
 /* The DPDK port layer: the EAL and packet memory. */
 #define _GNU_SOURCE
 #include "port/dpdk.h"
+#include "port/dpdk_copying.h"
 #include "port/interface.h"
 
 #include <pthread.h>
@@ -12,8 +13,11 @@
 #include <rte_errno.h>
 #include <rte_log.h>
 
+#define JUMBO_BYTES 9238u	/* of the longest frame that is common */
+
 struct rte_mempool *dpdk_mempool;
 uint32_t dpdk_polls;
+struct dpdk_copying *dpdk_copying;
 
 void *
 dpdk_allocate(struct pool *pool)
@@ -102,6 +106,23 @@ dpdk_pool_create(const struct port_settings *settings)
 	return pool != NULL ? pool : rte_pktmbuf_pool_create("bacus", settings->buffers, DPDK_CACHE, 0, room, SOCKET_ID_ANY);
 }
 
+static uint32_t dpdk_copies;
+
+/* Buffers of the copying model hold whole frames. NULL: there is no memory. */
+static struct rte_mempool *
+dpdk_copying_pool(const struct port_settings *settings)
+{
+	const uint32_t least = settings->buffer_bytes < JUMBO_BYTES ? JUMBO_BYTES : settings->buffer_bytes;
+	uint32_t bytes = 4096;
+
+	while (bytes < least + OWN_COLOURS * OWN_COLOUR_BYTES + 2 * RTE_PKTMBUF_HEADROOM + 8)
+		bytes *= 2;
+	dpdk_copying = calloc(1, sizeof(*dpdk_copying));
+	if (dpdk_copying == NULL || dpdk_copying_create(dpdk_copying, "bacus", settings->buffers, bytes) != 0)
+		return NULL;
+	return dpdk_copying->mempool;
+}
+
 static int
 dpdk_start(const struct port_settings *settings, char *error)
 {
@@ -133,7 +154,7 @@ dpdk_start(const struct port_settings *settings, char *error)
 		return port_fail(error, "DPDK does not start: %s", rte_strerror(rte_errno));
 	interface_expect(settings->interfaces);
 	dpdk_polls = settings->polls;
-	dpdk_mempool = dpdk_pool_create(settings);
+	dpdk_mempool = dpdk_copies ? dpdk_copying_pool(settings) : dpdk_pool_create(settings);
 	if (dpdk_mempool == NULL)
 		return port_fail(error, "no memory for %u packets of %u bytes within %u MB: %s", settings->buffers, settings->buffer_bytes,
 			settings->megabytes, rte_strerror(rte_errno));
@@ -143,7 +164,7 @@ dpdk_start(const struct port_settings *settings, char *error)
 static struct pool *
 dpdk_lane_pool(struct lane *lane)
 {
-	return &lane->pool;
+	return lane->copying != NULL ? &lane->copying->own.pool : &lane->pool;
 }
 
 static void
@@ -191,32 +212,57 @@ dpdk_longest(void)
 	return UINT16_MAX;
 }
 
+static uint32_t
+dpdk_longest_copied(void)
+{
+	const uint32_t bytes = own_capacity(&dpdk_copying->own) - 8;
+
+	return bytes < UINT16_MAX ? bytes : UINT16_MAX;
+}
+
+static void
+dpdk_copy_copied(const void *packet, uint16_t length, uint8_t *to)
+{
+	memcpy(to, packet, length);
+}
+
+static int
+dpdk_start_copying(const struct port_settings *settings, char *error)
+{
+	dpdk_copies = 1;
+	return dpdk_start(settings, error);
+}
+
+#define DPDK_MEMBERS \
+	.open = dpdk_open, \
+	.open_interface = dpdk_open_interface, \
+	.ring = dpdk_ring, \
+	.begin = dpdk_begin, \
+	.add = dpdk_add, \
+	.remove = dpdk_remove, \
+	.lane = dpdk_lane, \
+	.lane_pool = dpdk_lane_pool, \
+	.lane_limit = dpdk_lane_limit, \
+	.flush = dpdk_flush, \
+	.run = dpdk_run, \
+	.idle_polls = dpdk_idle_polls, \
+	.packets = dpdk_packets, \
+	.totals = dpdk_totals, \
+	.counts = dpdk_counts, \
+	.enable = dpdk_enable, \
+	.watch = dpdk_watch, \
+	.inject = dpdk_inject, \
+	.stop = dpdk_stop, \
+	.held = dpdk_held
+
 const struct port_layer bacus_layer = {
-	.version = LAYER_VERSION,
-	.descriptor = DESCRIPTOR_MBUF,
-	.start = dpdk_start,
-	.open = dpdk_open,
-	.open_interface = dpdk_open_interface,
-	.ring = dpdk_ring,
-	.begin = dpdk_begin,
-	.add = dpdk_add,
-	.remove = dpdk_remove,
-	.lane = dpdk_lane,
-	.lane_pool = dpdk_lane_pool,
-	.lane_limit = dpdk_lane_limit,
-	.longest = dpdk_longest,
-	.flush = dpdk_flush,
-	.copy = dpdk_copy,
-	.run = dpdk_run,
-	.idle_polls = dpdk_idle_polls,
-	.packets = dpdk_packets,
-	.totals = dpdk_totals,
-	.counts = dpdk_counts,
-	.enable = dpdk_enable,
-	.watch = dpdk_watch,
-	.inject = dpdk_inject,
-	.stop = dpdk_stop,
-	.held = dpdk_held,
+	.version = LAYER_VERSION, .descriptor = DESCRIPTOR_MBUF, .start = dpdk_start, .longest = dpdk_longest, .copy = dpdk_copy,
+	DPDK_MEMBERS,
+};
+
+const struct port_layer bacus_copying_layer = {
+	.version = LAYER_VERSION, .descriptor = DESCRIPTOR_OWN, .start = dpdk_start_copying, .longest = dpdk_longest_copied, .copy = dpdk_copy_copied,
+	DPDK_MEMBERS,
 };
 
 const struct dpdk_memory_layer bacus_dpdk_memory = {

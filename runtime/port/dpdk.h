@@ -20,6 +20,7 @@
 #define DPDK_BURST 512u		/* the largest burst that a pipeline may ask for here */
 #define DPDK_CACHE 256u		/* mbufs that each worker keeps at hand */
 
+struct dpdk_copying;
 struct interface;
 struct interface_packets;
 
@@ -82,7 +83,9 @@ struct lane {
 	_Atomic uint64_t to_cpu;
 	_Atomic uint64_t bursts;
 	_Atomic uint64_t busy_ns;
+	struct dpdk_copying *copying;	/* NULL: pipelines have the mbufs themselves */
 	struct rte_mbuf *packets_in[DPDK_BURST];
+	uint16_t lengths_in[DPDK_BURST];	/* of own descriptors */
 	uint16_t injected[DPDK_BURST];	/* ports of injected packets */
 };
 
@@ -90,7 +93,7 @@ struct dpdk_memory;
 
 /* The in-memory port for mbufs, exported as `bacus_dpdk_memory`; as in memory.h. */
 struct dpdk_memory_layer {
-	struct dpdk_memory *(*create)(void);
+	struct dpdk_memory *(*create)(uint32_t copies);	/* 1: into own descriptors; NULL: there is no memory */
 	void (*destroy)(struct dpdk_memory *port);
 	struct pool *(*pool)(struct dpdk_memory *port);
 	void (*load)(struct dpdk_memory *port, const struct trace *trace, uint64_t packets, uint32_t burst);
@@ -103,6 +106,8 @@ struct dpdk_memory_layer {
 };
 
 extern const struct port_layer bacus_layer;
+extern const struct port_layer bacus_copying_layer;	/* the same, whose pipelines have own descriptors */
+extern struct dpdk_copying *dpdk_copying;	/* NULL: they have mbufs */
 extern const struct dpdk_memory_layer bacus_dpdk_memory;
 
 /* Of all workers; made by `start`. */
@@ -145,10 +150,10 @@ int dpdk_fill(struct rte_mbuf *packet, const uint8_t *bytes, uint32_t length);
 void dpdk_copy(const void *packet, uint16_t length, uint8_t *to);
 
 /* Takes up to `limit` injected packets, and their ports. Those for which there is no buffer are lost. */
-uint32_t dpdk_injected(struct worker *worker, struct rte_mbuf **packets, uint16_t *ports, uint32_t limit);
+uint32_t dpdk_injected(struct worker *worker, const struct dpdk_copying *copying, struct rte_mbuf **packets, uint16_t *ports, uint32_t limit);
 
 /* Resumes up to `limit` punted packets. How many went on. */
-uint32_t dpdk_resumed(struct worker *worker, const struct pipeline *pipeline, uint32_t limit);
+uint32_t dpdk_resumed(struct worker *worker, const struct dpdk_copying *copying, const struct pipeline *pipeline, uint32_t limit);
 
 /* Takes packets to the control plane's port out of `worker.out`. How many. */
 uint32_t dpdk_take_cpu(struct worker *worker, uint32_t cpu_port);
@@ -165,7 +170,7 @@ dpdk_to_cpu(struct worker *worker)
 void dpdk_flush(struct worker *worker);
 void dpdk_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 
-struct dpdk_memory *dpdk_memory_create(void);
+struct dpdk_memory *dpdk_memory_create(uint32_t copies);
 void dpdk_memory_destroy(struct dpdk_memory *port);
 struct pool *dpdk_memory_pool(struct dpdk_memory *port);
 void dpdk_memory_load(struct dpdk_memory *port, const struct trace *trace, uint64_t packets, uint32_t burst);

@@ -1,6 +1,7 @@
 /* The DPDK port layer: packets from and to the control thread. */
 #define _GNU_SOURCE
 #include "port/dpdk.h"
+#include "port/dpdk_copying.h"
 #include "port/interface.h"
 
 /* Bytes behind those of a packet, in as many segments as they need. 0: no memory. */
@@ -35,9 +36,9 @@ dpdk_fill(struct rte_mbuf *packet, const uint8_t *bytes, uint32_t length)
 }
 
 static struct rte_mbuf *
-dpdk_packet(struct worker *worker, const uint8_t *bytes, uint32_t length, uint32_t port)
+dpdk_packet(struct worker *worker, const struct dpdk_copying *copying, const uint8_t *bytes, uint32_t length, uint32_t port)
 {
-	struct rte_mbuf *packet = rte_pktmbuf_alloc(dpdk_mempool);
+	struct rte_mbuf *packet = rte_pktmbuf_alloc(copying != NULL ? copying->mempool : dpdk_mempool);
 
 	if (packet != NULL) {
 		packet->port = (uint16_t)port;
@@ -50,7 +51,7 @@ dpdk_packet(struct worker *worker, const uint8_t *bytes, uint32_t length, uint32
 }
 
 uint32_t
-dpdk_injected(struct worker *worker, struct rte_mbuf **packets, uint16_t *ports, uint32_t limit)
+dpdk_injected(struct worker *worker, const struct dpdk_copying *copying, struct rte_mbuf **packets, uint16_t *ports, uint32_t limit)
 {
 	struct ring *ring = ((struct host *)worker->host)->injected;
 	const struct ring_head *head;
@@ -58,7 +59,7 @@ dpdk_injected(struct worker *worker, struct rte_mbuf **packets, uint16_t *ports,
 
 	/* A packet without a buffer is counted and lost: waiting for one here would stop the worker, and the packets that hold buffers. */
 	while (count < limit && (head = ring_first(ring)) != NULL) {
-		packets[count] = dpdk_packet(worker, (const uint8_t *)(head + 1), head->bytes, head->tag);
+		packets[count] = dpdk_packet(worker, copying, (const uint8_t *)(head + 1), head->bytes, head->tag);
 		ports[count] = (uint16_t)head->tag;
 		count += packets[count] != NULL;
 		ring_release(ring, head);
@@ -67,7 +68,7 @@ dpdk_injected(struct worker *worker, struct rte_mbuf **packets, uint16_t *ports,
 }
 
 uint32_t
-dpdk_resumed(struct worker *worker, const struct pipeline *pipeline, uint32_t limit)
+dpdk_resumed(struct worker *worker, const struct dpdk_copying *copying, const struct pipeline *pipeline, uint32_t limit)
 {
 	struct ring *ring = ((struct host *)worker->host)->resumed;
 	const struct ring_head *head;
@@ -79,11 +80,11 @@ dpdk_resumed(struct worker *worker, const struct pipeline *pipeline, uint32_t li
 
 		/* What was saved by a pipeline that has been replaced does not fit the present one, and is not resumed. */
 		if (host_resumed(worker, head, &resumed))
-			packet = dpdk_packet(worker, resumed.packet, resumed.length, 0);
+			packet = dpdk_packet(worker, copying, resumed.packet, resumed.length, 0);
 		else
 			host_count_not_taken(worker);
 		if (packet != NULL) {
-			host_resume(worker, pipeline, packet, &resumed);
+			host_resume(worker, pipeline, copying != NULL ? rte_pktmbuf_mtod(packet, void *) : (void *)packet, &resumed);
 			taken++;
 		}
 		ring_release(ring, head);

@@ -1,8 +1,11 @@
 /* The DPDK port layer: the in-memory port for mbufs. As memory.c, with what a driver does to an mbuf. */
 #include "port/dpdk.h"
+#include "port/dpdk_copying.h"
 
 struct dpdk_memory {
 	struct pool pool;
+	struct rte_mempool *mempool;
+	struct dpdk_copying *copying;	/* NULL: the pipeline has the mbufs themselves */
 	struct trace trace;
 	struct overlay overlay;
 	uint64_t position;
@@ -15,16 +18,47 @@ struct dpdk_memory {
 	uint32_t free_count;
 	uint16_t ports[DPDK_BURST];
 	struct rte_mbuf *packets[DPDK_BURST];
+	uint16_t lengths[DPDK_BURST];	/* of own descriptors */
 	struct rte_mbuf *free[2 * DPDK_BURST];	/* taken back, last one first to go: a burst finds its buffers in the first cache level */
 };
 
+/* Buffers of the copying model, of all its ports. */
+static struct dpdk_copying *
+dpdk_memory_copying(void)
+{
+	static struct dpdk_copying *made;
+	const uint32_t room = rte_pktmbuf_data_room_size(dpdk_mempool);
+	uint32_t bytes = 4096;
+
+	while (bytes < room + OWN_COLOURS * OWN_COLOUR_BYTES + RTE_PKTMBUF_HEADROOM + 8)
+		bytes *= 2;
+	if (made != NULL)
+		return made;
+	made = calloc(1, sizeof(*made));
+	if (made != NULL && dpdk_copying_create(made, "bacus_copying", dpdk_mempool->size, bytes) == 0)
+		return made;
+	free(made);
+	made = NULL;
+	return NULL;
+}
+
 struct dpdk_memory *
-dpdk_memory_create(void)
+dpdk_memory_create(uint32_t copies)
 {
 	struct dpdk_memory *port = calloc(1, sizeof(*port));
 
-	if (port != NULL)
-		port->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate, .count = dpdk_mempool->size };
+	if (port == NULL)
+		return NULL;
+	port->mempool = dpdk_mempool;
+	port->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate, .count = dpdk_mempool->size };
+	if (!copies)
+		return port;
+	port->copying = dpdk_memory_copying();
+	if (port->copying == NULL) {
+		free(port);
+		return NULL;
+	}
+	port->mempool = port->copying->mempool;
 	return port;
 }
 
@@ -39,7 +73,7 @@ dpdk_memory_destroy(struct dpdk_memory *port)
 struct pool *
 dpdk_memory_pool(struct dpdk_memory *port)
 {
-	return &port->pool;
+	return port->copying != NULL ? &port->copying->own.pool : &port->pool;
 }
 
 void
@@ -180,9 +214,9 @@ static inline int
 dpdk_memory_take(struct dpdk_memory *port, uint32_t count)
 {
 	while (__builtin_expect(port->free_count < count, 0)) {
-		if (rte_mempool_get_bulk(dpdk_mempool, (void **)port->free + port->free_count, DPDK_CACHE) == 0)
+		if (rte_mempool_get_bulk(port->mempool, (void **)port->free + port->free_count, DPDK_CACHE) == 0)
 			port->free_count += DPDK_CACHE;
-		else if (rte_mempool_get_bulk(dpdk_mempool, (void **)port->free + port->free_count, count - port->free_count) == 0)
+		else if (rte_mempool_get_bulk(port->mempool, (void **)port->free + port->free_count, count - port->free_count) == 0)
 			port->free_count = count;
 		else
 			return -1;
@@ -200,9 +234,9 @@ dpdk_memory_drain(struct dpdk_memory *port)
 	const uint32_t last = port->free_count < DPDK_CACHE ? port->free_count : DPDK_CACHE, rest = port->free_count - last;
 
 	if (rest != 0)
-		rte_mempool_put_bulk(dpdk_mempool, (void *const *)port->free, rest);
+		rte_mempool_put_bulk(port->mempool, (void *const *)port->free, rest);
 	if (last != 0)
-		rte_mempool_put_bulk(dpdk_mempool, (void *const *)port->free + rest, last);
+		rte_mempool_put_bulk(port->mempool, (void *const *)port->free + rest, last);
 	port->free_count = 0;
 }
 
@@ -283,10 +317,10 @@ dpdk_memory_free(struct dpdk_memory *port, struct rte_mbuf **packets, uint32_t c
 		dpdk_memory_share(&holders, dpdk_memory_holders(packet));
 		bytes += packet->pkt_len;
 	}
-	if (__builtin_expect(count != 0 && !(dpdk_memory_all_have(&pools, (uint64_t)(uintptr_t)dpdk_mempool) && dpdk_memory_all_have(&holders, 0x10001)), 0)) {
+	if (__builtin_expect(count != 0 && !(dpdk_memory_all_have(&pools, (uint64_t)(uintptr_t)port->mempool) && dpdk_memory_all_have(&holders, 0x10001)), 0)) {
 		rte_pktmbuf_free_bulk(packets, count);
 	} else if (__builtin_expect(port->free_count + count > 2 * DPDK_BURST, 0)) {
-		rte_mempool_put_bulk(dpdk_mempool, (void *const *)packets, count);
+		rte_mempool_put_bulk(port->mempool, (void *const *)packets, count);
 	} else {
 		memcpy(port->free + port->free_count, packets, count * sizeof(packets[0]));
 		port->free_count += count;
@@ -302,6 +336,8 @@ dpdk_memory_flush(struct worker *worker)
 	const uint16_t *numbers = out->ports;
 	uint32_t count, ports = 0;
 
+	if (port->copying != NULL)
+		(void)dpdk_copying_out(port->copying, worker);
 	port->counts.released += dpdk_to_cpu(worker);
 	count = out->count;
 	if (port->logging)
@@ -323,8 +359,10 @@ dpdk_memory_flush(struct worker *worker)
 static inline void
 dpdk_memory_step(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, uint32_t count)
 {
-	struct burst burst = { .count = count, .ports = port->ports, .packets = (void **)port->packets };
+	struct burst burst = { .count = count, .ports = port->ports, .packets = (void **)port->packets, .lengths = port->lengths };
 
+	if (port->copying != NULL)
+		dpdk_copying_in((void **)port->packets, port->lengths, count);
 	pipeline->process(worker, &burst);
 	dpdk_memory_flush(worker);
 	port_quiescent(worker);
@@ -352,8 +390,8 @@ dpdk_memory_answer(struct worker *worker, struct dpdk_memory *port, const struct
 	const uint32_t limit = dpdk_memory_limit(port, pipeline);
 	uint32_t count;
 
-	port->counts.received += dpdk_resumed(worker, pipeline, limit);
-	count = dpdk_injected(worker, port->packets, port->ports, limit);
+	port->counts.received += dpdk_resumed(worker, port->copying, pipeline, limit);
+	count = dpdk_injected(worker, port->copying, port->packets, port->ports, limit);
 	port->counts.received += count;
 	if (count != 0)
 		dpdk_memory_step(worker, port, pipeline, count);

@@ -1,6 +1,7 @@
 /* The DPDK port layer: opening, configuring and counting ethdevs. */
 #define _GNU_SOURCE
 #include "port/dpdk.h"
+#include "port/dpdk_copying.h"
 #include "port/interface.h"
 
 #include <pthread.h>
@@ -225,6 +226,14 @@ dpdk_lane_create(uint32_t worker)
 	atomic_store(&lane->handed, 0);
 	atomic_store(&lane->nowhere, 0);
 	lane->source_count = 0;
+	if (dpdk_copying != NULL && lane->copying == NULL) {
+		lane->copying = malloc(sizeof(*lane->copying));
+		if (lane->copying == NULL)
+			return NULL;
+		/* The memory is that of all; who else has a packet is counted by the worker that has it. */
+		*lane->copying = *dpdk_copying;
+		lane->copying->own.pool.handle = lane->copying;
+	}
 	lane->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate, .count = dpdk_mempool->size };
 	return lane;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #define ALLOW_EXPERIMENTAL_API
 #include "port/dpdk.h"
+#include "port/dpdk_copying.h"
 #include "port/interface.h"
 #include "port/sleep.h"
 
@@ -95,6 +96,8 @@ dpdk_flush(struct worker *worker)
 	uint32_t lowest = DPDK_PORTS, highest = 0;
 
 	port_count(&lane->handed, out->count);
+	if (lane->copying != NULL)
+		port_count(&lane->nowhere, dpdk_copying_out(lane->copying, worker));
 	port_count(&lane->to_cpu, dpdk_to_cpu(worker));
 	for (uint32_t i = 0; i < out->count; i++) {
 		const uint32_t place = dpdk_places[out->ports[i]];
@@ -166,6 +169,12 @@ dpdk_take(struct lane *lane, struct dpdk_source *source, struct rte_mbuf **packe
 	count = rte_eth_rx_burst(source->device, source->queue, packets, limit);
 	if (source->slot_bytes != 0)
 		count = dpdk_drop_truncated(source, packets, count);
+	if (lane->copying != NULL && count != 0) {
+		const uint16_t all = count;
+
+		count = dpdk_copying_whole(packets, count);
+		port_count(&source->truncated, (uint32_t)(all - count));
+	}
 	if (count != 0)
 		port_count(&source->received, count);
 	return count;
@@ -190,10 +199,12 @@ dpdk_poll(struct worker *worker, struct lane *lane, const struct pipeline *pipel
 	for (uint32_t i = 0; i < lane->source_count; i++) {
 		struct dpdk_source *source = &lane->sources[i];
 		const uint16_t count = dpdk_receive(lane, source, lane->packets_in, limit);
-		struct burst burst = { .count = count, .ports = source->numbers, .packets = (void **)lane->packets_in };
+		struct burst burst = { .count = count, .ports = source->numbers, .packets = (void **)lane->packets_in, .lengths = lane->lengths_in };
 
 		if (count == 0)
 			continue;
+		if (lane->copying != NULL)
+			dpdk_copying_in(burst.packets, lane->lengths_in, count);
 		received += count;
 		worker->clock_ns = clock_now(clock);
 		dpdk_step(worker, pipeline, &burst);
@@ -228,11 +239,13 @@ dpdk_answer(struct worker *worker, struct lane *lane, const struct pipeline *old
 {
 	const struct pipeline *pipeline = host_answer(worker, old);
 	const uint16_t limit = dpdk_limit(lane, pipeline);
-	struct burst burst = { .ports = lane->injected, .packets = (void **)lane->packets_in };
+	struct burst burst = { .ports = lane->injected, .packets = (void **)lane->packets_in, .lengths = lane->lengths_in };
 
 	worker->clock_ns = clock_now(clock);
-	port_count(&lane->packets, dpdk_resumed(worker, pipeline, limit));
-	burst.count = dpdk_injected(worker, lane->packets_in, lane->injected, limit);
+	port_count(&lane->packets, dpdk_resumed(worker, lane->copying, pipeline, limit));
+	burst.count = dpdk_injected(worker, lane->copying, lane->packets_in, lane->injected, limit);
+	if (lane->copying != NULL)
+		dpdk_copying_in(burst.packets, lane->lengths_in, burst.count);
 	port_count(&lane->packets, burst.count);
 	dpdk_step(worker, pipeline, &burst);
 	host_call_again(worker);

@@ -62,7 +62,7 @@ pub fn run(case: &Case, options: &Options) -> Result<(), Failure> {
     } else {
         None
     };
-    variants.retain(|variant| variant.descriptor == Descriptor::Own || dpdk.is_some());
+    variants.retain(|variant| (variant.descriptor == Descriptor::Own && !variant.origin.copies()) || dpdk.is_some());
     let echoes = echoes(&workload, options, dpdk.as_ref())?;
     let subject = Subject::new(&workload, options)?;
     let trace = Arc::new((workload.trace)(Traffic::Uniform));
@@ -149,7 +149,7 @@ fn runners(
         (false, Experiment::BatchSize) => subject.made(papers::plans::batches),
         (false, Experiment::Ablation) => subject.ablation(),
         (false, Experiment::Predicted) => subject.gains(),
-        (false, Experiment::Programs | Experiment::Drops(_) | Experiment::Peers) => Vec::new(),
+        (false, Experiment::Programs | Experiment::Drops(_) | Experiment::Peers | Experiment::Metadata) => Vec::new(),
     };
     made.retain(|variant| options.sweep || variants::is_wanted(variant, options));
     let all: Vec<&Variant> = variants.iter().chain(&made).collect();

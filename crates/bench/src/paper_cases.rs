@@ -19,7 +19,7 @@ const fn case(
     Planned { experiment, application, sizes, quick }
 }
 
-use Experiment::{Ablation, BatchSize, Gains, GainsModel, Join, JoinSweep, Peers, Predicted};
+use Experiment::{Ablation, BatchSize, Gains, GainsModel, Join, JoinSweep, Metadata, Peers, Predicted};
 
 #[rustfmt::skip]
 pub const ALL: &[Planned] = &[
@@ -56,6 +56,9 @@ pub const ALL: &[Planned] = &[
     case(Peers,      "router",       &[606_138],                            &[1_000]),
     // Model, figure 5.
     case(BatchSize,  "l2fwd",        &[2_048, 16_384, 1 << 20, 1 << 24],    &[2_048, 1 << 20]),
+    // PacketMill, section 4.
+    case(Metadata,   "forwarder",    &[1],                                  &[1]),
+    case(Metadata,   "router",       &[4, 606_138],                         &[4, 1_000]),
     // Model, section 3: every application.
     case(Predicted,  "l2fwd",        &[256, 65_536, 1 << 20],               &[256, 1 << 20]),
     case(Predicted,  "ipv4fwd",      &[4, 100_000, 606_138],                &[100_000]),

@@ -26,14 +26,27 @@ pub enum Experiment {
     BatchSize,
     /// Predicted against measured, for every application.
     Predicted,
+    /// What becomes of the driver's descriptor: copied, laid over, or exchanged for the program's own.
+    Metadata,
 }
 
 /// What can be asked for.
-pub const EXPERIMENTS: [&str; 10] =
-    ["programs", "drops", "gains", "gains-model", "join", "join-sweep", "ablation", "peers", "batch-size", "predicted"];
+pub const EXPERIMENTS: [&str; 11] = [
+    "programs",
+    "drops",
+    "gains",
+    "gains-model",
+    "join",
+    "join-sweep",
+    "ablation",
+    "peers",
+    "batch-size",
+    "predicted",
+    "metadata",
+];
 
 /// Those without a number.
-const NAMES: [(&str, Experiment); 9] = [
+const NAMES: [(&str, Experiment); 10] = [
     ("programs", Experiment::Programs),
     ("gains", Experiment::Gains),
     ("gains-model", Experiment::GainsModel),
@@ -43,6 +56,7 @@ const NAMES: [(&str, Experiment); 9] = [
     ("peers", Experiment::Peers),
     ("batch-size", Experiment::BatchSize),
     ("predicted", Experiment::Predicted),
+    ("metadata", Experiment::Metadata),
 ];
 
 impl Experiment {

@@ -166,6 +166,10 @@ impl Runner {
         let start = Instant::now();
         let pipeline = &built.pipeline;
         let (carrier, entries): (Box<dyn Carrier>, u64) = match (variant.descriptor, dpdk) {
+            (Descriptor::Own, Some(dpdk)) if variant.origin.copies() => {
+                let dpdk = dpdk.clone();
+                filled(&built, move || DpdkMemoryPort::copying(&dpdk), workload)?
+            }
             (Descriptor::Own, _) => {
                 let buffers = workload.buffers;
                 filled(&built, move || MemoryPort::new(buffers), workload)?

@@ -42,6 +42,8 @@ pub enum Origin {
     Plain,
     /// What the planners choose for this machine and these tables.
     Best,
+    /// The same, with what a driver writes to mbufs copied into own descriptors.
+    Copying,
     /// The program specialised for what its tables hold, with these passes beside.
     Specialised(Selection),
     /// A plan that a person has pinned.
@@ -51,6 +53,13 @@ pub enum Origin {
     /// Joins of an experiment, and how the program runs with them.
     Joined(Box<super::joins::Choice>),
     ByHand(&'static peers::Source),
+}
+
+impl Origin {
+    /// Whether its port copies descriptors.
+    pub fn copies(&self) -> bool {
+        matches!(self, Origin::Copying)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -90,6 +99,9 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
         // The grid is made when the program is known.
         return vec![Variant { name: "plain".to_string(), origin: Origin::Plain, descriptor: Descriptor::Own }];
     }
+    if case.experiment == Experiment::Metadata {
+        return of_metadata().into_iter().filter(|variant| is_wanted(variant, options)).collect();
+    }
     if let Some(own) = of_own_descriptor(case.experiment) {
         return own.into_iter().filter(|variant| is_wanted(variant, options)).collect();
     }
@@ -118,12 +130,27 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
     variants
 }
 
+/// The best plan with each metadata model.
+fn of_metadata() -> Vec<Variant> {
+    let variant = |name: &str, origin, descriptor| Variant { name: name.to_string(), origin, descriptor };
+    vec![
+        variant("plain", Origin::Plain, Descriptor::Own),
+        variant("copying", Origin::Copying, Descriptor::Own),
+        variant("overlaying", Origin::Best, Descriptor::Mbuf),
+        variant("exchange", Origin::Best, Descriptor::Own),
+    ]
+}
+
 /// Of an experiment that has the own descriptor alone, and makes its own plans when the program is known: what there is beside them.
 fn of_own_descriptor(experiment: Experiment) -> Option<Vec<Variant>> {
     let best = match experiment {
         Experiment::Join | Experiment::JoinSweep => Origin::Joined(Box::new(super::joins::Choice::best())),
         Experiment::Gains | Experiment::Ablation | Experiment::BatchSize | Experiment::Predicted => Origin::Best,
-        Experiment::Programs | Experiment::Drops(_) | Experiment::GainsModel | Experiment::Peers => return None,
+        Experiment::Programs
+        | Experiment::Drops(_)
+        | Experiment::GainsModel
+        | Experiment::Peers
+        | Experiment::Metadata => return None,
     };
     let variant = |name: &str, origin| Variant { name: name.to_string(), origin, descriptor: Descriptor::Own };
     Some(vec![variant("plain", Origin::Plain), variant("best", best)])
@@ -314,7 +341,7 @@ impl Subject {
     pub fn build(&self, variant: &Variant) -> Result<Built, Failure> {
         match &variant.origin {
             Origin::Plain => self.planned(variant.descriptor, &rewrites(), None),
-            Origin::Best => self.planned(variant.descriptor, &Selection::All, None),
+            Origin::Best | Origin::Copying => self.planned(variant.descriptor, &Selection::All, None),
             Origin::Specialised(passes) => {
                 let inputs = self.specialised.as_ref().unwrap_or(&self.inputs);
                 self.planned_for(inputs, (variant.descriptor, passes), None)
@@ -404,6 +431,7 @@ pub fn check_plans(cases: &[Case], options: &Options) -> Result<(), Failure> {
             Origin::Pinned(file) => Some(file),
             Origin::Plain
             | Origin::Best
+            | Origin::Copying
             | Origin::Specialised(_)
             | Origin::Made(_)
             | Origin::Joined(_)

@@ -3,7 +3,7 @@
 use crate::abi;
 use crate::compile::Descriptor;
 use crate::layer::PortLayer;
-use crate::memory::{Counts, Packet, RawTrace, SentLog, Trace, packets_of};
+use crate::memory::{Counts, Packet, RawTrace, SentLog, Trace, memory_port_copy, packets_of};
 use crate::worker_ports::{Connection, WorkerPorts};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ struct RawMemory {
 
 #[repr(C)]
 struct Layer {
-    create: unsafe extern "C" fn() -> *mut RawMemory,
+    create: unsafe extern "C" fn(copies: u32) -> *mut RawMemory,
     destroy: unsafe extern "C" fn(port: *mut RawMemory),
     pool: unsafe extern "C" fn(port: *mut RawMemory) -> *mut abi::Pool,
     load: unsafe extern "C" fn(port: *mut RawMemory, trace: *const RawTrace, packets: u64, burst: u32),
@@ -32,6 +32,7 @@ struct Layer {
 pub struct DpdkMemoryPort {
     layer: &'static Layer,
     copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
+    descriptor: Descriptor,
     raw: *mut RawMemory,
     trace: Option<Arc<Trace>>,
 }
@@ -41,13 +42,28 @@ unsafe impl Send for DpdkMemoryPort {}
 
 impl DpdkMemoryPort {
     pub fn new(dpdk: &Arc<PortLayer>) -> DpdkMemoryPort {
+        DpdkMemoryPort::of(dpdk, Descriptor::Mbuf)
+    }
+
+    /// One that copies what it knows of an mbuf into own descriptors, and back.
+    pub fn copying(dpdk: &Arc<PortLayer>) -> DpdkMemoryPort {
+        DpdkMemoryPort::of(dpdk, Descriptor::Own)
+    }
+
+    fn of(dpdk: &Arc<PortLayer>, descriptor: Descriptor) -> DpdkMemoryPort {
         // SAFETY: the name is that of a `struct dpdk_memory_layer`, whose version is that of the layer, which has started.
         let layer = unsafe { dpdk.library().get::<*const Layer>(b"bacus_dpdk_memory").map(|layer| &**layer) };
         let layer = layer.expect("the layer is DPDK's");
         // SAFETY: DPDK has started.
-        let raw = unsafe { (layer.create)() };
+        let raw = unsafe { (layer.create)(u32::from(descriptor == Descriptor::Own)) };
         assert!(!raw.is_null(), "there is memory for a port");
-        DpdkMemoryPort { layer, copy: dpdk.copy(), raw, trace: None }
+        DpdkMemoryPort {
+            layer,
+            copy: if descriptor == Descriptor::Own { memory_port_copy } else { dpdk.copy() },
+            descriptor,
+            raw,
+            trace: None,
+        }
     }
 
     /// As [`crate::MemoryPort::load`].
@@ -96,7 +112,7 @@ impl WorkerPorts for DpdkMemoryPort {
     fn connect(&mut self) -> Connection {
         let layer = self.layer;
         Connection {
-            descriptor: Descriptor::Mbuf,
+            descriptor: self.descriptor,
             port: self.raw.cast(),
             // SAFETY: the port is alive.
             pool: unsafe { (layer.pool)(self.raw) },

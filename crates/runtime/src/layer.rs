@@ -36,6 +36,8 @@ pub struct PortSettings {
     pub polls: bool,
     /// Threads that there will be.
     pub workers: u32,
+    /// Whether DPDK's layer copies descriptors: pipelines have own ones then, not mbufs.
+    pub copies: bool,
 }
 
 #[repr(C)]
@@ -71,6 +73,7 @@ impl PortSettings {
             nics: Vec::new(),
             polls: true,
             workers: 1,
+            copies: false,
         }
     }
 
@@ -269,8 +272,9 @@ impl PortLayer {
         };
         // SAFETY: this program has compiled the object.
         let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }.map_err(failed)?));
+        let name: &[u8] = if settings.copies { b"bacus_copying_layer" } else { b"bacus_layer" };
         // SAFETY: the name is that of a `struct port_layer`, whose version is checked before anything else is used.
-        let layer: *const Layer = unsafe { *library.get::<*const Layer>(b"bacus_layer").map_err(failed)? };
+        let layer: *const Layer = unsafe { *library.get::<*const Layer>(name).map_err(failed)? };
         let started = PortLayer { layer, library, control: Mutex::new(()) };
         if started.layer().version != VERSION {
             return Err(PortError("the port layer is of another version of bacus".to_string()));

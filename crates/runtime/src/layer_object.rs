@@ -31,20 +31,19 @@ impl Compiler {
             }
             [..] => (layer_files(&runtime, &["native", "interface", "without_xdp"]), Vec::new()),
         };
-        let files: Vec<PathBuf> =
-            files.into_iter().chain(["own.c", "region.c"].map(|file| runtime.join("port").join(file))).collect();
         self.shared_object(cache, "bacus_native", &Source::Files(&files), &flags, &libraries)
     }
 }
 
-/// The C files of a port layer, by what their names begin with.
+/// The C files of a port layer, by what their names begin with, and those of packet memory.
 fn layer_files(runtime: &Path, beginnings: &[&str]) -> Vec<PathBuf> {
     let is_of_layer = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         path.starts_with("port") && name.ends_with(".c") && beginnings.iter().any(|first| name.starts_with(first))
     };
     let files = crate::cache::EMBEDDED.iter().map(|(path, _)| Path::new(path)).filter(|path| is_of_layer(path));
-    files.map(|path| runtime.join(path)).collect()
+    let pools = ["own.c", "region.c"].map(|file| runtime.join("port").join(file));
+    files.map(|path| runtime.join(path)).chain(pools).collect()
 }
 
 pub(crate) fn dpdk_flags(kind: &str) -> Result<Vec<String>, Failure> {

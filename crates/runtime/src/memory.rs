@@ -80,7 +80,7 @@ unsafe extern "C" {
     fn memory_port_free(port: *const RawPort) -> u32;
     fn memory_port_log(port: *const RawPort) -> *const SentLog;
     fn memory_port_log_restart(port: *mut RawPort, logging: u32);
-    fn memory_port_copy(packet: *const c_void, length: u16, to: *mut u8);
+    pub(crate) fn memory_port_copy(packet: *const c_void, length: u16, to: *mut u8);
     fn memory_port_flush(worker: *mut abi::Worker);
     fn memory_port_run(
         worker: *mut abi::Worker,

@@ -40,7 +40,7 @@ const fn paper(
     Paper { experiment, shows, source, read }
 }
 
-const ALL: [Paper; 8] = [
+const ALL: [Paper; 9] = [
     paper(Experiment::Gains, "what batching, scheduling and prefetching gain", "COP, figure 2", read::gains::gains),
     paper(
         Experiment::GainsModel,
@@ -78,6 +78,12 @@ const ALL: [Paper; 8] = [
         "predicted against measured cycles",
         "A Performance Model, section 3",
         read::predicted::read,
+    ),
+    paper(
+        Experiment::Metadata,
+        "what becomes of the driver's descriptor: copied, laid over, or exchanged for the program's own",
+        "PacketMill, section 4",
+        read::metadata::read,
     ),
 ];
 

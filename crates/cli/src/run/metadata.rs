@@ -12,6 +12,8 @@ use std::path::PathBuf;
 /// What becomes of the driver's descriptor of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Metadata {
+    /// What the driver of DPDK has written to an mbuf is copied into the program's own descriptor, and back
+    Copying,
     /// The program reads the mbuf that the driver of DPDK has written
     Overlaying,
     /// The port fills the program's own descriptor; without DPDK, on interfaces of the kernel
@@ -19,9 +21,11 @@ pub enum Metadata {
 }
 
 impl Metadata {
-    pub fn of(descriptor: Descriptor) -> Metadata {
+    /// The model by which these ports have packets of a plan's descriptor.
+    fn of(descriptor: Descriptor, is_without_dpdk: bool) -> Metadata {
         match descriptor {
-            Descriptor::Own => Metadata::Exchange,
+            Descriptor::Own if is_without_dpdk => Metadata::Exchange,
+            Descriptor::Own => Metadata::Copying,
             Descriptor::Mbuf => Metadata::Overlaying,
         }
     }
@@ -29,7 +33,7 @@ impl Metadata {
     pub fn descriptor(self) -> Descriptor {
         match self {
             Metadata::Overlaying => Descriptor::Mbuf,
-            Metadata::Exchange => Descriptor::Own,
+            Metadata::Copying | Metadata::Exchange => Descriptor::Own,
         }
     }
 
@@ -37,7 +41,7 @@ impl Metadata {
     pub fn layer(self, native: &Native) -> Result<PathBuf, Failure> {
         let (compiler, cache) = (compile::compiler(native)?, files::cache()?);
         Ok(match self {
-            Metadata::Overlaying => compiler.dpdk_layer(&cache)?,
+            Metadata::Copying | Metadata::Overlaying => compiler.dpdk_layer(&cache)?,
             Metadata::Exchange => compiler.native_layer(&cache)?,
         })
     }
@@ -49,16 +53,17 @@ pub fn metadata(
     passes: &Passes,
     (ports, late): (&[Port], &[Port]),
 ) -> Result<Metadata, Failure> {
+    let is_without_dpdk = !ports.is_empty() && ports.iter().chain(late).all(is_interface);
     let chosen = match (given, planned(passes)?) {
         (Some(given), _) => given,
-        (None, Some(descriptor)) => Metadata::of(descriptor),
-        (None, None) if !ports.is_empty() && ports.iter().chain(late).all(is_interface) => Metadata::Exchange,
+        (None, Some(descriptor)) => Metadata::of(descriptor, is_without_dpdk),
+        (None, None) if is_without_dpdk => Metadata::Exchange,
         (None, None) => Metadata::Overlaying,
     };
     match ports.iter().find(|port| chosen == Metadata::Exchange && !is_interface(port)) {
         Some(port) => Err(Failure::input(format!(
             "port {} ({}) is a device of DPDK, and exchange has ports on interfaces of the kernel alone\n\
-             hint: --metadata overlaying runs all ports with DPDK",
+             hint: --metadata overlaying, or copying, runs all ports with DPDK",
             port.number,
             port.name()
         ))),

@@ -409,6 +409,7 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
     let mut settings = PortSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
     announce(&arguments.ports, &mut settings);
     (settings.workers, settings.polls) = (arguments.workers, arguments.poll);
+    settings.copies = arguments.metadata == Some(Metadata::Copying);
     let dpdk = PortLayer::start(&layer, &settings).map_err(dpdk_failed)?;
     let opening = opening(arguments, settings);
     open_ports(&opening, &dpdk, &arguments.ports)?;

@@ -19,10 +19,11 @@ pub struct Way {
     metadata: &'static str,
 }
 
-/// Packet sockets that fill the program's own descriptors, AF_XDP, and packet sockets with mbufs.
+/// Packet sockets that fill the program's own descriptors, AF_XDP, packet sockets with mbufs, and with mbufs that are copied.
 pub const SOCKETS: Way = Way { prefix: "packet:", metadata: "exchange" };
 pub const XDP: Way = Way { prefix: "xdp:", metadata: "exchange" };
 pub const MBUFS: Way = Way { prefix: "", metadata: "overlaying" };
+pub const COPIES: Way = Way { prefix: "", metadata: "copying" };
 
 /// Two hosts and the switch between them.
 pub struct Pair {

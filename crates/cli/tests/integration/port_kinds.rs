@@ -1,7 +1,9 @@
 //! The ports of a switch on interfaces of the kernel, by each way that there is: the same hosts, frames and links as in `network.rs`, which has packet sockets.
 
 use crate::command::{bacus, path};
-use crate::network::{MBUFS, Pair, Way, XDP, keep_tags, learn, lose_links, pass_jumbo_frames, pass_longer_frames};
+use crate::network::{
+    COPIES, MBUFS, Pair, Way, XDP, keep_tags, learn, lose_links, pass_jumbo_frames, pass_longer_frames,
+};
 
 /// What a pair of hosts does.
 type Scenario = fn(&Pair);
@@ -53,6 +55,21 @@ fn mbufs_keep_tags() {
 #[test]
 fn mbufs_lose_links_and_have_them_again() {
     goes(MBUFS, "links", 1500, lose_links);
+}
+
+#[test]
+fn copies_have_hosts_that_learn_of_each_other_with_their_offloads() {
+    goes(COPIES, "learns", 1500, learn);
+}
+
+#[test]
+fn copies_pass_frames_of_nine_thousand_bytes_whole() {
+    goes(COPIES, "jumbo", 9000, pass_jumbo_frames);
+}
+
+#[test]
+fn copies_lose_links_and_have_them_again() {
+    goes(COPIES, "links", 1500, lose_links);
 }
 
 /// A device of DPDK has mbufs, and nothing else.

@@ -4,5 +4,6 @@ pub mod ablation;
 pub mod batches;
 pub mod gains;
 pub mod joins;
+pub mod metadata;
 pub mod peers;
 pub mod predicted;
