@@ -173,7 +173,7 @@ header_after(const struct raw_frame *frame, uint32_t network, uint32_t *protocol
 {
 	const uint8_t *const ip = frame->data + network;
 
-	if (network + IPV6_BYTES > frame->length)
+	if (network >= frame->length || network + (ip[0] >> 4 == 6 ? IPV6_BYTES : IPV4_BYTES) > frame->length)
 		return 0;
 	*protocol = ip[0] >> 4 == 6 ? ip[6] : ip[9];
 	return network + (ip[0] >> 4 == 6 ? IPV6_BYTES : 4u * (ip[0] & 0xf));

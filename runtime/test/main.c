@@ -14,6 +14,7 @@ static const struct {
 	{ "extern", test_extern },
 	{ "packet", test_packet },
 	{ "ring", test_ring },
+	{ "frames", test_frames },
 	{ "lanes_8", test_lanes_8 },
 	{ "lanes_16", test_lanes_16 },
 	{ "table_actions", test_table_actions },
