@@ -43,6 +43,7 @@ use interfaces::PortInterfaces;
 use live::{Built, Live, Shared};
 use metadata::{Metadata, metadata};
 use misses::Misses;
+use opt::analyze::sharing::{self, Workers};
 use p4runtime::Server;
 use port_numbers::PortNumbers;
 use ports::Opening;
@@ -286,7 +287,21 @@ fn load(arguments: &Arguments) -> Result<frontend::Loaded, Failure> {
     let named = |why: String| Failure::input(format!("{}: {why}", arguments.source.program.display()));
     loaded.program.runnable().map_err(named)?;
     port_numbers(arguments).check(&loaded.program).map_err(Failure::input)?;
+    if arguments.workers > 1 {
+        warn_of_shared_state(arguments, &loaded.program);
+    }
     Ok(loaded)
+}
+
+/// State that several workers keep as one would only if packets are spread in a certain way, or not at all.
+fn warn_of_shared_state(arguments: &Arguments, program: &hlir::Program) {
+    let hint = "`bacus explain --all` has each object's class, docs/run.md what it means";
+    let advice = match sharing::workers(&sharing::objects(program)) {
+        Workers::Any => return,
+        Workers::SpreadBy(fields) => format!("right if the NIC spreads packets by {fields}"),
+        Workers::One(why) => format!("its state asks for one worker: {why}"),
+    };
+    eprintln!("warning: --workers {}: {advice}\nhint: {hint}", arguments.workers);
 }
 
 /// The program as native code.

@@ -6,6 +6,8 @@ pub mod facts;
 pub mod flow;
 pub mod hot_path;
 mod lookups;
+pub mod origin;
+pub mod sharing;
 pub mod traffic;
 
 pub use traffic::Traffic;

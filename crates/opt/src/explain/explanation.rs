@@ -25,6 +25,8 @@ pub(super) const NOTHING: f64 = 0.05;
 pub enum Group {
     /// The program as a whole.
     Plan,
+    /// What workers share.
+    State,
     /// The structure of one table.
     Structure,
     /// A lookup in a stage, or a prefetch.

@@ -17,7 +17,7 @@ mod tables;
 mod text;
 
 use crate::Inputs;
-use crate::analyze::Traffic;
+use crate::analyze::{Traffic, sharing};
 use crate::inputs::Content;
 use crate::model::{Model, NodeCost};
 use crate::plan::batches::BURSTS;
@@ -169,6 +169,12 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     if plan.burst > 0 {
         decisions.push(decision("burst".to_string(), plan.burst.to_string(), &bursts));
     }
+    let objects = sharing::objects(program);
+    if !objects.is_empty() {
+        decisions.push(decision("workers".to_string(), sharing::workers(&objects).words(), &None));
+    }
+    let shared = objects.iter().map(|shared| of(Group::State)(shared.object.clone(), shared.sharing.words(), &None));
+    decisions.extend(shared);
     for table in &plan.tables {
         let chosen = written_structure(table.structure).to_string();
         decisions.push(of(Group::Structure)(format!("structure of {}", table.table), chosen, &table.reason));
