@@ -13,7 +13,7 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_LINE: usize = 160;
 
 /// The crates of the project that each crate may use (ARCHITECTURE.md, "Dependencies").
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("hlir", &[]),
     ("persist", &[]),
     ("runtime", &[]),
@@ -33,6 +33,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("oracle", &["hlir", "p4", "interp", "stf", "control", "schedule"]),
     ("native", &["hlir", "runtime", "control"]),
     ("driver", &["hlir", "runtime", "p4", "bmv2", "interp", "stf", "opt", "schedule", "emit", "control", "native"]),
+    ("lsp", &["hlir", "p4", "driver"]),
     ("measure", &["hlir", "runtime", "interp", "opt", "emit", "control", "native", "driver"]),
     ("bench", &["hlir", "runtime", "interp", "stf", "opt", "control", "native", "driver", "measure"]),
     (
@@ -46,6 +47,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "persist",
             "gnmi",
             "hlir",
+            "lsp",
             "p4",
             "runtime",
             "interp",

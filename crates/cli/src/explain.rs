@@ -2,6 +2,7 @@
 
 use clap::Args;
 use driver::entries::Origin;
+use driver::explained;
 use driver::failure::Failure;
 use driver::files;
 use driver::frontend;
@@ -105,6 +106,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     explained.notes.push(format!("bursts of {}, descriptor {of_descriptor}{beside}", plan.burst));
     if let Some(measured) = &measured {
         explained.measured(measured);
+    }
+    // For editors. Without them, only their hints are missing.
+    if let Err(failure) = explained::keep(&arguments.source.program, &explained) {
+        eprintln!("warning: no costs for editors: {}", failure.message());
     }
     match (arguments.json, arguments.html) {
         (true, _) => conclude(arguments, &explained.json()),

@@ -15,6 +15,7 @@ mod dropin;
 mod entries;
 mod explain;
 mod fmt;
+mod lsp_server;
 mod manual;
 mod p4info_files;
 mod run;
@@ -61,6 +62,9 @@ enum Command {
     /// Format programs
     #[command(after_help = fmt::EXAMPLES)]
     Fmt(fmt::Arguments),
+    /// Serve an editor: diagnostics, definitions, types, costs
+    #[command(after_help = lsp_server::EXAMPLES)]
+    Lsp(lsp_server::Arguments),
     /// Compile a program to native code, or to C
     #[command(after_help = compile::EXAMPLES)]
     Compile(compile::Arguments),
@@ -110,6 +114,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
         Command::Fmt(arguments) => fmt::run(arguments),
+        Command::Lsp(arguments) => lsp_server::run(arguments),
         Command::Compile(arguments) => compile::run(arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),

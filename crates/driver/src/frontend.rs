@@ -170,12 +170,38 @@ fn load_p4(source: &Source) -> Result<Loaded, Failure> {
     })
 }
 
-/// Shows warnings and goes on, or fails with everything that was found.
-fn stop_at_errors(source: &Source, diagnostics: Vec<Diagnostic>, map: &SourceMap) -> Result<(), Failure> {
+/// All that is wrong with a program that is parsed, as far as one look finds it: of one that is half written, what is wrong with its syntax.
+pub fn diagnostics(
+    source: &Source,
+    parsed: &p4::Parsed,
+    checked: (&p4::check::Checked, Vec<Diagnostic>),
+) -> Vec<Diagnostic> {
+    let has_errors = |found: &[Diagnostic]| found.iter().any(Diagnostic::is_error);
+    let mut found = parsed.diagnostics.clone();
+    let (checked, rules) = checked;
+    if !has_errors(&found) {
+        found.extend(rules);
+    }
+    if !has_errors(&found) {
+        found.extend(p4::check::dpdk_limits(checked, &parsed.map));
+    }
+    if !has_errors(&found) {
+        found.extend(p4::refused(checked, &parsed.map));
+    }
+    for_users(source, found, &parsed.map)
+}
+
+/// Diagnostics as they are shown.
+fn for_users(source: &Source, diagnostics: Vec<Diagnostic>, map: &SourceMap) -> Vec<Diagnostic> {
     // What the architectures' own files could do better is no concern of who includes them.
     let diagnostics = p4::check::without_headers(diagnostics, map, |file| is_own(source, file));
     let diagnostics = source.warnings.apply(diagnostics);
-    let diagnostics: Vec<Diagnostic> = diagnostics.into_iter().map(|one| in_the_program(source, one, map)).collect();
+    diagnostics.into_iter().map(|one| in_the_program(source, one, map)).collect()
+}
+
+/// Shows warnings and goes on, or fails with everything that was found.
+fn stop_at_errors(source: &Source, diagnostics: Vec<Diagnostic>, map: &SourceMap) -> Result<(), Failure> {
+    let diagnostics = for_users(source, diagnostics, map);
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::diagnostics(&diagnostics, map));
     }

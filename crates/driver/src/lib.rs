@@ -8,6 +8,7 @@
 pub mod compile;
 pub mod embedded;
 pub mod entries;
+pub mod explained;
 pub mod externs;
 pub mod failure;
 pub mod files;
@@ -22,7 +23,7 @@ pub mod pcap;
 pub mod plan_file;
 pub mod port_burst;
 pub mod ports;
-mod preprocessor;
+pub mod preprocessor;
 pub mod random;
 pub mod stdout;
 mod warnings;

@@ -5,8 +5,10 @@ use crate::files;
 use crate::options::Source;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 include!(concat!(env!("OUT_DIR"), "/includes.rs"));
 
@@ -35,9 +37,73 @@ pub fn preprocess(source: &Source) -> Result<String, Failure> {
     run(source, &brought, &["-x", "c", "-std=gnu99"])
 }
 
+/// The same for a text that is to become the program's file: that of an editor. Files that it includes are read from the disk.
+pub fn preprocess_text(source: &Source, text: &str) -> Result<String, Failure> {
+    let cache = files::cache()?;
+    let brought = cache.unpack("include", INCLUDES).map_err(|error| Failure::unwritable(cache.root(), &error))?;
+    let (mut command, named) = compiler()?;
+    // As a text from standard input, its included files are looked for in the working directory first.
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let include: Vec<PathBuf> = source.include.iter().map(|folder| absolute(folder)).collect();
+    let program = absolute(&source.program);
+    arguments(&mut command, &Source { include, ..source.clone() }, &brought, &["-x", "assembler-with-cpp"]);
+    command.current_dir(program.parent().unwrap_or(Path::new("/"))).arg("-");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let failed = |error| Failure::environment(format!("the C preprocessor `{named} -E` cannot be run: {error}"));
+    let mut child = command.spawn().map_err(failed)?;
+    let mut input = child.stdin.take();
+    let bytes = text.as_bytes();
+    let output = std::thread::scope(|scope| {
+        // It may end before it has read everything.
+        scope.spawn(move || input.take().map(|mut input| input.write_all(bytes)));
+        child.wait_with_output()
+    });
+    let output = output.map_err(failed)?;
+    let name = source.program.display().to_string();
+    if !output.status.success() {
+        return Err(Failure::Input(cpp_errors(&String::from_utf8_lossy(&output.stderr).replace("<stdin>", &name))));
+    }
+    let beside = program.parent().unwrap_or(Path::new("/"));
+    let text = text_of(output.stdout);
+    Ok(text.split('\n').map(|line| with_whole_path(line, &name, beside)).collect::<Vec<String>>().join("\n"))
+}
+
+/// A line mark with the path of its file from the root, without `..`, so that a file has one name; `program` for standard input.
+fn with_whole_path(line: &str, program: &str, beside: &Path) -> String {
+    let Some(file) = marked_file(line).filter(|_| line.starts_with('#')) else { return line.to_string() };
+    let path = match file {
+        "<stdin>" => program.to_string(),
+        _ if file.starts_with('<') => return line.to_string(),
+        _ => {
+            let mut whole = PathBuf::new();
+            for part in beside.join(file).components() {
+                match part {
+                    Component::ParentDir => drop(whole.pop()),
+                    Component::CurDir => {}
+                    Component::Prefix(_) | Component::RootDir | Component::Normal(_) => whole.push(part),
+                }
+            }
+            whole.display().to_string()
+        }
+    };
+    line.replacen(file, &path, 1)
+}
+
 /// Runs the preprocessor for a source language that it knows.
 fn run(source: &Source, brought: &Path, language: &[&str]) -> Result<String, Failure> {
     let (mut command, named) = compiler()?;
+    arguments(&mut command, source, brought, language);
+    let output = command
+        .arg(&source.program)
+        .output()
+        .map_err(|error| Failure::environment(format!("the C preprocessor `{named} -E` cannot be run: {error}")))?;
+    if !output.status.success() {
+        return Err(Failure::Input(cpp_errors(&String::from_utf8_lossy(&output.stderr))));
+    }
+    Ok(text_of(output.stdout))
+}
+
+fn arguments(command: &mut Command, source: &Source, brought: &Path, language: &[&str]) {
     command.args(["-E", "-C", "-w", "-undef", "-nostdinc"]).args(language);
     // What p4c-bm2-ss defines: what programs do for BMv2 is what they are to do here.
     command.args(["-D__TARGET_BACUS__", "-D__TARGET_BMV2__"]);
@@ -45,14 +111,7 @@ fn run(source: &Source, brought: &Path, language: &[&str]) -> Result<String, Fai
     command.args(source.undefine.iter().map(|undefine| format!("-U{undefine}")));
     let folders = source.include.iter().map(PathBuf::as_path).chain([brought]);
     command.args(folders.flat_map(|directory| [Path::new("-I"), directory]));
-    command.env("LC_ALL", "C").arg(&source.program);
-    let output = command
-        .output()
-        .map_err(|error| Failure::environment(format!("the C preprocessor `{named} -E` cannot be run: {error}")))?;
-    if !output.status.success() {
-        return Err(Failure::Input(cpp_errors(&String::from_utf8_lossy(&output.stderr))));
-    }
-    Ok(text_of(output.stdout))
+    command.env("LC_ALL", "C");
 }
 
 /// Whether a file that went into a preprocessed text has line marks of its own.
@@ -82,7 +141,13 @@ fn compiler() -> Result<(Command, String), Failure> {
     }
     let is_there =
         |name: &&&str| Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
-    match COMPILERS.iter().find(is_there) {
+    // An editor's server asks with each change.
+    static FOUND: OnceLock<&str> = OnceLock::new();
+    let found = FOUND.get().copied().or_else(|| COMPILERS.iter().find(is_there).copied());
+    if let Some(name) = found {
+        let _ = FOUND.set(name);
+    }
+    match found {
         Some(name) => Ok((Command::new(name), name.to_string())),
         None => Err(Failure::environment(format!(
             "no C compiler to preprocess the program: none of {} can be run\nhint: apt-get install gcc, or name one in the environment variable CC",
@@ -130,6 +195,16 @@ mod tests {
         for text in ["#include \"a.p4\"", "#line 3 \"a.p4\"", "# \"a.p4\"", "# 12", "x # 12 \"a.p4\""] {
             assert_eq!(marked_file(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_has_one_name_from_the_root() {
+        let whole = |line: &str| with_whole_path(line, "/p4/r.p4", Path::new("/p4"));
+        assert_eq!(whole("# 1 \"<stdin>\" 2"), "# 1 \"/p4/r.p4\" 2");
+        assert_eq!(whole("# 7 \"include/control/../header.p4\" 1"), "# 7 \"/p4/include/header.p4\" 1");
+        assert_eq!(whole("# 7 \"/usr/core.p4\" 1"), "# 7 \"/usr/core.p4\" 1");
+        assert_eq!(whole("# 0 \"<built-in>\""), "# 0 \"<built-in>\"");
+        assert_eq!(whole("x = 1;"), "x = 1;");
     }
 
     #[test]

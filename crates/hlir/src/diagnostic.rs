@@ -92,6 +92,10 @@ impl Diagnostic {
         &self.labels
     }
 
+    pub fn hints(&self) -> &[String] {
+        &self.hints
+    }
+
     /// Where it is, `Span::NONE` if nowhere in particular.
     pub fn span(&self) -> Span {
         self.labels.first().map_or(Span::NONE, |label| label.span)

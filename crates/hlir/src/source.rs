@@ -118,6 +118,28 @@ impl SourceMap {
         Some(Span::new(start, start + written.len() as u32))
     }
 
+    /// The files that the text is made of.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.marks.iter().map(|mark| &*mark.file)
+    }
+
+    /// The offsets where the text has a line of a file: several, if the file was included more than once.
+    pub fn offsets_of(&self, file: &str, line: u32) -> Vec<u32> {
+        let mut offsets = Vec::new();
+        for (at, mark) in
+            self.marks.iter().enumerate().filter(|(_, mark)| &*mark.file == file && mark.file_line <= line)
+        {
+            let end = self.marks.get(at + 1).map_or(self.line_starts.len() as u32, |next| next.first_line);
+            let index = mark.first_line + (line - mark.file_line);
+            // The mark that ends the part is a line of its own.
+            let is_mark = self.marks.get(at + 1).is_some_and(|next| next.first_line == index + 1);
+            if index < end && !is_mark {
+                offsets.push(self.line_starts[index as usize]);
+            }
+        }
+        offsets
+    }
+
     /// The offset where the line that contains `offset` begins, and that line without its newline.
     pub fn line_at(&self, offset: u32) -> (u32, &str) {
         let line = self.line_index(offset);

@@ -16,3 +16,10 @@ pub mod types;
 pub use lower::{lower, lower_interface, refused};
 pub use parse::{DEEPEST_NESTING, Parsed, parse};
 pub use stack::with_deep_stack;
+
+/// Whether a text can be the name of something declared.
+pub fn is_name(text: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let begins = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    begins && text.chars().all(is_part) && text != "_" && lex::RESERVED.binary_search(&text).is_err()
+}

@@ -32,6 +32,7 @@ mod externs;
 mod fmt;
 mod gnmi;
 mod groups;
+mod lsp;
 mod many_ports;
 mod miss_handler;
 mod mistakes;

@@ -158,6 +158,12 @@ impl<'a> Checked<'a> {
         self.nodes[id.index()].expect("every declaration that is referred to is in the tree")
     }
 
+    /// All that is declared, also parts of declarations.
+    pub fn nodes(&self) -> impl Iterator<Item = (DeclarationId, Node<'a>)> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter_map(|(at, node)| Some((DeclarationId(at as u32), (*node)?)))
+    }
+
     /// All declarations of their own, also those within others.
     pub fn declarations(&self) -> impl Iterator<Item = &'a Declaration> {
         self.nodes.iter().flatten().filter_map(|node| node.declaration())
