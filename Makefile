@@ -32,7 +32,7 @@ DROPIN ?= simple_switch simple_switch_grpc bacus-grpc simple_switch_CLI p4c p4c-
 NAMES ?=
 CORPUS ?=
 
-.PHONY: help setup build install deb demo test test-quick test-clients test-dropin applications fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean
+.PHONY: help setup build install deb demo test test-quick test-clients test-dropin applications fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean report
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
@@ -49,6 +49,7 @@ help:
 	@echo "make fresh        the first two commands of README in a new Debian 12 [DIR=DIR]; needs root and debootstrap"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
+	@echo "make report       the papers' experiments, on a page and as PDF [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
 	@echo "make scoreboard   programs of others, plain and planned: DIRS=\"DIR ...\" has checkouts of p4c, RARE-bmv2, ngsdn-tutorial, tutorials"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [BMV2_JSON=DIR] [FORMS=1] [PLANS=all]"
 	@echo "                  [SANITIZE=1] with the address and undefined-behaviour sanitizers in native code"
@@ -111,6 +112,15 @@ sweep: build
 bench: build
 	$(BACUS) bench --out $(OUT)/bench $(COMPILER) $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)")
 	$(if $(DPDK),scripts/device "$(DPDK)" $(OUT)/bench $(BACUS))
+
+# Each experiment in a run of its own; one that fails does not keep the others from the page.
+PAPERS = calibration gains gains-model join join-sweep ablation peers batch-size predicted metadata trie cores
+report: build
+	@failed=; for name in $(PAPERS); do \
+		$(BACUS) bench --experiment $$name --out $(OUT)/report $(COMPILER) $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)") \
+			|| failed="$$failed $$name"; \
+	done; \
+	$(BACUS) bench report $(OUT)/report --to $(OUT)/report/report.html && test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 scoreboard:
 	@test -n "$(DIRS)" || { echo "make scoreboard DIRS=\"DIR ...\": name the checkouts that have the programs of bench/scoreboard/programs.toml"; exit 2; }

@@ -17,6 +17,7 @@
 
 #include "table/layout.h"
 #include "table/rules.h"
+#include "table/writer.h"
 
 struct lpm_trie_writer {
 	struct layout layout;
@@ -50,6 +51,7 @@ struct lpm_trie_prefix {
 	uint32_t key_bits;
 	uint32_t length;
 	uint32_t record;
+	uint32_t path_most;	/* of the trie */
 };
 
 static struct lpm_trie_writer *
@@ -171,12 +173,12 @@ lpm_trie_release(struct memory *memory, struct lpm_trie_node *node)
 static struct lpm_trie_node *
 lpm_trie_branch(struct memory *memory, const struct lpm_trie_prefix *prefix, uint32_t depth)
 {
-	const uint32_t rest = prefix->length - depth, chain = LPM_TRIE_PATH_BITS + LPM_TRIE_STRIDE;
+	const uint32_t rest = prefix->length - depth, chain = prefix->path_most + LPM_TRIE_STRIDE;
 	uint32_t links = 0, at;
 	struct lpm_trie_node *node;
 	struct lpm_trie_draft draft = { .children = 0 };
 
-	/* A node holds 54 + 6 bits: a longer path to the prefix is a chain of nodes with one child each. */
+	/* A node holds 54 + 6 bits, or six without path compression: a longer path to the prefix is a chain of nodes with one child each. */
 	while (rest - links * chain >= chain)
 		links++;
 	at = depth + links * chain;
@@ -185,12 +187,12 @@ lpm_trie_branch(struct memory *memory, const struct lpm_trie_prefix *prefix, uin
 	lpm_trie_add_prefix(&draft, lpm_trie_ending(prefix, at + draft.path_bits), prefix->record);
 	node = lpm_trie_close(memory, &draft);
 	while (node != NULL && links-- != 0) {
-		struct lpm_trie_draft above = { .path_bits = LPM_TRIE_PATH_BITS };
+		struct lpm_trie_draft above = { .path_bits = prefix->path_most };
 		struct lpm_trie_node *parent;
 
 		at -= chain;
-		above.path = lpm_trie_take(prefix, at, LPM_TRIE_PATH_BITS);
-		lpm_trie_add_child(&above, (uint32_t)lpm_trie_take(prefix, at + LPM_TRIE_PATH_BITS, LPM_TRIE_STRIDE), node);
+		above.path = lpm_trie_take(prefix, at, prefix->path_most);
+		lpm_trie_add_child(&above, (uint32_t)lpm_trie_take(prefix, at + prefix->path_most, LPM_TRIE_STRIDE), node);
 		parent = lpm_trie_close(memory, &above);
 		if (parent == NULL)
 			lpm_trie_release(memory, node);
@@ -337,7 +339,7 @@ lpm_trie_descend(const struct lpm_trie_writer *writer, const struct lpm_trie_pre
  *    [path p] ─ six ─▶ [path q] ─▶ ..       becomes       [path p six q] ─▶ ..      of at most 54 bits
  */
 static void
-lpm_trie_shorten(struct lpm_trie_draft *draft, struct lpm_trie_node **absorbed)
+lpm_trie_shorten(struct lpm_trie_draft *draft, struct lpm_trie_node **absorbed, uint32_t path_most)
 {
 	const uint32_t six = draft->children != 0 ? (uint32_t)__builtin_ctzll(draft->children) : 0;
 	const uint64_t path = draft->path;
@@ -345,7 +347,7 @@ lpm_trie_shorten(struct lpm_trie_draft *draft, struct lpm_trie_node **absorbed)
 
 	if (draft->prefixes != 0 || lpm_trie_count(draft->children) != 1)
 		return;
-	if (path_bits + LPM_TRIE_STRIDE + draft->below[six]->path_bits > LPM_TRIE_PATH_BITS)
+	if (path_bits + LPM_TRIE_STRIDE + draft->below[six]->path_bits > path_most)
 		return;
 	*absorbed = draft->below[six];
 	lpm_trie_open(draft, *absorbed);
@@ -381,7 +383,7 @@ lpm_trie_drop(const struct lpm_trie_writer *writer, const struct lpm_trie_prefix
 		count--;
 	}
 	if (draft.prefixes != 0 || draft.children != 0) {
-		lpm_trie_shorten(&draft, &absorbed);
+		lpm_trie_shorten(&draft, &absorbed, prefix->path_most);
 		node = lpm_trie_close(memory, &draft);
 		if (node == NULL)
 			return TABLE_NO_MEMORY;
@@ -398,7 +400,10 @@ lpm_trie_drop(const struct lpm_trie_writer *writer, const struct lpm_trie_prefix
 static struct lpm_trie_prefix
 lpm_trie_prefix(const struct layout *layout, const struct layout_match *match, uint32_t record)
 {
-	return (struct lpm_trie_prefix){ .value = match->value, .key_bits = layout->key_bits, .length = match->length, .record = record };
+	return (struct lpm_trie_prefix){
+		.value = match->value, .key_bits = layout->key_bits, .length = match->length, .record = record,
+		.path_most = lpm_trie_of(layout)->trie->path_most,
+	};
 }
 
 static enum table_status
@@ -537,6 +542,19 @@ lpm_trie_create(const struct layout_request *request)
 		return NULL;
 	}
 	writer->trie->key_bits = key_bits;
+	writer->trie->path_most = LPM_TRIE_PATH_BITS;
 	writer->layout.table = &writer->trie->table;
 	return &writer->layout;
+}
+
+/* By the part that readers see: `path_most` is the writer's alone. */
+enum table_status
+writer_compress_paths(struct writer *writer, uint32_t compressed)
+{
+	struct lpm_trie *trie = (struct lpm_trie *)(uintptr_t)writer_table(writer);
+
+	if (trie->table.structure != STRUCTURE_LPM_TRIE || trie->root != NULL)
+		return TABLE_INVALID;
+	trie->path_most = compressed ? LPM_TRIE_PATH_BITS : 0;
+	return TABLE_OK;
 }

@@ -32,7 +32,7 @@ struct lpm_trie_node {
 struct lpm_trie {
 	struct table table;
 	uint32_t key_bits;
-	uint32_t unused;
+	uint32_t path_most;	/* bits of a path at most; 0 without path compression. The writer's. */
 	struct lpm_trie_node *root;	/* NULL: no entries */
 };
 

@@ -141,6 +141,9 @@ enum table_status writer_reserve(struct writer *writer, uint64_t entries);
  * for a while. */
 void writer_compact(struct writer *writer);
 
+/* Path compression of an empty trie, which tries have at first: for measurements of what it gains. */
+enum table_status writer_compress_paths(struct writer *writer, uint32_t compressed);
+
 /* Deletes all entries. The default stays. */
 void writer_clear(struct writer *writer);
 

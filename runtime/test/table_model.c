@@ -25,6 +25,7 @@ struct model {
 	const struct key_field *ranges;
 	uint32_t range_count;
 	uint32_t spread;	/* bits of a key that vary: few, so that entries meet */
+	uint32_t uncompressed;	/* a trie with a node for every six bits */
 	struct model_entry entries[MODEL_ENTRIES];
 	uint32_t count;
 	uint64_t order;
@@ -380,6 +381,8 @@ model_run(struct model *model, uint32_t steps)
 	CHECK(status == TABLE_OK && model->writer != NULL);
 	if (model->writer == NULL)
 		return;
+	if (model->uncompressed)
+		CHECK(writer_compress_paths(model->writer, 0) == TABLE_OK);
 	for (uint32_t step = 0; step < steps; step++) {
 		model_step(model, step / 1000 % 2 == 0);
 		if (step % 500 == 0)
@@ -458,8 +461,17 @@ test_table_model(void)
 		{ STRUCTURE_DIR24_8_U8, 32, 8, 0, 0, 0, NULL },	{ STRUCTURE_DIR24_8_U8, 27, 8, 1, 200, 0, NULL },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct model *model = calloc(1, sizeof(*model));
+	const size_t count = sizeof(cases) / sizeof(cases[0]);
+
+	/* Then tries again, without path compression. */
+	for (size_t number = 0; number < 2 * count; number++) {
+		const size_t i = number % count;
+		struct model *model;
+
+		if (number >= count && cases[i].structure != STRUCTURE_LPM_TRIE)
+			continue;
+		model = calloc(1, sizeof(*model));
+		model->uncompressed = number >= count;
 
 		model->descriptor = test_descriptor(cases[i].structure, cases[i].key_bits, cases[i].own, cases[i].size);
 		model->descriptor.fields = model->ranges = cases[i].ranges;

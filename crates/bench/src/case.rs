@@ -55,6 +55,9 @@ fn note(text: impl fmt::Display) {
 /// The child's whole work.
 pub fn run(case: &Case, options: &Options) -> Result<(), Failure> {
     let workload = workload::of(case, options)?;
+    if case.experiment == Experiment::Cores {
+        return super::cores::run(&workload, options);
+    }
     let mut variants = variants::of(case, workload.size, options);
     core_isolation::pin();
     let dpdk = if variants.iter().any(|variant| variant.descriptor == Descriptor::Mbuf) {
@@ -127,7 +130,12 @@ fn echoes(workload: &Workload, options: &Options, dpdk: Option<&Arc<PortLayer>>)
         let (name, descriptor) = (source.name.to_string(), source.descriptor);
         let variant = Variant { name, origin: Origin::ByHand(source), descriptor };
         let pipeline = variants::by_hand(source, &options.native, None)?;
-        Runner::new(&variant, Built { pipeline, predictor: None, programs: None, defaults: Vec::new() }, workload, dpdk)
+        Runner::new(
+            &variant,
+            Built { pipeline, predictor: None, programs: None, defaults: Vec::new(), compressed: true },
+            workload,
+            dpdk,
+        )
     };
     sources.map(runner).collect()
 }
@@ -149,7 +157,11 @@ fn runners(
         (false, Experiment::BatchSize) => subject.made(papers::plans::batches),
         (false, Experiment::Ablation) => subject.ablation(),
         (false, Experiment::Predicted) => subject.gains(),
-        (false, Experiment::Programs | Experiment::Drops(_) | Experiment::Peers | Experiment::Metadata) => Vec::new(),
+        (false, Experiment::Trie(_)) => subject.made(papers::plans::tries),
+        (
+            false,
+            Experiment::Programs | Experiment::Drops(_) | Experiment::Peers | Experiment::Cores | Experiment::Metadata,
+        ) => Vec::new(),
     };
     made.retain(|variant| options.sweep || variants::is_wanted(variant, options));
     let all: Vec<&Variant> = variants.iter().chain(&made).collect();

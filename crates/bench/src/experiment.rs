@@ -83,7 +83,7 @@ pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
     for planned in paper_cases::ALL.iter().filter(|planned| is_chosen(planned.application)) {
         // A whole run has gains, and each of the others where it is named: they take an hour together.
         let is_meant = if is_whole { planned.experiment == Experiment::Gains } else { true };
-        if is_meant && is_asked(&planned.experiment.to_string()) {
+        if is_meant && is_asked(planned.experiment.name()) {
             let defaults = if options.quick { planned.quick } else { planned.sizes };
             let sizes = if options.sizes.is_empty() { defaults } else { &options.sizes };
             cases.extend(sizes.iter().map(|size| case(planned.application, *size, planned.experiment)));

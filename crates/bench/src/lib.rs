@@ -8,6 +8,7 @@ mod bars;
 mod case;
 mod chart;
 mod check;
+mod cores;
 mod dpdk_tree;
 mod entry;
 mod experiment;
@@ -65,7 +66,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         (None, Some(file), _) => repredict::run(&calibrated(options)?, file),
         (None, None, Some(list)) => scoreboard::run(&calibrated(options)?, list),
         (None, None, None) => {
-            check_files(options)?;
+            if !options.experiment.iter().all(|name| name == CALIBRATION) || options.experiment.is_empty() {
+                check_files(options)?;
+            }
             all(&calibrated(options)?)
         }
     }
@@ -109,6 +112,13 @@ fn of_machine(mut options: Options) -> Options {
 }
 
 fn all(options: &Options) -> Result<(), Failure> {
+    let is_calibration = |name: &String| name == CALIBRATION;
+    if options.experiment.iter().any(is_calibration) {
+        show(&papers::calibration(options)?, options)?;
+        if options.experiment.iter().all(is_calibration) {
+            return Ok(());
+        }
+    }
     let cases = experiment::cases(options)?;
     let log = ResumeLog::open(options.out.as_deref(), name(options), &key(options))?;
     if log.kept() > 0 {
@@ -122,13 +132,26 @@ fn all(options: &Options) -> Result<(), Failure> {
     conclude(&heard, options)?;
     let conditions = papers::Conditions { load: watch.load(), notes: heard.wrong.clone() };
     for outcome in papers::outcomes(&heard.records, options, &conditions) {
-        print(&outcome.table())?;
-        if let Some(folder) = &options.out {
-            papers::write(folder, &outcome)?;
-            print_line!("{}", folder.join(format!("{}.{{json,txt,svg}}", outcome.experiment)).display());
-        }
+        show(&outcome, options)?;
     }
     if heard.wrong.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// The experiment that has no cases.
+const CALIBRATION: &str = "calibration";
+
+/// Prints what an experiment found, and writes its files.
+fn show(outcome: &papers::Outcome, options: &Options) -> Result<(), Failure> {
+    print(&outcome.table())?;
+    let Some(folder) = &options.out else { return Ok(()) };
+    papers::write(folder, outcome)?;
+    print_line!("{}", folder.join(format!("{}.{{json,txt,svg}}", outcome.experiment)).display());
+    Ok(())
+}
+
+/// The page of all results of experiments in the folders, and its PDF.
+pub fn report(folders: &[std::path::PathBuf], page: &Path) -> Result<(), Failure> {
+    papers::report::run(folders, page)
 }
 
 fn name(options: &Options) -> &'static str {

@@ -19,7 +19,7 @@ const fn case(
     Planned { experiment, application, sizes, quick }
 }
 
-use Experiment::{Ablation, BatchSize, Gains, GainsModel, Join, JoinSweep, Metadata, Peers, Predicted};
+use Experiment::{Ablation, BatchSize, Cores, Gains, GainsModel, Join, JoinSweep, Metadata, Peers, Predicted, Trie};
 
 #[rustfmt::skip]
 pub const ALL: &[Planned] = &[
@@ -59,6 +59,16 @@ pub const ALL: &[Planned] = &[
     // PacketMill, section 4.
     case(Metadata,   "forwarder",    &[1],                                  &[1]),
     case(Metadata,   "router",       &[4, 606_138],                         &[4, 1_000]),
+    // Model, 4.6: prefixes of 48 bits, of which none, half and all have paths that can be compressed.
+    case(Trie(0),    "ipv6fwd",      &[20_000],                             &[20_000]),
+    case(Trie(50),   "ipv6fwd",      &[20_000],                             &[20_000]),
+    case(Trie(100),  "ipv6fwd",      &[20_000],                             &[20_000]),
+    // Model, figure 4.
+    case(Cores,      "l2fwd",        &[1 << 20],                            &[65_536]),
+    case(Cores,      "ipv4fwd",      &[606_138],                            &[1_000]),
+    case(Cores,      "ipv6fwd",      &[200_000],                            &[20_000]),
+    case(Cores,      "ndn",          &[1 << 20],                            &[65_536]),
+    case(Cores,      "nat",          &[65_536],                             &[1_000]),
     // Model, section 3: every application.
     case(Predicted,  "l2fwd",        &[256, 65_536, 1 << 20],               &[256, 1 << 20]),
     case(Predicted,  "ipv4fwd",      &[4, 100_000, 606_138],                &[100_000]),

@@ -28,10 +28,14 @@ pub enum Experiment {
     Predicted,
     /// What becomes of the driver's descriptor: copied, laid over, or exchanged for the program's own.
     Metadata,
+    /// Path compression of tries, where so many percent of the prefixes have paths that can be compressed.
+    Trie(u32),
+    /// Throughput over workers.
+    Cores,
 }
 
 /// What can be asked for.
-pub const EXPERIMENTS: [&str; 11] = [
+pub const EXPERIMENTS: [&str; 14] = [
     "programs",
     "drops",
     "gains",
@@ -43,10 +47,13 @@ pub const EXPERIMENTS: [&str; 11] = [
     "batch-size",
     "predicted",
     "metadata",
+    "calibration",
+    "trie",
+    "cores",
 ];
 
 /// Those without a number.
-const NAMES: [(&str, Experiment); 10] = [
+const NAMES: [(&str, Experiment); 11] = [
     ("programs", Experiment::Programs),
     ("gains", Experiment::Gains),
     ("gains-model", Experiment::GainsModel),
@@ -57,12 +64,24 @@ const NAMES: [(&str, Experiment); 10] = [
     ("batch-size", Experiment::BatchSize),
     ("predicted", Experiment::Predicted),
     ("metadata", Experiment::Metadata),
+    ("cores", Experiment::Cores),
 ];
 
 impl Experiment {
     /// Percent of the packets that are dropped.
     pub fn dropped(self) -> u32 {
         if let Experiment::Drops(percent) = self { percent } else { 0 }
+    }
+
+    /// As it is asked for: without a number.
+    pub fn name(self) -> &'static str {
+        if let Experiment::Drops(_) = self {
+            return "drops";
+        }
+        if let Experiment::Trie(_) = self {
+            return "trie";
+        }
+        NAMES.iter().find(|(_, experiment)| *experiment == self).map_or("", |(name, _)| name)
     }
 
     /// Whether it answers an experiment of a paper, with a figure of its own.
@@ -73,10 +92,8 @@ impl Experiment {
 
 impl fmt::Display for Experiment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self, NAMES.iter().find(|(_, experiment)| experiment == self)) {
-            (Experiment::Drops(percent), _) => write!(f, "drops-{percent}"),
-            (_, name) => f.write_str(name.map_or("", |(name, _)| name)),
-        }
+        f.write_str(self.name())?;
+        if let Experiment::Drops(percent) | Experiment::Trie(percent) = self { write!(f, "-{percent}") } else { Ok(()) }
     }
 }
 
@@ -87,12 +104,13 @@ impl FromStr for Experiment {
         if let Some((_, experiment)) = NAMES.iter().find(|(name, _)| *name == text) {
             return Ok(*experiment);
         }
-        match text.split_once('-') {
-            Some(("drops", percent)) => {
-                percent.parse().map(Experiment::Drops).map_err(|error| format!("`{text}`: {error}"))
-            }
-            None | Some(_) => Err(format!("`{text}` is no experiment")),
-        }
+        let numbered: fn(u32) -> Experiment = match text.split_once('-') {
+            Some(("drops", _)) => Experiment::Drops,
+            Some(("trie", _)) => Experiment::Trie,
+            None | Some(_) => return Err(format!("`{text}` is no experiment")),
+        };
+        let percent = text.split_once('-').map_or("", |(_, percent)| percent);
+        percent.parse().map(numbered).map_err(|error| format!("`{text}`: {error}"))
     }
 }
 
@@ -105,6 +123,9 @@ mod tests {
         for (name, experiment) in NAMES {
             assert!(EXPERIMENTS.contains(&name) && experiment.to_string() == name && name.parse() == Ok(experiment));
         }
-        assert_eq!(NAMES.len() + 1, EXPERIMENTS.len(), "drops is the one with a number");
+        assert_eq!(NAMES.len() + 3, EXPERIMENTS.len(), "two have a number, and the calibration has no cases");
+        for numbered in [Experiment::Drops(4), Experiment::Trie(50)] {
+            assert!(numbered.to_string().parse() == Ok(numbered) && EXPERIMENTS.contains(&numbered.name()));
+        }
     }
 }

@@ -272,7 +272,14 @@ fn filled<R: Replay + WorkerPorts + native::Replay>(
     workload: &Workload,
 ) -> Result<(Box<dyn Carrier>, u64), Failure> {
     if let Some((program, compiled)) = &built.programs {
-        let (engine, count) = engine((program, compiled), &built.pipeline, workload, port)?;
+        let ports = move || vec![port()];
+        let mut engine = NativeEngine::new((program, compiled), built.pipeline.clone(), SETTINGS, ports)?;
+        if !built.compressed {
+            let tables = engine.switch().tables();
+            let set = tables.iter().try_for_each(|table| table.compress_paths(false));
+            set.map_err(|error| Failure::environment(format!("path compression: {error}")))?;
+        }
+        let count = load(&mut engine, (program, compiled), &built.pipeline, workload)?;
         return Ok((Box::new(engine), count));
     }
     let switch = Switch::new(built.pipeline.clone(), vec![port()], SETTINGS)?;
@@ -288,9 +295,33 @@ pub fn engine<R: WorkerPorts + native::Replay>(
     mut port: impl FnMut() -> R + Send + 'static,
 ) -> Result<(NativeEngine<'static, R>, u64), Failure> {
     let mut engine = NativeEngine::new(programs, pipeline.clone(), SETTINGS, move || vec![port()])?;
-    let mut count = entries::load(&mut engine, &workload.files, entries::USUAL_PORTS)?;
+    let count = load(&mut engine, programs, pipeline, workload)?;
+    Ok((engine, count))
+}
+
+/// The same with a port for each of several workers.
+pub fn engine_of_workers(
+    programs: (&Program, &Program),
+    pipeline: &Arc<Pipeline>,
+    workload: &Workload,
+    workers: usize,
+) -> Result<NativeEngine<'static, MemoryPort>, Failure> {
+    let buffers = workload.buffers;
+    let ports = move || (0..workers).map(|_| MemoryPort::new(buffers)).collect();
+    let mut engine = NativeEngine::new(programs, pipeline.clone(), SETTINGS, ports)?;
+    load(&mut engine, programs, pipeline, workload)?;
+    Ok(engine)
+}
+
+/// Gives an engine the workload's entries, and returns their number.
+fn load<R: WorkerPorts + native::Replay>(
+    engine: &mut NativeEngine<'static, R>,
+    (program, compiled): (&Program, &Program),
+    pipeline: &Arc<Pipeline>,
+    workload: &Workload,
+) -> Result<u64, Failure> {
+    let mut count = entries::load(engine, &workload.files, entries::USUAL_PORTS)?;
     let mut encoder = Encoder::new(&pipeline.description().tables);
-    let (program, compiled) = programs;
     let is_source = |table| compiled.joins.iter().any(|join| join.first == table || join.second == table);
     (workload.entries)(&mut |entry| {
         // Joint tables follow what is written by the engine.
@@ -311,7 +342,7 @@ pub fn engine<R: WorkerPorts + native::Replay>(
     }
     // As `bacus run` does behind its entries.
     engine.switch().tables().iter().for_each(|table| table.compact());
-    Ok((engine, count))
+    Ok(count)
 }
 
 /// Gives a program by hand its entries: it has our tables, or some of its own.

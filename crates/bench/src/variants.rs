@@ -77,6 +77,8 @@ pub struct Built {
     pub programs: Option<(Arc<Program>, Program)>,
     /// Of one by hand: records of default actions, by table.
     pub defaults: Vec<(usize, Vec<u8>)>,
+    /// Its tries have path compression.
+    pub compressed: bool,
 }
 
 fn suffixed(name: &str, descriptor: Descriptor) -> String {
@@ -146,6 +148,7 @@ fn of_own_descriptor(experiment: Experiment) -> Option<Vec<Variant>> {
     let best = match experiment {
         Experiment::Join | Experiment::JoinSweep => Origin::Joined(Box::new(super::joins::Choice::best())),
         Experiment::Gains | Experiment::Ablation | Experiment::BatchSize | Experiment::Predicted => Origin::Best,
+        Experiment::Trie(_) | Experiment::Cores => Origin::Best,
         Experiment::Programs
         | Experiment::Drops(_)
         | Experiment::GainsModel
@@ -347,7 +350,10 @@ impl Subject {
                 self.planned_for(inputs, (variant.descriptor, passes), None)
             }
             Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(self.written(file)?)),
-            Origin::Made(plan) => self.planned(variant.descriptor, &rewrites(), Some((**plan).clone())),
+            Origin::Made(plan) => {
+                let built = self.planned(variant.descriptor, &rewrites(), Some((**plan).clone()))?;
+                Ok(Built { compressed: variant.name != super::papers::plans::UNCOMPRESSED, ..built })
+            }
             Origin::Joined(choice) => {
                 let mut inputs = self.inputs.clone();
                 inputs.ports.own_descriptor = variant.descriptor == Descriptor::Own;
@@ -357,7 +363,7 @@ impl Subject {
             Origin::ByHand(source) => {
                 let pipeline = by_hand(source, &self.native, self.tree.as_ref())?;
                 let defaults = self.defaults(&pipeline)?;
-                Ok(Built { pipeline, predictor: None, programs: None, defaults })
+                Ok(Built { pipeline, predictor: None, programs: None, defaults, compressed: true })
             }
         }
     }
@@ -419,7 +425,7 @@ impl Subject {
         let pipeline = Arc::new(Pipeline::load(&object)?);
         let programs = Some((self.program.clone(), program.clone()));
         let predictor = Some(Predictor { program, inputs, plan });
-        Ok(Built { pipeline, predictor, programs, defaults: Vec::new() })
+        Ok(Built { pipeline, predictor, programs, defaults: Vec::new(), compressed: true })
     }
 }
 

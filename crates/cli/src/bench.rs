@@ -32,6 +32,25 @@ enum Other {
     /// Measure the control plane while the data plane is at full load
     #[command(after_help = control_bench::EXAMPLES)]
     Control(control_bench::Arguments),
+    /// Write all results of experiments onto one page, and a PDF of it
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(Report),
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  bacus bench report                          the results of bench/results, as report.html and report.pdf
+  bacus bench report out/report --to out/report/report.html
+The page needs no other file. The PDF is printed by chromium, google-chrome or weasyprint, if one is installed.";
+
+#[derive(clap::Args)]
+struct Report {
+    /// Folders that have results, written by --experiment and --out; those below them are read as well
+    #[arg(value_name = "DIR", default_value = "bench/results")]
+    folders: Vec<PathBuf>,
+    /// Write the page to this file, and the PDF beside it
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    to: PathBuf,
 }
 
 #[derive(clap::Args)]
@@ -120,8 +139,10 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    if let Some(Other::Control(arguments)) = &arguments.other {
-        return control_bench::run(arguments);
+    match &arguments.other {
+        Some(Other::Control(arguments)) => return control_bench::run(arguments),
+        Some(Other::Report(Report { folders, to })) => return bench::report(folders, to),
+        None => {}
     }
     if let Some(directory) = &arguments.out {
         files::check_writable(&directory.join("bench.json"))?;

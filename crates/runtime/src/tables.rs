@@ -135,6 +135,7 @@ unsafe extern "C" {
     fn writer_bytes(writer: *const Writer) -> u64;
     fn writer_reserve(writer: *mut Writer, entries: u64) -> c_int;
     fn writer_compact(writer: *mut Writer);
+    fn writer_compress_paths(writer: *mut Writer, compressed: u32) -> c_int;
     fn writer_clear(writer: *mut Writer);
     fn writer_hide(writer: *mut Writer);
     fn writer_show(writer: *mut Writer);
@@ -484,6 +485,15 @@ impl Table {
     pub fn compact(&self) {
         // SAFETY: the writer is alive.
         unsafe { writer_compact(*self.lock()) }
+    }
+
+    /// Whether paths of a trie without entries are compressed, as they are at first.
+    ///
+    /// # Errors
+    /// The table is no trie, or it has entries.
+    pub fn compress_paths(&self, compressed: bool) -> Result<(), TableError> {
+        // SAFETY: the writer is alive.
+        checked(unsafe { writer_compress_paths(*self.lock(), u32::from(compressed)) })
     }
 
     pub fn clear(&self) {

@@ -95,6 +95,12 @@ impl Figure {
         format!("{begin}<style>{STYLE}{background}</style>\n{rest}")
     }
 
+    /// As a part of a page that has the styles.
+    pub fn inline(&self) -> String {
+        let (begin, rest) = self.begin();
+        begin + &rest
+    }
+
     fn begin(&self) -> (String, String) {
         let legend = self.legend();
         let below = if self.x.is_empty() { 26.0 } else { 40.0 };

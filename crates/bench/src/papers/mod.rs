@@ -2,11 +2,14 @@
 //!
 //! The cases are measured as all others are. What is here chooses them, makes their plans, and reads the records.
 
+mod calibration;
 mod figure;
+mod html;
 mod load;
 mod outcome;
 pub mod plans;
 mod read;
+pub mod report;
 mod rows;
 
 pub use load::Watch;
@@ -21,6 +24,7 @@ use driver::machine_file;
 use measure::calibrate;
 use outcome::Reading;
 use rows::Rows;
+use runtime::Compiler;
 use std::path::Path;
 
 /// An experiment of a paper.
@@ -40,7 +44,7 @@ const fn paper(
     Paper { experiment, shows, source, read }
 }
 
-const ALL: [Paper; 9] = [
+const ALL: [Paper; 11] = [
     paper(Experiment::Gains, "what batching, scheduling and prefetching gain", "COP, figure 2", read::gains::gains),
     paper(
         Experiment::GainsModel,
@@ -85,7 +89,21 @@ const ALL: [Paper; 9] = [
         "PacketMill, section 4",
         read::metadata::read,
     ),
+    paper(
+        Experiment::Trie(0),
+        "path compression of a trie on 20,000 prefixes of 48 bits",
+        "A Performance Model, 4.6",
+        read::trie::read,
+    ),
+    paper(Experiment::Cores, "throughput over workers", "A Performance Model, figure 4", read::cores::read),
 ];
+
+/// Without cases: it measures the machine.
+const CALIBRATION: (&str, &str, &str) = (
+    "calibration",
+    "reorder buffer, misses in flight, effective latency, batches",
+    "P4+BACUS, figures 8 to 10 and table 1",
+);
 
 /// How a run went, beside its records.
 pub struct Conditions {
@@ -93,33 +111,57 @@ pub struct Conditions {
     pub notes: Vec<String>,
 }
 
+/// Names of all, and what they show.
+pub fn described() -> Vec<(String, &'static str)> {
+    let of_cases = ALL.iter().map(|paper| (paper.experiment.name().to_string(), paper.shows));
+    of_cases.chain([(CALIBRATION.0.to_string(), CALIBRATION.1)]).collect()
+}
+
 /// What the experiments found of which there are records, in the order of the papers.
 pub fn outcomes(records: &[Record], options: &Options, conditions: &Conditions) -> Vec<Outcome> {
     let outcome = |paper: &Paper| {
-        let own: Vec<Record> =
-            records.iter().filter(|record| record.case.experiment == paper.experiment).cloned().collect();
+        let name = paper.experiment.name();
+        let own: Vec<Record> = records.iter().filter(|record| record.case.experiment.name() == name).cloned().collect();
         let first = own.first()?;
-        let Reading { findings, figures, mut notes } = (paper.read)(&Rows::new(&own));
-        notes.extend(conditions.notes.iter().cloned());
-        let file = options.machine.as_deref();
-        let machine = file.and_then(Path::file_stem).map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
-        Some(Outcome {
-            experiment: paper.experiment.to_string(),
-            shows: paper.shows.to_string(),
-            source: paper.source.to_string(),
-            machine,
-            processor: machine_file::cpu(),
-            compiler: first.compiler.clone(),
-            command: command(),
-            date: calibrate::now(),
-            load: conditions.load,
-            findings,
-            figures,
-            notes,
-            records: own.iter().filter_map(|record| serde_json::from_str(&record.json()).ok()).collect(),
-        })
+        let mut reading = (paper.read)(&Rows::new(&own));
+        reading.notes.extend(conditions.notes.iter().cloned());
+        let described = (name, paper.shows, paper.source);
+        let outcome = outcome(described, (options, &first.compiler, conditions.load), reading);
+        let records = own.iter().filter_map(|record| serde_json::from_str(&record.json()).ok()).collect();
+        Some(Outcome { records, ..outcome })
     };
     ALL.iter().filter_map(outcome).collect()
+}
+
+/// Measures the machine, and puts it beside the paper's.
+pub fn calibration(options: &Options) -> Result<Outcome, Failure> {
+    let watch = Watch::begin();
+    let (reading, _) = calibration::run(options)?;
+    let compiler = Compiler::find(options.native.cc.as_deref())?.version().to_string();
+    Ok(outcome(CALIBRATION, (options, &compiler, watch.load()), reading))
+}
+
+fn outcome(
+    (experiment, shows, source): (&str, &str, &str),
+    (options, compiler, load): (&Options, &str, outcome::Load),
+    Reading { findings, figures, notes }: Reading,
+) -> Outcome {
+    let machine = options.machine.as_deref().and_then(Path::file_stem);
+    Outcome {
+        experiment: experiment.to_string(),
+        shows: shows.to_string(),
+        source: source.to_string(),
+        machine: machine.map_or(String::new(), |stem| stem.to_string_lossy().into_owned()),
+        processor: machine_file::cpu(),
+        compiler: compiler.to_string(),
+        command: command(),
+        date: calibrate::now(),
+        load,
+        findings,
+        figures,
+        notes,
+        records: Vec::new(),
+    }
 }
 
 /// As the user wrote it.
@@ -148,16 +190,9 @@ mod tests {
 
     #[test]
     fn every_experiment_of_a_paper_is_read_and_has_cases() {
-        for planned in paper_cases::ALL {
-            assert!(planned.experiment.is_of_paper(), "{}", planned.experiment);
-            assert!(ALL.iter().any(|paper| paper.experiment == planned.experiment), "{}", planned.experiment);
-        }
-        for paper in ALL {
-            assert!(
-                paper_cases::ALL.iter().any(|planned| planned.experiment == paper.experiment),
-                "{}",
-                paper.experiment
-            );
-        }
+        let papers = ALL.map(|paper| paper.experiment.name());
+        let planned: Vec<&str> = paper_cases::ALL.iter().map(|planned| planned.experiment.name()).collect();
+        assert!(paper_cases::ALL.iter().all(|planned| planned.experiment.is_of_paper()));
+        assert!(planned.iter().all(|name| papers.contains(name)) && papers.iter().all(|name| planned.contains(name)));
     }
 }

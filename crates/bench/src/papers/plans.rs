@@ -17,6 +17,18 @@ const LARGEST_GROUP: u32 = 64;
 /// Bursts at entry with copies by four: Bmax, and Bmax/4.
 pub const ENTRY: [u32; 2] = [64, 16];
 
+/// A trie with path compression, and one with a node for every six bits.
+pub const COMPRESSED: &str = "trie:compressed";
+pub const UNCOMPRESSED: &str = "trie:uncompressed";
+
+/// *Model*, 4.6: the same plan for both tries.
+pub fn tries(program: &Program, inputs: &Inputs) -> Vec<Point> {
+    let mut pinned = inputs.clone();
+    pinned.constraints.tables = papers_structures(program);
+    let plan = sweep::planned(program, &pinned);
+    [COMPRESSED, UNCOMPRESSED].map(|name| Point { name: name.to_string(), plan: plan.clone() }).into()
+}
+
 /// Inputs with the papers' structures and a burst.
 fn pinned(program: &Program, inputs: &Inputs, burst: u32) -> Inputs {
     let mut pinned = inputs.clone();

@@ -31,15 +31,19 @@ impl<'r> Rows<'r> {
         cases
     }
 
+    /// All variants of a case.
+    pub fn of_case(&self, (name, size): (&str, u64)) -> impl Iterator<Item = &'r Record> {
+        self.records.iter().filter(move |record| record.case.name() == name && record.case.size == size)
+    }
+
     /// The variant of a case, at its best burst.
     pub fn row(&self, case: (&str, u64), variant: &str) -> Option<&'r Record> {
         self.best(case, |name| name == variant)
     }
 
     /// The cheapest of the variants with such a name.
-    pub fn best(&self, (name, size): (&str, u64), is_meant: impl Fn(&str) -> bool) -> Option<&'r Record> {
-        let of_case = self.records.iter().filter(|record| record.case.name() == name && record.case.size == size);
-        let meant = of_case.filter(|record| is_meant(&record.variant));
+    pub fn best(&self, case: (&str, u64), is_meant: impl Fn(&str) -> bool) -> Option<&'r Record> {
+        let meant = self.of_case(case).filter(|record| is_meant(&record.variant));
         meant.min_by(|one, other| one.cycles.total_cmp(&other.cycles))
     }
 }

@@ -12,7 +12,7 @@ mod labels;
 mod names;
 mod prefixes;
 mod programs;
-mod routers;
+pub mod routers;
 mod rules;
 mod stateful;
 
@@ -156,7 +156,11 @@ pub fn of(case: &Case, options: &Options) -> Result<Workload, Failure> {
                 (false, Experiment::BatchSize, "l2fwd") => bridges::l2fwd_of_one_lookup,
                 (_, _, _) => application.build,
             };
-            build(case.size, &wishes)?
+            if let Experiment::Trie(percent) = case.experiment {
+                routers::ipv6fwd_of_sites(case.size, percent)?
+            } else {
+                build(case.size, &wishes)?
+            }
         }
         None => programs::workload(Path::new(&case.application), case.size, options),
     };

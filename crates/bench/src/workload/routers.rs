@@ -121,8 +121,63 @@ pub fn ipv6_prefixes(count: u64) -> Vec<(u64, u32)> {
     prefixes
 }
 
+/// Digits of six bits in a prefix of 48 bits.
+const DIGITS: u32 = 8;
+
+/// Prefixes of 48 bits. So many percent are random: below the third digit, their paths have no other prefix. Of the others, three or four share each digit.
+pub fn compressible_prefixes(count: u64, percent: u32) -> Vec<(u64, u32)> {
+    let mut random = Random::new(SEED);
+    let mut seen = HashSet::new();
+    let alone = count * u64::from(percent) / 100;
+    let mut numbers = 0u64..;
+    while (seen.len() as u64) < count {
+        let is_alone = (seen.len() as u64) < alone;
+        let address = if is_alone { random.below(1 << 48) } else { dense(numbers.next().unwrap_or_default()) };
+        seen.insert(address);
+    }
+    let mut prefixes: Vec<(u64, u32)> = seen.into_iter().map(|address| (address << 16, 48)).collect();
+    prefixes.sort_unstable();
+    prefixes
+}
+
+/// Eight digits of which each has four values or three, in turn, so that each node of a trie has several children.
+fn dense(mut number: u64) -> u64 {
+    (0..DIGITS).fold(0, |address, digit| {
+        let values = if digit % 2 == 0 { 4 } else { 3 };
+        let value = number % values;
+        number /= values;
+        // The first digit of a walk varies slowest.
+        address | (value * 16 + 5) << (6 * digit)
+    })
+}
+
+/// Nodes of six bits on the way to a prefix, and of these how many remain where a node with one child only is merged with it: means over all prefixes.
+pub fn trie_nodes(prefixes: &[(u64, u32)]) -> (f64, f64) {
+    let mut children: HashSet<(u32, u64)> = HashSet::new();
+    let head = |address: u64, digits: u32| if digits == 0 { 0 } else { address >> (64 - 6 * digits) };
+    for (address, _) in prefixes {
+        children.extend((0..=DIGITS).map(|digits| (digits, head(*address, digits))));
+    }
+    let has_several = |digits: u32, at: u64| {
+        (0..64).filter(|digit| children.contains(&(digits + 1, at << 6 | digit))).take(2).count() == 2
+    };
+    let kept = |address: u64| (0..DIGITS).filter(|digits| has_several(*digits, head(address, *digits))).count();
+    let sum: usize = prefixes.iter().map(|(address, _)| kept(*address)).sum();
+    // The prefix itself ends in a node of its own.
+    (f64::from(DIGITS) + 1.0, sum as f64 / prefixes.len().max(1) as f64 + 1.0)
+}
+
 pub fn ipv6fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
-    let prefixes: Shared<(u64, u32)> = Arc::new(ipv6_prefixes(size));
+    routed(size, ipv6_prefixes(size))
+}
+
+/// With prefixes whose paths can be compressed to this percentage.
+pub fn ipv6fwd_of_sites(size: u64, percent: u32) -> Result<Workload, Failure> {
+    routed(size, compressible_prefixes(size, percent))
+}
+
+fn routed(size: u64, prefixes: Vec<(u64, u32)>) -> Result<Workload, Failure> {
+    let prefixes: Shared<(u64, u32)> = Arc::new(prefixes);
     let known = prefixes.clone();
     let entries = move |sink: &mut Sink<'_>| {
         for (number, (address, prefix)) in (0u64..).zip(known.iter()) {

@@ -2,8 +2,10 @@
 
 pub mod ablation;
 pub mod batches;
+pub mod cores;
 pub mod gains;
 pub mod joins;
 pub mod metadata;
 pub mod peers;
 pub mod predicted;
+pub mod trie;
