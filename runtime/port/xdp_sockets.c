@@ -67,8 +67,8 @@ xdp_open(struct interface *interface, uint32_t workers, char *why)
 		return NULL;
 	}
 	if (interface_queues(interface) < workers) {
-		(void)port_fail(why, "`%s` has %u queues for %u workers (`ethtool -L %s` sets their number)", interface->name,
-			interface_queues(interface), workers, interface->name);
+		(void)port_fail(why, "`%s` has fewer queues than there are workers: %u for %u (`ethtool -L %s` sets their number)",
+			interface->name, interface_queues(interface), workers, interface->name);
 		return NULL;
 	}
 	xdp = calloc(1, sizeof(*xdp));

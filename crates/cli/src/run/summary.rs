@@ -118,7 +118,7 @@ fn print_gains(running: &Running) {
         print_line!("      a NIC bound to vfio-pci (root; --port 0=0000:01:00.0) is polled without any.");
     } else if running.ports.iter().any(|port| matches!(port.device, Device::Interface(..))) {
         print_line!(
-            "note: interfaces go through the kernel (packet sockets); a NIC bound to vfio-pci (root) does not."
+            "note: packets of interfaces go through the kernel; those of a NIC bound to vfio-pci (root) do not."
         );
     }
 }

@@ -214,6 +214,7 @@ impl Port {
     fn hint(&self) -> &'static str {
         match &self.device {
             Device::Captures { .. } => "",
+            Device::Interface(_, Connected::Xdp) => "\nhint: without `xdp:` the port has packet sockets",
             Device::Interface(..) => "\nhint: interfaces need the right to open packet sockets (root, or CAP_NET_RAW)",
             Device::Devargs(_) if self.nic().is_some() => {
                 "\nhint: is the address right, and the NIC bound to vfio-pci? `dpdk-devbind.py --status` shows it"
