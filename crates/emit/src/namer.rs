@@ -108,7 +108,10 @@ const RUNTIME: &[&str] = &[
 /// Single names that generated code has everywhere.
 const OWN: &[&str] = &[
     "ENDED",
+    "GONE",
     "LANES",
+    "LEAVES",
+    "SENT",
     "action",
     "attach",
     "data",

@@ -31,7 +31,11 @@ impl Schedule {
 }
 
 fn combined(values: &mut Values, commit: &mut Commit) -> Vec<Value> {
-    let all = pieces(values, &commit.effects);
+    // Those of the packets that most are.
+    let first = commit.effects.iter().rev().skip(1).position(|effect| effect.does.is_end());
+    let first = first.map_or(0, |behind| commit.effects.len() - 1 - behind);
+    let mut all = pieces(values, &commit.effects);
+    all.retain(|piece| piece.effect >= first);
     let mut free: Vec<Piece> = all.iter().copied().filter(|piece| !is_decided(values, piece.value)).collect();
     free.sort_by_key(|piece| piece.from);
     let mut groups: Vec<Vec<Piece>> = Vec::new();

@@ -1,60 +1,155 @@
-//! The commit phase of packets that hit in every lookup and run the expected actions: the same values under these facts.
+//! The commit phase under what is known of its packets: none took a side exit, and each effect has its condition.
+//! The expected commit is the same for packets that hit in every lookup and run the expected actions.
 
+use crate::arrival::Leaf;
+use crate::known::Known;
+use crate::region::Ended;
 use crate::run::Run;
-use crate::value::{Found, Operation, Sum, Value};
-use crate::values::Values;
-use crate::{Commit, Does, Effect, LateLookup};
-use hlir::{Binary, NodeId};
+use crate::value::Operation;
+use crate::{Commit, Does, Effect, LateLookup, Stage};
+use hlir::NodeId;
 use std::collections::HashMap;
 
-/// What is known of packets.
-struct Facts {
-    /// Lookups that have found an entry.
-    hits: Vec<NodeId>,
-    /// The action of a lookup's entries.
-    actions: HashMap<NodeId, usize>,
-    made: HashMap<Value, Value>,
-}
-
 impl Run<'_> {
+    /// What is known of packets that come to the commit phase: they took no side exit of a stage.
+    pub fn known_of(&mut self, stages: &[Stage]) -> Known {
+        let mut known = Known::default();
+        for exit in stages.iter().flat_map(|stage| &stage.exits) {
+            known.assume(&mut self.values, exit.when, false);
+        }
+        known
+    }
+
     /// Commit under the plan's expectations, if it has any.
-    pub fn expected(&mut self, commit: &Commit) -> Option<Commit> {
+    pub fn expected(&mut self, known: &Known, ended: &Ended) -> Option<Commit> {
         let actions = self.expected_actions();
         if actions.is_empty() {
             return None;
         }
         let hits = self.lookups.iter().map(|lookup| lookup.node).collect();
-        let mut facts = Facts { hits, actions, made: HashMap::new() };
-        let mut known = |value| facts.of(&mut self.values, value);
-        let exits = known(commit.exits);
-        let lookups = commit.lookups.iter().map(|lookup| LateLookup {
-            key: lookup.key.iter().map(|limb| known(*limb)).collect(),
-            when: known(lookup.when),
+        let commit = self.commit_of(ended, known.clone().and_of_lookups(hits, actions));
+        Some(Commit { missed: None, ..commit })
+    }
+
+    /// Commit with what is known of its packets.
+    pub fn commit_of(&mut self, ended: &Ended, mut known: Known) -> Commit {
+        // Exits of stages may be decided again.
+        let exits = known.without_conditions().of(&mut self.values, ended.exits);
+        known.assume(&mut self.values, exits, false);
+        let values = &mut self.values;
+        let lookups = ended.lookups.iter().map(|lookup| LateLookup {
+            key: lookup.key.iter().map(|limb| known.of(values, *limb)).collect(),
+            when: known.of(values, lookup.when),
             ..lookup.clone()
         });
         let lookups: Vec<LateLookup> = lookups.collect();
-        let effects = commit.effects.iter().map(|effect| Effect {
-            when: known(effect.when),
-            node: effect.node,
-            does: effect.does.with(&mut known),
-        });
-        let effects: Vec<Effect> = effects.collect();
-        let effects = effects
-            .into_iter()
-            .filter(|effect| self.values.holds(effect.when) != Some(false) && !self.stores_what_is_there(&effect.does));
-        let effects = effects.collect();
-        let lookups = lookups.into_iter().filter(|lookup| self.values.holds(lookup.when) != Some(false));
-        Some(Commit { exits, lookups: lookups.collect(), effects, missed: None })
+        let lookups = lookups.into_iter().filter(|lookup| self.values.holds(lookup.when) != Some(false)).collect();
+        let common = common_effects(&ended.leaves);
+        let mut effects = self.effects_under(common, &mut known);
+        for leaf in self.by_likelihood(&ended.leaves) {
+            effects.extend(self.effects_of(leaf, common.len(), &mut known));
+        }
+        self.end_all(&mut effects);
+        Commit { exits, lookups, effects, missed: ended.missed.clone() }
     }
 
-    /// Whether all that packets do has a schedule that hit along the path and run the expected actions of staged
-    /// lookups. What a plan expects of other lookups is a guess.
+    /// Ends in the order in which packets are told apart: those behind few choices first, and last the one that usual
+    /// packets reach.
+    fn by_likelihood<'l>(&mut self, leaves: &'l [Leaf]) -> Vec<&'l Leaf> {
+        let hits = self.lookups.iter().map(|lookup| lookup.node).collect();
+        let mut usual = Known::default().and_of_lookups(hits, self.expected_actions());
+        let mut ordered: Vec<(bool, usize, &Leaf)> = Vec::new();
+        for leaf in leaves {
+            let when = usual.of(&mut self.values, leaf.when);
+            let is_usual = leaf.is_sent() && self.values.holds(when) != Some(false);
+            ordered.push((is_usual, leaf.choices, leaf));
+        }
+        ordered.sort_by_key(|(is_usual, choices, _)| (*is_usual, *choices));
+        ordered.into_iter().map(|(.., leaf)| leaf).collect()
+    }
+
+    /// The effects of packets with the same end, under what is known of them. From then on, others are left. Bytes of
+    /// the packet are stored last.
+    fn effects_of(&mut self, leaf: &Leaf, done: usize, known: &mut Known) -> Vec<Effect> {
+        let when = known.of(&mut self.values, leaf.when);
+        if self.values.holds(when) == Some(false) {
+            return Vec::new();
+        }
+        let mut packets = known.clone();
+        packets.assume(&mut self.values, when, true);
+        known.assume(&mut self.values, when, false);
+        let mut happen = self.not_made(leaf, &mut packets);
+        let (end, before) = leaf.effects.split_last().expect("packets end");
+        let is_store = |effect: &&Effect| matches!(effect.does, Does::Store { .. });
+        let (mut stores, others): (Vec<&Effect>, Vec<&Effect>) = before[done..].iter().partition(is_store);
+        if !leaf.is_sent() {
+            stores.clear();
+        }
+        let end = Effect { when: self.values.bool(true), ..end.clone() };
+        happen.extend(self.effects_under(others.into_iter().chain(stores).chain([&end]), &mut packets));
+        for effect in &mut happen {
+            effect.when = self.values.and(when, effect.when);
+        }
+        happen
+    }
+
+    /// Effects of packets: those that there are, with operands as they are where these happen.
+    fn effects_under<'e>(&mut self, effects: impl IntoIterator<Item = &'e Effect>, known: &mut Known) -> Vec<Effect> {
+        let mut happen = Vec::new();
+        for effect in effects {
+            let when = known.of(&mut self.values, effect.when);
+            if self.values.holds(when) == Some(false) {
+                continue;
+            }
+            let mut only = known.clone();
+            only.assume(&mut self.values, when, true);
+            let does = effect.does.with(|value| only.of(&mut self.values, value));
+            if !self.stores_what_is_there(&does) {
+                happen.push(Effect { when, node: effect.node, does });
+            }
+        }
+        happen
+    }
+
+    /// The last end is that of all packets that are left.
+    fn end_all(&mut self, effects: &mut [Effect]) {
+        let Some(last) = effects.last().map(|last| last.when) else { return };
+        let mut known = Known::default();
+        known.assume(&mut self.values, last, true);
+        let first =
+            effects.iter().rposition(|effect| effect.does.is_end() && effect.when != last).map_or(0, |end| end + 1);
+        for effect in &mut effects[first..] {
+            effect.when = known.of(&mut self.values, effect.when);
+        }
+    }
+
+    /// Lookups of the commit phase that these packets do not make. They were counted for all.
+    fn not_made(&mut self, leaf: &Leaf, packets: &mut Known) -> Vec<Effect> {
+        let last = self.path.stages.last().map_or(0, |stage| stage.place);
+        let behind: Vec<NodeId> =
+            self.lookups.iter().filter(|lookup| lookup.place >= last).map(|lookup| lookup.node).collect();
+        let no = self.values.bool(false);
+        let mut effects = Vec::new();
+        for lookup in behind {
+            let made = packets.of(&mut self.values, leaf.made.get(&lookup).copied().unwrap_or(no));
+            let when = self.values.not(made);
+            if self.values.holds(when) != Some(false) {
+                effects.push(Effect { when, node: lookup, does: Does::NotMade { lookup } });
+            }
+        }
+        effects
+    }
+
+    /// Whether all that packets do has a schedule that hit along the path and run its expected actions.
     pub fn usual_stays(&mut self, late: &[LateLookup]) -> bool {
         let on_path = |late: &&LateLookup| self.path.nodes.contains(&late.node);
         let late = late.iter().filter(on_path).map(|late| late.node);
-        let hits = self.lookups.iter().map(|lookup| lookup.node).chain(late).collect();
-        let mut facts = Facts { hits, actions: self.expected_actions(), made: HashMap::new() };
-        let barred = facts.of(&mut self.values, self.barred);
+        let hits: Vec<NodeId> = self.lookups.iter().map(|lookup| lookup.node).chain(late).collect();
+        let place = |node: &NodeId| self.path.nodes.iter().position(|on_path| on_path == node);
+        let expected = hits.iter().filter_map(|node| Some((*node, *self.path.actions.get(&place(node)?)?)));
+        let actions = expected.collect();
+        let mut known = Known::default().and_of_lookups(hits, actions);
+        let barred = known.of(&mut self.values, self.barred);
         self.values.holds(barred) == Some(false)
     }
 
@@ -74,63 +169,14 @@ impl Run<'_> {
     }
 }
 
-impl Facts {
-    /// A value as it is under the facts.
-    fn of(&mut self, values: &mut Values, value: Value) -> Value {
-        for needed in values.needed([value]) {
-            if !self.made.contains_key(&needed) {
-                let made = self.made_of(values, needed);
-                self.made.insert(needed, made);
-                if let Some(name) = values.name(needed).map(str::to_string) {
-                    values.call(made, || name);
-                }
-            }
-        }
-        self.made[&value]
-    }
-
-    /// The same, where that of its operands is known.
-    fn made_of(&self, values: &mut Values, value: Value) -> Value {
-        let made = |operand: &Value| self.made[operand];
-        let kind = values.kind(value);
-        match values.of(value).clone() {
-            Operation::Lookup { node, what: Found::Action } => match self.actions.get(&node) {
-                Some(action) => values.word(*action as u64, 32),
-                None => value,
-            },
-            Operation::Binary(operator, left, right) => {
-                self.compared(values, operator, left, right).unwrap_or_else(|| {
-                    let (left, right) = (made(&left), made(&right));
-                    values.binary(operator, left, right)
-                })
-            }
-            Operation::Unary(operator, operand) => values.unary(operator, made(&operand)),
-            Operation::Slice { of, low } => values.slice(made(&of), low, kind.width()),
-            Operation::Extend { of, signed } => values.extend(made(&of), kind.width(), signed),
-            Operation::Choose { condition, then, otherwise } => {
-                values.choose(made(&condition), made(&then), made(&otherwise))
-            }
-            Operation::FromBool(truth) => values.from_bool(made(&truth)),
-            Operation::Sum(sum) => {
-                let words = sum.words.iter().map(made).collect();
-                values.sum(Sum { before: sum.before.as_ref().map(made), words, ..sum })
-            }
-            Operation::Hash { algorithm, data } => values.hash(algorithm, data.iter().map(made).collect()),
-            // A register was read in a stage.
-            Operation::Constant(_)
-            | Operation::Packet { .. }
-            | Operation::Length
-            | Operation::Port
-            | Operation::Register { .. }
-            | Operation::Lookup { .. } => value,
-        }
-    }
-
-    /// Whether a lookup has found nothing.
-    fn compared(&self, values: &mut Values, operator: Binary, left: Value, right: Value) -> Option<Value> {
-        let Operation::Lookup { node, what: Found::Number } = values.of(left) else { return None };
-        let is_none = values.known(right).is_some_and(|number| !number.is_true()) && self.hits.contains(node);
-        let is_equality = operator == Binary::Equal || operator == Binary::NotEqual;
-        (is_none && is_equality).then(|| values.bool(operator == Binary::NotEqual))
-    }
+/// The effects that packets have before any of them is told apart.
+fn common_effects(leaves: &[Leaf]) -> &[Effect] {
+    let Some((first, others)) = leaves.split_first() else { return &[] };
+    let is_common = |number: usize| {
+        let effect = &first.effects[number];
+        let is_early = !effect.does.is_end() && !matches!(effect.does, Does::Store { .. });
+        is_early && others.iter().all(|leaf| leaf.effects.get(number) == Some(effect))
+    };
+    let end = (0..first.effects.len()).find(|number| !is_common(*number)).unwrap_or(0);
+    &first.effects[..end]
 }

@@ -81,9 +81,16 @@ pub fn run(schedule: &Schedule, packet: Packet<'_>, tables: &dyn Tables, commit:
     if frame.value(commit.exits).is_true() {
         return Outcome::Leaves;
     }
-    let taken: Vec<&Does> =
-        commit.effects.iter().filter(|it| frame.value(it.when).is_true()).map(|it| &it.does).collect();
-    Outcome::Commits(taken.into_iter().map(|does| frame.done(does)).collect())
+    let mut done = Vec::new();
+    for effect in &commit.effects {
+        if frame.value(effect.when).is_true() {
+            done.push(frame.done(&effect.does));
+            if effect.does.is_end() {
+                break;
+            }
+        }
+    }
+    Outcome::Commits(done)
 }
 
 /// The record number that each lookup of a schedule finds for a packet that is long enough.

@@ -5,6 +5,7 @@
 //! one list of values. A stage evaluates what its results need, so the speculative, the vector and the committed
 //! form are slices of the same values. Whatever the path cannot do in this form is an [`Obstacle`].
 
+mod arrival;
 mod combine;
 mod equal;
 mod exits;
@@ -12,6 +13,7 @@ mod expected;
 mod expression;
 mod hash;
 pub mod interpret;
+mod known;
 mod lookup;
 mod region;
 mod run;
@@ -116,7 +118,8 @@ pub struct Commit {
     pub exits: Value,
     /// Lookups that no stage makes, in the order of the graph. They do not depend on effects.
     pub lookups: Vec<LateLookup>,
-    /// In order, all after the exits.
+    /// In order, all after the exits. They lie between the ends of packets: each end is that of the packets whose
+    /// effects stand before it, and the last one that of all that are left.
     pub effects: Vec<Effect>,
     /// Misses of the only lookup, if all they do is to be counted and dropped while the table has its original
     /// default action.
@@ -152,9 +155,9 @@ pub enum Does {
     Digest { digest: DigestId, values: Vec<Value> },
     /// Writes an element of a register; an index out of range has no effect.
     Write { register: RegisterId, index: Value, value: Value },
-    /// Ends the packet.
+    /// Ends the packet: effects behind it happen to others.
     Drop { reason: String },
-    /// Ends the packet: it leaves by a port of at most 16 bits.
+    /// The same: the packet leaves by a port of at most 16 bits.
     Send { port: Value },
 }
 
@@ -173,6 +176,11 @@ impl Effect {
 }
 
 impl Does {
+    /// Whether packets are at their end.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Does::Drop { .. } | Does::Send { .. })
+    }
+
     pub fn operands(&self) -> Vec<Value> {
         match self {
             Does::Store { value: of, .. } | Does::Count { index: of, .. } | Does::Send { port: of } => vec![*of],

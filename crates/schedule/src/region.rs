@@ -1,13 +1,14 @@
-//! The graph behind the last cut of a path. A node runs for all packets that come to it with the same headers: their
-//! states are merged where they meet, and effects have a condition.
+//! The graph behind the last cut of a path: each node runs for all packets that come to it, and what becomes of them is
+//! the effects of the commit phase.
 
+use crate::arrival::{Arrival, Leaf};
+use crate::known::Known;
 use crate::run::{Outcome, Result, Run};
-use crate::state::State;
 use crate::value::{Operation, Value};
-use crate::{Commit, Does, Effect as Scheduled, Obstacle};
+use crate::{BulkDrop, Does, LateLookup, Obstacle};
 use hlir::hot_path::table_of;
 use hlir::{Binary, Effect, FieldRef, NodeId, Program, Rule, Statement};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Nodes that a region has at most; a larger one has no schedule.
 const MOST_NODES: usize = 200;
@@ -21,10 +22,20 @@ const WORD: u32 = 64;
 /// Values that a path has at most.
 const MOST_VALUES: usize = 4000;
 
-/// Packets that come to a node.
-struct Arrival {
-    when: Value,
-    state: State,
+/// Packets that stay apart at a node; more are merged.
+const MOST_APART: usize = 8;
+
+/// Ends that packets reach at most.
+const MOST_LEAVES: usize = 32;
+
+/// What a region does with packets.
+pub struct Ended {
+    /// Packets that take a side exit.
+    pub exits: Value,
+    pub lookups: Vec<LateLookup>,
+    /// The others. Those that are the most likely come last.
+    pub leaves: Vec<Leaf>,
+    pub missed: Option<BulkDrop>,
 }
 
 /// Nodes in an order in which each comes after all that lead to it.
@@ -66,117 +77,118 @@ impl Region {
 }
 
 impl Run<'_> {
-    pub fn region(&mut self, region: &Region) -> std::result::Result<Commit, Obstacle> {
+    /// `known`: what is known of all packets.
+    pub fn region(&mut self, region: &Region, known: &Known) -> std::result::Result<Ended, Obstacle> {
         let first = region.order[0];
         let (yes, no) = (self.values.bool(true), self.values.bool(false));
         let missed = self.missed(first);
         (self.is_speculative, self.exit_to, self.leaving, self.barred) = (false, None, no, no);
-        let mut made = vec![no; self.lookups.len()];
-        let begun = Arrival { when: yes, state: self.state.clone() };
+        let state = self.state.clone();
+        // What stages do is done by all that come here.
+        let effects = std::mem::take(&mut self.effects);
+        let begun = Arrival { when: yes, choices: 0, state, known: known.clone(), effects, made: BTreeMap::new() };
         let mut coming: HashMap<NodeId, Vec<Arrival>> = HashMap::from([(first, vec![begun])]);
+        let mut leaves = Vec::new();
         for &node in &region.order {
-            for (number, arrival) in coming.remove(&node).unwrap_or_default().into_iter().enumerate() {
-                // One lookup of a node has one key.
-                if number > 0 && table_of(self.program, node).is_some() {
-                    self.barred = self.values.or(self.barred, arrival.when);
-                    continue;
+            let mut arrivals = coming.remove(&node).unwrap_or_default();
+            if self.is_looked_up_late(node) {
+                arrivals = self.one_key(arrivals, known);
+            }
+            for mut arrival in arrivals {
+                if self.lookups.iter().any(|lookup| lookup.node == node) {
+                    arrival.made.insert(node, arrival.when);
                 }
-                for (lookup, made) in self.lookups.iter().zip(&mut made) {
-                    if lookup.node == node {
-                        *made = arrival.when;
-                    }
-                }
-                self.arrive(node, arrival, &mut coming)?;
+                self.arrive(node, arrival, &mut leaves, |run, to, arrival| {
+                    run.come(coming.entry(to).or_default(), arrival, known);
+                })?;
+            }
+            if leaves.len() > MOST_LEAVES {
+                return Err(Obstacle { node, does: "leads to too many ends".into() });
             }
         }
-        self.not_made(&made);
-        self.one_send(first)?;
-        let (lookups, effects) = (std::mem::take(&mut self.late), std::mem::take(&mut self.effects));
+        if !leaves.iter().any(Leaf::is_sent) {
+            return Err(Obstacle { node: first, does: "sends no packet".into() });
+        }
         let exits = self.values.or(self.leaving, self.barred);
-        Ok(Commit { exits, lookups, effects, missed })
+        Ok(Ended { exits, lookups: std::mem::take(&mut self.late), leaves, missed })
     }
 
-    /// Runs a node for packets that come to it, and notes where they come next.
+    fn is_looked_up_late(&self, node: NodeId) -> bool {
+        table_of(self.program, node).is_some() && !self.lookups.iter().any(|lookup| lookup.node == node)
+    }
+
+    /// One lookup of a node has one key. Packets with other headers than the first ones exit.
+    fn one_key(&mut self, arrivals: Vec<Arrival>, known: &Known) -> Vec<Arrival> {
+        let mut all: Option<Arrival> = None;
+        for arrival in arrivals {
+            all = match all {
+                None => Some(arrival),
+                Some(others) => match others.merged(self, &arrival, known) {
+                    Some(merged) => Some(merged),
+                    None => {
+                        self.barred = self.values.or(self.barred, arrival.when);
+                        Some(others)
+                    }
+                },
+            };
+        }
+        all.into_iter().collect()
+    }
+
+    /// Runs a node for packets that come to it: some end here, others go on.
     fn arrive(
         &mut self,
         node: NodeId,
         arrival: Arrival,
-        coming: &mut HashMap<NodeId, Vec<Arrival>>,
+        leaves: &mut Vec<Leaf>,
+        mut go_on: impl FnMut(&mut Self, NodeId, Arrival),
     ) -> std::result::Result<(), Obstacle> {
         let obstacle = |does: &'static str| Err(Obstacle { node, does: does.into() });
         if self.values.len() > MOST_VALUES {
             return obstacle("has too many values");
         }
         let when = arrival.when;
-        (self.active, self.state) = (when, arrival.state);
-        let (effects, late, leaving) = (self.effects.len(), self.late.len(), self.leaving);
+        (self.active, self.state) = (when, arrival.state.clone());
+        self.effects = arrival.effects.clone();
+        let (late, leaving) = (self.late.len(), self.leaving);
         let outcomes = match self.visit(node) {
             Ok(outcomes) => outcomes,
             Err(does) if self.values.holds(when) == Some(true) || self.path.nodes.contains(&node) => {
                 return obstacle(does);
             }
             Err(_) => {
-                self.effects.truncate(effects);
                 self.late.truncate(late);
                 self.leaving = self.values.or(leaving, when);
                 return Ok(());
             }
         };
+        let ends: Vec<_> = self.effects.extract_if(.., |effect| effect.does.is_end()).collect();
+        let effects = std::mem::take(&mut self.effects);
+        let passed = Arrival { state: self.state.clone(), effects, ..arrival };
+        for end in ends {
+            leaves.extend(passed.with(self, end.when).map(|ended| ended.end(node, end.does)));
+        }
         for Outcome { when: some, to } in outcomes {
-            let some = self.values.and(when, some);
-            if self.values.holds(some) == Some(false) {
-                continue;
-            }
+            let Some(gone) = passed.with(self, some) else { continue };
             match to {
-                Some(to) => self.come(coming.entry(to).or_default(), some),
-                None => self.barred = self.values.or(self.barred, some),
+                Some(to) => go_on(self, to, gone),
+                None => self.barred = self.values.or(self.barred, gone.when),
             }
         }
         Ok(())
     }
 
-    /// Packets with this state come to a node to which others come. States with different headers stay apart.
-    fn come(&mut self, others: &mut Vec<Arrival>, when: Value) {
-        for other in others.iter_mut() {
-            if let Some(state) = other.state.merged(self.program, &mut self.values, when, &self.state) {
-                *other = Arrival { when: self.values.or(other.when, when), state };
-                return;
-            }
-        }
-        others.push(Arrival { when, state: self.state.clone() });
-    }
-
-    /// Lookups of the region that some packets do not make. They were counted for all.
-    fn not_made(&mut self, made: &[Value]) {
-        let last = self.path.stages.last().map_or(0, |stage| stage.place);
-        let behind = self.lookups.iter().zip(made).filter(|(lookup, _)| lookup.place >= last);
-        let region: Vec<(NodeId, Value)> = behind.map(|(lookup, made)| (lookup.node, *made)).collect();
-        for (lookup, made) in region {
-            let when = self.values.not(made);
-            if self.values.holds(when) != Some(false) {
-                self.effects.insert(0, Scheduled { when, node: lookup, does: Does::NotMade { lookup } });
-            }
-        }
-    }
-
-    /// All that leave do so at the end, each by its port.
-    fn one_send(&mut self, first: NodeId) -> std::result::Result<(), Obstacle> {
-        let mut all: Option<(NodeId, Value, Value)> = None;
-        for effect in self.effects.extract_if(.., |effect| matches!(effect.does, Does::Send { .. })) {
-            let Does::Send { port } = effect.does else { unreachable!("only what is sent was taken") };
-            all = Some(match all {
-                None => (effect.node, effect.when, port),
-                Some((node, when, others)) => {
-                    let port = self.values.choose(effect.when, port, others);
-                    (node, self.values.or(when, effect.when), port)
+    /// Packets come to a node. Where many stay apart, they are merged with others that have the same headers.
+    fn come(&mut self, others: &mut Vec<Arrival>, arrival: Arrival, known: &Known) {
+        if others.len() >= MOST_APART {
+            for other in others.iter_mut() {
+                if let Some(merged) = other.merged(self, &arrival, known) {
+                    *other = merged;
+                    return;
                 }
-            });
+            }
         }
-        let Some((node, when, port)) = all else {
-            return Err(Obstacle { node: first, does: "sends no packet".into() });
-        };
-        self.effects.push(Scheduled { when, node, does: Does::Send { port } });
-        Ok(())
+        others.push(arrival);
     }
 
     /// The rules of the buffering manager, in order.

@@ -1,7 +1,7 @@
 //! Symbolic execution of a hot path, for a packet that stays on it.
 
 use crate::exits::ExitState;
-use crate::region::Region;
+use crate::region::{Ended, Region};
 use crate::state::State;
 use crate::value::{Operation, Value};
 use crate::values::Values;
@@ -14,10 +14,6 @@ use hlir::{HeaderId, NodeId, NodeKind, ParserId, Program, TableId};
 use std::collections::BTreeMap;
 
 pub type Result<T> = std::result::Result<T, &'static str>;
-
-/// Values of a commit phase at most: it computes what every action needs and chooses, where nodes branch. With 109 values
-/// (nat) packets took 0.75 of the cycles that nodes took, with 144 (l2l3acl) 1.25, and with 219 (l3switch) 1.55 (Zen 4).
-const MOST_COMMITTED: usize = 128;
 
 /// Packets that go on at a node; none: they must run as in the plain program.
 #[derive(Clone, Copy, Debug)]
@@ -190,8 +186,8 @@ impl<'p> Run<'p> {
             });
         }
         self.lookups.sort_by_key(|lookup| lookup.place);
-        let expected = commit.as_ref().ok().and_then(|commit| self.expected(commit));
-        let expected = expected.filter(|commit| self.values.commit_in_words(commit).is_ok());
+        let (commit, expected) =
+            commit.map_or_else(|obstacle| (Err(obstacle), None), |(commit, expected)| (Ok(commit), expected));
         let Run { values, extracted: headers, lookups, .. } = self;
         Ok(Schedule { values, headers, stages, lookups, commit, expected })
     }
@@ -216,42 +212,31 @@ impl<'p> Run<'p> {
     }
 
     /// The commit phase, from a node on.
-    fn committed(&mut self, stages: &[Stage], from: NodeId) -> std::result::Result<Commit, Obstacle> {
+    /// Also the expected one.
+    fn committed(&mut self, stages: &[Stage], from: NodeId) -> std::result::Result<(Commit, Option<Commit>), Obstacle> {
         if let Some(deferred) = self.deferred.take() {
             return Err(deferred);
         }
         let region = Region::of(self.program, from);
         let region = region.ok_or(Obstacle { node: from, does: "leads to a cycle of the graph".into() })?;
-        let mut commit = self.region(&region)?;
-        self.decided_again(stages, &mut commit);
+        let taken = self.known_of(stages);
+        let mut ended = self.region(&region, &taken)?;
+        self.decided_again(stages, &mut ended);
+        let expected = self.expected(&taken, &ended);
+        let commit = self.commit_of(&ended, taken);
         self.values.commit_in_words(&commit)?;
-        let needed = commit.effects.iter().flat_map(Effect::operands);
-        if self.values.needed(needed).len() > MOST_COMMITTED {
-            return Err(Obstacle { node: from, does: "leads to more choices than nodes take".into() });
-        }
-        if self.is_decided_late(commit.exits) {
-            return Err(Obstacle { node: from, does: "leads to a lookup that decides about a side exit".into() });
-        }
+        let expected = expected.filter(|commit| self.values.commit_in_words(commit).is_ok());
         if !self.usual_stays(&commit.lookups) {
             return Err(Obstacle {
                 node: from,
                 does: "has an action, or leads to a node, that cannot be scheduled".into(),
             });
         }
-        Ok(commit)
-    }
-
-    /// Whether a value depends on a lookup that no stage makes. The exits of a packet are decided before its effects, and
-    /// such a lookup may find something else then.
-    fn is_decided_late(&self, value: Value) -> bool {
-        self.values.needed([value]).into_iter().any(|needed| {
-            let Operation::Lookup { node, .. } = self.values.of(needed) else { return false };
-            !self.lookups.iter().any(|lookup| lookup.node == *node)
-        })
+        Ok((commit, expected))
     }
 
     /// Exits that a lookup decides whose default action may be another one by commit.
-    fn decided_again(&mut self, stages: &[Stage], commit: &mut Commit) {
+    fn decided_again(&mut self, stages: &[Stage], ended: &mut Ended) {
         for exit in stages.iter().flat_map(|stage| &stage.exits) {
             let needed = self.values.needed([exit.when]);
             let may_change = needed.iter().any(|value| {
@@ -259,7 +244,7 @@ impl<'p> Run<'p> {
                 !has_lasting_outcome(self.program, *node)
             });
             if may_change {
-                commit.exits = self.values.or(commit.exits, exit.when);
+                ended.exits = self.values.or(ended.exits, exit.when);
             }
         }
     }

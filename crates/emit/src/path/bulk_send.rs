@@ -5,7 +5,6 @@ use super::commit::popcount;
 use super::{HotPath, each, inline, name, noinline};
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Stmt};
-use hlir::plan::Placement;
 
 impl HotPath<'_> {
     /// Whether groups are sent at once.
@@ -179,30 +178,6 @@ impl HotPath<'_> {
         if may_exit {
             code.push(Stmt::declare("uint32_t", "first", Expr::word(0)));
         }
-        code
-    }
-
-    /// Commits packet `i` without sending it, or, if it takes a side exit, sends those before it and lets it run.
-    pub(super) fn gather(&self) -> Vec<Stmt> {
-        let known = self.known_names().map(name);
-        let packet = ["run", "burst", "from", "i", "path", "&ports[i]"].map(name);
-        let finish = Expr::call("path_finish", packet.into_iter().chain(known));
-        let gone = vec![
-            Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
-            Stmt::set(name("ports[i]"), Expr::word(0)),
-        ];
-        let mut code = self.paid(Placement::WithCommit);
-        let finished = Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone);
-        if !self.scheduled.may_exit() {
-            code.push(finished);
-            return code;
-        }
-        let leaves = Expr::call("path_leaves", ["run", "burst", "from", "i", "path"].map(name));
-        code.push(Stmt::If {
-            condition: Expr::call("__builtin_expect", [leaves, name("0")]),
-            then: self.not_made(0).into_iter().chain(self.leave_between()).collect(),
-            otherwise: vec![finished],
-        });
         code
     }
 

@@ -1,23 +1,53 @@
 //! The commit of a packet on a scheduled path: its effects, each under its condition.
 
-use super::scalar::Scalar;
+use super::ends::Groups;
+use super::scalar::{Scalar, without_unused};
 use super::scheduled::{Scheduled, unused};
 use super::{HotPath, inline, name};
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Stmt};
 use crate::unit::number;
+use hlir::plan::Placement;
 use hlir::{NodeId, RegisterId};
 use schedule::{Commit, Does, Effect, Found, Operation, Schedule, Value};
 
+/// What becomes of a packet at commit.
+const FATE: &str = "enum fate";
+const GONE: &str = "GONE";
+const SENT: &str = "SENT";
+const LEAVES: &str = "LEAVES";
+
 impl HotPath<'_> {
+    /// Commits packet `i` without sending it, or, if it takes a side exit, sends those before it and lets it run.
+    pub(super) fn gather(&self) -> Vec<Stmt> {
+        let known = self.known_names().map(name);
+        let packet = ["run", "burst", "from", "i", "path", "&ports[i]"].map(name);
+        let finish = Expr::call("path_finish", packet.into_iter().chain(known));
+        let is = |fate: &str| Expr::binary("==", name("fate"), name(fate));
+        let unlikely = |condition| Expr::call("__builtin_expect", [condition, name("0")]);
+        let gone = vec![
+            Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
+            Stmt::set(name("ports[i]"), Expr::word(0)),
+        ];
+        let mut code = self.paid(Placement::WithCommit);
+        code.push(Stmt::declare(format!("const {FATE}"), "fate", finish));
+        code.push(Stmt::when(unlikely(is(GONE)), gone));
+        if self.scheduled.may_exit() {
+            let leave = self.not_made(0).into_iter().chain(self.leave_between());
+            code.push(Stmt::when(unlikely(is(LEAVES)), leave.collect()));
+        }
+        code
+    }
+
     /// `path_finish` and its parts.
     pub(super) fn scheduled_commit(&self, commit: &Commit) -> Vec<Item> {
         let scheduled = &self.scheduled;
         let mut items = Vec::new();
+        items.push(Item::Comment("What becomes of a packet at commit.".to_string()));
+        let mut members = vec![GONE.to_string(), SENT.to_string()];
+        members.extend(scheduled.may_exit().then(|| LEAVES.to_string()));
+        items.extend([Item::Enum { name: "fate".to_string(), members }, Item::Blank]);
         let expects = scheduled.schedule.expected.is_some();
-        if scheduled.may_exit() {
-            items.extend(self.leaves(commit));
-        }
         let parameters = [
             "struct run *run",
             "const struct burst *burst",
@@ -27,12 +57,12 @@ impl HotPath<'_> {
             "uint16_t *to",
         ];
         if let Some(commit) = &scheduled.schedule.expected {
-            let about = "Commits a packet that hit in every lookup and runs the expected actions. Whether it is to be \
-                         sent, by `to`; else it has gone.";
+            let about =
+                "Commits a packet that hit in every lookup and runs the expected actions. It is to be sent by `to`.";
             items.push(Item::Comment(about.to_string()));
             let mut body = self.committed(scheduled, commit, true);
             unused(&parameters, &mut body);
-            items.extend(inline("bool", "path_expected", &parameters, body));
+            items.extend(inline(FATE, "path_expected", &parameters, body));
         }
         let mut body = self.committed(scheduled, commit, false);
         let mut known = Vec::new();
@@ -45,17 +75,21 @@ impl HotPath<'_> {
             let expected = Expr::call("path_expected", arguments);
             known.insert(0, Stmt::when(name("usual"), vec![Stmt::result(expected)]));
         }
+        if scheduled.may_exit() && self.unit.tracks_insertions() {
+            // An older packet may have inserted an entry since the lookups, and what was found may be gone.
+            let inserted = Expr::binary("!=", name("run->insertions"), name("path->insertions"));
+            known.insert(0, Stmt::when(inserted, vec![Stmt::result(name(LEAVES))]));
+        }
         body.splice(0..0, known);
-        let about = "Commits a packet with the records that were found for it. Whether it is to be sent, by `to`; else \
-                     it has gone.";
+        let about = "Commits a packet with the records that were found for it. It is to be sent by `to`.";
         items.push(Item::Comment(self.about_known(about)));
         let parameters: Vec<&str> = parameters.into_iter().chain(self.parameters_known()).collect();
         unused(&parameters, &mut body);
-        items.extend(inline("bool", "path_finish", &parameters, body));
+        items.extend(inline(FATE, "path_finish", &parameters, body));
         items
     }
 
-    /// What writes values of a commit phase: its lookups stand first.
+    /// What writes values of a commit phase.
     fn commit_writer(&self, commit: &Commit, results: Vec<Value>) -> Scalar<'_> {
         let scheduled = &self.scheduled;
         let late = commit.lookups.iter().flat_map(|late| late.key.iter().copied().chain([late.when]));
@@ -64,60 +98,66 @@ impl HotPath<'_> {
         for (index, value) in scheduled.reads().enumerate() {
             writer.keep(value, self.read_again(value, index));
         }
-        commit.lookups.iter().for_each(|late| writer.look_up(late));
         writer
-    }
-
-    /// `path_leaves`: whether a packet takes a side exit at commit.
-    fn leaves(&self, commit: &Commit) -> Vec<Item> {
-        // Lookups of the commit phase decide about no exit.
-        let before = Commit { lookups: Vec::new(), ..commit.clone() };
-        let mut writer = self.commit_writer(&before, vec![commit.exits]);
-        let exits = writer.value(commit.exits);
-        let mut body = self.packet_declared(true);
-        body.push(Stmt::Blank);
-        if self.unit.tracks_insertions() {
-            // An older packet may have inserted an entry since the lookups, and what was found may be gone.
-            let inserted = Expr::binary("!=", name("run->insertions"), name("path->insertions"));
-            body.push(Stmt::when(inserted, vec![Stmt::result(name("true"))]));
-        }
-        body.extend(writer.code);
-        body.push(Stmt::result(exits));
-        unused_locals(&mut body);
-        let parameters =
-            ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "const struct path *path"];
-        unused(&parameters, &mut body);
-        let about = "Whether a packet takes a side exit at commit.";
-        let mut items = vec![Item::Comment(about.to_string())];
-        items.extend(inline("bool", "path_leaves", &parameters, body));
-        items
     }
 
     /// The body of a commit.
     fn committed(&self, scheduled: &Scheduled, commit: &Commit, is_expected: bool) -> Vec<Stmt> {
         let schedule = &scheduled.schedule;
         let effects = commit.effects.iter().flat_map(Effect::operands);
-        let mut writer = self.commit_writer(commit, effects.collect());
+        let mut writer = self.commit_writer(commit, effects.chain([commit.exits]).collect());
+        let groups = Groups::of(schedule, commit);
         if schedule.values.holds(commit.exits) != Some(false) {
-            // Packets that exit have been told apart before.
+            groups.made_for_exits().into_iter().for_each(|late| writer.look_up(late));
+            let exits = Expr::call("__builtin_expect", [writer.value(commit.exits), name("0")]);
+            writer.code.push(Stmt::when(exits, vec![Stmt::result(name(LEAVES))]));
             writer.decide(commit.exits, false);
         }
-        let mut code = std::mem::take(&mut writer.code);
+        for number in 0..groups.list.len() {
+            self.ended(scheduled, (&groups, number), &mut writer, is_expected);
+        }
+        let code = without_unused(std::mem::take(&mut writer.code));
+        let mut body = self.packet_declared(true);
+        body.push(Stmt::Blank);
+        body.extend(code);
+        unused_locals(&mut body);
+        body
+    }
+
+    /// Effects of packets up to an end of theirs. What later groups need, too, is computed before packets are told apart.
+    fn ended(&self, scheduled: &Scheduled, (groups, number): (&Groups, usize), writer: &mut Scalar, is_expected: bool) {
+        let group = &groups.list[number];
+        groups.first_made(number, true).into_iter().for_each(|late| writer.look_up(late));
+        for value in groups.shared_with_later(number) {
+            writer.value(value);
+        }
+        self.done_together(scheduled, &group.common, writer, is_expected);
+        let Some(end) = group.own.last() else { return };
+        let condition = writer.condition(end.when);
+        let around = writer.enter();
+        writer.decide(end.when, true);
+        groups.first_made(number, false).into_iter().for_each(|late| writer.look_up(late));
+        self.done_together(scheduled, &group.own, writer, is_expected);
+        let inner = writer.leave(around);
+        match condition {
+            None => writer.code.extend(inner),
+            Some(condition) => writer.code.push(Stmt::when(condition, inner)),
+        }
+        writer.decide(end.when, false);
+    }
+
+    /// Effects behind all values that they need: stores change bytes of the packet.
+    fn done_together(&self, scheduled: &Scheduled, effects: &[Effect], writer: &mut Scalar, is_expected: bool) {
         let mut made: Vec<Together> = Vec::new();
         let mut at = 0;
-        while at < commit.effects.len() {
-            let copied = if is_expected { self.copied(schedule, &commit.effects[at..], &mut writer) } else { None };
-            let (count, statements) =
-                copied.unwrap_or_else(|| (1, self.done(scheduled, &commit.effects[at], &mut writer, is_expected)));
-            let effect = &commit.effects[at];
-            let is_last = matches!(effect.does, Does::Send { .. });
-            let condition = if is_last { None } else { writer.condition(effect.when) };
-            if matches!(effect.does, Does::Drop { .. }) {
-                writer.decide(effect.when, false);
-            }
-            let nodes = commit.effects[at..at + count].iter().map(|effect| effect.node);
+        while at < effects.len() {
+            let effect = &effects[at];
+            let copied = self.copied(&scheduled.schedule, &effects[at..], writer);
+            let (count, statements) = copied.unwrap_or_else(|| (1, self.done(scheduled, effect, writer, is_expected)));
+            let condition = writer.condition(effect.when);
+            let nodes = effects[at..at + count].iter().map(|effect| effect.node);
             match made.last_mut() {
-                Some(before) if before.condition == condition && !ends(&before.statements) => {
+                Some(before) if before.condition == condition => {
                     before.nodes.extend(nodes);
                     before.statements.extend(statements);
                 }
@@ -125,19 +165,13 @@ impl HotPath<'_> {
             }
             at += count;
         }
-        code.extend(writer.code);
         for Together { condition, nodes, statements } in made {
-            code.push(Stmt::Comment(self.places_of(nodes.into_iter())));
+            writer.code.push(Stmt::Comment(self.places_of(nodes.into_iter())));
             match condition {
-                None => code.extend(statements),
-                Some(condition) => code.push(Stmt::when(condition, statements)),
+                None => writer.code.extend(statements),
+                Some(condition) => writer.code.push(Stmt::when(condition, statements)),
             }
         }
-        let mut body = self.packet_declared(true);
-        body.push(Stmt::Blank);
-        body.extend(code);
-        unused_locals(&mut body);
-        body
     }
 
     /// Neighbouring parameters of one record that are copied to neighbouring bytes, as one copy: how many effects.
@@ -227,11 +261,11 @@ impl HotPath<'_> {
             Does::Drop { reason } => {
                 let reason = drop_reason(reason, self.unit.drop_number(reason));
                 let dropped = Stmt::call("walk_drop", [name("run->worker"), name("packet"), reason]);
-                vec![dropped, Stmt::result(name("false"))]
+                vec![dropped, Stmt::result(name(GONE))]
             }
             Does::Send { port } => {
                 let port = writer.value(*port);
-                vec![Stmt::set(name("*to"), Expr::cast("uint16_t", port)), Stmt::result(name("true"))]
+                vec![Stmt::set(name("*to"), Expr::cast("uint16_t", port)), Stmt::result(name(SENT))]
             }
         }
     }
@@ -322,10 +356,6 @@ struct Copy {
 
 fn at_byte(byte: u32) -> Expr {
     if byte == 0 { name("data") } else { Expr::binary("+", name("data"), Expr::word(byte)) }
-}
-
-fn ends(statements: &[Stmt]) -> bool {
-    matches!(statements.last(), Some(Stmt::Return(_)))
 }
 
 /// Leaves out the packet's declarations that nothing uses.

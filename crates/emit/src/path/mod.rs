@@ -10,6 +10,7 @@ mod bulk_drop;
 mod bulk_send;
 mod commit;
 mod effects;
+mod ends;
 mod nodes;
 mod pipelined_group;
 mod queue;

@@ -32,6 +32,15 @@ const ASKS: [(Binary, &str); 6] = [
     (Binary::GreaterEqual, "is_at_least"),
 ];
 
+/// What was known before a block.
+pub struct Around {
+    names: HashMap<Value, Expr>,
+    found: HashMap<NodeId, String>,
+    records: HashMap<NodeId, String>,
+    decided: HashMap<Value, bool>,
+    code: Vec<Stmt>,
+}
+
 /// Emits values.
 pub struct Scalar<'s> {
     path: &'s HotPath<'s>,
@@ -114,10 +123,34 @@ impl<'s> Scalar<'s> {
 
     /// From here on, a condition is known.
     pub fn decide(&mut self, condition: Value, holds: bool) {
-        self.decided.insert(condition, holds);
-        if let Operation::Unary(Unary::Not, inner) = self.values().of(condition) {
-            self.decided.insert(*inner, !holds);
+        let mut left = vec![(condition, holds)];
+        while let Some((condition, holds)) = left.pop() {
+            self.decided.insert(condition, holds);
+            let all = if holds { Binary::LogicalAnd } else { Binary::LogicalOr };
+            let decided = self.values().of(condition);
+            if let Operation::Unary(Unary::Not, inner) = decided {
+                left.push((*inner, !holds));
+            } else if let Operation::Binary(operator, one, other) = decided
+                && *operator == all
+            {
+                left.extend([(*one, holds), (*other, holds)]);
+            }
         }
+    }
+
+    /// Begins a block: what is computed in it is known there alone.
+    pub fn enter(&mut self) -> Around {
+        let (names, found, records) = (self.names.clone(), self.found.clone(), self.records.clone());
+        let code = std::mem::take(&mut self.code);
+        Around { names, found, records, decided: self.decided.clone(), code }
+    }
+
+    /// Ends the block, and returns its code.
+    pub fn leave(&mut self, around: Around) -> Vec<Stmt> {
+        let inner = without_unused(std::mem::replace(&mut self.code, around.code));
+        (self.names, self.found, self.records) = (around.names, around.found, around.records);
+        self.decided = around.decided;
+        inner
     }
 
     /// A condition without the parts that are known; none if it holds.
@@ -445,6 +478,24 @@ impl<'s> Scalar<'s> {
         self.records.insert(node, title.clone());
         title
     }
+}
+
+/// Code without values that nothing uses: a condition that was decided needs no operands.
+pub fn without_unused(code: Vec<Stmt>) -> Vec<Stmt> {
+    let mut kept: Vec<Stmt> = Vec::new();
+    for statement in code.into_iter().rev() {
+        if let Stmt::Declare { of, name, .. } = &statement
+            && of.starts_with("const ")
+        {
+            let title = name.split('[').next().unwrap_or(name);
+            if !kept.iter().any(|later| later.mentions(title)) {
+                continue;
+            }
+        }
+        kept.push(statement);
+    }
+    kept.reverse();
+    kept
 }
 
 fn unary(operator: Unary, operand: Expr, width: u32) -> Expr {

@@ -109,12 +109,12 @@ impl Model<'_> {
     /// The step counts of a first stage; none if it has no vector form.
     fn counted_stage(&self, path: &Path, first: &Stage) -> Option<StepCounts> {
         let (program, place) = (self.program, first.place);
-        let usual = |at: &usize| Some((*at, self.usual_action(path[*at])?));
-        let actions = first.looked_up.iter().filter_map(usual).collect();
+        let actions = path.iter().enumerate().filter_map(|(at, node)| Some((at, self.usual_action(*node)?))).collect();
         let mut schedule = Schedule::of_first(program, path, &actions, place, &first.looked_up).ok()?;
         let lanes = schedule.vectorized().ok()?;
         let stored: Vec<Value> = lanes.kept.iter().map(|(value, _)| *value).collect();
-        let share: f64 = actions.iter().map(|(at, action)| self.share_of_action(path[*at], *action)).product();
+        let staged = first.looked_up.iter().filter_map(|at| Some((at, actions.get(at)?)));
+        let share: f64 = staged.map(|(at, action)| self.share_of_action(path[*at], *action)).product();
         let saved = (scalar(&schedule, &stored) - STORE_BYTES * stored.len() as f64).max(0.0);
         Some(StepCounts { rewritten: share * saved, ..counted(&lanes) })
     }

@@ -1,6 +1,6 @@
 //! Rules of the commit phase.
 
-use super::exclusive::are_exclusive;
+use super::exclusive::is_possible;
 use super::{Rule, Verifier};
 use crate::text::{Part, Site};
 use crate::value::{Operation, Value};
@@ -37,19 +37,26 @@ impl Verifier<'_> {
 
     /// What earlier effects of the same packets exclude.
     fn earlier(&mut self, part: Part, effects: &[Effect], number: usize) {
-        let effect = &effects[number];
-        for before in &effects[..number] {
-            let is_end = matches!(before.does, Does::Drop { .. });
-            let overlap = self.overlap(before, effect);
-            let is_other = self.schedule.values.kind(before.when) != hlir::Type::Bool;
-            if !is_end && !overlap || is_other || are_exclusive(&self.schedule.values, before.when, effect.when) {
+        let (effect, site) = (&effects[number], Site::Effect(part, number));
+        let is_last = matches!(effect.does, Does::Store { .. } | Does::Send { .. });
+        let before = number.checked_sub(1).map(|before| &effects[before].does);
+        if !is_last && matches!(before, Some(Does::Store { .. })) {
+            return self.error(Rule::Ends, site, "comes after a store");
+        }
+        let mut ended = Vec::new();
+        for before in effects[..number].iter().rev() {
+            if self.schedule.values.kind(before.when) != hlir::Type::Bool {
                 continue;
             }
-            let site = Site::Effect(part, number);
-            if is_end {
-                return self.error(Rule::Ends, site, "happens to packets that an earlier effect has dropped");
+            if before.does.is_end() {
+                ended.push((before.when, false));
             }
-            self.error(Rule::Stores, site, "overlaps an earlier store");
+            if self.overlap(before, effect) {
+                let both = ended.iter().copied().chain([(before.when, true), (effect.when, true)]);
+                if is_possible(&self.schedule.values, both.collect()) {
+                    self.error(Rule::Stores, site, "overlaps an earlier store");
+                }
+            }
         }
     }
 
@@ -172,17 +179,17 @@ impl Verifier<'_> {
     }
 
     fn send(&mut self, part: Part, effects: &[Effect]) {
-        let is_send = |effect: &Effect| matches!(effect.does, Does::Send { .. });
-        let sends: Vec<usize> = (0..effects.len()).filter(|number| is_send(&effects[*number])).collect();
-        match sends[..] {
-            [only] if only + 1 == effects.len() => {}
-            // All packets may be dropped that run the expected actions.
-            [] if part == Part::Expected => {}
-            [] => self.error(Rule::Send, Site::Part(part), "sends no packet"),
-            [first, ..] => {
-                let message = "a commit phase ends with its only send";
-                self.error(Rule::Send, Site::Effect(part, first), message);
-            }
+        let sends = effects.iter().any(|effect| matches!(effect.does, Does::Send { .. }));
+        // All packets may be dropped that run the expected actions.
+        if !sends && part != Part::Expected {
+            self.error(Rule::Send, Site::Part(part), "sends no packet");
+        }
+        let Some(last) = effects.last() else { return };
+        let is_for_all = self.schedule.values.holds(last.when) == Some(true);
+        if !last.does.is_end() || !is_for_all {
+            let message =
+                "packets go on behind the last effect: a commit phase ends with a send or drop of all that are left";
+            self.error(Rule::Send, Site::Effect(part, effects.len() - 1), message);
         }
     }
 }

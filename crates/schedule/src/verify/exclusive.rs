@@ -1,4 +1,4 @@
-//! Whether two conditions can hold for one packet. Conditions are followed down to comparisons, and comparisons of one
+//! Whether conditions can hold for one packet. Conditions are followed down to comparisons, and comparisons of one
 //! value with different constants exclude each other; beyond that, all comparisons count as independent.
 
 use crate::value::{Operation, Value};
@@ -7,7 +7,7 @@ use hlir::value::Value as Number;
 use hlir::{Binary, Type, Unary};
 use std::collections::HashMap;
 
-/// Steps after which two conditions count as exclusive: a rule is broken only where this is certain.
+/// Steps after which conditions count as exclusive: a rule is broken only where this is certain.
 const MOST_STEPS: u32 = 20_000;
 
 /// Comparisons as the opposites of others.
@@ -26,10 +26,9 @@ enum Atom {
     Is(Value),
 }
 
-/// Whether no packet has both conditions.
-pub fn are_exclusive(values: &Values, one: Value, other: Value) -> bool {
-    let mut search = Search { values, steps: 0 };
-    !search.is_possible(Known::default(), vec![(one, true), (other, true)])
+/// Whether a packet can have all these conditions, each as it is given.
+pub fn is_possible(values: &Values, conditions: Vec<(Value, bool)>) -> bool {
+    Search { values, steps: 0 }.is_possible(Known::default(), conditions)
 }
 
 #[derive(Clone, Default)]

@@ -8,8 +8,8 @@
 //! 4. `bytes`: bits of the packet are within the bytes that the stage requires of a packet; those of the commit phase
 //!    are within the bytes of the last stage.
 //! 5. `stores`: stores of one packet do not overlap.
-//! 6. `ends`: nothing happens to a packet after its drop.
-//! 7. `send`: a commit phase ends with its only send, by a port of at most 16 bits.
+//! 6. `ends`: stores follow all other effects of a packet but its send: by then it is known whether it is dropped.
+//! 7. `send`: packets are sent by a port of at most 16 bits; a commit phase ends with a send or drop of all that are left.
 //! 8. `reads`: registers are read in stages alone, and commit takes all that it needs of them.
 //! 9. `counters`: bulk drops count at indices that their counters have, and drop for a reason of the program.
 //! 10. `keys`: a key has as many bits as the table's, 64 in each part but the last.

@@ -26,11 +26,11 @@ const BROKEN: [(Rule, &str, &str, &str); 28] = [
     (
         Rule::Stores,
         "    send %",
-        "    store hdr.order.hops at packet.bits[52..60] = 1 at deparser when %8\n    send %",
+        "    store hdr.order.hops at packet.bits[52..60] = 1 at deparser\n    send %",
         "store hdr.order.hops at packet.bits",
     ),
     (Rule::Ends, "    send %", "    count sessions(16w1) at session\n    send %", "count sessions(16w1)"),
-    (Rule::Send, "    send %", "    send 9w1 at departure when false\n    send %", "send 9w1"),
+    (Rule::Send, "send %8 at departure\n", "send %8 at departure when %7\n", "send %8"),
     (
         Rule::Send,
         "  commit expected {\n",

@@ -1,0 +1,83 @@
+//! Packets that come to a node of the commit phase, and the ends that they reach. Packets with different choices
+//! behind them stay apart, so that what is known of them decides the choices ahead.
+
+use crate::known::Known;
+use crate::run::Run;
+use crate::state::State;
+use crate::value::Value;
+use crate::{Does, Effect};
+use hlir::NodeId;
+use std::collections::BTreeMap;
+
+/// Packets that come to a node.
+#[derive(Clone)]
+pub struct Arrival {
+    pub when: Value,
+    /// How many choices brought them here.
+    pub choices: usize,
+    pub state: State,
+    pub known: Known,
+    /// What they have done so far, each with its own condition.
+    pub effects: Vec<Effect>,
+    /// The staged lookups whose nodes they have passed.
+    pub made: BTreeMap<NodeId, Value>,
+}
+
+/// Packets that end in the same way, and all their effects. The last one ends them.
+pub struct Leaf {
+    pub when: Value,
+    pub choices: usize,
+    pub effects: Vec<Effect>,
+    pub made: BTreeMap<NodeId, Value>,
+}
+
+impl Leaf {
+    pub fn is_sent(&self) -> bool {
+        self.effects.last().is_some_and(|last| matches!(last.does, Does::Send { .. }))
+    }
+}
+
+impl Arrival {
+    /// The packets among them with a condition; none if there are none.
+    pub fn with(&self, run: &mut Run, condition: Value) -> Option<Arrival> {
+        let mut known = self.known.clone();
+        let condition = known.of(&mut run.values, condition);
+        match run.values.holds(condition) {
+            Some(false) => return None,
+            Some(true) => return Some(self.clone()),
+            None => known.assume(&mut run.values, condition, true),
+        }
+        let when = run.values.and(self.when, condition);
+        Some(Arrival { when, choices: self.choices + 1, known, ..self.clone() })
+    }
+
+    /// Their end.
+    pub fn end(self, node: NodeId, does: Does) -> Leaf {
+        let Arrival { when, choices, mut effects, made, .. } = self;
+        effects.push(Effect { when, node, does });
+        Leaf { when, choices, effects, made }
+    }
+
+    /// Both together, with what is known of all packets; none if they have different headers.
+    pub fn merged(&self, run: &mut Run, other: &Arrival, known: &Known) -> Option<Arrival> {
+        let state = self.state.merged(run.program, &mut run.values, other.when, &other.state)?;
+        let common = self.effects.iter().zip(&other.effects).take_while(|(one, other)| one == other).count();
+        let mut effects = self.effects[..common].to_vec();
+        for arrival in [self, other] {
+            for effect in &arrival.effects[common..] {
+                effects.push(Effect { when: run.values.and(arrival.when, effect.when), ..effect.clone() });
+            }
+        }
+        let no = run.values.bool(false);
+        let mut made = BTreeMap::new();
+        for node in self.made.keys().chain(other.made.keys()) {
+            let [one, other] = [self, other].map(|arrival| {
+                let made = arrival.made.get(node).copied().unwrap_or(no);
+                run.values.and(arrival.when, made)
+            });
+            made.insert(*node, run.values.or(one, other));
+        }
+        let when = run.values.or(self.when, other.when);
+        Some(Arrival { when, choices: self.choices.min(other.choices), state, known: known.clone(), effects, made })
+    }
+}

@@ -1,0 +1,155 @@
+//! Values as they are with what is known of the packets that they are computed for.
+
+use crate::value::{Found, Operation, Sum, Value};
+use crate::values::Values;
+use hlir::{Binary, NodeId, Type, Unary};
+use std::collections::HashMap;
+
+/// What is known of packets.
+#[derive(Clone, Default)]
+pub struct Known {
+    /// Lookups that have found an entry.
+    hits: Vec<NodeId>,
+    /// The action of a lookup's entries.
+    actions: HashMap<NodeId, usize>,
+    conditions: HashMap<Value, bool>,
+    /// Constants that values are equal to.
+    constants: HashMap<Value, Value>,
+    /// What was computed with it.
+    made: HashMap<Value, Value>,
+}
+
+impl Known {
+    /// The same, and that these lookups have found entries, with these actions.
+    pub fn and_of_lookups(self, hits: Vec<NodeId>, actions: HashMap<NodeId, usize>) -> Known {
+        Known { hits, actions, made: HashMap::new(), ..self }
+    }
+
+    /// What is known of lookups alone.
+    pub fn without_conditions(&self) -> Known {
+        Known { hits: self.hits.clone(), actions: self.actions.clone(), ..Known::default() }
+    }
+
+    /// Notes that a condition holds, or that it does not, and what follows.
+    pub fn assume(&mut self, values: &mut Values, condition: Value, holds: bool) {
+        self.made.clear();
+        let mut left = vec![(condition, holds)];
+        while let Some((value, holds)) = left.pop() {
+            match *values.of(value) {
+                Operation::Constant(_) => {}
+                Operation::Unary(Unary::Not, of) => left.push((of, !holds)),
+                Operation::Binary(Binary::LogicalAnd, one, other) if holds => left.extend([(one, true), (other, true)]),
+                Operation::Binary(Binary::LogicalOr, one, other) if !holds => {
+                    left.extend([(one, false), (other, false)]);
+                }
+                Operation::Binary(operator, one, other) => {
+                    self.condition(values, value, holds);
+                    let is_equal = if holds { Binary::Equal } else { Binary::NotEqual };
+                    if operator == is_equal && values.kind(one) != Type::Bool {
+                        self.equal(values, one, other);
+                    }
+                }
+                Operation::Packet { .. }
+                | Operation::Length
+                | Operation::Port
+                | Operation::Register { .. }
+                | Operation::Lookup { .. }
+                | Operation::Unary(..)
+                | Operation::Slice { .. }
+                | Operation::Extend { .. }
+                | Operation::Choose { .. }
+                | Operation::FromBool(_)
+                | Operation::Sum(_)
+                | Operation::Hash { .. } => self.condition(values, value, holds),
+            }
+        }
+    }
+
+    fn condition(&mut self, values: &mut Values, value: Value, holds: bool) {
+        self.conditions.insert(value, holds);
+        let not = values.not(value);
+        self.conditions.insert(not, !holds);
+    }
+
+    fn equal(&mut self, values: &Values, one: Value, other: Value) {
+        match (values.known(one), values.known(other)) {
+            (None, Some(_)) => self.constants.insert(one, other),
+            (Some(_), None) => self.constants.insert(other, one),
+            (None, None) | (Some(_), Some(_)) => None,
+        };
+    }
+
+    /// A value as it is for these packets.
+    pub fn of(&mut self, values: &mut Values, value: Value) -> Value {
+        for needed in values.needed([value]) {
+            if !self.made.contains_key(&needed) {
+                let made = self.made_of(values, needed);
+                self.made.insert(needed, made);
+                if let Some(name) = values.name(needed).map(str::to_string) {
+                    values.call(made, || name);
+                }
+            }
+        }
+        self.made[&value]
+    }
+
+    /// The same, where that of its operands is known.
+    fn made_of(&self, values: &mut Values, value: Value) -> Value {
+        if let Some(known) = self.known(values, value) {
+            return known;
+        }
+        let made = self.computed(values, value);
+        self.known(values, made).unwrap_or(made)
+    }
+
+    fn known(&self, values: &mut Values, value: Value) -> Option<Value> {
+        match self.conditions.get(&value) {
+            Some(holds) => Some(values.bool(*holds)),
+            None => self.constants.get(&value).copied(),
+        }
+    }
+
+    fn computed(&self, values: &mut Values, value: Value) -> Value {
+        let made = |operand: &Value| self.made[operand];
+        let kind = values.kind(value);
+        match values.of(value).clone() {
+            Operation::Lookup { node, what: Found::Action } => match self.actions.get(&node) {
+                Some(action) => values.word(*action as u64, 32),
+                None => value,
+            },
+            Operation::Binary(operator, left, right) => {
+                self.compared(values, operator, left, right).unwrap_or_else(|| {
+                    let (left, right) = (made(&left), made(&right));
+                    values.binary(operator, left, right)
+                })
+            }
+            Operation::Unary(operator, operand) => values.unary(operator, made(&operand)),
+            Operation::Slice { of, low } => values.slice(made(&of), low, kind.width()),
+            Operation::Extend { of, signed } => values.extend(made(&of), kind.width(), signed),
+            Operation::Choose { condition, then, otherwise } => {
+                values.choose(made(&condition), made(&then), made(&otherwise))
+            }
+            Operation::FromBool(truth) => values.from_bool(made(&truth)),
+            Operation::Sum(sum) => {
+                let words = sum.words.iter().map(made).collect();
+                values.sum(Sum { before: sum.before.as_ref().map(made), words, ..sum })
+            }
+            Operation::Hash { algorithm, data } => values.hash(algorithm, data.iter().map(made).collect()),
+            // A register was read in a stage.
+            Operation::Constant(_)
+            | Operation::Packet { .. }
+            | Operation::Length
+            | Operation::Port
+            | Operation::Register { .. }
+            | Operation::Lookup { .. } => value,
+        }
+    }
+
+    /// Whether a lookup has found nothing.
+    fn compared(&self, values: &mut Values, operator: Binary, left: Value, right: Value) -> Option<Value> {
+        let Operation::Lookup { node, what: Found::Number } = values.of(left) else { return None };
+        let is_none = values.known(right).is_some_and(|number| !number.is_true()) && self.hits.contains(node);
+        let is_equality = operator == Binary::Equal || operator == Binary::NotEqual;
+        (is_none && is_equality).then(|| values.bool(operator == Binary::NotEqual))
+    }
+}
