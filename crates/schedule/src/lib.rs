@@ -7,9 +7,9 @@
 
 mod arrival;
 mod combine;
+mod commit;
 mod equal;
 mod exits;
-mod expected;
 mod expression;
 mod hash;
 pub mod interpret;

@@ -1,13 +1,12 @@
 //! Symbolic execution of a hot path, for a packet that stays on it.
 
 use crate::exits::ExitState;
-use crate::region::{Ended, Region};
 use crate::state::State;
-use crate::value::{Operation, Value};
+use crate::value::Value;
 use crate::values::Values;
-use crate::{Commit, Effect, LateLookup, Lookup, Obstacle, Schedule, SideExit, Stage};
+use crate::{Effect, LateLookup, Lookup, Obstacle, Schedule, SideExit, Stage};
 use hlir::effects::never_speculable;
-use hlir::hot_path::{has_lasting_outcome, table_of};
+use hlir::hot_path::table_of;
 use hlir::resolved::{ResolvedPath, ResolvedPlan, ResolvedStage, StagedLookup};
 use hlir::statement::Label;
 use hlir::{HeaderId, NodeId, NodeKind, ParserId, Program, TableId};
@@ -209,44 +208,6 @@ impl<'p> Run<'p> {
             }
         }
         Reach { place: 0, reads }
-    }
-
-    /// The commit phase, from a node on.
-    /// Also the expected one.
-    fn committed(&mut self, stages: &[Stage], from: NodeId) -> std::result::Result<(Commit, Option<Commit>), Obstacle> {
-        if let Some(deferred) = self.deferred.take() {
-            return Err(deferred);
-        }
-        let region = Region::of(self.program, from);
-        let region = region.ok_or(Obstacle { node: from, does: "leads to a cycle of the graph".into() })?;
-        let taken = self.known_of(stages);
-        let mut ended = self.region(&region, &taken)?;
-        self.decided_again(stages, &mut ended);
-        let expected = self.expected(&taken, &ended);
-        let commit = self.commit_of(&ended, taken);
-        self.values.commit_in_words(&commit)?;
-        let expected = expected.filter(|commit| self.values.commit_in_words(commit).is_ok());
-        if !self.usual_stays(&commit.lookups) {
-            return Err(Obstacle {
-                node: from,
-                does: "has an action, or leads to a node, that cannot be scheduled".into(),
-            });
-        }
-        Ok((commit, expected))
-    }
-
-    /// Exits that a lookup decides whose default action may be another one by commit.
-    fn decided_again(&mut self, stages: &[Stage], ended: &mut Ended) {
-        for exit in stages.iter().flat_map(|stage| &stage.exits) {
-            let needed = self.values.needed([exit.when]);
-            let may_change = needed.iter().any(|value| {
-                let Operation::Lookup { node, .. } = self.values.of(*value) else { return false };
-                !has_lasting_outcome(self.program, *node)
-            });
-            if may_change {
-                ended.exits = self.values.or(ended.exits, exit.when);
-            }
-        }
     }
 
     /// Notes a lookup and its key.

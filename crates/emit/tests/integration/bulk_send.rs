@@ -82,7 +82,7 @@ node longer: deparse {{
 }} -> departure"
         ));
         let code = code(&text.replace("start, hosts }", path), Descriptor::Own);
-        assert_eq!(code.contains("if (__builtin_expect(path_leaves("), code.contains("path_commit_bulk("), "{code}");
+        assert_eq!(code.contains("if (__builtin_expect(fate == LEAVES"), code.contains("path_commit_bulk("), "{code}");
         code.contains("path_commit_bulk(")
     };
     let whole = "start, hosts, queue, ready, longer, departure }";

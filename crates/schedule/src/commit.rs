@@ -3,14 +3,57 @@
 
 use crate::arrival::Leaf;
 use crate::known::Known;
-use crate::region::Ended;
+use crate::region::{Ended, Region};
 use crate::run::Run;
 use crate::value::Operation;
-use crate::{Commit, Does, Effect, LateLookup, Stage};
+use crate::{Commit, Does, Effect, LateLookup, Obstacle, Stage};
 use hlir::NodeId;
+use hlir::hot_path::has_lasting_outcome;
 use std::collections::HashMap;
 
 impl Run<'_> {
+    /// The commit phase, from a node on.
+    /// Also the expected one.
+    pub fn committed(
+        &mut self,
+        stages: &[Stage],
+        from: NodeId,
+    ) -> std::result::Result<(Commit, Option<Commit>), Obstacle> {
+        if let Some(deferred) = self.deferred.take() {
+            return Err(deferred);
+        }
+        let region = Region::of(self.program, from);
+        let region = region.ok_or(Obstacle { node: from, does: "leads to a cycle of the graph".into() })?;
+        let taken = self.known_of(stages);
+        let mut ended = self.region(&region, &taken)?;
+        self.decided_again(stages, &mut ended);
+        let expected = self.expected(&taken, &ended);
+        let commit = self.commit_of(&ended, taken);
+        self.values.commit_in_words(&commit)?;
+        let expected = expected.filter(|commit| self.values.commit_in_words(commit).is_ok());
+        if !self.usual_stays(&commit.lookups) {
+            return Err(Obstacle {
+                node: from,
+                does: "has an action, or leads to a node, that cannot be scheduled".into(),
+            });
+        }
+        Ok((commit, expected))
+    }
+
+    /// Exits that a lookup decides whose default action may be another one by commit.
+    fn decided_again(&mut self, stages: &[Stage], ended: &mut Ended) {
+        for exit in stages.iter().flat_map(|stage| &stage.exits) {
+            let needed = self.values.needed([exit.when]);
+            let may_change = needed.iter().any(|value| {
+                let Operation::Lookup { node, .. } = self.values.of(*value) else { return false };
+                !has_lasting_outcome(self.program, *node)
+            });
+            if may_change {
+                ended.exits = self.values.or(ended.exits, exit.when);
+            }
+        }
+    }
+
     /// What is known of packets that come to the commit phase: they took no side exit of a stage.
     pub fn known_of(&mut self, stages: &[Stage]) -> Known {
         let mut known = Known::default();
