@@ -205,6 +205,12 @@ dpdk_held(void)
 	return rte_mempool_in_use_count(dpdk_mempool);
 }
 
+static uint32_t
+dpdk_length(const void *packet)
+{
+	return rte_pktmbuf_pkt_len((const struct rte_mbuf *)packet);
+}
+
 /* Longer packets take several buffers. */
 static uint32_t
 dpdk_longest(void)
@@ -257,6 +263,7 @@ dpdk_start_copying(const struct port_settings *settings, char *error)
 
 const struct port_layer bacus_layer = {
 	.version = LAYER_VERSION, .descriptor = DESCRIPTOR_MBUF, .start = dpdk_start, .longest = dpdk_longest, .copy = dpdk_copy,
+	.length = dpdk_length,
 	DPDK_MEMBERS,
 };
 

@@ -15,7 +15,7 @@
 #include "abi.h"
 #include "port/host.h"
 
-#define LAYER_VERSION 12u
+#define LAYER_VERSION 14u
 #define PORT_ERROR_BYTES 512u
 
 /* How much to take, and what the machine offers. */
@@ -96,6 +96,7 @@ struct port_layer {
 	uint32_t (*inject)(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);	/* copies sent, while no worker runs */
 	void (*stop)(void);		/* closes all ports, so that captures are whole, and gives devices back: they may be opened again */
 	uint32_t (*held)(void);		/* buffers that are not free */
+	uint32_t (*length)(const void *packet);	/* bytes of a packet, where a burst does not have them; else NULL */
 };
 
 /* How an interface of the kernel is connected. */

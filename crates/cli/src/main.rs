@@ -22,6 +22,7 @@ mod run;
 mod show;
 mod stat;
 mod stf;
+mod trace;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ Examples:
   bacus run router.p4 --entries routes.stf --port 0=veth0 --port 1=veth1
   bacus ctl show routes                          entries of the running switch
   bacus stat                                     its counts and rates, renewed each second
+  bacus trace --match 'dropped' --count 3        the way of three packets that it drops
 
 Exit codes:
   0  success
@@ -89,6 +91,9 @@ enum Command {
     /// Watch a running switch: ports, tables, drops, workers
     #[command(after_help = stat::EXAMPLES)]
     Stat(stat::Arguments),
+    /// Show the way of packets through a running switch: states, values, entries, drops
+    #[command(after_help = trace::EXAMPLES)]
+    Trace(trace::Arguments),
     /// Find what this machine lacks for a fast switch, what it costs, and the command that mends it
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::Arguments),
@@ -123,6 +128,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Ctl(arguments) => return ctl::run(arguments),
         Command::Stat(arguments) => return stat::run(arguments),
+        Command::Trace(arguments) => return trace::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Stf(arguments) => stf::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),

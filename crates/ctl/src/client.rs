@@ -7,7 +7,9 @@ use control::message::runtime::{
     SetForwardingPipelineConfigRequest, Update, WriteRequest, get_forwarding_pipeline_config_request::ResponseType,
     set_forwarding_pipeline_config_request::Action, write_request::Atomicity,
 };
-use control::message::switch::{AddPortRequest, RemovePortRequest, ReportRequest, ReportResponse};
+use control::message::switch::{
+    AddPortRequest, RemovePortRequest, ReportRequest, ReportResponse, TraceRequest, TraceResponse,
+};
 use p4runtime::{P4RuntimeClient, SwitchClient, only_device};
 use std::io;
 use std::time::Duration;
@@ -126,6 +128,13 @@ impl Client {
             Err(status) if status.code() == Code::Unimplemented => Ok(None),
             Err(status) => Err(Failure::of_call(&status)),
         }
+    }
+
+    /// Begins a trace of received packets, or goes on with it.
+    pub fn trace(&mut self, request: TraceRequest) -> Result<TraceResponse, Failure> {
+        let request = TraceRequest { device_id: self.device, ..request };
+        let traced = self.runtime.block_on(self.switch.trace(request));
+        traced.map(tonic::Response::into_inner).map_err(|status| Failure::of_call(&status))
     }
 
     /// Opens a device as a port of the switch.

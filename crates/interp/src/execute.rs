@@ -68,6 +68,7 @@ impl<'p> Walker<'_, 'p> {
     }
 
     pub fn put(&mut self, place: Place, value: Value) {
+        self.note(|walker| walker.changed(place, &value));
         self.packet.storage.put(&self.switch.layout, place, value);
     }
 
@@ -159,6 +160,7 @@ impl<'p> Walker<'_, 'p> {
                 storage.put(layout, Place::Field(field), value);
             }
         }
+        self.note(|walker| walker.extracted(header));
         Ok(())
     }
 

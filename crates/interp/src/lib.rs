@@ -17,10 +17,12 @@ pub mod pattern;
 pub mod random;
 mod records;
 mod state;
+mod steps;
 mod storage;
 mod switch;
 mod tables;
 mod walk;
 
 pub use content::Content;
+pub use steps::{Hit, Named, Parsed, Step};
 pub use switch::{PORTS, Punted, Switch};

@@ -6,6 +6,7 @@ use crate::meter::MeterCell;
 use crate::packet::Packet;
 use crate::pattern::Pattern;
 use crate::state::State;
+use crate::steps::{Notes, Parsed, Step};
 use crate::storage::{Layout, number};
 use crate::tables;
 use control::join::{self, Change, Joins};
@@ -13,7 +14,10 @@ use control::plane::*;
 use control::store::Derived;
 use control::{Refusal, Store, Update};
 use hlir::value::Bits;
-use hlir::{ActionCall, CounterId, ExternId, Match, NodeId, ProfileId, Program, RegisterId, TableId, ValueSetId};
+use hlir::{
+    ActionCall, CounterId, ExternId, FieldRef, HeaderId, Match, NodeId, ProfileId, Program, RegisterId, TableId,
+    ValueSetId, VariableId,
+};
 use num_bigint::BigUint;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -36,6 +40,8 @@ pub struct Switch<'p> {
     pub(crate) punted: Vec<Punted>,
     /// A line for each step, if anybody wants to know.
     pub(crate) trace: Option<Vec<String>>,
+    /// The same as data.
+    pub(crate) notes: Option<Notes>,
     /// Keys with which each table was looked up, if anybody wants to know.
     pub(crate) keys: Option<Vec<Vec<Vec<Bits>>>>,
     drop_reasons: HashMap<String, usize>,
@@ -67,6 +73,7 @@ impl<'p> Switch<'p> {
             outcome: Outcome::default(),
             punted: Vec::new(),
             trace: None,
+            notes: None,
             keys: None,
             drop_reasons: reasons.collect(),
             externs: None,
@@ -117,6 +124,11 @@ impl<'p> Switch<'p> {
         Ok(self.drain())
     }
 
+    /// Whether the program has stopped the switch.
+    pub fn is_stopped(&self) -> bool {
+        self.state.stopped.is_some()
+    }
+
     pub(crate) fn drop_reason(&self, reason: &str) -> usize {
         self.drop_reasons[reason]
     }
@@ -138,6 +150,7 @@ impl<'p> Switch<'p> {
     fn drain(&mut self) -> Outcome {
         while let Some((packet, node)) = self.waiting.pop_front().filter(|_| self.state.stopped.is_none()) {
             self.note(|| format!("packet {:#x} enters again: {} bytes", packet.number, packet.bytes.len()));
+            self.step(|_| Step::Enter { port: packet.port, bytes: packet.bytes.len(), again: true });
             Walker::new(self, packet).walk(node);
         }
         self.outcome.stopped = self.state.stopped.clone();
@@ -184,6 +197,43 @@ impl<'p> Switch<'p> {
                 *self.state.named_meter(*meter, cell)? = MeterCell::new(*rates, now);
             }
         }
+        Ok(())
+    }
+
+    /// Has what was written to another switch with this program, in place of all that this one has. No packet has come yet.
+    ///
+    /// # Errors
+    /// A table has less room than the other switch had.
+    pub fn restore(&mut self, store: Store) -> Result<(), Refusal> {
+        self.store = store;
+        let program = self.program;
+        for (profile, _) in program.profiles.iter() {
+            let members: Vec<_> = self.store.members(profile).map(|(member, call)| (member, call.clone())).collect();
+            members.iter().for_each(|(member, call)| self.set_member(profile, *member, call));
+            let groups: Vec<u32> = self.store.groups(profile).map(|(group, _)| group).collect();
+            groups.into_iter().for_each(|group| self.write_group(profile, group));
+        }
+        for (id, table) in program.tables.iter().filter(|(id, _)| program.join_of(*id).is_none()) {
+            self.state.table_mut(id).set_default(self.store.default_action(id));
+            if table.entries_constant {
+                continue;
+            }
+            let state = self.state.table_mut(id);
+            state.entry_ids().into_iter().for_each(|entry| state.remove(entry));
+            let entries: Vec<_> = self.store.entries(id).map(|stored| stored.entry).collect();
+            for entry in entries {
+                self.apply_update(&Update::Insert { table: id, entry })?;
+            }
+        }
+        for (set, _) in program.value_sets.iter() {
+            let members = self.store.value_set(set).to_vec();
+            self.set_value_set(set, &members);
+        }
+        let (meters, now): (Vec<_>, _) = (self.store.meters().collect(), self.state.clock_ns);
+        for (meter, cell, rates) in meters {
+            *self.state.named_meter(meter, &cell)? = MeterCell::new(Some(rates), now);
+        }
+        self.fill_joins();
         Ok(())
     }
 
@@ -266,6 +316,40 @@ impl<'p> Switch<'p> {
     }
 }
 
+impl Switch<'_> {
+    /// From now on, notes the steps of packets.
+    pub fn start_steps(&mut self) {
+        self.notes = Some(Notes::default());
+    }
+
+    /// The steps since they were last taken, and what the first packet had when it was parsed.
+    pub fn take_steps(&mut self) -> (Vec<Step>, Option<Parsed>) {
+        let notes = self.notes.as_mut().map(std::mem::take).unwrap_or_default();
+        (notes.steps, notes.parsed)
+    }
+
+    pub(crate) fn step(&mut self, step: impl FnOnce(&Self) -> Step) {
+        if self.notes.is_some() {
+            let step = step(self);
+            self.notes.iter_mut().for_each(|notes| notes.steps.push(step.clone()));
+        }
+    }
+
+    /// A field of what was parsed; none where the header is invalid.
+    pub fn parsed_field(&self, parsed: &Parsed, field: FieldRef) -> Option<BigUint> {
+        let is_there = parsed.storage.is_valid(field.header);
+        is_there.then(|| parsed.storage.field(&self.layout, field).bits.to_big())
+    }
+
+    pub fn parsed_variable(&self, parsed: &Parsed, variable: VariableId) -> BigUint {
+        parsed.storage.variable(&self.layout, variable).bits.to_big()
+    }
+
+    pub fn parsed_header(&self, parsed: &Parsed, header: HeaderId) -> bool {
+        parsed.storage.is_valid(header)
+    }
+}
+
 impl DataPlane for Switch<'_> {
     fn name(&self) -> &str {
         "interpreter"
@@ -321,6 +405,7 @@ impl DataPlane for Switch<'_> {
             let number = self.state.next_packet;
             self.state.next_packet += 1;
             self.note(|| format!("packet {number} from port {}: {} bytes", frame.port, frame.bytes.len()));
+            self.step(|_| Step::Enter { port: frame.port, bytes: frame.bytes.len(), again: false });
             let packet = Packet::new(&self.layout, frame.port, frame.bytes.clone(), number, self.state.seed);
             Walker::new(self, packet.with_budget(self.program.budget.copies)).walk(entry);
             if self.state.stopped.is_some() {

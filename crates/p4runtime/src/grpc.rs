@@ -15,6 +15,7 @@ use control::message::runtime::{
 };
 use control::message::switch::{
     AddPortRequest, AddPortResponse, RemovePortRequest, RemovePortResponse, ReportRequest, ReportResponse,
+    TraceRequest, TraceResponse,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -134,6 +135,13 @@ impl Switch for Grpc {
         self.device.elections().check_device(request.get_ref().device_id)?;
         let report = block_in_place(|| self.device.target.report());
         report.map(Response::new).ok_or_else(|| Status::unimplemented("the switch reports no counts"))
+    }
+
+    async fn trace(&self, request: Request<TraceRequest>) -> Result<Response<TraceResponse>, Status> {
+        check_local(&request)?;
+        self.device.elections().check_device(request.get_ref().device_id)?;
+        let traced = block_in_place(|| self.device.target.trace(request.get_ref())).map_err(Failure::from)?;
+        Ok(Response::new(traced))
     }
 
     async fn add_port(&self, request: Request<AddPortRequest>) -> Result<Response<AddPortResponse>, Status> {

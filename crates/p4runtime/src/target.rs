@@ -1,7 +1,7 @@
 //! What the server needs of the process that it runs in: the switch, and a compiler for what controllers push.
 
 use control::message::runtime::ForwardingPipelineConfig;
-use control::message::switch::ReportResponse;
+use control::message::switch::{ReportResponse, TraceRequest, TraceResponse};
 use control::{DataPlane, Refusal, plane::EntryKey};
 use hlir::Program;
 use std::any::Any;
@@ -43,6 +43,11 @@ pub trait Target: Send + Sync + 'static {
     /// All counts at this moment, for `bacus.v1.Switch`. None: the process has none, or ends.
     fn report(&self) -> Option<ReportResponse> {
         None
+    }
+
+    /// Begins a trace of received packets, or goes on with it.
+    fn trace(&self, _request: &TraceRequest) -> Result<TraceResponse, Refusal> {
+        Err(Refusal::wrong("this switch traces no packets"))
     }
 
     /// Opens a device as a port.

@@ -7,6 +7,7 @@ use crate::gate::Gate;
 use crate::quiescent::Readers;
 use crate::ring::{RawRing, Ring};
 use crate::tables::Table;
+use crate::tap::Tap;
 use crate::worker_ports::Connection;
 use std::ffi::{c_int, c_void};
 use std::os::fd::AsRawFd as _;
@@ -31,6 +32,7 @@ pub(crate) struct Control {
     /// Packets that go on where they were punted.
     pub resumed: Ring,
     pub gate: Gate,
+    pub tap: Tap,
     /// The changeover that the worker is to make at the end of its burst. The thread that takes it makes it.
     /// The worker, or the control thread for a worker that does not run: the swap gives it to one of them.
     next: AtomicPtr<Changeover>,
@@ -50,6 +52,7 @@ impl Control {
             to_cpu: Ring::new(PACKETS_BYTES),
             resumed: Ring::new(PACKETS_BYTES),
             gate: Gate::new(),
+            tap: Tap::new(),
             next: AtomicPtr::default(),
             bound: AtomicPtr::default(),
             longest_pause_ns: AtomicU64::new(0),
@@ -114,6 +117,8 @@ pub(crate) struct Host {
     unused: c_int,
     /// Both ends; the C code ends before.
     wakes: Option<(UnixDatagram, UnixDatagram)>,
+    /// Not in C: behind what it has.
+    pub length: Option<unsafe extern "C" fn(packet: *const c_void) -> u32>,
 }
 
 impl Host {
@@ -139,6 +144,7 @@ impl Host {
             wake: wakes.as_ref().map_or(-1, |(read, _)| read.as_raw_fd()),
             unused: 0,
             wakes,
+            length: connection.length,
         }
     }
 
@@ -206,15 +212,18 @@ unsafe extern "C" fn change(worker: *mut abi::Worker, pipeline: *const abi::Pipe
     let control = unsafe { host(worker) }.1;
     // SAFETY: likewise, and it is attached to this pipeline.
     unsafe { control.gate.pass(worker, pipeline, control.bound().map(|bound| &*bound.readers)) };
-    let Some(changeover) = control.take() else { return pipeline };
+    let pipeline = control.tap.real(pipeline);
+    // SAFETY: the pipeline is the one that the worker is attached to.
+    let chosen = |pipeline| unsafe { control.tap.chosen(pipeline) };
+    let Some(changeover) = control.take() else { return chosen(pipeline) };
     // SAFETY: the control thread keeps a changeover until it was made.
     let changeover = unsafe { &*changeover };
     if changeover.prefetch(control) {
         control.ask(changeover);
         // SAFETY: as above.
         unsafe { host(worker) }.0.call();
-        return pipeline;
+        return chosen(pipeline);
     }
     // SAFETY: likewise; the worker is this thread's.
-    unsafe { changeover.make(worker, control) }
+    chosen(unsafe { changeover.make(worker, control) })
 }

@@ -33,6 +33,7 @@ pub struct DpdkMemoryPort {
     layer: &'static Layer,
     copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
     descriptor: Descriptor,
+    length: Option<unsafe extern "C" fn(packet: *const c_void) -> u32>,
     raw: *mut RawMemory,
     trace: Option<Arc<Trace>>,
 }
@@ -60,6 +61,7 @@ impl DpdkMemoryPort {
         DpdkMemoryPort {
             layer,
             copy: if descriptor == Descriptor::Own { memory_port_copy } else { dpdk.copy() },
+            length: dpdk.length(),
             descriptor,
             raw,
             trace: None,
@@ -118,6 +120,7 @@ impl WorkerPorts for DpdkMemoryPort {
             pool: unsafe { (layer.pool)(self.raw) },
             flush: layer.flush,
             copy: self.copy,
+            length: self.length,
             longest: u32::from(u16::MAX),
             sleeps: false,
         }

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const VERSION: u32 = 12;
+const VERSION: u32 = 14;
 const ERROR_BYTES: usize = 512;
 
 /// How much a layer takes, and from where.
@@ -235,6 +235,7 @@ struct Layer {
     inject: unsafe extern "C" fn(number: u16, frame: *const u8, length: u32, count: u32) -> u32,
     stop: unsafe extern "C" fn(),
     held: unsafe extern "C" fn() -> u32,
+    length: Option<unsafe extern "C" fn(packet: *const c_void) -> u32>,
 }
 
 /// The message of a layer or its loader, as a sentence.
@@ -312,6 +313,10 @@ impl PortLayer {
 
     pub(crate) fn copy(&self) -> unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8) {
         self.layer().copy
+    }
+
+    pub(crate) fn length(&self) -> Option<unsafe extern "C" fn(packet: *const c_void) -> u32> {
+        self.layer().length
     }
 
     fn layer(&self) -> &Layer {
@@ -491,6 +496,7 @@ impl WorkerPorts for LayerPorts {
             pool: unsafe { (layer.lane_pool)(self.raw) },
             flush: layer.flush,
             copy: layer.copy,
+            length: layer.length,
             // SAFETY: a plain number.
             longest: unsafe { (layer.longest)() },
             sleeps: true,

@@ -44,6 +44,7 @@ pub mod state;
 pub mod switch;
 mod table_host;
 pub mod tables;
+pub mod tap;
 pub mod timers;
 mod unmap;
 mod worker;

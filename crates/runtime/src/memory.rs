@@ -349,6 +349,7 @@ impl WorkerPorts for MemoryPort {
             pool: unsafe { memory_port_pool(self.raw) },
             flush: memory_port_flush,
             copy: memory_port_copy,
+            length: None,
             longest: self.room,
             sleeps: false,
         }

@@ -2,6 +2,7 @@
 
 use crate::events::{Punted, saved_parts};
 use crate::switch::Switch;
+use crate::tap::Tapped;
 use crate::worker::Worker;
 use crate::worker_ports::WorkerPorts;
 use std::fmt;
@@ -112,6 +113,23 @@ impl<L: WorkerPorts> Switch<L> {
             unsafe { worker.control.to_cpu.drain(most, |_, bytes| bytes.to_vec(), &mut packets) };
             lost += worker.control.to_cpu.take_lost();
         }
+        (packets, lost)
+    }
+
+    /// Copies received packets from now on, or no longer. What waits is discarded.
+    pub fn tap(&mut self, is_wanted: bool) {
+        for worker in &self.workers {
+            // SAFETY: the switch is borrowed, so no other thread reads.
+            unsafe { worker.control.tap.want(is_wanted) };
+            worker.host.call();
+        }
+    }
+
+    /// The oldest packets that were copied, at most so many of each worker, and how many found no room since this was last called.
+    pub fn take_tapped(&mut self, most: usize) -> (Vec<Tapped>, u64) {
+        let mut packets = Vec::new();
+        // SAFETY: as above.
+        let lost = self.workers.iter().map(|worker| unsafe { worker.control.tap.take(most, &mut packets) }).sum();
         (packets, lost)
     }
 

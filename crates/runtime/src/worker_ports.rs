@@ -13,6 +13,8 @@ pub struct Connection {
     pub flush: unsafe extern "C" fn(worker: *mut abi::Worker),
     /// Copies all bytes of a packet.
     pub copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
+    /// Bytes of a packet, where a burst does not have them (mbufs).
+    pub length: Option<unsafe extern "C" fn(packet: *const c_void) -> u32>,
     /// Bytes of the longest packet that the pool's buffers hold.
     pub longest: u32,
     /// Whether an idle worker may sleep until a packet comes, or the control thread calls it.

@@ -11,6 +11,7 @@ mod aging;
 pub mod bind;
 pub mod command;
 pub mod compare;
+pub mod filter;
 mod lex;
 pub mod matches;
 pub mod names;

@@ -98,6 +98,7 @@ impl Rig {
             cpu_port: Some(CPU_PORT),
             control: ControlThread::default(),
             is_saved: false,
+            tracing: crate::run::tracing::Tracing::default(),
         };
         let addresses = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
         let settings = p4runtime::Settings { addresses, cpu_port: Some(CPU_PORT), ..p4runtime::Settings::default() };

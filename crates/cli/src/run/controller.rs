@@ -4,8 +4,9 @@ use super::live::{Built, Live, Shared};
 use super::pushed::{self, Builder};
 use super::requests::ControlThread;
 use super::state::not_saved;
+use super::tracing::Tracing;
 use control::message::runtime::ForwardingPipelineConfig;
-use control::message::switch::ReportResponse;
+use control::message::switch::{ReportResponse, TraceRequest, TraceResponse};
 use control::plane::EntryKey;
 use control::{DataPlane, Refusal, RefusalKind};
 use native::{Replay, Written};
@@ -19,6 +20,7 @@ pub struct Controller<L: Replay> {
     pub control: ControlThread,
     /// Whether writes wait for the disk.
     pub is_saved: bool,
+    pub tracing: Tracing,
 }
 
 impl<L: Replay> Target for Controller<L> {
@@ -62,6 +64,10 @@ impl<L: Replay> Target for Controller<L> {
 
     fn report(&self) -> Option<ReportResponse> {
         self.control.report()
+    }
+
+    fn trace(&self, request: &TraceRequest) -> Result<TraceResponse, Refusal> {
+        self.tracing.ask(&self.switch, request)
     }
 
     fn add_port(&self, number: u32, device: &str) -> Result<(), Refusal> {

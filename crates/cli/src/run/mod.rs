@@ -23,6 +23,7 @@ mod service;
 mod specialise;
 pub mod state;
 mod summary;
+pub mod tracing;
 
 use account::PortAccount;
 use clap::Args;
@@ -447,6 +448,7 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
         cpu_port: opening.cpu_port,
         control,
         is_saved: first.keeper.is_some(),
+        tracing: tracing::Tracing::default(),
     };
     let config = |built: &Built| (built.program.clone(), first.config(&arguments.controllers, &built.program).0);
     let metrics = serve_metrics(arguments, &target)?;

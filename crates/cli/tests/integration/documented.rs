@@ -98,7 +98,8 @@ fn the_first_program_of_the_readme_runs() {
     let in_table =
         text.lines().filter(|line| line.starts_with('|')).flat_map(|line| line.split('`').skip(1).step_by(2));
     // Those of a running switch have tests of their own.
-    let elsewhere = ["run", "stat", "ctl", "calibrate", "bench", "entries"].map(|command| format!("bacus {command}"));
+    let elsewhere =
+        ["run", "stat", "trace", "ctl", "calibrate", "bench", "entries"].map(|command| format!("bacus {command}"));
     let runnable =
         in_table.filter(|code| code.starts_with("bacus ") && !elsewhere.iter().any(|it| code.starts_with(it)));
     assert!(runnable.map(run).count() >= 5, "README's table has lost its commands");

@@ -55,5 +55,6 @@ mod stacks;
 mod stat;
 mod state;
 mod switch;
+mod trace;
 mod value_joins;
 mod vectors;

@@ -1,6 +1,131 @@
 //! Generated from the files in `proto/`: do not edit.
 
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TraceRequest {
+    #[prost(uint64, tag = "1")]
+    pub device_id: u64,
+    #[prost(string, tag = "2")]
+    pub filter: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub trace: u64,
+    #[prost(uint32, tag = "4")]
+    pub most: u32,
+    #[prost(uint32, tag = "5")]
+    pub rate: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TraceResponse {
+    #[prost(uint64, tag = "1")]
+    pub trace: u64,
+    #[prost(message, repeated, tag = "2")]
+    pub packets: ::prost::alloc::vec::Vec<TracedPacket>,
+    #[prost(uint64, tag = "3")]
+    pub looked_at: u64,
+    #[prost(uint64, tag = "4")]
+    pub passed_over: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TracedPacket {
+    #[prost(uint32, tag = "1")]
+    pub port: u32,
+    #[prost(uint64, tag = "2")]
+    pub clock_ns: u64,
+    #[prost(bytes = "vec", tag = "3")]
+    pub received: ::prost::alloc::vec::Vec<u8>,
+    #[prost(message, repeated, tag = "4")]
+    pub steps: ::prost::alloc::vec::Vec<TraceStep>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TraceStep {
+    #[prost(oneof = "trace_step::Step", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10")]
+    pub step: ::core::option::Option<trace_step::Step>,
+}
+/// Nested message and enum types in `TraceStep`.
+pub mod trace_step {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Enter {
+        #[prost(uint32, tag = "1")]
+        pub port: u32,
+        #[prost(uint64, tag = "2")]
+        pub bytes: u64,
+        #[prost(bool, tag = "3")]
+        pub again: bool,
+    }
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct Extract {
+        #[prost(string, tag = "1")]
+        pub header: ::prost::alloc::string::String,
+        #[prost(message, repeated, tag = "2")]
+        pub fields: ::prost::alloc::vec::Vec<super::TraceValue>,
+    }
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct Apply {
+        #[prost(string, tag = "1")]
+        pub table: ::prost::alloc::string::String,
+        #[prost(message, repeated, tag = "2")]
+        pub key: ::prost::alloc::vec::Vec<super::TraceValue>,
+        #[prost(message, optional, tag = "3")]
+        pub hit: ::core::option::Option<Hit>,
+        #[prost(string, tag = "4")]
+        pub action: ::prost::alloc::string::String,
+        #[prost(message, repeated, tag = "5")]
+        pub data: ::prost::alloc::vec::Vec<super::TraceValue>,
+    }
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Hit {
+        #[prost(string, repeated, tag = "1")]
+        pub matches: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+        #[prost(uint32, tag = "2")]
+        pub priority: u32,
+    }
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Copy {
+        #[prost(uint32, tag = "1")]
+        pub port: u32,
+        #[prost(uint32, tag = "2")]
+        pub instance: u32,
+    }
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Send {
+        #[prost(uint32, tag = "1")]
+        pub port: u32,
+        #[prost(uint64, tag = "2")]
+        pub bytes: u64,
+        #[prost(bytes = "vec", tag = "3")]
+        pub packet: ::prost::alloc::vec::Vec<u8>,
+    }
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Step {
+        #[prost(message, tag = "1")]
+        Enter(Enter),
+        #[prost(string, tag = "2")]
+        Node(::prost::alloc::string::String),
+        #[prost(message, tag = "3")]
+        Extract(Extract),
+        #[prost(message, tag = "4")]
+        Set(super::TraceValue),
+        #[prost(message, tag = "5")]
+        Apply(Apply),
+        #[prost(string, tag = "6")]
+        Error(::prost::alloc::string::String),
+        #[prost(message, tag = "7")]
+        Copy(Copy),
+        #[prost(string, tag = "8")]
+        Punt(::prost::alloc::string::String),
+        #[prost(string, tag = "9")]
+        Drop(::prost::alloc::string::String),
+        #[prost(message, tag = "10")]
+        Send(Send),
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TraceValue {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(bytes = "vec", tag = "2")]
+    pub value: ::prost::alloc::vec::Vec<u8>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AddPortRequest {
     #[prost(uint64, tag = "1")]
     pub device_id: u64,

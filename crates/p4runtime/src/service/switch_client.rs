@@ -101,6 +101,27 @@ pub mod switch_client {
             req.extensions_mut().insert(GrpcMethod::new("bacus.v1.Switch", "Report"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn trace(
+            &mut self,
+            request: impl tonic::IntoRequest<::control::message::switch::TraceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<::control::message::switch::TraceResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/bacus.v1.Switch/Trace");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("bacus.v1.Switch", "Trace"));
+            self.inner.unary(req, path, codec).await
+        }
         pub async fn add_port(
             &mut self,
             request: impl tonic::IntoRequest<::control::message::switch::AddPortRequest>,

@@ -20,6 +20,13 @@ pub mod switch_server {
             tonic::Response<::control::message::switch::ReportResponse>,
             tonic::Status,
         >;
+        async fn trace(
+            &self,
+            request: tonic::Request<::control::message::switch::TraceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<::control::message::switch::TraceResponse>,
+            tonic::Status,
+        >;
         async fn add_port(
             &self,
             request: tonic::Request<::control::message::switch::AddPortRequest>,
@@ -144,6 +151,54 @@ pub mod switch_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ReportSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/bacus.v1.Switch/Trace" => {
+                    #[allow(non_camel_case_types)]
+                    struct TraceSvc<T: Switch>(pub Arc<T>);
+                    impl<
+                        T: Switch,
+                    > tonic::server::UnaryService<
+                        ::control::message::switch::TraceRequest,
+                    > for TraceSvc<T> {
+                        type Response = ::control::message::switch::TraceResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<
+                                ::control::message::switch::TraceRequest,
+                            >,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Switch>::trace(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = TraceSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -1,0 +1,324 @@
+//! Traces of packets on a live switch: copies of what workers receive run through the reference interpreter, with the contents of the store.
+//!
+//! A trace has a thread of its own, which ends when no client asks for a while. While there is none, workers run the pipeline as it is.
+
+use super::live::Shared;
+use control::message::switch::trace_step::{self, Apply, Copy, Enter, Extract, Hit, Send};
+use control::message::switch::{TraceRequest, TraceResponse, TraceStep, TraceValue, TracedPacket};
+use control::plane::Frame;
+use control::{DataPlane as _, Refusal, RefusalKind, Store};
+use hlir::{Program, RegisterId};
+use interp::{Named, Parsed, Step};
+use native::Replay;
+use num_bigint::BigUint;
+use runtime::tap::Tapped;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use stf::filter::{Facts, Filter, Subject};
+
+/// An answer comes after this at the latest.
+const ANSWER: Duration = Duration::from_millis(200);
+/// A trace without a client ends.
+const ABANDONED: Duration = Duration::from_secs(5);
+/// Between two looks at the queues.
+const LOOK: Duration = Duration::from_millis(2);
+/// Contents that have changed are copied again this often.
+const REFRESH: Duration = Duration::from_secs(1);
+/// Packets that are taken from a worker at once.
+const TOGETHER: usize = 64;
+const MOST_PACKETS: u32 = 1024;
+/// Cells of a register that are copied.
+const MOST_CELLS: u64 = 1 << 16;
+
+/// The trace of a switch, if one runs.
+#[derive(Clone, Default)]
+pub struct Tracing(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    last: u64,
+    running: Option<(u64, Sender<Question>)>,
+}
+
+struct Question {
+    most: usize,
+    rate: u32,
+    answer: Sender<Result<TraceResponse, Refusal>>,
+}
+
+impl Tracing {
+    /// Begins a trace, or goes on with it.
+    pub fn ask<L: Replay>(&self, switch: &Shared<L>, request: &TraceRequest) -> Result<TraceResponse, Refusal> {
+        let (number, questions) = self.questions(switch, request)?;
+        let (answer, answered) = mpsc::channel();
+        let most = request.most.clamp(1, MOST_PACKETS) as usize;
+        let ended = || {
+            Refusal::new(RefusalKind::Missing, "the trace has ended: another has begun, or the pipeline was exchanged")
+        };
+        questions.send(Question { most, rate: request.rate.max(1), answer }).map_err(|_| ended())?;
+        let traced = answered.recv().map_err(|_| ended())??;
+        Ok(TraceResponse { trace: number, ..traced })
+    }
+
+    fn questions<L: Replay>(
+        &self,
+        switch: &Shared<L>,
+        request: &TraceRequest,
+    ) -> Result<(u64, Sender<Question>), Refusal> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if request.trace != 0 {
+            let running = state.running.as_ref().filter(|(number, _)| *number == request.trace);
+            return running.cloned().ok_or_else(|| Refusal::new(RefusalKind::Missing, "this trace has ended"));
+        }
+        let program = {
+            let mut live = switch.lock();
+            live.engine().map(|engine| engine.program()).ok_or_else(|| Refusal::wrong("no pipeline runs"))?
+        };
+        if !program.externs.is_empty() {
+            let sentence = "packets of programs with externs of the user's own are not traced: the interpreter has no such functions here";
+            return Err(Refusal::wrong(sentence));
+        }
+        let filter = Filter::parse(&program, &request.filter).map_err(|mistake| Refusal::wrong(mistake.to_string()))?;
+        let (sender, questions) = mpsc::channel();
+        state.last += 1;
+        state.running = Some((state.last, sender.clone()));
+        let switch = switch.clone();
+        std::thread::spawn(move || {
+            let filter = filter;
+            // At the end of the trace, or of this thread by a fault.
+            let _untap = Untap(switch.clone());
+            Trace { switch: &switch, program: &program, filter: &filter }.run(&questions);
+        });
+        Ok((state.last, sender))
+    }
+}
+
+/// Ends the copying of packets.
+struct Untap<L: Replay>(Shared<L>);
+
+impl<L: Replay> Drop for Untap<L> {
+    fn drop(&mut self) {
+        self.0.lock().engine().iter_mut().for_each(|engine| engine.switch().tap(false));
+    }
+}
+
+/// A trace on its thread.
+struct Trace<'t, L: Replay> {
+    switch: &'t Shared<L>,
+    program: &'t Arc<Program>,
+    filter: &'t Filter,
+}
+
+/// What a switch had at one moment.
+struct Contents {
+    store: Store,
+    registers: Vec<(RegisterId, u64, BigUint)>,
+}
+
+/// How many packets may still be looked at in this second.
+struct Rate {
+    begin: Instant,
+    looked_at: u32,
+}
+
+impl<L: Replay> Trace<'_, L> {
+    fn run(&self, questions: &Receiver<Question>) {
+        let mut interpreter = None;
+        let mut copied = Instant::now();
+        let mut version = None;
+        let mut rate = Rate { begin: Instant::now(), looked_at: 0 };
+        loop {
+            let question = match questions.recv_timeout(ABANDONED) {
+                Ok(question) => question,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            };
+            if version != self.version() && (version.is_none() || copied.elapsed() >= REFRESH) {
+                match self.prepared() {
+                    Ok((fresh, of)) => (interpreter, version) = (Some(fresh), Some(of)),
+                    Err(refusal) => return drop(question.answer.send(Err(refusal))),
+                }
+                copied = Instant::now();
+            }
+            let Some(interpreter) = interpreter.as_mut() else { return };
+            let answer = self.answer(interpreter, &question, &mut rate);
+            if interpreter.is_stopped() {
+                // By an assertion of the program: the next packet finds it as it was.
+                version = None;
+            }
+            if !matches!((answer.is_ok(), question.answer.send(answer)), (true, Ok(()))) {
+                return;
+            }
+        }
+    }
+
+    /// Of the store; none if another program runs.
+    fn version(&self) -> Option<u64> {
+        self.with_engine(|engine| Ok(engine.store().version())).ok()
+    }
+
+    fn with_engine<T>(
+        &self,
+        work: impl FnOnce(&mut super::live::Engine<L>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let mut live = self.switch.lock();
+        let is_its = |engine: &&mut super::live::Engine<L>| Arc::ptr_eq(&engine.program(), self.program);
+        let engine = live.engine().filter(is_its);
+        work(
+            engine
+                .ok_or_else(|| Refusal::new(RefusalKind::Missing, "the trace has ended: the pipeline was exchanged"))?,
+        )
+    }
+
+    /// An interpreter with the contents of the switch.
+    fn prepared(&self) -> Result<(interp::Switch<'_>, u64), Refusal> {
+        let contents = self.with_engine(|engine| {
+            engine.switch().tap(true);
+            let registers = registers(engine, self.program);
+            Ok(Contents { store: engine.store().clone(), registers })
+        })?;
+        let version = contents.store.version();
+        let mut interpreter = interp::Switch::new(self.program, 0, interp::PORTS);
+        interpreter.restore(contents.store)?;
+        for (register, index, value) in contents.registers {
+            interpreter.write_register(register, index, &value)?;
+        }
+        interpreter.start_steps();
+        Ok((interpreter, version))
+    }
+
+    /// The packets that match, as they come.
+    fn answer(
+        &self,
+        interpreter: &mut interp::Switch<'_>,
+        question: &Question,
+        rate: &mut Rate,
+    ) -> Result<TraceResponse, Refusal> {
+        let begin = Instant::now();
+        let mut response = TraceResponse::default();
+        while response.packets.len() < question.most && begin.elapsed() < ANSWER {
+            let together = TOGETHER.min(question.most - response.packets.len());
+            let (tapped, lost) = self.with_engine(|engine| Ok(engine.switch().take_tapped(together)))?;
+            response.passed_over += lost;
+            if tapped.is_empty() {
+                std::thread::sleep(LOOK);
+            }
+            for packet in tapped {
+                if !rate.allows(question.rate) || response.packets.len() >= question.most {
+                    response.passed_over += 1;
+                    continue;
+                }
+                response.looked_at += 1;
+                response.packets.extend(self.traced(interpreter, packet));
+            }
+        }
+        Ok(response)
+    }
+
+    /// The way of a packet, if it matches.
+    fn traced(&self, interpreter: &mut interp::Switch<'_>, packet: Tapped) -> Option<TracedPacket> {
+        let frame = Frame { port: packet.port.into(), bytes: packet.bytes };
+        // A packet at which the program stops has its steps as well.
+        let outcome = interpreter.process(std::slice::from_ref(&frame)).unwrap_or_default();
+        interpreter.take_punted();
+        let (steps, parsed) = interpreter.take_steps();
+        let outputs: Vec<u32> = outcome.outputs.iter().map(|output| output.port).collect();
+        let is_dropped = steps.iter().any(|step| matches!(step, Step::Drop(_)));
+        let facts = Seen { interpreter, parsed: parsed.as_ref(), frame: &frame, outputs: &outputs, is_dropped };
+        if !self.filter.matches(&facts) {
+            return None;
+        }
+        let mut sent = outcome.outputs.into_iter().map(|output| output.bytes);
+        let steps = steps.into_iter().map(|step| written(step, &mut sent)).collect();
+        Some(TracedPacket { port: frame.port, clock_ns: packet.clock_ns, received: frame.bytes, steps })
+    }
+}
+
+/// The registers that are not 0, as far as they are copied.
+fn registers<L: Replay>(engine: &mut super::live::Engine<L>, program: &Program) -> Vec<(RegisterId, u64, BigUint)> {
+    let mut found = Vec::new();
+    for (id, register) in program.registers.iter() {
+        for index in 0..register.size.min(MOST_CELLS) {
+            match engine.read_register(id, index) {
+                Ok(value) if value != BigUint::ZERO => found.push((id, index, value)),
+                Ok(_) => {}
+                // One that the optimizer has taken away.
+                Err(_) => break,
+            }
+        }
+    }
+    found
+}
+
+impl Rate {
+    fn allows(&mut self, rate: u32) -> bool {
+        if self.begin.elapsed() >= Duration::from_secs(1) {
+            *self = Rate { begin: Instant::now(), looked_at: 0 };
+        }
+        self.looked_at += 1;
+        self.looked_at <= rate
+    }
+}
+
+/// What a filter can ask of a packet.
+struct Seen<'s, 'p> {
+    interpreter: &'s interp::Switch<'p>,
+    parsed: Option<&'s Parsed>,
+    frame: &'s Frame,
+    outputs: &'s [u32],
+    is_dropped: bool,
+}
+
+impl Facts for Seen<'_, '_> {
+    fn values(&self, subject: Subject) -> Vec<BigUint> {
+        let truth = |is: bool| vec![BigUint::from(u8::from(is))];
+        let parsed = self.parsed;
+        match subject {
+            Subject::Field(field) => {
+                parsed.and_then(|parsed| self.interpreter.parsed_field(parsed, field)).into_iter().collect()
+            }
+            Subject::Variable(variable) => {
+                parsed.iter().map(|parsed| self.interpreter.parsed_variable(parsed, variable)).collect()
+            }
+            Subject::Header(header) => {
+                truth(parsed.is_some_and(|parsed| self.interpreter.parsed_header(parsed, header)))
+            }
+            Subject::IngressPort => vec![self.frame.port.into()],
+            Subject::PacketLength => vec![self.frame.bytes.len().into()],
+            Subject::EgressPort => self.outputs.iter().map(|port| (*port).into()).collect(),
+            Subject::Dropped => truth(self.is_dropped),
+        }
+    }
+}
+
+fn values(named: Vec<Named>) -> Vec<TraceValue> {
+    named.into_iter().map(value).collect()
+}
+
+fn value((name, value): Named) -> TraceValue {
+    TraceValue { name, value: value.to_bytes_be() }
+}
+
+/// A step as a message; packets that are sent come in the order of their steps.
+fn written(step: Step, sent: &mut impl Iterator<Item = Vec<u8>>) -> TraceStep {
+    use trace_step::Step as Written;
+    TraceStep {
+        step: Some(match step {
+            Step::Enter { port, bytes, again } => Written::Enter(Enter { port, bytes: bytes as u64, again }),
+            Step::Node(name) => Written::Node(name),
+            Step::Extract { header, fields } => Written::Extract(Extract { header, fields: values(fields) }),
+            Step::Set(named) => Written::Set(value(named)),
+            Step::Apply { table, key, hit, action, data } => {
+                let hit = hit.map(|hit| Hit { matches: hit.matches, priority: hit.priority });
+                Written::Apply(Apply { table, key: values(key), hit, action, data: values(data) })
+            }
+            Step::Error(name) => Written::Error(name),
+            Step::Copy { port, instance } => Written::Copy(Copy { port, instance }),
+            Step::Punt(reason) => Written::Punt(reason),
+            Step::Drop(reason) => Written::Drop(reason),
+            Step::Send { port, bytes } => {
+                Written::Send(Send { port, bytes: bytes as u64, packet: sent.next().unwrap_or_default() })
+            }
+        }),
+    }
+}
