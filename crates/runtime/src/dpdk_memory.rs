@@ -61,7 +61,7 @@ impl DpdkMemoryPort {
         DpdkMemoryPort {
             layer,
             copy: if descriptor == Descriptor::Own { memory_port_copy } else { dpdk.copy() },
-            length: dpdk.length(),
+            length: dpdk.length().filter(|_| descriptor != Descriptor::Own),
             descriptor,
             raw,
             trace: None,

@@ -101,8 +101,8 @@ impl Tap {
             for at in 0..burst.count as usize {
                 let packet = *burst.packets.add(at);
                 let length = match host.length {
-                    _ if !burst.lengths.is_null() => *burst.lengths.add(at),
                     Some(length) => u16::try_from(length(packet)).unwrap_or(u16::MAX),
+                    None if !burst.lengths.is_null() => *burst.lengths.add(at),
                     None => return,
                 };
                 let port = u32::from(*burst.ports.add(at));

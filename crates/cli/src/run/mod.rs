@@ -419,17 +419,16 @@ fn opening(arguments: &Arguments, dpdk: PortSettings) -> Opening {
 fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Running, Failure> {
     let (claims, warnings) = claim_interfaces(&arguments.ports);
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
-    let dpdk_failed = |error: runtime::PortError| Failure::environment(error);
     let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
     let layer = arguments.metadata.unwrap_or(Metadata::Overlaying).layer(&native)?;
     let mut settings = PortSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
     announce(&arguments.ports, &mut settings);
     (settings.workers, settings.polls) = (arguments.workers, arguments.poll);
     settings.copies = arguments.metadata == Some(Metadata::Copying);
-    let dpdk = PortLayer::start(&layer, &settings).map_err(dpdk_failed)?;
+    let dpdk = PortLayer::start(&layer, &settings).map_err(Failure::environment)?;
     let opening = opening(arguments, settings);
     open_ports(&opening, &dpdk, &arguments.ports)?;
-    let lanes = dpdk.begin(arguments.workers).map_err(dpdk_failed)?;
+    let lanes = dpdk.begin(arguments.workers).map_err(Failure::environment)?;
     let settings_of_switch = Settings { ports: opening.count(&arguments.ports), seed: arguments.seed };
     let handler = arguments.controllers.miss_handler()?;
     let mut live = Live::new(lanes, settings_of_switch, opening.cpu_port);
