@@ -71,7 +71,7 @@ impl Run<'_> {
         }
         let hits = self.lookups.iter().map(|lookup| lookup.node).collect();
         let commit = self.commit_of(ended, known.clone().and_of_lookups(hits, actions));
-        Some(Commit { missed: None, ..commit })
+        (!commit.effects.is_empty()).then_some(Commit { missed: None, ..commit })
     }
 
     /// Commit with what is known of its packets.
