@@ -98,7 +98,9 @@ impl PlanFile {
             let word = hlir::text::written_descriptor;
             let error = Diagnostic::error(format!("the plan: packets are of descriptor `{}` here", word(packets)));
             let error = error.label(self.places.get(Site::Descriptor), format!("not `{}`", word(written)));
-            wrong.push(error.hint("leave it out, or give the command another `--descriptor` if it has this flag"));
+            wrong.push(error.hint(
+                "leave it out, or give the command another `--descriptor` or `--metadata`, whichever flag it has",
+            ));
         }
         if let Some(burst) = burst.filter(|burst| self.places.has(Site::Burst) && *burst != self.plan.burst) {
             let error = Diagnostic::error(format!("the plan: `--burst` is {burst} packets"));

@@ -217,7 +217,8 @@ fn ports_and_flags_do_not_overrule_a_file_in_silence() {
     for flag in ["--pin", "--plan"] {
         let (code, said) = ran(&["compile", &l2fwd, "--emit", "c", "--descriptor", "mbuf", flag, &plan]);
         assert!(code == Some(1) && said.contains(&format!(" {plan}:2:3\n")) && said.contains("`mbuf` here"), "{said}");
-        let (code, said) = ran(&["run", &l2fwd, "--port", "0=pcap:,", "--burst", "16", flag, &plan]);
+        let ports = ["--port", "0=pcap:,", "--metadata", "overlaying", "--burst", "16"];
+        let (code, said) = ran(&[&["run", &l2fwd], &ports[..], &[flag, &plan]].concat());
         assert!(code == Some(1) && said.contains(&format!(" {plan}:2:3\n")) && said.contains("`mbuf` here"), "{said}");
         assert!(said.contains(&format!(" {plan}:3:3\n")) && said.contains("`--burst` is 16"), "{said}");
     }
