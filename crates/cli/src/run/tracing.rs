@@ -83,23 +83,29 @@ impl Tracing {
         let (sender, questions) = mpsc::channel();
         state.last += 1;
         state.running = Some((state.last, sender.clone()));
-        let switch = switch.clone();
+        let (switch, tracing, number) = (switch.clone(), self.clone(), state.last);
         std::thread::spawn(move || {
-            let filter = filter;
             // At the end of the trace, or of this thread by a fault.
-            let _untap = Untap(switch.clone());
+            let _untap = Untap { switch: switch.clone(), tracing, number };
             Trace { switch: &switch, program: &program, filter: &filter }.run(&questions);
         });
         Ok((state.last, sender))
     }
 }
 
-/// Ends the copying of packets.
-struct Untap<L: Replay>(Shared<L>);
+/// Ends the copying of packets, unless another trace has begun, which needs it.
+struct Untap<L: Replay> {
+    switch: Shared<L>,
+    tracing: Tracing,
+    number: u64,
+}
 
 impl<L: Replay> Drop for Untap<L> {
     fn drop(&mut self) {
-        self.0.lock().engine().iter_mut().for_each(|engine| engine.switch().tap(false));
+        let state = self.tracing.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.last == self.number {
+            self.switch.lock().engine().iter_mut().for_each(|engine| engine.switch().tap(false));
+        }
     }
 }
 

@@ -33,7 +33,7 @@ struct Running {
 
 impl Running {
     fn begin(switch: &Switch, filter: &str) -> Running {
-        let mut command = trace(switch, &["--json", "--match", filter]);
+        let mut command = trace(switch, &["--json", "--for", "60", "--match", filter]);
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
         Running { process, lines }
