@@ -244,7 +244,7 @@ fn name_of(path: &Path) -> String {
 /// The plan and the program after the passes that were chosen, up to and including `until`.
 pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<(Program, Plan), Failure> {
     let Loaded { mut program, plan } = loaded;
-    let files = passes.files.clone().map_or_else(|| passes.read_plans(), Ok)?;
+    let files = passes.read_plans()?;
     files.iter().try_for_each(|file| file.check_ports(passes.descriptor, passes.burst))?;
     let PlanFiles { written, pinned } = files;
     let given = written.or(plan);

@@ -131,9 +131,12 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// The plans that the flags name.
+    /// The plans that the flags name, unless they were read before.
     pub fn read_plans(&self) -> Result<PlanFiles, Failure> {
-        PlanFiles::read(self.plan.as_deref(), self.pin.as_deref())
+        match &self.files {
+            Some(files) => Ok(files.clone()),
+            None => PlanFiles::read(self.plan.as_deref(), self.pin.as_deref()),
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use clap::ValueEnum;
 use driver::compile;
 use driver::failure::Failure;
 use driver::files;
-use driver::options::{Native, Passes};
+use driver::options::Native;
+use driver::plan_file::PlanFiles;
 use driver::ports::{Device, Port};
 use hlir::plan::Descriptor;
 use std::path::PathBuf;
@@ -50,11 +51,11 @@ impl Metadata {
 /// The model that the flags name, or the plan. Otherwise exchange, if each port can have it.
 pub fn metadata(
     given: Option<Metadata>,
-    passes: &Passes,
+    plans: &PlanFiles,
     (ports, late): (&[Port], &[Port]),
 ) -> Result<Metadata, Failure> {
     let is_without_dpdk = !ports.is_empty() && ports.iter().chain(late).all(is_interface);
-    let chosen = match (given, planned(passes)?) {
+    let chosen = match (given, plans.iter().find_map(|file| file.descriptor())) {
         (Some(given), _) => given,
         (None, Some(descriptor)) => Metadata::of(descriptor, is_without_dpdk),
         (None, None) if is_without_dpdk => Metadata::Exchange,
@@ -69,11 +70,6 @@ pub fn metadata(
         ))),
         None => Ok(chosen),
     }
-}
-
-/// The descriptor that a plan of the command line has.
-fn planned(passes: &Passes) -> Result<Option<Descriptor>, Failure> {
-    Ok(passes.read_plans()?.iter().find_map(|file| file.descriptor()))
 }
 
 fn is_interface(port: &Port) -> bool {

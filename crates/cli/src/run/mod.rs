@@ -230,8 +230,10 @@ pub fn run_as_bmv2(
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_ports(&arguments.ports)?;
     let ports = (arguments.ports.as_slice(), arguments.late_ports.1.as_slice());
-    let metadata = metadata(arguments.metadata, &arguments.passes, ports)?;
-    let arguments = &Arguments { metadata: Some(metadata), ..arguments.clone() };
+    let plans = arguments.passes.read_plans()?;
+    let metadata = Some(metadata(arguments.metadata, &plans, ports)?);
+    let passes = Passes { files: Some(plans), ..arguments.passes.clone() };
+    let arguments = &Arguments { metadata, passes, ..arguments.clone() };
     arguments.profile_out.as_deref().map_or(Ok(()), files::check_writable)?;
     arguments.memory.or_else(memory_limit::of_machine).iter().for_each(|bytes| memory_limit::set(*bytes));
     let loaded = match arguments.source.program.as_os_str() == NO_PROGRAM {

@@ -50,14 +50,12 @@ impl Running {
                 }
             });
             let wanted = format!("0x{host:x}");
-            let shown = loop {
-                let shown: Value = serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap();
-                if value_of(&shown, "dst") == Some(wanted.clone()) {
-                    break shown;
-                }
-            };
+            let shown = self.lines.by_ref().map_while(Result::ok).find_map(|line| {
+                let shown: Value = serde_json::from_str(&line).ok()?;
+                (value_of(&shown, "dst") == Some(wanted.clone())).then_some(shown)
+            });
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
-            shown
+            shown.expect("the trace shows a packet before it ends")
         })
     }
 }
