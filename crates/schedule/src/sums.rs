@@ -15,7 +15,15 @@ impl Run<'_> {
     pub fn checksum(&mut self, data: &[HashInput], into: Place) -> Result<()> {
         let sum = self.summed(None, data, false)?;
         let sum = self.values.unary(Unary::Complement, sum);
-        self.put(into, sum)
+        self.put_sum(into, sum)
+    }
+
+    /// The place may have another width than a sum.
+    fn put_sum(&mut self, into: Place, sum: Value) -> Result<()> {
+        let (width, bits) = (self.program.place_type(into).width(), self.values.width(sum));
+        let fitting =
+            if width < bits { self.values.slice(sum, 0, width) } else { self.values.extend(sum, width, false) };
+        self.put(into, fitting)
     }
 
     /// Adds words to a sum, or the complement of each.
@@ -25,7 +33,7 @@ impl Run<'_> {
             return Err("sums into a variable of more than 32 bits");
         }
         let sum = self.summed(Some(before), data, subtract)?;
-        self.put(into, sum)
+        self.put_sum(into, sum)
     }
 
     fn summed(&mut self, before: Option<Value>, data: &[HashInput], subtract: bool) -> Result<Value> {
