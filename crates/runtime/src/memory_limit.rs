@@ -1,6 +1,6 @@
 //! How much memory this process may take: entries beyond it are refused, before the system ends the process.
 //!
-//! What counts is what the process has touched: a generous array that nobody uses costs nothing. Tables ask before they grow, and writers before they
+//! Memory counts once the process has written to it: a large array that nothing uses costs nothing. Tables ask before they grow, and writers before they
 //! insert, with a margin below the limit that is kept for deletions.
 
 use std::fs;

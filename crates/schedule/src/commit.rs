@@ -16,8 +16,7 @@ use std::collections::HashMap;
 const MOST_DECIDED_LATE: usize = 48;
 
 impl Run<'_> {
-    /// The commit phase, from a node on.
-    /// Also the expected one.
+    /// The commit phase from a node on, and the expected one.
     pub fn committed(
         &mut self,
         stages: &[Stage],
