@@ -6,6 +6,7 @@ mod client;
 mod connections;
 mod entries;
 mod exchange;
+mod facts;
 mod joined;
 mod report;
 mod rig;
@@ -57,7 +58,7 @@ pub struct Arguments {
 /// A name for `--only`, and what finds the numbers.
 type Measure = (&'static str, fn(&Bench, &mut Records) -> Result<(), Failure>);
 
-const MEASURES: [Measure; 13] = [
+const MEASURES: [Measure; 14] = [
     ("inserts", tables::inserts),
     ("writes", tables::writes),
     ("read", tables::read),
@@ -67,6 +68,7 @@ const MEASURES: [Measure; 13] = [
     ("atomic", exchange::atomic),
     ("exchange", exchange::exchange),
     ("joined", joined::joined),
+    ("facts", |bench, records| facts::facts(&bench.built.program, bench.entries, bench.seconds, records)),
     ("packet-in", stream::packet_in),
     ("learning", stream::learning),
     ("resume", stream::resume),

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod described;
+mod fact_writes;
 mod facts;
 mod joins;
 mod places;
