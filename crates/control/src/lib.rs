@@ -24,7 +24,7 @@ pub use info::{interface_of, p4info};
 pub use plane::DataPlane;
 pub use refusal::{Refusal, RefusalKind};
 pub use store::Store;
-pub use update::{Record, Update};
+pub use update::{Inverse, Record, Update};
 
 /// Nanoseconds of an expiry profile that no controller has set: those of DPDK's learner tables for the first eight, then two minutes.
 pub fn default_expiry_ns(profile: u8) -> u64 {

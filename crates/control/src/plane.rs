@@ -7,7 +7,7 @@
 pub use crate::replication::{BackedReplica, Multicast, Replica, Session, SessionTarget};
 pub use crate::selection::{Group, GroupMember};
 pub use crate::subscription::DigestConfig;
-use crate::{Refusal, Store, Update};
+use crate::{Inverse, Refusal, Store, Update};
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
 
@@ -138,15 +138,15 @@ pub trait DataPlane {
         Ok(())
     }
 
-    /// Checks an update, keeps it and applies it: all of that, or nothing. Gives the update that takes it back; none where only the
+    /// Checks an update, keeps it and applies it: all of that, or nothing. Gives what takes it back; none where only the
     /// data plane knows what was there.
-    fn write(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+    fn write(&mut self, update: &Update) -> Result<Option<Inverse>, Refusal> {
         self.make_way(update)?;
         let inverse = self.store_mut().apply(update)?;
         if let Err(refusal) = self.apply(update) {
             if let Some(inverse) = &inverse {
                 self.store_mut().restore(inverse);
-                self.rederive(inverse);
+                self.rederive(&inverse.update);
             }
             return Err(refusal);
         }
@@ -154,10 +154,10 @@ pub trait DataPlane {
     }
 
     /// Takes an update back, by what [`DataPlane::write`] gave for it.
-    fn take_back(&mut self, inverse: &Update) -> Result<(), Refusal> {
-        self.make_way(inverse)?;
+    fn take_back(&mut self, inverse: &Inverse) -> Result<(), Refusal> {
+        self.make_way(&inverse.update)?;
         self.store_mut().restore(inverse);
-        self.apply(inverse)
+        inverse.updates().try_for_each(|update| self.apply(update))
     }
 
     /// Refuses a key that is already there with that priority, a full table, a value too wide, an unknown member or group.

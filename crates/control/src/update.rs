@@ -79,6 +79,27 @@ pub enum Update {
     Record(Record),
 }
 
+/// What takes an update back, in the order in which it is to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inverse {
+    /// Brings the object back.
+    pub update: Update,
+    /// What belonged to an entry that was deleted: its metadata, idle timeout and rates of meters.
+    pub rest: Vec<Update>,
+}
+
+impl From<Update> for Inverse {
+    fn from(update: Update) -> Inverse {
+        Inverse { update, rest: Vec::new() }
+    }
+}
+
+impl Inverse {
+    pub fn updates(&self) -> impl Iterator<Item = &Update> {
+        std::iter::once(&self.update).chain(&self.rest)
+    }
+}
+
 /// What a controller writes and reads back, and data planes ignore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {

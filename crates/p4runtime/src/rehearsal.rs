@@ -2,7 +2,7 @@
 
 use crate::target::Switch;
 use control::plane::{Cell, CounterValue, EntryKey, Frame, Outcome, TableCounts};
-use control::{DataPlane, Refusal, RefusalKind, Store, Update};
+use control::{DataPlane, Inverse, Refusal, RefusalKind, Store, Update};
 use hlir::{CounterId, Program, RegisterId, TableId};
 use num_bigint::BigUint;
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ impl DataPlane for Rehearsal {
     }
 
     /// No packet has inserted an entry.
-    fn write(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+    fn write(&mut self, update: &Update) -> Result<Option<Inverse>, Refusal> {
         if let Update::Delete(key) = update {
             let cell = self.named(&Cell::Entry(key.clone()));
             self.counters.retain(|(_, of), _| *of != cell);

@@ -25,7 +25,7 @@ mod texts;
 
 use crate::facts::{Facts, Guard};
 use crate::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Session};
-use crate::{Refusal, RefusalKind, Update};
+use crate::{Inverse, Record, Refusal, RefusalKind, Update};
 use bytes::Bytes;
 pub use check::kind_name;
 use check::{check_call, check_match, check_register};
@@ -233,11 +233,11 @@ impl Store {
         self.note(&Update::Delete(key.clone()));
     }
 
-    /// Checks an update and keeps it. Gives the update that takes it back; none where only the data plane knows what was there.
+    /// Checks an update and keeps it. Gives what takes it back; none where only the data plane knows what was there.
     ///
     /// # Errors
     /// Nothing has changed.
-    pub fn apply(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+    pub fn apply(&mut self, update: &Update) -> Result<Option<Inverse>, Refusal> {
         if let Some(why) = self.refused.as_ref().filter(|_| !matches!(update, Update::SetPort { .. })) {
             return Err(why.clone());
         }
@@ -247,36 +247,41 @@ impl Store {
         Ok(inverse)
     }
 
-    fn change(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+    fn change(&mut self, update: &Update) -> Result<Option<Inverse>, Refusal> {
         // No packet sees a record.
         self.version += u64::from(!matches!(update, Update::Record(_)));
-        match update {
-            Update::Insert { table, entry } => self.insert(*table, entry).map(Some),
-            Update::Modify { table, entry } => self.modify(*table, entry),
-            Update::Delete(key) => self.delete(key),
-            Update::SetDefault { table, call } => self.set_default(*table, call).map(Some),
-            Update::SetIdleTimeout { key, nanoseconds } => self.set_idle_timeout(key, *nanoseconds).map(Some),
+        let inverse = match update {
+            Update::Insert { table, entry } => self.insert(*table, entry),
+            Update::Modify { table, entry } => return Ok(self.modify(*table, entry)?.map(Inverse::from)),
+            Update::Delete(key) => return self.delete(key),
+            Update::SetDefault { table, call } => self.set_default(*table, call),
+            Update::SetIdleTimeout { key, nanoseconds } => self.set_idle_timeout(key, *nanoseconds),
             Update::SetExpiry { table, profile, nanoseconds } => {
                 let before = self.expiry_ns(*table, *profile);
                 self.tables[index(*table)].expiry_ns.insert(*profile, *nanoseconds);
-                Ok(Some(Update::SetExpiry { table: *table, profile: *profile, nanoseconds: before }))
+                Ok(Update::SetExpiry { table: *table, profile: *profile, nanoseconds: before })
             }
-            Update::SetMember { profile, member, call } => self.set_member(*profile, *member, call).map(Some),
-            Update::DeleteMember { profile, member } => self.delete_member(*profile, *member).map(Some),
-            Update::SetGroup { profile, group, value } => self.set_group(*profile, *group, value).map(Some),
-            Update::DeleteGroup { profile, group } => self.delete_group(*profile, *group).map(Some),
-            Update::SetValueSet { set, members } => self.set_value_set(*set, members).map(Some),
-            Update::SetMulticast { group, value } => self.set_multicast(*group, value.as_ref()).map(Some),
-            Update::SetSession { session, value } => self.set_session(*session, value.as_ref()).map(Some),
-            Update::SetMeter { meter, cell, rates } => self.set_meter(*meter, cell, *rates).map(Some),
-            Update::SetPort { port, up } => Ok(Some(self.set_port(*port, *up))),
-            Update::Record(record) => self.record(record).map(Some),
-        }
+            Update::SetMember { profile, member, call } => self.set_member(*profile, *member, call),
+            Update::DeleteMember { profile, member } => self.delete_member(*profile, *member),
+            Update::SetGroup { profile, group, value } => self.set_group(*profile, *group, value),
+            Update::DeleteGroup { profile, group } => self.delete_group(*profile, *group),
+            Update::SetValueSet { set, members } => self.set_value_set(*set, members),
+            Update::SetMulticast { group, value } => self.set_multicast(*group, value.as_ref()),
+            Update::SetSession { session, value } => self.set_session(*session, value.as_ref()),
+            Update::SetMeter { meter, cell, rates } => self.set_meter(*meter, cell, *rates),
+            Update::SetPort { port, up } => Ok(self.set_port(*port, *up)),
+            Update::Record(record) => self.record(record),
+        };
+        inverse.map(|update| Some(update.into()))
     }
 
     /// Takes an update back, by what [`Store::apply`] gave for it.
-    pub fn restore(&mut self, inverse: &Update) {
-        if let Update::Insert { table, entry } = inverse {
+    pub fn restore(&mut self, inverse: &Inverse) {
+        inverse.updates().for_each(|update| self.restore_one(update));
+    }
+
+    fn restore_one(&mut self, update: &Update) {
+        if let Update::Insert { table, entry } = update {
             self.version += 1;
             self.tables[index(*table)].sets.begin();
             // Not checked: it may be one of the program's own, and is so again.
@@ -284,9 +289,9 @@ impl Store {
             let declared = &self.program.tables[*table];
             self.tables[index(*table)].give_back(declared, entry);
         } else {
-            drop(self.change(inverse));
+            drop(self.change(update));
         }
-        self.note(inverse);
+        self.note(update);
     }
 
     fn keep(&mut self, table: TableId, entry: &Entry) {
@@ -324,25 +329,36 @@ impl Store {
         Ok(before.map(|entry| Update::Modify { table, entry }))
     }
 
-    fn delete(&mut self, key: &EntryKey) -> Result<Option<Update>, Refusal> {
+    fn delete(&mut self, key: &EntryKey) -> Result<Option<Inverse>, Refusal> {
         self.check_writable(key.table)?;
         self.tables[index(key.table)].sets.begin();
         if self.changeable(key.table, &key.matches, key.priority)?.is_none() {
             return Ok(None);
         }
-        Ok(self.remove(key).map(|stored| Update::Insert { table: key.table, entry: stored.entry }))
+        Ok(self.remove(key))
     }
 
-    fn remove(&mut self, key: &EntryKey) -> Option<Stored> {
+    /// Takes out an entry and what belongs to it. Gives what brings all of that back.
+    fn remove(&mut self, key: &EntryKey) -> Option<Inverse> {
         let table = &mut self.tables[index(key.table)];
         let packed = table.key(&key.matches, key.priority);
-        let gone = table.remove(&self.program.tables[key.table], &packed)?;
-        self.counted(key.table, Some(&gone.entry), None);
+        let Stored { entry, idle_timeout_ns, metadata, .. } = table.remove(&self.program.tables[key.table], &packed)?;
+        self.counted(key.table, Some(&entry), None);
+        let mut rest = Vec::new();
+        if !metadata.is_empty() {
+            rest.push(Update::Record(Record::Metadata { key: key.clone(), metadata }));
+        }
+        if idle_timeout_ns > 0 {
+            rest.push(Update::SetIdleTimeout { key: key.clone(), nanoseconds: idle_timeout_ns });
+        }
         let of_table = |meter: &hlir::Meter| meter.table == Some(key.table);
         for (meter, _) in self.program.meters.iter().filter(|(_, meter)| of_table(meter)) {
-            self.meters.remove(&(index(meter), MeterCell::Entry(index(key.table), packed.clone())));
+            let cell = (index(meter), MeterCell::Entry(index(key.table), packed.clone()));
+            if let Some(rates) = self.meters.remove(&cell) {
+                rest.push(Update::SetMeter { meter, cell: Cell::Entry(key.clone()), rates: Some(rates) });
+            }
         }
-        Some(gone)
+        Some(Inverse { update: Update::Insert { table: key.table, entry }, rest })
     }
 
     /// The key of an entry that may be changed; none for one that packets may have inserted.

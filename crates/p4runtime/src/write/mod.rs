@@ -20,14 +20,14 @@ use crate::schema::Schema;
 use crate::target::Switch;
 use control::message::runtime::{self as message, entity::Entity, update::Type, write_request::Atomicity};
 use control::plane::{Cell, CounterValue, DataPlane};
-use control::{Refusal, Update};
+use control::{Inverse, Refusal, Update};
 use hlir::{CounterId, RegisterId};
 use num_bigint::BigUint;
 use tonic::Code;
 
 /// What takes a part of an update back.
 enum Undo {
-    Update(Update),
+    Update(Inverse),
     Counter(CounterId, Cell, CounterValue),
     Register(RegisterId, u64, BigUint),
 }

@@ -113,26 +113,14 @@ impl<'a> Writer<'a> {
         self.apply(&Update::Delete(key.clone()))
     }
 
-    /// What the inverse of a deletion does not hold comes back behind it.
+    /// The counter of an entry is the data plane's, and comes back behind the entry.
     fn remember(&mut self, table: &TableSchema, key: &EntryKey) -> Outcome {
+        let Some(counter) = table.counter else { return Ok(()) };
         let before = self.plane().store().find(key).filter(|before| before.origin != Origin::Constant);
-        let Some(before) = before else { return Ok(()) };
-        let cell = Cell::Entry(key.clone());
-        if !before.metadata.is_empty() {
-            let record = Record::Metadata { key: key.clone(), metadata: before.metadata };
-            self.undo.push(Undo::Update(Update::Record(record)));
-        }
-        let nanoseconds = before.idle_timeout_ns;
-        if nanoseconds > 0 {
-            self.undo.push(Undo::Update(Update::SetIdleTimeout { key: key.clone(), nanoseconds }));
-        }
-        if let Some(counter) = table.counter {
+        if before.is_some() {
+            let cell = Cell::Entry(key.clone());
             let value = self.plane().read_counter(counter, &cell)?;
-            self.undo.push(Undo::Counter(counter, cell.clone(), value));
-        }
-        if let Some(meter) = table.meter {
-            let rates = self.plane().store().meter_rates(meter, &cell)?;
-            self.undo.push(Undo::Update(Update::SetMeter { meter, cell, rates }));
+            self.undo.push(Undo::Counter(counter, cell, value));
         }
         Ok(())
     }

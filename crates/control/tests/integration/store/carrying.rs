@@ -43,6 +43,15 @@ const THREE: &str = "entries { 1, 10 => to(1, 1)
   3, 30 => to(3, 3) }";
 const DROP: &str = "default drop()";
 
+/// A store of entries that can have idle timeouts and rates.
+pub(super) fn aging_and_metered() -> Store {
+    let program = program(THREE, DROP, "idle_timeout");
+    let text = hlir::text::print_program(&program);
+    let text = text.replace("table routes {", "meter routes.colour: bytes of routes into out\n\ntable routes {");
+    let program = hlir::text::parse_program(&text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+    Store::new(Arc::new(program))
+}
+
 fn table(store: &Store) -> TableId {
     store.program().tables.iter().next().unwrap().0
 }
@@ -51,7 +60,7 @@ fn to(first: u32, second: u32) -> ActionCall {
     ActionCall { action: 0, arguments: vec![first.into(), second.into()] }
 }
 
-fn key(store: &Store, of: u32) -> EntryKey {
+pub(super) fn key(store: &Store, of: u32) -> EntryKey {
     let matches = vec![Match::Exact(of.into()), Match::Exact((10 * of).into())];
     EntryKey { table: table(store), matches, priority: 0 }
 }

@@ -93,12 +93,13 @@ fn each_update_is_taken_back_by_its_inverse() {
     let first = group(&store, 7, &[of(1, 1, Some(10)), of(2, 3, None)]);
     let to_nothing = apply(&mut store, &first);
     let second = group(&store, 7, &[of(2, 1, None)]);
-    assert_eq!(apply(&mut store, &second), first);
-    store.restore(&first);
+    let to_first = apply(&mut store, &second);
+    assert_eq!(to_first, first.into());
+    store.restore(&to_first);
     assert_eq!(choices(&store, 7), [(10, 1), (20, 3)]);
     let gone = Update::DeleteGroup { profile: profile(&store), group: 7 };
-    assert_eq!(apply(&mut store, &gone), first);
-    store.restore(&first);
+    assert_eq!(apply(&mut store, &gone), to_first);
+    store.restore(&to_first);
     store.restore(&to_nothing);
     assert!(store.group(profile(&store), 7).is_none());
 }

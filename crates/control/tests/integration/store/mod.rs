@@ -6,7 +6,7 @@ mod refusing;
 mod replication;
 mod sets;
 
-use control::{Refusal, RefusalKind, Store, Update};
+use control::{Inverse, Refusal, RefusalKind, Store, Update};
 use std::sync::Arc;
 
 const PROGRAM: &str = include_str!("program.hlir");
@@ -22,7 +22,7 @@ fn store() -> Store {
 }
 
 /// Applies an update and gives what takes it back.
-fn apply(store: &mut Store, update: &Update) -> Update {
+fn apply(store: &mut Store, update: &Update) -> Inverse {
     store
         .apply(update)
         .unwrap_or_else(|refusal| panic!("{refusal}: {update:?}"))

@@ -1,10 +1,10 @@
 //! A data plane that refuses: what the store has goes back, and so does what follows from it.
 
 use super::groups::{profile, to};
-use super::{program, store};
+use super::{carrying, program, store};
 use control::plane::*;
 use control::store::Derived;
-use control::{Refusal, Store, Update};
+use control::{Record, Refusal, Store, Update};
 use hlir::entry::EntryAction;
 use hlir::{ActionSet, CounterId, Entry, Match, RegisterId, TableId, WeightedCall};
 use num_bigint::BigUint;
@@ -120,4 +120,34 @@ fn a_link_is_as_it_is_even_if_the_data_plane_has_no_memory_for_what_follows() {
     let mut plane = refusing();
     assert!(plane.set_port(4, false).is_err());
     assert!(plane.store.is_down(4) && plane.store.carried_to(program()).unwrap().is_down(4));
+}
+
+/// What comes with an entry goes with it, and comes back with it: a controller that reads after a refusal sees what it saw before.
+#[test]
+fn an_entry_whose_deletion_is_refused_has_its_metadata_timeout_and_rates_again() {
+    let mut plane = Refusing { store: carrying::aging_and_metered(), full: false, again: Vec::new() };
+    let (key, meter) = (carrying::key(&plane.store, 1), plane.store.program().meters.iter().next().unwrap().0);
+    let rates = MeterRates { committed_rate: 1, committed_burst: 2, peak_rate: 3, peak_burst: 4 };
+    plane.set_idle_timeout(&key, 77).expect("there is memory");
+    plane.set_meter(meter, &Cell::Entry(key.clone()), Some(rates)).expect("there is memory");
+    let metadata = Record::Metadata { key: key.clone(), metadata: b"mine".to_vec() };
+    plane.write(&Update::Record(metadata)).expect("there is memory");
+    let rows = |store: &Store| {
+        let mut rows: Vec<_> = store.rows().collect();
+        rows.sort();
+        rows
+    };
+    plane.store.keep_journal();
+    let before = rows(&plane.store);
+    plane.full = true;
+    assert!(plane.delete(&key).is_err());
+    assert_eq!(rows(&plane.store), before);
+    // What is saved is as what is there.
+    let saved: Vec<_> = plane.store.take_changes().into_iter().map(|(key, value)| (key, value.unwrap())).collect();
+    assert!(!saved.is_empty() && saved.iter().all(|row| before.contains(row)), "{saved:?}");
+    plane.full = false;
+    let inverse = plane.write(&Update::Delete(key.clone())).expect("there is memory").expect("the store had it");
+    assert!(plane.store.find(&key).is_none() && rows(&plane.store).len() < before.len());
+    plane.take_back(&inverse).expect("there is memory");
+    assert_eq!(rows(&plane.store), before);
 }

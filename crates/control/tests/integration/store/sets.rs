@@ -108,7 +108,7 @@ fn each_update_is_taken_back_by_its_inverse() {
     let to_nothing = apply(&mut store, &first);
     let second = modify(&store, 5, EntryAction::Set(set(&[(30, 1, None)])));
     let to_first = apply(&mut store, &second);
-    assert_eq!(to_first, modify(&store, 5, EntryAction::Set(written.clone())));
+    assert_eq!(to_first, modify(&store, 5, EntryAction::Set(written.clone())).into());
     assert_eq!(store.derived(&second).len(), 1, "the number is for another set");
     store.restore(&to_first);
     assert_eq!(action(&store, 5), Some(EntryAction::Set(written.clone())));
@@ -118,7 +118,7 @@ fn each_update_is_taken_back_by_its_inverse() {
     store.restore(&back);
     assert_eq!(action(&store, 5), Some(EntryAction::Set(written)));
     let again = number(&store, 5).unwrap();
-    assert_eq!(store.derived(&back), [Derived::Set(routes, again)]);
+    assert_eq!(store.derived(&back.update), [Derived::Set(routes, again)]);
     store.restore(&to_nothing);
     assert_eq!((action(&store, 5), store.sets(routes).count()), (None, 0));
 }
