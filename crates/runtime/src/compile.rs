@@ -115,7 +115,8 @@ impl fmt::Display for Failure {
             Failure::NoDpdk => write!(
                 f,
                 "DPDK's development files are not installed (pkg-config does not know libdpdk)\n\
-                 hint: run `make setup`, or apt-get install dpdk-dev"
+                 hint: apt-get install libdpdk-dev. Captures, NICs and the models copying and overlaying need them; \
+                 interfaces of the kernel (--port 1=eth1) do not"
             ),
             Failure::Rejected { command, c, errors } => write!(
                 f,

@@ -46,6 +46,11 @@ fn layer_files(runtime: &Path, beginnings: &[&str]) -> Vec<PathBuf> {
     files.map(|path| runtime.join(path)).chain(pools).collect()
 }
 
+/// The version of DPDK against which port layers would be compiled here, if there is one.
+pub fn dpdk_version() -> Option<String> {
+    package_flags("--modversion", &["libdpdk"])?.pop()
+}
+
 pub(crate) fn dpdk_flags(kind: &str) -> Result<Vec<String>, Failure> {
     package_flags(kind, &["libdpdk"]).ok_or(Failure::NoDpdk)
 }

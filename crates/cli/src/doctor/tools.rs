@@ -3,7 +3,6 @@
 use super::finding::{Finding, State};
 use driver::files;
 use runtime::Compiler;
-use std::process::Command;
 
 pub fn check(cc: Option<&str>) -> Vec<Finding> {
     vec![compiler(cc), dpdk(), cache()]
@@ -25,11 +24,10 @@ fn compiler(cc: Option<&str>) -> Finding {
 
 fn dpdk() -> Finding {
     const OF: &str = "DPDK";
-    let version = Command::new("pkg-config").args(["--modversion", "libdpdk"]).output();
-    match version {
-        Ok(output) if output.status.success() => Finding::ok(OF, String::from_utf8_lossy(&output.stdout).trim()),
-        Ok(_) | Err(_) => Finding::new(OF, State::Fault, "pkg-config does not know libdpdk")
-            .costs("`bacus run` opens no port; tests and benchmarks on the in-memory port run")
+    match runtime::dpdk_version() {
+        Some(version) => Finding::ok(OF, version),
+        None => Finding::new(OF, State::Missing, "pkg-config does not know libdpdk: ports on interfaces of the kernel need none")
+            .costs("no ports on NICs, captures, tap devices and memif; interfaces of the kernel by packet sockets or AF_XDP alone")
             .mended("apt-get install pkg-config dpdk-dev libdpdk-dev"),
     }
 }

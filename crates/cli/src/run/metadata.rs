@@ -48,19 +48,26 @@ impl Metadata {
     }
 }
 
-/// The model that the flags name, or the plan. Otherwise exchange, if each port can have it.
+/// The model that the flags name, or the plan. Otherwise exchange, if each port can have it; and for a switch that begins without any, if DPDK is missing.
 pub fn metadata(
     given: Option<Metadata>,
     plans: &PlanFiles,
     (ports, late): (&[Port], &[Port]),
 ) -> Result<Metadata, Failure> {
-    let is_without_dpdk = !ports.is_empty() && ports.iter().chain(late).all(is_interface);
+    let is_late = ports.is_empty() && late.is_empty();
+    let lacks_dpdk = is_late && runtime::dpdk_version().is_none();
+    let is_without_dpdk = lacks_dpdk || !ports.is_empty() && ports.iter().chain(late).all(is_interface);
     let chosen = match (given, plans.iter().find_map(|file| file.descriptor())) {
         (Some(given), _) => given,
         (None, Some(descriptor)) => Metadata::of(descriptor, is_without_dpdk),
         (None, None) if is_without_dpdk => Metadata::Exchange,
         (None, None) => Metadata::Overlaying,
     };
+    if lacks_dpdk && chosen == Metadata::Exchange {
+        eprintln!(
+            "note: ports that are added can be interfaces of the kernel alone, since DPDK is missing (apt-get install libdpdk-dev)"
+        );
+    }
     match ports.iter().find(|port| chosen == Metadata::Exchange && !is_interface(port)) {
         Some(port) => Err(Failure::input(format!(
             "port {} ({}) is a device of DPDK, and exchange has ports on interfaces of the kernel alone\n\

@@ -145,13 +145,10 @@ fn beside(switch: &Switch, arguments: &[&str]) -> Command {
 }
 
 /// A switch in a namespace of its own, with both ends of a cable; none where that needs rights that are missing.
-fn with_cable(name: &str) -> Option<Switch> {
+fn with_cable(name: &str, environment: &[(&str, &str)]) -> Option<Switch> {
     let ends = "ip link add end1 addrgenmode none type veth peer name end2 && ip link set end2 addrgenmode none && \
                 ip link set end1 up && ip link set end2 up || exit 9; exec \"$@\"";
     let namespace = ["-r", "-n", "sh", "-c", ends, "sh"];
-    if !has_dpdk() {
-        return None;
-    }
     let made = Command::new("unshare").args(namespace).arg("true").output();
     if !made.as_ref().is_ok_and(|made| made.status.success()) {
         eprintln!("skipped: no network namespaces here: {made:?}");
@@ -160,12 +157,32 @@ fn with_cable(name: &str) -> Option<Switch> {
     let mut command = Command::new("unshare");
     command.args(namespace).arg(bacus().get_program()).args(["run", &objects(), "--cpu-port", "63"]);
     command.envs(bacus().get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.envs(environment.iter().copied());
     Some(Switch::ready(&folder(name), command))
+}
+
+/// As where only the package and a C compiler are installed.
+#[test]
+fn interfaces_are_added_and_carry_packets_where_dpdk_is_missing() {
+    let without_dpdk = [("PKG_CONFIG_LIBDIR", "/proc/none")];
+    let Some(switch) = with_cable("cable-without-dpdk", &without_dpdk) else { return };
+    assert!(
+        switch.said.contains("note: ports that are added can be interfaces of the kernel alone"),
+        "{}",
+        switch.said
+    );
+    switch.ok(&["ports", "add", "1=end1", "2=end2"]);
+    let is_up = |port| value(&switch, port, "link").as_deref() == Some("up");
+    until(|| is_up("1") && is_up("2"));
+    send(&switch, 1);
+    until(|| value(&switch, "2", "packets_in").as_deref() == Some("1"));
+    let (code, said) = switch.fails(&["ports", "add", "3=net_ring0"]);
+    assert!(code == 1 && said.contains("net_ring0"), "{said}");
 }
 
 #[test]
 fn interfaces_of_the_kernel_come_and_go_while_the_switch_runs() {
-    let Some(switch) = with_cable("cable") else { return };
+    let Some(switch) = with_cable("cable", &[]) else { return };
     let is = |port: &str, column: &str, expected: &str| value(&switch, port, column).as_deref() == Some(expected);
     let others_warning = |name: &str| {
         let other = Switch::ready(&folder(name), beside(&switch, &[&objects(), "--port", "7=end1"]));

@@ -39,3 +39,13 @@ fn a_machine_without_a_compiler_has_a_fault() {
     assert!(text.contains("         mend:  apt-get install gcc") && text.contains("error: no switch runs"), "{text}");
     assert!(!text.contains("measured here"), "{text}");
 }
+
+#[test]
+fn a_machine_without_dpdk_lacks_kinds_of_ports_but_runs_switches() {
+    let mut command = bacus();
+    let output = command.args(["doctor", "--no-measure"]).env("PKG_CONFIG_LIBDIR", "/proc/none").output().unwrap();
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("missing  DPDK: ") && text.contains("interfaces of the kernel"), "{text}");
+    assert!(text.contains("         mend:  apt-get install pkg-config dpdk-dev libdpdk-dev"), "{text}");
+}
