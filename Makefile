@@ -20,6 +20,7 @@ SINCE ?= HEAD
 TEST ?=
 DPDK ?=
 DIRS ?=
+RARE ?=
 COUNT ?=
 SECONDS ?= 600
 # Another one each time; what is printed names it.
@@ -32,7 +33,7 @@ DROPIN ?= simple_switch simple_switch_grpc bacus-grpc simple_switch_CLI p4c p4c-
 NAMES ?=
 CORPUS ?=
 
-.PHONY: help setup build install deb demo test test-quick test-clients test-dropin applications fresh bench bench-lookup scoreboard sweep conformance fuzz oracle mutations clean report
+.PHONY: help setup build install deb demo test test-quick test-clients test-dropin applications fresh bench bench-lookup scoreboard duel sweep conformance fuzz oracle mutations clean report
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
@@ -51,6 +52,7 @@ help:
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
 	@echo "make report       the papers' experiments, on a page and as PDF [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
 	@echo "make scoreboard   programs of others, plain and planned: DIRS=\"DIR ...\" has checkouts of p4c, RARE-bmv2, ngsdn-tutorial, tutorials"
+	@echo "make duel         freeRtr's router.p4 beside freeRtr's own data plane in C: RARE=\"DIR ...\" has checkouts of RARE-bmv2 and freeRtr [QUICK=1]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [BMV2_JSON=DIR] [FORMS=1] [PLANS=all]"
 	@echo "                  [SANITIZE=1] with the address and undefined-behaviour sanitizers in native code"
 	@echo "make bench-lookup our tables' lookups beside DPDK's [RIB=FILE] [QUICK=1]"
@@ -126,6 +128,11 @@ scoreboard:
 	@test -n "$(DIRS)" || { echo "make scoreboard DIRS=\"DIR ...\": name the checkouts that have the programs of bench/scoreboard/programs.toml"; exit 2; }
 	@$(MAKE) --no-print-directory build
 	$(BACUS) bench --scoreboard bench/scoreboard/programs.toml $(foreach dir,$(DIRS),--in "$(dir)") $(COMPILER) --out $(OUT)/scoreboard
+
+duel:
+	@test -n "$(RARE)" || { echo "make duel RARE=\"DIR ...\": name checkouts of github.com/rare-freertr/RARE-bmv2 and github.com/rare-freertr/freeRtr, or one directory that holds both"; exit 2; }
+	@$(MAKE) --no-print-directory build
+	$(BACUS) bench --duel $(foreach dir,$(RARE),--in "$(dir)") $(COMPILER) $(if $(QUICK),--quick) --out $(OUT)/duel
 
 bench-lookup:
 	$(MAKE) -C bench/lookup OUT="$(abspath $(OUT))/bench" ARGUMENTS="$(if $(RIB),--rib $(abspath $(RIB)))$(if $(QUICK), --quick)"

@@ -83,9 +83,8 @@ const TESTS_MAY_USE: [(&str, &str); 11] = [
 const LARGEST_CIRCLE: usize = 3;
 
 /// The larger circles: the crate, one file of the circle, how many files it may have, and why it is one.
-const KNOWN_CIRCLES: [(&str, &str, usize, &str); 14] = [
+const KNOWN_CIRCLES: [(&str, &str, usize, &str); 13] = [
     ("bench", "experiment", 12, "applications name their experiments, and experiments name applications"),
-    ("bench", "scheduler", 4, "runs that are resumed are predicted again"),
     ("cli", "control_bench", 6, "each measure uses the switch that the module starts"),
     ("cli", "run", 6, "each part of a run uses its options and ports"),
     ("control", "join", 4, "sources, layout and places of a joint table refer to the table"),

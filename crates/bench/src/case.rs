@@ -84,6 +84,9 @@ pub fn run(case: &Case, options: &Options) -> Result<(), Failure> {
             keep_right(&mut runners, &trace);
         }
     }
+    if options.beside.is_some() {
+        compare_beside(&mut runners, &trace);
+    }
     drop(trace);
     let line_cost = LineCost::new(&workload, &options.native)?;
     let machine_drift = MachineDrift::new(subject.machine(), &options.native)?;
@@ -129,7 +132,7 @@ fn echoes(workload: &Workload, options: &Options, dpdk: Option<&Arc<PortLayer>>)
     let runner = |source: &'static peers::Source| {
         let (name, descriptor) = (source.name.to_string(), source.descriptor);
         let variant = Variant { name, origin: Origin::ByHand(source), descriptor };
-        let pipeline = variants::by_hand(source, &options.native, None)?;
+        let pipeline = variants::by_hand(source, (&options.native, &[]), None)?;
         Runner::new(
             &variant,
             Built { pipeline, predictor: None, programs: None, defaults: Vec::new(), compressed: true },
@@ -239,6 +242,23 @@ fn keep_right(runners: &mut Vec<Runner>, trace: &Arc<Trace>) {
         }
         true
     });
+}
+
+/// What freeRtr's data plane sends beside what the program does. It is measured all the same.
+fn compare_beside(runners: &mut [Runner], trace: &Arc<Trace>) {
+    let trace = check::unspoiled(trace);
+    let (Some(plain), Some(peer)) = (
+        runners.iter().position(|runner| runner.name == "plain"),
+        runners.iter().position(|runner| runner.name == peers::FREERTR_NAME),
+    ) else {
+        return;
+    };
+    let expected = runners[plain].sent(&trace, COMPARED[1]);
+    if let Some(difference) =
+        check::difference(&expected, &runners[peer].sent(&trace, COMPARED[1]), check::Order::OfPorts)
+    {
+        println!("wrong\t{}\t{}", peers::FREERTR_NAME, difference.replace('\n', " "));
+    }
 }
 
 /// Plans choose their burst; the others are measured at those of the options.

@@ -10,6 +10,12 @@ const PACKETS: usize = 4096;
 /// Bytes that hold headers.
 const HEADERS: u64 = 60;
 
+/// As many packets of a trace as are compared.
+pub fn unspoiled(from: &Trace) -> Arc<Trace> {
+    let packets: Vec<Packet> = from.packets().take(PACKETS).collect();
+    Arc::new(Trace::new(packets.iter().map(|packet| (packet.port, packet.bytes.as_slice()))))
+}
+
 /// Packets of a trace; every other one is spoiled.
 pub fn trace(from: &Trace) -> Arc<Trace> {
     let mut random = Random::new(SEED);

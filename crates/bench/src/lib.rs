@@ -10,9 +10,11 @@ mod chart;
 mod check;
 mod cores;
 mod dpdk_tree;
+mod duel;
 mod entry;
 mod experiment;
 mod found;
+mod freertr;
 mod interpreted;
 mod joins;
 mod line_cost;
@@ -40,7 +42,7 @@ mod workload;
 
 pub use experiment::{Case, EXPERIMENTS};
 use measure::calibrate;
-pub use options::Options;
+pub use options::{Beside, Options};
 
 use dpdk_tree::DpdkTree;
 use driver::failure::Failure;
@@ -50,11 +52,10 @@ use driver::options::Passes;
 use driver::stdout::{print, print_line};
 use report::Record;
 use resume_log::ResumeLog;
-use runtime::{clock, core_isolation};
+use runtime::core_isolation;
 use scheduler::{Heard, Scheduler};
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// Where the applications are.
 const APPLICATIONS: &str = "apps";
@@ -65,6 +66,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         (Some(case), _, _) => case::run(case, &of_machine(options.clone())),
         (None, Some(file), _) => repredict::run(&calibrated(options)?, file),
         (None, None, Some(list)) => scoreboard::run(&calibrated(options)?, list),
+        (None, None, None) if options.duel => duel::run(&calibrated(options)?),
         (None, None, None) => {
             if !options.experiment.iter().all(|name| name == CALIBRATION) || options.experiment.is_empty() {
                 check_files(options)?;
@@ -221,11 +223,4 @@ fn conclude(heard: &Heard, options: &Options) -> Result<(), Failure> {
         );
     }
     Ok(())
-}
-
-/// The counter's rate, against the clock.
-fn ticks_per_us() -> f64 {
-    let (start, ticks) = (Instant::now(), clock::ticks());
-    std::thread::sleep(Duration::from_millis(20));
-    (clock::ticks() - ticks) as f64 / start.elapsed().as_micros() as f64
 }

@@ -5,6 +5,15 @@ use driver::entries::Origin;
 use driver::options::{Native, Warnings};
 use std::path::PathBuf;
 
+/// freeRtr's data plane in C, as a program to compare with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// Where its files are
+    pub native: PathBuf,
+    /// What its controller tells it, a message a line
+    pub messages: PathBuf,
+}
+
 /// What is asked of the bench.
 #[derive(Clone, Default)]
 pub struct Options {
@@ -54,5 +63,9 @@ pub struct Options {
     /// Measure the programs of this list that are below the directories
     pub scoreboard: Option<PathBuf>,
     pub directories: Vec<PathBuf>,
+    /// Measure freeRtr's router.p4 and its C, which are below the directories
+    pub duel: bool,
+    /// Of a case of the duel
+    pub beside: Option<Beside>,
     pub native: Native,
 }

@@ -49,7 +49,7 @@ macro_rules! files {
 }
 
 files! {
-    "echo.c", "ipv4_find.h", "nat_hash.c", "ndn_hash.c", "router_dpdk.c",
+    "echo.c", "freertr.c", "ipv4_find.h", "nat_hash.c", "ndn_hash.c", "router_dpdk.c",
     "exact.h", "flight.h", "dpdk.h", "ipv4fwd.h", "ipv4fwd_dpdk.c", "ipv4fwd_plain.c", "ipv4fwd_target.c",
     "ipv4fwd_swx.c", "ipv4fwd.spec", "ipv6fwd.h", "ipv6fwd_dpdk.c", "ipv6fwd_swx.c", "ipv6fwd_target.c", "ipv6fwd.spec", "l2fwd.h",
     "l2fwd_hash.c", "l2fwd_plain.c", "l2fwd_swx.c", "l2fwd.spec", "l2fwd_target.c", "l2l3acl.h", "l2l3acl_dpdk.c",
@@ -61,6 +61,11 @@ files! {
 /// What a port costs when a program does nothing.
 pub const ECHO: [Source; 2] =
     [Source::new("echo", "", "echo.c", Descriptor::Own), Source::new("echo-mbuf", "", "echo.c", Descriptor::Mbuf)];
+
+/// freeRtr's data plane, of the duel: its own files come with flags (`freertr::flags`).
+pub const FREERTR: Source = Source::new("freertr", "", "freertr.c", Descriptor::Own);
+/// How it is named as a variant.
+pub const FREERTR_NAME: &str = "peer:freertr";
 
 const CACHED: &[&str] = &["-DAHEAD=0", "-DREQUESTS=0"];
 const AHEAD: &[&str] = &["-DAHEAD=1", "-DREQUESTS=1"];
@@ -139,7 +144,12 @@ mod tests {
 
     #[test]
     fn every_file_is_there() {
-        let files = PEERS.iter().chain(&ECHO).flat_map(|peer| [Some(peer.file), peer.specification]).flatten();
+        let files = PEERS
+            .iter()
+            .chain(&ECHO)
+            .chain([&FREERTR])
+            .flat_map(|peer| [Some(peer.file), peer.specification])
+            .flatten();
         for file in files {
             assert!(FILES.iter().any(|(name, _)| *name == file), "{file}");
         }

@@ -7,11 +7,11 @@ use super::experiment::{Case, Experiment};
 use super::found::Found;
 use super::report::{self, Record};
 use super::resume_log::ResumeLog;
-use super::{sweep, ticks_per_us, workload};
-use crate::options::Options;
+use super::{sweep, workload};
+use crate::options::{Beside, Options};
 use driver::failure::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
-use runtime::Compiler;
+use runtime::{Compiler, clock};
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -200,6 +200,13 @@ impl<'a> Scheduler<'a> {
     }
 }
 
+/// The counter's rate, against the clock.
+fn ticks_per_us() -> f64 {
+    let (start, ticks) = (Instant::now(), clock::ticks());
+    std::thread::sleep(Duration::from_millis(20));
+    (clock::ticks() - ticks) as f64 / start.elapsed().as_micros() as f64
+}
+
 fn processes(options: &Options, case: &Case) -> u32 {
     let default = match (options.quick, case.size >= 4 << 20) {
         (true, _) => 1,
@@ -273,6 +280,10 @@ pub fn shared_arguments(options: &Options, only: &[String]) -> Vec<String> {
     options.include.iter().for_each(|folder| add("-I", path(folder)));
     options.define.iter().for_each(|name| add("-D", name.clone()));
     options.undefine.iter().for_each(|name| add("-U", name.clone()));
+    if let Some(Beside { native, messages }) = &options.beside {
+        add("--freertr", path(native));
+        add("--messages", path(messages));
+    }
     if options.sweep {
         all.push("--sweep".to_string());
     }

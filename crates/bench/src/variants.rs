@@ -5,10 +5,11 @@
 use super::dpdk_tree::DpdkTree;
 use super::entry::{Field, is_named};
 use super::experiment::{Case, Experiment};
+use super::freertr;
 use super::machine_drift::Predictor;
 use super::peers;
 use super::workload::{self, Workload};
-use crate::options::Options;
+use crate::options::{Beside, Options};
 use driver::compile;
 use driver::entries;
 use driver::externs::{self, Externs};
@@ -128,6 +129,10 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
         origin: Origin::ByHand(source),
         descriptor: source.descriptor,
     }));
+    if options.beside.is_some() {
+        let origin = Origin::ByHand(&peers::FREERTR);
+        variants.push(Variant { name: peers::FREERTR_NAME.to_string(), origin, descriptor: Descriptor::Own });
+    }
     variants.retain(|variant| is_wanted(variant, options));
     variants
 }
@@ -239,6 +244,7 @@ pub struct Subject {
     /// Of the program's own externs.
     externs: Externs,
     tree: Option<DpdkTree>,
+    beside: Option<Beside>,
     /// With facts, and the traffic of the program that they leave.
     specialised: Option<Inputs>,
 }
@@ -264,7 +270,15 @@ impl Subject {
         } else {
             None
         };
-        Ok(Subject { program: Arc::new(program), inputs, native, externs, tree, specialised })
+        Ok(Subject {
+            program: Arc::new(program),
+            inputs,
+            native,
+            externs,
+            tree,
+            beside: options.beside.clone(),
+            specialised,
+        })
     }
 
     /// The program as its user wrote it.
@@ -361,7 +375,9 @@ impl Subject {
                 self.built(variant.descriptor, program, plan, inputs)
             }
             Origin::ByHand(source) => {
-                let pipeline = by_hand(source, &self.native, self.tree.as_ref())?;
+                let files = self.beside.iter().filter(|_| source.name == peers::FREERTR.name);
+                let flags: Vec<String> = files.map(freertr::flags).collect::<Result<Vec<_>, _>>()?.concat();
+                let pipeline = by_hand(source, (&self.native, &flags), self.tree.as_ref())?;
                 let defaults = self.defaults(&pipeline)?;
                 Ok(Built { pipeline, predictor: None, programs: None, defaults, compressed: true })
             }
@@ -465,14 +481,19 @@ fn rewrites() -> Selection {
     Selection::Only(opt::PIPELINE.iter().filter(rewrite).map(|pass| pass.name.to_string()).collect())
 }
 
-/// A program written by hand, compiled and loaded.
-pub fn by_hand(source: &peers::Source, native: &Native, tree: Option<&DpdkTree>) -> Result<Arc<Pipeline>, Failure> {
+/// A program written by hand, compiled with more flags and loaded.
+pub fn by_hand(
+    source: &peers::Source,
+    (native, more): (&Native, &[String]),
+    tree: Option<&DpdkTree>,
+) -> Result<Arc<Pipeline>, Failure> {
     let cache = files::cache()?;
     let files = cache.unpack("peers", peers::FILES);
     let folder = files.map_err(|error| Failure::environment(format!("the cache cannot be used: {error}")))?;
     let compiler = compile::compiler(native)?;
     let mut flags: Vec<String> = source.flags.iter().map(|flag| flag.to_string()).collect();
     flags.push(format!("-I{}", folder.display()));
+    flags.extend_from_slice(more);
     if source.descriptor == Descriptor::Mbuf {
         flags.push("-DPEER_MBUF".to_string());
     }

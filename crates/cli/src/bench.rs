@@ -1,7 +1,7 @@
 //! `bacus bench`: the flags of the bench.
 
 use crate::control_bench;
-use bench::{Case, Options};
+use bench::{Beside, Case, Options};
 use driver::entries::Origin;
 use driver::failure::Failure;
 use driver::files;
@@ -24,6 +24,8 @@ Examples:
   bacus bench --experiment join-sweep --quick --out out/papers
                                               an experiment of a paper, with the paper's numbers and a figure
   bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
+  bacus bench --duel --in RARE-bmv2 --in freeRtr --quick
+                                              freeRtr's P4 program beside its authors' C
 An interrupted run continues when it is started again with the same arguments and the same --out.
 Run it in the project's directory, where apps/ is. docs/bench.md explains the output.";
 
@@ -126,11 +128,20 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", requires = "sweep")]
     again: Option<PathBuf>,
     /// Measure the programs of this list that are in the directories of --in, each with few entries and with many
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["applications", "entries", "packets", "sweep"])]
+    #[arg(long, value_name = "FILE", group = "of_others", conflicts_with_all = ["applications", "entries", "packets", "sweep"])]
     scoreboard: Option<PathBuf>,
-    /// Directory with programs of the scoreboard, such as a checkout of p4c; repeatable
-    #[arg(long = "in", value_name = "DIR", requires = "scoreboard", value_parser = flags::checkout)]
+    /// Measure freeRtr's router.p4 beside freeRtr's own data plane in C, of checkouts in the directories of --in
+    #[arg(long, group = "of_others", requires = "directories", conflicts_with_all = ["applications", "entries", "packets", "sweep"])]
+    duel: bool,
+    /// Directory with programs of others, such as a checkout of p4c; repeatable
+    #[arg(long = "in", value_name = "DIR", requires = "of_others", value_parser = flags::checkout)]
     directories: Vec<PathBuf>,
+    /// Where freeRtr's data plane in C is, for a case of the duel
+    #[arg(long, hide = true, requires = "messages")]
+    freertr: Option<PathBuf>,
+    /// The messages that it gets
+    #[arg(long, hide = true)]
+    messages: Option<PathBuf>,
     /// Measure one case, in this process
     #[arg(long, hide = true)]
     case: Option<Case>,
@@ -147,6 +158,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(directory) = &arguments.out {
         files::check_writable(&directory.join("bench.json"))?;
     }
+    let beside = arguments.freertr.as_ref().zip(arguments.messages.as_ref());
     bench::run(&Options {
         applications: arguments.applications.clone(),
         entries: arguments.entries.clone(),
@@ -173,6 +185,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         case: arguments.case.clone(),
         scoreboard: arguments.scoreboard.clone(),
         directories: arguments.directories.clone(),
+        duel: arguments.duel,
+        beside: beside.map(|(native, messages)| Beside { native: native.clone(), messages: messages.clone() }),
         native: arguments.native.clone(),
     })
 }

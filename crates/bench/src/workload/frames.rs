@@ -31,7 +31,7 @@ pub fn ipv4(src: u32, dst: u32, protocol: u8, length: u16) -> [u8; 20] {
 }
 
 /// Of an even number of bytes.
-fn checksum(header: &[u8]) -> u16 {
+pub fn checksum(header: &[u8]) -> u16 {
     let sum: u32 = header.chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
     let sum = (sum & 0xffff) + (sum >> 16);
     !((sum + (sum >> 16)) as u16)

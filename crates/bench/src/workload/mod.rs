@@ -6,11 +6,11 @@
 mod bridges;
 mod chat;
 pub mod expand;
-mod frames;
+pub mod frames;
 mod functions;
 mod labels;
 mod names;
-mod prefixes;
+pub mod prefixes;
 mod programs;
 pub mod routers;
 mod rules;

@@ -94,3 +94,26 @@ fn an_experiment_of_a_paper_has_its_numbers_beside_ours_and_predictions_from_bef
     assert!(records.len() == 5 && read("batch-size.svg").contains("stroke-dasharray"), "{found}");
     fs::remove_dir_all(out).unwrap();
 }
+
+#[test]
+fn the_duel_names_the_checkout_that_it_lacks() {
+    let machine = path("machines/epyc-genoa.toml").display().to_string();
+    let duel = |arguments: &[&str]| {
+        let usual = ["bench", "--machine", &machine, "--duel"];
+        let output = bacus().args(usual).args(arguments).current_dir(path("")).output().expect("bacus can be run");
+        (output.status.code(), said(&output))
+    };
+    let (code, text) = duel(&[]);
+    assert!(code == Some(2) && text.contains("--in"), "{text}");
+    let directory = scratch("duel");
+    let (code, text) = duel(&["--in", &directory.display().to_string()]);
+    assert!(code == Some(1) && text.contains("no directory has 02-PE-labs/p4src/router.p4"), "{text}");
+    assert!(text.contains("hint: git clone https://github.com/rare-freertr/RARE-bmv2"), "{text}");
+    // One directory that holds both: the second is not there.
+    let source = directory.join("RARE-bmv2/02-PE-labs/p4src");
+    fs::create_dir_all(&source).unwrap();
+    fs::write(source.join("router.p4"), "").unwrap();
+    let (code, text) = duel(&["--in", &directory.display().to_string()]);
+    assert!(code == Some(1) && text.contains("no directory has misc/native/p4emu_full.c"), "{text}");
+    assert!(text.contains("hint: git clone https://github.com/rare-freertr/freeRtr"), "{text}");
+}
