@@ -77,6 +77,9 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     pub(super) fn write_member(&mut self, profile: ProfileId, member: u32) -> Result<(), Refusal> {
         let program = self.program.clone();
         for (id, _) in program.tables.iter().filter(|(_, table)| table.profile == Some(profile)) {
+            if self.table_number(id).is_none() {
+                continue;
+            }
             let uses = |entry: &Entry| entry.action == EntryAction::Member(member);
             let users: Vec<Entry> = self.store.entries(id).map(|stored| stored.entry).filter(uses).collect();
             users.iter().try_for_each(|entry| self.modify_entry(id, entry))?;
@@ -86,8 +89,11 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
 
     pub(super) fn write_value_set(&self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal> {
         let name = &self.program.value_sets[set].name;
-        let mut tables = self.switch.tables().iter();
-        let Some(table) = tables.find(|table| table.description().name == *name) else { return Ok(()) };
+        let mut tables = self.switch.tables().iter().enumerate();
+        let Some((number, table)) = tables.find(|(_, table)| table.description().name == *name) else { return Ok(()) };
+        if self.skips_shared && self.switch.is_shared(number) {
+            return Ok(());
+        }
         table.clear();
         let record = vec![0u8; table.description().record_bytes as usize];
         for member in members {
@@ -153,7 +159,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             configured: 1,
             lock: 0,
         });
-        self.switch.state.meters[meter].cells.set(cell as usize, value);
+        self.switch.meters()[meter].cells.set(cell as usize, value);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Native code as a data plane: bursts, counts, and what packets change.
 
+use super::specialised::Generic;
 use super::translate::{self, number};
 use super::{NativeEngine, Replay, log_line, table_refusal};
 use control::plane::{Cell, CounterValue, DigestRecord, EntryKey, Frame, Outcome, Output, TableCounts};
@@ -102,11 +103,11 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
 
     fn apply(&mut self, update: &Update) -> Result<(), Refusal> {
         if self.compiled.joins.is_empty() {
-            return self.apply_update(update);
+            return self.apply_everywhere(update);
         }
         let (write, changes) = self.joins.before(update);
         self.change_joins(changes);
-        let done = self.apply_update(update);
+        let done = self.apply_everywhere(update);
         if done.is_ok() {
             self.forget_joint_hits(update);
         }
@@ -164,7 +165,18 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
     }
 
     fn table_counts(&self, table: TableId) -> TableCounts {
-        let (hits, misses) = self.table_number(table).map_or((0, 0), |number| self.table_hits(number));
+        if let Some(number) = self.table_number(table) {
+            let (hits, misses) = self.table_hits(number);
+            return TableCounts { hits, misses };
+        }
+        // What was counted before the lookups went.
+        let name = &self.program.tables[table].name;
+        let of_generic = |generic: &Generic| {
+            let tables = &generic.pipeline.description().tables;
+            tables.iter().position(|table| table.name == *name)
+        };
+        let number = self.generic.as_ref().and_then(of_generic);
+        let (hits, misses) = number.map_or((0, 0), |number| self.switch.standby_hits(number));
         TableCounts { hits, misses }
     }
 
@@ -174,6 +186,11 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
 
     fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {
         self.store.check_counter(counter, cell)?;
+        if self.counter(counter).is_err()
+            && let Some(done) = self.beside(|engine| engine.read_counter(counter, cell))
+        {
+            return done;
+        }
         let (counter, cell) = (self.counter(counter)?, self.cell(cell)?);
         let missing = || Refusal::wrong(format!("the counter has no cell {cell}"));
         let value = self.switch.counter(counter, cell).ok_or_else(missing)?;
@@ -182,6 +199,11 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
 
     fn write_counter(&mut self, counter: CounterId, cell: &Cell, value: CounterValue) -> Result<(), Refusal> {
         self.store.check_counter(counter, cell)?;
+        if self.counter(counter).is_err()
+            && let Some(done) = self.beside(|engine| engine.write_counter(counter, cell, value))
+        {
+            return done;
+        }
         let (counter, cell) = (self.counter(counter)?, self.cell(cell)?);
         self.switch.set_counter(counter, cell, abi::CounterCell { packets: value.packets, bytes: value.bytes });
         Ok(())
@@ -189,14 +211,24 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
 
     fn read_register(&mut self, register: RegisterId, at: u64) -> Result<BigUint, Refusal> {
         self.store.check_register(register, at, None)?;
+        if self.register(register).is_err()
+            && let Some(done) = self.beside(|engine| engine.read_register(register, at))
+        {
+            return done;
+        }
         let register = self.register(register)?;
         let missing = || Refusal::wrong(format!("the register has no cell {at}"));
-        self.switch.state.registers[register].read(at).map(|limbs| number(&limbs)).ok_or_else(missing)
+        self.switch.registers()[register].read(at).map(|limbs| number(&limbs)).ok_or_else(missing)
     }
 
     fn write_register(&mut self, register: RegisterId, at: u64, value: &BigUint) -> Result<(), Refusal> {
         self.store.check_register(register, at, Some(value))?;
-        let register = &self.switch.state.registers[self.register(register)?];
+        if self.register(register).is_err()
+            && let Some(done) = self.beside(|engine| engine.write_register(register, at, value))
+        {
+            return done;
+        }
+        let register = &self.switch.registers()[self.register(register)?];
         register.write(at, &translate::limbs(value, register.description().width));
         Ok(())
     }
@@ -204,9 +236,15 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
     fn drops(&self) -> Vec<u64> {
         let compiled = self.switch.drops();
         let names = &self.pipeline.description().drops;
+        let (standby, earlier) = match &self.generic {
+            Some(generic) => (&generic.pipeline.description().drops[..], self.switch.standby_drops()),
+            None => (&[][..], Vec::new()),
+        };
+        // A reason that the specialised code lacks has the count of before.
         let of_reason = |reason: String| {
-            let at = names.iter().position(|name| *name == reason);
-            at.map_or(0, |at| compiled[at])
+            let at = |names: &[String]| names.iter().position(|name| *name == reason);
+            let here = at(names).map(|at| compiled[at]);
+            here.or_else(|| at(standby).map(|at| earlier[at])).unwrap_or(0)
         };
         self.program.drop_reasons().into_iter().map(of_reason).collect()
     }

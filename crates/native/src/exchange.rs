@@ -5,13 +5,15 @@
 //! registers have: see [`super::kept`].
 
 use super::kept::{Leaving, Values};
-use super::{NativeEngine, table_refusal};
+use super::{Behind, NativeEngine, table_refusal};
 use control::join::Joins;
 use control::plane::EntryKey;
 use control::{Refusal, Store};
 use hlir::{Program, TableId};
-use runtime::{Counts, Pipeline, SwitchError, WorkerPorts};
+use runtime::abi::CounterCell;
+use runtime::{Counts, Pipeline, SwitchError, Table, WorkerPorts};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// What becomes of what a controller has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// # Errors
     /// A table has less room than the other switch had, or the code is specialised for other contents.
     pub fn restore(&mut self, mut store: Store) -> Result<(), Refusal> {
+        self.generalise()?;
         self.clear_joins();
         store.assume(&self.compiled.assumptions);
         self.store = store;
@@ -74,6 +77,16 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         pipeline: Arc<Pipeline>,
         written: Written,
     ) -> Result<(), Refusal> {
+        self.generalise()?;
+        self.replace_by(programs, pipeline, Behind::Goes(written))
+    }
+
+    pub(super) fn replace_by(
+        &mut self,
+        programs: (Arc<Program>, Arc<Program>),
+        pipeline: Arc<Pipeline>,
+        behind: Behind,
+    ) -> Result<(), Refusal> {
         // The pipelines may have joint tables in common, made by other recipes. While these are empty, packets look up
         // the sources.
         self.clear_joins();
@@ -81,13 +94,12 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         self.age();
         let joint_counts = self.all_joint_counts();
         let before = self.store.assumptions().to_vec();
-        let replaced = self.replace_sources(programs, pipeline, written);
+        let replaced = self.replace_sources(programs, pipeline, behind);
         if replaced.is_err() {
             self.store.assume(&before);
         } else {
-            self.generic = None;
             self.joins = Joins::new(self.compiled.clone());
-            match written {
+            match behind.written() {
                 Written::Kept => self.keep_joint_counts(joint_counts),
                 Written::Forgotten => self.earlier_counts.clear(),
             }
@@ -101,8 +113,9 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         &mut self,
         (program, compiled): (Arc<Program>, Arc<Program>),
         pipeline: Arc<Pipeline>,
-        written: Written,
+        behind: Behind,
     ) -> Result<(), Refusal> {
+        let written = behind.written();
         let refused = |error: SwitchError| Refusal::wrong(error.to_string());
         // A store may be large: that of the same program stays where it is.
         let mut other = match written {
@@ -128,11 +141,15 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         let old = self.swap(new);
         let filled = self.fill(&fresh);
         let leaving = Leaving { generation: &old, tables: &tables, fresh: &fresh };
-        let values = match written {
-            Written::Kept => self.leaving_values(&leaving),
-            Written::Forgotten => Values::default(),
+        let values = match behind {
+            Behind::Goes(Written::Kept) => self.leaving_values(&leaving),
+            Behind::Goes(Written::Forgotten) | Behind::StandsBy => Values::default(),
         };
-        let exchanged = filled.and_then(|()| self.switch.change_over().map_err(refused));
+        let changed = |engine: &mut Self| match behind {
+            Behind::Goes(_) => engine.switch.change_over(),
+            Behind::StandsBy => engine.switch.change_over_keeping(),
+        };
+        let exchanged = filled.and_then(|()| changed(self).map_err(refused));
         if exchanged.is_err() {
             self.switch.give_up();
             self.swap(old);
@@ -145,7 +162,47 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             self.stopped = None;
         }
         self.add_values(values);
+        if behind == Behind::StandsBy {
+            self.take_values(&old, &tables, &fresh);
+        }
         self.write_moved_meters(&old.2, &fresh)
+    }
+
+    /// Workers go back to the generic pipeline, which stands by. The time since `start` at which all have, and the lookups
+    /// that they have made since they were called.
+    pub(super) fn return_to_generic(&mut self, start: Instant) -> Result<(Duration, u64), Refusal> {
+        let joint_counts = self.all_joint_counts();
+        let tables = self.switch.tables().to_vec();
+        let sum = |sum: u64, (hits, misses): (u64, u64)| sum + hits + misses;
+        let before = (0..tables.len()).map(|table| self.switch.hits(table)).fold(0, sum);
+        self.switch.return_to_standby().map_err(|error| Refusal::wrong(error.to_string()))?;
+        let time = start.elapsed();
+        let after = (0..tables.len()).map(|table| self.switch.standby_hits(table)).fold(0, sum);
+        let done = (time, after.saturating_sub(before));
+        let Some(generic) = self.generic.take() else { return Ok(done) };
+        let old = self.swap((self.program.clone(), generic.compiled, generic.pipeline, None));
+        self.store.assume(&self.compiled.assumptions);
+        self.counted = Counts::default();
+        let here = self.switch.tables();
+        let is_own = |number: &usize| !tables.iter().any(|other| Arc::ptr_eq(other, &here[*number]));
+        let own: Vec<usize> = (0..here.len()).filter(is_own).collect();
+        self.take_values(&old, &tables, &own);
+        self.retired.extend(self.switch.forget_standby());
+        self.joins = Joins::new(self.compiled.clone());
+        self.keep_joint_counts(joint_counts);
+        self.fill_joins();
+        Ok(done)
+    }
+
+    /// Moves here what the pipeline that stands by has counted in cells of its own. No packet counts there any more.
+    fn take_values(&mut self, old: &Generation, tables: &[Arc<Table>], fresh: &[usize]) {
+        self.switch.show_standby();
+        let values = self.leaving_values(&Leaving { generation: old, tables, fresh });
+        for (counter, cell) in &values.from {
+            self.switch.set_counter(*counter, *cell, CounterCell::default());
+        }
+        self.switch.hide_standby();
+        self.add_values(values);
     }
 
     /// Gives what was there before.

@@ -16,6 +16,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Values {
     counters: Vec<(usize, Cell, abi::CounterCell)>,
+    /// Counters of the old pipeline and their cells from which these are.
+    pub from: Vec<(usize, u64)>,
     registers: Vec<(usize, u64, Vec<u64>)>,
 }
 
@@ -37,17 +39,16 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             let Some((from, to)) = from.zip(to) else { continue };
             let has = |cell: u64| self.switch.counter(from, cell).filter(|value| value.packets > 0 || value.bytes > 0);
             let (old, new) = (was.counters[from].size, now.counters[to].size);
-            match declared.table {
-                Some(table) if new == 0 => {
-                    let cells = self.moved_cells(leaving, table).into_iter();
-                    let found = cells.filter_map(|(number, cell)| Some((to, cell, has(number)?)));
-                    values.counters.extend(found);
-                }
-                None if old != new => {
-                    let found = (0..old.min(new)).filter_map(|at| Some((to, Cell::Index(at), has(at)?)));
-                    values.counters.extend(found);
-                }
-                Some(_) | None => {}
+            let cells = match declared.table {
+                Some(table) if new == 0 && old == 0 => self.moved_cells(leaving, table),
+                // Where a table has no lookups, its counter counts misses alone.
+                Some(table) if old != new => vec![(hlir::DEFAULT_INDEX, Cell::Default(table))],
+                None if old != new => (0..old.min(new)).map(|at| (at, Cell::Index(at))).collect(),
+                Some(_) | None => Vec::new(),
+            };
+            for (number, cell, value) in cells.into_iter().filter_map(|(at, cell)| Some((at, cell, has(at)?))) {
+                values.counters.push((to, cell, value));
+                values.from.push((from, number));
             }
         }
         for declared in program.registers.values() {
@@ -58,7 +59,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
                 continue;
             }
             let initial = translate::limbs(&declared.initial, old.width);
-            let read = |at: u64| self.switch.state.registers[from].read(at).filter(|value| *value != initial);
+            let read = |at: u64| self.switch.registers()[from].read(at).filter(|value| *value != initial);
             let fits = |value: &Vec<u64>| translate::number(value).bits() <= u64::from(new.width);
             let found = (0..old.size.min(new.size)).filter_map(|at| Some((to, at, read(at).filter(fits)?)));
             values.registers.extend(found);

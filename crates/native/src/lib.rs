@@ -22,8 +22,8 @@ use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Program, TableId};
 pub use miss::MissHandler;
 use runtime::{
-    Counts, DpdkMemoryPort, LayerPorts, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError, Trace,
-    WorkerPorts, memory_limit,
+    Counts, DpdkMemoryPort, LayerPorts, Left, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError,
+    Trace, WorkerPorts, memory_limit,
 };
 pub use specialised::Break;
 use specialised::Generic;
@@ -84,6 +84,23 @@ pub fn trace_of(frames: &[Frame], room: u32) -> Result<Trace, Refusal> {
     Ok(Trace::new(ports.into_iter().zip(frames.iter().map(|frame| frame.bytes.as_slice()))))
 }
 
+/// What becomes of the pipeline that another takes the place of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Behind {
+    Goes(Written),
+    /// It is generic, and workers may come back to it; what was written is kept.
+    StandsBy,
+}
+
+impl Behind {
+    fn written(self) -> Written {
+        match self {
+            Behind::Goes(written) => written,
+            Behind::StandsBy => Written::Kept,
+        }
+    }
+}
+
 /// The program as its user wrote it, and as it was compiled: the optimizer may have taken objects away.
 pub struct NativeEngine<'p, L: WorkerPorts> {
     program: Arc<Program>,
@@ -97,6 +114,10 @@ pub struct NativeEngine<'p, L: WorkerPorts> {
     generic: Option<Generic>,
     /// What writes have broken since they were last taken.
     breaks: Vec<Break>,
+    /// Pipelines that ran, to be freed when there is time.
+    retired: Vec<Left>,
+    /// Whether tables that a standby has in common with the pipeline that runs count as absent: they are written there.
+    skips_shared: bool,
     /// Joint tables, which follow the store.
     joins: Joins,
     /// Hits in joint tables of earlier pipelines that the joint tables of this one do not have, by source table.
@@ -127,6 +148,8 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
             store: Store::new(program.clone()),
             generic: None,
             breaks: Vec::new(),
+            retired: Vec::new(),
+            skips_shared: false,
             joins: Joins::new(compiled.clone()),
             earlier_counts: BTreeMap::new(),
             idle: Vec::new(),
@@ -176,7 +199,8 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
     /// The number of a table of the program in the pipeline; `None` if it was optimized away.
     pub fn table_number(&self, table: TableId) -> Option<usize> {
         let name = &self.program.tables[table].name;
-        self.pipeline.description().tables.iter().position(|table| table.name == *name)
+        let number = self.pipeline.description().tables.iter().position(|table| table.name == *name)?;
+        (!self.skips_shared || !self.switch.is_shared(number)).then_some(number)
     }
 
     /// What the program calls a digest of the pipeline.
@@ -240,6 +264,12 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
 
     /// Back to the state at the start.
     fn restart(&mut self) {
+        if let Some(generic) = self.generic.take() {
+            (self.compiled, self.pipeline) = (generic.compiled, generic.pipeline);
+            self.store.assume(&self.compiled.assumptions);
+            self.joins = Joins::new(self.compiled.clone());
+        }
+        self.retired.clear();
         self.store.reset();
         self.counted = self.counts();
         let renewed = self.switch.renew(self.pipeline.clone(), (self.lanes)(), self.settings);

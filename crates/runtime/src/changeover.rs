@@ -146,6 +146,20 @@ impl Changeover {
         }
     }
 
+    /// A change to a pipeline that the worker was attached to before, at the end of its burst: nothing is prefetched.
+    pub fn return_to(from: Attachment, to: Attachment, moves: Moves) -> Changeover {
+        Changeover {
+            from,
+            to,
+            lines: Vec::new(),
+            moves,
+            is_back: true,
+            prefetched: AtomicUsize::new(0),
+            status: AtomicI32::new(0),
+            done: AtomicBool::new(false),
+        }
+    }
+
     /// Prefetches a part of what the changeover will use. False: all has been. By the worker, between two bursts.
     pub fn prefetch(&self, control: &Control) -> bool {
         let begun = Instant::now();

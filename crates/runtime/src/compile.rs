@@ -5,10 +5,10 @@
 
 use crate::cache::{Cache, Hash};
 use crate::layer_object::dpdk_flags;
-use std::io::Read as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 use std::{fmt, fs, io};
 
@@ -143,7 +143,7 @@ impl Compiler {
         };
         let mut reason = String::new();
         for command in candidates {
-            match Command::new(command).arg("--version").output() {
+            match output_within(Command::new(command).arg("--version"), VERSION_LIMIT) {
                 Ok(Output { status, stdout, .. }) if status.success() && stdout.trim_ascii().is_empty() => {
                     reason = format!("`{command} --version` prints nothing, as no C compiler does");
                 }
@@ -375,22 +375,24 @@ fn run(command: &mut Command, c: &Path, time_limit: Option<Duration>) -> Result<
     }
 }
 
+/// A compiler that does not give its version in this time hangs.
+const VERSION_LIMIT: Duration = Duration::from_secs(10);
+
 /// The output of a command that ends in time. Else it is killed, with the processes that it has started.
 fn output_within(command: &mut Command, limit: Duration) -> io::Result<Output> {
     /// Between two looks.
     const LOOK: Duration = Duration::from_millis(10);
+    /// For the last of the text of a command that has ended.
+    const LEFT_BEHIND: Duration = Duration::from_secs(1);
     let start = Instant::now();
     let mut child =
-        command.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-    let errors = child.stderr.take();
-    let reader = std::thread::spawn(move || {
-        let mut read = Vec::new();
-        errors.map(|mut errors| errors.read_to_end(&mut read));
-        read
-    });
+        command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let texts = (read(child.stdout.take()), read(child.stderr.take()));
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(Output { status, stdout: Vec::new(), stderr: reader.join().unwrap_or_default() });
+            // A process that it leaves behind may keep the pipes open.
+            let text = |from: Receiver<Vec<u8>>| from.recv_timeout(LEFT_BEHIND).unwrap_or_default();
+            return Ok(Output { status, stdout: text(texts.0), stderr: text(texts.1) });
         }
         if start.elapsed() >= limit {
             let group = format!("kill -KILL -{}", child.id());
@@ -402,6 +404,17 @@ fn output_within(command: &mut Command, limit: Duration) -> io::Result<Output> {
         }
         std::thread::sleep(LOOK);
     }
+}
+
+/// What comes out of a pipe, when it is closed.
+fn read(pipe: Option<impl io::Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        pipe.map(|mut pipe| pipe.read_to_end(&mut text));
+        drop(sender.send(text));
+    });
+    receiver
 }
 
 /// What `-march=native` depends on.

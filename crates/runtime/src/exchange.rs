@@ -14,13 +14,17 @@ use crate::counted::{Carried, Counted, Moves};
 use crate::error::SwitchError;
 use crate::generation::{Generation, Next, fill};
 use crate::pipeline::Pipeline;
+use crate::standby::Standby;
 use crate::state::GroupTable;
 use crate::switch::Switch;
 use crate::tables::Table;
 use crate::worker::Worker;
 use crate::worker_ports::WorkerPorts;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long the control thread looks for the end of a worker's burst before it sleeps.
+const SPIN: Duration = Duration::from_micros(100);
 
 impl<L: WorkerPorts> Switch<L> {
     /// Puts another compilation of the program in the place of this pipeline, while packets flow. Tables, counters, registers and meters with equal
@@ -115,9 +119,9 @@ impl<L: WorkerPorts> Switch<L> {
                 return None;
             }
             self.current.bound.tables.iter().position(|table: &Arc<Table>| {
-                let mut has = table.description().clone();
-                has.source = wanted.source;
-                has == *wanted && has.part_bits == 0
+                let has = table.description();
+                let same = has.name == wanted.name && has.part_bits == 0;
+                same && crate::pipeline::Table { source: wanted.source, ..has.clone() } == *wanted
             })
         };
         pipeline.description().tables.iter().map(equal).collect()
@@ -135,6 +139,12 @@ impl<L: WorkerPorts> Switch<L> {
     /// The second part of [`Switch::exchange`] and of [`Switch::replace`]: returns when every worker has changed over to the pipeline that was prepared and the
     /// old one is free. If a worker cannot, all are back at the old one.
     pub fn change_over(&mut self) -> Result<(), SwitchError> {
+        // No worker is attached to the old one, and each has driven out what it held: no grace period is needed.
+        self.leave().map(drop)
+    }
+
+    /// The same, with the pipeline that the workers have left.
+    pub(crate) fn leave(&mut self) -> Result<Option<Standby>, SwitchError> {
         self.wait_for_resumed();
         let next = self.next.as_ref().expect("a pipeline was prepared");
         // From here on workers may read the new tables, so writes to them keep grace periods.
@@ -142,29 +152,39 @@ impl<L: WorkerPorts> Switch<L> {
         let change =
             |id| Changeover::new(self.current.attachment(id), next.generation.attachment(id), next.moves.clone());
         let changes: Vec<Changeover> = (0..self.workers.len()).map(change).collect();
+        if let Some((worker, status)) = self.make_all(&changes) {
+            self.give_up();
+            return Err(SwitchError::Attach { worker, status });
+        }
+        let Some(next) = self.next.take() else { return Ok(None) };
+        let left = Standby {
+            generation: std::mem::replace(&mut self.current, next.generation),
+            registers: std::mem::replace(&mut self.state.registers, next.registers),
+            meters: std::mem::replace(&mut self.state.meters, next.meters),
+            moves: next.moves.back(),
+            is_shown: false,
+        };
+        self.current.bind_tables(&self.state.meters);
+        if let Some((groups, sessions)) = next.groups {
+            (self.state.groups, self.state.sessions) = (groups, sessions);
+        }
+        Ok(Some(left))
+    }
+
+    /// Lets every worker make its changeover. If one cannot, which is given with its status, all are back where they were.
+    pub(crate) fn make_all(&mut self, changes: &[Changeover]) -> Option<(u32, i32)> {
         let refused = self.make(&changes.iter().map(Some).collect::<Vec<_>>());
-        if let Some((worker, status)) = refused {
+        if refused.is_some() {
             let back: Vec<Option<Changeover>> =
                 changes.iter().map(|change| (change.status() == Some(0)).then(|| change.back())).collect();
             let failed = self.make(&back.iter().map(Option::as_ref).collect::<Vec<_>>());
             assert_eq!(failed, None, "a pipeline that has taken a worker takes it again");
-            self.give_up();
-            return Err(SwitchError::Attach { worker, status });
         }
-        let Some(next) = self.next.take() else { return Ok(()) };
-        let old = std::mem::replace(&mut self.current, next.generation);
-        self.current.bind_tables(&next.meters);
-        (self.state.registers, self.state.meters) = (next.registers, next.meters);
-        if let Some((groups, sessions)) = next.groups {
-            (self.state.groups, self.state.sessions) = (groups, sessions);
-        }
-        // No worker is attached to it, and each has driven out what it held: no grace period is needed.
-        drop(old);
-        Ok(())
+        refused
     }
 
     /// Returns when the workers that run have taken the packets that are to go on in the pipeline that saved them.
-    fn wait_for_resumed(&self) {
+    pub(crate) fn wait_for_resumed(&self) {
         for (id, worker) in self.workers.iter().enumerate() {
             while self.state.readers.is_running(id) && !worker.control.resumed.is_empty() {
                 std::thread::sleep(Duration::from_micros(10));
@@ -193,12 +213,17 @@ impl<L: WorkerPorts> Switch<L> {
 
     /// Returns when worker `id` has made its changeover, which this thread makes if the worker does not run.
     fn wait(&mut self, id: usize, change: &Changeover) -> i32 {
+        let begun = Instant::now();
         loop {
             if let Some(status) = change.status() {
                 return status;
             }
             if self.state.readers.is_running(id) {
-                std::thread::sleep(Duration::from_micros(10));
+                // A burst takes microseconds, and the shortest sleep some sixty.
+                match begun.elapsed() < SPIN {
+                    true => std::thread::yield_now(),
+                    false => std::thread::sleep(Duration::from_micros(10)),
+                }
                 continue;
             }
             let worker = &mut self.workers[id];

@@ -12,6 +12,7 @@ use crate::events::{Event, Lost};
 use crate::generation::{Generation, Next, fill};
 use crate::pipeline::{Description, Pipeline};
 use crate::quiescent::Readers;
+use crate::standby::Standby;
 use crate::state::State;
 use crate::tables::Table;
 use crate::worker::{Worker, worker_seed};
@@ -34,6 +35,8 @@ pub struct Switch<L: WorkerPorts> {
     pub(crate) current: Generation,
     /// What the workers are to change over to.
     pub(crate) next: Option<Next>,
+    /// What the workers have left and may come back to.
+    pub(crate) standby: Option<Standby>,
     /// Registers and meters are those of the pipeline that the workers are attached to.
     pub state: State,
     pub(crate) workers: Vec<Worker>,
@@ -75,6 +78,7 @@ impl<L: WorkerPorts> Switch<L> {
         let mut switch = Switch {
             current,
             next: None,
+            standby: None,
             state,
             workers,
             cpu_port: None,
@@ -92,7 +96,7 @@ impl<L: WorkerPorts> Switch<L> {
         self.detach();
         self.forget_workers();
         self.workers.clear();
-        self.next = None;
+        (self.next, self.standby) = (None, None);
         self.current.counted.clear();
         self.current.bound.tables.clear();
         (self.state.registers, self.state.meters) = (Vec::new(), Vec::new());
@@ -127,7 +131,7 @@ impl<L: WorkerPorts> Switch<L> {
         }
     }
 
-    /// The pipeline that the control plane writes to: the one that was prepared last, until it is given up.
+    /// The pipeline that the control plane writes to: the one that was prepared last, until it is given up; a standby that is shown.
     pub fn pipeline(&self) -> &Arc<Pipeline> {
         &self.written().pipeline
     }
@@ -135,10 +139,6 @@ impl<L: WorkerPorts> Switch<L> {
     /// Tables, then value sets, in the order of the pipeline's description. See [`Switch::pipeline`].
     pub fn tables(&self) -> &[Arc<Table>] {
         &self.written().bound.tables
-    }
-
-    fn written(&self) -> &Generation {
-        self.next.as_ref().map_or(&self.current, |next| &next.generation)
     }
 
     pub fn worker_count(&self) -> usize {
@@ -247,11 +247,11 @@ impl<L: WorkerPorts> Switch<L> {
 
     /// A count over all workers.
     fn sum(&self, count: impl Fn(&Counted) -> Option<u64>) -> u64 {
-        self.current.counted.iter().filter_map(count).sum()
+        self.read().counted.iter().filter_map(count).sum()
     }
 
     fn description(&self) -> &Description {
-        self.current.pipeline.description()
+        self.read().pipeline.description()
     }
 
     /// Packets dropped, by reason.
@@ -274,7 +274,7 @@ impl<L: WorkerPorts> Switch<L> {
 
     /// A counter's cell, over all workers; `None` if there is no such index.
     pub fn counter(&self, counter: usize, cell: u64) -> Option<abi::CounterCell> {
-        let mut cells = self.current.counted.iter().map(|counted| counted.counters[counter].cells.get(cell as usize));
+        let mut cells = self.read().counted.iter().map(|counted| counted.counters[counter].cells.get(cell as usize));
         cells.try_fold(abi::CounterCell::default(), |sum, cell| {
             cell.map(|cell| abi::CounterCell { packets: sum.packets + cell.packets, bytes: sum.bytes + cell.bytes })
         })
@@ -283,7 +283,7 @@ impl<L: WorkerPorts> Switch<L> {
     /// Makes a counter's cell show this sum; exact only while no packet counts there. False if there is no such index.
     pub fn set_counter(&self, counter: usize, cell: u64, value: abi::CounterCell) -> bool {
         let values = std::iter::once(value).chain(std::iter::repeat(abi::CounterCell::default()));
-        let counted = self.current.counted.iter();
+        let counted = self.read().counted.iter();
         counted.zip(values).all(|(counted, value)| counted.counters[counter].cells.set(cell as usize, value))
     }
 

@@ -7,6 +7,7 @@ mod connections;
 mod entries;
 mod exchange;
 mod facts;
+mod flips;
 mod joined;
 mod report;
 mod rig;
@@ -58,7 +59,7 @@ pub struct Arguments {
 /// A name for `--only`, and what finds the numbers.
 type Measure = (&'static str, fn(&Bench, &mut Records) -> Result<(), Failure>);
 
-const MEASURES: [Measure; 14] = [
+const MEASURES: [Measure; 15] = [
     ("inserts", tables::inserts),
     ("writes", tables::writes),
     ("read", tables::read),
@@ -69,6 +70,10 @@ const MEASURES: [Measure; 14] = [
     ("exchange", exchange::exchange),
     ("joined", joined::joined),
     ("facts", |bench, records| facts::facts(&bench.built.program, bench.entries, bench.seconds, records)),
+    ("flips", |bench, records| {
+        let load = (&bench.ids, bench.few());
+        flips::flips(&bench.rig()?, builder(&bench.native), load, bench.seconds, records)
+    }),
     ("packet-in", stream::packet_in),
     ("learning", stream::learning),
     ("resume", stream::resume),

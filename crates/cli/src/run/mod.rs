@@ -20,7 +20,7 @@ pub mod relay;
 mod report;
 pub mod requests;
 mod service;
-mod specialise;
+pub mod specialise;
 pub mod state;
 mod summary;
 pub mod tracing;
@@ -156,6 +156,9 @@ pub struct Arguments {
     /// Specialise the code for what the tables hold while the switch runs; generic code takes over before a write that breaks it
     #[arg(long, help_heading = "Optimizing", conflicts_with_all = ["plan", "pin", "profile_out"])]
     specialise: bool,
+    /// Time that the compiler may take for specialised code; then it is killed, and generic code goes on
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = flags::seconds, help_heading = "Optimizing")]
+    specialise_limit: f64,
     /// Write a profile for --profile: packets on each edge, hits, misses and keys of each table. The switch then runs packet by packet
     #[arg(long, value_name = "FILE", help_heading = END)]
     profile_out: Option<PathBuf>,
@@ -455,7 +458,10 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
     let metrics = serve_metrics(arguments, &target)?;
     let running = first.running.as_ref().map(config);
     let (server, thrift) = arguments.controllers.serve(sockets, target, running, interfaces.clone())?;
-    let specialise = || Specialiser::new(builder(arguments, first.given.as_ref(), numbers.clone()));
+    let specialise = || {
+        let limit = Duration::from_secs_f64(arguments.specialise_limit);
+        Specialiser::new(builder(arguments, first.given.as_ref(), numbers.clone()), limit)
+    };
     let specialiser = arguments.specialise.then(specialise);
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),

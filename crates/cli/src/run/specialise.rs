@@ -3,7 +3,7 @@
 //! The control thread looks every now and then which facts the store's counters give. What has held for [`HOLD`] is
 //! compiled in another thread, and takes the place of the generic code if it still holds. A write that breaks it puts the
 //! workers back on generic code by itself (`native::specialised`); here it is only counted. Compilations are bounded, and
-//! a table whose facts break often is left generic for a time. Whatever the compiler does, generic code goes on.
+//! a kind of fact that a table loses often is not used for a time. Whatever the compiler does, generic code goes on.
 
 use super::live::{Built, Live, Shared};
 use super::pushed::{self, Builder};
@@ -25,11 +25,9 @@ const LOOK: Duration = Duration::from_millis(100);
 const HOLD: Duration = Duration::from_millis(500);
 /// Compilations begun within a minute, at most.
 const MOST_COMPILATIONS: usize = 10;
-/// A table whose facts writes broke so often within a minute is left generic for that time.
-const MOST_BREAKS: usize = 3;
+/// A kind of fact that a table has lost so often within a minute is not used for that time.
+const MOST_LOSSES: usize = 3;
 const MINUTE: Duration = Duration::from_secs(60);
-/// How long the compiler may take.
-const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// After a failure, the next attempt waits; twice as long after each further one.
 const FIRST_WAIT: Duration = Duration::from_secs(10);
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
@@ -46,12 +44,67 @@ pub struct Status {
     pub last: String,
 }
 
-/// A table's facts, and their past.
+/// What a fact is about: others of its kind take its place when entries change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Empty,
+    Default,
+    Entries,
+    Actions,
+    Argument(u32, u32),
+    Any(u32),
+}
+
+impl Kind {
+    fn of(fact: &Fact) -> Kind {
+        match fact {
+            Fact::Empty => Kind::Empty,
+            Fact::Default(_) => Kind::Default,
+            Fact::Entries(_) => Kind::Entries,
+            Fact::Actions(_) => Kind::Actions,
+            Fact::Argument { action, parameter, .. } => Kind::Argument(*action, *parameter),
+            Fact::Any(key) => Kind::Any(*key),
+        }
+    }
+}
+
+/// A table's facts, since when each holds, and when facts that had held for long enough were lost.
 #[derive(Default)]
 struct Held {
-    facts: Vec<Fact>,
-    since: Duration,
-    breaks: VecDeque<Duration>,
+    facts: Vec<(Fact, Duration)>,
+    losses: BTreeMap<Kind, VecDeque<Duration>>,
+}
+
+impl Held {
+    /// The facts that hold now.
+    fn observe(&mut self, now_hold: Vec<Fact>, now: Duration) {
+        let before = std::mem::take(&mut self.facts);
+        for (fact, since) in &before {
+            if now >= *since + HOLD && !now_hold.contains(fact) {
+                self.lose(fact, now);
+            }
+        }
+        let since = |fact: &Fact| before.iter().find(|(old, _)| old == fact).map_or(now, |(_, since)| *since);
+        self.facts = now_hold.into_iter().map(|fact| (fact.clone(), since(&fact))).collect();
+    }
+
+    fn lose(&mut self, fact: &Fact, now: Duration) {
+        let losses = self.losses.entry(Kind::of(fact)).or_default();
+        losses.retain(|at| now < *at + MINUTE);
+        losses.push_back(now);
+    }
+
+    /// Whether a fact of this kind may be used.
+    fn is_steady(&self, fact: &Fact, now: Duration) -> bool {
+        let losses = self.losses.get(&Kind::of(fact));
+        losses.is_none_or(|losses| losses.iter().filter(|at| now < **at + MINUTE).count() < MOST_LOSSES)
+    }
+
+    /// Facts that have held for long enough, and are not lost often.
+    fn wanted(&self, now: Duration) -> impl Iterator<Item = Fact> {
+        let is_wanted = move |(fact, since): &&(Fact, Duration)| now >= *since + HOLD && self.is_steady(fact, now);
+        self.facts.iter().filter(is_wanted).map(|(fact, _)| fact.clone())
+    }
 }
 
 /// A compilation in another thread.
@@ -63,6 +116,8 @@ struct Job {
 /// See the module.
 pub struct Specialiser {
     builder: Arc<Builder>,
+    /// How long the compiler may take.
+    time_limit: Duration,
     /// The program whose tables are watched.
     program: Option<Arc<Program>>,
     tables: BTreeMap<u32, Held>,
@@ -79,10 +134,11 @@ pub struct Specialiser {
 }
 
 impl Specialiser {
-    /// For a switch whose pipelines are built so.
-    pub fn new(builder: Builder) -> Specialiser {
+    /// For a switch whose pipelines are built so, each within this time.
+    pub fn new(builder: Builder, time_limit: Duration) -> Specialiser {
         Specialiser {
             builder: Arc::new(builder),
+            time_limit,
             program: None,
             tables: BTreeMap::new(),
             job: None,
@@ -133,12 +189,13 @@ impl Specialiser {
         (self.status.is_specialised, self.status.facts) = (false, Vec::new());
     }
 
-    fn broken(&mut self, program: &Program, Break { broken, time }: Break, now: Duration) {
+    fn broken(&mut self, program: &Program, Break { broken, time, .. }: Break, now: Duration) {
         let table = &program.tables[broken.table].name;
         let held = self.tables.entry(number(broken.table)).or_default();
-        held.breaks.retain(|at| now < *at + MINUTE);
-        held.breaks.push_back(now);
-        let left = if held.breaks.len() >= MOST_BREAKS { "; the table is left generic for a while" } else { "" };
+        held.lose(&broken.fact, now);
+        // It is counted once, whether it holds again by now or not.
+        held.facts.retain(|(fact, _)| *fact != broken.fact);
+        let left = if held.is_steady(&broken.fact, now) { "" } else { "; such a fact is not used for a while" };
         self.status.broken += 1;
         (self.status.is_specialised, self.status.facts) = (false, Vec::new());
         self.say(format!(
@@ -196,31 +253,33 @@ impl Specialiser {
         let known = store.facts().map(|facts| facts.hold(store)).unwrap_or_default();
         known.into_iter().for_each(|one| facts.entry(number(one.table)).or_default().push(one.fact));
         for (id, _) in engine.program().tables.iter() {
-            let (held, facts) = (self.tables.entry(number(id)).or_default(), facts.remove(&number(id)));
-            let facts = facts.unwrap_or_default();
-            if held.facts != facts {
-                (held.facts, held.since) = (facts, now);
-            }
+            let held = self.tables.entry(number(id)).or_default();
+            held.observe(facts.remove(&number(id)).unwrap_or_default(), now);
         }
     }
 
-    /// The facts that have held long enough, of tables that do not break them often.
+    /// The facts that have held long enough and are not lost often.
     fn wanted(&self, program: &Program, now: Duration) -> Vec<Assumption> {
-        let is_steady = |held: &&Held| {
-            let breaks = held.breaks.iter().filter(|at| now < **at + MINUTE).count();
-            now >= held.since + HOLD && breaks < MOST_BREAKS
-        };
         let of_table = |id: TableId| {
-            let held = self.tables.get(&number(id)).filter(is_steady);
-            held.into_iter().flat_map(move |held| held.facts.iter().map(move |fact| (id, fact.clone())))
+            let held = self.tables.get(&number(id));
+            held.into_iter().flat_map(move |held| held.wanted(now)).map(move |fact| Assumption { table: id, fact })
         };
-        let all = program.tables.iter().flat_map(|(id, _)| of_table(id));
-        all.map(|(table, fact)| Assumption { table, fact }).collect()
+        program.tables.iter().flat_map(|(id, _)| of_table(id)).collect()
     }
 
     /// Begins to compile where there is something new to gain.
     fn compile<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>, now: Duration) {
         if self.job.is_some() || now < self.not_before {
+            return;
+        }
+        // An object of a custom extern has state of its own in each pipeline.
+        if !program.externs.is_empty() {
+            if self.status.last.is_empty() {
+                self.say(
+                    "generic code stays: the program has objects of custom externs, whose state is the pipeline's"
+                        .to_string(),
+                );
+            }
             return;
         }
         let wanted = self.wanted(program, now);
@@ -247,7 +306,7 @@ impl Specialiser {
         builder.passes.facts = wanted;
         builder.passes.occupancy = Some(occupancy);
         builder.passes.structures = structures;
-        builder.native.time_limit = Some(TIME_LIMIT);
+        builder.native.time_limit = Some(self.time_limit);
         let (sender, done) = mpsc::channel();
         self.job = Some(Job { program: program.clone(), done });
         let loaded = Loaded { program: (**program).clone(), plan: None };
@@ -277,4 +336,41 @@ fn words(program: &Program, assumptions: &[Assumption]) -> Vec<String> {
         (!facts.is_empty()).then(|| format!("{}: {}", table.name, facts.join(", ")))
     };
     program.tables.iter().filter_map(of_table).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_fact_is_wanted_when_it_has_held_and_its_kind_is_not_lost_often() {
+        let (mut held, any) = (Held::default(), Fact::Any(1));
+        let wanted = |held: &Held, now: Duration| held.wanted(now).collect::<Vec<Fact>>();
+        held.observe(vec![Fact::Empty, any.clone()], SECOND);
+        assert_eq!(wanted(&held, SECOND), []);
+        assert_eq!(wanted(&held, SECOND + HOLD), [Fact::Empty, any.clone()]);
+        // It flips each second; the other goes on.
+        for second in 1..=4u32 {
+            let is_empty = second % 2 == 0;
+            let facts = if is_empty { vec![Fact::Empty, any.clone()] } else { vec![any.clone()] };
+            held.observe(facts, SECOND * (1 + second));
+        }
+        assert_eq!(wanted(&held, SECOND * 6), [Fact::Empty, any.clone()], "lost twice");
+        held.observe(vec![any.clone()], SECOND * 7);
+        held.observe(vec![Fact::Empty, any.clone()], SECOND * 8);
+        assert_eq!(wanted(&held, SECOND * 10), [any.clone()]);
+        assert_eq!(wanted(&held, SECOND * 63), [Fact::Empty, any], "the first loss is older than a minute");
+    }
+
+    #[test]
+    fn what_held_for_a_moment_is_no_loss() {
+        let mut held = Held::default();
+        for step in 0..20u32 {
+            let facts = if step % 2 == 0 { vec![Fact::Empty] } else { Vec::new() };
+            held.observe(facts, HOLD * step / 2);
+        }
+        assert!(held.losses.is_empty());
+    }
 }

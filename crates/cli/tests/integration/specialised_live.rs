@@ -1,9 +1,10 @@
 //! A running switch with --specialise: its code follows the tables, and no write is refused for that.
 
-use crate::command::path;
+use crate::command::{bacus, path};
 use crate::switch::{Switch, folder, until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 fn l2fwd() -> String {
     path("apps/l2fwd/l2fwd.p4").display().to_string()
@@ -31,18 +32,66 @@ fn code_follows_the_tables_of_a_running_switch() {
     assert!(shown.contains("forward"), "{shown}");
 }
 
-#[test]
-fn a_compiler_that_is_killed_leaves_generic_code() {
-    let folder = folder("killed");
-    let (compiler, bad) = (folder.join("cc"), folder.join("bad"));
-    let script = format!("#!/bin/sh\n[ -e {} ] && kill -KILL $$\nexec gcc \"$@\"\n", bad.display());
+/// A switch whose compiler does `bad` from the moment on at which the file of that name is there.
+fn with_compiler(name: &str, bad: &str, flags: &[&str]) -> (Switch, PathBuf) {
+    let folder = folder(name);
+    let (compiler, file) = (folder.join("cc"), folder.join("bad"));
+    let script = format!("#!/bin/sh\n[ -e {} ] && {{ {bad}; }}\nexec gcc \"$@\"\n", file.display());
     fs::write(&compiler, script).unwrap();
     fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
     let compiler = compiler.display().to_string();
-    let switch = Switch::start(&folder, &[&l2fwd(), "--specialise", "--cc", &compiler]);
-    fs::write(&bad, "").unwrap();
-    until(|| switch.said_later.lock().unwrap().contains("generic code stays; the next attempt is in 10 s: "));
+    let mut command = bacus();
+    command.env("BACUS_CACHE", folder.join("cache"));
+    command.args(["run", &l2fwd(), "--specialise", "--cc", &compiler, "--port", "1=net_ring0", "--cpu-port", "63"]);
+    command.args(flags);
+    (Switch::ready(&folder, command), file)
+}
+
+/// Generic code goes on, writes are taken, and the reason is said; specialised code comes when the compiler works again.
+fn goes_on(switch: &Switch, bad: &Path, reason: &str) {
+    fs::write(bad, "").unwrap();
+    // Whatever was compiled before the file was there is of no use from here on.
     switch.ok(&WRITE);
+    until(|| switch.said_later.lock().unwrap().contains("generic code stays; the next attempt is in 10 s: "));
+    let all = switch.said_later.lock().unwrap().clone();
+    assert!(all.contains(reason), "no `{reason}` in {all}");
     let stats = switch.ok(&["stats"]);
-    assert!(stats.contains("generic") && stats.contains("killed"), "{stats}");
+    assert!(stats.contains("generic") && stats.contains(reason), "{stats}");
+    switch.ok(&["add", "dmac", "hdr.ethernet.dst:0x020000000002", "forward(port:1)"]);
+    fs::remove_file(bad).unwrap();
+    until(|| switch.ok(&["stats"]).contains("exactly 2 entries"));
+}
+
+#[test]
+fn a_compiler_that_is_killed_leaves_generic_code() {
+    let (switch, bad) = with_compiler("killed", "kill -KILL $$", &[]);
+    goes_on(&switch, &bad, "killed");
+}
+
+#[test]
+fn a_compiler_that_fails_leaves_generic_code() {
+    let (switch, bad) = with_compiler("fails", "[ $1 = --version ] || { echo out of order >&2; exit 3; }", &[]);
+    goes_on(&switch, &bad, "out of order");
+}
+
+#[test]
+fn a_compiler_that_does_not_even_give_its_version_leaves_generic_code() {
+    let (switch, bad) = with_compiler("silent", "sleep 1235.5 & wait", &[]);
+    goes_on(&switch, &bad, "it has not ended within 10s, and was killed");
+}
+
+#[test]
+fn a_compiler_that_hangs_is_killed_with_its_processes() {
+    let (switch, bad) =
+        with_compiler("hangs", "[ $1 = --version ] || { sleep 1234.5 & wait; }", &["--specialise-limit", "12"]);
+    goes_on(&switch, &bad, "it has not ended within 12s, and was killed");
+    let sleeping = std::process::Command::new("pgrep").args(["-f", "^sleep 1234.5$"]).output().unwrap();
+    assert!(!sleeping.status.success(), "the compiler's processes are left: {sleeping:?}");
+}
+
+/// As with a full disk, a file of the cache cannot grow beyond some bytes.
+#[test]
+fn a_cache_without_room_leaves_generic_code() {
+    let (switch, bad) = with_compiler("disk", "ulimit -f 4; trap '' XFSZ; gcc \"$@\"; exit $?", &[]);
+    goes_on(&switch, &bad, "File too large");
 }

@@ -1,0 +1,171 @@
+//! A pipeline that workers have left and may come back to at the end of one burst.
+//!
+//! It keeps its tables, counters and objects. What the pipeline that took its place has as well is shared by both, so
+//! nothing is made or copied on the way back: the control thread publishes a changeover, and each worker makes it at the
+//! end of the burst that it is in. What only the standby has is written and read between [`Switch::show_standby`] and
+//! [`Switch::hide_standby`].
+
+use crate::changeover::Changeover;
+use crate::counted::{Counted, Moves};
+use crate::error::SwitchError;
+use crate::generation::Generation;
+use crate::region::Region;
+use crate::state::{Meter, Register};
+use crate::switch::Switch;
+use crate::worker_ports::WorkerPorts;
+use std::sync::Arc;
+
+/// See the module.
+pub(crate) struct Standby {
+    pub generation: Generation,
+    pub registers: Vec<Arc<Register>>,
+    pub meters: Vec<Meter>,
+    /// What goes on in it of the counts of the pipeline that workers are attached to.
+    pub moves: Moves,
+    /// Whether [`Switch::tables`] and the others are those of the standby.
+    pub is_shown: bool,
+}
+
+/// A pipeline that no worker is attached to any more. Dropping it takes its time: the memory of its tables goes.
+pub struct Left {
+    _generation: Generation,
+    _registers: Vec<Arc<Register>>,
+    _meters: Vec<Meter>,
+}
+
+impl Standby {
+    fn retired(self) -> Left {
+        Left { _generation: self.generation, _registers: self.registers, _meters: self.meters }
+    }
+}
+
+impl<L: WorkerPorts> Switch<L> {
+    /// As [`Switch::change_over`], but the pipeline that workers leave stands by.
+    ///
+    /// # Errors
+    /// A worker does not take the pipeline: all are back at the old one.
+    pub fn change_over_keeping(&mut self) -> Result<(), SwitchError> {
+        let left = self.leave()?;
+        self.standby = left;
+        self.bind_shared();
+        Ok(())
+    }
+
+    pub fn has_standby(&self) -> bool {
+        self.standby.is_some()
+    }
+
+    /// Lets all workers go back to the pipeline that stands by; returns when each has. The pipeline that they left stands by
+    /// then.
+    ///
+    /// # Errors
+    /// A worker is not taken: all go on as before.
+    pub fn return_to_standby(&mut self) -> Result<(), SwitchError> {
+        self.hide_standby();
+        self.give_up();
+        self.wait_for_resumed();
+        let Some(standby) = self.standby.take() else { return Ok(()) };
+        let change = |id| {
+            let (from, to) = (self.current.attachment(id), standby.generation.attachment(id));
+            Changeover::return_to(from, to, standby.moves.clone())
+        };
+        let changes: Vec<Changeover> = (0..self.workers.len()).map(change).collect();
+        if let Some((worker, status)) = self.make_all(&changes) {
+            self.standby = Some(standby);
+            return Err(SwitchError::Attach { worker, status });
+        }
+        let Standby { generation, registers, meters, moves, .. } = standby;
+        self.standby = Some(Standby {
+            generation: std::mem::replace(&mut self.current, generation),
+            registers: std::mem::replace(&mut self.state.registers, registers),
+            meters: std::mem::replace(&mut self.state.meters, meters),
+            moves: moves.back(),
+            is_shown: false,
+        });
+        Ok(())
+    }
+
+    /// Lets the pipeline that stands by go.
+    pub fn forget_standby(&mut self) -> Option<Left> {
+        let standby = self.standby.take()?;
+        self.current.bind_tables(&self.state.meters);
+        Some(standby.retired())
+    }
+
+    /// Until [`Switch::hide_standby`], tables, registers, meters and counts are those of the standby.
+    pub fn show_standby(&mut self) {
+        self.standby.iter_mut().for_each(|standby| standby.is_shown = true);
+    }
+
+    pub fn hide_standby(&mut self) {
+        self.standby.iter_mut().for_each(|standby| standby.is_shown = false);
+    }
+
+    /// Hits and misses of a table of the standby, by its number there.
+    pub fn standby_hits(&self, table: usize) -> (u64, u64) {
+        let Some(standby) = &self.standby else { return (0, 0) };
+        let sum = |count: fn(&Counted) -> &Region<u64>| -> u64 {
+            standby.generation.counted.iter().filter_map(|counted| count(counted).get(table)).sum()
+        };
+        (sum(|counted| &counted.hits), sum(|counted| &counted.misses))
+    }
+
+    /// Packets that the standby has dropped, by reason.
+    pub fn standby_drops(&self) -> Vec<u64> {
+        let Some(standby) = &self.standby else { return Vec::new() };
+        let reasons = standby.generation.pipeline.description().drops.len();
+        let of = |reason: usize| standby.generation.counted.iter().filter_map(|one| one.drops.get(reason)).sum();
+        (0..reasons).map(of).collect()
+    }
+
+    /// Whether both pipelines have the cells of a meter.
+    pub fn is_meter_shared(&self, name: &str) -> bool {
+        let of = |meters: &[Meter]| meters.iter().find(|it| it.description().name == name).map(|it| it.cells.clone());
+        let both = self.standby.as_ref().and_then(|standby| of(&self.state.meters).zip(of(&standby.meters)));
+        both.is_some_and(|(one, other)| Arc::ptr_eq(&one, &other))
+    }
+
+    fn shown(&self) -> Option<&Standby> {
+        self.standby.as_ref().filter(|standby| standby.is_shown)
+    }
+
+    /// The pipeline whose counts are read: the one that workers are attached to, or a standby that is shown.
+    pub(crate) fn read(&self) -> &Generation {
+        self.shown().map_or(&self.current, |standby| &standby.generation)
+    }
+
+    /// The pipeline that the control plane writes to.
+    pub(crate) fn written(&self) -> &Generation {
+        let next = || self.next.as_ref().map(|next| &next.generation);
+        self.shown().map(|standby| &standby.generation).or_else(next).unwrap_or(&self.current)
+    }
+
+    /// In the order of the pipeline that workers are attached to, or of a standby that is shown.
+    pub fn registers(&self) -> &[Arc<Register>] {
+        self.shown().map_or(&self.state.registers, |standby| &standby.registers)
+    }
+
+    /// See [`Switch::registers`].
+    pub fn meters(&self) -> &[Meter] {
+        self.shown().map_or(&self.state.meters, |standby| &standby.meters)
+    }
+
+    /// Whether a table of the standby, by its number there, is one that the other pipeline has as well.
+    pub fn is_shared(&self, table: usize) -> bool {
+        let Some(standby) = &self.standby else { return false };
+        let of_standby = &standby.generation.bound.tables[table];
+        self.current.bound.tables.iter().any(|other| Arc::ptr_eq(other, of_standby))
+    }
+
+    /// A new entry of a table that both pipelines have finds the cells of both empty.
+    fn bind_shared(&self) {
+        let Some(standby) = &self.standby else { return };
+        for (number, table) in standby.generation.bound.tables.iter().enumerate() {
+            let place = self.current.bound.tables.iter().position(|other| Arc::ptr_eq(other, table));
+            let Some(place) = place else { continue };
+            let mut cells = self.current.direct_cells(place, &self.state.meters);
+            cells.extend(standby.generation.direct_cells(number, &standby.meters));
+            table.bind(cells);
+        }
+    }
+}
