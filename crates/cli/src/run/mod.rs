@@ -21,6 +21,7 @@ mod report;
 pub mod requests;
 mod service;
 pub mod specialise;
+mod spread;
 pub mod state;
 mod summary;
 pub mod tracing;
@@ -44,7 +45,6 @@ use interfaces::PortInterfaces;
 use live::{Built, Live, Shared};
 use metadata::{Metadata, metadata};
 use misses::Misses;
-use opt::analyze::sharing::{self, Workers};
 use p4runtime::Server;
 use port_numbers::PortNumbers;
 use ports::Opening;
@@ -53,6 +53,7 @@ use relay::Relay;
 use requests::Requests;
 use runtime::{LayerPorts, Link, PortCounts, PortLayer, PortSettings, Settings, interrupt, memory_limit};
 use specialise::Specialiser;
+use spread::Spread;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -111,6 +112,9 @@ pub struct Arguments {
     /// Worker threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), help_heading = WORKERS)]
     workers: u32,
+    /// Start several workers though the program's state needs packets of a flow on one worker: these are spread so, or it does not matter
+    #[arg(long, value_name = "HOW", value_enum, help_heading = WORKERS)]
+    spread: Option<Spread>,
     /// Let idle workers go on polling; otherwise those whose ports are all interfaces of the kernel sleep until a packet comes
     #[arg(long, help_heading = WORKERS)]
     poll: bool,
@@ -293,21 +297,8 @@ fn load(arguments: &Arguments) -> Result<frontend::Loaded, Failure> {
     let named = |why: String| Failure::input(format!("{}: {why}", arguments.source.program.display()));
     loaded.program.runnable().map_err(named)?;
     port_numbers(arguments).check(&loaded.program).map_err(Failure::input)?;
-    if arguments.workers > 1 {
-        warn_of_shared_state(arguments, &loaded.program);
-    }
+    spread::check(&loaded.program, arguments.workers, arguments.spread)?;
     Ok(loaded)
-}
-
-/// State that several workers keep as one would only if packets are spread in a certain way, or not at all.
-fn warn_of_shared_state(arguments: &Arguments, program: &hlir::Program) {
-    let hint = "`bacus explain --all` has each object's class, docs/run.md what it means";
-    let advice = match sharing::workers(&sharing::objects(program)) {
-        Workers::Any => return,
-        Workers::SpreadBy(fields) => format!("right if the NIC spreads packets by {fields}"),
-        Workers::One(why) => format!("its state asks for one worker: {why}"),
-    };
-    eprintln!("warning: --workers {}: {advice}\nhint: {hint}", arguments.workers);
 }
 
 /// The program as native code.

@@ -3,6 +3,7 @@
 use crate::command::{bacus, capture, has_dpdk, path, said, scratch};
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::Stdio;
 
 const L2FWD: &str = "apps/l2fwd/l2fwd";
@@ -263,4 +264,41 @@ fn ports_have_any_number_of_16_bits() {
     assert_eq!(sent, [vec![0, 0, 0, 9, 0xdd], vec![0, 0, 0, 1, 0xaa], vec![], vec![0, 0, 0, 2, 0xbb]], "{text}");
     assert!(text.contains("no such port"), "{text}");
     fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn several_workers_are_refused_where_state_would_be_wrong() {
+    let directory = scratch("spread");
+    let per_flow = path("crates/bench/tests/integration/workers.p4");
+    let text = fs::read_to_string(&per_flow).unwrap();
+    let program = |name: &str, index: &str| {
+        let file = directory.join(name);
+        fs::write(&file, text.replace("(bit<32>)h.flow.flow", index)).unwrap();
+        file
+    };
+    let of_time = program("of_time.p4", "(bit<32>)s.ingress_global_timestamp[15:0]");
+    let stf = directory.join("one.stf");
+    fs::write(&stf, "packet 1 0001 00000000 00 112233445566778899aa\n").unwrap();
+    let ran = |program: &Path, more: &[&str]| {
+        let port = format!("1=pcap:{},", stf.display());
+        let output = bacus().arg("run").arg(program).args(["--port", &port]).args(more).output().unwrap();
+        (output.status.code(), said(&output))
+    };
+    let two = ["--workers", "2"];
+    let (code, text) = ran(&per_flow, &two);
+    assert!(code == Some(1) && text.contains("right only if packets are spread by h.flow.flow"), "{text}");
+    assert!(text.contains("hint: make the NICs spread them so and add --spread nic"), "{text}");
+    let (code, text) = ran(&of_time, &two);
+    assert!(code == Some(1) && text.contains("state asks for one worker: register"), "{text}");
+    // What the NICs do is no help there.
+    let (code, text) = ran(&of_time, &["--workers", "2", "--spread", "nic"]);
+    assert!(code == Some(1) && text.contains("add --spread any where"), "{text}");
+    for (program, more) in [
+        (&per_flow, &["--workers", "2", "--spread", "nic"][..]),
+        (&of_time, &["--workers", "2", "--spread", "any"]),
+        (&of_time, &["--workers", "1"]),
+    ] {
+        let (code, text) = ran(program, more);
+        assert!(code == Some(0) && text.contains("balance: in 1 "), "{more:?}: {text}");
+    }
 }
