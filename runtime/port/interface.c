@@ -216,11 +216,12 @@ interface_open(const char *name, uint32_t slots, const struct interface_packets 
 	interface->rings[0].socket = interface->rings[1].socket = -1;
 	interface->questions = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	failure = interface->questions < 0 ? errno : interface_attach(interface, interface_index(interface));
-	if (failure == 0) {
+	if (failure != 0) {
+		(void)port_fail(error, "a packet socket on `%s`: %s", name, strerror(failure));
+	} else if (record_open(interface, error) == 0) {
 		(void)interface_watch(interface);
 		return interface;
 	}
-	(void)port_fail(error, "a packet socket on `%s`: %s", name, strerror(failure));
 	interface_close(interface);
 	return NULL;
 }
@@ -229,6 +230,7 @@ void
 interface_close(struct interface *interface)
 {
 	interface_detach(interface);
+	record_close(interface);
 	if (interface->questions >= 0)
 		(void)close(interface->questions);
 	free(interface);

@@ -9,6 +9,7 @@
 #include <net/if.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -70,6 +71,9 @@ struct super_frame {
 	uint32_t number;	/* of the next segment */
 };
 
+/* Captures of an interface. */
+enum record { RECORD_IN, RECORD_OUT, RECORDS };
+
 struct interface {
 	const struct interface_packets *packets;
 	char name[IF_NAMESIZE];
@@ -85,6 +89,7 @@ struct interface {
 	struct port_lock receiving;
 	struct port_lock sending;
 	struct interface_ring rings[2];
+	FILE *records[RECORDS];	/* NULL: packets are not recorded. The worker that holds the lock of the direction writes */
 	struct super_frame super;
 	struct tpacket2_hdr *held;	/* the slot of that frame */
 	uint64_t dropped;	/* by the kernel, for its ring was full */
@@ -135,6 +140,18 @@ uint16_t interface_receive(struct interface *interface, struct pool *pool, void 
 /* Sends as many as the kernel takes, in order: the first so many, which are the caller's to free. What can never be sent is among them, and counted in
  * `*refused`. `lengths` counts for own descriptors only. */
 uint16_t interface_send(struct interface *interface, void *const *packets, const uint16_t *lengths, uint16_t count, uint64_t *refused);
+
+/* From now on interfaces that are opened have captures in this folder. NULL: they have none. */
+void interface_record(const char *folder);
+uint32_t interface_is_recorded(void);
+
+/* Captures of an interface that is opened, if it is to have some. 0, or the message of a failure goes to `error`. */
+int record_open(struct interface *interface, char *error);
+void record_close(struct interface *interface);
+
+/* A packet whose bytes lie in these parts; and the end of a burst, in which there was one. */
+void record_packet(struct interface *interface, enum record direction, const struct iovec *parts, uint32_t count);
+void record_burst_end(struct interface *interface, enum record direction);
 
 /* A maker of packets, and where it takes buffers from. */
 struct packet_maker {

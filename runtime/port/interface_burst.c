@@ -7,6 +7,8 @@
 
 #include "port/interface.h"
 
+#define RECORD_PARTS 256u	/* of a frame: the longest one in buffers of 256 bytes */
+
 /* The next slot of the ring, if the kernel has filled it. Acquire: the frame is read after its status. Pairs
  * with the kernel's store; `slot_give_back` pairs with its load. */
 static inline struct tpacket2_hdr *
@@ -115,6 +117,15 @@ interface_go_on(struct interface *interface, const struct packet_maker *maker)
 	return packet;
 }
 
+/* Records what was received. */
+static void
+interface_record_received(struct interface *interface, struct interface_packet packet)
+{
+	struct iovec parts[RECORD_PARTS];
+
+	record_packet(interface, RECORD_IN, parts, interface->packets->parts(packet.packet, packet.length, parts, RECORD_PARTS));
+}
+
 uint16_t
 interface_receive(struct interface *interface, struct pool *pool, void **packets, uint16_t *lengths, uint16_t count)
 {
@@ -136,7 +147,11 @@ interface_receive(struct interface *interface, struct pool *pool, void **packets
 		if (lengths != NULL)
 			lengths[received] = (uint16_t)packet.length;
 		packets[received++] = packet.packet;
+		if (interface->records[RECORD_IN] != NULL)
+			interface_record_received(interface, packet);
 	}
+	if (received != 0 && interface->records[RECORD_IN] != NULL)
+		record_burst_end(interface, RECORD_IN);
 	port_unlock(&interface->receiving);
 	if (received != 0) {
 		port_count(&interface->received, received);
@@ -172,6 +187,18 @@ is_full(int failure)
 	return failure == EAGAIN || failure == EINTR;
 }
 
+/* Records what the kernel has taken. */
+static void
+interface_record_sent(struct interface *interface, uint32_t sent)
+{
+	for (uint32_t i = 0; i < sent; i++) {
+		const struct msghdr *message = &interface->messages[i].msg_hdr;
+
+		record_packet(interface, RECORD_OUT, message->msg_iov, (uint32_t)message->msg_iovlen);
+	}
+	record_burst_end(interface, RECORD_OUT);
+}
+
 /* One system call. How many packets are done with; 0: the kernel is full, or the interface is gone. */
 static uint32_t
 interface_send_some(struct interface *interface, void *const *packets, const uint16_t *lengths, uint32_t count, uint64_t *refused)
@@ -190,6 +217,8 @@ interface_send_some(struct interface *interface, void *const *packets, const uin
 	/* The kernel reports how many bytes of each it has taken: all. */
 	for (int i = 0; i < sent; i++)
 		bytes += interface->messages[i].msg_len;
+	if (interface->records[RECORD_OUT] != NULL)
+		interface_record_sent(interface, (uint32_t)sent);
 	port_count(&interface->sent, (uint64_t)sent);
 	port_count(&interface->sent_bytes, bytes);
 	return (uint32_t)sent;

@@ -15,7 +15,7 @@
 #include "abi.h"
 #include "port/host.h"
 
-#define LAYER_VERSION 14u
+#define LAYER_VERSION 15u
 #define PORT_ERROR_BYTES 512u
 
 /* How much to take, and what the machine offers. */
@@ -31,6 +31,7 @@ struct port_settings {
 	const char *const *nics;	/* PCI addresses */
 	uint32_t polls;		/* 1: idle workers do not sleep */
 	uint32_t workers;
+	const char *record;	/* folder for captures of interfaces; NULL: none are written */
 };
 
 struct port_counts {

@@ -96,6 +96,8 @@ against_xdp(const struct interface *interface)
 
 	if (why != NULL)
 		return why;
+	if (interface_is_recorded())
+		return "packets are recorded";
 	if (has_address(interface->name))
 		return "the system has an address there, whose packets AF_XDP would take";
 	interface_driver(interface, driver);

@@ -10,11 +10,12 @@ use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const VERSION: u32 = 14;
+const VERSION: u32 = 15;
 const ERROR_BYTES: usize = 512;
 
 /// How much a layer takes, and from where.
@@ -38,6 +39,8 @@ pub struct PortSettings {
     pub workers: u32,
     /// Whether DPDK's layer copies descriptors: pipelines have own ones then, not mbufs.
     pub copies: bool,
+    /// A folder for captures of each interface of the kernel that has packet sockets.
+    pub record: Option<PathBuf>,
 }
 
 #[repr(C)]
@@ -53,6 +56,7 @@ struct RawSettings {
     nics: *const *const c_char,
     polls: u32,
     workers: u32,
+    record: *const c_char,
 }
 
 impl PortSettings {
@@ -74,6 +78,7 @@ impl PortSettings {
             polls: true,
             workers: 1,
             copies: false,
+            record: None,
         }
     }
 
@@ -283,6 +288,8 @@ impl PortLayer {
         let nics = settings.nics.iter().map(|nic| CString::new(nic.as_str()));
         let nics = nics.collect::<Result<Vec<CString>, _>>();
         let nics = nics.map_err(|_| PortError("a device has no zero bytes in its name".into()))?;
+        let record = settings.record.as_ref().map(|folder| CString::new(folder.as_os_str().as_bytes()));
+        let record = record.transpose().map_err(|_| PortError("a folder has no zero bytes in its name".into()))?;
         let pointers: Vec<*const c_char> = nics.iter().map(|nic| nic.as_ptr()).collect();
         let raw = RawSettings {
             huge: u32::from(settings.huge),
@@ -296,6 +303,7 @@ impl PortLayer {
             nics: pointers.as_ptr(),
             polls: u32::from(settings.polls),
             workers: settings.workers,
+            record: record.as_ref().map_or(std::ptr::null(), |folder| folder.as_ptr()),
         };
         // SAFETY: a plain struct of the same layout; its strings live through the call.
         checked(|error| unsafe { (started.layer().start)(&raw, error) })?;

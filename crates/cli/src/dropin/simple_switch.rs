@@ -40,7 +40,7 @@ struct Arguments {
     /// Interface of a port; repeatable
     #[arg(short, long = "interface", value_name = "PORT@INTERFACE", value_parser = interface)]
     interfaces: Vec<(u16, String)>,
-    /// Accepted: no captures are written
+    /// Write what interfaces receive and send to DIR/NAME_in.pcap and DIR/NAME_out.pcap
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = ".")]
     pcap: Option<PathBuf>,
     /// Interfaces are captures: X_in.pcap is read after so many seconds, X_out.pcap is written
@@ -252,7 +252,6 @@ fn check(arguments: &Arguments, target: &Target) -> Result<(), Failure> {
 /// A line for each flag that does less than in BMv2.
 fn notes(arguments: &Arguments, target: &Target) -> Vec<&'static str> {
     let flags = [
-        (arguments.pcap.is_some(), "--pcap: no captures are written: use tcpdump on the interfaces"),
         (arguments.nanolog.is_some(), "--nanolog: there is no event logger"),
         (arguments.notifications_addr.is_some(), "--notifications-addr: digests and idle timeouts go to P4Runtime"),
         (arguments.debugger || arguments.debugger_addr.is_some(), "--debugger: there is no debugger"),
@@ -285,6 +284,10 @@ fn flags(arguments: &Arguments, target: &Target, (program, kind): (Option<&Path>
     let mut add = |name: &str, value: OsString| flags.extend([OsString::from(name), value]);
     for (port, name) in arguments.interfaces.iter().filter(|_| arguments.use_files.is_none()) {
         add("--port", format!("{port}={name}").into());
+    }
+    // The captures of --use-files have the packets already.
+    if let Some(folder) = arguments.pcap.as_ref().filter(|_| arguments.use_files.is_none()) {
+        add("--record", folder.clone().into());
     }
     if let Some(folder) = &arguments.restore_state {
         add("--state", folder.clone().into());
@@ -333,7 +336,7 @@ mod tests {
                  --log-console --thrift-port 9091 -- --grpc-server-addr 0.0.0.0:50051 --cpu-port 510",
                 Kind::Grpc
             ),
-            "bacus run x.json --port 1=s1-eth1 --port 2=s1-eth2 --device-id 3 --thrift 0.0.0.0:9091 \
+            "bacus run x.json --port 1=s1-eth1 --port 2=s1-eth2 --record . --device-id 3 --thrift 0.0.0.0:9091 \
              --p4runtime 0.0.0.0:50051 --cpu-port 510"
         );
         assert_eq!(
@@ -345,7 +348,7 @@ mod tests {
                 "simple_switch --pcap=. --thrift-port 9092 --device-id 2 --no-p4 --debugger -- --priority-queues 8",
                 Kind::Thrift
             ),
-            "bacus run --device-id 2 --thrift 0.0.0.0:9092"
+            "bacus run --record . --device-id 2 --thrift 0.0.0.0:9092"
         );
         assert_eq!(
             flags_of(
@@ -353,7 +356,7 @@ mod tests {
                  --no-p4 -- --cpu-port 255 --grpc-server-addr 0.0.0.0:5001",
                 Kind::Grpc
             ),
-            "bacus run --port 1=a --device-id 1 --p4runtime 0.0.0.0:5001 --cpu-port 255"
+            "bacus run --port 1=a --record . --device-id 1 --p4runtime 0.0.0.0:5001 --cpu-port 255"
         );
     }
 

@@ -56,7 +56,7 @@ use specialise::Specialiser;
 use spread::Spread;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -166,6 +166,9 @@ pub struct Arguments {
     /// Write a profile for --profile: packets on each edge, hits, misses and keys of each table. The switch then runs packet by packet
     #[arg(long, value_name = "FILE", help_heading = END)]
     profile_out: Option<PathBuf>,
+    /// Write what interfaces receive and send to DIR/NAME_in.pcap and DIR/NAME_out.pcap
+    #[arg(long, value_name = "DIR", help_heading = END)]
+    record: Option<PathBuf>,
     #[command(flatten)]
     passes: Passes,
     #[command(flatten)]
@@ -234,8 +237,17 @@ pub fn run_as_bmv2(
     run(&Arguments { bmv2_lines: true, quiet: true, late_ports: (seconds, ports), ..arguments })
 }
 
+/// What --record cannot do is refused before anything begins.
+fn check_record(folder: &Path, ports: &[Port]) -> Result<(), Failure> {
+    if !folder.is_dir() {
+        return Err(Failure::input(format!("--record: there is no directory `{}`", folder.display())));
+    }
+    ports.iter().try_for_each(Port::check_recordable)
+}
+
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_ports(&arguments.ports)?;
+    arguments.record.as_deref().map_or(Ok(()), |folder| check_record(folder, &arguments.ports))?;
     let ports = (arguments.ports.as_slice(), arguments.late_ports.1.as_slice());
     let plans = arguments.passes.read_plans()?;
     let metadata = Some(metadata(arguments.metadata, &plans, ports)?);
@@ -421,6 +433,7 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
     announce(&arguments.ports, &mut settings);
     (settings.workers, settings.polls) = (arguments.workers, arguments.poll);
     settings.copies = arguments.metadata == Some(Metadata::Copying);
+    settings.record.clone_from(&arguments.record);
     let dpdk = PortLayer::start(&layer, &settings).map_err(Failure::environment)?;
     let opening = opening(arguments, settings);
     open_ports(&opening, &dpdk, &arguments.ports)?;

@@ -1,7 +1,7 @@
 //! Real networks: hosts in namespaces of their own, joined by veth as the kernel makes it through `bacus run`, ping each other and send data. Nothing of their
 //! offloads is turned off: checksums and segmentation are left to hardware that is not there.
 
-use crate::command::scratch;
+use crate::command::{capture, scratch};
 use crate::namespaces::{Network, Switch, ip, mac, run, said};
 use std::fs;
 use std::process::{Command, Stdio};
@@ -119,6 +119,31 @@ pub fn learn(pair: &Pair) {
     assert_eq!((account.ports("errors"), account.ports("not_sent")), (0, 0), "{account:?}");
     // No frame is longer than the MTU: what came as one was made into many.
     assert!(account.port(2, "sent_bytes") / account.port(2, "sent") <= 1514, "{account:?}");
+}
+
+/// Captures of both directions, by packet sockets in each port layer.
+#[test]
+fn recorded_packets_are_those_that_came_and_went() {
+    for way in [SOCKETS, MBUFS] {
+        let Some(pair) = Pair::by(way, "record", 1500) else { return };
+        pair.network.silence();
+        let folder = scratch("record");
+        let switch = pair.switch(&["--record", &folder.display().to_string()]);
+        pair.network.does(1, &["ping", "10.0.0.2", "20", "48"]);
+        let account = switch.account();
+        let frames = |port: u32, direction: &str| capture(&folder.join(format!("port{port}_{direction}.pcap")));
+        for port in 1..3 {
+            let bytes = |frames: &[Vec<u8>]| frames.iter().map(Vec::len).sum::<usize>() as u64;
+            let (came, went) = (frames(port, "in"), frames(port, "out"));
+            assert_eq!(came.len() as u64, account.port(u64::from(port), "received"), "{account:?}");
+            assert_eq!(bytes(&came), account.port(u64::from(port), "received_bytes"), "{account:?}");
+            assert_eq!(went.len() as u64, account.port(u64::from(port), "sent"), "{account:?}");
+            assert_eq!(bytes(&went), account.port(u64::from(port), "sent_bytes"), "{account:?}");
+            assert!(went.len() >= 20, "{}", went.len());
+        }
+        // The program sends what it received from host 1 to host 2, as it was.
+        assert_eq!(frames(1, "in"), frames(2, "out"));
+    }
 }
 
 /// Throughput is not the matter: tests share the core. That TCP does not lose its way is.

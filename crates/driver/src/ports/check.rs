@@ -2,7 +2,7 @@
 
 use super::{Device, Port};
 use crate::failure::Failure;
-use runtime::PortSettings;
+use runtime::{Connected, PortSettings};
 use std::path::{Path, PathBuf};
 
 pub fn check_ports(ports: &[Port]) -> Result<(), Failure> {
@@ -23,6 +23,7 @@ impl Port {
     /// Whether the device can join a switch that runs, whose DPDK was started with these settings.
     pub fn check_addable(&self, settings: &PortSettings) -> Result<(), Failure> {
         let number = self.number;
+        settings.record.as_ref().map_or(Ok(()), |_| self.check_recordable())?;
         if let Some(nic) = self.nic() {
             return Err(Failure::input(format!(
                 "port {number}: DPDK takes NICs when it starts, so `{nic}` cannot be added to a switch that runs\n\
@@ -37,6 +38,23 @@ impl Port {
             )));
         }
         Ok(())
+    }
+}
+
+impl Port {
+    /// Whether what comes and goes can be recorded: packet sockets see it.
+    pub fn check_recordable(&self) -> Result<(), Failure> {
+        match &self.device {
+            Device::Interface(_, Connected::Any | Connected::PacketSockets) => Ok(()),
+            Device::Interface(_, Connected::Xdp) | Device::Captures { .. } | Device::Devargs(_) => {
+                Err(Failure::input(format!(
+                    "port {} ({}) cannot be recorded: that is for interfaces of the kernel by packet sockets\n\
+                     hint: write --port {0}=INTERFACE, or leave --record out",
+                    self.number,
+                    self.name()
+                )))
+            }
+        }
     }
 }
 
