@@ -183,7 +183,9 @@ impl Writer<'_> {
                 let first = operation("and", condition.clone(), then);
                 operation("or", first, operation("and", not(condition), self.condition(otherwise)?))
             }
-            Expression::VarbitEqual(_, _) => return self.unsayable("a comparison of varbit fields"),
+            Expression::VarbitEqual(left, right) => {
+                operation("==", field(&self.storage.field(*left)), field(&self.storage.field(*right)))
+            }
             _ => panic!("numbers are no conditions"),
         })
     }

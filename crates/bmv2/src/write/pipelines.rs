@@ -26,6 +26,8 @@ struct Pipeline {
 struct Numbers {
     tables: usize,
     conditions: usize,
+    /// Names of nodes: BMv2 looks them up without their pipeline.
+    names: HashSet<String>,
     profiles: HashSet<ProfileId>,
     applied: HashSet<hlir::TableId>,
 }
@@ -144,7 +146,7 @@ impl<'p> Writer<'p> {
         };
         let order = self.reached(start, end)?;
         for at in &order {
-            let name = self.name_in_pipeline(*at, &pipeline, numbers);
+            let name = self.name_of_node(*at, numbers);
             pipeline.names.insert(*at, name);
         }
         let reached = order.clone();
@@ -197,13 +199,18 @@ impl<'p> Writer<'p> {
     }
 
     /// What is known as the node: a table, a condition, or a table of statements.
-    fn name_in_pipeline(&self, at: NodeId, pipeline: &Pipeline, numbers: &Numbers) -> String {
+    fn name_of_node(&self, at: NodeId, numbers: &mut Numbers) -> String {
         let node = self.node(at);
-        match &node.kind {
-            NodeKind::Branch { .. } => format!("node_{}", numbers.conditions + pipeline.names.len() + 2),
+        let name = match &node.kind {
+            NodeKind::Branch { .. } => format!("node_{}", numbers.names.len() + 2),
             NodeKind::Apply { table, .. } if self.is_ready(*table) => self.program.tables[*table].name.clone(),
-            _ => format!("tbl_{}", node.name.replace(['.', '[', ']'], "_")),
-        }
+            _ => format!("tbl_{}", statements_name(node)),
+        };
+        let others = (0..).map(|number| format!("{name}_{number}"));
+        let free = std::iter::once(name.clone()).chain(others).find(|name| !numbers.names.contains(name));
+        let free = free.unwrap_or(name);
+        numbers.names.insert(free.clone());
+        free
     }
 
     /// Whether all that a table reads is in fields.
@@ -361,4 +368,17 @@ fn with_next(mut table: Value, next: &Value) -> Value {
         object.insert("next_tables".to_string(), json!({ action: next }));
     }
     table
+}
+
+/// What p4c calls the action of statements: by file and line. The name of no table ends so, for clients look tables up by the ends of their names.
+fn statements_name(node: &hlir::Node) -> String {
+    match &node.notes.origin {
+        Some(origin) => {
+            let file = origin.file.rsplit('/').next().unwrap_or_default();
+            let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+            let stem: String = stem.chars().filter(char::is_ascii_alphanumeric).collect();
+            format!("{stem}l{}", origin.line)
+        }
+        None => format!("{}_statements", node.name.replace(['.', '[', ']'], "_")),
+    }
 }

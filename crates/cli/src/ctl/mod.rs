@@ -142,7 +142,10 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     let mut worst = None;
     let file = arguments.file.as_deref();
     for (number, line) in (1..).zip(lines.lines()) {
-        let executed = session.execute(line, number);
+        let executed = match file {
+            Some(_) => session.execute_in_file(line, number),
+            None => session.execute(line, number),
+        };
         messages::print_warnings(&session.take_warnings(), file);
         let Err(failure) = executed else { continue };
         let code = messages::print_failure(&failure, line, number, file);

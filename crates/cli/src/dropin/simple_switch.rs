@@ -156,8 +156,9 @@ struct Target {
     load_modules: Option<String>,
 }
 
+/// The test runner of p4c has `-i` and ` 0@pcap0` in one word, and BMv2 reads the number behind blanks.
 fn interface(text: &str) -> Result<(u16, String), String> {
-    let parts = text.split_once('@').and_then(|(port, name)| Some((port.parse().ok()?, name.to_string())));
+    let parts = text.trim_start().split_once('@').and_then(|(port, name)| Some((port.parse().ok()?, name.to_string())));
     parts
         .filter(|(_, name)| !name.is_empty())
         .ok_or_else(|| "expected a port and an interface, such as 1@eth0".to_string())
@@ -362,9 +363,11 @@ mod tests {
 
     #[test]
     fn captures_come_after_the_start() {
-        let line = ["simple_switch", "-i", "3@pcap3", "--use-files", "1", "x.json"];
-        let arguments = Arguments::parse_from(line);
-        assert_eq!(late_ports(&arguments), ["3=pcap:pcap3_in.pcap,pcap3_out.pcap"]);
+        for interface in [&["-i", "3@pcap3"][..], &["-i 3@pcap3"], &["-i3@pcap3"]] {
+            let line = [&["simple_switch"], interface, &["--use-files", "1", "x.json"]].concat();
+            let arguments = Arguments::parse_from(line);
+            assert_eq!(late_ports(&arguments), ["3=pcap:pcap3_in.pcap,pcap3_out.pcap"]);
+        }
     }
 
     #[test]

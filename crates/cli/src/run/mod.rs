@@ -231,10 +231,12 @@ pub fn run_as_bmv2(
 ) -> Result<(), Failure> {
     let line = <Line as clap::Parser>::try_parse_from(flags);
     let line = line.map_err(|error| Failure::input(error.to_string().trim_start_matches("error: ").trim_end()))?;
-    let ports = late_ports.iter().map(|text| text.parse()).collect::<Result<_, _>>().map_err(Failure::input)?;
+    let ports = late_ports.iter().map(|text| text.parse()).collect::<Result<Vec<Port>, _>>().map_err(Failure::input)?;
+    let captures: Vec<PathBuf> = ports.iter().filter_map(|port| port.output().map(Path::to_path_buf)).collect();
     let mut arguments = line.arguments;
     arguments.controllers.device_config = device_config;
-    run(&Arguments { bmv2_lines: true, quiet: true, late_ports: (seconds, ports), ..arguments })
+    run(&Arguments { bmv2_lines: true, quiet: true, late_ports: (seconds, ports), ..arguments })?;
+    captures.iter().try_for_each(|output| driver::pcap::count_microseconds(output))
 }
 
 /// What --record cannot do is refused before anything begins.
@@ -423,17 +425,23 @@ fn opening(arguments: &Arguments, dpdk: PortSettings) -> Opening {
     }
 }
 
+/// How a port layer is started.
+fn port_settings(arguments: &Arguments) -> PortSettings {
+    let mut settings = PortSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
+    announce(&arguments.ports, &mut settings);
+    (settings.workers, settings.polls) = (arguments.workers, arguments.poll);
+    settings.copies = arguments.metadata == Some(Metadata::Copying);
+    settings.record.clone_from(&arguments.record);
+    settings
+}
+
 /// DPDK started, ports open, entries loaded; no packet has moved yet.
 fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Running, Failure> {
     let (claims, warnings) = claim_interfaces(&arguments.ports);
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
     let layer = arguments.metadata.unwrap_or(Metadata::Overlaying).layer(&native)?;
-    let mut settings = PortSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
-    announce(&arguments.ports, &mut settings);
-    (settings.workers, settings.polls) = (arguments.workers, arguments.poll);
-    settings.copies = arguments.metadata == Some(Metadata::Copying);
-    settings.record.clone_from(&arguments.record);
+    let settings = port_settings(arguments);
     let dpdk = PortLayer::start(&layer, &settings).map_err(Failure::environment)?;
     let opening = opening(arguments, settings);
     open_ports(&opening, &dpdk, &arguments.ports)?;

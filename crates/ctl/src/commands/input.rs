@@ -31,6 +31,16 @@ impl<'t> Input<'t> {
         Some(word)
     }
 
+    /// The next word, which must be there.
+    pub fn needs(&mut self, what: &str) -> Result<Word, Mistake> {
+        self.word().ok_or_else(|| self.expected(what))
+    }
+
+    /// All words that are left.
+    pub fn rest(&mut self) -> Vec<Word> {
+        std::iter::from_fn(|| self.word()).collect()
+    }
+
     pub fn is_at_end(&self) -> bool {
         self.peek().is_none()
     }

@@ -13,6 +13,7 @@ mod pipeline;
 mod ports;
 mod profiles;
 mod replication;
+mod script;
 mod sets;
 mod stats;
 mod stream;
@@ -43,13 +44,25 @@ pub struct Session {
     warnings: Vec<Mistake>,
     /// What is written since `batch`, until `end`.
     batch: Option<Batch>,
+    /// What commands of BMv2 have made in a file.
+    script: script::Script,
     /// Of the command that is executed.
     line: u32,
 }
 
 impl Session {
     pub fn new(client: Client, form: Form, print: Box<dyn FnMut(&str)>, compile: Compile) -> Session {
-        Session { client, names: None, form, print, compile, warnings: Vec::new(), batch: None, line: 0 }
+        Session {
+            client,
+            names: None,
+            form,
+            print,
+            compile,
+            warnings: Vec::new(),
+            batch: None,
+            script: script::Script::default(),
+            line: 0,
+        }
     }
 
     /// Ends what a command has begun, so that between two commands of a prompt this is no primary controller, and reads the
@@ -104,6 +117,28 @@ impl Session {
             "end" => self.end_batch(&input),
             _ => Err(usage::unknown(&command).into()),
         }
+    }
+
+    /// Executes a line of a file. Commands of BMv2's command line are those that do the same.
+    ///
+    /// # Errors
+    /// As `execute`.
+    pub fn execute_in_file(&mut self, text: &str, number: u32) -> Result<(), Failure> {
+        let mut input = Input::new(text, number);
+        let Some(command) = input.word().filter(|command| bmv2::hint(&command.text).is_some()) else {
+            return self.execute(text, number);
+        };
+        let names = self.names()?;
+        let place = command.place;
+        let Some(lines) = self.script.lines(&command.text, &mut input, &names)? else {
+            return self.execute(text, number);
+        };
+        // Places in what was made of the line are none in the file.
+        let of_file = |failure| match failure {
+            Failure::Mistake(mistake) => Failure::Mistake(Mistake { place, ..mistake }),
+            Failure::Refused(_) | Failure::Program(_) | Failure::Unreachable(_) => failure,
+        };
+        lines.iter().try_for_each(|line| self.execute(line, number).map_err(of_file))
     }
 
     /// Whether a batch was begun that has no end.

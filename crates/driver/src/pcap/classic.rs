@@ -58,6 +58,22 @@ pub fn records(bytes: &[u8], order: Order) -> Result<Vec<Record<'_>>, String> {
     Ok(records)
 }
 
+/// Counts microseconds in a capture that counts nanoseconds, which not all readers know. False: the capture does not, or is no capture.
+pub fn count_microseconds(bytes: &mut [u8]) -> bool {
+    if bytes.get(..4) != Some(&MAGIC_NANOSECONDS.to_le_bytes()[..]) {
+        return false;
+    }
+    bytes[..4].copy_from_slice(&MAGIC_MICROSECONDS.to_le_bytes());
+    let mut at = HEADER_BYTES;
+    while let Some((nanoseconds, captured)) =
+        Order::LowestFirst.word(bytes, at + 4).zip(Order::LowestFirst.word(bytes, at + 8))
+    {
+        bytes[at + 4..at + 8].copy_from_slice(&(nanoseconds / 1000).to_le_bytes());
+        at = at.saturating_add(RECORD_BYTES + captured as usize);
+    }
+    true
+}
+
 /// A capture of these frames, a microsecond apart.
 pub fn bytes_of<'a>(frames: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<u8> {
     const LONGEST: u32 = 262_144;
@@ -102,5 +118,18 @@ mod tests {
         assert!(message(HEADER_BYTES + 3).contains("truncated"));
         assert!(message(10).contains("truncated"));
         assert_eq!(order(b"hello world"), None);
+    }
+
+    #[test]
+    fn nanoseconds_become_microseconds() {
+        let frames = [vec![1; 14], vec![2; 60]];
+        let (expected, mut bytes) = (bytes_of(&frames), bytes_of(&frames));
+        assert!(!count_microseconds(&mut bytes) && bytes == expected);
+        bytes[..4].copy_from_slice(&MAGIC_NANOSECONDS.to_le_bytes());
+        // The second one is a microsecond later.
+        let second = HEADER_BYTES + RECORD_BYTES + 14 + 4;
+        bytes[second..second + 4].copy_from_slice(&1234u32.to_le_bytes());
+        assert!(count_microseconds(&mut bytes) && bytes == expected);
+        assert!(!count_microseconds(&mut [1, 2]));
     }
 }

@@ -35,6 +35,19 @@ pub fn is_capture(bytes: &[u8]) -> bool {
     classic::order(bytes).is_some() || ng::is_one(bytes)
 }
 
+/// Counts microseconds in a capture that was written, as all readers know; DPDK counts nanoseconds. Nothing is to be done for other files.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub fn count_microseconds(path: &Path) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::environment(format!("{}: {error}", path.display()));
+    if !path.is_file() {
+        return Ok(());
+    }
+    let mut bytes = std::fs::read(path).map_err(failed)?;
+    if classic::count_microseconds(&mut bytes) { std::fs::write(path, bytes).map_err(failed) } else { Ok(()) }
+}
+
 /// The whole frames of a capture. What is left out, or was made of something else, is reported on stderr, once for a file.
 pub fn read(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     static REPORTED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
