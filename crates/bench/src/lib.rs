@@ -15,6 +15,7 @@ mod entry;
 mod experiment;
 mod found;
 mod freertr;
+mod index;
 mod interpreted;
 mod joins;
 mod line_cost;
@@ -149,6 +150,11 @@ fn show(outcome: &papers::Outcome, options: &Options) -> Result<(), Failure> {
     papers::write(folder, outcome)?;
     print_line!("{}", folder.join(format!("{}.{{json,txt,svg}}", outcome.experiment)).display());
     Ok(())
+}
+
+/// The index of a folder with results.
+pub fn index(folder: &Path) -> Result<(), Failure> {
+    index::run(folder)
 }
 
 /// The page of all results of experiments in the folders, and its PDF.

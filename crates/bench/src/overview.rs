@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_line_says_what_best_costs_beside_the_best_peer() {
-        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/results/bench-epyc-genoa.json");
+        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/results/epyc-genoa/bench.json");
         let text = table(&repredict::read(&results).unwrap());
         let line = text.lines().find(|line| line.starts_with("l2fwd ")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();

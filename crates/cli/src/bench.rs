@@ -37,6 +37,12 @@ enum Other {
     /// Write all results of experiments onto one page, and a PDF of it
     #[command(after_help = REPORT_EXAMPLES)]
     Report(Report),
+    /// Write an index of recorded results: what the files in each machine's folder hold
+    Index {
+        /// Has a folder for each machine
+        #[arg(value_name = "DIR", default_value = "bench/results")]
+        folder: PathBuf,
+    },
 }
 
 const REPORT_EXAMPLES: &str = "\
@@ -153,6 +159,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.other {
         Some(Other::Control(arguments)) => return control_bench::run(arguments),
         Some(Other::Report(Report { folders, to })) => return bench::report(folders, to),
+        Some(Other::Index { folder }) => return bench::index(folder),
         None => {}
     }
     if let Some(directory) = &arguments.out {

@@ -44,7 +44,11 @@ fn a_port_that_is_added_carries_packets() {
 
 #[test]
 fn a_port_that_was_removed_can_be_added_again() {
-    let Some(switch) = bare("again", &[&objects(), "--workers", "2", "--spread", "any", "--port", "9=net_null0,no-rx=1"]) else { return };
+    let Some(switch) =
+        bare("again", &[&objects(), "--workers", "2", "--spread", "any", "--port", "9=net_null0,no-rx=1"])
+    else {
+        return;
+    };
     for _ in 0..3 {
         switch.ok(&["ports", "add", "1=net_ring0"]);
         send(&switch, 1);
