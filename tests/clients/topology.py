@@ -116,14 +116,21 @@ class Network:
 
     def start(self, name, program, address, device):
         log = OUT / f"{name}.log"
-        command = [BACUS, "run", *([program] if program else []), "--p4runtime", address, "--cpu-port", str(self.cpu_port),
-                   "--device-id", str(device), *map(str, self.arguments)]
-        for number, interface in enumerate(self.ports[name], 1):
-            command += ["--port", f"{number}={interface}"]
+        ports = list(enumerate(self.ports[name], 1))
+        if self.arguments:
+            command = ["bacus", "run", *([program] if program else []), "--p4runtime", address, "--cpu-port", str(self.cpu_port),
+                       "--device-id", str(device), *map(str, self.arguments)]
+            command += [word for number, interface in ports for word in ("--port", f"{number}={interface}")]
+        else:
+            # By the name and flags of BMv2, as the networks of others do.
+            command = ["simple_switch_grpc", "--device-id", str(device), *(["--no-p4"] if program is None else [program])]
+            command += [word for number, interface in ports for word in ("-i", f"{number}@{interface}")]
+            command += ["--", "--grpc-server-addr", address, "--cpu-port", str(self.cpu_port)]
         with log.open("w") as output:
-            process = subprocess.Popen(command, stdout=output, stderr=output)
+            process = subprocess.Popen([str(word) for word in command], executable=BACUS, stdout=output, stderr=output)
         self.processes.append(process)
-        until(f"{name} in {log}", lambda: "ready:" in log.read_text() or process.poll() is not None, 180)
+        begun = ("ready:", "Server listening on")
+        until(f"{name} in {log}", lambda: any(line in log.read_text() for line in begun) or process.poll() is not None, 180)
         if process.poll() is not None:
             raise AssertionError(f"{name} did not start: {log.read_text()}")
 

@@ -16,13 +16,14 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// `$BACUS_CACHE`, else `bacus` in the user's cache directory, else in the directory for temporary files.
+    /// `$BACUS_CACHE`, and no other if it is set; else `bacus` in the user's cache directory, else in the directory for temporary files.
     pub fn open() -> io::Result<Cache> {
         let named = env::var_os("BACUS_CACHE").map(PathBuf::from);
         let user = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let home = env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
         let below = |directory: PathBuf| directory.join("bacus");
-        let candidates = [named, user.map(below), home.map(below), Some(env::temp_dir().join("bacus"))];
+        let others = [user.map(below), home.map(below), Some(env::temp_dir().join("bacus"))];
+        let candidates = if named.is_some() { [named, None, None] } else { others };
         let mut failure = io::Error::other("no directory for the cache");
         for root in candidates.into_iter().flatten() {
             match fs::create_dir_all(&root).and_then(|()| probe(&root)) {

@@ -76,6 +76,16 @@ fn files_that_cannot_be_written_are_refused_first() {
     }
 }
 
+/// Another one in its place would fill a disk that the user did not name.
+#[test]
+fn a_cache_that_is_named_and_cannot_be_written_is_refused() {
+    let program = path("apps/l2fwd/l2fwd.p4");
+    let mut command = bacus();
+    let output = command.arg("check").arg(program).env("BACUS_CACHE", "/proc/none").output().unwrap();
+    let text = said(&output);
+    assert!(output.status.code() == Some(3) && text.contains("/proc/none"), "{text}");
+}
+
 #[test]
 fn the_preprocessor_is_that_of_the_named_compiler() {
     let program = scratch("preprocessor").join("p.p4");
