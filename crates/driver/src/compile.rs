@@ -48,9 +48,9 @@ pub fn object(
     object.map_err(externs::user_failure)
 }
 
-/// The compiler of everything that packets go through.
+/// The compiler of everything that packets go through. Where there is none, what was compiled before.
 pub fn compiler(native: &Native) -> Result<Compiler, Failure> {
-    let mut compiler = Compiler::find(native.cc.as_deref())?;
+    let mut compiler = Compiler::find_or_cached(native.cc.as_deref())?;
     compiler.vector_bytes = native.vector_bytes;
     compiler.time_limit = native.time_limit;
     Ok(compiler)

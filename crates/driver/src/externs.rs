@@ -38,7 +38,7 @@ pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
     for file in &given {
         let path = fs::canonicalize(file).map_err(|error| Failure::unreadable(file, &error))?;
         if is_source(&path) {
-            let compiler = Compiler::find(native.cc.as_deref())?;
+            let compiler = Compiler::find_or_cached(native.cc.as_deref())?;
             text.push_str(&compiler.preprocess(&files::cache()?, &path).map_err(user_failure)?);
             externs.code.includes.push(path.display().to_string());
         } else {
@@ -202,7 +202,7 @@ impl ForInterpreter {
     pub fn compile(program: &Program, native: &Native) -> Result<ForInterpreter, Failure> {
         let externs = find(program, native)?;
         let Some(user) = externs.user else { return Ok(ForInterpreter { library: None }) };
-        let mut compiler = Compiler::find(native.cc.as_deref())?;
+        let mut compiler = Compiler::find_or_cached(native.cc.as_deref())?;
         compiler.user_code = Some(user);
         let cache: Cache = files::cache()?;
         let c = emit::extern_library(program, &externs.code);

@@ -1,10 +1,11 @@
 //! Compiles generated C with the user's compiler, once for each content.
 //!
 //! What comes out is kept in the cache under a hash of the C text, the runtime, the compiler's version, the flags and the processor (for
-//! `-march=native`), so that a second start of the same program needs no compiler.
+//! `-march=native`), so that a second start of the same program compiles nothing. Where no compiler can be run, what any compiler has made of the same
+//! runs: the version is a part of the name of its own.
 
 use crate::cache::{Cache, Hash};
-use crate::layer_object::dpdk_flags;
+use crate::layer_object::Installed;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -57,11 +58,11 @@ const USER_FLAGS: [&str; 4] = [
     "-Wno-error", "-Werror=incompatible-pointer-types", "-Werror=int-conversion", "-Werror=implicit-function-declaration",
 ];
 
-/// A C compiler that answers.
+/// A C compiler that answers, or what earlier ones have left in the cache.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     command: String,
-    version: String,
+    version: Version,
     pub sanitize: Sanitize,
     pub symbols: Symbols,
     /// Bytes of the widest vectors that code may have, where this processor may have wider ones; else it has those of this processor.
@@ -69,6 +70,13 @@ pub struct Compiler {
     pub user_code: Option<UserCode>,
     /// How long a compilation may take; then the compiler and all that it started are ended.
     pub time_limit: Option<Duration>,
+}
+
+#[derive(Clone, Debug)]
+enum Version {
+    Of(String),
+    /// No compiler can be run: the reason.
+    Absent(String),
 }
 
 /// C code of the user's that pipelines call. Its own warnings are no errors, and it may use what POSIX and GNU have beyond C11.
@@ -110,7 +118,8 @@ impl fmt::Display for Failure {
         match self {
             Failure::NoCompiler { tried, reason } => write!(
                 f,
-                "no C compiler: {tried} cannot be run ({reason})\nhint: install gcc (apt-get install gcc), or name another one with --cc"
+                "no C compiler: {tried} cannot be run ({reason})\nhint: install gcc (apt-get install gcc), or name another one with --cc; \
+                 what was compiled before needs none"
             ),
             Failure::NoDpdk => write!(
                 f,
@@ -149,15 +158,7 @@ impl Compiler {
                 }
                 Ok(Output { status, stdout, .. }) if status.success() => {
                     let version = String::from_utf8_lossy(&stdout).into_owned();
-                    return Ok(Compiler {
-                        command: command.to_string(),
-                        version,
-                        sanitize: Sanitize::Off,
-                        symbols: Symbols::None,
-                        vector_bytes: None,
-                        user_code: None,
-                        time_limit: None,
-                    });
+                    return Ok(Compiler::new(command, Version::Of(version)));
                 }
                 Ok(output) => reason = format!("`{command} --version` ends with {}", output.status),
                 Err(error) => reason = error.to_string(),
@@ -166,28 +167,66 @@ impl Compiler {
         Err(Failure::NoCompiler { tried: candidates.join(", "), reason })
     }
 
+    /// The same; if the user has named none and none can be run, what was compiled before.
+    pub fn find_or_cached(named: Option<&str>) -> Result<Compiler, Failure> {
+        match Compiler::find(named) {
+            Err(Failure::NoCompiler { tried, reason }) if named.is_none() => {
+                Ok(Compiler::new(&tried, Version::Absent(reason)))
+            }
+            found => found,
+        }
+    }
+
+    fn new(command: &str, version: Version) -> Compiler {
+        Compiler {
+            command: command.to_string(),
+            version,
+            sanitize: Sanitize::Off,
+            symbols: Symbols::None,
+            vector_bytes: None,
+            user_code: None,
+            time_limit: None,
+        }
+    }
+
     pub fn command(&self) -> &str {
         &self.command
     }
 
     /// The first line of the compiler's version.
     pub fn version(&self) -> &str {
-        self.version.lines().next().unwrap_or("")
+        match &self.version {
+            Version::Of(version) => version.lines().next().unwrap_or(""),
+            Version::Absent(_) => "none",
+        }
+    }
+
+    pub(crate) fn is_there(&self) -> bool {
+        matches!(self.version, Version::Of(_))
+    }
+
+    /// Refuses to go on without a compiler.
+    fn check_is_there(&self) -> Result<(), Failure> {
+        match &self.version {
+            Version::Of(_) => Ok(()),
+            Version::Absent(reason) => Err(Failure::NoCompiler { tried: self.command.clone(), reason: reason.clone() }),
+        }
     }
 
     /// Compiles a pipeline's C text to a shared object in the cache.
     pub fn pipeline(&self, cache: &Cache, name: &str, c: &str, descriptor: Descriptor) -> Result<PathBuf, Failure> {
         let mut flags: Vec<String> = PIPELINE_FLAGS.map(String::from).into();
+        let mut installed = Installed::default();
         match descriptor {
             Descriptor::Own => flags.push(if self.user_code.is_some() { "-std=gnu11" } else { "-std=c11" }.into()),
             // DPDK's headers use `asm` and `typeof`.
             Descriptor::Mbuf => {
                 flags.push("-std=gnu11".into());
-                flags.extend(dpdk_flags("--cflags")?);
+                installed.headers = self.dpdk()?.headers;
             }
         }
         self.extend_flags(&mut flags);
-        self.shared_object(cache, name, &Source::Text(c), &flags, &[])
+        self.shared_object(cache, name, &Source::Text(c), &flags, &installed)
     }
 
     fn extend_flags(&self, flags: &mut Vec<String>) {
@@ -222,11 +261,12 @@ impl Compiler {
         let mut flags: Vec<String> =
             ["-O2", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
         self.extend_flags(&mut flags);
-        self.shared_object(cache, &format!("{name}-externs"), &Source::Text(c), &flags, &[])
+        self.shared_object(cache, &format!("{name}-externs"), &Source::Text(c), &flags, &Installed::default())
     }
 
     /// A file of the user's after the preprocessor: everything that it is made of.
     pub fn preprocess(&self, cache: &Cache, file: &Path) -> Result<String, Failure> {
+        self.check_is_there()?;
         let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
         let mut command = Command::new(&self.command);
         command.env_remove("LD_PRELOAD").args(["-E", "-P", "-std=gnu11", "-I"]).arg(&runtime).arg(file);
@@ -252,23 +292,24 @@ impl Compiler {
             ["-O3", "-march=native", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra"].map(String::from).into();
         all.extend(self.vector_flag());
         all.extend_from_slice(flags);
-        let mut libraries = Vec::new();
-        if descriptor == Descriptor::Mbuf {
-            all.extend(dpdk_flags("--cflags")?);
-            libraries = dpdk_flags("--libs")?;
-        }
-        self.shared_object(cache, name, &Source::Files(&[file.to_path_buf()]), &all, &libraries)
+        let installed = match descriptor {
+            Descriptor::Own => Installed::default(),
+            Descriptor::Mbuf => self.dpdk()?,
+        };
+        self.shared_object(cache, name, &Source::Files(&[file.to_path_buf()]), &all, &installed)
     }
 
     /// Compiles the kernels of the calibration for this machine, with all vectors that it has: they find out what it is.
     pub fn probe(&self, cache: &Cache) -> Result<PathBuf, Failure> {
         let flags: Vec<String> = ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
         let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
-        self.shared_object(cache, "bacus_probe", &Source::Files(&[runtime.join("probe/probe.c")]), &flags, &[])
+        let source = [runtime.join("probe/probe.c")];
+        self.shared_object(cache, "bacus_probe", &Source::Files(&source), &flags, &Installed::default())
     }
 
     /// The runtime libraries that have to be loaded before a sanitised pipeline, for `LD_PRELOAD`.
     pub fn sanitizer_libraries(&self) -> Result<Vec<PathBuf>, Failure> {
+        self.check_is_there()?;
         let candidates = [["libasan.so", "libubsan.so"], ["libclang_rt.asan.so", "libclang_rt.ubsan_standalone.so"]];
         let find = |library: &str| -> Result<Option<PathBuf>, Failure> {
             let output = Command::new(&self.command)
@@ -295,28 +336,22 @@ impl Compiler {
         name: &str,
         source: &Source<'_>,
         flags: &[String],
-        libraries: &[String],
+        installed: &Installed,
     ) -> Result<PathBuf, Failure> {
         let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
-        let mut hash = Hash::new();
-        hash.add(runtime.as_os_str().as_encoded_bytes()).add(self.version.as_bytes()).add(processor().as_bytes());
-        for flag in flags.iter().chain(libraries) {
-            hash.add(flag.as_bytes());
-        }
-        match source {
-            Source::Text(text) => {
-                hash.add(text.as_bytes());
-                let fingerprint = self.user_code.as_ref().map_or("", |code| &code.fingerprint);
-                hash.add(fingerprint.as_bytes());
-            }
-            // They lie in directories that are named by what is in them.
-            Source::Files(files) => files.iter().for_each(|file| {
-                hash.add(file.as_os_str().as_encoded_bytes());
-            }),
-        }
         let directory = cache.root().join("pipelines");
         fs::create_dir_all(&directory).map_err(io_failure(&directory.display().to_string()))?;
-        let object = directory.join(format!("{name}-{}.so", hash.hex()));
+        let beginning = format!("{name}-{}-", self.input_hash(&runtime, source, flags).hex());
+        let Version::Of(version) = &self.version else {
+            let made = newest(&directory, &beginning);
+            return made.map_or_else(|| self.check_is_there().map(|()| PathBuf::new()), Ok);
+        };
+        let mut of_machine = Hash::new();
+        of_machine.add(version.as_bytes());
+        for flag in installed.headers.iter().chain(&installed.libraries) {
+            of_machine.add(flag.as_bytes());
+        }
+        let object = directory.join(format!("{beginning}{}.so", &of_machine.hex()[..16]));
         if object.is_file() {
             return Ok(object);
         }
@@ -332,10 +367,18 @@ impl Compiler {
         let mut command = Command::new(&self.command);
         // What is loaded into this process to watch a sanitised pipeline is not for the compiler.
         command.env_remove("LD_PRELOAD");
-        command.args(flags).args(["-shared", "-fPIC"]).arg("-I").arg(&runtime).args(&files).arg("-o").arg(&fresh);
+        command
+            .args(flags)
+            .args(&installed.headers)
+            .args(["-shared", "-fPIC"])
+            .arg("-I")
+            .arg(&runtime)
+            .args(&files)
+            .arg("-o")
+            .arg(&fresh);
         let user = self.user_code.as_ref().filter(|_| matches!(source, Source::Text(_)));
         command.args(user.iter().flat_map(|code| &code.linked));
-        let result = run(command.args(libraries), &files[0], self.time_limit);
+        let result = run(command.args(&installed.libraries), &files[0], self.time_limit);
         if result.is_err() {
             drop(fs::remove_file(&fresh));
         }
@@ -350,6 +393,37 @@ impl Compiler {
         fs::rename(&fresh, &object).map_err(io_failure(&object.display().to_string()))?;
         Ok(object)
     }
+
+    /// Everything that an object is made from, but for what the machine has: the version of the compiler, and packages.
+    fn input_hash(&self, runtime: &Path, source: &Source<'_>, flags: &[String]) -> Hash {
+        let mut hash = Hash::new();
+        hash.add(runtime.as_os_str().as_encoded_bytes()).add(processor().as_bytes());
+        for flag in flags {
+            hash.add(flag.as_bytes());
+        }
+        match source {
+            Source::Text(text) => {
+                hash.add(text.as_bytes());
+                let fingerprint = self.user_code.as_ref().map_or("", |code| &code.fingerprint);
+                hash.add(fingerprint.as_bytes());
+            }
+            // They lie in directories that are named by what is in them.
+            Source::Files(files) => files.iter().for_each(|file| {
+                hash.add(file.as_os_str().as_encoded_bytes());
+            }),
+        }
+        hash
+    }
+}
+
+/// The newest object of a directory whose name begins so.
+fn newest(directory: &Path, beginning: &str) -> Option<PathBuf> {
+    let is_meant = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(beginning) && name.ends_with(".so")
+    };
+    let objects = fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path()).filter(is_meant);
+    objects.max_by_key(|path| fs::metadata(path).and_then(|of| of.modified()).ok())
 }
 
 pub(crate) enum Source<'a> {
@@ -430,140 +504,4 @@ pub(crate) fn io_failure(what: &str) -> impl Fn(io::Error) -> Failure + use<> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_compiler_that_does_not_exist_is_said_so() {
-        let failure = Compiler::find(Some("no-such-cc")).unwrap_err().to_string();
-        assert!(failure.contains("no-such-cc cannot be run") && failure.contains("--cc"), "{failure}");
-    }
-
-    #[test]
-    fn refused_code_names_the_file_and_leaves_no_object() {
-        let root = std::env::temp_dir().join(format!("bacus-compile-test-{}", std::process::id()));
-        let cache = Cache::at(&root).unwrap();
-        let compiler = Compiler::find(None).unwrap();
-        let failure = compiler.pipeline(&cache, "broken", "int x = ;\n", Descriptor::Own).unwrap_err().to_string();
-        assert!(failure.contains("broken-") && failure.contains("error:"), "{failure}");
-        let objects = fs::read_dir(root.join("pipelines")).unwrap();
-        assert!(objects.flatten().all(|file| file.path().extension().is_some_and(|extension| extension == "c")));
-        fs::remove_dir_all(root).unwrap();
-    }
-
-    fn assert_compiles(name: &str, c: &str) {
-        let root = std::env::temp_dir().join(format!("bacus-{name}-test-{}", std::process::id()));
-        let cache = Cache::at(&root).unwrap();
-        for compiler in ["gcc", "clang"].into_iter().filter_map(|command| Compiler::find(Some(command)).ok()) {
-            let compiled = compiler.pipeline(&cache, name, c, Descriptor::Own);
-            assert!(compiled.is_ok(), "{}", compiled.unwrap_err());
-        }
-        fs::remove_dir_all(root).unwrap();
-    }
-
-    /// Storage of the worker that is compared with a null pointer and then cleared, as that of copied headers: gcc follows the path on which the
-    /// worker's memory would be at address 0, and warns about `memset`.
-    #[test]
-    fn a_guess_about_null_pointers_stops_no_compilation() {
-        const C: &str = "#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-struct scratch { uint8_t header[3]; };
-struct memory { struct scratch scratch; };
-struct state { struct scratch *scratch; uint8_t *header; };
-void clear(struct state *state, struct memory *memory);
-void clear(struct state *state, struct memory *memory)
-{
-	state->scratch = &memory->scratch;
-	state->header = state->scratch->header;
-	if (state->header == NULL)
-		state->header = memset(state->scratch->header, 0, 3u);
-}
-";
-        assert_compiles("cleared", C);
-    }
-
-    /// A header that lies elsewhere is copied to the worker's storage. Behind enough calls, gcc follows the path on which it lies there already, which a
-    /// comparison rules out. Here it cannot see that `is_there` is never set.
-    #[test]
-    fn a_guess_about_overlapping_copies_stops_no_compilation() {
-        const C: &str = "#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-struct scratch { uint8_t front[1]; uint8_t header[15]; };
-void keep(struct scratch *scratch, bool is_there);
-void keep(struct scratch *scratch, bool is_there)
-{
-	if (is_there)
-		memcpy(scratch->header, scratch->front, 15u);
-}
-";
-        assert_compiles("overlapping", C);
-    }
-
-    /// Whether a pipeline compiles that is refused where a macro is defined.
-    fn compiles_without(compiler: &Compiler, cache: &Cache, unwanted: &str) -> bool {
-        let c = format!("#include \"table/vectors.h\"\n#ifdef {unwanted}\n#error unwanted\n#endif\nextern int none;\n");
-        compiler.pipeline(cache, "vectors", &c, Descriptor::Own).is_ok()
-    }
-
-    #[test]
-    fn vectors_that_a_machine_lacks_are_not_in_its_code() {
-        let root = std::env::temp_dir().join(format!("bacus-vectors-test-{}", std::process::id()));
-        let cache = Cache::at(&root).unwrap();
-        for mut compiler in ["gcc", "clang"].into_iter().filter_map(|command| Compiler::find(Some(command)).ok()) {
-            for (bytes, unwanted) in [(16, "TABLE_AVX2"), (16, "TABLE_AVX512"), (32, "TABLE_AVX512")] {
-                compiler.vector_bytes = Some(bytes);
-                assert!(compiles_without(&compiler, &cache, unwanted), "{} {bytes} {unwanted}", compiler.command());
-            }
-            // What this processor has, whatever a file has of wider ones.
-            for bytes in [None, Some(64)] {
-                compiler.vector_bytes = bytes;
-                let is_without = !is_x86_feature_detected!("avx2");
-                assert_eq!(compiles_without(&compiler, &cache, "TABLE_AVX2"), is_without, "{bytes:?}");
-            }
-        }
-        fs::remove_dir_all(root).unwrap();
-    }
-
-    /// A command that logs its arguments, and makes empty files.
-    fn recorder(root: &Path) -> Compiler {
-        use std::os::unix::fs::PermissionsExt as _;
-        let (command, log) = (root.join("recorder"), root.join("log"));
-        let script = format!(
-            "#!/bin/sh\n[ \"$1\" = --version ] && echo it && exit\necho \"$*\" >> {}\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && : > \"$2\"; shift; done\n",
-            log.display()
-        );
-        fs::write(&command, script).unwrap();
-        fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).unwrap();
-        Compiler::find(Some(&command.display().to_string())).unwrap()
-    }
-
-    /// Everything that packets go through, and each in an object of its own; what measures this machine knows nothing of another.
-    #[test]
-    fn objects_with_narrower_vectors_are_others() {
-        let root = std::env::temp_dir().join(format!("bacus-narrow-test-{}", std::process::id()));
-        let cache = Cache::at(&root).unwrap();
-        let mut compiler = recorder(&root);
-        let by_hand = root.join("by_hand.c");
-        let mut made = Vec::new();
-        for (bytes, flag) in [(None, None), (Some(32), Some("-mno-avx512f")), (Some(16), Some("-mno-avx2"))] {
-            compiler.vector_bytes = bytes;
-            fs::write(root.join("log"), "").unwrap();
-            made.push(compiler.pipeline(&cache, "one", "", Descriptor::Own).unwrap());
-            made.push(compiler.by_hand(&cache, "two", &by_hand, Descriptor::Own, &[]).unwrap());
-            match compiler.dpdk_layer(&cache) {
-                Err(Failure::NoDpdk) => {}
-                layer => made.push(layer.unwrap()),
-            }
-            let log = fs::read_to_string(root.join("log")).unwrap();
-            let lines = || log.lines().map(|line| line.split(' ').find(|word| word.starts_with("-mno-avx")));
-            assert!(lines().count() >= 2 && lines().all(|found| found == flag), "{bytes:?}: {log}");
-            made.push(compiler.probe(&cache).unwrap());
-        }
-        let probes = made.iter().filter(|object| object.display().to_string().contains("bacus_probe")).count();
-        let different: std::collections::BTreeSet<&PathBuf> = made.iter().collect();
-        assert_eq!((probes, different.len()), (3, made.len() - 2), "{made:?}");
-        fs::remove_dir_all(root).unwrap();
-    }
-}
+mod tests;

@@ -5,33 +5,47 @@ use crate::compile::{Compiler, Failure, Source, io_failure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Flags for packages that are installed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Installed {
+    pub headers: Vec<String>,
+    pub libraries: Vec<String>,
+}
+
 impl Compiler {
     /// Compiles the DPDK port layer.
     pub fn dpdk_layer(&self, cache: &Cache) -> Result<PathBuf, Failure> {
-        let mut flags: Vec<String> =
-            ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
-        flags.extend(self.vector_flag());
-        flags.extend(dpdk_flags("--cflags")?);
-        let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
-        let files = layer_files(&runtime, &["dpdk", "interface"]);
-        self.shared_object(cache, "bacus_dpdk", &Source::Files(&files), &flags, &dpdk_flags("--libs")?)
+        self.layer(cache, "bacus_dpdk", &["dpdk", "interface"], &self.dpdk()?)
     }
 
     /// Compiles the port layer without DPDK: with AF_XDP where its libraries are installed.
     pub fn native_layer(&self, cache: &Cache) -> Result<PathBuf, Failure> {
+        let with =
+            |installed: &Installed| self.layer(cache, "bacus_native", &["native", "interface", "xdp"], installed);
+        let none = Installed::default();
+        let without = || self.layer(cache, "bacus_native", &["native", "interface", "without_xdp"], &none);
+        match installed(&["libxdp", "libbpf"]) {
+            Some(installed) => with(&installed),
+            None if self.is_there() => without(),
+            // Its libraries may be there, and their packages for compilers not.
+            None => with(&none).or_else(|_| without()),
+        }
+    }
+
+    fn layer(&self, cache: &Cache, name: &str, beginnings: &[&str], installed: &Installed) -> Result<PathBuf, Failure> {
         let mut flags: Vec<String> =
             ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
         flags.extend(self.vector_flag());
         let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
-        let xdp = ["--cflags", "--libs"].map(|kind| package_flags(kind, &["libxdp", "libbpf"]));
-        let (files, libraries) = match xdp {
-            [Some(headers), Some(libraries)] => {
-                flags.extend(headers);
-                (layer_files(&runtime, &["native", "interface", "xdp"]), libraries)
-            }
-            [..] => (layer_files(&runtime, &["native", "interface", "without_xdp"]), Vec::new()),
-        };
-        self.shared_object(cache, "bacus_native", &Source::Files(&files), &flags, &libraries)
+        self.shared_object(cache, name, &Source::Files(&layer_files(&runtime, beginnings)), &flags, installed)
+    }
+
+    /// What is compiled needs DPDK; what was compiled before does not need its headers.
+    pub(crate) fn dpdk(&self) -> Result<Installed, Failure> {
+        match installed(&["libdpdk"]) {
+            None if self.is_there() => Err(Failure::NoDpdk),
+            found => Ok(found.unwrap_or_default()),
+        }
     }
 }
 
@@ -51,12 +65,13 @@ pub fn dpdk_version() -> Option<String> {
     package_flags("--modversion", &["libdpdk"])?.pop()
 }
 
-pub(crate) fn dpdk_flags(kind: &str) -> Result<Vec<String>, Failure> {
-    package_flags(kind, &["libdpdk"]).ok_or(Failure::NoDpdk)
+/// The flags of packages, if all of them are installed.
+fn installed(packages: &[&str]) -> Option<Installed> {
+    let flags = |kind: &str| package_flags(kind, packages);
+    Some(Installed { headers: flags("--cflags")?, libraries: flags("--libs")? })
 }
 
-/// Flags of packages, if all of them are installed. Their headers become system headers, since their warnings are not ours to mend; the processor stays ours
-/// to choose.
+/// Their headers become system headers, since their warnings are not ours to mend; the processor stays ours to choose.
 fn package_flags(kind: &str, packages: &[&str]) -> Option<Vec<String>> {
     let output = Command::new("pkg-config").arg(kind).args(packages).output().ok()?;
     let flags = String::from_utf8_lossy(&output.stdout).into_owned();

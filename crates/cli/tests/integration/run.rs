@@ -266,6 +266,40 @@ fn ports_have_any_number_of_16_bits() {
     fs::remove_dir_all(directory).unwrap();
 }
 
+/// What a first run has compiled runs again where neither a compiler nor pkg-config is installed; another program does not.
+#[test]
+fn a_program_that_was_compiled_before_needs_no_compiler() {
+    let directory = scratch("precompiled");
+    let (cache, no_commands) = (directory.join("cache"), directory.join("bin"));
+    fs::create_dir_all(&no_commands).unwrap();
+    // The preprocessor of P4 is that of a C compiler, too.
+    let hlir = |program: &str| {
+        let shown = bacus().arg("show").arg(path(&format!("{program}.p4"))).output().unwrap();
+        let file = directory.join("program.hlir");
+        fs::write(&file, shown.stdout).unwrap();
+        file
+    };
+    let run = |program: &str, is_without: bool| {
+        let mut command = bacus();
+        command.env("BACUS_CACHE", &cache).arg("run").arg(hlir(program)).args(["--port", "0=pcap:,"]);
+        if is_without {
+            command.env("PATH", &no_commands);
+        }
+        command.output().unwrap()
+    };
+    let text = |ran: &std::process::Output| String::from_utf8_lossy(&ran.stderr).into_owned();
+    let refused = run(L2FWD, true);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused));
+    assert!(text(&refused).contains("no C compiler: gcc, clang cannot be run"), "{}", text(&refused));
+    let compiled = run(L2FWD, false);
+    assert!(compiled.status.success(), "{}", text(&compiled));
+    let again = run(L2FWD, true);
+    assert!(again.status.success(), "{}", text(&again));
+    let refused = run("apps/ipv4fwd/ipv4fwd", true);
+    assert!(text(&refused).contains("what was compiled before needs none"), "{}", text(&refused));
+    fs::remove_dir_all(directory).unwrap();
+}
+
 #[test]
 fn several_workers_are_refused_where_state_would_be_wrong() {
     let directory = scratch("spread");
