@@ -57,3 +57,31 @@ fn a_manager_of_services_hears_that_packets_are_forwarded_and_that_the_switch_en
     let output = command.env("NOTIFY_SOCKET", folder.join("none")).env("XDG_RUNTIME_DIR", &folder).output().unwrap();
     assert!(output.status.success() && said(&output).contains("warning: the manager of services"), "{}", said(&output));
 }
+
+/// Under a systemd of its own, in namespaces: the unit has the rights that it says, its program can be exchanged, and a switch that was killed is back.
+#[test]
+fn the_unit_starts_reloads_restarts_and_comes_back_under_systemd() {
+    let ran = std::process::Command::new("sh").arg(path("scripts/unit")).arg(env!("CARGO_BIN_EXE_bacus")).output();
+    let ran = ran.unwrap();
+    if ran.status.code() == Some(3) {
+        eprintln!("skipped: {}", said(&ran));
+        return;
+    }
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let has = |line: &str| assert!(text.lines().any(|found| found == line), "{line}: {text}{}", said(&ran));
+    for step in ["start", "reload", "restart", "stop"] {
+        has(&format!("{step}: 0"));
+    }
+    // Ready only when packets are forwarded; an ordinary user, with CAP_NET_ADMIN and CAP_NET_RAW alone (bits 12 and 13).
+    has("StatusText=forwards between 2 ports; 0 entries at the start");
+    has("CapEff:\t0000000000003000");
+    has("NoNewPrivs:\t1");
+    let user = text.lines().find_map(|line| line.strip_prefix("Uid:\t")?.split('\t').next()).unwrap_or_default();
+    assert!(user.parse::<u32>().is_ok_and(|user| user != 0), "{text}");
+    for port in ["1  up", "2  up"] {
+        assert!(text.lines().any(|line| line.starts_with(&format!("port:    {port}"))), "{text}");
+    }
+    has("killed: ActiveState=active");
+    has("killed: NRestarts=1");
+    has("state: state.redb");
+}
