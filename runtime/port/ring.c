@@ -62,3 +62,13 @@ ring_host_lost(const struct ring *ring)
 {
 	return atomic_load_explicit(&ring->lost, memory_order_relaxed);
 }
+
+/* By any thread: bytes that waited at some moment of the call. `read` is loaded first, and never passes `written`. */
+uint64_t
+ring_host_waiting(const struct ring *ring)
+{
+	const uint64_t read = atomic_load_explicit(&ring->read, memory_order_acquire);
+	const uint64_t waiting = atomic_load_explicit(&ring->written, memory_order_acquire) - read;
+
+	return waiting < ring->bytes ? waiting : ring->bytes;
+}

@@ -118,5 +118,6 @@ const struct ring_head *ring_host_first(struct ring *ring);
 void ring_host_release(struct ring *ring, const struct ring_head *head);
 int ring_host_is_empty(const struct ring *ring);
 uint64_t ring_host_lost(const struct ring *ring);
+uint64_t ring_host_waiting(const struct ring *ring);
 
 #endif

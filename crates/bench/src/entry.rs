@@ -1,10 +1,12 @@
-//! Entries by the million: plain numbers until they reach a table, and laid out for it by its descriptor.
+//! Entries by the million: plain numbers until they reach a table.
 
+use control::store::packed;
 use driver::failure::Failure;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Match, Program, Table, TableId};
+use native::translate;
 use num_bigint::BigUint;
-use runtime::pipeline;
+use runtime::pipeline::{self, MatchKind};
 use runtime::tables;
 
 /// A number of a key, the low 64 bits first.
@@ -120,7 +122,8 @@ impl<'a> Encoder<'a> {
     pub fn encode(&mut self, entry: &Entry<'_>) -> Result<Option<(usize, tables::Match, Vec<u8>)>, Failure> {
         let Some((number, action)) = self.place(entry)? else { return Ok(None) };
         let table = &self.tables[number];
-        Ok(Some((number, matches(table, entry), record(table, action, entry.arguments))))
+        let matches = translate::packed_matches(table, &key(table, entry));
+        Ok(Some((number, matches, translate::packed_record(table, action, &data(table, action, entry.arguments)))))
     }
 
     fn place(&mut self, entry: &Entry<'_>) -> Result<Option<Place>, Failure> {
@@ -142,70 +145,60 @@ impl<'a> Encoder<'a> {
     }
 }
 
-fn limbs(number: u128) -> Limbs {
-    [number as u64, (number >> 64) as u64, 0, 0]
-}
-
-/// Value, mask and upper end.
-fn sides(field: &Field, width: u32) -> [Limbs; 3] {
-    let all = ones(width);
+/// Value and mask, or the ends of a range.
+fn sides(field: &Field, of: &pipeline::KeyField) -> [Limbs; 2] {
+    let limbs = |number: u128| [number as u64, (number >> 64) as u64, 0, 0];
+    let all = ones(of.width);
     match *field {
-        Field::Exact(value) => [value, all, value].map(limbs),
-        Field::Wide(value) => {
-            [value, [0, 1, 2, 3].map(|limb| ones(width.saturating_sub(64 * limb).min(64)) as u64), value]
-        }
+        Field::Wide(value) => [value, [0, 64, 128, 192].map(|at| ones(of.width.saturating_sub(at).min(64)) as u64)],
+        Field::Exact(value) if of.kind == MatchKind::Range => [value, value].map(limbs),
+        Field::Exact(value) => [value, all].map(limbs),
         Field::Lpm { value, prefix } => {
-            let mask = all ^ ones(width - prefix);
-            [value & mask, mask, value & mask].map(limbs)
+            let mask = all ^ ones(of.width - prefix);
+            [value & mask, mask].map(limbs)
         }
-        Field::Ternary { value, mask } => [value & mask, mask, value & mask].map(limbs),
-        Field::Range { low, high } => [low, all, high].map(limbs),
-        Field::Any => [[0; 4]; 3],
+        Field::Ternary { value, mask } => [value & mask, mask].map(limbs),
+        Field::Range { low, high } => [low, high].map(limbs),
+        Field::Any if of.kind == MatchKind::Range => [0, all].map(limbs),
+        Field::Any => [[0; 4]; 2],
     }
 }
 
-/// Puts a number into a key, from bit `shift` on.
-fn put(key: &mut [u64], number: &Limbs, shift: u32) {
-    let (from, bits) = ((shift / 64) as usize, shift % 64);
-    for (at, limb) in (from..).zip(number) {
-        let parts = u128::from(*limb) << bits;
-        for (at, part) in [(at, parts as u64), (at + 1, (parts >> 64) as u64)] {
-            if let Some(to) = key.get_mut(at) {
-                *to |= part;
-            }
-        }
-    }
-}
-
-fn matches(table: &pipeline::Table, entry: &Entry<'_>) -> tables::Match {
-    let mut key = [(); 3].map(|()| vec![0u64; table.key_limbs as usize]);
-    let mut prefix = 0;
+/// The key as the store packs it.
+fn key(table: &pipeline::Table, entry: &Entry<'_>) -> Vec<u8> {
+    let (mut fields, mut bits) = (Vec::new(), 0);
     for (field, of) in entry.fields.iter().zip(&table.fields) {
-        let any_range = matches!(field, Field::Any) && of.kind == pipeline::MatchKind::Range;
-        let whole = Field::Range { low: 0, high: ones(of.width) };
-        let sides = sides(if any_range { &whole } else { field }, of.width);
-        key.iter_mut().zip(&sides).for_each(|(key, side)| put(key, side, of.shift));
-        prefix += sides[1].iter().map(|limb| limb.count_ones()).sum::<u32>();
+        let sides = sides(field, of);
+        let kept = if of.kind == MatchKind::Exact { 1 } else { 2 };
+        for side in &sides[..kept] {
+            let bytes = side.iter().flat_map(|limb| limb.to_le_bytes());
+            fields.extend(bytes.take(packed::bytes_of(of.width)));
+        }
+        bits += match of.kind {
+            MatchKind::Range => of.width,
+            MatchKind::Exact | MatchKind::Lpm | MatchKind::Ternary | MatchKind::Optional => {
+                sides[1].iter().map(|limb| limb.count_ones()).sum::<u32>()
+            }
+        };
     }
-    // Prefixes without priorities of their own are ordered by their lengths, where a structure needs an order.
-    let rank = if entry.priority == 0 && table.structure.is_prioritised() { prefix } else { entry.priority };
-    let [value, mask, high] = key;
-    tables::Match { value, mask, high, priority: rank }
+    // Entries without priorities of their own are ordered by their masks.
+    let priority = if entry.priority == 0 { bits } else { entry.priority };
+    [&priority.to_le_bytes()[..], &fields].concat()
 }
 
-fn record(table: &pipeline::Table, action: usize, arguments: &[u64]) -> Vec<u8> {
-    let mut record = vec![0u8; table.record_bytes as usize];
-    record[..4].copy_from_slice(&(action as u32).to_le_bytes());
-    for (parameter, argument) in table.actions[action].parameters.iter().zip(arguments) {
-        parameter.put(&mut record, &argument.to_le_bytes());
-    }
-    record
+fn data(table: &pipeline::Table, action: usize, arguments: &[u64]) -> Vec<u8> {
+    let of = table.actions[action].parameters.iter().zip(arguments);
+    let bytes = of.flat_map(|(parameter, argument)| {
+        let padded = argument.to_le_bytes().into_iter().chain(std::iter::repeat(0));
+        padded.take(packed::bytes_of(parameter.width))
+    });
+    bytes.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::pipeline::{Action, KeyField, MatchKind, Parameter, ParameterForm, Structure};
+    use runtime::pipeline::{Action, KeyField, Parameter, ParameterForm, Structure};
 
     fn routes() -> pipeline::Table {
         let parameter = |width, offset| Parameter { name: "p".into(), width, offset, form: ParameterForm::Number };
@@ -238,17 +231,6 @@ mod tests {
         let (number, matches, record) = Encoder::new(&tables).encode(&entry).unwrap().unwrap();
         assert_eq!((number, matches.value, matches.mask), (0, vec![0x0a01_0200], vec![0xffff_ff00]));
         assert_eq!(record, [1, 0, 0, 0, 0xff, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]);
-    }
-
-    #[test]
-    fn prefixes_among_rules_are_ordered_by_their_lengths() {
-        for (structure, rank) in [(Structure::Scan, 24), (Structure::List, 24), (Structure::Dir24_8, 0)] {
-            let tables = [pipeline::Table { structure, ..routes() }];
-            let fields = [Field::Lpm { value: 0x0a01_0200, prefix: 24 }];
-            let entry = Entry { table: "routes", fields: &fields, priority: 0, action: "forward", arguments: &[1, 7] };
-            let (_, matches, _) = Encoder::new(&tables).encode(&entry).unwrap().unwrap();
-            assert_eq!(matches.priority, rank, "{structure:?}");
-        }
     }
 
     #[test]

@@ -6,12 +6,12 @@ use control::{DataPlane, Refusal};
 use driver::entries::{self, Origin};
 use driver::externs::ForInterpreter;
 use driver::failure::Failure;
+use equivalence::{Copies, Sample, Source};
 use interp::PORTS;
 use native::NativeEngine;
 use runtime::{Buffers, Descriptor, DpdkMemoryPort, MemoryPort, PortLayer, Settings, Trace};
 use std::path::Path;
 use std::sync::Arc;
-use stf::trace::{Copies, Sample, Source};
 
 /// Packets at each burst.
 const PACKETS: u64 = 1000;
@@ -72,17 +72,17 @@ impl<'a> Interpreted<'a> {
             done.map_err(|failure| Refusal::wrong(format!("{failure:?}")))
         };
         let has_queues = built.predictor.as_ref().is_some_and(|predictor| !predictor.plan.queues.is_empty());
-        let settings = stf::trace::Settings {
+        let settings = equivalence::Settings {
             source: Source { capture: &self.samples, seed: SEED, ports: INGRESS_PORTS },
             count: PACKETS,
             bursts: &BURSTS,
             copies: if has_queues { Copies::MayOvertake } else { Copies::KeepTheirTurn },
             externs: &|| self.externs.bind(),
         };
-        match stf::trace::run(program, engine, PORTS, &settings, &configure, &mut |_| {}) {
+        match equivalence::run(program, engine, PORTS, &settings, &configure, &mut |_| {}) {
             Ok(_) => Ok(None),
-            Err(stf::trace::Failure::Difference(difference)) => Ok(Some(difference.to_string())),
-            Err(stf::trace::Failure::Refusal(refusal)) => Err(Failure::refusal(&program.name, &refusal)),
+            Err(equivalence::Failure::Difference(difference)) => Ok(Some(difference.to_string())),
+            Err(equivalence::Failure::Refusal(refusal)) => Err(Failure::refusal(&program.name, &refusal)),
         }
     }
 }

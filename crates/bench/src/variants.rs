@@ -399,8 +399,9 @@ impl Subject {
                 continue;
             };
             let call = &table.default;
-            let record = translate::record(described, &table.actions[call.action as usize].name, call);
-            defaults.push((number, record.map_err(|refusal| Failure::refusal(&table.name, &refusal))?));
+            let action = translate::action_number(described, &table.actions[call.action as usize].name);
+            let action = action.map_err(|refusal| Failure::refusal(&table.name, &refusal))?;
+            defaults.push((number, translate::record(described, action, call)));
         }
         Ok(defaults)
     }

@@ -1,13 +1,14 @@
 //! `bacus entries`: prints what files of entries come to, and writes them in the compact form.
 
 use clap::Args;
+use control::{DataPlane as _, Rehearsal};
 use driver::entries::{bound, compact_form, failure, keep, warn};
 use driver::failure::Failure;
 use driver::options::Source;
 use driver::stdout::{counted, print_line};
 use driver::{files, frontend};
-use interp::PORTS;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -34,18 +35,18 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.output.as_deref().map_or(Ok(()), files::check_writable)?;
     let program = frontend::load(&arguments.source)?.program;
-    let mut switch = interp::Switch::new(&program, 0, PORTS);
+    let mut rehearsal = Rehearsal::new(Arc::new(program.clone()));
     let mut kept = Vec::new();
     for file in &arguments.files {
         let bound = bound(&program, file)?;
         if arguments.output.is_some() {
             keep(&program, &bound, &mut kept).map_err(|mistakes| failure(file, &mistakes))?;
         }
-        let done = stf::apply(&program, bound, &mut switch).map_err(|mistakes| failure(file, &mistakes))?;
+        let done = stf::apply(&program, bound, &mut rehearsal).map_err(|mistakes| failure(file, &mistakes))?;
         warn(file, &done.warnings);
     }
     for (id, table) in program.tables.iter() {
-        let (entries, own) = (switch.content(id).entries, table.entries.len());
+        let (entries, own) = (rehearsal.store().entry_count(id) as u64, table.entries.len());
         if entries > 0 {
             let own = if own == 0 { String::new() } else { format!(" ({own} of the program)") };
             print_line!("{}: {}{own}", table.name, counted(entries, "entry", "entries"));

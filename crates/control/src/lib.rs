@@ -13,6 +13,7 @@ pub mod message;
 mod number;
 pub mod plane;
 mod refusal;
+mod rehearsal;
 mod replication;
 mod selection;
 pub mod store;
@@ -23,6 +24,7 @@ pub use facts::Facts;
 pub use info::{interface_of, p4info};
 pub use plane::DataPlane;
 pub use refusal::{Refusal, RefusalKind};
+pub use rehearsal::Rehearsal;
 pub use store::Store;
 pub use update::{Inverse, Record, Update};
 

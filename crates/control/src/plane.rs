@@ -11,6 +11,9 @@ use crate::{Inverse, Refusal, Store, Update};
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
 
+/// Ports of a switch by default: all numbers of 16 bits. The architecture defines which of them drop, if any.
+pub const PORTS: u32 = 1 << 16;
+
 /// A packet as it comes in from a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -151,6 +154,11 @@ pub trait DataPlane {
             return Err(refusal);
         }
         Ok(inverse)
+    }
+
+    /// Writes updates in their order, each as [`DataPlane::write`] does.
+    fn write_all(&mut self, updates: &[Update]) -> Vec<Result<Option<Inverse>, Refusal>> {
+        updates.iter().map(|update| self.write(update)).collect()
     }
 
     /// Takes an update back, by what [`DataPlane::write`] gave for it.

@@ -5,6 +5,7 @@ use crate::bytes::BitString;
 use crate::execute::{Interrupt, Walker};
 use crate::hash;
 use crate::meter::{Colour, MeterCell};
+use crate::script::Chooser;
 use crate::state::index_of;
 use crate::storage::number;
 use crate::tables::Invocation;
@@ -171,7 +172,12 @@ impl<'p> Walker<'_, 'p> {
     fn random(&mut self, low: &Expression, high: &Expression, into: Place) {
         let (low, high) = (self.value(low), self.value(high));
         let width = self.switch.layout.place_width(into);
-        let number = self.packet.draws.between(&low.bits.to_big(), &high.bits.to_big(), width);
+        let (low, high) = (low.bits.to_big(), high.bits.to_big());
+        let mut number = self.packet.draws.between(&low, &high, width);
+        if self.switch.is_followed() && high >= low {
+            let options = u128::try_from(&high - &low).map_or(u128::MAX, |last| last.saturating_add(1));
+            number = low + self.switch.pick(Chooser::Random, options);
+        }
         self.put(into, Value::big(&number, width));
     }
 

@@ -6,6 +6,7 @@
 mod aging;
 mod bytes;
 mod call;
+mod choices;
 mod content;
 mod evaluate;
 mod execute;
@@ -16,6 +17,7 @@ mod packet;
 pub mod pattern;
 pub mod random;
 mod records;
+mod script;
 mod state;
 mod steps;
 mod storage;
@@ -23,6 +25,8 @@ mod switch;
 mod tables;
 mod walk;
 
-pub use content::Content;
+pub use choices::{Branch, Outcomes};
+pub use control::plane::PORTS;
+pub use script::{Choice, Chooser};
 pub use steps::{Hit, Named, Parsed, Step};
-pub use switch::{PORTS, Punted, Switch};
+pub use switch::{Punted, Switch};

@@ -43,14 +43,6 @@ impl Pattern {
         }
     }
 
-    /// How many bits are compared.
-    pub fn prefix_bits(&self) -> u32 {
-        match self {
-            Pattern::Masked { mask, .. } => mask.to_big().count_ones() as u32,
-            Pattern::Range { .. } => 0,
-        }
-    }
-
     /// The bits that a hash can be made of.
     pub fn mask(&self, width: u32) -> Bits {
         match self {

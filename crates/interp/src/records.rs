@@ -17,7 +17,7 @@ impl Switch<'_> {
     pub fn record_action(&self, table: TableId, record: u64) -> Option<(u32, Vec<Value>)> {
         let invocation = match record.checked_sub(1) {
             None => self.state.table(table).default.clone(),
-            Some(entry) => self.state.resolve(table, entry as usize, Vec::new)?,
+            Some(entry) => self.state.resolve(table, entry as usize, |_, _| 0)?,
         };
         Some((invocation.action, invocation.arguments.clone()))
     }

@@ -12,6 +12,7 @@ use hlir::{CounterId, DEFAULT_INDEX, MeterId, Profile, Program, RegisterId, Sele
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+#[derive(Clone)]
 pub struct State<'p> {
     pub program: &'p Program,
     pub tables: Vec<TableState<'p>>,
@@ -33,6 +34,7 @@ pub struct State<'p> {
     pub direct_meters: Vec<Vec<MeterId>>,
 }
 
+#[derive(Clone)]
 pub struct ProfileState<'p> {
     pub profile: &'p Profile,
     pub members: BTreeMap<u32, Rc<Invocation>>,
@@ -84,16 +86,21 @@ impl<'p> State<'p> {
         &mut self.tables[number(table)]
     }
 
-    /// The action that an entry leads to; `hash_data` are what a selector chooses by. Nothing, if its group is empty
-    /// and the table has no action for that.
-    pub fn resolve(&self, table: TableId, entry: usize, hash_data: impl Fn() -> Vec<u8>) -> Option<Rc<Invocation>> {
+    /// The action that an entry leads to; `pick` chooses by a selector. Nothing, if its group is empty and the table has
+    /// no action for that.
+    pub fn resolve(
+        &self,
+        table: TableId,
+        entry: usize,
+        pick: impl Fn(&Selector, &[Rc<Invocation>]) -> usize,
+    ) -> Option<Rc<Invocation>> {
         let state = self.table(table);
         let profile = || state.table.profile.map(|profile| &self.profiles[number(profile)]);
         match &state.entry(entry).target {
             Target::Call(invocation) => Some(invocation.clone()),
             Target::Member(member) => profile()?.members.get(member).cloned(),
-            Target::Group(group) => self.choose(state, profile()?.groups.get(group), hash_data),
-            Target::Set(set) => self.choose(state, state.sets.get(set), hash_data),
+            Target::Group(group) => self.choose(state, profile()?.groups.get(group), pick),
+            Target::Set(set) => self.choose(state, state.sets.get(set), pick),
         }
     }
 
@@ -101,11 +108,11 @@ impl<'p> State<'p> {
         &self,
         table: &TableState<'p>,
         choices: Option<&Vec<Rc<Invocation>>>,
-        hash_data: impl Fn() -> Vec<u8>,
+        pick: impl Fn(&Selector, &[Rc<Invocation>]) -> usize,
     ) -> Option<Rc<Invocation>> {
         let Some(choices) = choices.filter(|choices| !choices.is_empty()) else { return table.empty_group.clone() };
         let profile = table.table.profile.map(|profile| self.profiles[number(profile)].profile)?;
-        let chosen = choose(profile.selector.as_ref(), &hash_data(), choices.len());
+        let chosen = profile.selector.as_ref().map_or(0, |selector| pick(selector, choices));
         Some(choices[chosen].clone())
     }
 
@@ -222,8 +229,7 @@ pub fn index_of(entry: usize) -> u64 {
 }
 
 /// Which of so many members: the hash, cut to the selector's width, modulo their number.
-fn choose(selector: Option<&Selector>, data: &[u8], count: usize) -> usize {
-    let Some(selector) = selector else { return 0 };
+pub fn choose(selector: &Selector, data: &[u8], count: usize) -> usize {
     let hash = hash::hash(selector.algorithm, data);
     let cut = if selector.width < 64 { hash & ((1 << selector.width) - 1) } else { hash };
     (cut % count as u64) as usize

@@ -5,6 +5,7 @@ use crate::externs::Externs;
 use crate::meter::MeterCell;
 use crate::packet::Packet;
 use crate::pattern::Pattern;
+use crate::script::{Chooser, Script};
 use crate::state::State;
 use crate::steps::{Notes, Parsed, Step};
 use crate::storage::{Layout, number};
@@ -23,9 +24,6 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Ports of a switch by default: all numbers of 16 bits. The architecture defines which of them drop, if any.
-pub const PORTS: u32 = 1 << 16;
-
 pub struct Switch<'p> {
     pub(crate) program: &'p Program,
     pub(crate) store: Store,
@@ -42,6 +40,8 @@ pub struct Switch<'p> {
     pub(crate) trace: Option<Vec<String>>,
     /// The same as data.
     pub(crate) notes: Option<Notes>,
+    /// What is chosen where all outcomes of a packet are followed.
+    pub(crate) script: Option<Script>,
     /// Keys with which each table was looked up, if anybody wants to know.
     pub(crate) keys: Option<Vec<Vec<Vec<Bits>>>>,
     drop_reasons: HashMap<String, usize>,
@@ -74,6 +74,7 @@ impl<'p> Switch<'p> {
             punted: Vec::new(),
             trace: None,
             notes: None,
+            script: None,
             keys: None,
             drop_reasons: reasons.collect(),
             externs: None,
@@ -108,6 +109,18 @@ impl<'p> Switch<'p> {
     /// The keys since then, by table, each with its fields.
     pub fn take_keys(&mut self) -> Vec<Vec<Vec<Bits>>> {
         self.keys.take().unwrap_or_default()
+    }
+
+    /// Whether all outcomes are followed.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.script.is_some()
+    }
+
+    /// Which of so many options this run takes.
+    pub(crate) fn pick(&self, of: Chooser, options: u128) -> u64 {
+        let Some(script) = self.script.as_ref().filter(|_| options > 1) else { return 0 };
+        let at = self.notes.as_ref().map_or(0, |notes| notes.steps.len());
+        script.pick(at, of, options)
     }
 
     /// The packets that the control plane holds.

@@ -48,6 +48,7 @@ impl DirectObjects {
 /// The larger wins: priority or prefix length first, then age.
 type Rank = (u64, Reverse<u64>);
 
+#[derive(Clone)]
 pub struct StoredEntry {
     pub patterns: Vec<Pattern>,
     pub priority: u32,
@@ -69,6 +70,7 @@ enum Origin {
 /// Entries by masked key, best first.
 type Buckets = HashMap<Vec<Bits>, Vec<usize>>;
 
+#[derive(Clone)]
 pub struct TableState<'p> {
     pub table: &'p Table,
     widths: Vec<u32>,
@@ -133,11 +135,6 @@ impl<'p> TableState<'p> {
         let Some(id) = index.checked_sub(1) else { return Some(&mut self.default_direct) };
         let entry = self.entries.get_mut(usize::try_from(id).ok()?)?;
         entry.as_mut().map(|entry| &mut entry.direct)
-    }
-
-    /// All entries, in no order that means anything.
-    pub fn stored(&self) -> impl Iterator<Item = &StoredEntry> {
-        self.entries.iter().flatten()
     }
 
     /// The best entry that the key matches.

@@ -5,9 +5,12 @@ use crate::evaluate::{CopyFacts, View};
 use crate::execute::{Interrupt, Running, Walker, drop_reason};
 use crate::packet::Packet;
 use crate::pattern::Pattern;
+use crate::script::Chooser;
+use crate::state::choose;
 use crate::steps::{Parsed, Step, hit};
 use crate::storage::number;
 use crate::switch::{Punted, Switch};
+use crate::tables::Invocation;
 use control::plane::{Output, Replica};
 use hlir::program::error_code;
 use hlir::value::{Bits, Value};
@@ -15,6 +18,7 @@ use hlir::{
     Case, Effect, Expression, FieldRef, HashInput, HeaderId, KeySet, Next, NodeId, NodeKind, ParserId, Place, Reentry,
     Rule, Select, Statement, TableId,
 };
+use std::rc::Rc;
 
 /// Where a packet goes from a node; nowhere, if its path ends.
 type Onward<'p> = Result<Option<NodeId>, Interrupt<'p>>;
@@ -144,7 +148,9 @@ impl<'s, 'p> Walker<'s, 'p> {
         self.switch.keys.iter_mut().for_each(|keys| keys[number(id)].push(key.clone()));
         let state = &self.switch.state;
         let found = state.table(id).find(&key);
-        let found = found.and_then(|entry| Some((entry, state.resolve(id, entry, || self.selector_data(id))?)));
+        let found = found.and_then(|entry| {
+            Some((entry, state.resolve(id, entry, |selector, choices| self.chosen(id, selector, choices))?))
+        });
         let (entry, invocation) = match found {
             Some((entry, invocation)) => (Some(entry), invocation),
             None => (None, state.table(id).default.clone()),
@@ -175,6 +181,17 @@ impl<'s, 'p> Walker<'s, 'p> {
             Err(Interrupt::Exit) => Ok(Some(exit.expect("a table node whose action has `exit` has an exit edge"))),
             Err(interrupt) => Err(interrupt),
         }
+    }
+
+    /// Which of a group's actions runs: that of the hash, or the next of the different ones where all are followed.
+    fn chosen(&self, table: TableId, selector: &hlir::Selector, choices: &[Rc<Invocation>]) -> usize {
+        if !self.switch.is_followed() {
+            return choose(selector, &self.selector_data(table), choices.len());
+        }
+        let is_first = |at: &usize| !choices[..*at].contains(&choices[*at]);
+        let different: Vec<usize> = (0..choices.len()).filter(is_first).collect();
+        let of = Chooser::Selector(self.switch.program.tables[table].name.clone());
+        different[self.switch.pick(of, different.len() as u128) as usize]
     }
 
     fn selector_data(&self, table: TableId) -> Vec<u8> {

@@ -48,7 +48,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     }
 
     /// Whether the process may take memory for an entry. Asked of the system now and then: it takes a microsecond.
-    fn has_memory(&mut self) -> bool {
+    pub(super) fn has_memory(&mut self) -> bool {
         const INSERTIONS: u32 = 64;
         self.until_memory_is_checked = match self.until_memory_is_checked {
             0 if !memory_limit::has_room() => return false,
@@ -89,8 +89,8 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
 
     pub(super) fn write_value_set(&self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal> {
         let name = &self.program.value_sets[set].name;
-        let mut tables = self.switch.tables().iter().enumerate();
-        let Some((number, table)) = tables.find(|(_, table)| table.description().name == *name) else { return Ok(()) };
+        let Some(number) = self.numbers.value_set(set) else { return Ok(()) };
+        let table = &self.switch.tables()[number];
         if self.skips_shared && self.switch.is_shared(number) {
             return Ok(());
         }
@@ -142,8 +142,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
 
     /// Whether the pipeline has a meter.
     pub(super) fn has_meter(&self, meter: MeterId) -> bool {
-        let name = &self.program.meters[meter].name;
-        self.pipeline.description().meters.iter().any(|it| it.name == *name)
+        self.numbers.meter(meter).is_some()
     }
 
     pub(super) fn write_meter(&self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal> {

@@ -1,5 +1,7 @@
 //! Native code as a data plane: bursts, counts, and what packets change.
 
+use super::batch;
+use super::numbers::has_no_effect;
 use super::specialised::Generic;
 use super::translate::{self, number};
 use super::{NativeEngine, Replay, log_line, table_refusal};
@@ -10,35 +12,23 @@ use num_bigint::BigUint;
 use runtime::{Event, WorkerPorts, abi};
 
 impl<L: WorkerPorts> NativeEngine<'_, L> {
-    /// Where an object of the program is in the pipeline, by name.
-    fn place<'n>(&self, kind: &str, name: &str, names: impl Iterator<Item = &'n str>) -> Result<usize, Refusal> {
-        let mut names = names;
-        names
-            .position(|other| other == name)
-            .ok_or_else(|| Refusal::wrong(format!("{kind} `{name}` has no effect: nothing uses it")))
-    }
-
     fn counter(&self, id: CounterId) -> Result<usize, Refusal> {
-        let names = self.pipeline.description().counters.iter().map(|counter| counter.name.as_str());
-        self.place("counter", &self.program.counters[id].name, names)
+        self.numbers.counter(id).ok_or_else(|| has_no_effect("counter", &self.program.counters[id].name))
     }
 
     pub(super) fn meter(&self, id: MeterId) -> Result<usize, Refusal> {
-        let names = self.pipeline.description().meters.iter().map(|meter| meter.name.as_str());
-        self.place("meter", &self.program.meters[id].name, names)
+        self.numbers.meter(id).ok_or_else(|| has_no_effect("meter", &self.program.meters[id].name))
     }
 
     fn register(&self, id: RegisterId) -> Result<usize, Refusal> {
-        let names = self.pipeline.description().registers.iter().map(|register| register.name.as_str());
-        self.place("register", &self.program.registers[id].name, names)
+        self.numbers.register(id).ok_or_else(|| has_no_effect("register", &self.program.registers[id].name))
     }
 
     /// The number of a cell; for an entry's, the cell that its table gave it.
     pub(super) fn cell(&self, cell: &Cell) -> Result<u64, Refusal> {
         let number = |table: TableId| {
             let name = &self.program.tables[table].name;
-            let missing = || Refusal::wrong(format!("table `{name}` has no effect: nothing uses it"));
-            Ok((name, self.table_number(table).ok_or_else(missing)?))
+            Ok((name, self.table_number(table).ok_or_else(|| has_no_effect("table", name))?))
         };
         match cell {
             Cell::Index(at) => Ok(*at),
@@ -99,6 +89,10 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
 
     fn make_way(&mut self, update: &Update) -> Result<(), Refusal> {
         self.leave_specialised(update)
+    }
+
+    fn write_all(&mut self, updates: &[Update]) -> Vec<batch::Outcome> {
+        self.write_together(updates)
     }
 
     fn apply(&mut self, update: &Update) -> Result<(), Refusal> {

@@ -4,11 +4,14 @@
 //! structure, layout and pass. The store has no entries that packets inserted: these stay only in tables that are equal in both. Nor has it what counters and
 //! registers have: see [`super::kept`].
 
+use super::chunk::Chunk;
 use super::kept::{Leaving, Values};
+use super::numbers::Numbers;
 use super::{Behind, NativeEngine, table_refusal};
 use control::join::Joins;
 use control::plane::EntryKey;
 use control::{Refusal, Store};
+use hlir::entry::EntryAction;
 use hlir::{Program, TableId};
 use runtime::abi::CounterCell;
 use runtime::{Counts, Pipeline, SwitchError, Table, WorkerPorts};
@@ -208,6 +211,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// Gives what was there before.
     fn swap(&mut self, new: Generation) -> Generation {
         let (program, compiled, pipeline, store) = new;
+        self.numbers = Numbers::of((&program, &compiled), pipeline.description());
         (
             std::mem::replace(&mut self.program, program),
             std::mem::replace(&mut self.compiled, compiled),
@@ -225,9 +229,8 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             self.write_groups(number, id)?;
             self.rewrite(number, id)?;
         }
-        for (id, set) in self.program.value_sets.iter() {
-            let number = self.switch.tables().iter().position(|table| table.description().name == set.name);
-            if number.is_some_and(|number| fresh.contains(&number)) {
+        for (id, _) in self.program.value_sets.iter() {
+            if self.numbers.value_set(id).is_some_and(|number| fresh.contains(&number)) {
                 self.write_value_set(id, self.store.value_set(id))?;
             }
         }
@@ -237,14 +240,39 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// Leaves a table with what the store has.
     pub(super) fn rewrite(&self, number: usize, table: TableId) -> Result<(), Refusal> {
         self.switch.tables()[number].clear();
+        self.insert_calls(number, table)?;
+        let has_others = self.program.tables[table].profile.is_some();
+        if !has_others && self.program.tables[table].idle_timeout.is_none() {
+            return Ok(());
+        }
         for stored in self.store.entries(table) {
-            self.write_entry(number, table, &stored.entry)?;
+            if !matches!(stored.entry.action, EntryAction::Call(_)) {
+                self.write_entry(number, table, &stored.entry)?;
+            }
             if stored.idle_timeout_ns > 0 {
                 let (matches, priority) = (stored.entry.matches, stored.entry.priority);
                 self.start_timer(&EntryKey { table, matches, priority }, stored.idle_timeout_ns)?;
             }
         }
         Ok(())
+    }
+
+    /// Writes the entries with actions of their own, many at once.
+    fn insert_calls(&self, number: usize, id: TableId) -> Result<(), Refusal> {
+        let table = &self.switch.tables()[number];
+        let description = table.description();
+        let mut chunk = Chunk::new(description);
+        let inserted = |chunk: &mut Chunk| {
+            let (_, outcome) = chunk.insert(table);
+            outcome.map_err(|error| table_refusal(&description.name, error))
+        };
+        for (key, action, data) in self.store.calls(id) {
+            let of_table = self.numbers.action(id, action).ok_or_else(|| self.no_such_action(id, action))?;
+            if chunk.add(description, key, (of_table, data)) {
+                inserted(&mut chunk)?;
+            }
+        }
+        inserted(&mut chunk)
     }
 }
 

@@ -106,8 +106,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     }
 
     fn joint_number(&self, joint: TableId) -> Option<usize> {
-        let name = &self.compiled.tables[joint].name;
-        self.pipeline.description().tables.iter().position(|table| table.name == *name)
+        self.numbers.compiled_table(joint)
     }
 
     fn change_join(&self, change: &Change) -> Result<(), Refusal> {
@@ -136,7 +135,12 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     }
 
     fn joint_record(&self, number: usize, joint: TableId, call: &Call) -> Result<Vec<u8>, Refusal> {
-        let name = &self.compiled.tables[joint].actions[call.action as usize].name;
-        translate::packed_record(&self.pipeline.description().tables[number], name, &call.data)
+        let declared = &self.compiled.tables[joint];
+        let missing = || {
+            let action = &declared.actions[call.action as usize].name;
+            Refusal::wrong(format!("table `{}` has no action `{action}`", declared.name))
+        };
+        let action = self.numbers.compiled_action(joint, call.action).ok_or_else(missing)?;
+        Ok(translate::packed_record(&self.pipeline.description().tables[number], action, &call.data))
     }
 }

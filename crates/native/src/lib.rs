@@ -4,16 +4,20 @@
 
 mod aging;
 mod apply;
+mod batch;
+mod chunk;
 mod controller;
 mod engine;
 mod exchange;
 mod joins;
 mod kept;
 mod miss;
+mod numbers;
 mod selector;
 mod specialised;
 pub mod translate;
 
+pub use chunk::Chunk;
 use control::join::Joins;
 use control::plane::{EntryKey, Frame};
 use control::{Refusal, RefusalKind, Store};
@@ -21,6 +25,7 @@ pub use exchange::Written;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Program, TableId};
 pub use miss::MissHandler;
+use numbers::Numbers;
 use runtime::{
     Counts, DpdkMemoryPort, LayerPorts, Left, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError,
     Trace, WorkerPorts, memory_limit,
@@ -106,6 +111,7 @@ pub struct NativeEngine<'p, L: WorkerPorts> {
     program: Arc<Program>,
     compiled: Arc<Program>,
     pipeline: Arc<Pipeline>,
+    numbers: Numbers,
     lanes: Box<dyn FnMut() -> Vec<L> + Send + 'p>,
     settings: Settings,
     switch: Switch<L>,
@@ -159,6 +165,7 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
             counted: Counts::default(),
             until_memory_is_checked: 0,
             lanes: Box::new(lanes),
+            numbers: Numbers::of((&program, &compiled), pipeline.description()),
             program,
             compiled,
             pipeline,
@@ -198,8 +205,7 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
 
     /// The number of a table of the program in the pipeline; `None` if it was optimized away.
     pub fn table_number(&self, table: TableId) -> Option<usize> {
-        let name = &self.program.tables[table].name;
-        let number = self.pipeline.description().tables.iter().position(|table| table.name == *name)?;
+        let number = self.numbers.table(table)?;
         (!self.skips_shared || !self.switch.is_shared(number)).then_some(number)
     }
 
@@ -234,13 +240,18 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
     }
 
     fn record(&self, number: usize, id: TableId, call: &ActionCall) -> Result<Vec<u8>, Refusal> {
-        let description = &self.pipeline.description().tables[number];
-        let name = &self.program.tables[id].actions[call.action as usize].name;
-        translate::record(description, name, call)
+        let action = self.numbers.action(id, call.action).ok_or_else(|| self.no_such_action(id, call.action))?;
+        Ok(translate::record(&self.pipeline.description().tables[number], action, call))
     }
 
-    /// Writes an entry to the table that packets read; the store does not have it. For entries by the million.
-    pub fn write_entry(&self, number: usize, id: TableId, entry: &Entry) -> Result<(), Refusal> {
+    fn no_such_action(&self, id: TableId, action: u32) -> Refusal {
+        let declared = &self.program.tables[id];
+        let action = &declared.actions[action as usize].name;
+        Refusal::wrong(format!("table `{}` has no action `{action}`", declared.name))
+    }
+
+    /// Writes an entry to the table that packets read.
+    fn write_entry(&self, number: usize, id: TableId, entry: &Entry) -> Result<(), Refusal> {
         let record = self.entry_record(number, id, entry)?;
         let description = &self.pipeline.description().tables[number];
         let matches = translate::matches(description, &entry.matches, entry.priority)?;
@@ -265,7 +276,7 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
     /// Back to the state at the start.
     fn restart(&mut self) {
         if let Some(generic) = self.generic.take() {
-            (self.compiled, self.pipeline) = (generic.compiled, generic.pipeline);
+            (self.compiled, self.pipeline, self.numbers) = (generic.compiled, generic.pipeline, generic.numbers);
             self.store.assume(&self.compiled.assumptions);
             self.joins = Joins::new(self.compiled.clone());
         }

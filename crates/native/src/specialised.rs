@@ -6,6 +6,7 @@
 //! that. Writes to tables that only the generic pipeline has reach them while it stands by, and controllers read there what
 //! the specialised pipeline lacks.
 
+use super::numbers::Numbers;
 use super::{Behind, NativeEngine};
 use control::{Refusal, Update};
 use hlir::facts::Assumption;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Generic {
     pub compiled: Arc<Program>,
     pub pipeline: Arc<Pipeline>,
+    pub numbers: Numbers,
     /// Tables of its own that may differ from the store: a write was refused when it was half done.
     stale: Vec<TableId>,
 }
@@ -40,7 +42,12 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// The tables hold something else, or a worker does not take the pipeline: generic code goes on.
     pub fn specialise(&mut self, compiled: &Program, pipeline: Arc<Pipeline>) -> Result<(), Refusal> {
         self.generalise()?;
-        let generic = Generic { compiled: self.compiled.clone(), pipeline: self.pipeline.clone(), stale: Vec::new() };
+        let generic = Generic {
+            compiled: self.compiled.clone(),
+            pipeline: self.pipeline.clone(),
+            numbers: self.numbers.clone(),
+            stale: Vec::new(),
+        };
         let programs = (self.program.clone(), Arc::new(compiled.clone()));
         self.replace_by(programs, pipeline, Behind::StandsBy)?;
         self.generic = Some(generic);
@@ -57,8 +64,8 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
 
     /// The time since `start` at which all workers ran generic code, and the lookups meanwhile.
     fn leave_at(&mut self, start: Instant) -> Result<(Duration, u64), Refusal> {
-        let Some(Generic { stale, .. }) = self.generic.clone() else { return Ok((start.elapsed(), 0)) };
-        for table in stale {
+        let Some(generic) = &self.generic else { return Ok((start.elapsed(), 0)) };
+        for table in generic.stale.clone() {
             self.beside(|engine| engine.refill(table)).unwrap_or(Ok(()))?;
         }
         self.return_to_generic(start)
@@ -88,14 +95,20 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
 
     /// Does something with the generic pipeline while it stands by, as if it were the one that runs; none if none does.
     pub(super) fn beside<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        let generic = self.generic.take()?;
-        let compiled = std::mem::replace(&mut self.compiled, generic.compiled.clone());
-        let pipeline = std::mem::replace(&mut self.pipeline, generic.pipeline.clone());
+        let mut generic = self.generic.take()?;
+        self.trade_places(&mut generic);
         self.switch.show_standby();
         let done = work(self);
         self.switch.hide_standby();
-        (self.compiled, self.pipeline, self.generic) = (compiled, pipeline, Some(generic));
+        self.trade_places(&mut generic);
+        self.generic = Some(generic);
         Some(done)
+    }
+
+    fn trade_places(&mut self, generic: &mut Generic) {
+        std::mem::swap(&mut self.compiled, &mut generic.compiled);
+        std::mem::swap(&mut self.pipeline, &mut generic.pipeline);
+        std::mem::swap(&mut self.numbers, &mut generic.numbers);
     }
 
     /// Applies an update to what packets read, and to what only the generic pipeline has while it stands by.

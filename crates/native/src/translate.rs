@@ -1,4 +1,4 @@
-//! Translates what a controller writes, in the program's terms, to keys and records as a pipeline's descriptors lay them out.
+//! Lays entries out for a pipeline's tables, as its descriptors demand. There is one encoder: from the form in which the store packs keys and data.
 
 use control::Refusal;
 use control::store::packed;
@@ -24,92 +24,46 @@ fn ones(width: u32) -> BigUint {
     (BigUint::from(1u32) << width) - 1u32
 }
 
-/// One field of a key: what it is compared with.
-struct Sides {
-    value: BigUint,
-    mask: BigUint,
-    high: BigUint,
-}
-
-impl Sides {
-    fn of(found: &Match, field: &pipeline::KeyField) -> Sides {
-        let all = ones(field.width);
-        let masked = |value: &BigUint, mask: BigUint| {
-            let value = value & &mask;
-            Sides { high: value.clone(), value, mask }
+/// Kind and width of each key, as the store packs them.
+fn packed_fields(table: &pipeline::Table) -> impl Iterator<Item = packed::Field> + Clone {
+    table.fields.iter().map(|field| {
+        let kind = match field.kind {
+            MatchKind::Exact => hlir::MatchKind::Exact,
+            MatchKind::Lpm => hlir::MatchKind::Lpm,
+            MatchKind::Ternary => hlir::MatchKind::Ternary,
+            MatchKind::Range => hlir::MatchKind::Range,
+            MatchKind::Optional => hlir::MatchKind::Optional,
         };
-        match found {
-            Match::Exact(value) => masked(value, all),
-            Match::Lpm { value, prefix } => masked(value, &all ^ ones(field.width - prefix)),
-            Match::Ternary { value, mask } => masked(value, mask.clone()),
-            Match::Range { low, high } => Sides { value: low.clone(), mask: all, high: high.clone() },
-            Match::Any if field.kind == MatchKind::Range => {
-                Sides { value: BigUint::ZERO, mask: all.clone(), high: all }
-            }
-            Match::Any => Sides { value: BigUint::ZERO, mask: BigUint::ZERO, high: BigUint::ZERO },
-        }
-    }
-}
-
-fn long_key(table: &pipeline::Table, matches: &[Match]) -> [Vec<u64>; 3] {
-    let (mut value, mut mask, mut high) = (BigUint::ZERO, BigUint::ZERO, BigUint::ZERO);
-    for (found, field) in matches.iter().zip(&table.fields) {
-        let sides = Sides::of(found, field);
-        value |= sides.value << field.shift;
-        mask |= sides.mask << field.shift;
-        high |= sides.high << field.shift;
-    }
-    [value, mask, high].map(|side| limbs(&side, table.key_limbs * 64))
-}
-
-/// The same for a key of at most two limbs, a dozen allocations less: most keys are.
-fn short_key(table: &pipeline::Table, matches: &[Match]) -> [Vec<u64>; 3] {
-    let mut sides = [0u128; 3];
-    for (found, field) in matches.iter().zip(&table.fields) {
-        let of_field = short_sides(found, field);
-        sides.iter_mut().zip(of_field).for_each(|(side, part)| *side |= part << field.shift);
-    }
-    sides.map(|side| [side as u64, (side >> 64) as u64][..table.key_limbs as usize].to_vec())
-}
-
-fn short_sides(found: &Match, field: &pipeline::KeyField) -> [u128; 3] {
-    let ones = |width: u32| if width >= u128::BITS { u128::MAX } else { (1 << width) - 1 };
-    let short = |value: &BigUint| {
-        let digits = value.iter_u64_digits().take(2);
-        digits.zip([0, 64]).fold(0, |number, (digit, shift)| number | u128::from(digit) << shift)
-    };
-    let all = ones(field.width);
-    let masked = |value: &BigUint, mask: u128| [short(value) & mask, mask, short(value) & mask];
-    match found {
-        Match::Exact(value) => masked(value, all),
-        Match::Lpm { value, prefix } => masked(value, all ^ ones(field.width - prefix)),
-        Match::Ternary { value, mask } => masked(value, short(mask)),
-        Match::Range { low, high } => [short(low), all, short(high)],
-        Match::Any if field.kind == MatchKind::Range => [0, all, all],
-        Match::Any => [0; 3],
-    }
+        (kind, field.width)
+    })
 }
 
 /// What an entry with these matches is to the table. `matches` fit the table's keys: the control plane has checked them.
 pub fn matches(table: &pipeline::Table, matches: &[Match], priority: u32) -> Result<tables::Match, Refusal> {
     if matches.len() != table.fields.len() {
-        return Err(Refusal::wrong(format!(
-            "table `{}` has {} keys, not {}",
-            table.name,
-            table.fields.len(),
-            matches.len()
-        )));
+        let (name, keys) = (&table.name, table.fields.len());
+        return Err(Refusal::wrong(format!("table `{name}` has {keys} keys, not {}", matches.len())));
     }
-    let [value, mask, high] = if table.key_limbs <= 2 { short_key(table, matches) } else { long_key(table, matches) };
-    Ok(tables::Match { value, mask, high, priority: rank(table, matches, priority) })
+    Ok(packed_matches(table, &packed::key(matches, priority, packed_fields(table))))
 }
 
 /// What an entry with a key as the store packs it is to the table.
 pub fn packed_matches(table: &pipeline::Table, key: &[u8]) -> tables::Match {
-    let (priority, mut rest) = key.split_at(packed::PRIORITY_BYTES);
-    let priority = priority.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
+    let mut found = empty_match(table);
+    put_key(table, key, &mut found);
+    found
+}
+
+/// Room for [`put_key`].
+pub(crate) fn empty_match(table: &pipeline::Table) -> tables::Match {
     let zero = || vec![0; table.key_limbs as usize];
-    let mut found = tables::Match { value: zero(), mask: zero(), high: zero(), priority };
+    tables::Match { value: zero(), mask: zero(), high: zero(), priority: 0 }
+}
+
+/// Lays out a key as the store packs it.
+pub(crate) fn put_key(table: &pipeline::Table, key: &[u8], found: &mut tables::Match) {
+    let (priority, mut rest) = key.split_at(packed::PRIORITY_BYTES);
+    [&mut found.value, &mut found.mask, &mut found.high].into_iter().for_each(|side| side.fill(0));
     let mut bits = 0;
     for field in &table.fields {
         let mut take = || {
@@ -118,42 +72,63 @@ pub fn packed_matches(table: &pipeline::Table, key: &[u8]) -> tables::Match {
             number
         };
         let value = take();
-        deposit(&mut found.value, field.shift, field.width, value);
-        let high = if field.kind == MatchKind::Range { take() } else { value };
-        deposit(&mut found.high, field.shift, field.width, high);
+        deposit(&mut found.value, field, value);
         match field.kind {
-            MatchKind::Exact | MatchKind::Range => {
-                deposit_ones(&mut found.mask, field.shift, field.width);
-                bits += field.width;
+            MatchKind::Exact => {
+                deposit(&mut found.high, field, value);
+                bits += deposit_ones(&mut found.mask, field);
+            }
+            MatchKind::Range => {
+                deposit(&mut found.high, field, take());
+                bits += deposit_ones(&mut found.mask, field);
             }
             MatchKind::Lpm | MatchKind::Ternary | MatchKind::Optional => {
                 let mask = take();
-                deposit(&mut found.mask, field.shift, field.width, mask);
+                deposit(&mut found.high, field, value);
+                deposit(&mut found.mask, field, mask);
                 bits += mask.iter().map(|byte| byte.count_ones()).sum::<u32>();
             }
         }
     }
-    if !has_priorities(table) {
-        found.priority = if table.structure.is_prioritised() { bits } else { 0 };
-    }
-    found
+    // In a list of prefixes, the length of the prefix decides.
+    found.priority = match has_priorities(table) {
+        true => word(priority) as u32,
+        false if table.structure.is_prioritised() => bits,
+        false => 0,
+    };
 }
 
-/// Adds the low `width` bits of a number, lowest byte first, to limbs from bit `shift` on.
-pub fn deposit(limbs: &mut [u64], shift: u32, width: u32, bytes: &[u8]) {
-    for (at, byte) in bytes.iter().enumerate().take(width.div_ceil(8) as usize) {
-        let left = width - 8 * at as u32;
-        let byte = u64::from(if left < 8 { byte & ((1u16 << left) - 1) as u8 } else { *byte });
-        let bit = shift + 8 * at as u32;
-        limbs[(bit / 64) as usize] |= byte << (bit % 64);
-        if bit % 64 > 56 && byte >> (64 - bit % 64) != 0 {
-            limbs[(bit / 64) as usize + 1] |= byte >> (64 - bit % 64);
-        }
+/// Up to eight bytes, the lowest first.
+fn word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+/// Adds a field's number, lowest byte first, to a key.
+fn deposit(limbs: &mut [u64], field: &pipeline::KeyField, bytes: &[u8]) {
+    for (at, bytes) in (0..).step_by(64).zip(bytes.chunks(8)) {
+        deposit_word(limbs, field.shift + at, word(bytes) & low_ones(field.width - at));
     }
 }
 
-fn deposit_ones(limbs: &mut [u64], shift: u32, width: u32) {
-    (shift..shift + width).step_by(8).zip(0..).for_each(|(bit, at)| deposit(limbs, bit, width - 8 * at, &[u8::MAX]));
+/// Adds ones. Gives how many.
+fn deposit_ones(limbs: &mut [u64], field: &pipeline::KeyField) -> u32 {
+    (0..field.width).step_by(64).for_each(|at| deposit_word(limbs, field.shift + at, low_ones(field.width - at)));
+    field.width
+}
+
+fn low_ones(width: u32) -> u64 {
+    u64::MAX.checked_shr(64u32.saturating_sub(width)).unwrap_or(0)
+}
+
+/// Adds a number to limbs, from bit `shift` on.
+fn deposit_word(limbs: &mut [u64], shift: u32, word: u64) {
+    let (limb, bit) = ((shift / 64) as usize, shift % 64);
+    limbs[limb] |= word << bit;
+    if bit != 0 && word >> (64 - bit) != 0 {
+        limbs[limb + 1] |= word >> (64 - bit);
+    }
 }
 
 /// The matches that an entry of a table has, as a controller would write them.
@@ -174,60 +149,40 @@ pub fn key(table: &pipeline::Table, found: &tables::Match) -> Vec<Match> {
     table.fields.iter().map(field).collect()
 }
 
-/// The priority among rules: the entry's, or in a list of prefixes the prefix length, which decides there.
-fn rank(table: &pipeline::Table, matches: &[Match], priority: u32) -> u32 {
-    if has_priorities(table) {
-        return priority;
-    }
-    if !table.structure.is_prioritised() {
-        return 0;
-    }
-    let prefix = |(found, field): (&Match, &pipeline::KeyField)| match found {
-        Match::Lpm { prefix, .. } => *prefix,
-        Match::Exact(_) => field.width,
-        Match::Ternary { .. } | Match::Range { .. } | Match::Any => 0,
-    };
-    matches.iter().zip(&table.fields).map(prefix).sum()
-}
-
 /// Whether entries have priorities.
 pub fn has_priorities(table: &pipeline::Table) -> bool {
     let orders = |kind| matches!(kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
     table.fields.iter().any(|field| orders(field.kind))
 }
 
-/// The record of an action with its data as the store packs them.
-pub fn packed_record(table: &pipeline::Table, name: &str, mut data: &[u8]) -> Result<Vec<u8>, Refusal> {
-    let (number, mut record) = empty_record(table, name)?;
-    for parameter in &table.actions[number].parameters {
-        let (bytes, rest) = data.split_at(packed::bytes_of(parameter.width));
-        data = rest;
-        parameter.put(&mut record, bytes);
-    }
-    Ok(record)
+/// The number of an action in a table.
+pub fn action_number(table: &pipeline::Table, name: &str) -> Result<usize, Refusal> {
+    let number = table.actions.iter().position(|action| action.name == name);
+    number.ok_or_else(|| Refusal::wrong(format!("table `{}` has no action `{name}`", table.name)))
 }
 
-/// The number of an action, and its record without data.
-fn empty_record(table: &pipeline::Table, name: &str) -> Result<(usize, Vec<u8>), Refusal> {
-    let number = table.actions.iter().position(|action| action.name == name);
-    let number = number.ok_or_else(|| Refusal::wrong(format!("table `{}` has no action `{name}`", table.name)))?;
-    let mut record = vec![0u8; table.record_bytes as usize];
-    record[..4].copy_from_slice(&(number as u32).to_le_bytes());
-    Ok((number, record))
+/// The record of an action with its data as the store packs them.
+pub fn packed_record(table: &pipeline::Table, action: usize, data: &[u8]) -> Vec<u8> {
+    let mut record = vec![0; table.record_bytes as usize];
+    put_record(table, action, data, &mut record);
+    record
+}
+
+/// Lays out an action with its data as the store packs them. Where records have a place of a value join behind these, entries come without one.
+pub(crate) fn put_record(table: &pipeline::Table, action: usize, mut data: &[u8], record: &mut [u8]) {
+    record.fill(0);
+    record[..4].copy_from_slice(&(action as u32).to_le_bytes());
+    for parameter in &table.actions[action].parameters {
+        let Some((bytes, rest)) = data.split_at_checked(packed::bytes_of(parameter.width)) else { return };
+        data = rest;
+        parameter.put(record, bytes);
+    }
 }
 
 /// The record of an action with its data.
-pub fn record(table: &pipeline::Table, name: &str, call: &ActionCall) -> Result<Vec<u8>, Refusal> {
-    let (number, mut record) = empty_record(table, name)?;
-    for (parameter, argument) in table.actions[number].parameters.iter().zip(&call.arguments) {
-        // Most arguments are a word, which needs no allocation.
-        let mut digits = argument.iter_u64_digits();
-        match (digits.next().unwrap_or(0), digits.next()) {
-            (word, None) => parameter.put(&mut record, &word.to_le_bytes()),
-            (_, Some(_)) => parameter.put(&mut record, &argument.to_bytes_le()),
-        }
-    }
-    Ok(record)
+pub fn record(table: &pipeline::Table, action: usize, call: &ActionCall) -> Vec<u8> {
+    let widths = table.actions[action].parameters.iter().map(|parameter| parameter.width);
+    packed_record(table, action, &packed::data(call.arguments.iter().zip(widths)))
 }
 
 #[cfg(test)]
@@ -279,108 +234,66 @@ mod tests {
         assert_eq!(found.value, vec![0x0000_0100_0000_0002, 0xff00]);
     }
 
+    /// Each field of a key, and of the mask and the upper end, is what the match names, whatever limbs it lies across.
     #[test]
-    fn short_keys_are_as_long_ones() {
+    fn fields_of_all_kinds_are_where_the_table_has_them() {
         let fields = [
-            (1, 127, MatchKind::Optional),
-            (63, 64, MatchKind::Ternary),
-            (33, 31, MatchKind::Range),
-            (31, 0, MatchKind::Lpm),
+            (130, 97, MatchKind::Ternary),
+            (1, 96, MatchKind::Optional),
+            (33, 63, MatchKind::Range),
+            (54, 9, MatchKind::Lpm),
+            (9, 0, MatchKind::Exact),
+        ];
+        let number = |value: u64| BigUint::from(value);
+        let key = [
+            Match::Ternary { value: number(7) << 127, mask: number(5) << 127 },
+            Match::Any,
+            Match::Range { low: number(5), high: number(0x1_ffff_ffff) },
+            Match::Lpm { value: number(0x3f_ffff_ffff_ffff), prefix: 14 },
+            Match::Exact(number(0x1ff)),
         ];
         let table = table(Structure::List, &fields);
-        let number = |value: u64| BigUint::from(value);
-        let lpm = |prefix| Match::Lpm { value: number(0x7abc_def1), prefix };
-        let ternary = Match::Ternary { value: number(0x1234_5678_9abc_def0), mask: number(0x7fff_0000_ffff_0f0f) };
-        let range = Match::Range { low: number(5), high: number(0x1_ffff_ffff) };
-        let keys = [
-            [Match::Exact(number(1)), ternary, range.clone(), lpm(17)],
-            [Match::Any, Match::Any, Match::Any, lpm(0)],
-            [Match::Exact(number(0)), Match::Any, range, lpm(31)],
+        let found = matches(&table, &key, 77).unwrap();
+        let side = |side: &[u64], at: usize| {
+            let (width, shift, _) = fields[at];
+            (self::number(side) >> shift) & ((number(1) << width) - number(1))
+        };
+        let top: BigUint = number(0x3fff) << 40;
+        let ones = |width: u32| (number(1) << width) - number(1);
+        let expected = [
+            (number(5) << 127, number(5) << 127, number(5) << 127),
+            (number(0), number(0), number(0)),
+            (number(5), ones(33), number(0x1_ffff_ffff)),
+            (top.clone(), top.clone(), top),
+            (number(0x1ff), ones(9), number(0x1ff)),
         ];
-        for key in keys {
-            assert_eq!(short_key(&table, &key), long_key(&table, &key), "{key:?}");
+        for (at, (value, mask, high)) in expected.into_iter().enumerate() {
+            assert_eq!(side(&found.value, at), value, "value {at}");
+            assert_eq!(side(&found.mask, at), mask, "mask {at}");
+            assert_eq!(side(&found.high, at), high, "upper end {at}");
         }
-        let whole = self::table(Structure::Exact, &[(128, 0, MatchKind::Exact)]);
-        let key = [Match::Exact(BigUint::from(u128::MAX - 5))];
-        assert_eq!(short_key(&whole, &key), long_key(&whole, &key));
+        assert_eq!(found.priority, 77);
     }
 
     #[test]
-    fn packed_keys_are_as_their_matches() {
-        let shapes: [&[(u32, u32, MatchKind)]; 3] = [
-            &[(9, 87, MatchKind::Exact), (33, 54, MatchKind::Exact), (54, 0, MatchKind::Lpm)],
-            &[(1, 95, MatchKind::Optional), (63, 32, MatchKind::Ternary), (32, 0, MatchKind::Range)],
-            &[(130, 13, MatchKind::Ternary), (13, 0, MatchKind::Exact)],
-        ];
-        let number = |value: u64| BigUint::from(value);
-        let keys = [
-            [
-                Match::Exact(number(0x1ff)),
-                Match::Exact(number(0x1_2345_6789)),
-                Match::Lpm { value: number(0x3fff << 40), prefix: 14 },
-            ]
-            .to_vec(),
-            [
-                Match::Any,
-                Match::Ternary { value: number(0x1234), mask: number(0xfff4) },
-                Match::Range { low: number(5), high: number(0xffff_ffff) },
-            ]
-            .to_vec(),
-            [Match::Ternary { value: number(1) << 129, mask: number(3) << 128 }, Match::Exact(number(0x1fff))].to_vec(),
-        ];
-        for (fields, key) in shapes.iter().zip(keys) {
-            for structure in [Structure::List, Structure::LpmTrie] {
-                let table = table(structure, fields);
-                let kinds: Vec<packed::Field> = fields
-                    .iter()
-                    .map(|(width, _, kind)| {
-                        let kind = match kind {
-                            MatchKind::Exact => hlir::MatchKind::Exact,
-                            MatchKind::Lpm => hlir::MatchKind::Lpm,
-                            MatchKind::Ternary => hlir::MatchKind::Ternary,
-                            MatchKind::Range => hlir::MatchKind::Range,
-                            MatchKind::Optional => hlir::MatchKind::Optional,
-                        };
-                        (kind, *width)
-                    })
-                    .collect();
-                let packed = packed_matches(&table, &packed::key(&key, 7, &kinds));
-                assert_eq!(packed, matches(&table, &key, 7).unwrap(), "{key:?}");
-            }
+    fn prefixes_without_priorities_are_ordered_by_their_lengths() {
+        let key = [Match::Lpm { value: 0x0a01_0200u32.into(), prefix: 24 }];
+        for (structure, rank) in [(Structure::Scan, 24), (Structure::List, 24), (Structure::Dir24_8, 0)] {
+            let table = table(structure, &[(32, 0, MatchKind::Lpm)]);
+            assert_eq!(matches(&table, &key, 5).unwrap().priority, rank, "{structure:?}");
         }
     }
 
     #[test]
-    fn packed_data_are_as_their_numbers() {
-        let mut table = table(Structure::Exact, &[(8, 0, MatchKind::Exact)]);
-        table.actions[1].parameters[1].form = ParameterForm::Bytes;
-        let call = ActionCall { action: 1, arguments: vec![0x1ffu32.into(), 0x0102_0304u64.into()] };
-        let data = packed::data(call.arguments.iter().zip([9, 48]));
-        assert_eq!(packed_record(&table, "set", &data), record(&table, "set", &call));
-    }
-
-    #[test]
-    fn ranges_have_two_ends_and_rules_their_priority() {
-        let table = table(Structure::List, &[(16, 8, MatchKind::Range), (8, 0, MatchKind::Ternary)]);
-        let found = matches(&table, &[Match::Range { low: 5u32.into(), high: 9u32.into() }, Match::Any], 7).unwrap();
-        assert_eq!((found.value, found.high, found.mask), (vec![0x500], vec![0x900], vec![0xffff00]));
-        assert_eq!(found.priority, 7);
-    }
-
-    #[test]
-    fn bytes_of_a_record_are_in_the_order_of_a_packet() {
-        let mut table = table(Structure::Exact, &[(8, 0, MatchKind::Exact)]);
-        table.actions[1].parameters[1].form = ParameterForm::Bytes;
-        let call = ActionCall { action: 1, arguments: vec![0x1ffu32.into(), 0x0102_0304u64.into()] };
-        let bytes = record(&table, "set", &call).unwrap();
-        assert_eq!(bytes, [1, 0, 0, 0, 0xff, 1, 0, 0, 0, 0, 1, 2, 3, 4, 0, 0]);
-    }
-
-    #[test]
-    fn a_record_is_the_action_and_its_data_in_place() {
-        let table = table(Structure::Exact, &[(8, 0, MatchKind::Exact)]);
-        let call = ActionCall { action: 1, arguments: vec![0x1ffu32.into(), 0x0102_0304_0506u64.into()] };
-        let bytes = record(&table, "set", &call).unwrap();
-        assert_eq!(bytes, [1, 0, 0, 0, 0xff, 1, 0, 0, 6, 5, 4, 3, 2, 1, 0, 0]);
+    fn a_record_has_its_action_and_data_and_room_for_what_follows() {
+        let table = table(Structure::Exact, &[(32, 0, MatchKind::Exact)]);
+        let call = |arguments: &[u64]| ActionCall {
+            action: 1,
+            arguments: arguments.iter().map(|argument| BigUint::from(*argument)).collect(),
+        };
+        assert_eq!(record(&table, 1, &call(&[0x1ff, 7])), [1, 0, 0, 0, 0xff, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(record(&table, 1, &call(&[2])), [1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(action_number(&table, "set").unwrap(), 1);
+        assert!(action_number(&table, "other").is_err());
     }
 }

@@ -11,7 +11,7 @@ use crate::read::Reader;
 use crate::saved::Saved;
 use crate::schema::Schema;
 use crate::settings::Settings;
-use crate::target::{Switch, Target};
+use crate::target::{Saving, Switch, Target};
 use crate::write::Writer;
 use control::Update;
 use control::message::runtime::{
@@ -51,6 +51,23 @@ impl Pipeline {
         if !digests.is_empty() || store.digests().next().is_some() {
             *digests = store.digests().collect();
         }
+    }
+}
+
+/// What a Write is answered, once it is saved.
+pub struct Answer {
+    status: Result<(), Status>,
+    saving: Option<Saving>,
+}
+
+impl Answer {
+    pub async fn saved(self) -> Result<(), Status> {
+        if let Some(saving) = self.saving {
+            // The process ends: whether it was saved is open.
+            let saved = saving.await.map_err(|_| Status::unavailable("the switch ends"))?;
+            saved.map_err(Failure::from)?;
+        }
+        self.status
     }
 }
 
@@ -141,18 +158,31 @@ impl Device {
         Ok(result)
     }
 
-    /// Of the failures, the client gets what fits into so many bytes of metadata.
-    pub fn write(&self, request: &WriteRequest, metadata_limit: usize) -> Result<(), Status> {
+    /// The same, without waiting for the disk.
+    fn begin_with_switch<T>(&self, work: impl FnOnce(&mut dyn Switch) -> T) -> Outcome<(Option<T>, Option<Saving>)> {
+        let (mut work, mut result) = (Some(work), None);
+        let saving = self.target.begin_with_switch(&mut |switch| {
+            if let Some(work) = work.take() {
+                result = Some(work(switch));
+            }
+        })?;
+        Ok((result, saving))
+    }
+
+    /// Writes, and gives the answer, and what it has to wait for. Of the failures, the client gets what fits into so many bytes of metadata.
+    pub fn begin_write(&self, request: &WriteRequest, metadata_limit: usize) -> Result<Answer, Status> {
         let elections = self.elections();
         elections.check_device(request.device_id)?;
         let role = role_name(&request.role, request.role_id);
         elections.check_primary(&role, request.election_id.as_ref())?;
-        let outcomes = self.outcomes(request)?;
-        if outcomes.iter().all(Result::is_ok) { Ok(()) } else { Err(batch_status(&outcomes, metadata_limit)) }
+        let (outcomes, saving) = self.outcomes(request)?;
+        let is_done = outcomes.iter().all(Result::is_ok);
+        let status = if is_done { Ok(()) } else { Err(batch_status(&outcomes, metadata_limit)) };
+        Ok(Answer { status, saving })
     }
 
     /// What becomes of each update of a Write. After a VERIFY_AND_SAVE it is for the saved config (P4Runtime 1.5, 14).
-    fn outcomes(&self, request: &WriteRequest) -> Outcome<Vec<Outcome>> {
+    fn outcomes(&self, request: &WriteRequest) -> Outcome<(Vec<Outcome>, Option<Saving>)> {
         let mut saved = lock(&self.saved);
         let pipeline = self.pipeline();
         if saved.is_none() && pipeline.is_none() {
@@ -161,16 +191,16 @@ impl Device {
         let atomicity =
             Atomicity::try_from(request.atomicity).map_err(|_| Failure::unsupported("there is no such atomicity"))?;
         if let Some(saved) = saved.as_mut() {
-            return saved.write(&request.updates, atomicity, self.ports());
+            return Ok((saved.write(&request.updates, atomicity, self.ports())?, None));
         }
         drop(saved);
         let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
-        let outcomes = self.with_switch(|switch| {
+        let (outcomes, saving) = self.begin_with_switch(|switch| {
             let outcomes = Writer::new(&pipeline.schema, switch, self.ports()).batch(&request.updates, atomicity);
             pipeline.follow(switch);
             outcomes
-        });
-        outcomes?.ok_or_else(no_pipeline)?
+        })?;
+        Ok((outcomes.ok_or_else(no_pipeline)??, saving))
     }
 
     pub fn ports(&self) -> Ports<'_> {

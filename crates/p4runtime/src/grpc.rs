@@ -69,11 +69,11 @@ impl P4Runtime for Grpc {
     async fn write(&self, request: Request<WriteRequest>) -> Result<Response<WriteResponse>, Status> {
         let (limit, request) = (metadata_limit(&request), request.get_ref());
         // Another thread for the server's other work costs more than a short Write that need not wait.
-        if request.updates.len() <= SHORT && !self.device.target.is_busy() {
-            self.device.write(request, limit)?;
-        } else {
-            block_in_place(|| self.device.write(request, limit))?;
-        }
+        let answer = match request.updates.len() <= SHORT && !self.device.target.is_busy() {
+            true => self.device.begin_write(request, limit)?,
+            false => block_in_place(|| self.device.begin_write(request, limit))?,
+        };
+        answer.saved().await?;
         Ok(Response::new(WriteResponse {}))
     }
 

@@ -24,7 +24,6 @@ mod packet;
 mod pipelines;
 mod port;
 mod read;
-mod rehearsal;
 mod saved;
 mod schema;
 #[allow(clippy::all, clippy::too_many_lines)]
@@ -55,4 +54,4 @@ pub use server::{Listening, Lost, Server};
 pub use service::client::p4_runtime_client::P4RuntimeClient;
 pub use service::switch_client::switch_client::SwitchClient;
 pub use settings::{NoConfig, Settings, Timeouts, Tls};
-pub use target::{Prepared, State, Switch, Target};
+pub use target::{Prepared, Saving, State, Switch, Target};

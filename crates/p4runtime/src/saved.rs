@@ -8,11 +8,12 @@ use crate::encoded::Encoded;
 use crate::failure::Outcome;
 use crate::port::Ports;
 use crate::read::Reader;
-use crate::rehearsal::Rehearsal;
 use crate::schema::Schema;
-use crate::target::Prepared;
+use crate::target::{Prepared, Switch};
 use crate::write::Writer;
 use control::message::runtime::{Entity, ForwardingPipelineConfig, Update, write_request::Atomicity};
+use control::plane::EntryKey;
+use control::{DataPlane, Refusal, Rehearsal};
 
 pub struct Saved {
     pub prepared: Prepared,
@@ -38,5 +39,25 @@ impl Saved {
 
     pub fn read(&mut self, filters: &[Entity]) -> (Vec<Encoded>, Vec<Outcome>) {
         Reader::new(&self.pipeline.schema, &mut self.rehearsal).batch(filters)
+    }
+}
+
+impl Switch for Rehearsal {
+    fn plane(&mut self) -> &mut dyn DataPlane {
+        self
+    }
+
+    fn packet_out(&mut self, _: Vec<u8>) -> Result<(), Refusal> {
+        Err(Refusal::wrong("a config that was only saved carries no packets"))
+    }
+
+    fn since_last_hit_ns(&mut self, _: &EntryKey) -> Result<u64, Refusal> {
+        Ok(0)
+    }
+
+    fn link_refused(&mut self, _: u32, _: bool, _: &Refusal) {}
+
+    fn hold(&mut self) -> bool {
+        true
     }
 }

@@ -6,6 +6,7 @@ use control::{DataPlane, Refusal, plane::EntryKey};
 use hlir::Program;
 use std::any::Any;
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// A pipeline that was compiled and can run; nothing has happened to the running one.
 pub struct Prepared {
@@ -24,6 +25,9 @@ pub enum State {
     Keep,
 }
 
+/// Whether a transaction is on disk, as soon as that is known.
+pub type Saving = oneshot::Receiver<Result<(), Refusal>>;
+
 /// The process around the server. Its methods are called on the server's threads, several at once.
 pub trait Target: Send + Sync + 'static {
     /// Compiles what a controller pushed. May take seconds; changes nothing.
@@ -39,6 +43,11 @@ pub trait Target: Send + Sync + 'static {
     /// # Errors
     /// What was written is in effect, but it could not be saved.
     fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) -> Result<(), Refusal>;
+
+    /// The same, but does not wait for the disk. Gives what to wait for before what was written is acknowledged; none, if it need not be.
+    fn begin_with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) -> Result<Option<Saving>, Refusal> {
+        self.with_switch(work).map(|()| None)
+    }
 
     /// All counts at this moment, for `bacus.v1.Switch`. None: the process has none, or ends.
     fn report(&self) -> Option<ReportResponse> {
@@ -63,7 +72,7 @@ pub trait Target: Send + Sync + 'static {
     /// Whether packets can be sent by this port of the switch; the CPU port is one. Called while another caller has the switch, too.
     fn has_port(&self, port: u32) -> bool;
 
-    /// Whether [`Target::with_switch`] waits: another caller has the switch, or writes are saved.
+    /// Whether [`Target::begin_with_switch`] waits: another caller has the switch.
     fn is_busy(&self) -> bool {
         true
     }

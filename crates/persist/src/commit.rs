@@ -5,6 +5,7 @@
 use crate::open::database;
 use crate::row::{TABLE, sealed};
 use redb::{Database, Durability, ReadableTable as _};
+use std::collections::VecDeque;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,9 +24,14 @@ pub enum Change {
     Remove(Vec<u8>),
 }
 
+/// What is called when a transaction is on disk, or could not be written.
+type Done = Box<dyn FnOnce(Result<(), String>) + Send>;
+
 #[derive(Default)]
 struct Queue {
     waiting: Vec<Vec<Change>>,
+    /// By the number of the transaction, in their order.
+    callers: VecDeque<(u64, Done)>,
     /// Transactions that were taken, that are on disk, and that a commit was tried for without success.
     taken: u64,
     durable: u64,
@@ -69,6 +75,22 @@ impl Ticket {
             }
             queue = self.shared.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+impl Ticket {
+    /// Calls `done` when the transaction, and all before it, are on disk, or with the reason why they are not: without a thread that waits. From
+    /// the thread that writes, which goes on with the next transactions behind that.
+    pub fn then(self, done: impl FnOnce(Result<(), String>) + Send + 'static) {
+        let mut queue = self.shared.lock();
+        let is_durable = queue.durable >= self.number;
+        let failed = queue.error.clone().filter(|_| queue.failed >= self.number && !is_durable);
+        if !is_durable && failed.is_none() {
+            let place = queue.callers.partition_point(|(number, _)| *number <= self.number);
+            return queue.callers.insert(place, (self.number, Box::new(done)));
+        }
+        drop(queue);
+        done(failed.map_or(Ok(()), Err));
     }
 }
 
@@ -135,9 +157,13 @@ impl Writer {
                     queue.waiting.extend(later);
                 }
             }
-            let (failed, stops) = (queue.error.is_some(), queue.stops);
+            let (error, stops) = (queue.error.clone(), queue.stops);
+            let decided = queue.callers.partition_point(|(number, _)| *number <= last);
+            let callers: Vec<Done> = queue.callers.drain(..decided).map(|(_, done)| done).collect();
             drop(queue);
             self.shared.changed.notify_all();
+            callers.into_iter().for_each(|done| done(error.clone().map_or(Ok(()), Err)));
+            let failed = error.is_some();
             if failed && stops {
                 return;
             }

@@ -181,3 +181,28 @@ fn a_torn_file_is_found() {
         }
     }
 }
+
+/// A caller may be called instead of waiting: in the order of the transactions, and with the reason where one cannot be written.
+#[test]
+fn callers_are_called_when_their_transactions_are_on_disk() {
+    let folder = Folder::new("called");
+    let opened = opened(&folder.0);
+    let (sender, called) = std::sync::mpsc::channel();
+    let then = |number: u64| {
+        let sender = sender.clone();
+        opened.file.write(vec![put(number)]).then(move |saved| sender.send((number, saved)).unwrap());
+    };
+    (0..100).for_each(then);
+    let answers: Vec<_> = called.iter().take(100).collect();
+    assert!(
+        answers.iter().enumerate().all(|(at, (number, saved))| *number == at as u64 && saved.is_ok()),
+        "{answers:?}"
+    );
+    // One that is on disk already is called at once.
+    let ticket = opened.file.write(vec![put(100)]);
+    opened.file.write(vec![put(101)]).wait().unwrap();
+    let thread = std::thread::current().id();
+    let (at_once, answer) = std::sync::mpsc::channel();
+    ticket.then(move |saved| at_once.send((saved, std::thread::current().id())).unwrap());
+    assert_eq!(answer.try_recv(), Ok((Ok(()), thread)));
+}

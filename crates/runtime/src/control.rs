@@ -5,7 +5,7 @@ use crate::changeover::Changeover;
 use crate::events::Events;
 use crate::gate::Gate;
 use crate::quiescent::Readers;
-use crate::ring::{RawRing, Ring};
+use crate::ring::{Fill, RawRing, Ring};
 use crate::tables::Table;
 use crate::tap::Tap;
 use crate::worker_ports::Connection;
@@ -39,6 +39,8 @@ pub(crate) struct Control {
     /// Changed by the worker at a changeover.
     bound: AtomicPtr<Bound>,
     longest_pause_ns: AtomicU64,
+    /// Since the start.
+    longest_ever_ns: AtomicU64,
 }
 
 /// Bytes of packets that wait for a worker, or for the control thread. Memory is taken when it is first used.
@@ -56,6 +58,7 @@ impl Control {
             next: AtomicPtr::default(),
             bound: AtomicPtr::default(),
             longest_pause_ns: AtomicU64::new(0),
+            longest_ever_ns: AtomicU64::new(0),
         }
     }
 
@@ -85,6 +88,26 @@ impl Control {
     pub fn note_pause(&self, pause: Duration) {
         let nanoseconds = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
         self.longest_pause_ns.fetch_max(nanoseconds, Ordering::Relaxed);
+        self.longest_ever_ns.fetch_max(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// The longest one since the start.
+    pub fn longest_pause(&self) -> Duration {
+        Duration::from_nanos(self.longest_ever_ns.load(Ordering::Relaxed))
+    }
+
+    /// How full the queues are, by whichever thread.
+    pub fn fills(&self, worker: u32) -> [Fill; 7] {
+        let Events { digests, logs, fails, punts } = &self.events;
+        [
+            digests.fill(worker, "digests"),
+            logs.fill(worker, "log lines"),
+            fails.fill(worker, "failed assertions"),
+            punts.fill(worker, "punted packets"),
+            self.to_cpu.fill(worker, "packets to the controller"),
+            self.injected.fill(worker, "packets from the controller"),
+            self.resumed.fill(worker, "resumed packets"),
+        ]
     }
 
     /// The longest one since the last call.

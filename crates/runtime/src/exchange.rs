@@ -168,6 +168,7 @@ impl<L: WorkerPorts> Switch<L> {
         if let Some((groups, sessions)) = next.groups {
             (self.state.groups, self.state.sessions) = (groups, sessions);
         }
+        self.exchanges += 1;
         Ok(Some(left))
     }
 

@@ -67,6 +67,7 @@ pub use packets::{InjectError, ResumeError};
 pub use peer::{Peer, PeerError};
 pub use pipeline::{Description, Pipeline};
 pub use probe::{Probe, ProbeError};
+pub use ring::Fill;
 pub use standby::Left;
 pub use state::Group;
 pub use switch::{Settings, Switch};

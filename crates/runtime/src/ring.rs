@@ -25,6 +25,19 @@ unsafe extern "C" {
     fn ring_host_release(ring: *mut RawRing, head: *const Head);
     fn ring_host_is_empty(ring: *const RawRing) -> c_int;
     fn ring_host_lost(ring: *const RawRing) -> u64;
+    fn ring_host_waiting(ring: *const RawRing) -> u64;
+}
+
+/// How full the queue of a worker is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    pub worker: u32,
+    pub name: &'static str,
+    /// Bytes of messages that wait, and of the queue.
+    pub waiting: u64,
+    pub bytes: u64,
+    /// Messages that found no room, ever.
+    pub lost: u64,
 }
 
 /// A queue. Its two sides are for one thread each: the caller sees to that.
@@ -131,6 +144,13 @@ impl Ring {
     pub fn is_empty(&self) -> bool {
         // SAFETY: the queue is alive.
         unsafe { ring_host_is_empty(self.raw) != 0 }
+    }
+
+    /// By any thread.
+    pub fn fill(&self, worker: u32, name: &'static str) -> Fill {
+        // SAFETY: the queue is alive.
+        let (waiting, lost) = unsafe { (ring_host_waiting(self.raw), ring_host_lost(self.raw)) };
+        Fill { worker, name, waiting, bytes: self.bytes, lost }
     }
 
     /// Messages lost since this was last called. By the thread that reads.

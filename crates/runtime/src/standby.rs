@@ -82,6 +82,7 @@ impl<L: WorkerPorts> Switch<L> {
             moves: moves.back(),
             is_shown: false,
         });
+        self.exchanges += 1;
         Ok(())
     }
 

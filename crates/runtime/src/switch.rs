@@ -12,6 +12,7 @@ use crate::events::{Event, Lost};
 use crate::generation::{Generation, Next, fill};
 use crate::pipeline::{Description, Pipeline};
 use crate::quiescent::Readers;
+use crate::ring::Fill;
 use crate::standby::Standby;
 use crate::state::State;
 use crate::tables::Table;
@@ -45,6 +46,8 @@ pub struct Switch<L: WorkerPorts> {
     lanes: Vec<Option<L>>,
     pub(crate) threads: Vec<JoinHandle<L>>,
     stop: Arc<AtomicU32>,
+    /// How often the workers have changed over to another pipeline.
+    pub(crate) exchanges: u64,
 }
 
 /// Addresses that a thread needs; they outlive it, since the switch joins its threads.
@@ -85,6 +88,7 @@ impl<L: WorkerPorts> Switch<L> {
             lanes: lanes.into_iter().map(Some).collect(),
             threads: Vec::new(),
             stop: Arc::new(AtomicU32::new(0)),
+            exchanges: 0,
         };
         switch.attach()?;
         Ok(switch)
@@ -290,6 +294,17 @@ impl<L: WorkerPorts> Switch<L> {
     /// The longest time that a worker has taken for a change of pipelines, between two bursts, since this was last called.
     pub fn take_longest_pause(&self) -> Duration {
         self.workers.iter().map(|worker| worker.control.take_longest_pause()).max().unwrap_or_default()
+    }
+
+    /// How full the queues between the workers and the control thread are.
+    pub fn queues(&self) -> Vec<Fill> {
+        (0..).zip(&self.workers).flat_map(|(id, worker)| worker.control.fills(id)).collect()
+    }
+
+    /// How often the workers have changed over to another pipeline, and the longest time that one has taken for it.
+    pub fn exchanges(&self) -> (u64, Duration) {
+        let longest = self.workers.iter().map(|worker| worker.control.longest_pause()).max();
+        (self.exchanges, longest.unwrap_or_default())
     }
 
     /// The pipeline's events since this was last called, each kind in order for each worker; and what was lost since then, because its queue was full. Of

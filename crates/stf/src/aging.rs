@@ -7,8 +7,9 @@ use super::parse::Line;
 use super::run::Runner;
 use super::{Mistake, Place, matches};
 use control::plane::EntryKey;
-use hlir::{Match, Program};
-use interp::pattern::Pattern;
+use control::store::bytes::Bytes;
+use control::store::packed;
+use hlir::Program;
 
 impl Line {
     pub fn idle_timeout(&mut self) -> Result<Aging, Mistake> {
@@ -93,18 +94,7 @@ impl Runner<'_> {
 }
 
 /// A key in a form that equal keys share, however they were written.
-pub(crate) fn normal(program: &Program, key: &EntryKey) -> (hlir::TableId, Vec<Pattern>, u32) {
-    let table = &program.tables[key.table];
-    let widths = table.keys.iter().map(|key| program.expression_type(&key.value, &[]).width());
-    let pattern = |(found, width): (&Match, u32)| {
-        let Match::Range { low, high } = found else { return Pattern::new(found, width) };
-        let is_all = low.bits() == 0 && high.count_ones() == u64::from(width);
-        match (is_all, low == high) {
-            (true, _) => Pattern::new(&Match::Any, width),
-            (false, true) => Pattern::new(&Match::Exact(low.clone()), width),
-            (false, false) => Pattern::new(found, width),
-        }
-    };
-    let patterns = key.matches.iter().zip(widths).map(pattern).collect();
-    (key.table, patterns, if table.has_priorities() { key.priority } else { 0 })
+pub fn normal(program: &Program, key: &EntryKey) -> (hlir::TableId, Bytes) {
+    let priority = if program.tables[key.table].has_priorities() { key.priority } else { 0 };
+    (key.table, packed::key(&key.matches, priority, program.key_kinds(key.table).into_iter()))
 }

@@ -3,8 +3,6 @@
 //! [`parse`] reads the text, [`bind::bind`] finds what its names mean in a program, [`run::run`] does it on an engine and compares. The dialect is the
 //! one of p4c's BMv2 runner with the additions of this project: masks, prefixes and ranges by name, `clock`, `seed`, `expect_digest`, `value_set`,
 //! `member`, `group`, and a `remove`, `check_counter` and `no_packet` as named.
-//!
-//! [`trace::run`] compares two engines instead: the same packets and writes through both.
 
 mod address;
 mod aging;
@@ -18,8 +16,8 @@ pub mod names;
 mod parse;
 mod reentry;
 pub mod run;
-pub mod trace;
 
+pub use aging::normal;
 pub use bind::{Bound, bind};
 pub use command::{Aging, Command};
 pub use lex::quoted;

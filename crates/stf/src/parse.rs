@@ -7,7 +7,7 @@ use super::command::{
 use super::lex::{self, Token};
 use super::names::nearest;
 use super::{Mistake, Place};
-use interp::PORTS;
+use control::plane::PORTS;
 
 /// All commands of a text, or all its mistakes.
 pub fn parse(text: &str) -> Result<Vec<Command>, Vec<Mistake>> {

@@ -7,13 +7,13 @@ use super::cases::{Corpus, Job, Kind};
 use super::report::{Outcome, Result};
 use super::same::{same_packets, usual_packets};
 use control::message::config::P4Info;
+use equivalence::Sample;
 use hlir::{Interface, Program};
 use prost::Message as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use stf::command;
-use stf::trace::Sample;
 
 /// The parts of a case.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Whether two programs do the same: equal writes, found by names, and equal random packets on the interpreter.
 
 use control::DataPlane;
+use equivalence::{Sample, Source, Write, random_writes};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Match, MatchKind, Program, TableId};
 use interp::{PORTS, Switch};
 use num_bigint::BigUint;
-use stf::trace::{Sample, Source, Write, random_writes};
 
 /// Random packets that each pair of programs gets, and entries for each table.
 const PACKETS: u64 = 2000;

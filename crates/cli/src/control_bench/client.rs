@@ -10,6 +10,7 @@ use control::message::runtime::{
 use driver::failure::Failure;
 use p4runtime::P4RuntimeClient;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
@@ -86,6 +87,15 @@ impl Client {
         let runtime = runtime.map_err(|error| Failure::environment(format!("the client's thread: {error}")))?;
         let connection = runtime.block_on(Connection::open(rig.address())).map_err(|status| refused(&status))?;
         Ok(Client { runtime, connection })
+    }
+
+    /// Another connection, by which the same controller writes. Its calls are made on this one's thread.
+    pub fn another(&self, rig: &Rig) -> Result<P4RuntimeClient<Channel>, Failure> {
+        let endpoint = Endpoint::from_shared(format!("http://{}", rig.address()));
+        let connected = endpoint.map(|endpoint| self.runtime.block_on(endpoint.connect()));
+        let channel = connected.and_then(|channel| channel);
+        let channel = channel.map_err(|error| refused(&Status::unavailable(cause(&error))))?;
+        Ok(P4RuntimeClient::new(channel))
     }
 
     pub fn request(updates: Vec<Update>) -> WriteRequest {
@@ -182,13 +192,14 @@ fn joined(call: Option<Result<Result<(), Status>, tokio::task::JoinError>>) -> R
 }
 
 /// The program's tables and actions as the protocol numbers them.
+#[derive(Clone)]
 pub struct Ids {
-    info: P4Info,
+    info: Arc<P4Info>,
 }
 
 impl Ids {
     pub fn of(program: &hlir::Program) -> Ids {
-        Ids { info: control::p4info(program) }
+        Ids { info: Arc::new(control::p4info(program)) }
     }
 
     pub fn table(&self, alias: &str) -> u32 {

@@ -4,6 +4,7 @@
 
 mod client;
 mod connections;
+mod durable;
 mod entries;
 mod exchange;
 mod facts;
@@ -13,6 +14,7 @@ mod report;
 mod rig;
 mod stream;
 mod tables;
+mod tracing;
 
 use crate::run::live::Built;
 use crate::run::port_numbers::PortNumbers;
@@ -52,6 +54,9 @@ pub struct Arguments {
     /// Also write the numbers into this directory, as a table and as JSON
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Save the state of the measures `durable` and `restart` below this directory, whose disk counts [default: temporary files]
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
     #[command(flatten)]
     native: Native,
 }
@@ -59,9 +64,11 @@ pub struct Arguments {
 /// A name for `--only`, and what finds the numbers.
 type Measure = (&'static str, fn(&Bench, &mut Records) -> Result<(), Failure>);
 
-const MEASURES: [Measure; 15] = [
+const MEASURES: [Measure; 18] = [
     ("inserts", tables::inserts),
     ("writes", tables::writes),
+    ("durable", |bench, records| durable::durable(bench.given(), records)),
+    ("restart", |bench, records| durable::restart(bench.given(), records)),
     ("read", tables::read),
     ("full", tables::full),
     ("routes", tables::routes),
@@ -78,6 +85,7 @@ const MEASURES: [Measure; 15] = [
     ("learning", stream::learning),
     ("resume", stream::resume),
     ("connections", connections::connections),
+    ("trace", |bench, records| tracing::trace(&bench.rig()?, (&bench.ids, bench.few(), bench.seconds), records)),
 ];
 
 const NAMES: [&str; MEASURES.len()] = {
@@ -97,11 +105,23 @@ pub struct Bench {
     ids: Ids,
     entries: u32,
     seconds: Duration,
+    state: Option<PathBuf>,
 }
 
 impl Bench {
     fn rig(&self) -> Result<Rig, Failure> {
         Rig::new(&self.built, builder(&self.native))
+    }
+
+    fn given(&self) -> durable::Given<'_> {
+        durable::Given {
+            built: &self.built,
+            builder: builder(&self.native),
+            ids: &self.ids,
+            entries: self.entries,
+            seconds: self.seconds,
+            state: self.state.as_deref(),
+        }
     }
 
     /// Hosts whose packets are the load where the table is not what is measured.
@@ -133,6 +153,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         native: arguments.native.clone(),
         entries: arguments.entries,
         seconds: Duration::from_secs_f64(arguments.seconds),
+        state: arguments.state.clone(),
     };
     let is_wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
     let mut all = Vec::new();

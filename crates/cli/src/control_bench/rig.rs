@@ -6,11 +6,14 @@ use crate::run::misses::Misses;
 use crate::run::pushed::Builder;
 use crate::run::relay::Relay;
 use crate::run::requests::ControlThread;
+use crate::run::state::{self, Keeper, Origin};
+use control::DataPlane as _;
 use driver::failure::Failure;
 use p4runtime::Server;
 use runtime::memory::Counts;
 use runtime::{Buffers, MemoryPort, Settings, Trace};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -19,7 +22,7 @@ use std::time::{Duration, Instant};
 /// As the program has it.
 pub const CPU_PORT: u32 = 255;
 /// What a device has.
-const BUFFERS: Buffers = Buffers { count: 4096, bytes: 2048, headroom_bytes: 128 };
+pub const BUFFERS: Buffers = Buffers { count: 4096, bytes: 2048, headroom_bytes: 128 };
 
 /// How far the worker has come.
 #[derive(Clone, Copy)]
@@ -88,16 +91,29 @@ pub struct Rig {
 impl Rig {
     /// A switch with this pipeline and no packets yet.
     pub fn new(built: &Built, builder: Builder) -> Result<Rig, Failure> {
+        Rig::begin(built, builder, None)
+    }
+
+    /// The same, with the state in a directory that is missing yet.
+    pub fn saved(built: &Built, builder: Builder, folder: &Path) -> Result<Rig, Failure> {
+        Rig::begin(built, builder, Some(state::open(folder)?.0))
+    }
+
+    fn begin(built: &Built, builder: Builder, keeper: Option<Keeper>) -> Result<Rig, Failure> {
         let settings = Settings { ports: CPU_PORT + 1, seed: 0 };
         let mut live = Live::new(vec![MemoryPort::new(BUFFERS)], settings, Some(CPU_PORT));
-        live.begin(built)?;
+        let engine = live.begin(built)?;
+        if let Some(keeper) = keeper {
+            let saved = keeper.save_all(engine.store_mut(), &config_of(&built.program), Origin::CommandLine).wait();
+            saved.map_err(|why| Failure::environment(format!("--state: {why}")))?;
+            live.keep(Some(Arc::new(keeper)));
+        }
         let switch = Shared::new(live);
         let target = Controller {
             switch: switch.clone(),
             builder,
             cpu_port: Some(CPU_PORT),
             control: ControlThread::default(),
-            is_saved: false,
             tracing: crate::run::tracing::Tracing::default(),
         };
         let addresses = vec![SocketAddr::from(([127, 0, 0, 1], 0))];

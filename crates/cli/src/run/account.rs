@@ -5,7 +5,7 @@ use super::live::Engine;
 use super::relay;
 use native::Replay;
 use runtime::pipeline::Structure;
-use runtime::{PortCounts, Totals};
+use runtime::{Fill, PortCounts, Totals};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -53,6 +53,9 @@ pub struct Account {
     pub punted: u64,
     pub tables: Vec<TableAccount>,
     pub workers: Vec<WorkerAccount>,
+    pub rings: Vec<Fill>,
+    /// Changes to another pipeline, and the longest time that a worker has taken for one.
+    pub exchanges: (u64, Duration),
     pub events: BTreeMap<String, u64>,
     pub entries: u64,
     pub load_time: Duration,
@@ -89,6 +92,8 @@ impl Account {
         let event = |name: &str| running.relay.counts.get(name).copied().unwrap_or(0);
         let mut live = running.relay.switch.lock();
         let (tables, drops) = live.engine().map(of_engine).unwrap_or_default();
+        let switch = live.engine().map(|engine| (engine.switch().queues(), engine.switch().exchanges()));
+        let (rings, exchanges) = switch.unwrap_or_default();
         Account {
             received,
             sent,
@@ -97,6 +102,8 @@ impl Account {
             tables,
             drops,
             punted: event(relay::PUNTED) + to_cpu,
+            rings,
+            exchanges,
             events: events(running),
             entries: running.entries,
             load_time: running.load_time,

@@ -10,16 +10,16 @@ use control::message::switch::{ReportResponse, TraceRequest, TraceResponse};
 use control::plane::EntryKey;
 use control::{DataPlane, Refusal, RefusalKind};
 use native::{Replay, Written};
-use p4runtime::{Prepared, State, Switch, Target};
+use p4runtime::{Prepared, Saving, State, Switch, Target};
+use persist::Ticket;
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 pub struct Controller<L: Replay> {
     pub switch: Shared<L>,
     pub builder: Builder,
     pub cpu_port: Option<u32>,
     pub control: ControlThread,
-    /// Whether writes wait for the disk.
-    pub is_saved: bool,
     pub tracing: Tracing,
 }
 
@@ -46,16 +46,17 @@ impl<L: Replay> Target for Controller<L> {
     }
 
     fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) -> Result<(), Refusal> {
-        let mut live = self.switch.lock();
-        if live.engine().is_some() {
-            // The store refuses what is written meanwhile; Reads go on.
-            drop(live.check_saved());
-            work(&mut InHand { live: &mut live, cpu_port: self.cpu_port });
-        }
-        let saved = live.save();
         // Others write while this one waits, and share its commit.
-        drop(live);
-        saved.map_or(Ok(()), |ticket| ticket.wait()).map_err(not_saved)
+        self.ticket(work).map_or(Ok(()), |ticket| ticket.wait()).map_err(not_saved)
+    }
+
+    fn begin_with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) -> Result<Option<Saving>, Refusal> {
+        Ok(self.ticket(work).map(|ticket| {
+            let (done, saving) = oneshot::channel();
+            // A caller that has gone waits for nothing.
+            ticket.then(|saved| drop(done.send(saved.map_err(not_saved))));
+            saving
+        }))
     }
 
     fn has_port(&self, port: u32) -> bool {
@@ -80,7 +81,20 @@ impl<L: Replay> Target for Controller<L> {
     }
 
     fn is_busy(&self) -> bool {
-        self.is_saved || self.switch.is_locked()
+        self.switch.is_locked()
+    }
+}
+
+impl<L: Replay> Controller<L> {
+    /// Calls `work` with the switch. Gives what was written as a transaction to be saved.
+    fn ticket(&self, work: &mut dyn FnMut(&mut dyn Switch)) -> Option<Ticket> {
+        let mut live = self.switch.lock();
+        if live.engine().is_some() {
+            // The store refuses what is written meanwhile; Reads go on.
+            drop(live.check_saved());
+            work(&mut InHand { live: &mut live, cpu_port: self.cpu_port });
+        }
+        live.save()
     }
 }
 

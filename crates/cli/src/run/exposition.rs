@@ -101,6 +101,8 @@ pub fn text(report: &ReportResponse, counters: &[P4Counter], is_saved: bool) -> 
     text.each(drops, &report.drops, |drop, put| put(&[("reason", &drop.name)], drop.count));
     let events = ("bacus_events_total", COUNTER, "Messages of the program, and messages that were lost.");
     text.each(events, &report.events, |event, put| put(&[("event", &event.name)], event.count));
+    rings(&mut text, report);
+    code(&mut text, report);
     p4_counters(&mut text, counters);
     text.0
 }
@@ -163,6 +165,50 @@ fn workers(text: &mut Text, report: &ReportResponse) {
     text.metric(name, COUNTER, "Time of a worker from a burst to the next poll.");
     for worker in &report.workers {
         text.value(name, &[("worker", &worker.number)], worker.busy_ns as f64 / 1e9);
+    }
+}
+
+fn rings(text: &mut Text, report: &ReportResponse) {
+    use control::message::switch::Ring;
+    let fields: [Metric<Ring>; 3] = [
+        ("bacus_ring_waiting_bytes", GAUGE, "Messages that wait between a worker and the control plane.", |ring| {
+            ring.waiting_bytes
+        }),
+        ("bacus_ring_size_bytes", GAUGE, "Room of a ring.", |ring| ring.bytes),
+        ("bacus_ring_lost_messages_total", COUNTER, "Messages that found no room.", |ring| ring.lost),
+    ];
+    for (name, kind, about, field) in fields {
+        text.each((name, kind, about), &report.rings, |ring, put| {
+            put(&[("worker", &ring.worker), ("ring", &ring.name)], field(ring));
+        });
+    }
+}
+
+/// Exchanges of pipelines, and the code of switches that specialise it.
+fn code(text: &mut Text, report: &ReportResponse) {
+    use control::message::switch::{Code, Exchanges};
+    let exchanges: [(&str, &str, &str, fn(&Exchanges) -> f64); 2] = [
+        ("bacus_pipeline_exchanges_total", COUNTER, "Changes of the workers to another pipeline.", |of| {
+            of.count as f64
+        }),
+        ("bacus_pipeline_longest_pause_seconds", GAUGE, "The longest time of a worker for such a change.", |of| {
+            of.longest_pause_ns as f64 / 1e9
+        }),
+    ];
+    for (name, kind, about, field) in exchanges.into_iter().filter(|_| report.exchanges.is_some()) {
+        text.metric(name, kind, about);
+        report.exchanges.iter().for_each(|of| text.value(name, &[], field(of)));
+    }
+    let fields: [Metric<Code>; 4] = [
+        ("bacus_code_specialised", GAUGE, "Whether specialised code runs.", |code| u64::from(code.specialised)),
+        ("bacus_code_facts", GAUGE, "Tables about whose contents the code takes facts for granted.", |code| {
+            code.facts.len() as u64
+        }),
+        ("bacus_code_loaded_total", COUNTER, "Times that specialised code has taken over.", |code| code.loaded),
+        ("bacus_code_broken_total", COUNTER, "Writes that have put generic code back.", |code| code.broken),
+    ];
+    for (name, kind, about, field) in fields {
+        text.each((name, kind, about), report.code.as_slice(), |code, put| put(&[], field(code)));
     }
 }
 

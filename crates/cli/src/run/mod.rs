@@ -463,7 +463,6 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
         builder: builder(arguments, first.given.as_ref(), numbers.clone()),
         cpu_port: opening.cpu_port,
         control,
-        is_saved: first.keeper.is_some(),
         tracing: tracing::Tracing::default(),
     };
     let config = |built: &Built| (built.program.clone(), first.config(&arguments.controllers, &built.program).0);

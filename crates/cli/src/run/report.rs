@@ -2,11 +2,12 @@
 
 use super::account::{Account, PortAccount, TableAccount, WorkerAccount};
 use super::specialise::Status;
-use control::message::switch::{Code, Count, Port, ReportResponse, Table, Worker, port};
-use runtime::Link;
+use control::message::switch::{Code, Count, Exchanges, Port, ReportResponse, Ring, Table, Worker, port};
+use runtime::{Fill, Link};
 
 pub fn message(account: &Account, cpu_port: Option<u32>, code: Option<&Status>) -> ReportResponse {
     let count = |(name, count): (&String, &u64)| Count { name: name.clone(), count: *count };
+    let (exchange_count, longest) = account.exchanges;
     ReportResponse {
         ports: account.ports.iter().map(of_port).collect(),
         tables: account.tables.iter().map(of_table).collect(),
@@ -21,7 +22,14 @@ pub fn message(account: &Account, cpu_port: Option<u32>, code: Option<&Status>) 
         events: account.events.iter().map(count).collect(),
         cpu_port,
         code: code.map(of_code),
+        rings: account.rings.iter().map(of_ring).collect(),
+        exchanges: Some(Exchanges { count: exchange_count, longest_pause_ns: longest.as_nanos() as u64 }),
     }
+}
+
+fn of_ring(ring: &Fill) -> Ring {
+    let Fill { worker, name, waiting, bytes, lost } = *ring;
+    Ring { worker, name: name.to_string(), waiting_bytes: waiting, bytes, lost }
 }
 
 fn of_code(status: &Status) -> Code {

@@ -8,12 +8,13 @@
 use super::live::{Built, Live, Shared};
 use super::pushed::{self, Builder};
 use control::DataPlane as _;
+use driver::entries::stored;
 use driver::frontend::Loaded;
 use hlir::facts::{Assumption, Fact};
 use hlir::{Program, TableId};
 use native::{Break, Replay};
 use opt::explain::described;
-use opt::inputs::{Content, Occupancy};
+use opt::inputs::Occupancy;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -292,11 +293,7 @@ impl Specialiser {
         }
         let structures = live.structures.clone();
         let Some(engine) = live.engine() else { return };
-        let content = |(id, table): (TableId, &hlir::Table)| {
-            let entries = engine.store().entry_count(id) as u64;
-            let masks = Content::estimated_masks(table, entries);
-            (table.name.clone(), Content { entries, records: entries, masks, is_known: true, ..Content::default() })
-        };
+        let content = |(id, table): (TableId, &hlir::Table)| (table.name.clone(), stored(engine.store(), id));
         let tables = program.tables.iter().map(content).filter(|(_, content)| content.entries > 0).collect();
         let occupancy = Occupancy { tables, others_are_empty: true, ..Occupancy::default() };
         self.begun.push_back(now);

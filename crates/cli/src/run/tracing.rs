@@ -61,6 +61,11 @@ impl Tracing {
         Ok(TraceResponse { trace: number, ..traced })
     }
 
+    /// Ends the trace that runs, if one does.
+    pub fn end(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).running = None;
+    }
+
     fn questions<L: Replay>(
         &self,
         switch: &Shared<L>,
@@ -306,7 +311,7 @@ fn value((name, value): Named) -> TraceValue {
 }
 
 /// A step as a message; packets that are sent come in the order of their steps.
-fn written(step: Step, sent: &mut impl Iterator<Item = Vec<u8>>) -> TraceStep {
+pub fn written(step: Step, sent: &mut impl Iterator<Item = Vec<u8>>) -> TraceStep {
     use trace_step::Step as Written;
     TraceStep {
         step: Some(match step {

@@ -1,7 +1,7 @@
 //! Two reports as text: counts, and the rates between them.
 
 use super::Sample;
-use control::message::switch::{Count, Port, Table, Worker};
+use control::message::switch::{Count, Exchanges, Port, ReportResponse, Ring, Table, Worker};
 use std::fmt::Write as _;
 
 /// Of the counts at two moments: what has come in a second.
@@ -58,6 +58,8 @@ pub fn table(before: &Sample, now: &Sample) -> String {
     tables(&mut text, &rate, (&old.tables, &new.tables));
     counts(&mut text, &rate, ("dropped, by reason", &old.drops, &new.drops));
     workers(&mut text, &rate, (&old.workers, &new.workers));
+    rings(&mut text, &new.rings);
+    code(&mut text, new);
     counts(&mut text, &rate, ("events", &old.events, &new.events));
     text
 }
@@ -152,10 +154,46 @@ fn workers(text: &mut String, rate: &Rate, (before, now): (&[Worker], &[Worker])
     }
 }
 
+/// The rings of all workers by what is in them; none that is empty and has lost nothing.
+fn rings(text: &mut String, rings: &[Ring]) {
+    let mut names: Vec<&str> = rings.iter().map(|ring| ring.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let sum = |name: &str, of: fn(&Ring) -> u64| rings.iter().filter(|ring| ring.name == name).map(of).sum::<u64>();
+    let all = names.iter().map(|name| {
+        let fields: [fn(&Ring) -> u64; 3] = [|ring| ring.waiting_bytes, |ring| ring.bytes, |ring| ring.lost];
+        let [waiting, bytes, lost] = fields.map(|of| sum(name, of));
+        (*name, waiting, bytes, lost)
+    });
+    let used: Vec<_> = all.filter(|(_, waiting, _, lost)| *waiting > 0 || *lost > 0).collect();
+    if used.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n waiting     room  full       lost  ring to or from the control plane");
+    for (name, waiting, bytes, lost) in used {
+        let full = 100.0 * waiting as f64 / bytes.max(1) as f64;
+        let _ = writeln!(text, "{:>8} {:>8} {full:>4.0}% {lost:>10}  {name}", memory(waiting), memory(bytes));
+    }
+}
+
+/// Exchanges of pipelines, and what the code takes for granted.
+fn code(text: &mut String, report: &ReportResponse) {
+    if let Some(Exchanges { count: count @ 1.., longest_pause_ns }) = report.exchanges {
+        let pause = longest_pause_ns as f64 / 1000.0;
+        let _ = writeln!(text, "\npipelines exchanged: {count}, longest pause of a worker {pause:.1} us");
+    }
+    let Some(code) = &report.code else { return };
+    let kind = if code.specialised { "specialised" } else { "generic" };
+    let (loaded, broken, last) = (code.loaded, code.broken, &code.last);
+    let _ = writeln!(text, "\ncode: {kind}; specialised {loaded} times, put back {broken} times; {last}");
+    for fact in &code.facts {
+        let _ = writeln!(text, "  {fact}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::message::switch::ReportResponse;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -166,6 +204,42 @@ mod tests {
             assert_eq!(short(rate), expected);
         }
         assert_eq!([memory(12), memory(4096), memory(3 << 29)], ["12B", "4.0kiB", "1.5GiB"]);
+    }
+
+    #[test]
+    fn rings_facts_and_exchanges_are_shown_where_there_are_any() {
+        let at = Instant::now();
+        let sample = |report: ReportResponse| Sample { report, at: at + Duration::from_secs(1) };
+        let ring = |worker, name: &str, waiting_bytes, lost| Ring {
+            worker,
+            name: name.to_string(),
+            waiting_bytes,
+            bytes: 1 << 20,
+            lost,
+        };
+        let code = control::message::switch::Code {
+            specialised: true,
+            facts: vec!["hosts: no entries".to_string()],
+            loaded: 2,
+            broken: 1,
+            last: "compiled".to_string(),
+        };
+        let report = ReportResponse {
+            rings: vec![ring(0, "digests", 1 << 19, 1), ring(1, "digests", 1 << 19, 4), ring(0, "log lines", 0, 0)],
+            exchanges: Some(Exchanges { count: 3, longest_pause_ns: 4500 }),
+            code: Some(code),
+            ..Default::default()
+        };
+        let before = Sample { report: ReportResponse::default(), at };
+        let text = table(&before, &sample(report));
+        let of_digests = text.lines().find(|line| line.ends_with("digests")).unwrap_or_default();
+        let words: Vec<&str> = of_digests.split_whitespace().collect();
+        assert_eq!(words, ["1.0MiB", "2.0MiB", "50%", "5", "digests"], "{text}");
+        assert!(!text.contains("log lines") && text.contains("  hosts: no entries\n"), "{text}");
+        assert!(text.contains("pipelines exchanged: 3, longest pause of a worker 4.5 us\n"), "{text}");
+        assert!(text.contains("code: specialised; specialised 2 times, put back 1 times; compiled\n"), "{text}");
+        let quiet = table(&before, &sample(ReportResponse::default()));
+        assert!(!quiet.contains("exchanged") && !quiet.contains("code:") && !quiet.contains("ring"), "{quiet}");
     }
 
     #[test]

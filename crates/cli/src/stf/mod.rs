@@ -1,6 +1,7 @@
 //! `bacus stf`: runs packet tests on an engine.
 
 mod trace;
+mod tree;
 
 use clap::Args;
 use control::DataPlane;
@@ -13,6 +14,7 @@ use driver::frontend::{self, Loaded};
 use driver::inputs;
 use driver::options::{DescriptorKind, EngineKind, Native, Passes, Source};
 use driver::stdout::print_line;
+use equivalence::Copies;
 use hlir::Program;
 use hlir::facts::Assumption;
 use interp::PORTS;
@@ -23,7 +25,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stf::Command;
 use stf::command::Kind;
-use stf::trace::Copies;
 
 /// Packets that compiled code takes at once, at least.
 const SMALLEST_COMPILED: u32 = 64;
@@ -33,6 +34,7 @@ Examples:
   bacus stf router.p4 router.stf
   bacus stf router.p4 tests/*.stf --engine native --burst 1
   bacus stf router.p4 router.stf --engine native --sanitize
+  bacus stf router.p4 router.stf --trace-tree    the way of each packet, with all outcomes
   bacus stf router.p4 router.stf --trace in.pcap --count 100000 --seed 7
                                  compares both engines on random packets, and on mutations of a
                                  capture's packets (or of an STF file's)
@@ -62,6 +64,9 @@ pub struct Arguments {
     /// Specialise native code for what the tables hold when the first packet comes; writes that break that are refused
     #[arg(long, help_heading = "Optimizing")]
     specialise: bool,
+    /// Print the way of each packet, with a branch for each outcome where a selector or `random` chooses
+    #[arg(long, conflicts_with_all = ["trace", "profile_out", "specialise"])]
+    trace_tree: bool,
     #[command(flatten)]
     trace: trace::Options,
     #[command(flatten)]
@@ -80,12 +85,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             trace::run(&arguments.trace, &arguments.files, program, (engine, &|| externs.bind(), copies))
         });
     }
+    if arguments.trace_tree && matches!(arguments.engine, EngineKind::Native) {
+        return Err(Failure::input(
+            "--trace-tree shows the way of packets through the interpreter\nhint: leave out --engine native",
+        ));
+    }
     match arguments.engine {
         EngineKind::Interp if arguments.profile_out.is_none() && !arguments.specialise => {
             let program = loaded.program.clone();
             let interpreted = interpreted(loaded, &arguments.passes)?;
             let mut engine = interp::Switch::new(&interpreted, 0, PORTS);
             engine.bind(ForInterpreter::compile(&interpreted, &arguments.native)?.bind());
+            if arguments.trace_tree {
+                check_tree(&interpreted)?;
+                return run_files(arguments, &arguments.files, &program, &mut tree::Tree::new(engine));
+            }
             run_files(arguments, &arguments.files, &program, &mut engine)
         }
         EngineKind::Interp if arguments.specialise => Err(Failure::input(
@@ -99,6 +113,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             };
             run_native(arguments, (loaded, Vec::new()), native)
         }
+    }
+}
+
+/// Each outcome begins with the state as it was, which the user's own code keeps for itself.
+fn check_tree(program: &Program) -> Result<(), Failure> {
+    match program.externs.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::input("--trace-tree cannot run the program's externs more than once for a packet")),
     }
 }
 

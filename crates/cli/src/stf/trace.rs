@@ -8,13 +8,13 @@ use driver::entries;
 use driver::failure::Failure;
 use driver::packets::{self, Packets};
 use driver::stdout::print_line;
+use equivalence::{Configure, Copies, Sample, Settings, Source, Write};
 use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
 use interp::PORTS;
 use interp::externs::Bind;
 use runtime::Buffers;
 use std::path::{Path, PathBuf};
-use stf::trace::{Configure, Copies, Sample, Settings, Source, Write};
 use stf::{Command, Mistake};
 
 /// Burst sizes at which every packet is tried.
@@ -66,7 +66,7 @@ pub fn run(
     let refused = |refusal| Failure::refusal(path.display(), &refusal);
     let mut writes = match options.random_entries {
         0 => Vec::new(),
-        count => stf::trace::random_writes(program, source, count, &configured, externs).map_err(refused)?,
+        count => equivalence::random_writes(program, source, count, &configured, externs).map_err(refused)?,
     };
     for table in keep_those_with_room(&mut writes, &configured, engine).map_err(refused)? {
         let entries = writes.iter().filter(|write| matches!(write, Write::Insert(of, _) if *of == table)).count();
@@ -81,7 +81,7 @@ pub fn run(
     let style =
         ProgressStyle::with_template("comparing [{bar:30}] {pos}/{len} {eta}").expect("the template is well formed");
     let bar = ProgressBar::new(options.count * BURSTS.len() as u64).with_style(style);
-    let done = stf::trace::run(program, engine, PORTS, &settings, &configure, &mut |sent| bar.inc(sent));
+    let done = equivalence::run(program, engine, PORTS, &settings, &configure, &mut |sent| bar.inc(sent));
     bar.finish_and_clear();
     match done {
         Ok(summary) => {
@@ -97,11 +97,11 @@ pub fn run(
             );
             Ok(())
         }
-        Err(stf::trace::Failure::Difference(difference)) => {
+        Err(equivalence::Failure::Difference(difference)) => {
             print_line!("{}: failed: the engines differ {difference}", path.display());
             Err(Failure::Reported)
         }
-        Err(stf::trace::Failure::Refusal(refusal)) => Err(Failure::refusal(path.display(), &refusal)),
+        Err(equivalence::Failure::Refusal(refusal)) => Err(Failure::refusal(path.display(), &refusal)),
     }
 }
 

@@ -2,7 +2,8 @@
 
 mod capture;
 mod json;
-mod text;
+pub mod text;
+mod validation;
 
 use crate::connection::Connection;
 use crate::ctl::messages;
@@ -21,6 +22,7 @@ Examples:
   bacus trace --match 'ipv4.dst == 10.0.0.0/8 && ingress_port == 1' --count 10
   bacus trace --match 'dropped' --count 1 --json | jq '.steps[-1].drop'
   bacus trace --match '!ipv4' --capture other.pcapng --for 10
+  bacus trace --count 1 --packet-trace                the entries that were hit, as PINS' validation has them
 
 A filter compares fields of headers and metadata, as they are behind the parser, by their names in
 the program, in full or by their last parts: == != < <= > >= && || ! ( ). Values are numbers,
@@ -47,6 +49,9 @@ pub struct Arguments {
     /// Print an object for each packet, one a line
     #[arg(long)]
     json: bool,
+    /// Print a `dvaas.PacketTrace` for each packet, as PINS' data-plane validation reads it, in protobuf's JSON form, one a line
+    #[arg(long, conflicts_with = "json")]
+    packet_trace: bool,
     /// Write the packets that were received to this capture (pcapng), each with its verdict as a comment
     #[arg(long, value_name = "FILE.pcapng")]
     capture: Option<PathBuf>,
@@ -80,6 +85,7 @@ fn follow(
     mut capture: Option<capture::Capture>,
 ) -> Result<Result<(), driver::failure::Failure>, Failure> {
     let end = arguments.duration.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+    let names = if arguments.packet_trace { Some(names(&mut client)?) } else { None };
     let (mut trace, mut seen, mut looked_at, mut passed_over) = (0, 0u64, 0, 0);
     while arguments.count.is_none_or(|count| seen < count) && end.is_none_or(|end| Instant::now() < end) {
         let most = arguments.count.map_or(TOGETHER, |count| (count - seen).min(TOGETHER)) as u32;
@@ -91,8 +97,11 @@ fn follow(
         passed_over += answer.passed_over;
         for packet in &answer.packets {
             seen += 1;
-            let printed =
-                if arguments.json { format!("{}\n", json::packet(packet)) } else { text::packet(seen, packet) };
+            let printed = match &names {
+                Some(names) => format!("{}\n", names.packet(seen, packet)),
+                None if arguments.json => format!("{}\n", json::packet(packet)),
+                None => text::packet(seen, packet),
+            };
             if let Some(Err(failure)) = capture.as_mut().map(|capture| capture.add(packet, &verdict(packet))) {
                 return Ok(Err(failure));
             }
@@ -102,7 +111,7 @@ fn follow(
             }
         }
     }
-    if !arguments.json {
+    if !arguments.json && names.is_none() {
         let other = if passed_over == 0 {
             String::new()
         } else {
@@ -111,6 +120,12 @@ fn follow(
         eprintln!("{seen} of {looked_at} packets match{other}");
     }
     Ok(Ok(()))
+}
+
+/// Of the pipeline that runs.
+fn names(client: &mut Client) -> Result<validation::Names, Failure> {
+    let info = client.config()?.and_then(|config| config.p4info);
+    Ok(validation::Names::new(info.unwrap_or_default()))
 }
 
 /// How a packet ended, and where, in a line.

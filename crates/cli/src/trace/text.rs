@@ -32,7 +32,7 @@ pub fn packet(number: u64, packet: &TracedPacket) -> String {
 }
 
 /// A string takes all that is written to it.
-fn line(text: &mut String, step: &Step) {
+pub fn line(text: &mut String, step: &Step) {
     let _ = match step {
         Step::Enter(entered) if entered.again => writeln!(text, "  enters again, {} bytes", entered.bytes),
         Step::Enter(_) => Ok(()),
@@ -48,7 +48,7 @@ fn line(text: &mut String, step: &Step) {
     };
 }
 
-fn lookup(applied: &Apply) -> String {
+pub fn lookup(applied: &Apply) -> String {
     let found = match &applied.hit {
         Some(hit) if hit.priority != 0 => format!("hit ({}, priority {})", hit.matches.join(" "), hit.priority),
         Some(hit) => format!("hit ({})", hit.matches.join(" ")),

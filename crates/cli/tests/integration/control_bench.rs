@@ -5,9 +5,13 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 
-const MEASURES: [&str; 13] = [
+const MEASURES: [&str; 18] = [
     "inserts",
     "writes",
+    "durable",
+    "restart",
+    "facts",
+    "flips",
     "read",
     "full",
     "routes",
@@ -19,6 +23,7 @@ const MEASURES: [&str; 13] = [
     "learning",
     "resume",
     "connections",
+    "trace",
 ];
 
 fn text(record: &Value, field: &str) -> String {

@@ -57,5 +57,6 @@ mod stat;
 mod state;
 mod switch;
 mod trace;
+mod trace_tree;
 mod value_joins;
 mod vectors;

@@ -165,3 +165,33 @@ fn a_trace_ends_with_its_pipeline_and_with_another_trace() {
     };
     until(is_hit);
 }
+
+/// `dvaas.PacketTrace`: the table and its entry by the names of the P4Info, and a miss as such.
+#[test]
+fn entries_that_packets_hit_are_in_the_message_of_pins_validation() {
+    let Some(switch) = switch("trace-validation") else { return };
+    let message = |host: u64| -> Value {
+        let filter = format!("ethernet.dst == {host} && ingress_port == 1");
+        let mut command = trace(&switch, &["--packet-trace", "--count", "1", "--for", "60", "--match", &filter]);
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        while process.try_wait().unwrap().is_none() {
+            send(&switch, host);
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+        let text = process.wait_with_output().unwrap().stdout;
+        serde_json::from_slice(&text).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&text)))
+    };
+    let hosts = |message: &Value| {
+        let applied = message["tableApply"].as_array().unwrap();
+        applied.iter().find(|applied| applied["tableName"] == "hosts").unwrap_or_else(|| panic!("{message}")).clone()
+    };
+    let hit = message(2);
+    let entry = hosts(&hit)["hit"]["tableEntry"].clone();
+    assert_eq!((&entry["tableName"], &entry["action"]["name"]), (&"hosts".into(), &"forward".into()), "{hit}");
+    let [matched, given] = [&entry["matches"][0], &entry["action"]["params"][0]];
+    assert_eq!(matched["exact"]["hexStr"], "0x000000000002", "{hit}");
+    assert_eq!((&given["name"], &given["value"]["hexStr"]), (&"port".into(), &"0x005".into()), "{hit}");
+    assert!(hit["bmv2TextualLog"].as_str().unwrap().contains("sent to port 5"), "{hit}");
+    let missed = hosts(&message(9));
+    assert!(missed["miss"].is_object() && missed.get("hit").is_none(), "{missed}");
+}

@@ -41,7 +41,7 @@ impl Keys {
     }
 
     pub fn pack(&self, matches: &[Match], priority: u32) -> Key {
-        packed::key(matches, if self.has_priorities { priority } else { 0 }, &self.fields)
+        packed::key(matches, if self.has_priorities { priority } else { 0 }, self.fields.iter().copied())
     }
 
     pub fn unpack(&self, key: &Key) -> (Vec<Match>, u32) {

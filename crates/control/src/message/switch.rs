@@ -178,6 +178,30 @@ pub struct ReportResponse {
     pub cpu_port: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "13")]
     pub code: ::core::option::Option<Code>,
+    #[prost(message, repeated, tag = "14")]
+    pub rings: ::prost::alloc::vec::Vec<Ring>,
+    #[prost(message, optional, tag = "15")]
+    pub exchanges: ::core::option::Option<Exchanges>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Ring {
+    #[prost(uint32, tag = "1")]
+    pub worker: u32,
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub waiting_bytes: u64,
+    #[prost(uint64, tag = "4")]
+    pub bytes: u64,
+    #[prost(uint64, tag = "5")]
+    pub lost: u64,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Exchanges {
+    #[prost(uint64, tag = "1")]
+    pub count: u64,
+    #[prost(uint64, tag = "2")]
+    pub longest_pause_ns: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Code {

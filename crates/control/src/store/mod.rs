@@ -8,6 +8,7 @@
 pub mod bytes;
 mod carry;
 mod check;
+mod content;
 mod derived;
 mod hash;
 mod known;
@@ -29,6 +30,7 @@ use crate::{Inverse, Record, Refusal, RefusalKind, Update};
 use bytes::Bytes;
 pub use check::kind_name;
 use check::{check_call, check_match, check_register};
+pub use content::Content;
 pub use derived::Derived;
 pub(crate) use hash::KeyHash;
 use hlir::entry::EntryAction;
@@ -36,7 +38,7 @@ use hlir::{ActionCall, CounterId, Entry, Match, MeterId, ProfileId, Program, Reg
 use num_bigint::BigUint;
 use records::Records;
 pub use row::Change;
-use row::{Journal, MeterCell};
+use row::{Journal, MeterCell, Row};
 pub use sets::FIRST_SET;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -148,7 +150,7 @@ impl Store {
     }
 
     /// The entries of a table with actions of their own, packed, in no order: key, action and its data.
-    pub(crate) fn calls(&self, table: TableId) -> impl Iterator<Item = (&Bytes, u32, &Bytes)> {
+    pub fn calls(&self, table: TableId) -> impl Iterator<Item = (&Bytes, u32, &Bytes)> {
         self.tables[index(table)].calls()
     }
 
@@ -219,11 +221,13 @@ impl Store {
         self.tables[index(table)].reserve(entries);
     }
 
-    /// Keeps an entry that the table has taken already: for entries by the million. `key` and `data` are its matches and the data of its
-    /// action as [`packed`] has them.
-    pub fn keep_packed(&mut self, table: TableId, priority: u32, key: &[u8], (action, data): (u32, &[u8])) {
+    /// Keeps an entry that the data plane's table has taken already, and by that checked: for entries by the million. `key` and `data` are
+    /// its matches with the priority, and the data of its action, as [`packed`] has them.
+    pub fn keep_packed(&mut self, table: TableId, key: &[u8], (action, data): (u32, &[u8])) {
+        self.version += 1;
         self.facts.iter_mut().for_each(|facts| facts.give_up(table));
-        self.tables[index(table)].keep_packed(priority, key, (action, data));
+        self.tables[index(table)].keep_packed(key, (action, data));
+        self.journal.iter_mut().for_each(|journal| journal.0.push(Row::Entry(index(table), key.into())));
     }
 
     /// Takes out an entry that the data plane has deleted.

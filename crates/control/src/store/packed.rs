@@ -74,12 +74,13 @@ fn put_match(to: &mut &mut [u8], found: &Match, (kind, width): Field) {
 }
 
 /// All keys of an entry and its priority.
-pub fn key(matches: &[Match], priority: u32, fields: &[Field]) -> Bytes {
-    let length = PRIORITY_BYTES + matches.iter().zip(fields).map(|(_, field)| field_bytes(field)).sum::<usize>();
+pub fn key(matches: &[Match], priority: u32, fields: impl Iterator<Item = Field> + Clone) -> Bytes {
+    let length =
+        PRIORITY_BYTES + matches.iter().zip(fields.clone()).map(|(_, field)| field_bytes(&field)).sum::<usize>();
     Bytes::filled(length, |room| {
         let (number, mut rest) = room.split_at_mut(PRIORITY_BYTES);
         number.copy_from_slice(&priority.to_le_bytes());
-        matches.iter().zip(fields).for_each(|(found, field)| put_match(&mut rest, found, *field));
+        matches.iter().zip(fields).for_each(|(found, field)| put_match(&mut rest, found, field));
     })
 }
 
@@ -138,15 +139,17 @@ mod tests {
             Match::Range { low: number(3), high: number(7) },
             Match::Exact(number(1)),
         ];
-        assert_eq!(unpacked(&key(&matches, 7, &FIELDS), &FIELDS), (matches, 7));
+        assert_eq!(unpacked(&key(&matches, 7, FIELDS.into_iter()), &FIELDS), (matches, 7));
         let any = vec![Match::Exact(number(0)), Match::Any, Match::Any, Match::Any, Match::Any];
-        assert_eq!(unpacked(&key(&any, 0, &FIELDS), &FIELDS), (any, 0));
+        assert_eq!(unpacked(&key(&any, 0, FIELDS.into_iter()), &FIELDS), (any, 0));
     }
 
     #[test]
     fn matches_of_the_same_values_are_the_same_key() {
         let lpm = [(MatchKind::Lpm, 32)];
-        let same = |one: Match, other: Match, fields: &[Field]| key(&[one], 0, fields) == key(&[other], 0, fields);
+        let same = |one: Match, other: Match, fields: &[Field]| {
+            key(&[one], 0, fields.iter().copied()) == key(&[other], 0, fields.iter().copied())
+        };
         assert!(same(Match::Any, Match::Lpm { value: number(5), prefix: 0 }, &lpm));
         assert!(same(Match::Exact(number(5)), Match::Lpm { value: number(5), prefix: 32 }, &lpm));
         assert!(!same(Match::Exact(number(5)), Match::Lpm { value: number(5), prefix: 31 }, &lpm));

@@ -99,7 +99,7 @@ impl TableStore {
 
     /// Tables without priorities ignore the number.
     pub fn key(&self, matches: &[Match], priority: u32) -> Bytes {
-        packed::key(matches, if self.has_priorities { priority } else { 0 }, &self.fields)
+        packed::key(matches, if self.has_priorities { priority } else { 0 }, self.fields.iter().copied())
     }
 
     /// The matches and the priority of a key of this table.
@@ -183,13 +183,9 @@ impl TableStore {
         self.entries.reserve(entries);
     }
 
-    pub fn keep_packed(&mut self, priority: u32, key: &[u8], (action, data): (u32, &[u8])) {
-        let key = Bytes::filled(4 + key.len(), |room| {
-            room[..4].copy_from_slice(&priority.to_le_bytes());
-            room[4..].copy_from_slice(key);
-        });
+    pub fn keep_packed(&mut self, key: &[u8], (action, data): (u32, &[u8])) {
         let (kind, origin) = (Kind::Call, Origin::Controller);
-        self.entries.insert(key, Packed { kind, origin, number: action, data: data.into(), rare: None });
+        self.entries.insert(key.into(), Packed { kind, origin, number: action, data: data.into(), rare: None });
     }
 
     pub fn remove(&mut self, table: &Table, key: &[u8]) -> Option<Stored> {
@@ -267,6 +263,19 @@ impl TableStore {
             }
             Some(_) | None => Vec::new(),
         }
+    }
+
+    /// Kind and width of each key.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// All entries, in no order: the key; the action with its data, member, group or set; the action's number, if it is the entry's own.
+    pub fn keyed_records(&self) -> impl Iterator<Item = (&Bytes, (u32, u32, &Bytes), Option<u32>)> {
+        self.entries.iter().map(|(key, packed)| {
+            let action = (packed.kind == Kind::Call).then_some(packed.number);
+            (key, (packed.kind as u32, packed.number, &packed.data), action)
+        })
     }
 
     /// The keys of all entries, in no order.

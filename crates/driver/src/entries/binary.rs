@@ -169,15 +169,15 @@ fn section<L: Replay>(
     };
     for at in 0..count {
         loader.clear();
-        for (number, field) in fields.iter().enumerate() {
-            key(&mut loader, input, number, field).map_err(wrong)?;
+        for field in &fields {
+            key(&mut loader, input, field).map_err(wrong)?;
         }
         if has_priorities {
             loader.set_priority(input.number(4).map_err(wrong)? as u32);
         }
         for parameter in &parameters {
             let bytes = input.take(parameter.width.div_ceil(8) as usize).map_err(wrong)?;
-            loader.set_parameter(parameter, bytes);
+            loader.add_parameter(parameter, bytes);
         }
         let pushed = loader.push();
         pushed.map_err(|error| refused_entry(&loader, error))?;
@@ -204,12 +204,16 @@ fn prefix(input: &mut Input<'_>, field: &KeyField) -> Result<u32, String> {
 }
 
 /// The same as [`key`] for a field of at most 64 bits, without an allocation: most keys are such.
-fn short_key(loader: &mut Loader<'_>, input: &mut Input<'_>, number: usize, field: &KeyField) -> Result<(), String> {
+fn short_key(loader: &mut Loader<'_>, input: &mut Input<'_>, field: &KeyField) -> Result<(), String> {
     let size = field.width.div_ceil(8) as usize;
     let all = short_prefix_mask(field.width, field.width);
     let number_within = |input: &mut Input<'_>| {
         let found = input.number(size)?;
         if found & !all == 0 { Ok(found) } else { Err(too_wide(field)) }
+    };
+    let mut add = |value: u64, mask: u64, high: u64| {
+        let [value, mask, high] = [value, mask, high].map(u64::to_le_bytes);
+        loader.add_field(field.kind, &value[..size], &mask[..size], &high[..size]);
     };
     let value = number_within(input)?;
     let mask = match field.kind {
@@ -218,19 +222,19 @@ fn short_key(loader: &mut Loader<'_>, input: &mut Input<'_>, number: usize, fiel
         MatchKind::Ternary => number_within(input)?,
         MatchKind::Range => {
             let high = number_within(input)?;
-            loader.set_short_field(number, value, all, high);
+            add(value, all, high);
             return Ok(());
         }
         MatchKind::Optional if input.number(1)? == 0 => 0,
         MatchKind::Optional => all,
     };
-    loader.set_short_field(number, value & mask, mask, value & mask);
+    add(value & mask, mask, value & mask);
     Ok(())
 }
 
-fn key<'a>(loader: &mut Loader<'_>, input: &mut Input<'a>, number: usize, field: &KeyField) -> Result<(), String> {
+fn key<'a>(loader: &mut Loader<'_>, input: &mut Input<'a>, field: &KeyField) -> Result<(), String> {
     if field.width <= 64 {
-        return short_key(loader, input, number, field);
+        return short_key(loader, input, field);
     }
     let size = field.width.div_ceil(8) as usize;
     let all = prefix_mask(field.width, field.width);
@@ -240,24 +244,25 @@ fn key<'a>(loader: &mut Loader<'_>, input: &mut Input<'a>, number: usize, field:
         if fits { Ok(found) } else { Err(too_wide(field)) }
     };
     let value = take_within(input)?;
+    let mut add = |value: &[u8], mask: &[u8], high: &[u8]| loader.add_field(field.kind, value, mask, high);
     let and = |mask: &[u8]| -> Vec<u8> { value.iter().zip(mask).map(|(value, mask)| value & mask).collect() };
     match field.kind {
-        MatchKind::Exact => loader.set_field(number, value, &all, value),
+        MatchKind::Exact => add(value, &all, value),
         MatchKind::Lpm => {
             let mask = prefix_mask(prefix(input, field)?, field.width);
-            loader.set_field(number, &and(&mask), &mask, &and(&mask));
+            add(&and(&mask), &mask, &and(&mask));
         }
         MatchKind::Ternary => {
             let mask = take_within(input)?;
-            loader.set_field(number, &and(mask), mask, &and(mask));
+            add(&and(mask), mask, &and(mask));
         }
         MatchKind::Range => {
             let high = take_within(input)?;
-            loader.set_field(number, value, &all, high);
+            add(value, &all, high);
         }
         MatchKind::Optional => {
             let mask = if input.number(1)? == 0 { vec![0; size] } else { all };
-            loader.set_field(number, &and(&mask), &mask, &and(&mask));
+            add(&and(&mask), &mask, &and(&mask));
         }
     }
     Ok(())

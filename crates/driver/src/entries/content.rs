@@ -4,15 +4,15 @@ use super::binary::{Input, MAGIC};
 use super::{Origin, USUAL_PORTS, find_table};
 use crate::failure::Failure;
 use crate::files;
-use control::{DataPlane as _, Facts};
+use control::{DataPlane as _, Facts, Rehearsal, Store};
 use hlir::facts::Assumption;
 use hlir::table::action_bit;
 use hlir::{MatchKind, Program, Scope, TableId};
-use interp::PORTS;
 use opt::inputs::prefix_coverage::Counter;
 use opt::inputs::{Content, KeySketch, Occupancy};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 use stf::{Command, Mistake};
 
 /// Different records or masks beyond this are not distinguished: no structure needs more.
@@ -28,7 +28,7 @@ pub fn contents(program: &Program, origins: &[Origin]) -> Result<(Occupancy, Vec
     // Entries are written for the program as its controllers know it.
     let (written, program) = (program, &program.without_places());
     let mut counts = Counts { program, tables: HashMap::new() };
-    let mut books = interp::Switch::new(written, 0, PORTS);
+    let mut rehearsal = Rehearsal::new(Arc::new(written.clone()));
     let mut has_text = false;
     for origin in origins {
         match origin {
@@ -37,7 +37,7 @@ pub fn contents(program: &Program, origins: &[Origin]) -> Result<(Occupancy, Vec
                 if super::is_binary(&bytes) {
                     counts.binary(path, &bytes)?;
                 } else {
-                    super::configure(program, path, &mut books)?;
+                    super::configure(program, path, &mut rehearsal)?;
                     has_text = true;
                 }
             }
@@ -46,18 +46,19 @@ pub fn contents(program: &Program, origins: &[Origin]) -> Result<(Occupancy, Vec
     }
     // Files have the entries of all tables. The generator fills one, and does not define the others.
     let is_past_store = |id: TableId| counts.tables.get(&id).is_some_and(|count| count.entries > 0);
-    let mut facts = Facts::of(books.store()).hold(books.store());
+    let store = rehearsal.store();
+    let mut facts = Facts::of(store).hold(store);
     facts.retain(|fact| !is_past_store(fact.table));
     let others_are_empty = origins.iter().any(|origin| matches!(origin, Origin::File(_)));
     let mut occupancy = Occupancy { others_are_empty, ..Occupancy::default() };
     for (id, table) in program.tables.iter() {
-        let text = if has_text { books.content(id) } else { interp::Content::default() };
+        let text = if has_text { store.content(id) } else { control::store::Content::default() };
         let mut other = counts.tables.remove(&id).unwrap_or_else(|| Count::of(program, id));
         if let Some(counter) = other.coverage.as_mut().filter(|_| has_text) {
-            books.prefixes(id).for_each(|(value, bits)| counter.add(value, bits));
+            store.prefixes(id).for_each(|(value, bits)| counter.add(value, bits));
         }
         if let Some(keys) = other.keys.as_mut().filter(|_| has_text) {
-            books.keys(id).for_each(|key| keys.add(key));
+            store.exact_keys(id).for_each(|key| keys.add(key));
         }
         let entries = text.entries.max(table.entries.len() as u64) + other.entries;
         let content = Content {
@@ -79,9 +80,25 @@ pub fn contents(program: &Program, origins: &[Origin]) -> Result<(Occupancy, Vec
 
 /// The facts that hold once commands have configured a switch.
 pub fn facts_of(program: &Program, commands: &[Command]) -> Result<Vec<Assumption>, Vec<Mistake>> {
-    let mut books = interp::Switch::new(program, 0, PORTS);
-    stf::run::configure(program, commands, &mut books)?;
-    Ok(Facts::of(books.store()).hold(books.store()))
+    let mut rehearsal = Rehearsal::new(Arc::new(program.clone()));
+    stf::run::configure(program, commands, &mut rehearsal)?;
+    Ok(Facts::of(rehearsal.store()).hold(rehearsal.store()))
+}
+
+/// What a table of a running switch holds. Of many entries, only the number: counting the rest takes a microsecond for each.
+pub fn stored(store: &Store, id: TableId) -> Content {
+    const MOST_COUNTED: u64 = 10_000;
+    let (table, entries) = (&store.program().tables[id], store.entry_count(id) as u64);
+    if entries > MOST_COUNTED {
+        let masks = Content::estimated_masks(table, entries);
+        return Content { entries, records: entries, masks, is_known: true, ..Content::default() };
+    }
+    let control::store::Content { records, masks, long_prefixes, actions, .. } = store.content(id);
+    let coverage = Counter::of(store.program(), id).and_then(|mut counter| {
+        store.prefixes(id).for_each(|(value, bits)| counter.add(value, bits));
+        counter.coverage(entries)
+    });
+    Content { entries, records, masks, long_prefixes, coverage, actions, is_known: true }
 }
 
 /// What one table gets from files in binary form and from the generator.

@@ -134,23 +134,23 @@ fn draw(loader: &mut Loader<'_>, draws: &mut Draws, parameters: &[Parameter], po
     let fields: Vec<(u32, MatchKind)> =
         loader.description().fields.iter().map(|field| (field.width, field.kind)).collect();
     let mut has_priorities = false;
-    for (at, (width, kind)) in fields.into_iter().enumerate() {
+    for (width, kind) in fields {
         let value = draws.bits(width);
         let all = prefix_mask(width, width);
         let none = vec![0; value.len()];
         has_priorities |= matches!(kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
         match kind {
-            MatchKind::Exact => loader.set_field(at, &value, &all, &value),
-            MatchKind::Lpm => set_masked(loader, at, &value, &prefix_mask(prefix_length(draws, width), width)),
-            MatchKind::Optional if draws.below(4) == 0 => loader.set_field(at, &none, &none, &none),
-            MatchKind::Optional => loader.set_field(at, &value, &all, &value),
+            MatchKind::Exact => loader.add_field(kind, &value, &all, &value),
+            MatchKind::Lpm => add_masked(loader, kind, &value, &prefix_mask(prefix_length(draws, width), width)),
+            MatchKind::Optional if draws.below(4) == 0 => loader.add_field(kind, &none, &none, &none),
+            MatchKind::Optional => loader.add_field(kind, &value, &all, &value),
             MatchKind::Ternary => {
                 let prefix = draws.below(u64::from(width) / 4 + 1) as u32 * 4;
-                set_masked(loader, at, &value, &prefix_mask(prefix.min(width), width));
+                add_masked(loader, kind, &value, &prefix_mask(prefix.min(width), width));
             }
             MatchKind::Range => {
                 let high: Vec<u8> = value.iter().zip(&all).map(|(low, all)| low | all & 0x0f).collect();
-                loader.set_field(at, &value, &all, &high);
+                loader.add_field(kind, &value, &all, &high);
             }
         }
     }
@@ -163,13 +163,13 @@ fn draw(loader: &mut Loader<'_>, draws: &mut Draws, parameters: &[Parameter], po
         } else {
             draws.bits(parameter.width)
         };
-        loader.set_parameter(parameter, &bytes);
+        loader.add_parameter(parameter, &bytes);
     }
 }
 
-fn set_masked(loader: &mut Loader<'_>, field: usize, value: &[u8], mask: &[u8]) {
+fn add_masked(loader: &mut Loader<'_>, kind: MatchKind, value: &[u8], mask: &[u8]) {
     let value: Vec<u8> = value.iter().zip(mask).map(|(value, mask)| value & mask).collect();
-    loader.set_field(field, &value, mask, &value);
+    loader.add_field(kind, &value, mask, &value);
 }
 
 /// Of 16 prefixes, 9 are three quarters of the width (/24), 5 between a half and that, 1 shorter, 1 longer.

@@ -1,6 +1,6 @@
 //! Entries for a switch: from files of the forms that people have, from the compact binary form, or from a generator.
 //!
-//! What people have goes through the control plane's books; the other two go straight to the tables and are for millions.
+//! What people have are updates of the store; the other two are for millions, and go to the tables first.
 
 mod binary;
 mod content;
@@ -10,7 +10,7 @@ mod generate;
 mod loader;
 
 pub use binary::bytes_of as compact_form;
-pub use content::{contents, facts_of, occupancy};
+pub use content::{contents, facts_of, occupancy, stored};
 pub use convert::keep;
 pub use generate::{Draws, Filled, fill};
 

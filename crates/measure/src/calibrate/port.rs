@@ -208,10 +208,7 @@ impl Run {
     pub fn insert(&self, matches: &Match, argument: u64) -> Result<(), Failure> {
         let table = &self.switch.tables()[0];
         let described = &self.switch.pipeline().description().tables[0];
-        let action = &described.actions[0];
-        let call = ActionCall { action: 0, arguments: vec![argument.into()] };
-        let record = translate::record(described, &action.name, &call);
-        let record = record.map_err(|refusal| Failure::refusal(&described.name, &refusal))?;
+        let record = translate::record(described, 0, &ActionCall { action: 0, arguments: vec![argument.into()] });
         let inserted = table.insert(matches, &record);
         inserted.map(drop).map_err(|error| Failure::input(format!("table `{}`: {error}", described.name)))
     }

@@ -1,6 +1,7 @@
 //! Native code in a switch on in-memory ports, with programs compiled for the test: burst by burst, and under writes.
 
 mod atomic;
+mod batches;
 mod beginnings;
 mod bulk;
 mod bulk_drop;

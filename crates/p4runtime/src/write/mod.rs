@@ -49,14 +49,7 @@ impl<'a> Writer<'a> {
     /// Applies a batch. Returns the result of each update, or why the batch cannot have this atomicity.
     pub fn batch(&mut self, updates: &[message::Update], atomicity: Atomicity) -> Outcome<Vec<Outcome>> {
         match atomicity {
-            Atomicity::ContinueOnError => Ok(updates
-                .iter()
-                .map(|update| {
-                    let outcome = self.update(update);
-                    self.undo.clear();
-                    outcome
-                })
-                .collect()),
+            Atomicity::ContinueOnError => Ok(self.one_by_one(updates)),
             Atomicity::RollbackOnError => Ok(self.all_or_none(updates)),
             Atomicity::DataplaneAtomic => {
                 if !self.switch.hold() {
@@ -67,6 +60,22 @@ impl<'a> Writer<'a> {
                 Ok(outcomes)
             }
         }
+    }
+
+    /// New entries that bring nothing but an action are written together.
+    fn one_by_one(&mut self, updates: &[message::Update]) -> Vec<Outcome> {
+        let mut outcomes = Vec::with_capacity(updates.len());
+        while let Some(next) = updates.get(outcomes.len()) {
+            let insertions = self.leading_insertions(&updates[outcomes.len()..]);
+            if insertions.is_empty() {
+                outcomes.push(self.update(next));
+                self.undo.clear();
+            } else {
+                let written = self.plane().write_all(&insertions);
+                outcomes.extend(written.into_iter().map(|outcome| outcome.map(drop).map_err(Failure::from)));
+            }
+        }
+        outcomes
     }
 
     fn all_or_none(&mut self, updates: &[message::Update]) -> Vec<Outcome> {

@@ -6,7 +6,7 @@ use crate::note;
 use crate::read::check_default;
 use crate::schema::TableSchema;
 use crate::value;
-use control::message::runtime::{self as message, TableAction, table_action, update::Type};
+use control::message::runtime::{self as message, TableAction, entity::Entity, table_action, update::Type};
 use control::plane::{Cell, CounterValue, EntryKey};
 use control::store::{Origin, Stored};
 use control::{Record, Update};
@@ -42,18 +42,13 @@ impl<'a> Writer<'a> {
     }
 
     fn insert_entry(&mut self, table: &TableSchema, key: EntryKey, given: &message::TableEntry) -> Outcome {
-        let Some(action) = &given.action else {
-            return Err(Failure::invalid("an entry needs an action"));
-        };
-        let action = self.entry_action(table, action)?;
-        let entry = Entry { matches: key.matches, priority: key.priority, action, constant: false };
-        let update = Update::Insert { table: key.table, entry };
+        let update = self.insertion(table, key, given)?;
         self.apply(&update)?;
         if !has_extras(given) {
             return Ok(());
         }
-        let Update::Insert { entry, .. } = update else { return Ok(()) };
-        let key = EntryKey { matches: entry.matches, ..key };
+        let Update::Insert { table: of, entry } = update else { return Ok(()) };
+        let key = EntryKey { table: of, matches: entry.matches, priority: entry.priority };
         let note = note::pack(given.controller_metadata, &given.metadata);
         if !note.is_empty() {
             self.apply(&Update::Record(Record::Metadata { key: key.clone(), metadata: note }))?;
@@ -63,6 +58,29 @@ impl<'a> Writer<'a> {
             self.apply(&Update::SetIdleTimeout { key: key.clone(), nanoseconds })?;
         }
         self.set_direct(table, &Cell::Entry(key), given)
+    }
+
+    fn insertion(&self, table: &TableSchema, key: EntryKey, given: &message::TableEntry) -> Outcome<Update> {
+        let action = given.action.as_ref().ok_or_else(|| Failure::invalid("an entry needs an action"))?;
+        let action = self.entry_action(table, action)?;
+        let entry = Entry { matches: key.matches, priority: key.priority, action, constant: false };
+        Ok(Update::Insert { table: key.table, entry })
+    }
+
+    /// The updates up to the first that is no new entry, brings more than an action, or is wrong.
+    pub(super) fn leading_insertions(&self, updates: &[message::Update]) -> Vec<Update> {
+        updates.iter().map_while(|update| self.plain_insertion(update)).collect()
+    }
+
+    fn plain_insertion(&self, update: &message::Update) -> Option<Update> {
+        let Some(Entity::TableEntry(given)) = update.entity.as_ref()?.entity.as_ref() else { return None };
+        let is_more = given.is_const || given.is_default_action || has_extras(given);
+        if update.r#type() != Type::Insert || is_more {
+            return None;
+        }
+        let table = self.schema.table(given.table_id).ok()?;
+        check_direct(table, given).ok()?;
+        self.insertion(table, self.key(table, given).ok()?, given).ok()
     }
 
     fn modify_entry(&mut self, table: &TableSchema, key: EntryKey, given: &message::TableEntry) -> Outcome {

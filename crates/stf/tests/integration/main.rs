@@ -1,6 +1,5 @@
-//! STF as tests of programs use it: its commands, its messages about mistakes, and traces on two engines.
+//! STF as tests of programs use it: its commands, and its messages about mistakes.
 
 mod docs;
 mod mistakes;
 mod programs;
-mod trace;

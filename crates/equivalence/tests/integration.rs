@@ -1,15 +1,16 @@
 //! The trace runner, with the interpreter on both sides, and on one side a little wrong.
+#![allow(clippy::unwrap_used)]
 
 use control::DataPlane;
 use control::plane::{Replica, Session};
+use equivalence::{BURSTS, Copies, Failure, Sample, Settings, Source, random_writes, run};
 use hlir::{Expression, Place, Program, Statement};
 use interp::{PORTS, Switch};
 use std::path::Path;
 use stf::command::{Control, Kind};
-use stf::trace::{BURSTS, Copies, Failure, Sample, Settings, Source, random_writes, run};
 
 fn read(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stf").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stf/tests/stf").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

@@ -11,13 +11,14 @@ mod writes;
 pub use packets::{Sample, Source};
 pub use writes::{Write, random_writes};
 
-use crate::{aging::normal, compare::hex, shared_state};
 use compare::Order;
 use control::plane::{Frame, Outcome, TableCounts};
 use control::{DataPlane, Refusal};
 use hlir::{Program, TableId};
 use interp::Switch;
 use interp::externs::Bind;
+use stf::compare::hex;
+use stf::{normal, shared_state};
 
 /// Burst sizes at which batches are tested: alone, odd, half, full.
 pub const BURSTS: [usize; 4] = [1, 7, 32, 64];

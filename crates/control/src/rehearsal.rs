@@ -1,8 +1,8 @@
-//! A switch that keeps what is written and carries no packets: what Writes and Reads are for between VERIFY_AND_SAVE and COMMIT.
+//! A data plane that keeps what is written and carries no packets: files of entries are checked by it, and it takes the Writes of a config that
+//! is not committed yet.
 
-use crate::target::Switch;
-use control::plane::{Cell, CounterValue, EntryKey, Frame, Outcome, TableCounts};
-use control::{DataPlane, Inverse, Refusal, RefusalKind, Store, Update};
+use crate::plane::{Cell, CounterValue, EntryKey, Frame, Outcome, TableCounts};
+use crate::{DataPlane, Inverse, Refusal, RefusalKind, Store, Update};
 use hlir::{CounterId, Program, RegisterId, TableId};
 use num_bigint::BigUint;
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ impl Rehearsal {
 
 impl DataPlane for Rehearsal {
     fn name(&self) -> &str {
-        "saved config"
+        "rehearsal"
     }
 
     fn store(&self) -> &Store {
@@ -72,7 +72,7 @@ impl DataPlane for Rehearsal {
     }
 
     fn process(&mut self, _: &[Frame]) -> Result<Outcome, Refusal> {
-        Err(Refusal::wrong("a config that was only saved carries no packets"))
+        Err(Refusal::wrong("it carries no packets"))
     }
 
     fn set_clock(&mut self, _: u64) {}
@@ -112,25 +112,5 @@ impl DataPlane for Rehearsal {
 
     fn drops(&self) -> Vec<u64> {
         vec![0; self.store.program().drop_reasons().len()]
-    }
-}
-
-impl Switch for Rehearsal {
-    fn plane(&mut self) -> &mut dyn DataPlane {
-        self
-    }
-
-    fn packet_out(&mut self, _: Vec<u8>) -> Result<(), Refusal> {
-        Err(Refusal::wrong("a config that was only saved carries no packets"))
-    }
-
-    fn since_last_hit_ns(&mut self, _: &EntryKey) -> Result<u64, Refusal> {
-        Ok(0)
-    }
-
-    fn link_refused(&mut self, _: u32, _: bool, _: &Refusal) {}
-
-    fn hold(&mut self) -> bool {
-        true
     }
 }
