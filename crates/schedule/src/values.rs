@@ -14,6 +14,8 @@ pub struct Values {
     numbers: HashMap<(Operation, Type), Value>,
     /// What the program calls a value.
     names: HashMap<Value, String>,
+    /// Slices by value, first bit and width. Values share operands, so the ways from one value down to the others are exponential in number.
+    slices: HashMap<(Value, u32, u32), Value>,
 }
 
 impl Values {
@@ -449,7 +451,13 @@ impl Values {
             let number = number.clone().slice(low + width - 1, low);
             return self.constant(number);
         }
-        self.part(of, low, width).unwrap_or_else(|| self.add(Operation::Slice { of, low }, Type::Bits(width)))
+        if let Some(known) = self.slices.get(&(of, low, width)) {
+            return *known;
+        }
+        let slice = self.part(of, low, width);
+        let slice = slice.unwrap_or_else(|| self.add(Operation::Slice { of, low }, Type::Bits(width)));
+        self.slices.insert((of, low, width), slice);
+        slice
     }
 
     /// Some bits of a value, if its operands have them.
@@ -538,4 +546,27 @@ const OPPOSITES: [[Binary; 2]; 5] = [
 fn opposite(operator: Binary) -> Option<Binary> {
     let pair = OPPOSITES.iter().find(|pair| pair.contains(&operator))?;
     pair.iter().copied().find(|other| *other != operator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each of so many tables changes what the ones before have made, if it hits: the slices are 2 to the 60th, or 60.
+    #[test]
+    fn slices_of_values_that_share_operands_take_linear_time() {
+        let mut values = Values::default();
+        let mut sum = values.packet(0, 32);
+        for bit in 0..60 {
+            let hit = values.packet(64 + bit, 1);
+            let one = values.word(1, 1);
+            let hit = values.equal(hit, one);
+            let more = values.packet(32 * (4 + bit), 32);
+            let changed = values.binary(Binary::Xor, sum, more);
+            sum = values.choose(hit, changed, sum);
+        }
+        let slice = values.slice(sum, 0, 8);
+        assert_eq!(values.width(slice), 8);
+        assert!(values.len() < 2000, "{}", values.len());
+    }
 }
