@@ -435,6 +435,11 @@ fn port_settings(arguments: &Arguments) -> PortSettings {
     settings
 }
 
+fn specialiser(arguments: &Arguments, first: &First, numbers: &PortNumbers) -> Specialiser {
+    let limit = Duration::from_secs_f64(arguments.specialise_limit);
+    Specialiser::new(builder(arguments, first.given.as_ref(), numbers.clone()), limit)
+}
+
 /// DPDK started, ports open, entries loaded; no packet has moved yet.
 fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Running, Failure> {
     let (claims, warnings) = claim_interfaces(&arguments.ports);
@@ -469,10 +474,7 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
     let metrics = serve_metrics(arguments, &target)?;
     let running = first.running.as_ref().map(config);
     let (server, thrift) = arguments.controllers.serve(sockets, target, running, interfaces.clone())?;
-    let specialise = || {
-        let limit = Duration::from_secs_f64(arguments.specialise_limit);
-        Specialiser::new(builder(arguments, first.given.as_ref(), numbers.clone()), limit)
-    };
+    let specialise = || specialiser(arguments, first, &numbers);
     let specialiser = arguments.specialise.then(specialise);
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler)),

@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(wanted(&held, SECOND * 6), [Fact::Empty, any.clone()], "lost twice");
         held.observe(vec![any.clone()], SECOND * 7);
         held.observe(vec![Fact::Empty, any.clone()], SECOND * 8);
-        assert_eq!(wanted(&held, SECOND * 10), [any.clone()]);
+        assert_eq!(wanted(&held, SECOND * 10), std::slice::from_ref(&any));
         assert_eq!(wanted(&held, SECOND * 63), [Fact::Empty, any], "the first loss is older than a minute");
     }
 

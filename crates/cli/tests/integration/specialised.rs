@@ -122,6 +122,21 @@ fn applications_do_the_same_when_they_are_specialised() {
     }
 }
 
+/// Whatever members and groups there are, no entry names one.
+#[test]
+fn an_empty_table_with_an_action_profile_has_no_lookups() {
+    let text = PROGRAM.replace("  default keep()\n", "  default keep()\n  profile hops\n  selector hdr.ethernet.dst\n");
+    let text =
+        text.replace("\ncounter hits", "\nprofile hops [8] selector crc16 width 14 largest_group 4\ncounter hits");
+    assert_ne!(text, PROGRAM);
+    let (program, test) = (file("profile.hlir", &text), file("profile.stf", &format!("{ENTRIES}{PACKETS}")));
+    let [program, test] = [program, test].map(|file| file.display().to_string());
+    let (is_good, told, errors) = run(&["stf", &program, &test, "--engine", "native", "--specialise"]);
+    assert!(is_good, "{told}{errors}");
+    let (_, shown, _) = run(&["show", &program, "--entries", &test, "--specialise", "--after", "dead"]);
+    assert!(shown.contains("assume rules empty") && !shown.contains(": apply"), "{shown}");
+}
+
 /// Where all entries do nothing, no lookup is left, and the entries are written all the same.
 #[test]
 fn entries_of_a_table_that_no_packet_reaches_any_more_are_written() {

@@ -34,6 +34,8 @@ struct Contents {
     keys: Vec<(MatchKind, u32)>,
     /// Whether facts can hold: a controller writes all of its entries, one by one.
     is_counted: bool,
+    /// Whether entries name members and groups: what these do is not theirs.
+    has_profile: bool,
     entries: u64,
     actions: BTreeMap<u32, OfAction>,
     /// By key.
@@ -97,7 +99,8 @@ impl Contents {
         let table = &program.tables[id];
         let keys = program.key_kinds(id);
         Contents {
-            is_counted: table.profile.is_none() && !table.punt_on_miss && !learns(program, id),
+            is_counted: !table.punt_on_miss && !learns(program, id),
+            has_profile: table.profile.is_some(),
             entries: 0,
             actions: BTreeMap::new(),
             masks: keys.iter().map(|_| Counts::default()).collect(),
@@ -148,6 +151,9 @@ impl Contents {
     fn facts(&self) -> Vec<Fact> {
         if self.entries == 0 {
             return vec![Fact::Empty];
+        }
+        if self.has_profile {
+            return Vec::new();
         }
         let mut facts = vec![Fact::Actions(self.actions.keys().copied().collect())];
         for (action, of_action) in &self.actions {

@@ -129,7 +129,9 @@ impl Facts {
         let mut all = Vec::new();
         for (id, _) in program.tables.iter() {
             let Some(facts) = self.of_table(id) else { continue };
-            let entries = few_entries(store, id).filter(|entries| !entries.is_empty()).map(Fact::Entries);
+            let has_calls = program.tables[id].profile.is_none();
+            let entries = has_calls.then(|| few_entries(store, id)).flatten();
+            let entries = entries.filter(|entries| !entries.is_empty()).map(Fact::Entries);
             let default = Fact::Default(store.default_action(id).clone());
             let facts = facts.into_iter().chain(entries).chain([default]);
             all.extend(facts.map(|fact| Assumption { table: id, fact }));

@@ -1,6 +1,6 @@
 //! Code specialised for the contents of tables, under random writes: no packet meets an assumption that does not hold.
 
-use control::plane::{Cell, EntryKey, Frame};
+use control::plane::{Cell, EntryKey, Frame, Group};
 use control::{DataPlane, Facts, Update};
 use driver::compile;
 use driver::frontend::Loaded;
@@ -22,6 +22,7 @@ counter few.packets: packets of few automatic
 counter added: packets [2]
 counter hidden.packets: packets of hidden automatic
 register last: 8 [2]
+profile hops [8] selector crc16 width 14 largest_group 4
 table few {
   key h.key: exact
   action add(n: 8) {
@@ -51,6 +52,14 @@ table plain {
   action add(n: 8) { h.sum = h.sum + n }
   default add(0)
 }
+table spread {
+  key h.key: exact
+  action add(n: 8) { h.sum = h.sum + n }
+  action none() {}
+  default none()
+  profile hops
+  selector h.sum
+}
 parser parser { start start, accept few, reject few, error error }
 entry start
 node start: state of parser { extract h } -> few
@@ -58,7 +67,8 @@ node few: apply few -> more
 node more: branch meta.more == 1 -> hidden else rules
 node hidden: apply hidden -> rules
 node rules: apply rules -> plain
-node plain: apply plain -> out
+node plain: apply plain -> spread
+node spread: apply spread -> out
 node out: deparse { emit h } -> queue
 node queue: buffer { send 32w1 }
 ";
@@ -84,6 +94,9 @@ fn tables(program: &Program) -> Vec<TableId> {
 
 /// A random insertion, modification, deletion or default action. Many are refused, as they are by a controller's mistake.
 fn update(program: &Program, random: &mut impl FnMut(u64) -> u64) -> Update {
+    if random(6) == 0 {
+        return of_profile(program, random);
+    }
     let table = tables(program)[random(4) as usize];
     let declared = &program.tables[table];
     let value = BigUint::from(random(6));
@@ -104,6 +117,27 @@ fn update(program: &Program, random: &mut impl FnMut(u64) -> u64) -> Update {
         3 => Update::Modify { table, entry },
         4 if random(4) == 0 => Update::SetDefault { table, call },
         _ => Update::Delete(EntryKey { table, matches: vec![found], priority }),
+    }
+}
+
+/// A write to the profile, or to the table that has it.
+fn of_profile(program: &Program, random: &mut impl FnMut(u64) -> u64) -> Update {
+    let table = tables(program)[4];
+    let profile = program.tables[table].profile.expect("it is declared with one");
+    let matches = vec![Match::Exact(BigUint::from(random(6)))];
+    let target = random(3) as u32;
+    let action = if random(2) == 0 { EntryAction::Member(target) } else { EntryAction::Group(target) };
+    match random(6) {
+        0 => Update::Insert { table, entry: Entry { matches, priority: 0, action, constant: false } },
+        1 | 2 => Update::Delete(EntryKey { table, matches, priority: 0 }),
+        3 => {
+            let call = ActionCall { action: 0, arguments: vec![BigUint::from(1 + random(3))] };
+            Update::SetMember { profile, member: target, call }
+        }
+        _ => {
+            let members: Vec<u32> = (0..random(3)).map(|_| random(3) as u32).collect();
+            Update::SetGroup { profile, group: target, value: Group::from(&members[..]) }
+        }
     }
 }
 

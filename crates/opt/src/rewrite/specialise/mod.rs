@@ -6,7 +6,8 @@
 //! go, and so do headers that nothing makes valid.
 //!
 //! Facts of the source always hold. Others are assumptions: the program lists each one that was used, and the store
-//! refuses writes that break one. Never specialised: tables that packets write, and tables with action profiles.
+//! refuses writes that break one. Never specialised: tables that packets write, and tables with action profiles that have
+//! entries.
 
 mod inline;
 mod known;
@@ -50,7 +51,7 @@ fn lookups(program: &Program, id: TableId) -> Vec<NodeId> {
 /// Whether a controller alone decides about what a table does.
 fn can_be_known(program: &Program, id: TableId) -> bool {
     let table = &program.tables[id];
-    table.profile.is_none() && !table.punt_on_miss && !learns(program, id)
+    !table.punt_on_miss && !learns(program, id)
 }
 
 /// Specialises the lookups of a table. Returns the facts that they depend on from now on.
@@ -60,6 +61,9 @@ fn table(program: &mut Program, id: TableId, nodes: &[NodeId], known: &Known) ->
     if known.is_empty && inlined.can_miss(program) {
         inlined.miss(program, nodes);
         return vec![Fact::Empty, Fact::Default(default.clone())];
+    }
+    if program.tables[id].profile.is_some() {
+        return Vec::new();
     }
     if let Some(entries) = known.entries.as_ref().filter(|entries| inlined.can_compare(program, entries)) {
         nodes.iter().for_each(|node| inlined.compare(program, *node, entries));
