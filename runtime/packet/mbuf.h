@@ -173,6 +173,18 @@ packet_store(const struct packet *packet)
 	return mbuf;
 }
 
+static inline uint8_t *
+packet_move(const struct burst *burst, uint32_t i, struct packet packet, int32_t bytes)
+{
+	(void)burst;
+	(void)i;
+	packet.data -= bytes;
+	packet.length += (uint32_t)bytes;
+	packet.contiguous += (uint32_t)bytes;
+	packet_store(&packet);
+	return packet.data;
+}
+
 /* Frees `mbuf` and its further segments. */
 static inline void
 packet_release(struct worker *worker, struct rte_mbuf *mbuf)

@@ -112,6 +112,17 @@ packet_trim(struct packet *packet, uint32_t bytes)
 	packet->length -= bytes;
 }
 
+/* Lets a packet of the burst begin `bytes` bytes earlier, where there is headroom, or later if negative, and returns its
+ * first byte. */
+static inline uint8_t *
+packet_move(const struct burst *burst, uint32_t i, struct packet packet, int32_t bytes)
+{
+	packet.data -= bytes;
+	burst->packets[i] = packet.data;
+	burst->lengths[i] = (uint16_t)(packet.length + (uint32_t)bytes);
+	return packet.data;
+}
+
 /* Truncates the packet to `length` bytes if it is longer. */
 static inline void
 packet_truncate(struct worker *worker, struct packet *packet, uint32_t length)

@@ -18,6 +18,9 @@ use schedule::verify::verify;
 use schedule::{BulkDrop, Schedule};
 use std::collections::BTreeMap;
 
+/// Bytes before a packet in its buffer, as DPDK leaves them.
+const HEADROOM: u32 = 128;
+
 /// Plans that are tried for a program.
 const PLANS: usize = 4;
 
@@ -201,7 +204,7 @@ struct Comparison<'p> {
 
 impl Comparison<'_> {
     fn packet(&self, engine: &mut Switch<'_>, frame: &Frame, compared: &mut Compared) -> Result<(), String> {
-        let packet = Packet { bytes: &frame.bytes, port: frame.port };
+        let packet = Packet { bytes: &frame.bytes, port: frame.port, headroom: HEADROOM };
         let tables = OfSwitch { program: self.program, engine };
         let outcome = run(self.schedule, packet, &tables, Part::Commit);
         let mut expected = Vec::new();
@@ -295,6 +298,8 @@ impl Comparison<'_> {
         }
         for done in done {
             match done {
+                Done::Move { bytes: more @ 0.. } => drop(bytes.splice(0..0, vec![0; *more as usize])),
+                Done::Move { bytes: less } => drop(bytes.drain(..less.unsigned_abs() as usize)),
                 Done::Store { bit, value } => store(&mut bytes, *bit, value),
                 Done::Count { counter, index } if *index >= self.program.counters[*counter].size => {}
                 Done::Count { counter, index } => changes.count(*counter, *index, frame),

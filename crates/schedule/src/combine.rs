@@ -36,6 +36,9 @@ fn combined(values: &mut Values, commit: &mut Commit) -> Vec<Value> {
     let first = first.map_or(0, |behind| commit.effects.len() - 1 - behind);
     let mut all = pieces(values, &commit.effects);
     all.retain(|piece| piece.effect >= first);
+    if commit.effects[first..].iter().any(|effect| matches!(effect.does, Does::Move { .. })) {
+        return Vec::new();
+    }
     let mut free: Vec<Piece> = all.iter().copied().filter(|piece| !is_decided(values, piece.value)).collect();
     free.sort_by_key(|piece| piece.from);
     let mut groups: Vec<Vec<Piece>> = Vec::new();

@@ -137,13 +137,13 @@ impl Run<'_> {
         known.assume(&mut self.values, when, false);
         let mut happen = self.not_made(leaf, &mut packets);
         let (end, before) = leaf.effects.split_last().expect("packets end");
-        let is_store = |effect: &&Effect| matches!(effect.does, Does::Store { .. });
-        let (mut stores, others): (Vec<&Effect>, Vec<&Effect>) = before[done..].iter().partition(is_store);
+        let (mut changes, others): (Vec<&Effect>, Vec<&Effect>) =
+            before[done..].iter().partition(|effect| effect.does.is_change());
         if !leaf.is_sent() {
-            stores.clear();
+            changes.clear();
         }
         let end = Effect { when: self.values.bool(true), ..end.clone() };
-        happen.extend(self.effects_under(others.into_iter().chain(stores).chain([&end]), &mut packets));
+        happen.extend(self.effects_under(others.into_iter().chain(changes).chain([&end]), &mut packets));
         for effect in &mut happen {
             effect.when = self.values.and(when, effect.when);
         }
@@ -152,7 +152,7 @@ impl Run<'_> {
 
     /// Effects of packets: those that there are, with operands as they are where these happen.
     fn effects_under<'e>(&mut self, effects: impl IntoIterator<Item = &'e Effect>, known: &mut Known) -> Vec<Effect> {
-        let mut happen = Vec::new();
+        let (mut happen, mut moved) = (Vec::new(), 0);
         for effect in effects {
             let when = known.of(&mut self.values, effect.when);
             if self.values.holds(when) == Some(false) {
@@ -161,7 +161,10 @@ impl Run<'_> {
             let mut only = known.clone();
             only.assume(&mut self.values, when, true);
             let does = effect.does.with(|value| only.of(&mut self.values, value));
-            if !self.stores_what_is_there(&does) {
+            if let Does::Move { bytes } = does {
+                moved = bytes;
+            }
+            if !self.stores_what_is_there(&does, moved) {
                 happen.push(Effect { when, node: effect.node, does });
             }
         }
@@ -219,10 +222,11 @@ impl Run<'_> {
         expected.collect()
     }
 
-    /// Whether an effect stores the packet's own bits.
-    fn stores_what_is_there(&self, does: &Does) -> bool {
+    /// Whether an effect stores the packet's own bits, if the packet begins so many bytes earlier.
+    fn stores_what_is_there(&self, does: &Does, moved: i32) -> bool {
         let Does::Store { bit, value, .. } = does else { return false };
-        *self.values.of(*value) == Operation::Packet { bit: *bit }
+        let Operation::Packet { bit: own } = self.values.of(*value) else { return false };
+        i64::from(*own) == as_it_arrived(*bit, moved)
     }
 }
 
@@ -231,9 +235,14 @@ fn common_effects(leaves: &[Leaf]) -> &[Effect] {
     let Some((first, others)) = leaves.split_first() else { return &[] };
     let is_common = |number: usize| {
         let effect = &first.effects[number];
-        let is_early = !effect.does.is_end() && !matches!(effect.does, Does::Store { .. });
+        let is_early = !effect.does.is_end() && !effect.does.is_change();
         is_early && others.iter().all(|leaf| leaf.effects.get(number) == Some(effect))
     };
     let end = (0..first.effects.len()).find(|number| !is_common(*number)).unwrap_or(0);
     &first.effects[..end]
+}
+
+/// A bit of a packet that begins so many bytes earlier, as a bit of the packet as it arrived: negative in its headroom.
+pub fn as_it_arrived(bit: u32, moved: i32) -> i64 {
+    i64::from(bit) - 8 * i64::from(moved)
 }

@@ -90,6 +90,7 @@ fn operation(operation: &Operation, to: impl Fn(Value) -> Value) -> Operation {
         same @ (Operation::Constant(_)
         | Operation::Packet { .. }
         | Operation::Length
+        | Operation::Headroom
         | Operation::Port
         | Operation::Lookup { .. }) => same.clone(),
     }

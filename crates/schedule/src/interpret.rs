@@ -15,6 +15,8 @@ use std::collections::HashMap;
 pub struct Packet<'p> {
     pub bytes: &'p [u8],
     pub port: u32,
+    /// Bytes of its buffer before it.
+    pub headroom: u32,
 }
 
 /// The entries of tables, the values of registers, and the definitions of hashes.
@@ -48,6 +50,7 @@ pub enum Outcome {
 /// An effect, with the values that it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {
+    Move { bytes: i32 },
     Store { bit: u32, value: Number },
     Count { counter: CounterId, index: u64 },
     CountDirect { counter: CounterId, lookup: NodeId, record: u64 },
@@ -128,6 +131,7 @@ impl Frame<'_> {
             Operation::Constant(number) => number.clone(),
             Operation::Packet { bit } => self.bits(*bit, width),
             Operation::Length => Number::word(self.packet.bytes.len() as u128, 32),
+            Operation::Headroom => Number::word(self.packet.headroom.into(), 32),
             Operation::Port => Number::word(self.packet.port.into(), 32),
             Operation::Register { register, index } => {
                 self.tables.register(*register, number(self, index).to_u64()).resize(width)
@@ -219,6 +223,7 @@ impl Frame<'_> {
 
     fn done(&mut self, does: &Does) -> Done {
         match does {
+            Does::Move { bytes } => Done::Move { bytes: *bytes },
             Does::Store { bit, value, .. } => Done::Store { bit: *bit, value: self.value(*value) },
             Does::Count { counter, index } => Done::Count { counter: *counter, index: self.value(*index).to_u64() },
             Does::CountDirect { counter, lookup } => {

@@ -51,6 +51,7 @@ impl Known {
                 }
                 Operation::Packet { .. }
                 | Operation::Length
+                | Operation::Headroom
                 | Operation::Port
                 | Operation::Register { .. }
                 | Operation::Lookup { .. }
@@ -139,6 +140,7 @@ impl Known {
             Operation::Constant(_)
             | Operation::Packet { .. }
             | Operation::Length
+            | Operation::Headroom
             | Operation::Port
             | Operation::Register { .. }
             | Operation::Lookup { .. } => value,

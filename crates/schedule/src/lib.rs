@@ -135,6 +135,9 @@ pub struct Effect {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Does {
+    /// The packet begins so many bytes earlier, in its headroom, or later if negative: headers before its first byte, or
+    /// none of those that were there. Stores that follow write bits of the packet as it is sent.
+    Move { bytes: i32 },
     /// Writes bits of the packet from this one on, which begin with a field. Nothing reads them after it.
     Store { bit: u32, value: Value, field: FieldRef },
     /// Counts the packet; an index out of range has no effect.
@@ -181,13 +184,19 @@ impl Does {
         matches!(self, Does::Drop { .. } | Does::Send { .. })
     }
 
+    /// Whether it changes the bytes that are sent.
+    pub fn is_change(&self) -> bool {
+        matches!(self, Does::Move { .. } | Does::Store { .. })
+    }
+
     pub fn operands(&self) -> Vec<Value> {
         match self {
             Does::Store { value: of, .. } | Does::Count { index: of, .. } | Does::Send { port: of } => vec![*of],
             Does::Restart { expiry, .. } => expiry.iter().copied().collect(),
             Does::Digest { values, .. } => values.clone(),
             Does::Write { index, value, .. } => vec![*index, *value],
-            Does::CountDirect { .. }
+            Does::Move { .. }
+            | Does::CountDirect { .. }
             | Does::NotMade { .. }
             | Does::Miss { .. }
             | Does::Touch { .. }
@@ -209,7 +218,8 @@ impl Does {
             Does::Write { register, index, value } => {
                 Does::Write { register: *register, index: to(*index), value: to(*value) }
             }
-            same @ (Does::CountDirect { .. }
+            same @ (Does::Move { .. }
+            | Does::CountDirect { .. }
             | Does::NotMade { .. }
             | Does::Miss { .. }
             | Does::Touch { .. }

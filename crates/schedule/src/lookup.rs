@@ -10,6 +10,14 @@ use hlir::{Binary, DEFAULT_INDEX, Join, Next, NodeId, NodeKind, Statement, Table
 /// Bits of a part of a key.
 const LIMB: u32 = 64;
 
+/// Packets that have the same headers behind a lookup.
+struct Alike {
+    when: Value,
+    state: State,
+    /// What is decided for some of them, by index.
+    outcomes: Vec<usize>,
+}
+
 impl Run<'_> {
     /// The key of a table on the current state, in limbs, as in `Program::key_fields`.
     pub fn key(&mut self, table: TableId) -> Result<Vec<Value>> {
@@ -43,13 +51,13 @@ impl Run<'_> {
         self.give_up();
         self.counted_at(node, table, number, runs);
         let before = self.state.clone();
-        let mut merged: Option<State> = None;
+        let mut alike: Vec<Alike> = Vec::new();
         let mut outcomes: Vec<Outcome> = Vec::new();
         let mut leaves = self.missing(node, table, number);
         let known = self.values.not(leaves);
         let (mut others, mut obstacle) = (known, "has no action");
         if self.values.holds(leaves) != Some(false) {
-            outcomes.push(Outcome { when: leaves, to: None });
+            outcomes.push(Outcome::new(leaves, None));
         }
         for (action, body) in declared.actions.iter().map(|action| &action.body).enumerate() {
             let with = self.values.word(action as u64, 32);
@@ -68,34 +76,54 @@ impl Run<'_> {
             let done = self.run_action(body, (node, table, action), is_run);
             if let Err(does) = done {
                 // Packets that run this action run the plain program.
-                outcomes.push(Outcome { when: is_run, to: None });
+                outcomes.push(Outcome::new(is_run, None));
                 leaves = self.values.or(leaves, is_run);
                 obstacle = does;
                 continue;
             }
-            let (live, exited) = (self.live, self.exited);
+            let (live, exited, first) = (self.live, self.exited, outcomes.len());
             if exit.is_some() && self.values.holds(exited) != Some(false) {
                 let when = self.values.and(is_run, exited);
-                outcomes.push(Outcome { when, to: exit });
+                outcomes.push(Outcome::new(when, exit));
                 leaves = self.values.or(leaves, when);
             }
             if let Next::Actions { cases, otherwise } = next {
                 let to = cases.iter().find(|(case, _)| *case as usize == action).map_or(otherwise, |(_, to)| to);
                 let when = self.values.and(is_run, live);
-                outcomes.push(Outcome { when, to: Some(*to) });
+                outcomes.push(Outcome::new(when, Some(*to)));
             }
-            if let Some(before) = merged {
-                let taken = std::mem::replace(&mut self.state, before);
-                let state = self.state.merged(program, &mut self.values, is_run, &taken);
-                self.state = state.ok_or("changes which headers the packet has")?;
-            }
-            merged = Some(self.state.clone());
+            let group = self.join(&mut alike, is_run);
+            alike[group].outcomes.extend(first..outcomes.len());
         }
         self.live = self.values.bool(true);
         let ends = self.values.not(leaves);
-        outcomes.extend(self.outcomes_of(next, number, ends));
-        self.state = merged.ok_or(obstacle)?;
-        Ok(outcomes)
+        if let [all] = &alike[..] {
+            self.state = all.state.clone();
+            outcomes.extend(self.outcomes_of(next, number, ends));
+            return Ok(outcomes);
+        }
+        for Alike { when, state, outcomes: decided } in &alike {
+            let of_these = self.values.and(ends, *when);
+            let first = outcomes.len();
+            outcomes.extend(self.outcomes_of(next, number, of_these));
+            for outcome in decided.iter().copied().chain(first..outcomes.len()) {
+                outcomes[outcome].state = Some(state.clone());
+            }
+        }
+        if alike.is_empty() { Err(obstacle) } else { Ok(outcomes) }
+    }
+
+    /// Packets that have run an action join others that have the same headers: which ones.
+    fn join(&mut self, alike: &mut Vec<Alike>, is_run: Value) -> usize {
+        for (group, others) in alike.iter_mut().enumerate() {
+            if let Some(merged) = others.state.merged(self.program, &mut self.values, is_run, &self.state) {
+                others.state = merged;
+                others.when = self.values.or(others.when, is_run);
+                return group;
+            }
+        }
+        alike.push(Alike { when: is_run, state: self.state.clone(), outcomes: Vec::new() });
+        alike.len() - 1
     }
 
     /// The record number that a lookup found, and the action that runs.
@@ -206,14 +234,14 @@ impl Run<'_> {
     /// Where packets go on that ran an action to its end, whichever it was.
     fn outcomes_of(&mut self, next: &Next, number: Value, ends: Value) -> Vec<Outcome> {
         match next {
-            Next::Always(to) => vec![Outcome { when: ends, to: Some(*to) }],
-            Next::Hit { hit, miss } if hit == miss => vec![Outcome { when: ends, to: Some(*hit) }],
+            Next::Always(to) => vec![Outcome::new(ends, Some(*to))],
+            Next::Hit { hit, miss } if hit == miss => vec![Outcome::new(ends, Some(*hit))],
             Next::Hit { hit, miss } => {
                 let zero = self.values.word(0, 32);
                 let has_hit = self.values.binary(Binary::NotEqual, number, zero);
                 let hits = self.values.and(ends, has_hit);
                 let misses = self.values.and_not(ends, has_hit);
-                vec![Outcome { when: hits, to: Some(*hit) }, Outcome { when: misses, to: Some(*miss) }]
+                vec![Outcome::new(hits, Some(*hit)), Outcome::new(misses, Some(*miss))]
             }
             Next::Actions { .. } => Vec::new(),
         }

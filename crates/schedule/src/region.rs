@@ -2,12 +2,13 @@
 //! the effects of the commit phase.
 
 use crate::arrival::{Arrival, Leaf};
+use crate::commit::as_it_arrived;
 use crate::known::Known;
 use crate::run::{Outcome, Result, Run};
 use crate::value::{Operation, Value};
 use crate::{BulkDrop, Does, LateLookup, Obstacle};
 use hlir::hot_path::table_of;
-use hlir::{Binary, Effect, FieldRef, NodeId, Program, Rule, Statement};
+use hlir::{Binary, Effect, FieldRef, HeaderId, NodeId, Program, Rule, Statement};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Nodes that a region has at most; a larger one has no schedule.
@@ -109,8 +110,23 @@ impl Run<'_> {
         if !leaves.iter().any(Leaf::is_sent) {
             return Err(Obstacle { node: first, does: "sends no packet".into() });
         }
-        let exits = self.values.or(self.leaving, self.barred);
+        let mut exits = self.values.or(self.leaving, self.barred);
+        if let Some(short) = self.without_headroom(&leaves) {
+            exits = self.values.or(exits, short);
+        }
         Ok(Ended { exits, lookups: std::mem::take(&mut self.late), leaves, missed })
+    }
+
+    /// Packets that lack the headroom that some of them need.
+    fn without_headroom(&mut self, leaves: &[Leaf]) -> Option<Value> {
+        let effects = leaves.iter().flat_map(|leaf| &leaf.effects);
+        let most = effects.filter_map(|effect| {
+            let Does::Move { bytes } = effect.does else { return None };
+            u64::try_from(bytes).ok()
+        });
+        let most = most.max().filter(|bytes| *bytes > 0)?;
+        let (headroom, least) = (self.values.headroom(), self.values.word(most, 32));
+        Some(self.values.binary(Binary::Less, headroom, least))
     }
 
     fn is_looked_up_late(&self, node: NodeId) -> bool {
@@ -168,8 +184,11 @@ impl Run<'_> {
         for end in ends {
             leaves.extend(passed.with(self, end.when).map(|ended| ended.end(node, end.does)));
         }
-        for Outcome { when: some, to } in outcomes {
-            let Some(gone) = passed.with(self, some) else { continue };
+        for Outcome { when: some, to, state } in outcomes {
+            let Some(mut gone) = passed.with(self, some) else { continue };
+            if let Some(state) = state {
+                gone.state = state;
+            }
             match to {
                 Some(to) => go_on(self, to, gone),
                 None => self.barred = self.values.or(self.barred, gone.when),
@@ -206,7 +225,7 @@ impl Run<'_> {
             match &rule.effect {
                 // A stage ends no packet.
                 Effect::Drop { .. } | Effect::Send { .. } if self.is_speculative => {
-                    outcomes.push(Outcome { when: taken, to: None });
+                    outcomes.push(Outcome::new(taken, None));
                 }
                 Effect::Drop { reason } => self.effect(Does::Drop { reason: reason.clone() }),
                 Effect::Send { port } => {
@@ -220,7 +239,7 @@ impl Run<'_> {
                         let value = self.value(value)?;
                         self.put(*place, value)?;
                     }
-                    outcomes.push(Outcome { when: taken, to: Some(*to) });
+                    outcomes.push(Outcome::new(taken, Some(*to)));
                     let rest = self.values.and_not(open, holds);
                     if self.values.holds(rest) != Some(false) && !set.is_empty() {
                         let state = before.merged(self.program, &mut self.values, taken, &self.state);
@@ -232,12 +251,12 @@ impl Run<'_> {
                 | Effect::Clone { .. }
                 | Effect::Resubmit { .. }
                 | Effect::Recirculate { .. }
-                | Effect::Punt { .. } => outcomes.push(Outcome { when: taken, to: None }),
+                | Effect::Punt { .. } => outcomes.push(Outcome::new(taken, None)),
             }
             open = self.values.and_not(open, holds);
         }
         self.active = base;
-        outcomes.push(Outcome { when: open, to: otherwise });
+        outcomes.push(Outcome::new(open, otherwise));
         Ok(outcomes)
     }
 
@@ -259,64 +278,85 @@ impl Run<'_> {
         self.active = all;
     }
 
-    /// Headers that are emitted where they lie. The packet's bytes get the fields that were assigned.
+    /// The packet's bytes get the fields that were assigned, and headers that lie elsewhere. What is behind all headers
+    /// stays where it is, so a packet with more or fewer of them begins elsewhere.
     pub fn deparse(&mut self, body: &[Statement]) -> Result<()> {
         if self.state.is_deparsed {
             return Err("deparses a packet twice");
         }
-        let mut end = 0;
-        self.emitted(body, &mut end)?;
-        if end != self.state.cursor {
-            return Err("moves the packet's headers");
+        let mut emitted = Vec::new();
+        self.emitted(body, &mut emitted)?;
+        let mut lengths = Vec::new();
+        for header in &emitted {
+            lengths.push(self.bytes_of(*header)?);
         }
-        let written = self.state.fields.iter().filter(|(field, _)| self.state.valid.contains(&field.header));
-        let fields: Vec<_> = written.map(|(field, value)| (*field, *value)).collect();
-        for (field, value) in fields {
-            let bit = 8 * self.state.headers[&field.header] + crate::state::offset(self.program, field);
-            let as_it_was = self.values.packet(bit, self.program.field(field).width);
-            if value != as_it_was && self.program.field(field).width > 0 {
-                self.store(bit, value, field);
+        let moved = lengths.iter().sum::<u32>().cast_signed() - self.state.cursor.cast_signed();
+        if moved != 0 {
+            self.effect(Does::Move { bytes: moved });
+        }
+        let mut at = 0;
+        for (header, bytes) in emitted.into_iter().zip(lengths) {
+            let lies_there = self.state.headers.get(&header).is_some_and(|start| 8 * i64::from(*start) == as_it_arrived(8 * at, moved));
+            let fields = 0..self.program.headers[header].fields.len() as u32;
+            for field in fields.map(|field| FieldRef { header, field }) {
+                if self.program.field(field).width > 0 && !(lies_there && !self.state.fields.contains_key(&field)) {
+                    self.emit_field(8 * at + crate::state::offset(self.program, field), moved, field);
+                }
             }
+            at += bytes;
         }
-        (self.state.is_deparsed, self.state.cursor) = (true, 0);
+        (self.state.is_deparsed, self.state.has_moved, self.state.cursor) = (true, moved != 0, 0);
         Ok(())
     }
 
-    /// A parameter is copied whole; other wide values are stored in parts.
-    fn store(&mut self, bit: u32, value: Value, field: FieldRef) {
+    fn bytes_of(&self, header: HeaderId) -> Result<u32> {
+        let declared = &self.program.headers[header];
+        let bits = declared.fixed_bits();
+        if declared.varbit().is_some() || !bits.is_multiple_of(8) {
+            return Err("emits a header of varying length, or of a part of a byte");
+        }
+        Ok(bits / 8)
+    }
+
+    /// Stores a field at a bit of the packet as it is sent, unless it is there.
+    fn emit_field(&mut self, bit: u32, moved: i32, field: FieldRef) {
+        let value = self.state.field(self.program, &mut self.values, field);
         let width = self.values.width(value);
         let is_parameter = matches!(self.values.of(value), Operation::Lookup { .. });
         if width <= WORD || is_parameter {
-            return self.effect(Does::Store { bit, value, field });
+            return self.store((bit, moved), value, field);
         }
+        // Other wide values are stored in parts.
         for from in (0..width).step_by(WORD as usize) {
             let bits = WORD.min(width - from);
             let part = self.values.slice(value, width - from - bits, bits);
-            if part != self.values.packet(bit + from, bits) {
-                self.effect(Does::Store { bit: bit + from, value: part, field });
-            }
+            self.store((bit + from, moved), part, field);
         }
     }
 
-    fn emitted(&mut self, body: &[Statement], end: &mut u32) -> Result<()> {
+    fn store(&mut self, (bit, moved): (u32, i32), value: Value, field: FieldRef) {
+        let as_it_was = u32::try_from(as_it_arrived(bit, moved)).ok();
+        let is_there = as_it_was.is_some_and(|own| *self.values.of(value) == Operation::Packet { bit: own });
+        if !is_there {
+            self.effect(Does::Store { bit, value, field });
+        }
+    }
+
+    /// The headers that a packet is sent with, in order.
+    fn emitted(&mut self, body: &[Statement], headers: &mut Vec<HeaderId>) -> Result<()> {
         for statement in body {
             match statement {
                 Statement::Emit(header) => {
-                    if !self.state.valid.contains(header) {
-                        continue;
+                    if self.state.valid.contains(header) {
+                        headers.push(*header);
                     }
-                    if self.state.headers.get(header) != Some(end) {
-                        return Err("moves the packet's headers");
-                    }
-                    let bits: u32 = self.program.headers[*header].fields.iter().map(|field| field.width).sum();
-                    *end += bits / 8;
                 }
                 Statement::If { condition, then, otherwise } => {
                     let condition = self.value(condition)?;
                     let holds = self.values.holds(condition).ok_or("emits headers under a condition")?;
-                    self.emitted(if holds { then } else { otherwise }, end)?;
+                    self.emitted(if holds { then } else { otherwise }, headers)?;
                 }
-                Statement::Scope { body, .. } => self.emitted(body, end)?,
+                Statement::Scope { body, .. } => self.emitted(body, headers)?,
                 Statement::Assign { target: target @ hlir::Place::Variable(_), value } => {
                     let value = self.value(value)?;
                     self.put(*target, value)?;

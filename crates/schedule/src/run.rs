@@ -15,10 +15,18 @@ use std::collections::BTreeMap;
 pub type Result<T> = std::result::Result<T, &'static str>;
 
 /// Packets that go on at a node; none: they must run as in the plain program.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Outcome {
     pub when: Value,
     pub to: Option<NodeId>,
+    /// Their state, if others have different headers.
+    pub state: Option<State>,
+}
+
+impl Outcome {
+    pub fn new(when: Value, to: Option<NodeId>) -> Outcome {
+        Outcome { when, to, state: None }
+    }
 }
 
 impl Schedule {
@@ -239,7 +247,10 @@ impl<'p> Run<'p> {
         }
         let outcomes = self.visit(node)?;
         let mut stays = self.values.bool(false);
-        for Outcome { when, to } in outcomes {
+        for Outcome { when, to, state } in outcomes {
+            if state.is_some() {
+                return Err("changes which headers the packet has");
+            }
             if to == Some(next) {
                 stays = self.values.or(stays, when);
             } else {
@@ -260,7 +271,11 @@ impl<'p> Run<'p> {
         self.left.clear();
         let program = self.program;
         let yes = self.values.bool(true);
-        match &program.nodes[node].kind {
+        let kind = &program.nodes[node].kind;
+        if self.state.has_moved && !matches!(kind, NodeKind::Buffer { .. }) {
+            return Err("goes on with a packet whose headers moved");
+        }
+        match kind {
             NodeKind::State { parser, body, select } => {
                 if !self.is_speculative {
                     return Err("parses after a lookup");
@@ -275,24 +290,24 @@ impl<'p> Run<'p> {
             }
             NodeKind::Block { body, next, exit } => {
                 self.statements(body)?;
-                let mut outcomes = vec![Outcome { when: self.live, to: Some(*next) }];
+                let mut outcomes = vec![Outcome::new(self.live, Some(*next))];
                 if self.exit_to.is_none() {
-                    outcomes.push(Outcome { when: self.exited, to: *exit });
+                    outcomes.push(Outcome::new(self.exited, *exit));
                 }
                 Ok(outcomes)
             }
             NodeKind::Branch { condition, then, otherwise } => {
                 if then == otherwise {
-                    return Ok(vec![Outcome { when: yes, to: Some(*then) }]);
+                    return Ok(vec![Outcome::new(yes, Some(*then))]);
                 }
                 let when = self.value(condition)?;
                 let not = self.values.not(when);
-                Ok(vec![Outcome { when, to: Some(*then) }, Outcome { when: not, to: Some(*otherwise) }])
+                Ok(vec![Outcome::new(when, Some(*then)), Outcome::new(not, Some(*otherwise))])
             }
             NodeKind::Apply { table, next, exit } => self.look_up(node, *table, next, *exit),
             NodeKind::Deparse { body, next } if !self.is_speculative => {
                 self.deparse(body)?;
-                Ok(vec![Outcome { when: yes, to: Some(*next) }])
+                Ok(vec![Outcome::new(yes, Some(*next))])
             }
             NodeKind::Buffer { rules, otherwise } => self.buffer(rules, *otherwise),
             NodeKind::Deparse { .. } => Err("ends the packet's path through the program"),

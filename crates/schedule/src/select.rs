@@ -17,10 +17,10 @@ impl Run<'_> {
                 let matches = self.matches(*key, set)?;
                 hit = self.values.and(hit, matches);
             }
-            outcomes.push(Outcome { when: hit, to: Some(case.to) });
+            outcomes.push(Outcome::new(hit, Some(case.to)));
             open = self.values.and_not(open, hit);
         }
-        outcomes.push(Outcome { when: open, to: select.otherwise });
+        outcomes.push(Outcome::new(open, select.otherwise));
         Ok(outcomes)
     }
 

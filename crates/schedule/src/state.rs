@@ -18,6 +18,8 @@ pub struct State {
     pub cursor: u32,
     /// Whether the packet was deparsed: assignments to fields no longer change its bytes.
     pub is_deparsed: bool,
+    /// Whether the deparser gave it another first byte.
+    pub has_moved: bool,
 }
 
 impl State {
@@ -29,6 +31,7 @@ impl State {
             valid: BTreeSet::new(),
             cursor: 0,
             is_deparsed: false,
+            has_moved: false,
         }
     }
 
@@ -68,16 +71,33 @@ impl State {
         }
     }
 
+    /// Gives a header the fields and the validity of another one. Of an invalid one, it gets nothing but that.
+    pub fn copy(&mut self, to: HeaderId, from: HeaderId) {
+        if !self.valid.contains(&from) {
+            self.valid.remove(&to);
+            return;
+        }
+        self.valid.insert(to);
+        self.fields.retain(|field, _| field.header != to);
+        let fields = self.fields.iter().filter(|(field, _)| field.header == from);
+        let copied: Vec<_> = fields.map(|(field, value)| (FieldRef { header: to, ..*field }, *value)).collect();
+        self.fields.extend(copied);
+        match self.headers.get(&from) {
+            Some(start) => self.headers.insert(to, *start),
+            None => self.headers.remove(&to),
+        };
+    }
+
     /// Whether packets have the same headers, at the same places.
     pub fn has_headers_of(&self, other: &State) -> bool {
-        let layout = |state: &State| (state.valid.clone(), state.headers.clone(), state.cursor, state.is_deparsed);
+        let layout = |state: &State| (state.valid.clone(), state.headers.clone(), state.cursor, (state.is_deparsed, state.has_moved));
         layout(self) == layout(other)
     }
 
     /// The state of packets that come from two places: `taken` where the condition holds, else this one. None if
-    /// they have different headers.
+    /// they have different headers, or begin elsewhere.
     pub fn merged(&self, program: &Program, values: &mut Values, condition: Value, taken: &State) -> Option<State> {
-        if !taken.has_headers_of(self) {
+        if !taken.has_headers_of(self) || self.has_moved {
             return None;
         }
         let mut merged = self.clone();

@@ -53,6 +53,10 @@ impl Run<'_> {
                 self.state.make_valid(*header);
                 Ok(())
             }
+            Statement::CopyHeader { to, from } if self.is_certain() && !self.is_speculative => {
+                self.state.copy(*to, *from);
+                Ok(())
+            }
             Statement::Call(call) => self.call(call),
             Statement::Loop { .. }
             | Statement::SetValid(_)

@@ -21,6 +21,8 @@ pub enum Operation {
     },
     /// Length of the packet in bytes, 32 bits.
     Length,
+    /// Bytes of the buffer before the packet, 32 bits.
+    Headroom,
     /// The ingress port, 32 bits.
     Port,
     /// An element of a register that no packet writes; 0 beyond its end.
@@ -90,6 +92,7 @@ impl Operation {
             Operation::Constant(_)
             | Operation::Packet { .. }
             | Operation::Length
+            | Operation::Headroom
             | Operation::Port
             | Operation::Lookup { .. } => Vec::new(),
             Operation::Register { index: of, .. }

@@ -90,6 +90,10 @@ impl Values {
         self.add(Operation::Length, Type::Bits(32))
     }
 
+    pub fn headroom(&mut self) -> Value {
+        self.add(Operation::Headroom, Type::Bits(32))
+    }
+
     pub fn port(&mut self) -> Value {
         self.add(Operation::Port, Type::Bits(32))
     }
@@ -484,6 +488,7 @@ impl Values {
             }
             Operation::Constant(_)
             | Operation::Length
+            | Operation::Headroom
             | Operation::Port
             | Operation::Register { .. }
             | Operation::Lookup { .. }

@@ -202,7 +202,7 @@ impl HotPath<'_> {
             from = Expr::binary("+", record, name(offset));
         }
         let function = if self.unit.reads_after(table) { "memcpy" } else { "bits_copy" };
-        let to = at_byte(first.byte);
+        let to = at_byte(writer.first, first.byte);
         Some((count, vec![Stmt::call(function, [to, from, Expr::word(bytes)])]))
     }
 
@@ -224,6 +224,11 @@ impl HotPath<'_> {
     fn done(&self, scheduled: &Scheduled, effect: &Effect, writer: &mut Scalar, is_expected: bool) -> Vec<Stmt> {
         let length = || Expr::call("packet_length", [name("&packet")]);
         match &effect.does {
+            Does::Move { bytes } => {
+                writer.first = "front";
+                let moved = Expr::call("packet_move", [name("burst"), name("from + i"), name("packet"), name(bytes.to_string())]);
+                vec![Stmt::declare("uint8_t *const", "front", moved)]
+            }
             Does::Store { bit, value, field } => {
                 if let Some((count, statements)) =
                     self.copied(&scheduled.schedule, std::slice::from_ref(effect), writer)
@@ -264,7 +269,7 @@ impl HotPath<'_> {
                 vec![dropped, Stmt::result(name(GONE))]
             }
             Does::Send { port } => {
-                let port = writer.value(*port);
+                let port = writer.before_stores(*port);
                 vec![Stmt::set(name("*to"), Expr::cast("uint16_t", port)), Stmt::result(name(SENT))]
             }
         }
@@ -303,10 +308,10 @@ impl HotPath<'_> {
             if width == 8 && self.unit.stores_words(header, self.spot_in(scheduled, bit, width, header)) {
                 let from = [Expr::word(bit), Expr::word(width)];
                 let held = Expr::binary("&", held, Expr::word(255));
-                return vec![Stmt::call("bits_store_in_word", [name("data")].into_iter().chain(from).chain([held]))];
+                return vec![Stmt::call("bits_store_in_word", [name(writer.first)].into_iter().chain(from).chain([held]))];
             }
             let held = Expr::unary("&", held);
-            return vec![Stmt::call("memcpy", [at_byte(bit / 8), held, Expr::word(width / 8)])];
+            return vec![Stmt::call("memcpy", [at_byte(writer.first, bit / 8), held, Expr::word(width / 8)])];
         }
         if width > 64 {
             let Operation::Lookup { node, what: Found::Parameter { action, parameter, .. } } =
@@ -315,13 +320,15 @@ impl HotPath<'_> {
                 unreachable!("only parameters are stored whole")
             };
             let from = writer.member(node, action, parameter);
-            return vec![Stmt::call("wide_store", [at_byte(start / 8), Expr::word(bit % 8), Expr::word(width), from])];
+            return vec![Stmt::call("wide_store", [at_byte(writer.first, start / 8), Expr::word(bit % 8), Expr::word(width), from])];
         }
-        let is_in_word = self.unit.stores_words(header, self.spot_in(scheduled, bit, width, header));
+        // What is summed again is read by words, where its header is.
+        let is_summed = self.unit.stores_words(header, self.spot_in(scheduled, bit, width, header));
+        let is_in_word = is_summed && writer.first == "data";
         let function = if is_in_word { "bits_store_in_word" } else { "bits_store" };
         // The packet is read before it is written.
         let written = writer.named(value);
-        vec![Stmt::call(function, [name("data"), Expr::word(bit), Expr::word(width), written])]
+        vec![Stmt::call(function, [name(writer.first), Expr::word(bit), Expr::word(width), written])]
     }
 
     /// Bits of the packet as bits of a header.
@@ -354,8 +361,8 @@ struct Copy {
     bytes: u32,
 }
 
-fn at_byte(byte: u32) -> Expr {
-    if byte == 0 { name("data") } else { Expr::binary("+", name("data"), Expr::word(byte)) }
+fn at_byte(first: &str, byte: u32) -> Expr {
+    if byte == 0 { name(first) } else { Expr::binary("+", name(first), Expr::word(byte)) }
 }
 
 /// Leaves out the packet's declarations that nothing uses.

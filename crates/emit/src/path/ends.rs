@@ -88,7 +88,8 @@ fn is_about(does: &Does, late: &LateLookup) -> bool {
         | Does::Miss { lookup }
         | Does::Touch { lookup }
         | Does::Restart { lookup, .. } => *lookup == late.node,
-        Does::Store { .. }
+        Does::Move { .. }
+        | Does::Store { .. }
         | Does::Count { .. }
         | Does::NotMade { .. }
         | Does::Made { .. }

@@ -38,6 +38,7 @@ pub struct Around {
     found: HashMap<NodeId, String>,
     records: HashMap<NodeId, String>,
     decided: HashMap<Value, bool>,
+    first: &'static str,
     code: Vec<Stmt>,
 }
 
@@ -58,6 +59,8 @@ pub struct Scalar<'s> {
     titles: Namer,
     /// Conditions that were decided meanwhile.
     decided: HashMap<Value, bool>,
+    /// The first byte of the packet as it is sent.
+    pub first: &'static str,
     pub code: Vec<Stmt>,
 }
 
@@ -77,8 +80,9 @@ impl<'s> Scalar<'s> {
             found: HashMap::new(),
             is_commit: false,
             records: HashMap::new(),
-            titles: Namer::new(["run", "burst", "from", "i", "path", "hits", "packet", "data", "exits"]),
+            titles: Namer::new(["run", "burst", "from", "i", "path", "hits", "packet", "data", "front", "exits"]),
             decided: HashMap::new(),
+            first: "data",
             code: Vec::new(),
         }
     }
@@ -142,14 +146,14 @@ impl<'s> Scalar<'s> {
     pub fn enter(&mut self) -> Around {
         let (names, found, records) = (self.names.clone(), self.found.clone(), self.records.clone());
         let code = std::mem::take(&mut self.code);
-        Around { names, found, records, decided: self.decided.clone(), code }
+        Around { names, found, records, decided: self.decided.clone(), first: self.first, code }
     }
 
     /// Ends the block, and returns its code.
     pub fn leave(&mut self, around: Around) -> Vec<Stmt> {
         let inner = without_unused(std::mem::replace(&mut self.code, around.code));
         (self.names, self.found, self.records) = (around.names, around.found, around.records);
-        self.decided = around.decided;
+        (self.decided, self.first) = (around.decided, around.first);
         inner
     }
 
@@ -186,6 +190,29 @@ impl<'s> Scalar<'s> {
         self.written(value).0
     }
 
+    /// A value that is needed behind stores, which change what it was computed from.
+    pub fn before_stores(&mut self, value: Value) -> Expr {
+        let values = self.values();
+        let reads = |needed: &Value| match values.of(*needed) {
+            Operation::Packet { .. } => true,
+            Operation::Sum(sum) => !sum.bytes.is_empty(),
+            Operation::Constant(_)
+            | Operation::Length
+            | Operation::Headroom
+            | Operation::Port
+            | Operation::Register { .. }
+            | Operation::Lookup { .. }
+            | Operation::Unary(..)
+            | Operation::Binary(..)
+            | Operation::Slice { .. }
+            | Operation::Extend { .. }
+            | Operation::Choose { .. }
+            | Operation::FromBool(_)
+            | Operation::Hash { .. } => false,
+        };
+        if values.needed([value]).iter().any(reads) { self.named(value) } else { self.value(value) }
+    }
+
     /// The same with a name, unless it is a constant.
     pub fn named(&mut self, value: Value) -> Expr {
         let (written, size) = self.written(value);
@@ -207,6 +234,7 @@ impl<'s> Scalar<'s> {
         match self.values().of(value) {
             Operation::Packet { bit } => format!("bytes_{}", bit / 8),
             Operation::Length => "length".to_string(),
+            Operation::Headroom => "headroom".to_string(),
             Operation::Sum(_) => "sum".to_string(),
             Operation::Hash { .. } => "hash".to_string(),
             Operation::Lookup { what: Found::Number, .. } => "found".to_string(),
@@ -271,6 +299,7 @@ impl<'s> Scalar<'s> {
             }
             Operation::Packet { bit } => (load_bits(&name("data"), bit, width, self.bytes), 1),
             Operation::Length => (Expr::call("packet_length", [name("&packet")]), 1),
+            Operation::Headroom => (Expr::call("packet_headroom", ["run->worker", "&packet"].map(name)), 1),
             Operation::Port => (name("burst->ports[from + i]"), 1),
             Operation::Register { register, index } => {
                 let (index, size) = self.written(index);

@@ -31,6 +31,7 @@ impl Cursor<'_> {
             "packet" => self.take_packet(8),
             "packet.bits" => self.take_packet(1),
             "packet.length" => Ok((self.taken(Operation::Length), Type::Bits(32))),
+            "packet.headroom" => Ok((self.taken(Operation::Headroom), Type::Bits(32))),
             "packet.port" => Ok((self.taken(Operation::Port), Type::Bits(32))),
             "register" => self.register(),
             "number" | "action" | "parameter" => self.found(),

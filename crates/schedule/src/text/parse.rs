@@ -310,6 +310,9 @@ impl Reader<'_> {
             }
             return Ok(Does::Store { bit: unit * first, value, field });
         }
+        if it.word("begin") {
+            return it.moved();
+        }
         if it.word("count") {
             // A counter may have the name `direct`.
             if it.is_word("direct") && *it.next_token() != TokenKind::Symbol("(") {
@@ -387,6 +390,17 @@ impl Reader<'_> {
 }
 
 impl Cursor<'_> {
+    /// `4 bytes earlier`, or `later`.
+    fn moved(&mut self) -> Read<Does> {
+        let bytes = i32::from(self.number::<u16>("a number of bytes")?);
+        self.expect_word("bytes")?;
+        if self.word("later") {
+            return Ok(Does::Move { bytes: -bytes });
+        }
+        self.expect_word("earlier")?;
+        Ok(Does::Move { bytes })
+    }
+
     /// What happens to a lookup or the entry that it found, if the line is about that.
     fn about_lookup(&mut self) -> Read<Option<Does>> {
         if self.word("not") {

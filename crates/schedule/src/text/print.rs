@@ -161,6 +161,9 @@ impl Printer<'_> {
 
     fn effect(&self, effect: &Effect) -> String {
         let does = match &effect.does {
+            Does::Move { bytes } => {
+                format!("begin {} bytes {}", bytes.unsigned_abs(), if *bytes < 0 { "later" } else { "earlier" })
+            }
             Does::Store { bit, value, field } => {
                 let width = self.schedule.values.width(*value);
                 let field = field_reference(self.program, *field);
@@ -207,6 +210,7 @@ impl Printer<'_> {
             Operation::Constant(_) => self.value(value),
             Operation::Packet { bit } => bits(*bit, width),
             Operation::Length => "packet.length".to_string(),
+            Operation::Headroom => "packet.headroom".to_string(),
             Operation::Port => "packet.port".to_string(),
             Operation::Register { register, index } => {
                 let register = reference(&self.program.registers, *register, |register| &register.name);

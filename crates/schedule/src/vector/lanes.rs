@@ -238,6 +238,7 @@ impl<'s> Vectorizer<'s> {
             }
             Operation::Packet { .. }
             | Operation::Length
+            | Operation::Headroom
             | Operation::Port
             | Operation::Register { .. }
             | Operation::Lookup { .. }
@@ -292,6 +293,7 @@ impl<'s> Vectorizer<'s> {
             }
             Operation::Packet { bit } => self.steps.packet(bit, width, self.phase),
             Operation::Length => one(self.steps.read(Step::Length)),
+            Operation::Headroom => return Err("asks for headroom"),
             Operation::Port => one(self.steps.read(Step::Port)),
             Operation::Register { .. } if width > 32 => return Err("reads a register of more than 32 bits"),
             Operation::Register { register, index } => {

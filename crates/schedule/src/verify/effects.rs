@@ -40,8 +40,8 @@ impl Verifier<'_> {
         let (effect, site) = (&effects[number], Site::Effect(part, number));
         let is_last = matches!(effect.does, Does::Store { .. } | Does::Send { .. });
         let before = number.checked_sub(1).map(|before| &effects[before].does);
-        if !is_last && matches!(before, Some(Does::Store { .. })) {
-            return self.error(Rule::Ends, site, "comes after a store");
+        if !is_last && before.is_some_and(Does::is_change) {
+            return self.error(Rule::Ends, site, "comes after a store, or after the packet was given another first byte");
         }
         let mut ended = Vec::new();
         for before in effects[..number].iter().rev() {
@@ -73,8 +73,10 @@ impl Verifier<'_> {
     fn effect(&mut self, part: Part, site: Site, effect: &Effect) {
         let values = &self.schedule.values;
         match &effect.does {
+            Does::Move { bytes } => self.moves(part, site, *bytes),
             Does::Store { bit, value, .. } => {
                 let bytes = self.schedule.stages.last().map_or(0, |stage| stage.bytes);
+                let bytes = bytes.saturating_add_signed(self.moved(part, site));
                 self.is_within(site, (bit + values.width(*value)).div_ceil(8), bytes);
             }
             Does::Count { index, .. } => {
@@ -124,6 +126,38 @@ impl Verifier<'_> {
         }
     }
 
+    /// A longer front needs headroom, and a shorter one bytes to leave out.
+    fn moves(&mut self, part: Part, site: Site, bytes: i32) {
+        let held = self.schedule.stages.last().map_or(0, |stage| stage.bytes);
+        self.is_within(site, bytes.min(0).unsigned_abs(), held);
+        let exits = self.schedule.commit_of(part).map(|commit| commit.exits);
+        if bytes > 0 && !exits.is_some_and(|exits| self.needs_headroom(exits, bytes.unsigned_abs())) {
+            let message = format!("packets with less headroom stay: expected `exit when` it is less than {bytes}");
+            self.error(Rule::Bytes, site, message);
+        }
+    }
+
+    /// Whether packets with less headroom are among those that a condition selects.
+    fn needs_headroom(&self, condition: Value, bytes: u32) -> bool {
+        let values = &self.schedule.values;
+        let Operation::Binary(operator, left, right) = values.of(condition) else { return false };
+        match operator {
+            Binary::LogicalOr => self.needs_headroom(*left, bytes) || self.needs_headroom(*right, bytes),
+            operator => {
+                let least = values.known(*right).map_or(0, hlir::value::Value::to_u64);
+                *operator == Binary::Less && *values.of(*left) == Operation::Headroom && least >= bytes.into()
+            }
+        }
+    }
+
+    /// How many bytes earlier the packet begins whose bytes an effect stores.
+    fn moved(&self, part: Part, site: Site) -> i32 {
+        let (Some(commit), Site::Effect(_, number)) = (self.schedule.commit_of(part), site) else { return 0 };
+        let before = commit.effects[..number].iter().rev().take_while(|effect| effect.does.is_change());
+        let mut moves = before.filter_map(|effect| if let Does::Move { bytes } = effect.does { Some(bytes) } else { None });
+        moves.next().unwrap_or(0)
+    }
+
     fn is_applied(&mut self, site: Site, lookup: NodeId) {
         if self.table_at(lookup).is_none() {
             self.error(Rule::Objects, site, "the node looks up no table");
@@ -157,6 +191,7 @@ impl Verifier<'_> {
             Operation::Binary(Binary::And, left, right) => self.is_port(*left) || self.is_port(*right),
             Operation::Packet { .. }
             | Operation::Length
+            | Operation::Headroom
             | Operation::Register { .. }
             | Operation::Lookup { .. }
             | Operation::Unary(..)

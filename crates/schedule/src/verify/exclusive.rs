@@ -83,6 +83,7 @@ impl Search<'_> {
                 }
                 Operation::Packet { .. }
                 | Operation::Length
+                | Operation::Headroom
                 | Operation::Port
                 | Operation::Register { .. }
                 | Operation::Lookup { .. }

@@ -15,7 +15,9 @@ pub fn fits(program: &Program, values: &Values, value: Value) -> Fits {
     match values.of(value) {
         Operation::Constant(number) => is(number.width == width, "the constant has another width than its value"),
         Operation::Packet { .. } => is_bits(kind),
-        Operation::Length | Operation::Port => is(kind == Type::Bits(32), "the packet's length and port have 32 bits"),
+        Operation::Length | Operation::Headroom | Operation::Port => {
+            is(kind == Type::Bits(32), "the packet's length, headroom and port have 32 bits")
+        }
         Operation::Register { register, index } => {
             is_bits(values.kind(*index))?;
             is(width == program.registers[*register].width, "the value is not as wide as the register's elements")

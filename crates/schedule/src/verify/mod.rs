@@ -148,6 +148,7 @@ impl Verifier<'_> {
                 Operation::Register { .. }
                 | Operation::Constant(_)
                 | Operation::Length
+                | Operation::Headroom
                 | Operation::Port
                 | Operation::Unary(..)
                 | Operation::Binary(..)
