@@ -45,15 +45,15 @@ impl Run<'_> {
             }
             Statement::SetInvalid(header) if !self.state.valid.contains(header) => Ok(()),
             Statement::SetValid(header) if self.state.valid.contains(header) => Ok(()),
-            Statement::SetInvalid(header) if self.is_certain() => {
+            Statement::SetInvalid(header) if self.all_run() => {
                 self.state.valid.remove(header);
                 Ok(())
             }
-            Statement::SetValid(header) if self.is_certain() => {
+            Statement::SetValid(header) if self.all_run() => {
                 self.state.make_valid(*header);
                 Ok(())
             }
-            Statement::CopyHeader { to, from } if self.is_certain() && !self.is_speculative => {
+            Statement::CopyHeader { to, from } if self.all_run() && !self.is_speculative => {
                 self.state.copy(*to, *from);
                 Ok(())
             }
@@ -200,6 +200,11 @@ impl Run<'_> {
         let value = self.values.choose(is_there, read, before);
         self.give_up();
         self.put(into, value)
+    }
+
+    /// Whether it runs for all packets that the state is about: those of the current arm or action.
+    fn all_run(&self) -> bool {
+        self.values.holds(self.live) == Some(true)
     }
 
     /// Whether the current statement runs for all packets.
