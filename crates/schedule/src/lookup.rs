@@ -192,8 +192,10 @@ impl Run<'_> {
         if !self.path.nodes.contains(&node) {
             return Err("looks up a table off the path");
         }
-        let key = self.key(table)?;
-        self.late.push(LateLookup { node, table, key, when: self.active });
+        if !self.late.iter().any(|late| late.node == node) {
+            let key = self.key(table)?;
+            self.late.push(LateLookup { node, table, key, when: self.active });
+        }
         self.effect(Does::Made { lookup: node });
         Ok(())
     }

@@ -93,7 +93,8 @@ impl Run<'_> {
         for &node in &region.order {
             let mut arrivals = coming.remove(&node).unwrap_or_default();
             if self.is_looked_up_late(node) {
-                arrivals = self.one_key(arrivals, known);
+                arrivals = self.alike(arrivals, known);
+                self.looked_up_once(node, &arrivals).map_err(|does| Obstacle { node, does: does.into() })?;
             }
             for mut arrival in arrivals {
                 if self.lookups.iter().any(|lookup| lookup.node == node) {
@@ -133,22 +134,40 @@ impl Run<'_> {
         table_of(self.program, node).is_some() && !self.lookups.iter().any(|lookup| lookup.node == node)
     }
 
-    /// One lookup of a node has one key. Packets with other headers than the first ones exit.
-    fn one_key(&mut self, arrivals: Vec<Arrival>, known: &Known) -> Vec<Arrival> {
-        let mut all: Option<Arrival> = None;
+    /// Merges packets that have the same headers.
+    fn alike(&mut self, arrivals: Vec<Arrival>, known: &Known) -> Vec<Arrival> {
+        let mut apart: Vec<Arrival> = Vec::new();
         for arrival in arrivals {
-            all = match all {
-                None => Some(arrival),
-                Some(others) => match others.merged(self, &arrival, known) {
-                    Some(merged) => Some(merged),
-                    None => {
-                        self.barred = self.values.or(self.barred, arrival.when);
-                        Some(others)
-                    }
-                },
-            };
+            let merged = apart.iter().enumerate().find_map(|(at, other)| Some((at, other.merged(self, &arrival, known)?)));
+            match merged {
+                Some((at, merged)) => apart[at] = merged,
+                None => apart.push(arrival),
+            }
         }
-        all.into_iter().collect()
+        apart
+    }
+
+    /// Packets with different headers make one lookup of the commit phase: each has its own key.
+    fn looked_up_once(&mut self, node: NodeId, arrivals: &[Arrival]) -> Result<()> {
+        let Some(table) = table_of(self.program, node).filter(|_| arrivals.len() > 1 && self.path.nodes.contains(&node))
+        else {
+            return Ok(());
+        };
+        let (mut all, mut of_all) = (self.values.bool(false), Vec::new());
+        for arrival in arrivals {
+            self.state = arrival.state.clone();
+            let key = self.key(table)?;
+            of_all = match &of_all[..] {
+                [] => key,
+                others => {
+                    let pairs = key.into_iter().zip(others);
+                    pairs.map(|(own, other)| self.values.choose(arrival.when, own, *other)).collect()
+                }
+            };
+            all = self.values.or(all, arrival.when);
+        }
+        self.late.push(LateLookup { node, table, key: of_all, when: all });
+        Ok(())
     }
 
     /// Runs a node for packets that come to it: some end here, others go on.
