@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 #[derive(Clone)]
 pub struct Arrival {
     pub when: Value,
-    /// How many choices brought them here.
-    pub choices: usize,
+    /// The choices that brought them here.
+    pub choices: Vec<Value>,
     pub state: State,
     pub known: Known,
     /// What they have done so far, each with its own condition.
@@ -26,12 +26,17 @@ pub struct Arrival {
 /// Packets that end in the same way, and all their effects. The last one ends them.
 pub struct Leaf {
     pub when: Value,
-    pub choices: usize,
+    pub choices: Vec<Value>,
     pub effects: Vec<Effect>,
     pub made: BTreeMap<NodeId, Value>,
 }
 
 impl Leaf {
+    /// Whether they take a side exit.
+    pub fn leaves(&self) -> bool {
+        self.effects.last().is_some_and(|last| last.does == Does::Leave)
+    }
+
     pub fn is_sent(&self) -> bool {
         self.effects.last().is_some_and(|last| matches!(last.does, Does::Send { .. }))
     }
@@ -48,7 +53,14 @@ impl Arrival {
             None => known.assume(&mut run.values, condition, true),
         }
         let when = run.values.and(self.when, condition);
-        Some(Arrival { when, choices: self.choices + 1, known, ..self.clone() })
+        let mut choices = self.choices.clone();
+        choices.push(condition);
+        Some(Arrival { when, choices, known, ..self.clone() })
+    }
+
+    /// A side exit: all that they have done is undone.
+    pub fn leave(self, node: NodeId) -> Leaf {
+        Arrival { effects: Vec::new(), made: BTreeMap::new(), ..self }.end(node, Does::Leave)
     }
 
     /// Their end.
@@ -78,6 +90,6 @@ impl Arrival {
             made.insert(*node, run.values.or(one, other));
         }
         let when = run.values.or(self.when, other.when);
-        Some(Arrival { when, choices: self.choices.min(other.choices), state, known: known.clone(), effects, made })
+        Some(Arrival { when, choices: vec![when], state, known: known.clone(), effects, made })
     }
 }

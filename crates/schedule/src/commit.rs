@@ -11,10 +11,6 @@ use hlir::NodeId;
 use hlir::hot_path::has_lasting_outcome;
 use std::collections::HashMap;
 
-/// Values of side exits at most, if lookups of the commit phase decide about them: all are computed before any packet is
-/// told apart, where nodes branch. With some 90 values (router) packets took 1.8 times the cycles that nodes took (Zen 4).
-const MOST_DECIDED_LATE: usize = 48;
-
 impl Run<'_> {
     /// The commit phase from a node on, and the expected one.
     pub fn committed(
@@ -34,9 +30,6 @@ impl Run<'_> {
         let commit = self.commit_of(&ended, taken);
         self.values.commit_in_words(&commit)?;
         let expected = expected.filter(|commit| self.values.commit_in_words(commit).is_ok());
-        if self.is_decided_late(commit.exits) && self.values.needed([commit.exits]).len() > MOST_DECIDED_LATE {
-            return Err(Obstacle { node: from, does: "leads to lookups that decide about many side exits".into() });
-        }
         if !self.usual_stays(&commit.lookups) {
             return Err(Obstacle {
                 node: from,
@@ -47,7 +40,7 @@ impl Run<'_> {
     }
 
     /// Whether a value depends on a lookup that no stage makes.
-    fn is_decided_late(&self, value: Value) -> bool {
+    pub fn is_decided_late(&self, value: Value) -> bool {
         self.values.needed([value]).into_iter().any(|needed| {
             let Operation::Lookup { node, .. } = self.values.of(needed) else { return false };
             !self.lookups.iter().any(|lookup| lookup.node == *node)
@@ -110,19 +103,16 @@ impl Run<'_> {
         Commit { exits, lookups, effects, missed: ended.missed.clone() }
     }
 
-    /// Ends in the order in which packets are told apart: those behind few choices first, and last the one that usual
-    /// packets reach.
+    /// Ends in the order in which packets are told apart, choice by choice: those that most packets reach are the last.
     fn by_likelihood<'l>(&mut self, leaves: &'l [Leaf]) -> Vec<&'l Leaf> {
         let hits = self.lookups.iter().map(|lookup| lookup.node).collect();
         let mut usual = Known::default().and_of_lookups(hits, self.expected_actions());
-        let mut ordered: Vec<(bool, usize, &Leaf)> = Vec::new();
+        let mut marked = Vec::new();
         for leaf in leaves {
             let when = usual.of(&mut self.values, leaf.when);
-            let is_usual = leaf.is_sent() && self.values.holds(when) != Some(false);
-            ordered.push((is_usual, leaf.choices, leaf));
+            marked.push((leaf.is_sent() && self.values.holds(when) != Some(false), leaf));
         }
-        ordered.sort_by_key(|(is_usual, choices, _)| (*is_usual, *choices));
-        ordered.into_iter().map(|(.., leaf)| leaf).collect()
+        by_choices(marked, 0)
     }
 
     /// The effects of packets with the same end, under what is known of them. From then on, others are left. Bytes of
@@ -135,7 +125,8 @@ impl Run<'_> {
         let mut packets = known.clone();
         packets.assume(&mut self.values, when, true);
         known.assume(&mut self.values, when, false);
-        let mut happen = self.not_made(leaf, &mut packets);
+        // Lookups are counted where side exits are taken.
+        let mut happen = if leaf.leaves() { Vec::new() } else { self.not_made(leaf, &mut packets) };
         let (end, before) = leaf.effects.split_last().expect("packets end");
         let (mut changes, others): (Vec<&Effect>, Vec<&Effect>) =
             before[done..].iter().partition(|effect| effect.does.is_change());
@@ -228,6 +219,23 @@ impl Run<'_> {
         let Operation::Packet { bit: own } = self.values.of(*value) else { return false };
         i64::from(*own) == as_it_arrived(*bit, moved)
     }
+}
+
+/// Packets that have made the same choices are neighbours.
+fn by_choices(leaves: Vec<(bool, &Leaf)>, made: usize) -> Vec<&Leaf> {
+    if let [(_, only)] = leaves[..] {
+        return vec![only];
+    }
+    let mut groups: Vec<(Option<Value>, Vec<(bool, &Leaf)>)> = Vec::new();
+    for leaf in leaves {
+        let choice = leaf.1.choices.get(made).copied();
+        match groups.iter_mut().find(|(of, _)| choice.is_some() && *of == choice) {
+            Some((_, group)) => group.push(leaf),
+            None => groups.push((choice, vec![leaf])),
+        }
+    }
+    groups.sort_by_key(|(_, group)| (group.iter().any(|(is_usual, _)| *is_usual), group.len()));
+    groups.into_iter().flat_map(|(_, group)| by_choices(group, made + 1)).collect()
 }
 
 /// The effects that packets have before any of them is told apart.

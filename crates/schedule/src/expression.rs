@@ -15,7 +15,9 @@ impl Run<'_> {
             // Which headers a packet has is the same for all packets of the path.
             Expression::Valid(header) => Ok(self.values.bool(self.state.valid.contains(header))),
             Expression::Parameter(parameter) => self.parameter(*parameter as usize),
-            Expression::Intrinsic(Intrinsic::PacketLength) if self.state.has_moved => Err("reads the length of a packet whose headers moved"),
+            Expression::Intrinsic(Intrinsic::PacketLength) if self.state.has_moved => {
+                Err("reads the length of a packet whose headers moved")
+            }
             Expression::Intrinsic(Intrinsic::PacketLength) => Ok(self.values.length()),
             Expression::Intrinsic(Intrinsic::IngressPort) => Ok(self.values.port()),
             Expression::Intrinsic(

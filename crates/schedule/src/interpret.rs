@@ -87,6 +87,9 @@ pub fn run(schedule: &Schedule, packet: Packet<'_>, tables: &dyn Tables, commit:
     let mut done = Vec::new();
     for effect in &commit.effects {
         if frame.value(effect.when).is_true() {
+            if effect.does == Does::Leave {
+                return Outcome::Leaves;
+            }
             done.push(frame.done(&effect.does));
             if effect.does.is_end() {
                 break;
@@ -243,6 +246,7 @@ impl Frame<'_> {
             Does::Write { register, index, value } => {
                 Done::Write { register: *register, index: self.value(*index).to_u64(), value: self.value(*value) }
             }
+            Does::Leave => unreachable!("such packets run the plain program"),
             Does::Drop { reason } => Done::Drop { reason: reason.clone() },
             Does::Send { port } => Done::Send { port: self.value(*port).to_u64() },
         }

@@ -3,7 +3,7 @@
 use crate::value::{Found, Operation, Sum, Value};
 use crate::values::Values;
 use hlir::{Binary, NodeId, Type, Unary};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What is known of packets.
 #[derive(Clone, Default)]
@@ -12,7 +12,7 @@ pub struct Known {
     hits: Vec<NodeId>,
     /// The action of a lookup's entries.
     actions: HashMap<NodeId, usize>,
-    conditions: HashMap<Value, bool>,
+    conditions: BTreeMap<Value, bool>,
     /// Constants that values are equal to.
     constants: HashMap<Value, Value>,
     /// What was computed with it.
@@ -63,7 +63,24 @@ impl Known {
                 | Operation::Sum(_)
                 | Operation::Hash { .. } => self.condition(values, value, holds),
             }
+            if left.is_empty() {
+                left.extend(self.implied(values));
+            }
         }
+    }
+
+    /// A part of a conjunction that does not hold, or of a disjunction that holds, if all others are known.
+    fn implied(&self, values: &Values) -> Option<(Value, bool)> {
+        self.conditions.iter().find_map(|(condition, holds)| {
+            let Operation::Binary(operator, one, other) = *values.of(*condition) else { return None };
+            let all = if *holds { Binary::LogicalOr } else { Binary::LogicalAnd };
+            let open = |part: Value, rest: Value| {
+                let decides = self.conditions.get(&rest) == Some(&!holds);
+                let is_known = values.holds(part).is_some() || self.conditions.contains_key(&part);
+                (decides && !is_known).then_some((part, *holds))
+            };
+            if operator == all { open(one, other).or_else(|| open(other, one)) } else { None }
+        })
     }
 
     fn condition(&mut self, values: &mut Values, value: Value, holds: bool) {

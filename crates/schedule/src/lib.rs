@@ -114,7 +114,7 @@ pub struct LateLookup {
 /// What a packet does after the last lookup, in order of arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// A side exit: the packet runs the plain program from its beginning.
+    /// A side exit: the packet runs the plain program from its beginning. Others are among the ends.
     pub exits: Value,
     /// Lookups that no stage makes, in the order of the graph. They do not depend on effects.
     pub lookups: Vec<LateLookup>,
@@ -158,6 +158,8 @@ pub enum Does {
     Digest { digest: DigestId, values: Vec<Value> },
     /// Writes an element of a register; an index out of range has no effect.
     Write { register: RegisterId, index: Value, value: Value },
+    /// Ends the packet here: a side exit, before anything has happened to it.
+    Leave,
     /// Ends the packet: effects behind it happen to others.
     Drop { reason: String },
     /// The same: the packet leaves by a port of at most 16 bits.
@@ -181,7 +183,7 @@ impl Effect {
 impl Does {
     /// Whether packets are at their end.
     pub fn is_end(&self) -> bool {
-        matches!(self, Does::Drop { .. } | Does::Send { .. })
+        matches!(self, Does::Leave | Does::Drop { .. } | Does::Send { .. })
     }
 
     /// Whether it changes the bytes that are sent.
@@ -196,6 +198,7 @@ impl Does {
             Does::Digest { values, .. } => values.clone(),
             Does::Write { index, value, .. } => vec![*index, *value],
             Does::Move { .. }
+            | Does::Leave
             | Does::CountDirect { .. }
             | Does::NotMade { .. }
             | Does::Miss { .. }
@@ -219,6 +222,7 @@ impl Does {
                 Does::Write { register: *register, index: to(*index), value: to(*value) }
             }
             same @ (Does::Move { .. }
+            | Does::Leave
             | Does::CountDirect { .. }
             | Does::NotMade { .. }
             | Does::Miss { .. }

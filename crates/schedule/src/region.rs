@@ -26,8 +26,9 @@ const MOST_VALUES: usize = 4000;
 /// Packets that stay apart at a node; more are merged.
 const MOST_APART: usize = 8;
 
-/// Ends that packets reach at most.
+/// Ends that packets reach at most, side exits not counted, and those.
 const MOST_LEAVES: usize = 32;
+const MOST_EXITS: usize = 64;
 
 /// What a region does with packets.
 pub struct Ended {
@@ -87,7 +88,8 @@ impl Run<'_> {
         let state = self.state.clone();
         // What stages do is done by all that come here.
         let effects = std::mem::take(&mut self.effects);
-        let begun = Arrival { when: yes, choices: 0, state, known: known.clone(), effects, made: BTreeMap::new() };
+        let begun =
+            Arrival { when: yes, choices: Vec::new(), state, known: known.clone(), effects, made: BTreeMap::new() };
         let mut coming: HashMap<NodeId, Vec<Arrival>> = HashMap::from([(first, vec![begun])]);
         let mut leaves = Vec::new();
         for &node in &region.order {
@@ -104,7 +106,8 @@ impl Run<'_> {
                     run.come(coming.entry(to).or_default(), arrival, known);
                 })?;
             }
-            if leaves.len() > MOST_LEAVES {
+            let exits = leaves.iter().filter(|leaf| leaf.leaves()).count();
+            if leaves.len() - exits > MOST_LEAVES || exits > MOST_EXITS {
                 return Err(Obstacle { node, does: "leads to too many ends".into() });
             }
         }
@@ -112,6 +115,12 @@ impl Run<'_> {
             return Err(Obstacle { node: first, does: "sends no packet".into() });
         }
         let mut exits = self.values.or(self.leaving, self.barred);
+        if self.is_decided_late(exits) {
+            // Packets are told apart first, by what these lookups find.
+            exits = no;
+        } else {
+            leaves.retain(|leaf| !leaf.leaves());
+        }
         if let Some(short) = self.without_headroom(&leaves) {
             exits = self.values.or(exits, short);
         }
@@ -138,7 +147,8 @@ impl Run<'_> {
     fn alike(&mut self, arrivals: Vec<Arrival>, known: &Known) -> Vec<Arrival> {
         let mut apart: Vec<Arrival> = Vec::new();
         for arrival in arrivals {
-            let merged = apart.iter().enumerate().find_map(|(at, other)| Some((at, other.merged(self, &arrival, known)?)));
+            let merged =
+                apart.iter().enumerate().find_map(|(at, other)| Some((at, other.merged(self, &arrival, known)?)));
             match merged {
                 Some((at, merged)) => apart[at] = merged,
                 None => apart.push(arrival),
@@ -149,7 +159,8 @@ impl Run<'_> {
 
     /// Packets with different headers make one lookup of the commit phase: each has its own key.
     fn looked_up_once(&mut self, node: NodeId, arrivals: &[Arrival]) -> Result<()> {
-        let Some(table) = table_of(self.program, node).filter(|_| arrivals.len() > 1 && self.path.nodes.contains(&node))
+        let Some(table) =
+            table_of(self.program, node).filter(|_| arrivals.len() > 1 && self.path.nodes.contains(&node))
         else {
             return Ok(());
         };
@@ -185,7 +196,7 @@ impl Run<'_> {
         let when = arrival.when;
         (self.active, self.state) = (when, arrival.state.clone());
         self.effects = arrival.effects.clone();
-        let (late, leaving) = (self.late.len(), self.leaving);
+        let (late, leaving) = (self.late.len(), std::mem::replace(&mut self.leaving, self.values.bool(false)));
         let outcomes = match self.visit(node) {
             Ok(outcomes) => outcomes,
             Err(does) if self.values.holds(when) == Some(true) || self.path.nodes.contains(&node) => {
@@ -194,12 +205,21 @@ impl Run<'_> {
             Err(_) => {
                 self.late.truncate(late);
                 self.leaving = self.values.or(leaving, when);
+                leaves.push(arrival.leave(node));
                 return Ok(());
             }
         };
         let ends: Vec<_> = self.effects.extract_if(.., |effect| effect.does.is_end()).collect();
         let effects = std::mem::take(&mut self.effects);
-        let passed = Arrival { state: self.state.clone(), effects, ..arrival };
+        let mut passed = Arrival { state: self.state.clone(), effects, ..arrival };
+        let gone = std::mem::replace(&mut self.leaving, leaving);
+        self.leaving = self.values.or(leaving, gone);
+        if let Some(leaving) = passed.with(self, gone) {
+            leaves.push(leaving.leave(node));
+            let stays = self.values.not(gone);
+            let Some(others) = passed.with(self, stays) else { return Ok(()) };
+            passed = others;
+        }
         for end in ends {
             leaves.extend(passed.with(self, end.when).map(|ended| ended.end(node, end.does)));
         }
@@ -210,7 +230,10 @@ impl Run<'_> {
             }
             match to {
                 Some(to) => go_on(self, to, gone),
-                None => self.barred = self.values.or(self.barred, gone.when),
+                None => {
+                    self.barred = self.values.or(self.barred, gone.when);
+                    leaves.push(gone.leave(node));
+                }
             }
         }
         Ok(())
@@ -315,7 +338,11 @@ impl Run<'_> {
         }
         let mut at = 0;
         for (header, bytes) in emitted.into_iter().zip(lengths) {
-            let lies_there = self.state.headers.get(&header).is_some_and(|start| 8 * i64::from(*start) == as_it_arrived(8 * at, moved));
+            let lies_there = self
+                .state
+                .headers
+                .get(&header)
+                .is_some_and(|start| 8 * i64::from(*start) == as_it_arrived(8 * at, moved));
             let fields = 0..self.program.headers[header].fields.len() as u32;
             for field in fields.map(|field| FieldRef { header, field }) {
                 if self.program.field(field).width > 0 && !(lies_there && !self.state.fields.contains_key(&field)) {

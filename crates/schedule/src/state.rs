@@ -90,7 +90,9 @@ impl State {
 
     /// Whether packets have the same headers, at the same places.
     pub fn has_headers_of(&self, other: &State) -> bool {
-        let layout = |state: &State| (state.valid.clone(), state.headers.clone(), state.cursor, (state.is_deparsed, state.has_moved));
+        let layout = |state: &State| {
+            (state.valid.clone(), state.headers.clone(), state.cursor, (state.is_deparsed, state.has_moved))
+        };
         layout(self) == layout(other)
     }
 

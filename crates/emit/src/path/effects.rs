@@ -10,6 +10,7 @@ use crate::unit::number;
 use hlir::plan::Placement;
 use hlir::{NodeId, RegisterId};
 use schedule::{Commit, Does, Effect, Found, Operation, Schedule, Value};
+use std::ops::Range;
 
 /// What becomes of a packet at commit.
 const FATE: &str = "enum fate";
@@ -90,11 +91,11 @@ impl HotPath<'_> {
     }
 
     /// What writes values of a commit phase.
-    fn commit_writer(&self, commit: &Commit, results: Vec<Value>) -> Scalar<'_> {
+    fn commit_writer<'s>(&'s self, commit: &'s Commit, results: Vec<Value>) -> Scalar<'s> {
         let scheduled = &self.scheduled;
         let late = commit.lookups.iter().flat_map(|late| late.key.iter().copied().chain([late.when]));
         let results: Vec<Value> = results.into_iter().chain(late).collect();
-        let mut writer = Scalar::of_commit(self, &scheduled.schedule, scheduled.bytes(), &results);
+        let mut writer = Scalar::of_commit(self, &scheduled.schedule, scheduled.bytes(), &results, &commit.lookups);
         for (index, value) in scheduled.reads().enumerate() {
             writer.keep(value, self.read_again(value, index));
         }
@@ -108,14 +109,12 @@ impl HotPath<'_> {
         let mut writer = self.commit_writer(commit, effects.chain([commit.exits]).collect());
         let groups = Groups::of(schedule, commit);
         if schedule.values.holds(commit.exits) != Some(false) {
-            groups.made_for_exits().into_iter().for_each(|late| writer.look_up(late));
             let exits = Expr::call("__builtin_expect", [writer.value(commit.exits), name("0")]);
             writer.code.push(Stmt::when(exits, vec![Stmt::result(name(LEAVES))]));
             writer.decide(commit.exits, false);
         }
-        for number in 0..groups.list.len() {
-            self.ended(scheduled, (&groups, number), &mut writer, is_expected);
-        }
+        self.done_first(scheduled, &groups, &mut writer, is_expected);
+        self.told_apart(scheduled, (&groups, 0..groups.list.len()), &mut writer, is_expected);
         let code = without_unused(std::mem::take(&mut writer.code));
         let mut body = self.packet_declared(true);
         body.push(Stmt::Blank);
@@ -124,26 +123,71 @@ impl HotPath<'_> {
         body
     }
 
-    /// Effects of packets up to an end of theirs. What later groups need, too, is computed before packets are told apart.
-    fn ended(&self, scheduled: &Scheduled, (groups, number): (&Groups, usize), writer: &mut Scalar, is_expected: bool) {
-        let group = &groups.list[number];
-        groups.first_made(number, true).into_iter().for_each(|late| writer.look_up(late));
-        for value in groups.shared_with_later(number) {
-            writer.value(value);
+    /// Effects that all packets have.
+    fn done_first(&self, scheduled: &Scheduled, groups: &Groups, writer: &mut Scalar, is_expected: bool) {
+        for group in &groups.list {
+            self.done_together(scheduled, &group.common, writer, is_expected);
         }
-        self.done_together(scheduled, &group.common, writer, is_expected);
-        let Some(end) = group.own.last() else { return };
+    }
+
+    /// Ends of packets, choice by choice. What packets of several ends need is computed before they are told apart, and
+    /// whatever else with the end that needs it. Returns whether no packet goes on.
+    fn told_apart(
+        &self,
+        scheduled: &Scheduled,
+        (groups, range): (&Groups, Range<usize>),
+        writer: &mut Scalar,
+        is_expected: bool,
+    ) -> bool {
+        let mut at = range.start;
+        let mut all_end = false;
+        while at < range.end {
+            let chosen = groups.chosen(&(at..range.end), |choice| writer.is_decided(choice));
+            let now = at..chosen.map_or(at + 1, |(_, end)| end);
+            at = now.end;
+            let later = now.end..range.end;
+            for lookup in groups.looked_up(&now, &later) {
+                writer.found_late(lookup);
+            }
+            for value in groups.shared(&now, &later) {
+                writer.value(value);
+            }
+            let Some((choice, _)) = chosen else {
+                all_end = self.ended(scheduled, (groups, now.start), writer, is_expected);
+                continue;
+            };
+            let condition = writer.condition(choice);
+            let around = writer.enter();
+            writer.decide(choice, true);
+            let none_left = self.told_apart(scheduled, (groups, now), writer, is_expected);
+            let inner = writer.leave(around);
+            writer.under(condition, inner);
+            if none_left {
+                writer.decide(choice, false);
+            }
+        }
+        all_end
+    }
+
+    /// The effects of packets up to an end of theirs. Returns whether no packet goes on.
+    fn ended(
+        &self,
+        scheduled: &Scheduled,
+        (groups, number): (&Groups, usize),
+        writer: &mut Scalar,
+        is_expected: bool,
+    ) -> bool {
+        let group = &groups.list[number];
+        let Some(end) = group.own.last() else { return false };
         let condition = writer.condition(end.when);
+        let all_end = condition.is_none();
         let around = writer.enter();
         writer.decide(end.when, true);
-        groups.first_made(number, false).into_iter().for_each(|late| writer.look_up(late));
         self.done_together(scheduled, &group.own, writer, is_expected);
         let inner = writer.leave(around);
-        match condition {
-            None => writer.code.extend(inner),
-            Some(condition) => writer.code.push(Stmt::when(condition, inner)),
-        }
+        writer.under(condition, inner);
         writer.decide(end.when, false);
+        all_end
     }
 
     /// Effects behind all values that they need: stores change bytes of the packet.
@@ -226,7 +270,10 @@ impl HotPath<'_> {
         match &effect.does {
             Does::Move { bytes } => {
                 writer.first = "front";
-                let moved = Expr::call("packet_move", [name("burst"), name("from + i"), name("packet"), name(bytes.to_string())]);
+                let moved = Expr::call(
+                    "packet_move",
+                    [name("burst"), name("from + i"), name("packet"), name(bytes.to_string())],
+                );
                 vec![Stmt::declare("uint8_t *const", "front", moved)]
             }
             Does::Store { bit, value, field } => {
@@ -263,6 +310,7 @@ impl HotPath<'_> {
             Does::Made { lookup } => vec![self.unit.count_look_ups(writer.table(*lookup), Expr::word(1))],
             Does::Digest { digest, values } => vec![digest_sent(number(*digest) as u32, values, writer)],
             Does::Write { register, index, value } => vec![self.written(*register, [*index, *value], writer)],
+            Does::Leave => vec![Stmt::result(name(LEAVES))],
             Does::Drop { reason } => {
                 let reason = drop_reason(reason, self.unit.drop_number(reason));
                 let dropped = Stmt::call("walk_drop", [name("run->worker"), name("packet"), reason]);
@@ -308,7 +356,10 @@ impl HotPath<'_> {
             if width == 8 && self.unit.stores_words(header, self.spot_in(scheduled, bit, width, header)) {
                 let from = [Expr::word(bit), Expr::word(width)];
                 let held = Expr::binary("&", held, Expr::word(255));
-                return vec![Stmt::call("bits_store_in_word", [name(writer.first)].into_iter().chain(from).chain([held]))];
+                return vec![Stmt::call(
+                    "bits_store_in_word",
+                    [name(writer.first)].into_iter().chain(from).chain([held]),
+                )];
             }
             let held = Expr::unary("&", held);
             return vec![Stmt::call("memcpy", [at_byte(writer.first, bit / 8), held, Expr::word(width / 8)])];
@@ -320,7 +371,10 @@ impl HotPath<'_> {
                 unreachable!("only parameters are stored whole")
             };
             let from = writer.member(node, action, parameter);
-            return vec![Stmt::call("wide_store", [at_byte(writer.first, start / 8), Expr::word(bit % 8), Expr::word(width), from])];
+            return vec![Stmt::call(
+                "wide_store",
+                [at_byte(writer.first, start / 8), Expr::word(bit % 8), Expr::word(width), from],
+            )];
         }
         // What is summed again is read by words, where its header is.
         let is_summed = self.unit.stores_words(header, self.spot_in(scheduled, bit, width, header));

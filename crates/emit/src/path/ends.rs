@@ -1,7 +1,9 @@
 //! The effects of a commit phase by the ends of packets, and what each end needs for itself.
 
+use hlir::NodeId;
 use schedule::{Commit, Does, Effect, LateLookup, Operation, Schedule, Value, Values};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Effects up to an end.
 #[derive(Default)]
@@ -10,56 +12,65 @@ pub struct Group {
     pub common: Vec<Effect>,
     /// Those of the packets that end here. The last one ends them.
     pub own: Vec<Effect>,
+    /// The parts of the end's condition, in the order of the packets' choices.
+    choices: Vec<Value>,
     needed: BTreeSet<Value>,
-    /// Lookups of the commit phase, by index.
-    lookups: BTreeSet<usize>,
+    /// The nodes of lookups of the commit phase.
+    lookups: BTreeSet<NodeId>,
 }
 
-pub struct Groups<'c> {
+pub struct Groups {
     pub list: Vec<Group>,
-    /// What the side exits need.
-    exits: Group,
-    lookups: &'c [LateLookup],
 }
 
-impl<'c> Groups<'c> {
-    pub fn of(schedule: &Schedule, commit: &'c Commit) -> Groups<'c> {
+impl Groups {
+    pub fn of(schedule: &Schedule, commit: &Commit) -> Groups {
         let values = &schedule.values;
         let mut list = Vec::new();
         for effects in commit.effects.split_inclusive(|effect| effect.does.is_end()) {
-            let when = effects.last().map(|end| parts(values, end.when)).unwrap_or_default();
-            let is_own = |effect: &&Effect| when.is_subset(&parts(values, effect.when));
+            let choices = effects.last().map(|end| parts(values, end.when)).unwrap_or_default();
+            let is_own = |effect: &&Effect| {
+                let parts = parts(values, effect.when);
+                choices.iter().all(|choice| parts.contains(choice))
+            };
             let (own, common): (Vec<&Effect>, Vec<&Effect>) = effects.iter().partition(is_own);
             let [common, own] = [common, own].map(|effects| effects.into_iter().cloned().collect());
-            let mut group = Group { common, own, ..Group::default() };
+            let mut group = Group { common, own, choices, ..Group::default() };
             let results = effects.iter().flat_map(Effect::operands).collect();
             group.find_needed(values, results, &commit.lookups);
             list.push(group);
         }
-        let mut exits = Group::default();
-        exits.find_needed(values, vec![commit.exits], &commit.lookups);
-        Groups { list, exits, lookups: &commit.lookups }
+        Groups { list }
     }
 
-    /// Lookups that decide about side exits.
-    pub fn made_for_exits(&self) -> Vec<&'c LateLookup> {
-        self.exits.lookups.iter().map(|lookup| &self.lookups[*lookup]).collect()
+    /// The choice that most groups from the first one of a range on have in common, beside what is known, and the
+    /// first group that does not have it; none if the first group has none in common with the next.
+    pub fn chosen(&self, range: &Range<usize>, is_known: impl Fn(Value) -> bool) -> Option<(Value, usize)> {
+        let groups = &self.list[range.clone()];
+        let mut best: Option<(Value, usize)> = None;
+        for choice in groups[0].choices.iter().filter(|choice| !is_known(**choice)) {
+            let end = range.start + groups.iter().take_while(|group| group.choices.contains(choice)).count();
+            if end > range.start + 1 && best.is_none_or(|(_, most)| end > most) {
+                best = Some((*choice, end));
+            }
+        }
+        best
     }
 
-    /// Values that a group and a later one need.
-    pub fn shared_with_later(&self, number: usize) -> Vec<Value> {
-        let (group, later) = (&self.list[number], &self.list[number + 1..]);
-        let is_shared = |value: &&Value| later.iter().any(|other| other.needed.contains(value));
-        group.needed.iter().filter(is_shared).copied().collect()
+    /// Values that both groups of one range and those of a later one need.
+    pub fn shared(&self, now: &Range<usize>, later: &Range<usize>) -> BTreeSet<Value> {
+        let needed = |range: &Range<usize>| -> BTreeSet<Value> {
+            self.list[range.clone()].iter().flat_map(|group| group.needed.iter().copied()).collect()
+        };
+        &needed(now) & &needed(later)
     }
 
-    /// Lookups that a group is the first to need: those that later ones need as well, or the others.
-    pub fn first_made(&self, number: usize, is_shared: bool) -> Vec<&'c LateLookup> {
-        let (earlier, later) = (&self.list[..number], &self.list[number + 1..]);
-        let needs = |groups: &[Group], lookup: usize| groups.iter().any(|group| group.lookups.contains(&lookup));
-        let is_made = |lookup: usize| self.exits.lookups.contains(&lookup) || needs(earlier, lookup);
-        let first = self.list[number].lookups.iter().copied().filter(|lookup| !is_made(*lookup));
-        first.filter(|lookup| needs(later, *lookup) == is_shared).map(|lookup| &self.lookups[lookup]).collect()
+    /// The nodes of lookups that both groups of one range and those of a later one need.
+    pub fn looked_up(&self, now: &Range<usize>, later: &Range<usize>) -> BTreeSet<NodeId> {
+        let needed = |range: &Range<usize>| -> BTreeSet<NodeId> {
+            self.list[range.clone()].iter().flat_map(|group| group.lookups.iter().copied()).collect()
+        };
+        &needed(now) & &needed(later)
     }
 }
 
@@ -69,11 +80,11 @@ impl Group {
         let mut needed: BTreeSet<Value> = values.needed(results).into_iter().collect();
         let mut made = BTreeSet::new();
         // A lookup may need the result of an earlier one.
-        for (number, late) in lookups.iter().enumerate().rev() {
+        for late in lookups.iter().rev() {
             let is_result =
                 |value: &Value| matches!(values.of(*value), Operation::Lookup { node, .. } if *node == late.node);
             if needed.iter().any(is_result) || effects().any(|effect| is_about(&effect.does, late)) {
-                made.insert(number);
+                made.insert(late.node);
                 needed.extend(values.needed(late.key.iter().copied().chain([late.when])));
             }
         }
@@ -89,6 +100,7 @@ fn is_about(does: &Does, late: &LateLookup) -> bool {
         | Does::Touch { lookup }
         | Does::Restart { lookup, .. } => *lookup == late.node,
         Does::Move { .. }
+        | Does::Leave
         | Does::Store { .. }
         | Does::Count { .. }
         | Does::NotMade { .. }
@@ -100,14 +112,14 @@ fn is_about(does: &Does, late: &LateLookup) -> bool {
     }
 }
 
-/// The parts of a conjunction; none if it holds.
-fn parts(values: &Values, condition: Value) -> BTreeSet<Value> {
-    let (mut parts, mut left) = (BTreeSet::new(), vec![condition]);
+/// The parts of a conjunction, in order; none if it holds.
+fn parts(values: &Values, condition: Value) -> Vec<Value> {
+    let (mut parts, mut left) = (Vec::new(), vec![condition]);
     while let Some(value) = left.pop() {
         if let Operation::Binary(hlir::Binary::LogicalAnd, one, other) = values.of(value) {
-            left.extend([*one, *other]);
-        } else if values.holds(value) != Some(true) {
-            parts.insert(value);
+            left.extend([*other, *one]);
+        } else if values.holds(value) != Some(true) && !parts.contains(&value) {
+            parts.push(value);
         }
     }
     parts

@@ -50,7 +50,8 @@ pub struct Scalar<'s> {
     bytes: u32,
     uses: HashMap<Value, u32>,
     names: HashMap<Value, Expr>,
-    /// The record numbers of lookups that commit makes.
+    /// The lookups that commit makes, and the record numbers of those that were needed.
+    late: &'s [LateLookup],
     found: HashMap<NodeId, String>,
     /// Whether records are those of the commit phase, which are loaded once for a group.
     is_commit: bool,
@@ -77,6 +78,7 @@ impl<'s> Scalar<'s> {
             bytes,
             uses,
             names: HashMap::new(),
+            late: &[],
             found: HashMap::new(),
             is_commit: false,
             records: HashMap::new(),
@@ -88,12 +90,22 @@ impl<'s> Scalar<'s> {
     }
 
     /// The same for a commit phase.
-    pub fn of_commit(path: &'s HotPath, schedule: &'s Schedule, bytes: u32, results: &[Value]) -> Scalar<'s> {
-        Scalar { is_commit: true, ..Scalar::new(path, schedule, bytes, results) }
+    pub fn of_commit(
+        path: &'s HotPath,
+        schedule: &'s Schedule,
+        bytes: u32,
+        results: &[Value],
+        late: &'s [LateLookup],
+    ) -> Scalar<'s> {
+        Scalar { is_commit: true, late, ..Scalar::new(path, schedule, bytes, results) }
     }
 
-    /// A lookup that commit makes, under its condition.
-    pub fn look_up(&mut self, late: &LateLookup) {
+    /// The record number that a lookup of the commit phase finds, made where it is needed first.
+    pub fn found_late(&mut self, lookup: NodeId) -> Expr {
+        if let Some(found) = self.found.get(&lookup) {
+            return name(found);
+        }
+        let Some(late) = self.late.iter().find(|late| late.node == lookup) else { return Expr::word(0) };
         let node = self.path.unit.node_name(late.node).to_string();
         let when = self.condition(late.when);
         let limbs: Vec<Expr> = late.key.iter().map(|limb| self.value(*limb)).collect();
@@ -106,7 +118,20 @@ impl<'s> Scalar<'s> {
             None => call,
         };
         self.code.push(Stmt::declare("const uint32_t", &found, made));
-        self.found.insert(late.node, found);
+        self.found.insert(late.node, found.clone());
+        name(found)
+    }
+
+    pub fn is_decided(&self, condition: Value) -> bool {
+        self.holds(condition).is_some()
+    }
+
+    /// Statements of packets with a condition; without one, of all.
+    pub fn under(&mut self, condition: Option<Expr>, statements: Vec<Stmt>) {
+        match condition {
+            None => self.code.extend(statements),
+            Some(condition) => self.code.push(Stmt::when(condition, statements)),
+        }
     }
 
     /// Values as a list with a name.
@@ -445,7 +470,7 @@ impl<'s> Scalar<'s> {
         match what {
             Found::Number => match self.path.plan.nodes.iter().position(|on_path| *on_path == node) {
                 Some(place) if self.path.is_found(place) => self.path.found_at(place),
-                _ => self.found.get(&node).map_or(Expr::word(0), name),
+                _ => self.found_late(node),
             },
             Found::Action => Expr::Name(format!("{}->action", self.record(node))),
             Found::Parameter { action, parameter, low } => self.parameter(node, (action, parameter), low, width),
@@ -498,7 +523,7 @@ impl<'s> Scalar<'s> {
                 let records = if self.is_commit { self.path.records(place) } else { self.path.records_ahead(place) };
                 (records, self.path.found_at(place))
             }
-            _ => (unit.records(table), self.found.get(&node).map_or(Expr::word(0), name)),
+            _ => (unit.records(table), self.found_late(node)),
         };
         let short = unit.table_name(table).rsplit('_').next().unwrap_or("table").to_string();
         let title = self.titles.unique(&format!("{short}_record"));

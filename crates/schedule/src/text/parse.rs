@@ -259,13 +259,15 @@ impl Reader<'_> {
     fn commit_line(&mut self, part: Part) -> Read<()> {
         let start = self.cursor.span();
         let now = self.commits.len() - 1;
-        let is_exit = self.cursor.is_word("exit") || self.cursor.is_word("missed");
+        let is_first = self.cursor.is_word("exit") && self.cursor.next_token().word() == Some("when");
+        let is_exit = is_first || self.cursor.is_word("missed");
         if is_exit && !self.commits[now].effects.is_empty() {
             let error = Diagnostic::error("a side exit behind an effect").kind(Rule::Order.name());
             let error = error.label(start, "packets that exit run the plain program, so nothing may have happened");
             return self.cursor.error(error.hint("write it before the first effect"));
         }
-        if self.cursor.word("exit") {
+        if is_first {
+            self.cursor.expect_word("exit")?;
             self.cursor.expect_word("when")?;
             self.commits[now].exits = self.cursor.value()?;
             let span = self.cursor.end_line(start)?;
@@ -326,6 +328,9 @@ impl Reader<'_> {
         }
         if let Some(does) = it.about_lookup()? {
             return Ok(does);
+        }
+        if it.word("exit") {
+            return Ok(Does::Leave);
         }
         if it.word("drop") {
             return Ok(Does::Drop { reason: self.reason()? });

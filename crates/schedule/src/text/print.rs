@@ -189,6 +189,7 @@ impl Printer<'_> {
                 let register = reference(&self.program.registers, *register, |register| &register.name);
                 format!("write {register}({}) = {}", self.value(*index), self.value(*value))
             }
+            Does::Leave => "exit".to_string(),
             Does::Drop { reason } => format!("drop {}", between(reason, '"')),
             Does::Send { port } => format!("send {}", self.value(*port)),
         };

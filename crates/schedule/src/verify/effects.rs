@@ -41,7 +41,11 @@ impl Verifier<'_> {
         let is_last = matches!(effect.does, Does::Store { .. } | Does::Send { .. });
         let before = number.checked_sub(1).map(|before| &effects[before].does);
         if !is_last && before.is_some_and(Does::is_change) {
-            return self.error(Rule::Ends, site, "comes after a store, or after the packet was given another first byte");
+            return self.error(
+                Rule::Ends,
+                site,
+                "comes after a store, or after the packet was given another first byte",
+            );
         }
         let mut ended = Vec::new();
         for before in effects[..number].iter().rev() {
@@ -51,10 +55,15 @@ impl Verifier<'_> {
             if before.does.is_end() {
                 ended.push((before.when, false));
             }
-            if self.overlap(before, effect) {
+            let is_late = effect.does == Does::Leave && !before.does.is_end();
+            if is_late || self.overlap(before, effect) {
                 let both = ended.iter().copied().chain([(before.when, true), (effect.when, true)]);
                 if is_possible(&self.schedule.values, both.collect()) {
-                    self.error(Rule::Stores, site, "overlaps an earlier store");
+                    let (rule, message) = match is_late {
+                        true => (Rule::Order, "packets exit to which something has happened"),
+                        false => (Rule::Stores, "overlaps an earlier store"),
+                    };
+                    self.error(rule, site, message);
                 }
             }
         }
@@ -111,6 +120,7 @@ impl Verifier<'_> {
             }
             Does::Digest { digest, values } => self.digest(site, *digest, values),
             Does::Write { register, index, value } => self.write(site, *register, [*index, *value]),
+            Does::Leave => {}
             Does::Miss { lookup } => self.is_applied(site, *lookup),
             Does::Drop { reason } => {
                 if !self.program.drop_reasons().contains(reason) {
@@ -154,7 +164,8 @@ impl Verifier<'_> {
     fn moved(&self, part: Part, site: Site) -> i32 {
         let (Some(commit), Site::Effect(_, number)) = (self.schedule.commit_of(part), site) else { return 0 };
         let before = commit.effects[..number].iter().rev().take_while(|effect| effect.does.is_change());
-        let mut moves = before.filter_map(|effect| if let Does::Move { bytes } = effect.does { Some(bytes) } else { None });
+        let mut moves =
+            before.filter_map(|effect| if let Does::Move { bytes } = effect.does { Some(bytes) } else { None });
         moves.next().unwrap_or(0)
     }
 
