@@ -38,9 +38,11 @@ impl Known {
             match *values.of(value) {
                 Operation::Constant(_) => {}
                 Operation::Unary(Unary::Not, of) => left.push((of, !holds)),
-                Operation::Binary(Binary::LogicalAnd, one, other) if holds => left.extend([(one, true), (other, true)]),
-                Operation::Binary(Binary::LogicalOr, one, other) if !holds => {
-                    left.extend([(one, false), (other, false)]);
+                Operation::Binary(operator @ (Binary::LogicalAnd | Binary::LogicalOr), one, other)
+                    if holds == (operator == Binary::LogicalAnd) =>
+                {
+                    self.conditions.insert(value, holds);
+                    left.extend([(one, holds), (other, holds)]);
                 }
                 Operation::Binary(operator, one, other) => {
                     self.condition(values, value, holds);
