@@ -37,11 +37,14 @@ impl Known {
         while let Some((value, holds)) = left.pop() {
             match *values.of(value) {
                 Operation::Constant(_) => {}
-                Operation::Unary(Unary::Not, of) => left.push((of, !holds)),
+                Operation::Unary(Unary::Not, of) => {
+                    self.conditions.insert(value, holds);
+                    left.push((of, !holds));
+                }
                 Operation::Binary(operator @ (Binary::LogicalAnd | Binary::LogicalOr), one, other)
                     if holds == (operator == Binary::LogicalAnd) =>
                 {
-                    self.conditions.insert(value, holds);
+                    self.condition(values, value, holds);
                     left.extend([(one, holds), (other, holds)]);
                 }
                 Operation::Binary(operator, one, other) => {
