@@ -81,12 +81,13 @@ impl Run<'_> {
                 obstacle = does;
                 continue;
             }
-            let (live, exited, first) = (self.live, self.exited, outcomes.len());
+            let (live, exited) = (self.live, self.exited);
             if exit.is_some() && self.values.holds(exited) != Some(false) {
-                let when = self.values.and(is_run, exited);
-                outcomes.push(Outcome::new(when, exit));
-                leaves = self.values.or(leaves, when);
+                self.exited = self.values.and(is_run, exited);
+                leaves = self.values.or(leaves, self.exited);
+                outcomes.extend(self.exited_to(exit));
             }
+            let first = outcomes.len();
             if let Next::Actions { cases, otherwise } = next {
                 let to = cases.iter().find(|(case, _)| *case as usize == action).map_or(otherwise, |(_, to)| to);
                 let when = self.values.and(is_run, live);
@@ -155,6 +156,7 @@ impl Run<'_> {
         let (all, effects) = (self.active, self.effects.len());
         self.active = self.values.and(all, is_run);
         (self.live, self.exited) = (self.values.bool(true), self.values.bool(false));
+        self.exited_with.clear();
         self.running = Some(running);
         let done = self.statements(body);
         (self.running, self.active) = (None, all);

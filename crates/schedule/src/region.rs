@@ -24,7 +24,7 @@ const WORD: u32 = 64;
 const MOST_VALUES: usize = 4000;
 
 /// Packets that stay apart at a node; more are merged.
-const MOST_APART: usize = 8;
+const MOST_APART: usize = 12;
 
 /// Ends that packets reach at most, side exits not counted, and those.
 const MOST_LEAVES: usize = 32;
@@ -93,9 +93,8 @@ impl Run<'_> {
         let mut coming: HashMap<NodeId, Vec<Arrival>> = HashMap::from([(first, vec![begun])]);
         let mut leaves = Vec::new();
         for &node in &region.order {
-            let mut arrivals = coming.remove(&node).unwrap_or_default();
+            let arrivals = coming.remove(&node).unwrap_or_default();
             if self.is_looked_up_late(node) {
-                arrivals = self.alike(arrivals, known);
                 self.looked_up_once(node, &arrivals).map_err(|does| Obstacle { node, does: does.into() })?;
             }
             for mut arrival in arrivals {
@@ -143,21 +142,7 @@ impl Run<'_> {
         table_of(self.program, node).is_some() && !self.lookups.iter().any(|lookup| lookup.node == node)
     }
 
-    /// Merges packets that have the same headers.
-    fn alike(&mut self, arrivals: Vec<Arrival>, known: &Known) -> Vec<Arrival> {
-        let mut apart: Vec<Arrival> = Vec::new();
-        for arrival in arrivals {
-            let merged =
-                apart.iter().enumerate().find_map(|(at, other)| Some((at, other.merged(self, &arrival, known)?)));
-            match merged {
-                Some((at, merged)) => apart[at] = merged,
-                None => apart.push(arrival),
-            }
-        }
-        apart
-    }
-
-    /// Packets with different headers make one lookup of the commit phase: each has its own key.
+    /// All packets make one lookup of the commit phase: they may have different keys.
     fn looked_up_once(&mut self, node: NodeId, arrivals: &[Arrival]) -> Result<()> {
         let Some(table) =
             table_of(self.program, node).filter(|_| arrivals.len() > 1 && self.path.nodes.contains(&node))

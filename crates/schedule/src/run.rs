@@ -96,8 +96,9 @@ pub struct Run<'p> {
     pub live: Value,
     /// Packets that left scopes, by label.
     pub left: Vec<(Label, Value)>,
-    /// Packets that took `exit` in the current node.
+    /// Packets that took `exit` in the current node, and the state of each that did so at its own place.
     pub exited: Value,
+    pub exited_with: Vec<(Value, State)>,
     pub effects: Vec<Effect>,
     /// Lookups of the commit phase.
     pub late: Vec<LateLookup>,
@@ -141,6 +142,7 @@ impl<'p> Run<'p> {
             live: yes,
             left: Vec::new(),
             exited: no,
+            exited_with: Vec::new(),
             effects: Vec::new(),
             late: Vec::new(),
             leaving: no,
@@ -263,12 +265,22 @@ impl<'p> Run<'p> {
         Ok(())
     }
 
+    /// Packets that took `exit`: behind the stages, those of different places stay apart.
+    pub fn exited_to(&mut self, exit: Option<NodeId>) -> Vec<Outcome> {
+        let apart = std::mem::take(&mut self.exited_with);
+        if self.is_speculative {
+            return vec![Outcome::new(self.exited, exit)];
+        }
+        apart.into_iter().map(|(when, state)| Outcome { when, to: exit, state: Some(state) }).collect()
+    }
+
     /// Runs a node on the current state. Packets that took `exit` are among the outcomes, unless they took a side
     /// exit already.
     pub fn visit(&mut self, node: NodeId) -> Result<Vec<Outcome>> {
         self.node = node;
         (self.live, self.exited) = (self.values.bool(true), self.values.bool(false));
         self.left.clear();
+        self.exited_with.clear();
         let program = self.program;
         let yes = self.values.bool(true);
         let kind = &program.nodes[node].kind;
@@ -292,7 +304,7 @@ impl<'p> Run<'p> {
                 self.statements(body)?;
                 let mut outcomes = vec![Outcome::new(self.live, Some(*next))];
                 if self.exit_to.is_none() {
-                    outcomes.push(Outcome::new(self.exited, *exit));
+                    outcomes.extend(self.exited_to(*exit));
                 }
                 Ok(outcomes)
             }

@@ -252,7 +252,10 @@ impl Run<'_> {
         let packets = self.leave();
         match self.exit_to {
             Some(to) => self.exit(packets, Some(to)),
-            None => self.exited = self.values.or(self.exited, packets),
+            None => {
+                self.exited = self.values.or(self.exited, packets);
+                self.exited_with.push((packets, self.state.clone()));
+            }
         }
         Ok(())
     }
@@ -299,12 +302,14 @@ impl Run<'_> {
     /// One arm, as [`Run::arm`]. Packets of one that cannot be scheduled take a side exit.
     fn arm_or_exit(&mut self, condition: Value, body: &[Statement]) -> Result<bool> {
         let (live, exited, left) = (self.live, self.exited, self.left.clone());
+        let apart = self.exited_with.len();
         let (effects, exits, reads) = (self.effects.len(), self.exits.len(), self.reads.len());
         let (state, exit_state, deferred) = (self.state.clone(), self.exit_state.clone(), self.deferred.clone());
         let leaving = self.leaving;
         self.arm(condition, body).inspect_err(|_| {
             let packets = self.values.and(self.active, live);
             self.effects.truncate(effects);
+            self.exited_with.truncate(apart);
             self.exits.truncate(exits);
             self.reads.truncate(reads);
             (self.live, self.exited, self.left, self.leaving) = (live, exited, left, leaving);
