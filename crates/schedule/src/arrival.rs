@@ -15,6 +15,8 @@ pub struct Arrival {
     pub when: Value,
     /// The choices that brought them here.
     pub choices: Vec<Value>,
+    /// Nodes of the hot path that they have run.
+    pub on_path: usize,
     pub state: State,
     pub known: Known,
     /// What they have done so far, each with its own condition.
@@ -27,6 +29,7 @@ pub struct Arrival {
 pub struct Leaf {
     pub when: Value,
     pub choices: Vec<Value>,
+    pub on_path: usize,
     pub effects: Vec<Effect>,
     pub made: BTreeMap<NodeId, Value>,
 }
@@ -65,9 +68,9 @@ impl Arrival {
 
     /// Their end.
     pub fn end(self, node: NodeId, does: Does) -> Leaf {
-        let Arrival { when, choices, mut effects, made, .. } = self;
+        let Arrival { when, choices, on_path, mut effects, made, .. } = self;
         effects.push(Effect { when, node, does });
-        Leaf { when, choices, effects, made }
+        Leaf { when, choices, on_path, effects, made }
     }
 
     /// Both together, with what is known of all packets; none if they have different headers.
@@ -90,6 +93,8 @@ impl Arrival {
             made.insert(*node, run.values.or(one, other));
         }
         let when = run.values.or(self.when, other.when);
-        Some(Arrival { when, choices: vec![when], state, known: known.clone(), effects, made })
+        let on_path = self.on_path.max(other.on_path);
+        let choices = vec![when];
+        Some(Arrival { when, choices, on_path, state, known: known.clone(), effects, made })
     }
 }

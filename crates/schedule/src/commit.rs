@@ -103,14 +103,17 @@ impl Run<'_> {
         Commit { exits, lookups, effects, missed: ended.missed.clone() }
     }
 
-    /// Ends in the order in which packets are told apart, choice by choice: those that most packets reach are the last.
+    /// Ends in the order in which packets are told apart, choice by choice. The last one is that of packets that hit along
+    /// the hot path, and run its expected actions.
     fn by_likelihood<'l>(&mut self, leaves: &'l [Leaf]) -> Vec<&'l Leaf> {
-        let hits = self.lookups.iter().map(|lookup| lookup.node).collect();
-        let mut usual = Known::default().and_of_lookups(hits, self.expected_actions());
+        let on_path = self.path.nodes.iter().enumerate();
+        let actions = on_path.filter_map(|(place, node)| Some((*node, *self.path.actions.get(&place)?))).collect();
+        let mut usual = Known::default().and_of_lookups(self.path.nodes.clone(), actions);
         let mut marked = Vec::new();
         for leaf in leaves {
             let when = usual.of(&mut self.values, leaf.when);
-            marked.push((leaf.is_sent() && self.values.holds(when) != Some(false), leaf));
+            let is_possible = leaf.is_sent() && self.values.holds(when) != Some(false);
+            marked.push((if is_possible { leaf.on_path + 1 } else { 0 }, leaf));
         }
         by_choices(marked, 0)
     }
@@ -222,11 +225,11 @@ impl Run<'_> {
 }
 
 /// Packets that have made the same choices are neighbours.
-fn by_choices(leaves: Vec<(bool, &Leaf)>, made: usize) -> Vec<&Leaf> {
+fn by_choices(leaves: Vec<(usize, &Leaf)>, made: usize) -> Vec<&Leaf> {
     if let [(_, only)] = leaves[..] {
         return vec![only];
     }
-    let mut groups: Vec<(Option<Value>, Vec<(bool, &Leaf)>)> = Vec::new();
+    let mut groups: Vec<(Option<Value>, Vec<(usize, &Leaf)>)> = Vec::new();
     for leaf in leaves {
         let choice = leaf.1.choices.get(made).copied();
         match groups.iter_mut().find(|(of, _)| choice.is_some() && *of == choice) {
@@ -234,7 +237,7 @@ fn by_choices(leaves: Vec<(bool, &Leaf)>, made: usize) -> Vec<&Leaf> {
             None => groups.push((choice, vec![leaf])),
         }
     }
-    groups.sort_by_key(|(_, group)| (group.iter().any(|(is_usual, _)| *is_usual), group.len()));
+    groups.sort_by_key(|(_, group)| (group.iter().map(|(likely, _)| *likely).max(), group.len()));
     groups.into_iter().flat_map(|(_, group)| by_choices(group, made + 1)).collect()
 }
 

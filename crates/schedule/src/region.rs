@@ -24,10 +24,10 @@ const WORD: u32 = 64;
 const MOST_VALUES: usize = 4000;
 
 /// Packets that stay apart at a node; more are merged.
-const MOST_APART: usize = 12;
+const MOST_APART: usize = 24;
 
 /// Ends that packets reach at most, side exits not counted, and those.
-const MOST_LEAVES: usize = 32;
+const MOST_LEAVES: usize = 48;
 const MOST_EXITS: usize = 64;
 
 /// What a region does with packets.
@@ -88,8 +88,15 @@ impl Run<'_> {
         let state = self.state.clone();
         // What stages do is done by all that come here.
         let effects = std::mem::take(&mut self.effects);
-        let begun =
-            Arrival { when: yes, choices: Vec::new(), state, known: known.clone(), effects, made: BTreeMap::new() };
+        let begun = Arrival {
+            when: yes,
+            choices: Vec::new(),
+            on_path: 0,
+            state,
+            known: known.clone(),
+            effects,
+            made: BTreeMap::new(),
+        };
         let mut coming: HashMap<NodeId, Vec<Arrival>> = HashMap::from([(first, vec![begun])]);
         let mut leaves = Vec::new();
         for &node in &region.order {
@@ -98,6 +105,7 @@ impl Run<'_> {
                 self.looked_up_once(node, &arrivals).map_err(|does| Obstacle { node, does: does.into() })?;
             }
             for mut arrival in arrivals {
+                arrival.on_path += usize::from(self.path.nodes.contains(&node));
                 if self.lookups.iter().any(|lookup| lookup.node == node) {
                     arrival.made.insert(node, arrival.when);
                 }
