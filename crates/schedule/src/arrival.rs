@@ -55,6 +55,9 @@ impl Arrival {
             Some(true) => return Some(self.clone()),
             None => known.assume(&mut run.values, condition, true),
         }
+        if known.is_impossible() {
+            return None;
+        }
         let when = run.values.and(self.when, condition);
         let mut choices = self.choices.clone();
         choices.push(condition);

@@ -15,6 +15,8 @@ pub struct Known {
     conditions: BTreeMap<Value, bool>,
     /// Constants that values are equal to.
     constants: HashMap<Value, Value>,
+    /// Whether there are no such packets.
+    is_impossible: bool,
     /// What was computed with it.
     made: HashMap<Value, Value>,
 }
@@ -38,7 +40,7 @@ impl Known {
             match *values.of(value) {
                 Operation::Constant(_) => {}
                 Operation::Unary(Unary::Not, of) => {
-                    self.conditions.insert(value, holds);
+                    self.note(value, holds);
                     left.push((of, !holds));
                 }
                 Operation::Binary(operator @ (Binary::LogicalAnd | Binary::LogicalOr), one, other)
@@ -89,9 +91,25 @@ impl Known {
     }
 
     fn condition(&mut self, values: &mut Values, value: Value, holds: bool) {
-        self.conditions.insert(value, holds);
+        self.note(value, holds);
         let not = values.not(value);
-        self.conditions.insert(not, !holds);
+        self.note(not, !holds);
+        // The same by De Morgan's laws: nodes ask in either form.
+        if let Operation::Binary(operator @ (Binary::LogicalAnd | Binary::LogicalOr), one, other) = *values.of(value) {
+            let [one, other] = [one, other].map(|part| values.not(part));
+            let dual = if operator == Binary::LogicalAnd { Binary::LogicalOr } else { Binary::LogicalAnd };
+            let dual = values.binary(dual, one, other);
+            self.note(dual, !holds);
+        }
+    }
+
+    fn note(&mut self, value: Value, holds: bool) {
+        let before = self.conditions.insert(value, holds);
+        self.is_impossible |= before.is_some_and(|before| before != holds);
+    }
+
+    pub fn is_impossible(&self) -> bool {
+        self.is_impossible
     }
 
     fn equal(&mut self, values: &Values, one: Value, other: Value) {

@@ -147,7 +147,8 @@ impl HotPath<'_> {
             at = now.end;
             let later = now.end..range.end;
             for lookup in groups.looked_up(&now, &later) {
-                writer.found_late(lookup);
+                let is_for_all = groups.all_need(&(now.start..range.end), lookup);
+                writer.found_late(lookup, is_for_all);
             }
             for value in groups.shared(&now, &later) {
                 writer.value(value);
@@ -183,6 +184,7 @@ impl HotPath<'_> {
         let all_end = condition.is_none();
         let around = writer.enter();
         writer.decide(end.when, true);
+        writer.has_ended = true;
         self.done_together(scheduled, &group.own, writer, is_expected);
         let inner = writer.leave(around);
         writer.under(condition, inner);

@@ -65,6 +65,11 @@ impl Groups {
         &needed(now) & &needed(later)
     }
 
+    /// Whether every group of a range needs a lookup.
+    pub fn all_need(&self, range: &Range<usize>, lookup: NodeId) -> bool {
+        self.list[range.clone()].iter().all(|group| group.lookups.contains(&lookup))
+    }
+
     /// The nodes of lookups that both groups of one range and those of a later one need.
     pub fn looked_up(&self, now: &Range<usize>, later: &Range<usize>) -> BTreeSet<NodeId> {
         let needed = |range: &Range<usize>| -> BTreeSet<NodeId> {

@@ -39,6 +39,7 @@ pub struct Around {
     records: HashMap<NodeId, String>,
     decided: HashMap<Value, bool>,
     first: &'static str,
+    has_ended: bool,
     code: Vec<Stmt>,
 }
 
@@ -62,6 +63,8 @@ pub struct Scalar<'s> {
     decided: HashMap<Value, bool>,
     /// The first byte of the packet as it is sent.
     pub first: &'static str,
+    /// Whether it is known by now how the packet ends.
+    pub has_ended: bool,
     pub code: Vec<Stmt>,
 }
 
@@ -85,6 +88,7 @@ impl<'s> Scalar<'s> {
             titles: Namer::new(["run", "burst", "from", "i", "path", "hits", "packet", "data", "front", "exits"]),
             decided: HashMap::new(),
             first: "data",
+            has_ended: false,
             code: Vec::new(),
         }
     }
@@ -100,14 +104,15 @@ impl<'s> Scalar<'s> {
         Scalar { is_commit: true, late, ..Scalar::new(path, schedule, bytes, results) }
     }
 
-    /// The record number that a lookup of the commit phase finds, made where it is needed first.
-    pub fn found_late(&mut self, lookup: NodeId) -> Expr {
+    /// The record number that a lookup of the commit phase finds, made where it is needed first: for packets that need it
+    /// alone, unless all that are left do.
+    pub fn found_late(&mut self, lookup: NodeId, is_for_all: bool) -> Expr {
         if let Some(found) = self.found.get(&lookup) {
             return name(found);
         }
         let Some(late) = self.late.iter().find(|late| late.node == lookup) else { return Expr::word(0) };
         let node = self.path.unit.node_name(late.node).to_string();
-        let when = self.condition(late.when);
+        let when = if is_for_all { None } else { self.condition(late.when) };
         let limbs: Vec<Expr> = late.key.iter().map(|limb| self.value(*limb)).collect();
         let key = self.titles.unique(&format!("{node}_key"));
         let found = self.titles.unique(&format!("{node}_found"));
@@ -171,14 +176,22 @@ impl<'s> Scalar<'s> {
     pub fn enter(&mut self) -> Around {
         let (names, found, records) = (self.names.clone(), self.found.clone(), self.records.clone());
         let code = std::mem::take(&mut self.code);
-        Around { names, found, records, decided: self.decided.clone(), first: self.first, code }
+        Around {
+            names,
+            found,
+            records,
+            decided: self.decided.clone(),
+            first: self.first,
+            has_ended: self.has_ended,
+            code,
+        }
     }
 
     /// Ends the block, and returns its code.
     pub fn leave(&mut self, around: Around) -> Vec<Stmt> {
         let inner = without_unused(std::mem::replace(&mut self.code, around.code));
         (self.names, self.found, self.records) = (around.names, around.found, around.records);
-        (self.decided, self.first) = (around.decided, around.first);
+        (self.decided, self.first, self.has_ended) = (around.decided, around.first, around.has_ended);
         inner
     }
 
@@ -470,7 +483,7 @@ impl<'s> Scalar<'s> {
         match what {
             Found::Number => match self.path.plan.nodes.iter().position(|on_path| *on_path == node) {
                 Some(place) if self.path.is_found(place) => self.path.found_at(place),
-                _ => self.found_late(node),
+                _ => self.found_late(node, self.has_ended),
             },
             Found::Action => Expr::Name(format!("{}->action", self.record(node))),
             Found::Parameter { action, parameter, low } => self.parameter(node, (action, parameter), low, width),
@@ -523,7 +536,7 @@ impl<'s> Scalar<'s> {
                 let records = if self.is_commit { self.path.records(place) } else { self.path.records_ahead(place) };
                 (records, self.path.found_at(place))
             }
-            _ => (unit.records(table), self.found_late(node)),
+            _ => (unit.records(table), self.found_late(node, self.has_ended)),
         };
         let short = unit.table_name(table).rsplit('_').next().unwrap_or("table").to_string();
         let title = self.titles.unique(&format!("{short}_record"));
