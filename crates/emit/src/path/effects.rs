@@ -180,8 +180,11 @@ impl HotPath<'_> {
     ) -> bool {
         let group = &groups.list[number];
         let Some(end) = group.own.last() else { return false };
-        let condition = writer.condition(end.when);
+        let mut condition = writer.condition(end.when);
         let all_end = condition.is_none();
+        if !matches!(end.does, Does::Send { .. }) {
+            condition = condition.map(|it| Expr::call("__builtin_expect", [it, name("0")]));
+        }
         let around = writer.enter();
         writer.decide(end.when, true);
         writer.has_ended = true;
