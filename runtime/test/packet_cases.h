@@ -237,6 +237,26 @@ cases_group(struct cases *cases, uint32_t count, uint64_t sent, uint64_t dropped
 	cases_flush(&worker);
 }
 
+/* A packet of a burst begins earlier, and later. */
+static void
+cases_moved(struct cases *cases)
+{
+	struct packet packet = cases_packet(cases, 100);
+	const uint32_t headroom = packet_headroom(&cases->worker, &packet);
+	void *packets[1] = { packet_store(&packet) };
+	uint16_t lengths[1] = { 100 };
+	struct burst burst = { .count = 1, .packets = packets, .lengths = lengths };
+
+	CHECK(packet_move(&burst, 0, packet, 4) == packet_data(&packet) - 4);
+	packet = packet_take(&burst, 0);
+	CHECK(packet_length(&packet) == 104 && packet_contiguous(&packet) == 104 && packet_headroom(&cases->worker, &packet) == headroom - 4);
+	CHECK(packet_move(&burst, 0, packet, -14) == packet_data(&packet) + 14);
+	packet = packet_take(&burst, 0);
+	CHECK(cases_holds(&packet, 10, 90) && packet_headroom(&cases->worker, &packet) == headroom + 10);
+	packet_drop(&cases->worker, &packet);
+	cases_flush(&cases->worker);
+}
+
 /* Any packets of groups of any size may be gone. */
 static void
 cases_groups(struct cases *cases)
@@ -345,6 +365,7 @@ cases_run(struct cases *cases)
 	const uint32_t available = cases->available(cases);
 
 	cases_front_and_end(cases);
+	cases_moved(cases);
 	CHECK(cases->available(cases) == available);
 	cases_places(cases);
 	CHECK(cases->available(cases) == available);

@@ -202,9 +202,12 @@ impl Run<'_> {
         self.put(into, value)
     }
 
-    /// Whether it runs for all packets that the state is about: those of the current arm or action.
-    fn all_run(&self) -> bool {
-        self.values.holds(self.live) == Some(true)
+    /// Whether it runs for all packets that the state is about: behind the stages, those of the current arm or action.
+    fn all_run(&mut self) -> bool {
+        match self.is_speculative {
+            true => self.is_certain(),
+            false => self.values.holds(self.live) == Some(true),
+        }
     }
 
     /// Whether the current statement runs for all packets.

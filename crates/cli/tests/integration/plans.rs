@@ -474,3 +474,17 @@ fn ports_of_more_than_16_bits_are_no_ports() {
         assert!(output.status.success(), "{engine}, burst {burst}: {said}");
     }
 }
+
+/// Packets whose headers move are sent with the others of their group, and by the port that they named as they arrived.
+#[test]
+fn packets_whose_headers_move_are_those_of_the_interpreter() {
+    let file = |name: &str| path(name).display().to_string();
+    let (program, plan) = ("crates/cli/tests/plans/moved_headers.hlir", "crates/cli/tests/plans/moved_headers.plan");
+    let both = ["stf", &file(program), "--trace", &file("apps/l2l3acl/port1.pcap"), "--count", "500"];
+    for (descriptor, entries) in [("own", "1"), ("own", "40"), ("mbuf", "40")] {
+        let planned = ["--descriptor", descriptor, "--random-entries", entries, "--plan", &file(plan), "--sanitize"];
+        let output = bacus().args(both).args(planned).output().expect("bacus runs");
+        let said = said(&output);
+        assert!(output.status.success() && said.contains("both engines agree"), "{descriptor}: {said}");
+    }
+}

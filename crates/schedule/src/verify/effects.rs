@@ -150,7 +150,9 @@ impl Verifier<'_> {
     /// Whether packets with less headroom are among those that a condition selects.
     fn needs_headroom(&self, condition: Value, bytes: u32) -> bool {
         let values = &self.schedule.values;
-        let Operation::Binary(operator, left, right) = values.of(condition) else { return false };
+        let Operation::Binary(operator, left, right) = values.of(condition) else {
+            return values.holds(condition) == Some(true);
+        };
         match operator {
             Binary::LogicalOr => self.needs_headroom(*left, bytes) || self.needs_headroom(*right, bytes),
             operator => {

@@ -6,6 +6,11 @@ use schedule::text::print;
 /// The commit phase of a program that looks up `v`, and then runs these nodes from `after` on; `run` is the action
 /// of all entries.
 fn commit(objects: &str, nodes: &str) -> String {
+    emitting("emit h", objects, nodes)
+}
+
+/// The same with a deparser of its own.
+fn emitting(emits: &str, objects: &str, nodes: &str) -> String {
     let program = format!(
         "program ends for none
 
@@ -34,7 +39,7 @@ node queue: buffer {{
   when port == 511: drop \"refused\"
   otherwise -> deparser
 }}
-node deparser: deparse {{ emit h }} -> gone
+node deparser: deparse {{ {emits} }} -> gone
 node gone: buffer {{ send u32(port) }}
 "
     );
@@ -94,19 +99,65 @@ node after: block { h.b = 16w2 } -> queue",
     );
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('%')).collect();
     let kinds: Vec<&str> = lines.iter().map(|line| line.split(' ').next().expect("a word")).collect();
-    assert_eq!(kinds, ["miss", "drop", "drop", "store", "send", "store", "send"], "{text}");
+    assert_eq!(kinds, ["miss", "drop", "store", "send", "drop", "store", "send"], "{text}");
 }
 
 /// More ends than a commit phase has.
 #[test]
 fn packets_with_too_many_ends_commit_by_nodes() {
     let mut nodes = "node missed: block { port = 511 } -> queue\n".to_string();
-    for end in 0..40 {
+    for end in 0..60 {
         let name = if end == 0 { "after".to_string() } else { format!("end_{end}") };
         nodes += &format!("node {name}: branch h.b == 16w{end} -> last_{end} else end_{}\n", end + 1);
         nodes += &format!("node last_{end}: buffer {{ send 32w{end} }}\n");
     }
-    nodes += "node end_40: block {} -> queue";
+    nodes += "node end_60: block {} -> queue";
     let obstacle = commit("", &nodes);
     assert!(obstacle.starts_with("leads to too many ends at last_"), "{obstacle}");
+}
+
+/// A header that is new lies before the packet's first byte; those behind it stay.
+#[test]
+fn a_new_header_takes_headroom() {
+    let nodes = "node missed: block { port = 511 } -> queue
+node after: block { validate p  p.y = 16w3 } -> queue";
+    let text = emitting("emit p emit h", "header p: p_t { x: 8, y: 16 }", nodes);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('%') && !line.contains("drop")).collect();
+    let expected = [
+        "exit when %1",
+        "miss all at all when %3",
+        "begin 3 bytes earlier at deparser",
+        "store p.x at packet[0..1] = 0 at deparser",
+        "store p.y at packet[1..3] = 3 at deparser",
+        "send %9 at gone",
+    ];
+    assert_eq!(lines, expected, "{text}");
+    assert!(text.contains("%0 = packet.headroom\n%1 = %0 < 3\n"), "{text}");
+}
+
+/// Without its first header, a packet begins later. A header that changes places is stored where it comes to lie.
+#[test]
+fn headers_move_to_the_end_of_what_is_left() {
+    let nodes = "node missed: block { port = 511 } -> queue
+node after: block { copy q = h  invalidate h  q.b = 16w9 } -> queue";
+    let text = emitting("emit q emit h", "header q: h_t { a: 16, b: 16 }", nodes);
+    let stores: Vec<&str> = text.lines().filter(|line| line.contains("deparser")).collect();
+    assert_eq!(stores, ["store q.b at packet[2..4] = 9 at deparser"], "only a field changed: {text}");
+    let gone = "node missed: block { port = 511 } -> queue
+node after: block { invalidate h } -> queue";
+    let text = commit("", gone);
+    let changes: Vec<&str> = text.lines().filter(|line| line.contains("deparser")).collect();
+    assert_eq!(changes, ["begin 4 bytes later at deparser"], "{text}");
+    let both = "node missed: block { port = 511 } -> queue
+node after: block { validate p  p.y = h.a } -> queue";
+    let text = emitting("emit h emit p", "header p: p_t { x: 16, y: 16 }", both);
+    let stores: Vec<&str> = text.lines().filter(|line| line.contains("deparser")).collect();
+    let expected = [
+        "begin 4 bytes earlier at deparser",
+        "store h.a at packet[0..2] = %h.a at deparser",
+        "store h.b at packet[2..4] = %h.b at deparser",
+        "store p.x at packet[4..6] = 0 at deparser",
+        "store p.y at packet[6..8] = %h.a at deparser",
+    ];
+    assert_eq!(stores, expected, "{text}");
 }

@@ -7,7 +7,7 @@ use schedule::text::parse;
 use schedule::verify::{Rule, verify};
 
 /// A change of the text that breaks a rule, and what the line begins with that is reported.
-const BROKEN: [(Rule, &str, &str, &str); 28] = [
+const BROKEN: [(Rule, &str, &str, &str); 32] = [
     (Rule::Order, "    %0 = %hdr.order.version != 2\n", "", "exit when %0"),
     (Rule::Order, "  commit {\n", "  commit {\n    miss hosts at hosts\n    exit when true\n", "exit when true"),
     (Rule::Types, "%7 = %5 || %6", "%7 = %5 || %send_port", "%7 ="),
@@ -29,6 +29,15 @@ const BROKEN: [(Rule, &str, &str, &str); 28] = [
         "    store hdr.order.hops at packet.bits[52..60] = 1 at deparser\n    send %",
         "store hdr.order.hops at packet.bits",
     ),
+    (Rule::Order, "    count sessions", "    exit at session when %3\n    count sessions", "exit at session"),
+    (
+        Rule::Bytes,
+        "    store hdr.order.hops",
+        "    begin 4 bytes earlier at queue\n    store hdr.order.hops",
+        "begin 4",
+    ),
+    (Rule::Bytes, "    store hdr.order.hops", "    begin 9 bytes later at queue\n    store hdr.order.hops", "begin 9"),
+    (Rule::Ends, "    count sessions", "    begin 1 bytes later at queue\n    count sessions", "count sessions"),
     (Rule::Ends, "    send %", "    count sessions(16w1) at session\n    send %", "count sessions(16w1)"),
     (Rule::Send, "send %8 at departure\n", "send %8 at departure when %7\n", "send %8"),
     (
