@@ -224,12 +224,15 @@ impl Run<'_> {
     }
 }
 
+/// An end, and how far its packets follow the hot path.
+type Marked<'l> = (usize, &'l Leaf);
+
 /// Packets that have made the same choices are neighbours.
-fn by_choices(leaves: Vec<(usize, &Leaf)>, made: usize) -> Vec<&Leaf> {
+fn by_choices(leaves: Vec<Marked<'_>>, made: usize) -> Vec<&Leaf> {
     if let [(_, only)] = leaves[..] {
         return vec![only];
     }
-    let mut groups: Vec<(Option<Value>, Vec<(usize, &Leaf)>)> = Vec::new();
+    let mut groups: Vec<(Option<Value>, Vec<Marked<'_>>)> = Vec::new();
     for leaf in leaves {
         let choice = leaf.1.choices.get(made).copied();
         match groups.iter_mut().find(|(of, _)| choice.is_some() && *of == choice) {

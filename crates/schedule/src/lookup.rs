@@ -98,20 +98,31 @@ impl Run<'_> {
         }
         self.live = self.values.bool(true);
         let ends = self.values.not(leaves);
+        if alike.is_empty() { Err(obstacle) } else { Ok(self.behind((next, number), ends, alike, outcomes)) }
+    }
+
+    /// Where packets go on that ran an action to its end. Those with different headers stay apart.
+    fn behind(
+        &mut self,
+        (next, number): (&Next, Value),
+        ends: Value,
+        alike: Vec<Alike>,
+        mut outcomes: Vec<Outcome>,
+    ) -> Vec<Outcome> {
         if let [all] = &alike[..] {
             self.state = all.state.clone();
             outcomes.extend(self.outcomes_of(next, number, ends));
-            return Ok(outcomes);
+            return outcomes;
         }
-        for Alike { when, state, outcomes: decided } in &alike {
-            let of_these = self.values.and(ends, *when);
+        for Alike { when, state, outcomes: decided } in alike {
+            let of_these = self.values.and(ends, when);
             let first = outcomes.len();
             outcomes.extend(self.outcomes_of(next, number, of_these));
-            for outcome in decided.iter().copied().chain(first..outcomes.len()) {
+            for outcome in decided.into_iter().chain(first..outcomes.len()) {
                 outcomes[outcome].state = Some(state.clone());
             }
         }
-        if alike.is_empty() { Err(obstacle) } else { Ok(outcomes) }
+        outcomes
     }
 
     /// Packets that have run an action join others that have the same headers: which ones.

@@ -338,7 +338,7 @@ impl Run<'_> {
                 .is_some_and(|start| 8 * i64::from(*start) == as_it_arrived(8 * at, moved));
             let fields = 0..self.program.headers[header].fields.len() as u32;
             for field in fields.map(|field| FieldRef { header, field }) {
-                if self.program.field(field).width > 0 && !(lies_there && !self.state.fields.contains_key(&field)) {
+                if self.program.field(field).width > 0 && (!lies_there || self.state.fields.contains_key(&field)) {
                     self.emit_field(8 * at + crate::state::offset(self.program, field), moved, field);
                 }
             }

@@ -153,13 +153,11 @@ impl Verifier<'_> {
         let Operation::Binary(operator, left, right) = values.of(condition) else {
             return values.holds(condition) == Some(true);
         };
-        match operator {
-            Binary::LogicalOr => self.needs_headroom(*left, bytes) || self.needs_headroom(*right, bytes),
-            operator => {
-                let least = values.known(*right).map_or(0, hlir::value::Value::to_u64);
-                *operator == Binary::Less && *values.of(*left) == Operation::Headroom && least >= bytes.into()
-            }
+        if *operator == Binary::LogicalOr {
+            return self.needs_headroom(*left, bytes) || self.needs_headroom(*right, bytes);
         }
+        let least = values.known(*right).map_or(0, hlir::value::Value::to_u64);
+        *operator == Binary::Less && *values.of(*left) == Operation::Headroom && least >= bytes.into()
     }
 
     /// How many bytes earlier the packet begins whose bytes an effect stores.
