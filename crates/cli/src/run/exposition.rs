@@ -187,17 +187,12 @@ fn rings(text: &mut Text, report: &ReportResponse) {
 /// Exchanges of pipelines, and the code of switches that specialise it.
 fn code(text: &mut Text, report: &ReportResponse) {
     use control::message::switch::{Code, Exchanges};
-    let exchanges: [(&str, &str, &str, fn(&Exchanges) -> f64); 2] = [
-        ("bacus_pipeline_exchanges_total", COUNTER, "Changes of the workers to another pipeline.", |of| {
-            of.count as f64
-        }),
-        ("bacus_pipeline_longest_pause_seconds", GAUGE, "The longest time of a worker for such a change.", |of| {
-            of.longest_pause_ns as f64 / 1e9
-        }),
-    ];
-    for (name, kind, about, field) in exchanges.into_iter().filter(|_| report.exchanges.is_some()) {
-        text.metric(name, kind, about);
-        report.exchanges.iter().for_each(|of| text.value(name, &[], field(of)));
+    if let Some(Exchanges { count, longest_pause_ns, .. }) = &report.exchanges {
+        text.metric("bacus_pipeline_exchanges_total", COUNTER, "Changes of the workers to another pipeline.");
+        text.value("bacus_pipeline_exchanges_total", &[], *count as f64);
+        let about = "The longest time of a worker for such a change.";
+        text.metric("bacus_pipeline_longest_pause_seconds", GAUGE, about);
+        text.value("bacus_pipeline_longest_pause_seconds", &[], *longest_pause_ns as f64 / 1e9);
     }
     let fields: [Metric<Code>; 4] = [
         ("bacus_code_specialised", GAUGE, "Whether specialised code runs.", |code| u64::from(code.specialised)),
