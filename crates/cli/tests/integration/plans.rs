@@ -488,3 +488,9 @@ fn packets_whose_headers_move_are_those_of_the_interpreter() {
         assert!(output.status.success() && said.contains("both engines agree"), "{descriptor}: {said}");
     }
 }
+
+/// What the packet held when it came decides by which port it is sent, though its bytes are written before.
+#[test]
+fn packets_are_sent_by_the_port_that_they_named() {
+    agree_on_entries("crates/cli/tests/plans/port_of_packet.hlir", "crates/cli/tests/plans/port_of_packet.plan", "5");
+}
