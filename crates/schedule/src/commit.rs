@@ -28,6 +28,10 @@ impl Run<'_> {
         self.decided_again(stages, &mut ended);
         let expected = self.expected(&taken, &ended);
         let commit = self.commit_of(&ended, taken);
+        let ends = commit.effects.last().is_some_and(|last| self.values.holds(last.when) == Some(true));
+        if !ends {
+            return Err(Obstacle { node: from, does: "has packets without an end".into() });
+        }
         self.values.commit_in_words(&commit)?;
         let expected = expected.filter(|commit| self.values.commit_in_words(commit).is_ok());
         if !self.usual_stays(&commit.lookups) {
@@ -78,7 +82,10 @@ impl Run<'_> {
         }
         let hits = self.lookups.iter().map(|lookup| lookup.node).collect();
         let commit = self.commit_of(ended, known.clone().and_of_lookups(hits, actions));
-        (!commit.effects.is_empty()).then_some(Commit { missed: None, ..commit })
+        // All packets may exit that run the expected actions.
+        let ends = commit.effects.last().is_some_and(|last| self.values.holds(last.when) == Some(true));
+        let exits = self.values.holds(commit.exits) == Some(true);
+        (ends && !exits).then_some(Commit { missed: None, ..commit })
     }
 
     /// Commit with what is known of its packets.

@@ -116,6 +116,10 @@ impl Run<'_> {
             Call::SendDigest { digest, values } => {
                 self.give_up();
                 let values = values.iter().map(|value| self.bits(value)).collect::<Result<Vec<Value>>>()?;
+                let fields = self.program.digests[*digest].fields.iter().map(|(_, width)| *width);
+                if !fields.eq(values.iter().map(|value| self.values.width(*value))) {
+                    return Err("sends a digest of values of other widths");
+                }
                 self.effect(Does::Digest { digest: *digest, values });
                 Ok(())
             }
