@@ -28,8 +28,7 @@ impl Run<'_> {
         self.decided_again(stages, &mut ended);
         let expected = self.expected(&taken, &ended);
         let commit = self.commit_of(&ended, taken);
-        let ends = commit.effects.last().is_some_and(|last| self.values.holds(last.when) == Some(true));
-        if !ends {
+        if !self.ends_all(&commit) {
             return Err(Obstacle { node: from, does: "has packets without an end".into() });
         }
         self.values.commit_in_words(&commit)?;
@@ -41,6 +40,11 @@ impl Run<'_> {
             });
         }
         Ok((commit, expected))
+    }
+
+    /// Whether the last end is that of all packets that are left.
+    fn ends_all(&self, commit: &Commit) -> bool {
+        commit.effects.last().is_some_and(|last| self.values.holds(last.when) == Some(true))
     }
 
     /// Whether a value depends on a lookup that no stage makes.
@@ -83,9 +87,8 @@ impl Run<'_> {
         let hits = self.lookups.iter().map(|lookup| lookup.node).collect();
         let commit = self.commit_of(ended, known.clone().and_of_lookups(hits, actions));
         // All packets may exit that run the expected actions.
-        let ends = commit.effects.last().is_some_and(|last| self.values.holds(last.when) == Some(true));
         let exits = self.values.holds(commit.exits) == Some(true);
-        (ends && !exits).then_some(Commit { missed: None, ..commit })
+        (self.ends_all(&commit) && !exits).then_some(Commit { missed: None, ..commit })
     }
 
     /// Commit with what is known of its packets.

@@ -307,6 +307,14 @@ impl Values {
         parts.len()
     }
 
+    /// The parts of a condition, in order; none if it holds.
+    pub fn parts(&self, condition: Value) -> Vec<Value> {
+        let mut parts = Vec::new();
+        self.conjuncts(condition, &mut parts);
+        parts.retain(|part| self.holds(*part) != Some(true));
+        parts
+    }
+
     /// The parts of a conjunction.
     fn conjuncts(&self, value: Value, parts: &mut Vec<Value>) {
         if let Operation::Binary(Binary::LogicalAnd, left, right) = *self.of(value) {

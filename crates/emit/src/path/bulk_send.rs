@@ -1,5 +1,5 @@
-//! Bulk send: where the commit phase is scheduled, packets keep their bounds, and a whole group is sent at once, with
-//! addresses and lengths copied from the burst. Committing a packet yields its port only, or that it is dropped.
+//! Bulk send: where the commit phase is scheduled, a whole group is sent at once, with addresses and lengths copied from
+//! the burst. Committing a packet yields its port only, or that it is dropped.
 
 use super::commit::popcount;
 use super::{HotPath, each, inline, name, noinline};

@@ -113,7 +113,7 @@ impl HotPath<'_> {
             writer.code.push(Stmt::when(exits, vec![Stmt::result(name(LEAVES))]));
             writer.decide(commit.exits, false);
         }
-        self.done_first(scheduled, &groups, &mut writer, is_expected);
+        self.done_together(scheduled, &groups.common, &mut writer, is_expected);
         self.told_apart(scheduled, (&groups, 0..groups.list.len()), &mut writer, is_expected);
         let code = without_unused(std::mem::take(&mut writer.code));
         let mut body = self.packet_declared(true);
@@ -121,13 +121,6 @@ impl HotPath<'_> {
         body.extend(code);
         unused_locals(&mut body);
         body
-    }
-
-    /// Effects that all packets have.
-    fn done_first(&self, scheduled: &Scheduled, groups: &Groups, writer: &mut Scalar, is_expected: bool) {
-        for group in &groups.list {
-            self.done_together(scheduled, &group.common, writer, is_expected);
-        }
     }
 
     /// Ends of packets, choice by choice. What packets of several ends need is computed before they are told apart, and
@@ -203,7 +196,10 @@ impl HotPath<'_> {
             let effect = &effects[at];
             let copied = self.copied(&scheduled.schedule, &effects[at..], writer);
             let (count, statements) = copied.unwrap_or_else(|| (1, self.done(scheduled, effect, writer, is_expected)));
-            let condition = writer.condition(effect.when);
+            let condition = match effect.does.is_change() {
+                true => writer.condition_before_stores(effect.when),
+                false => writer.condition(effect.when),
+            };
             let nodes = effects[at..at + count].iter().map(|effect| effect.node);
             match made.last_mut() {
                 Some(before) if before.condition == condition => {
@@ -216,10 +212,7 @@ impl HotPath<'_> {
         }
         for Together { condition, nodes, statements } in made {
             writer.code.push(Stmt::Comment(self.places_of(nodes.into_iter())));
-            match condition {
-                None => writer.code.extend(statements),
-                Some(condition) => writer.code.push(Stmt::when(condition, statements)),
-            }
+            writer.under(condition, statements);
         }
     }
 

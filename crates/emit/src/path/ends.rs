@@ -8,9 +8,7 @@ use std::ops::Range;
 /// Effects up to an end.
 #[derive(Default)]
 pub struct Group {
-    /// Those that other packets have, too.
-    pub common: Vec<Effect>,
-    /// Those of the packets that end here. The last one ends them.
+    /// The last one ends the packets.
     pub own: Vec<Effect>,
     /// The parts of the end's condition, in the order of the packets' choices.
     choices: Vec<Value>,
@@ -20,27 +18,29 @@ pub struct Group {
 }
 
 pub struct Groups {
+    /// Effects of all packets, before they are told apart.
+    pub common: Vec<Effect>,
     pub list: Vec<Group>,
 }
 
 impl Groups {
     pub fn of(schedule: &Schedule, commit: &Commit) -> Groups {
         let values = &schedule.values;
-        let mut list = Vec::new();
+        let mut groups = Groups { common: Vec::new(), list: Vec::new() };
         for effects in commit.effects.split_inclusive(|effect| effect.does.is_end()) {
-            let choices = effects.last().map(|end| parts(values, end.when)).unwrap_or_default();
-            let is_own = |effect: &&Effect| {
-                let parts = parts(values, effect.when);
-                choices.iter().all(|choice| parts.contains(choice))
-            };
-            let (own, common): (Vec<&Effect>, Vec<&Effect>) = effects.iter().partition(is_own);
-            let [common, own] = [common, own].map(|effects| effects.into_iter().cloned().collect());
-            let mut group = Group { common, own, choices, ..Group::default() };
-            let results = effects.iter().flat_map(Effect::operands).collect();
-            group.find_needed(values, results, &commit.lookups);
-            list.push(group);
+            let choices = effects.last().map(|end| values.parts(end.when)).unwrap_or_default();
+            let mut group = Group { choices, ..Group::default() };
+            for effect in effects {
+                let parts = values.parts(effect.when);
+                let is_own = group.choices.iter().all(|choice| parts.contains(choice));
+                // Those of all packets come before the first end.
+                let to = if is_own || !groups.list.is_empty() { &mut group.own } else { &mut groups.common };
+                to.push(effect.clone());
+            }
+            group.find_needed(values, &commit.lookups);
+            groups.list.push(group);
         }
-        Groups { list }
+        groups
     }
 
     /// The choice that most groups from the first one of a range on have in common, beside what is known, and the
@@ -80,15 +80,15 @@ impl Groups {
 }
 
 impl Group {
-    fn find_needed(&mut self, values: &Values, results: Vec<Value>, lookups: &[LateLookup]) {
-        let effects = || self.common.iter().chain(&self.own);
+    fn find_needed(&mut self, values: &Values, lookups: &[LateLookup]) {
+        let results = self.own.iter().flat_map(Effect::operands);
         let mut needed: BTreeSet<Value> = values.needed(results).into_iter().collect();
         let mut made = BTreeSet::new();
         // A lookup may need the result of an earlier one.
         for late in lookups.iter().rev() {
             let is_result =
                 |value: &Value| matches!(values.of(*value), Operation::Lookup { node, .. } if *node == late.node);
-            if needed.iter().any(is_result) || effects().any(|effect| is_about(&effect.does, late)) {
+            if needed.iter().any(is_result) || self.own.iter().any(|effect| is_about(&effect.does, late)) {
                 made.insert(late.node);
                 needed.extend(values.needed(late.key.iter().copied().chain([late.when])));
             }
@@ -115,17 +115,4 @@ fn is_about(does: &Does, late: &LateLookup) -> bool {
         | Does::Drop { .. }
         | Does::Send { .. } => false,
     }
-}
-
-/// The parts of a conjunction, in order; none if it holds.
-fn parts(values: &Values, condition: Value) -> Vec<Value> {
-    let (mut parts, mut left) = (Vec::new(), vec![condition]);
-    while let Some(value) = left.pop() {
-        if let Operation::Binary(hlir::Binary::LogicalAnd, one, other) = values.of(value) {
-            left.extend([*other, *one]);
-        } else if values.holds(value) != Some(true) && !parts.contains(&value) {
-            parts.push(value);
-        }
-    }
-    parts
 }

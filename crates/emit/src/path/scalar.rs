@@ -113,7 +113,13 @@ impl<'s> Scalar<'s> {
         let Some(late) = self.late.iter().find(|late| late.node == lookup) else { return Expr::word(0) };
         let node = self.path.unit.node_name(late.node).to_string();
         let when = if is_for_all { None } else { self.condition(late.when) };
-        let limbs: Vec<Expr> = late.key.iter().map(|limb| self.value(*limb)).collect();
+        // For packets with another record, a parameter in a key may have any bits: an index stays within its table.
+        let limb = |it: &mut Self, limb: Value| {
+            let width = it.values().width(limb);
+            let written = it.value(limb);
+            if it.values().known(limb).is_some() { written } else { masked(written, width) }
+        };
+        let limbs: Vec<Expr> = late.key.iter().map(|part| limb(self, *part)).collect();
         let key = self.titles.unique(&format!("{node}_key"));
         let found = self.titles.unique(&format!("{node}_found"));
         self.code.push(Stmt::declare("const uint64_t", format!("{key}[{}]", limbs.len()), Expr::List(limbs)));
@@ -197,9 +203,18 @@ impl<'s> Scalar<'s> {
 
     /// A condition without the parts that are known; none if it holds.
     pub fn condition(&mut self, condition: Value) -> Option<Expr> {
+        self.all_of(condition, Scalar::value)
+    }
+
+    /// The condition of a store, which is asked behind others.
+    pub fn condition_before_stores(&mut self, condition: Value) -> Option<Expr> {
+        self.all_of(condition, Scalar::before_stores)
+    }
+
+    fn all_of(&mut self, condition: Value, mut written: impl FnMut(&mut Self, Value) -> Expr) -> Option<Expr> {
         let mut parts = Vec::new();
         self.conjunction(condition, &mut parts);
-        let parts: Vec<Expr> = parts.into_iter().map(|part| self.value(part)).collect();
+        let parts: Vec<Expr> = parts.into_iter().map(|part| written(self, part)).collect();
         parts.into_iter().reduce(|left, right| Expr::binary("&&", left, right))
     }
 
@@ -231,22 +246,10 @@ impl<'s> Scalar<'s> {
     /// A value that is needed behind stores, which change what it was computed from.
     pub fn before_stores(&mut self, value: Value) -> Expr {
         let values = self.values();
-        let reads = |needed: &Value| match values.of(*needed) {
-            Operation::Packet { .. } => true,
-            Operation::Sum(sum) => !sum.bytes.is_empty(),
-            Operation::Constant(_)
-            | Operation::Length
-            | Operation::Headroom
-            | Operation::Port
-            | Operation::Register { .. }
-            | Operation::Lookup { .. }
-            | Operation::Unary(..)
-            | Operation::Binary(..)
-            | Operation::Slice { .. }
-            | Operation::Extend { .. }
-            | Operation::Choose { .. }
-            | Operation::FromBool(_)
-            | Operation::Hash { .. } => false,
+        let reads = |needed: &Value| {
+            let operation = values.of(*needed);
+            let sums = matches!(operation, Operation::Sum(sum) if !sum.bytes.is_empty());
+            sums || matches!(operation, Operation::Packet { .. })
         };
         if values.needed([value]).iter().any(reads) { self.named(value) } else { self.value(value) }
     }
