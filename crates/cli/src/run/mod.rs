@@ -8,6 +8,7 @@ mod dump;
 mod exposition;
 mod first;
 mod interfaces;
+mod late;
 pub mod live;
 mod metadata;
 mod metrics;
@@ -389,21 +390,6 @@ fn open_ports(opening: &Opening, dpdk: &PortLayer, ports: &[Port]) -> Result<(),
     Ok(())
 }
 
-/// Opens ports some time after the start, by the control thread.
-fn open_later(control: requests::ControlThread, (seconds, ports): (u64, Vec<Port>)) {
-    if ports.is_empty() {
-        return;
-    }
-    std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_secs(seconds));
-        for port in ports {
-            if let Err(refusal) = control.add_port(port) {
-                eprintln!("error: {refusal}");
-            }
-        }
-    });
-}
-
 fn highest_port(arguments: &Arguments) -> u32 {
     arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0)
 }
@@ -460,7 +446,7 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
     live.keep(first.keeper.clone());
     let switch = Shared::new(live);
     let (control, requests) = requests::channel();
-    open_later(control.clone(), arguments.late_ports.clone());
+    late::open((control.clone(), switch.clone()), arguments.late_ports.clone());
     let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));
     let numbers = port_numbers(arguments);
     let target = Controller {

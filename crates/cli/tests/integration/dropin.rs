@@ -1,6 +1,6 @@
 //! The command under the names of BMv2 and p4c: their flags, their output, and a switch that is controlled over Thrift.
 
-use crate::command::{bacus, has_dpdk, path, said, scratch};
+use crate::command::{bacus, capture, has_dpdk, path, said, scratch};
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
@@ -184,6 +184,74 @@ fn a_signal_ends_a_switch_whose_program_is_compiled() {
     assert!(end.elapsed() < TIMEOUT / 2, "it does not wait for the compiler, which has not begun");
     // The compiler waits no longer.
     std::fs::write(folder.join("begin"), "").unwrap();
+}
+
+/// Counts what comes in, and forwards it by its destination.
+const COUNTING: &str = "
+#include <core.p4>
+#include <v1model.p4>
+header ethernet_t { bit<48> dst; bit<48> src; bit<16> type; }
+struct headers { ethernet_t ethernet; }
+struct metadata { }
+parser parse(packet_in p, out headers h, inout metadata m, inout standard_metadata_t s) {
+    state start { p.extract(h.ethernet); transition accept; }
+}
+control ingress(inout headers h, inout metadata m, inout standard_metadata_t s) {
+    counter(1, CounterType.packets) received;
+    action forward(bit<9> port) { s.egress_spec = port; }
+    table hosts {
+        key = { h.ethernet.dst: exact; }
+        actions = { forward; }
+    }
+    apply { hosts.apply(); received.count(0); }
+}
+control egress(inout headers h, inout metadata m, inout standard_metadata_t s) { apply { } }
+control checksum(inout headers h, inout metadata m) { apply { } }
+control deparse(packet_out p, in headers h) { apply { p.emit(h); } }
+V1Switch(parse(), checksum(), ingress(), egress(), checksum(), deparse()) main;
+";
+
+/// As p4c's test runner does: one pipe is opened after the other, packets and commands alternate, and the pipes are closed at the end.
+#[test]
+fn captures_may_be_pipes_whose_packets_are_forwarded_as_they_come() {
+    if !has_dpdk() {
+        return;
+    }
+    let folder = scratch("dropin-pipes");
+    std::fs::write(folder.join("counting.p4"), COUNTING).unwrap();
+    for name in ["pcap0_in.pcap", "pcap2_in.pcap"] {
+        assert!(Command::new("mkfifo").arg(folder.join(name)).status().unwrap().success());
+    }
+    std::fs::write(folder.join("pcap3_in.pcap"), driver::pcap::bytes_of([])).unwrap();
+    let port = port();
+    let number = port.to_string();
+    let flags = ["--use-files", "0", "--thrift-port", &number, "-i 0@pcap0", "-i 2@pcap2", "-i 3@pcap3", "counting.p4"];
+    let switch = Switch::start(&flags, port, &folder);
+    let pipe = |name: &str| std::fs::OpenOptions::new().write(true).open(folder.join(name)).unwrap();
+    let mut pipes = [pipe("pcap0_in.pcap"), pipe("pcap2_in.pcap")];
+    let frame = |source: u8| [&[0, 0, 0, 0, 0, 5][..], &[0, 0, 0, 0, 0, source], &[8, 0], &[source; 46]].concat();
+    let must = |command: &str| {
+        let printed = said(&cli(port, command));
+        assert!(!printed.contains("Error") && !printed.contains("Invalid"), "{printed}");
+        printed
+    };
+    let received = |count: usize| {
+        let start = Instant::now();
+        while !must("counter_read ingress.received 0\n").contains(&format!(" {count} packets)")) {
+            assert!(start.elapsed() < TIMEOUT, "packet {count} does not come");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    must("table_add hosts forward 00:00:00:00:00:05 => 3\n");
+    pipes[0].write_all(&driver::pcap::bytes_of([&frame(1)])).unwrap();
+    received(1);
+    must("table_modify hosts forward 0 0\n");
+    pipes[1].write_all(&driver::pcap::bytes_of([&frame(2)])).unwrap();
+    received(2);
+    drop(pipes);
+    assert_eq!(switch.end(), Some(0));
+    assert_eq!(capture(&folder.join("pcap3_out.pcap")), [frame(1)]);
+    assert_eq!(capture(&folder.join("pcap0_out.pcap")), [frame(2)]);
 }
 
 #[test]

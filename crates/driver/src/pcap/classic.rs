@@ -6,8 +6,9 @@ use super::link::Link;
 const MAGIC_MICROSECONDS: u32 = 0xa1b2_c3d4;
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
 const ETHERNET: u32 = 1;
-const HEADER_BYTES: usize = 24;
-const RECORD_BYTES: usize = 16;
+pub const HEADER_BYTES: usize = 24;
+/// What is in front of each packet.
+pub const RECORD_BYTES: usize = 16;
 
 /// How numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,13 @@ pub fn order(bytes: &[u8]) -> Option<Order> {
         order.word(bytes, 0).is_some_and(|word| [MAGIC_MICROSECONDS, MAGIC_NANOSECONDS].contains(&word))
     };
     [Order::LowestFirst, Order::HighestFirst].into_iter().find(is_magic)
+}
+
+/// Bytes of the record at the beginning with its packet, if that is whole, and bytes that the packet had on the wire.
+pub fn record(bytes: &[u8], order: Order) -> Option<(usize, u32)> {
+    let (captured, length) = order.word(bytes, 8).zip(order.word(bytes, 12))?;
+    let all = RECORD_BYTES.checked_add(captured as usize)?;
+    (bytes.len() >= all).then_some((all, length))
 }
 
 pub fn records(bytes: &[u8], order: Order) -> Result<Vec<Record<'_>>, String> {

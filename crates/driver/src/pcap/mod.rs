@@ -3,12 +3,14 @@
 //! Whatever is not taken as it was captured is reported: frames that were cut, and other link types.
 
 mod classic;
+mod growing;
 mod link;
 mod ng;
 
 use crate::failure::Failure;
 use crate::files;
 pub use classic::bytes_of;
+pub use growing::{Growing, Packet};
 use link::Link;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
