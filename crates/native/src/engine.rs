@@ -43,6 +43,21 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         }
     }
 
+    /// The number of a cell of a counter. Where a table has no lookups, its direct counter has an index for misses and one for
+    /// each entry that is compared in code.
+    fn counter_cell(&self, counter: CounterId, number: usize, cell: &Cell) -> Result<u64, Refusal> {
+        let is_folded = self.pipeline.description().counters[number].size != 0;
+        match cell {
+            Cell::Entry(key) if is_folded && self.program.counters[counter].table.is_some() => {
+                let place = self.store.place_of(super::compared(&self.compiled, key.table), key);
+                place
+                    .map(|place| 1 + place as u64)
+                    .ok_or_else(|| Refusal::wrong("the counter has no cell for this entry"))
+            }
+            Cell::Index(_) | Cell::Default(_) | Cell::Entry(_) => self.cell(cell),
+        }
+    }
+
     fn collect(&mut self, outcome: &mut Outcome) {
         let (events, _) = self.switch.take_events(usize::MAX);
         for event in events {
@@ -185,9 +200,10 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
         {
             return done;
         }
-        let (counter, cell) = (self.counter(counter)?, self.cell(cell)?);
+        let number = self.counter(counter)?;
+        let cell = self.counter_cell(counter, number, cell)?;
         let missing = || Refusal::wrong(format!("the counter has no cell {cell}"));
-        let value = self.switch.counter(counter, cell).ok_or_else(missing)?;
+        let value = self.switch.counter(number, cell).ok_or_else(missing)?;
         Ok(CounterValue { packets: value.packets, bytes: value.bytes })
     }
 
@@ -198,8 +214,9 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
         {
             return done;
         }
-        let (counter, cell) = (self.counter(counter)?, self.cell(cell)?);
-        self.switch.set_counter(counter, cell, abi::CounterCell { packets: value.packets, bytes: value.bytes });
+        let number = self.counter(counter)?;
+        let cell = self.counter_cell(counter, number, cell)?;
+        self.switch.set_counter(number, cell, abi::CounterCell { packets: value.packets, bytes: value.bytes });
         Ok(())
     }
 

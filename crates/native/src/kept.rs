@@ -4,10 +4,10 @@
 //! packets count in between is lost.
 
 use super::exchange::Generation;
-use super::{NativeEngine, translate};
+use super::{NativeEngine, compared, translate};
 use control::Refusal;
 use control::plane::{Cell, EntryKey};
-use hlir::TableId;
+use hlir::{Entry, TableId};
 use runtime::tables::Table;
 use runtime::{Pipeline, WorkerPorts, abi};
 use std::sync::Arc;
@@ -41,8 +41,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             let (old, new) = (was.counters[from].size, now.counters[to].size);
             let cells = match declared.table {
                 Some(table) if new == 0 && old == 0 => self.moved_cells(leaving, table),
-                // Where a table has no lookups, its counter counts misses alone.
-                Some(table) if old != new => vec![(hlir::DEFAULT_INDEX, Cell::Default(table))],
+                Some(table) if old != new => self.folded_cells(leaving, table, old == 0),
                 None if old != new => (0..old.min(new)).map(|at| (at, Cell::Index(at))).collect(),
                 Some(_) | None => Vec::new(),
             };
@@ -65,6 +64,28 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             values.registers.extend(found);
         }
         values
+    }
+
+    /// The cells of a table that has no lookups in one of the two pipelines. There its counters have an index for misses and one for each entry
+    /// that is compared in code.
+    fn folded_cells(&self, leaving: &Leaving<'_>, table: TableId, had_lookups: bool) -> Vec<(u64, Cell)> {
+        let (program, compiled, pipeline, _) = leaving.generation;
+        let key = |entry: &Entry| EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
+        let mut cells = vec![(hlir::DEFAULT_INDEX, Cell::Default(table))];
+        if had_lookups {
+            let name = &program.tables[table].name;
+            let of = pipeline.description().tables.iter().position(|table| table.name == *name);
+            let Some(old) = of.map(|number| &leaving.tables[number]) else { return cells };
+            let cell = |entry: &Entry| {
+                let matches = translate::matches(old.description(), &entry.matches, entry.priority).ok()?;
+                old.find(&matches).ok().map(|found| u64::from(found.cell))
+            };
+            let entries = (1..).zip(compared(&self.compiled, table));
+            cells.extend(entries.filter_map(|(at, entry)| Some((cell(entry)?, Cell::Index(at)))));
+        } else {
+            cells.extend((1..).zip(compared(compiled, table)).map(|(at, entry)| (at, Cell::Entry(key(entry)))));
+        }
+        cells
     }
 
     /// The cells of a table's entries and of its default action, where the new pipeline has them elsewhere: their numbers, and what they are there.

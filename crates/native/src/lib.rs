@@ -31,7 +31,7 @@ use runtime::{
     Trace, WorkerPorts, memory_limit,
 };
 pub use specialised::Break;
-use specialised::Generic;
+use specialised::{Generic, compared};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

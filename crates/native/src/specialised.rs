@@ -9,8 +9,8 @@
 use super::numbers::Numbers;
 use super::{Behind, NativeEngine};
 use control::{Refusal, Update};
-use hlir::facts::Assumption;
-use hlir::{Program, TableId};
+use hlir::facts::{Assumption, Fact};
+use hlir::{Entry, Program, TableId};
 use runtime::{Pipeline, WorkerPorts};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -149,6 +149,17 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         self.write_groups(number, table)?;
         self.rewrite(number, table)
     }
+}
+
+/// The entries of a table that code compares, in the order of their indices in direct counters.
+pub(super) fn compared(compiled: &Program, table: TableId) -> &[Entry] {
+    let of_table = compiled.assumptions.iter().filter(|one| one.table == table);
+    for one in of_table {
+        if let Fact::Entries(entries) = &one.fact {
+            return entries;
+        }
+    }
+    &[]
 }
 
 /// Whether an update may change a table.

@@ -2,6 +2,7 @@
 
 use super::{Store, index};
 use crate::facts::{Facts, Guard, breaks, refusal};
+use crate::plane::EntryKey;
 use crate::{Refusal, Update};
 use hlir::facts::{Assumption, Fact, MOST_ENTRIES};
 use hlir::{Entry, Match, TableId};
@@ -98,6 +99,15 @@ impl Store {
     /// Refuses an update that breaks what the code takes for granted.
     pub(super) fn check_facts(&self, update: &Update) -> Result<(), Refusal> {
         self.broken_by(update).map_or(Ok(()), |broken| Err(refusal(&self.program, broken)))
+    }
+
+    /// Which of some entries of a table has this key.
+    pub fn place_of(&self, entries: &[Entry], key: &EntryKey) -> Option<usize> {
+        let EntryKey { table, matches, priority } = key;
+        entries.iter().position(|entry| {
+            let one = Entry { matches: matches.clone(), priority: *priority, ..entry.clone() };
+            self.is_same_key(*table, &one, entry)
+        })
     }
 
     /// Whether two entries of a table are the same to the store, whatever their actions.

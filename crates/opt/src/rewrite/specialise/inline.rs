@@ -4,8 +4,8 @@ use super::is_neutral;
 use crate::rewrite::join::graph;
 use hlir::entry::EntryAction;
 use hlir::{
-    ActionCall, Binary, Call, Entry, Expression, Match, Next, Node, NodeId, NodeKind, Notes, Program, Statement,
-    TableId,
+    ActionCall, Binary, Call, CounterId, Entry, Expression, Match, Next, Node, NodeId, NodeKind, Notes, Program,
+    Statement, TableId,
 };
 use num_bigint::BigUint;
 
@@ -22,50 +22,38 @@ impl Inlined<'_> {
         !is_metered && is_free(program, self.table, self.default)
     }
 
-    /// Whether entries can be compared in code: none has a counter, a meter or a timer of its own.
+    /// Whether entries can be compared in code: none has a meter or a timer of its own.
     pub fn can_compare(&self, program: &Program, entries: &[Entry]) -> bool {
         let call =
             |entry: &Entry| matches!(&entry.action, EntryAction::Call(call) if is_free(program, self.table, call));
-        !program.has_own_records(self.table) && entries.iter().all(call) && is_free(program, self.table, self.default)
+        let has_timers = program.tables[self.table].idle_timeout.is_some();
+        !has_timers && entries.iter().all(call) && self.can_miss(program)
     }
 
-    /// Replaces all lookups by the default action. What direct counters count of misses goes on in counters of one
-    /// index, where controllers find it.
-    pub fn miss(&self, program: &mut Program, nodes: &[NodeId]) {
+    /// Replaces all lookups by the default action, or by comparisons with the entries, those that win first.
+    ///
+    /// What direct counters count goes on in counters with an index for misses, and one behind that for each entry.
+    /// Controllers find it there.
+    pub fn replace(&self, program: &mut Program, nodes: &[NodeId], entries: &[Entry]) {
         let counters = program.counters.iter().filter(|(_, counter)| counter.table == Some(self.table));
         let counters: Vec<_> = counters.map(|(id, counter)| (id, counter.automatic)).collect();
-        let automatic = counters.iter().filter(|(_, automatic)| *automatic);
-        let index = || Some(Expression::constant(0u32, 32));
-        let count = |counter| Statement::Call(Call::Count { counter, index: index() });
-        let counts: Vec<Statement> = automatic.map(|(counter, _)| count(*counter)).collect();
-        for node in nodes {
-            let NodeKind::Apply { next, exit, .. } = program.nodes[*node].kind.clone() else { continue };
-            let to = target(&next, false, self.default.action);
-            let mut body = counts.clone();
-            body.extend(self.body(program, self.default));
-            hlir::visit::calls(&mut body, &mut |call| {
-                if let Call::Count { index: place @ None, .. } = call {
-                    *place = index();
-                }
-            });
-            program.nodes[*node].kind = block(body, to, exit);
-        }
+        let automatic: Vec<CounterId> = counters.iter().filter(|(_, is)| *is).map(|(id, _)| *id).collect();
+        nodes.iter().for_each(|node| self.compare(program, *node, entries, &automatic));
         for (id, _) in counters {
             let counter = &mut program.counters[id];
-            (counter.table, counter.size, counter.automatic) = (None, 1, false);
+            (counter.table, counter.size, counter.automatic) = (None, 1 + entries.len() as u64, false);
         }
     }
 
-    /// Replaces a lookup by comparisons with the entries, those that win first.
-    pub fn compare(&self, program: &mut Program, node: NodeId, entries: &[Entry]) {
+    fn compare(&self, program: &mut Program, node: NodeId, entries: &[Entry], automatic: &[CounterId]) {
         let NodeKind::Apply { next, exit, .. } = program.nodes[node].kind.clone() else { return };
         let name = program.nodes[node].name.clone();
         let to = target(&next, false, self.default.action);
-        let missed = block(self.body(program, self.default), to, exit);
-        let mut rest = missed;
+        let mut rest = block(self.counted(program, self.default, 0, automatic), to, exit);
         for (index, entry) in entries.iter().enumerate().rev() {
             let EntryAction::Call(call) = &entry.action else { continue };
-            let hit = block(self.body(program, call), target(&next, true, call.action), exit);
+            let body = self.counted(program, call, index as u32 + 1, automatic);
+            let hit = block(body, target(&next, true, call.action), exit);
             let then = self.add(program, format!("{name}.entry_{}", index + 1), hit);
             let otherwise = self.add(program, format!("{name}.not_{}", index + 1), rest);
             rest = NodeKind::Branch { condition: self.condition(program, entry), then, otherwise };
@@ -76,6 +64,20 @@ impl Inlined<'_> {
     fn add(&self, program: &mut Program, name: String, kind: NodeKind) -> NodeId {
         let names: Vec<String> = program.nodes.values().map(|node| node.name.clone()).collect();
         program.nodes.alloc(Node { name: graph::unique(name, &names), kind, notes: Notes::default() })
+    }
+
+    /// An action with its data, and what counts it: at this index of the table's counters.
+    fn counted(&self, program: &Program, call: &ActionCall, index: u32, automatic: &[CounterId]) -> Vec<Statement> {
+        let index = || Some(Expression::constant(index, 32));
+        let count = |counter: &CounterId| Statement::Call(Call::Count { counter: *counter, index: index() });
+        let mut body: Vec<Statement> = automatic.iter().map(count).collect();
+        body.extend(self.body(program, call));
+        hlir::visit::calls(&mut body, &mut |call| {
+            if let Call::Count { index: place @ None, .. } = call {
+                *place = index();
+            }
+        });
+        body
     }
 
     /// An action with its data.

@@ -59,14 +59,14 @@ fn table(program: &mut Program, id: TableId, nodes: &[NodeId], known: &Known) ->
     let Some(default) = &known.default else { return Vec::new() };
     let inlined = Inlined { table: id, default };
     if known.is_empty && inlined.can_miss(program) {
-        inlined.miss(program, nodes);
+        inlined.replace(program, nodes, &[]);
         return vec![Fact::Empty, Fact::Default(default.clone())];
     }
     if program.tables[id].profile.is_some() {
         return Vec::new();
     }
     if let Some(entries) = known.entries.as_ref().filter(|entries| inlined.can_compare(program, entries)) {
-        nodes.iter().for_each(|node| inlined.compare(program, *node, entries));
+        inlined.replace(program, nodes, entries);
         return vec![Fact::Entries(entries.clone()), Fact::Default(default.clone())];
     }
     let mut used: Vec<Fact> = narrow_actions(program, id, known).into_iter().collect();
