@@ -212,6 +212,13 @@ dpdk_length(const void *packet)
 	return rte_pktmbuf_pkt_len((const struct rte_mbuf *)packet);
 }
 
+/* Workers count from where their clock is. */
+static uint64_t
+dpdk_clock(void)
+{
+	return 0;
+}
+
 /* Longer packets take several buffers. */
 static uint32_t
 dpdk_longest(void)
@@ -251,6 +258,7 @@ dpdk_start_copying(const struct port_settings *settings, char *error)
 	.lane_pool = dpdk_lane_pool, \
 	.lane_limit = dpdk_lane_limit, \
 	.flush = dpdk_flush, \
+	.clock = dpdk_clock, \
 	.run = dpdk_run, \
 	.idle_polls = dpdk_idle_polls, \
 	.packets = dpdk_packets, \

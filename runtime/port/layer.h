@@ -15,7 +15,7 @@
 #include "abi.h"
 #include "port/host.h"
 
-#define LAYER_VERSION 15u
+#define LAYER_VERSION 16u
 #define PORT_ERROR_BYTES 512u
 
 /* How much to take, and what the machine offers. */
@@ -85,6 +85,7 @@ struct port_layer {
 	struct pool *(*lane_pool)(struct lane *lane);
 	void (*lane_limit)(struct lane *lane, uint32_t packets);	/* taken at once, from the next run on; 0: what the pipeline takes */
 	uint32_t (*longest)(void);	/* bytes of the longest packet */
+	uint64_t (*clock)(void);	/* what a worker's clock shows before its first burst */
 	void (*flush)(struct worker *worker);
 	void (*copy)(const void *packet, uint16_t length, uint8_t *to);
 	void (*run)(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);

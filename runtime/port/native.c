@@ -167,7 +167,7 @@ const struct port_layer bacus_layer = {
 	.lane = native_lane,
 	.lane_pool = native_lane_pool,
 	.lane_limit = native_lane_limit,
-	.longest = native_longest,
+	.longest = native_longest, .clock = native_clock,
 	.flush = native_flush,
 	.copy = native_copy,
 	.run = native_run,

@@ -90,6 +90,7 @@ void native_stop(void);
 
 void native_flush(struct worker *worker);
 void native_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+uint64_t native_clock(void);
 uint64_t native_tsc_hz(void);
 
 /* A packet of these parts, in a buffer of the pool; NULL: there is none. */

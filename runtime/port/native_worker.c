@@ -20,6 +20,12 @@ clock_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+uint64_t
+native_clock(void)
+{
+	return clock_ns();
+}
+
 /* Of what happens between two readings of both clocks. */
 uint64_t
 native_tsc_hz(void)

@@ -405,7 +405,7 @@ records_add(struct records *records, const void *content, uint32_t *number)
 		numbers_give(&records->numbers, *number);
 		return status;
 	}
-	*records_head(records, *number) = (struct record_head){ .cell = cell };
+	*records_head(records, *number) = (struct record_head){ .cell = cell, .last_hit_ns = records->now_ns };
 	memcpy(records_at(records, *number), content, records->bytes);
 	return TABLE_OK;
 }

@@ -38,6 +38,7 @@ struct records {
 	struct memory *memory;
 	struct table *table;
 	uint32_t own;
+	uint64_t now_ns;	/* with own records: a new one has this time of last hit */
 	uint32_t bytes;
 	uint32_t stride;
 	struct numbers numbers;	/* links: reference counts of shared records */

@@ -47,8 +47,7 @@ writer_limb_mask(const struct writer *writer, uint32_t limb)
 	return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 }
 
-/* Copies limbs that must be within the key. `from` NULL: `otherwise` everywhere in the key. 0: bits outside
- * it. */
+/* Copies limbs that must be within the key. `from` NULL: `otherwise` everywhere in the key. 0: bits outside it. */
 static int
 writer_take_limbs(const struct writer *writer, uint64_t *to, const uint64_t *from, uint64_t otherwise)
 {
@@ -239,6 +238,12 @@ writer_modify(struct writer *writer, const struct table_match *match, const void
 	actions_remove(&writer->actions, records_at(&writer->records, old));
 	records_retire_modified(&writer->records, old);
 	return TABLE_OK;
+}
+
+void
+writer_set_clock(struct writer *writer, uint64_t now_ns)
+{
+	writer->records.now_ns = now_ns;
 }
 
 enum table_status
@@ -477,8 +482,7 @@ static const struct writer_structure writer_structures[] = {
 	[STRUCTURE_BIT_VECTOR] = { bit_vector_create, BIT_VECTOR_CHUNKS_MOST * CHUNK_BITS, 0, 1, 0 },
 };
 
-/* Whether an entry has room for two record numbers. Own records are found by the position of their entries,
- * which is recorded for one table only. */
+/* Whether an entry has room for two record numbers. Own records are found by the position of their entries, which is recorded for one table only. */
 static int
 writer_can_have_part(const struct table_descriptor *descriptor)
 {
@@ -487,8 +491,7 @@ writer_can_have_part(const struct table_descriptor *descriptor)
 	return descriptor->part_bits <= WRITER_PARTS_BITS && descriptor->part_shift <= WRITER_PARTS_BITS - descriptor->part_bits;
 }
 
-/* Whether the table is alone, or may join the primary's array. Both have parts, so their other conditions
- * have been checked. */
+/* Whether the table is alone, or may join the primary's array. Both have parts, so their other conditions have been checked. */
 static int
 writer_can_be_joint(const struct table_descriptor *descriptor, const struct writer *primary)
 {
@@ -504,13 +507,10 @@ writer_can_be_joint(const struct table_descriptor *descriptor, const struct writ
 static int
 writer_can(const struct table_descriptor *descriptor, const struct writer *primary)
 {
-	if (descriptor->structure >= sizeof(writer_structures) / sizeof(writer_structures[0]))
+	if (descriptor->structure >= sizeof(writer_structures) / sizeof(writer_structures[0]) ||
+		descriptor->key_bits > writer_structures[descriptor->structure].key_bits_most)
 		return 0;
-	if (descriptor->key_bits > writer_structures[descriptor->structure].key_bits_most)
-		return 0;
-	if (descriptor->part_bits != 0 && !writer_can_have_part(descriptor))
-		return 0;
-	if (!writer_can_be_joint(descriptor, primary))
+	if ((descriptor->part_bits != 0 && !writer_can_have_part(descriptor)) || !writer_can_be_joint(descriptor, primary))
 		return 0;
 	return descriptor->key_limbs != 0 && descriptor->key_bits <= 64 * descriptor->key_limbs;
 }

@@ -100,6 +100,9 @@ enum table_status writer_insert_all(struct writer *writer, const struct table_ma
 /* Gives the entry another record. Its cell, its time of last hit and its order among equal priorities stay. */
 enum table_status writer_modify(struct writer *writer, const struct table_match *match, const void *record);
 
+/* Entries that are inserted from now on have this time of last hit. */
+void writer_set_clock(struct writer *writer, uint64_t now_ns);
+
 /* Restarts the idle timer of the entry, as `record_restart`. TABLE_INVALID: the table's entries share records. */
 enum table_status writer_restart(struct writer *writer, const struct table_match *match, uint32_t timer, uint64_t now_ns);
 

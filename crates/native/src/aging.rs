@@ -19,6 +19,18 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         }
     }
 
+    /// The time at which entries are inserted now.
+    pub(super) fn now_ns(&self) -> u64 {
+        self.clock_ns.max(self.switch.clock())
+    }
+
+    /// Entries that are inserted from now on have this time of last hit: they are idle since then (as in BMv2, `EntryMeta::reset`).
+    pub fn set_table_clock(&self, table: TableId, number: usize) {
+        if self.program.tables[table].idle_timeout.is_some() {
+            self.switch.tables()[number].set_clock(self.now_ns());
+        }
+    }
+
     /// Whether entries of any table age.
     pub fn has_aging(&self) -> bool {
         self.program.tables.values().any(|table| table.idle_timeout.is_some())
@@ -74,8 +86,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         let Some(number) = self.table_number(key.table) else { return Ok(()) };
         let table = &self.switch.tables()[number];
         let matches = translate::matches(table.description(), &key.matches, key.priority)?;
-        let now = self.clock_ns.max(self.switch.clock());
-        table.set_timer(&matches, time_ns, now).map_err(|error| table_refusal(&declared.name, error))
+        table.set_timer(&matches, time_ns, self.now_ns()).map_err(|error| table_refusal(&declared.name, error))
     }
 }
 

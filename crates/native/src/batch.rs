@@ -49,6 +49,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
 
     fn insert_together(&mut self, place: (TableId, usize), updates: &[Update]) -> Vec<Outcome> {
         let table = self.switch.tables()[place.1].clone();
+        self.set_table_clock(place.0, place.1);
         let size = table.description().record_bytes as usize;
         let (mut entries, mut records) = (Vec::with_capacity(updates.len()), Vec::with_capacity(updates.len() * size));
         // Of those that the store accepts, the place of the outcome.

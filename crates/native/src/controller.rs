@@ -23,7 +23,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         })
     }
 
-    /// Nanoseconds since a packet last hit the entry, or since its timer was set. Tables without idle timeouts do not keep it.
+    /// Nanoseconds since a packet last hit the entry, since its timer was set, or since it was inserted. Tables without idle timeouts do not keep it.
     pub fn since_last_hit_ns(&self, key: &EntryKey) -> Result<u64, Refusal> {
         let declared = &self.program.tables[key.table];
         let Some(number) = self.table_number(key.table).filter(|_| declared.idle_timeout.is_some()) else {
@@ -33,7 +33,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         let matches = translate::matches(table.description(), &key.matches, key.priority)?;
         let entry = table.find(&matches).map_err(|error| table_refusal(&declared.name, error))?;
         let in_joint = self.joint_hits(key.table).map_or(0, |times| hit_ns(&times, entry.cell));
-        Ok(self.clock_ns.max(self.switch.clock()).saturating_sub(entry.last_hit_ns.max(in_joint)))
+        Ok(self.now_ns().saturating_sub(entry.last_hit_ns.max(in_joint)))
     }
 
     /// The table in which a packet found nothing, and where its lookup is done again; none if the program punted it for another reason.

@@ -260,6 +260,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     /// Writes the entries with actions of their own, many at once.
     fn insert_calls(&self, number: usize, id: TableId) -> Result<(), Refusal> {
         let table = &self.switch.tables()[number];
+        self.set_table_clock(id, number);
         let description = table.description();
         let mut chunk = Chunk::new(description);
         let inserted = |chunk: &mut Chunk| {

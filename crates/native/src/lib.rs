@@ -255,6 +255,7 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
         let record = self.entry_record(number, id, entry)?;
         let description = &self.pipeline.description().tables[number];
         let matches = translate::matches(description, &entry.matches, entry.priority)?;
+        self.set_table_clock(id, number);
         let inserted = self.switch.tables()[number].insert(&matches, &record);
         inserted.map(drop).map_err(|error| table_refusal(&description.name, error))
     }

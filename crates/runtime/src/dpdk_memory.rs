@@ -122,6 +122,7 @@ impl WorkerPorts for DpdkMemoryPort {
             copy: self.copy,
             length: self.length,
             longest: u32::from(u16::MAX),
+            clock_ns: 0,
             sleeps: false,
         }
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const VERSION: u32 = 15;
+const VERSION: u32 = 16;
 const ERROR_BYTES: usize = 512;
 
 /// How much a layer takes, and from where.
@@ -228,6 +228,7 @@ struct Layer {
     lane_pool: unsafe extern "C" fn(lane: *mut RawLane) -> *mut abi::Pool,
     lane_limit: unsafe extern "C" fn(lane: *mut RawLane, packets: u32),
     longest: unsafe extern "C" fn() -> u32,
+    clock: unsafe extern "C" fn() -> u64,
     flush: unsafe extern "C" fn(worker: *mut abi::Worker),
     copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
     run: unsafe extern "C" fn(*mut abi::Worker, *mut RawLane, *const abi::Pipeline, *const AtomicU32),
@@ -507,6 +508,8 @@ impl WorkerPorts for LayerPorts {
             length: layer.length,
             // SAFETY: a plain number.
             longest: unsafe { (layer.longest)() },
+            // SAFETY: likewise.
+            clock_ns: unsafe { (layer.clock)() },
             sleeps: true,
         }
     }

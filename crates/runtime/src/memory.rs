@@ -351,6 +351,7 @@ impl WorkerPorts for MemoryPort {
             copy: memory_port_copy,
             length: None,
             longest: self.room,
+            clock_ns: 0,
             sleeps: false,
         }
     }

@@ -33,7 +33,7 @@ pub struct Entry {
     pub record: Vec<u8>,
     /// Of its direct counters and meters; 0 in tables that have none.
     pub cell: u32,
-    /// On the workers' clock; kept only in tables with an idle timeout.
+    /// Or of the insertion, on the workers' clock; kept only in tables with an idle timeout.
     pub last_hit_ns: u64,
 }
 
@@ -125,6 +125,7 @@ unsafe extern "C" {
     ) -> c_int;
     fn writer_modify(writer: *mut Writer, matches: *const RawMatch, record: *const c_void) -> c_int;
     fn writer_delete(writer: *mut Writer, matches: *const RawMatch) -> c_int;
+    fn writer_set_clock(writer: *mut Writer, now_ns: u64);
     fn writer_restart(writer: *mut Writer, matches: *const RawMatch, timer: u32, now_ns: u64) -> c_int;
     fn writer_find_handle(writer: *mut Writer, handle: u32, entry: *mut RawEntry) -> c_int;
     fn writer_cells(writer: *const Writer) -> u64;
@@ -274,6 +275,12 @@ impl Table {
         Ok(matches.raw())
     }
 
+    /// Entries that are inserted from now on have this time of last hit, on the workers' clock.
+    pub fn set_clock(&self, now_ns: u64) {
+        // SAFETY: the writer is alive.
+        unsafe { writer_set_clock(*self.lock(), now_ns) }
+    }
+
     /// The new entry's cell.
     pub fn insert(&self, matches: &Match, record: &[u8]) -> Result<u32, TableError> {
         let (raw, record) = (self.raw(matches)?, self.record(record)?);
@@ -318,7 +325,10 @@ impl Table {
         let raw = RawMatch { value: key, mask: self.whole.as_ptr(), high: key, priority: 0 };
         let writer = self.lock();
         // SAFETY: the caller's promise; the writer copies.
-        checked(unsafe { writer_insert(*writer, &raw, record, std::ptr::null_mut()) })?;
+        checked(unsafe {
+            writer_set_clock(*writer, now_ns);
+            writer_insert(*writer, &raw, record, std::ptr::null_mut())
+        })?;
         if timer != 0 && self.description.records_own {
             // SAFETY: likewise.
             checked(unsafe { writer_restart(*writer, &raw, timer, now_ns) })?;

@@ -37,7 +37,7 @@ impl Worker {
         let raw = Box::new(abi::Worker {
             id,
             port_count,
-            clock_ns: 0,
+            clock_ns: connection.clock_ns,
             seed: worker_seed(seed, id),
             packet_number: 0,
             shared: std::ptr::null(),

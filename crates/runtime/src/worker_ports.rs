@@ -17,6 +17,8 @@ pub struct Connection {
     pub length: Option<unsafe extern "C" fn(packet: *const c_void) -> u32>,
     /// Bytes of the longest packet that the pool's buffers hold.
     pub longest: u32,
+    /// What the worker's clock shows before its first burst: entries may be inserted by then.
+    pub clock_ns: u64,
     /// Whether an idle worker may sleep until a packet comes, or the control thread calls it.
     pub sleeps: bool,
 }

@@ -42,6 +42,7 @@ impl<'e> Loader<'e> {
     pub fn new<L: Replay>(engine: &'e mut NativeEngine<'_, L>, id: TableId) -> Option<Loader<'e>> {
         let number = engine.table_number(id)?;
         let table = engine.switch().tables()[number].clone();
+        engine.set_table_clock(id, number);
         Some(Loader {
             pending: vec![Pending::default()],
             chunk: Chunk::new(table.description()),

@@ -10,6 +10,7 @@ mod empty;
 mod exchange;
 mod joins;
 mod key_from_lookup;
+mod last_hits;
 mod learns_wide;
 mod links;
 mod misses;
