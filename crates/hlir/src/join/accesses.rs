@@ -109,6 +109,10 @@ impl Accesses {
         fields_of(&self.writes)
     }
 
+    pub fn reads_any(&self) -> bool {
+        !self.reads.is_empty()
+    }
+
     pub fn writes_what_is_read_by(&self, other: &Accesses) -> bool {
         !self.writes.is_disjoint(&other.reads)
     }

@@ -18,16 +18,15 @@ impl Known {
     pub fn at(program: &Program, node: NodeId) -> Known {
         let mut known = Known::default();
         let mut written = Accesses::default();
-        let mut at = node;
-        // A packet comes by these without a branch.
-        let enters = |at: NodeId| program.entry == Some(at) || program.parsers.values().any(|it| it.reject == at);
-        for _ in 0..program.nodes.len() {
-            if enters(at) {
-                break;
-            }
-            let mut before = program.nodes.iter().filter(|(_, other)| other.successors().contains(&at));
-            let (Some((from, other)), None) = (before.next(), before.next()) else { break };
-            match &other.kind {
+        let mut steps = only_way(program, node);
+        // Where no branch is left, there is nothing to learn.
+        while let Some((from, _)) = steps.last()
+            && !matches!(program.nodes[*from].kind, NodeKind::Branch { .. })
+        {
+            steps.pop();
+        }
+        for (from, at) in steps {
+            match &program.nodes[from].kind {
                 NodeKind::Branch { condition, then, otherwise } if then != otherwise => {
                     known.learn(condition, *then == at, &written);
                 }
@@ -39,7 +38,6 @@ impl Known {
                 NodeKind::Apply { table, .. } => written.add(&Accesses::of_table(program, *table)),
                 NodeKind::State { .. } | NodeKind::Deparse { .. } | NodeKind::Buffer { .. } => break,
             }
-            at = from;
         }
         known
     }
@@ -172,6 +170,29 @@ impl Known {
         let accesses = Accesses::of_statements(program, std::slice::from_ref(statement));
         self.0.retain(|place, _| !accesses.written(*place));
     }
+}
+
+/// The edges by which every packet comes to `node`, the last one first: each node's predecessor and the node. Only a node with one predecessor, by which
+/// no packet enters, has one.
+fn only_way(program: &Program, node: NodeId) -> Vec<(NodeId, NodeId)> {
+    // `None`: several lead to the node.
+    let mut before: HashMap<NodeId, Option<NodeId>> = HashMap::new();
+    for (from, other) in program.nodes.iter() {
+        for to in other.successors() {
+            before.entry(to).and_modify(|only| *only = only.filter(|it| *it == from)).or_insert(Some(from));
+        }
+    }
+    program.parsers.values().map(|parser| parser.reject).chain(program.entry).for_each(|entered| {
+        before.insert(entered, None);
+    });
+    let (mut steps, mut at) = (Vec::new(), node);
+    while let Some(Some(from)) = before.get(&at)
+        && steps.len() < program.nodes.len()
+    {
+        steps.push((*from, at));
+        at = *from;
+    }
+    steps
 }
 
 fn leaves(body: &[Statement]) -> bool {

@@ -36,15 +36,30 @@ pub(super) fn placed_pairs(
     is_wanted: impl Fn(TableId, TableId) -> bool,
 ) -> Vec<PlacedPair> {
     let free = free_lookups(program);
+    // A pair whose second key the first table's actions leave alone is none, and there are many pairs: these sets tell so at once.
+    let written: Vec<Accesses> = free.iter().map(|(_, table)| Accesses::of_table(program, *table)).collect();
+    let read: Vec<Accesses> = free.iter().map(|(_, table)| key_reads(program, *table)).collect();
     let pair = |first: TableId, second: TableId| {
         let placed = derive_places(program, [first, second], node_of(program, second)?, None).ok()?;
         let expected = expected_places(program, [first, second], inputs).saturating_mul(ROOM);
         let bits = (u64::BITS - expected.leading_zeros()).clamp(LEAST_BITS, Join::MOST_PLACE_BITS);
         Some(PlacedPair { placed, limit: (1 << bits) - 1 })
     };
-    let pairs = free.iter().flat_map(|(_, first)| free.iter().map(move |(_, second)| (*first, *second)));
+    let decides =
+        |first: usize, second: usize| !read[second].reads_any() || written[first].writes_what_is_read_by(&read[second]);
+    let numbers = (0..free.len()).flat_map(|first| (0..free.len()).map(move |second| (first, second)));
+    let pairs = numbers
+        .filter(|(first, second)| decides(*first, *second))
+        .map(|(first, second)| (free[first].1, free[second].1));
     let wanted = pairs.filter(|(first, second)| first != second && is_wanted(*first, *second));
     wanted.filter_map(|(first, second)| pair(first, second)).collect()
+}
+
+/// What the keys of a table are made of.
+fn key_reads(program: &Program, table: TableId) -> Accesses {
+    let mut read = Accesses::default();
+    program.tables[table].keys.iter().for_each(|key| read.add(&Accesses::of_expression(&key.value)));
+    read
 }
 
 /// The program with a value join.
@@ -127,8 +142,7 @@ pub(super) fn placed_actions(join: &Join, actions: u64) -> u64 {
 /// why. Nothing suggests such a join of other pairs.
 pub(super) fn refused_places(program: &Program, pairs: &[(TableId, TableId)]) -> Vec<(TableId, TableId, String)> {
     let is_expected = |&(first, second): &(TableId, TableId)| {
-        let mut read = Accesses::default();
-        program.tables[second].keys.iter().for_each(|key| read.add(&Accesses::of_expression(&key.value)));
+        let read = key_reads(program, second);
         let kinds = program.key_kinds(second);
         kinds.iter().all(|(kind, _)| *kind == MatchKind::Exact)
             && Accesses::of_table(program, first).writes_what_is_read_by(&read)
