@@ -204,6 +204,26 @@ bits_store(uint8_t *bytes, uint32_t offset, uint32_t width, uint64_t value)
 	}
 }
 
+/* Two and four words from a byte on, most significant first: one store. */
+BITS_INLINE void
+bits_store_words2(uint8_t *bytes, uint64_t first, uint64_t second)
+{
+	typedef uint64_t words __attribute__((vector_size(16)));
+	const words whole = { __builtin_bswap64(first), __builtin_bswap64(second) };
+
+	memcpy(bytes, &whole, sizeof(whole));
+}
+
+BITS_INLINE void
+bits_store_words4(uint8_t *bytes, uint64_t first, uint64_t second, uint64_t third, uint64_t fourth)
+{
+	typedef uint64_t words __attribute__((vector_size(32)));
+	const words whole = { __builtin_bswap64(first), __builtin_bswap64(second), __builtin_bswap64(third),
+		__builtin_bswap64(fourth) };
+
+	memcpy(bytes, &whole, sizeof(whole));
+}
+
 /* As `bits_store`, for a field within a word of 16 bits that begins at an even number of bytes: reads and stores
  * the whole word. As wide as other stores to this word: a load of two bytes right after stores of one each would
  * wait for both. */

@@ -36,7 +36,22 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("driver", &["hlir", "runtime", "p4", "bmv2", "interp", "stf", "opt", "schedule", "emit", "control", "native"]),
     ("lsp", &["hlir", "p4", "driver"]),
     ("measure", &["hlir", "runtime", "interp", "opt", "emit", "control", "native", "driver"]),
-    ("bench", &["hlir", "runtime", "interp", "stf", "equivalence", "opt", "control", "native", "driver", "measure"]),
+    (
+        "bench",
+        &[
+            "hlir",
+            "runtime",
+            "interp",
+            "stf",
+            "equivalence",
+            "opt",
+            "schedule",
+            "control",
+            "native",
+            "driver",
+            "measure",
+        ],
+    ),
     (
         "cli",
         &[

@@ -161,6 +161,7 @@ fn runners(
         (false, Experiment::Ablation) => subject.ablation(),
         (false, Experiment::Predicted) => subject.gains(),
         (false, Experiment::Trie(_)) => subject.made(papers::plans::tries),
+        (false, Experiment::Accesses) => subject.made(papers::plans::accesses),
         (
             false,
             Experiment::Programs | Experiment::Drops(_) | Experiment::Peers | Experiment::Cores | Experiment::Metadata,
@@ -339,6 +340,7 @@ impl Bench<'_> {
                 spread: cost.spread,
                 predicted: runner.predictor.as_ref().map(|predictor| predictor.cycles(&machine)),
                 committed,
+                accesses: runner.accesses,
                 limit: floor + (before + after) / 2.0,
                 drift: drift(before, after),
                 pages: self.pages.clone(),
@@ -377,6 +379,7 @@ impl Bench<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use schedule::access::Accesses;
 
     #[test]
     fn what_was_found_goes_from_process_to_process() {
@@ -390,6 +393,7 @@ mod tests {
             spread: 0.125,
             predicted: None,
             committed: Some(19.5),
+            accesses: Some(Accesses { reads: 3, stores: 1, bytes_read: 24, bytes_stored: 8 }),
             limit: 9.5,
             drift: 0.25,
             pages: "2M".into(),

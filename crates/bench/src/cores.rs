@@ -60,6 +60,7 @@ pub fn run(workload: &Workload, options: &Options) -> Result<(), Failure> {
             burst,
             cycles: median,
             lookups: None,
+            accesses: None,
             floor: 0.0,
             spread: (most - least) / 2.0 / median,
             predicted: committed(workers),

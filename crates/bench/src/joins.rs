@@ -363,6 +363,7 @@ mod tests {
             burst: 64,
             cycles,
             lookups: Some(if variant.contains("join") { 1.0 } else { 2.0 }),
+            accesses: None,
             floor: 6.0,
             limit: 6.0,
             spread: 0.0,

@@ -19,7 +19,9 @@ const fn case(
     Planned { experiment, application, sizes, quick }
 }
 
-use Experiment::{Ablation, BatchSize, Cores, Gains, GainsModel, Join, JoinSweep, Metadata, Peers, Predicted, Trie};
+use Experiment::{
+    Ablation, Accesses, BatchSize, Cores, Gains, GainsModel, Join, JoinSweep, Metadata, Peers, Predicted, Trie,
+};
 
 #[rustfmt::skip]
 pub const ALL: &[Planned] = &[
@@ -59,6 +61,15 @@ pub const ALL: &[Planned] = &[
     // PacketMill, section 4.
     case(Metadata,   "forwarder",    &[1],                                  &[1]),
     case(Metadata,   "router",       &[4, 606_138],                         &[4, 1_000]),
+    // Optimizing Packet Accesses, table 2.
+    case(Accesses,   "l3switch",     &[1_000],                              &[1_000]),
+    case(Accesses,   "mpls_npf",     &[256],                                &[256]),
+    case(Accesses,   "firewall",     &[100],                                &[100]),
+    // Beside the paper's: programs that change more headers.
+    case(Accesses,   "mpls",         &[256],                                &[256]),
+    case(Accesses,   "router",       &[1_000],                              &[1_000]),
+    case(Accesses,   "nat",          &[1_000],                              &[1_000]),
+    case(Accesses,   "l2l3acl",      &[65_536],                             &[65_536]),
     // Model, 4.6: prefixes of 48 bits, of which none, half and all have paths that can be compressed.
     case(Trie(0),    "ipv6fwd",      &[20_000],                             &[20_000]),
     case(Trie(50),   "ipv6fwd",      &[20_000],                             &[20_000]),

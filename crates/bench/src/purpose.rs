@@ -30,12 +30,14 @@ pub enum Experiment {
     Metadata,
     /// Path compression of tries, where so many percent of the prefixes have paths that can be compressed.
     Trie(u32),
+    /// Accesses to the packet's bytes: each for itself, combined, and cached.
+    Accesses,
     /// Throughput over workers.
     Cores,
 }
 
 /// What can be asked for.
-pub const EXPERIMENTS: [&str; 14] = [
+pub const EXPERIMENTS: [&str; 15] = [
     "programs",
     "drops",
     "gains",
@@ -47,13 +49,14 @@ pub const EXPERIMENTS: [&str; 14] = [
     "batch-size",
     "predicted",
     "metadata",
+    "accesses",
     "calibration",
     "trie",
     "cores",
 ];
 
 /// Those without a number.
-const NAMES: [(&str, Experiment); 11] = [
+const NAMES: [(&str, Experiment); 12] = [
     ("programs", Experiment::Programs),
     ("gains", Experiment::Gains),
     ("gains-model", Experiment::GainsModel),
@@ -64,6 +67,7 @@ const NAMES: [(&str, Experiment); 11] = [
     ("batch-size", Experiment::BatchSize),
     ("predicted", Experiment::Predicted),
     ("metadata", Experiment::Metadata),
+    ("accesses", Experiment::Accesses),
     ("cores", Experiment::Cores),
 ];
 

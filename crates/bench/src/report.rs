@@ -1,8 +1,9 @@
 //! What a benchmark prints: a table for people, and records for programs.
 
 use super::experiment::Case;
-use super::found::{DRIFT, Found};
+use super::found::{DRIFT, Found, written};
 use super::traffic::Traffic;
+use schedule::access::Accesses;
 use std::fmt::Write as _;
 
 /// One measured row: medians over processes. `cycles` and `predicted` are gross: what the port costs is in them.
@@ -21,6 +22,8 @@ pub struct Record {
     pub predicted: Option<f64>,
     /// Predicted before it was measured, for the machine of the file.
     pub committed: Option<f64>,
+    /// To the bytes of a packet on the hot path, where they are counted.
+    pub accesses: Option<Accesses>,
     pub mpps: f64,
     pub drift: f64,
     pub pages: String,
@@ -52,6 +55,7 @@ pub fn record(case: &Case, found: &[&Found], ticks_per_us: f64, compiler: &str) 
         burst: first.burst,
         cycles,
         lookups: first.lookups,
+        accesses: first.accesses,
         floor: of(|found| found.floor),
         limit: of(|found| found.limit),
         spread: of(|found| found.spread).max((high - low) / 2.0 / cycles),
@@ -78,10 +82,12 @@ impl Record {
     pub fn json(&self) -> String {
         let [predicted, committed, lookups] = [self.predicted, self.committed, self.lookups]
             .map(|value| value.map_or("null".to_string(), |value| format!("{value:.2}")));
+        let accesses = self.accesses.map_or("null".to_string(), |accesses| format!("\"{}\"", written(accesses)));
         format!(
             "{{\"experiment\":\"{}\",\"program\":\"{}\",\"entries\":{},\"traffic\":\"{}\",\"variant\":\"{}\",\"burst\":{},\
              \"cycles\":{:.2},\"net_cycles\":{:.2},\"mpps\":{:.2},\
-             \"predicted\":{predicted},\"committed\":{committed},\"lookups\":{lookups},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\",\
+             \"predicted\":{predicted},\"committed\":{committed},\"lookups\":{lookups},\"accesses\":{accesses},\
+             \"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\",\
              \"processes\":{}}}",
             self.case.experiment,
             self.case.application,
@@ -204,6 +210,7 @@ mod tests {
             burst: 32,
             cycles,
             lookups: None,
+            accesses: None,
             floor: 6.0,
             spread: 0.01,
             predicted: None,

@@ -4,6 +4,7 @@
 //! picked now need not be what was measured as the pick: it is judged by the point of the grid that is the same plan.
 
 use super::experiment::Case;
+use super::found;
 use super::report::Record;
 use super::sweep::{self, Maker, PICKED, SWEPT};
 use super::traffic::Traffic;
@@ -137,6 +138,7 @@ fn record(value: &Value) -> Option<Record> {
         burst: value.get("burst")?.as_u64()?.try_into().ok()?,
         cycles: number("cycles")?,
         lookups: number("lookups"),
+        accesses: text("accesses").and_then(found::read),
         floor,
         limit: floor,
         spread: number("spread")?,
@@ -156,6 +158,7 @@ mod tests {
     use crate::experiment::Experiment;
     use crate::report;
     use hlir::plan::{Access, Loop, Placement, Prefetch};
+    use schedule::access::Accesses;
 
     #[test]
     fn records_are_read_as_they_were_written() {
@@ -166,6 +169,7 @@ mod tests {
             burst: 32,
             cycles: 26.5,
             lookups: Some(2.0),
+            accesses: Some(Accesses { reads: 3, stores: 1, bytes_read: 24, bytes_stored: 8 }),
             floor: 6.25,
             limit: 6.25,
             spread: 0.125,

@@ -8,7 +8,7 @@ use super::workload::Workload;
 use control::{DataPlane as _, Update};
 use driver::entries;
 use driver::failure::Failure;
-use hlir::Program;
+use hlir::{Program, ResolvedPlan};
 use measure::samples::Samples;
 use native::NativeEngine;
 use runtime::abi::Member;
@@ -17,6 +17,8 @@ use runtime::{
     Descriptor, DpdkMemoryPort, Group, MemoryPort, Packet, Peer, Pipeline, PortLayer, Settings, Switch, Trace,
     Undisturbed, WorkerPorts, clock,
 };
+use schedule::Planned;
+use schedule::access::Accesses;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -121,6 +123,13 @@ impl<R: Replay + WorkerPorts> Carrier for NativeEngine<'static, R> {
     }
 }
 
+/// Accesses of the plan's hot path, if it names a mode.
+fn counted(Predictor { program, plan, .. }: &Predictor) -> Option<Accesses> {
+    plan.accesses?;
+    let planned = Planned::of(program, &ResolvedPlan::of(program, plan))?.ok()?;
+    planned.accesses().into_iter().map(|(_, accesses)| accesses).reduce(|all, one| all + one)
+}
+
 /// What a case cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
@@ -138,6 +147,8 @@ pub struct Runner {
     pub name: String,
     pub descriptor: Descriptor,
     pub predictor: Option<Predictor>,
+    /// To the bytes of a packet on the hot path.
+    pub accesses: Option<Accesses>,
     /// In which its packets must leave.
     pub order: Order,
     /// Packets that the program takes at once.
@@ -193,6 +204,7 @@ impl Runner {
             } else {
                 Order::OfPorts
             },
+            accesses: built.predictor.as_ref().and_then(counted),
             predictor: built.predictor,
             carrier,
             samples: Samples::default(),

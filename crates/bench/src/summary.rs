@@ -85,6 +85,7 @@ mod tests {
             burst: 64,
             cycles,
             lookups: None,
+            accesses: None,
             floor: 6.0,
             limit: 6.0 + 14.0,
             spread: 0.0,

@@ -363,6 +363,7 @@ mod tests {
             burst,
             cycles,
             lookups: None,
+            accesses: None,
             floor: 6.0,
             limit: 6.0,
             spread: 0.0,

@@ -6,8 +6,9 @@ use driver::failure::Failure;
 use driver::frontend::{self, Loaded};
 use driver::options::{Passes, Source};
 use driver::stdout::print;
+use hlir::plan::AccessMode;
 use hlir::{Plan, Program, ResolvedPlan};
-use schedule::{Obstacle, Schedule};
+use schedule::{Obstacle, Planned};
 
 /// The step before the optimizer's.
 const LOWER: &str = "lower";
@@ -15,23 +16,28 @@ const LOWER: &str = "lower";
 /// The step behind the optimizer's: the schedule of the hot path.
 const SCHEDULE: &str = "schedule";
 
+/// The steps behind that: the schedule with the accesses of a mode, whichever the plan has.
+const ACCESSES: [(&str, AccessMode); 2] =
+    [("packet_combine", AccessMode::Combined), ("packet_cache", AccessMode::Cached)];
+
 pub const EXAMPLES: &str = "\
 Examples:
   bacus show router.p4                           as lowered from P4
   bacus show router.p4 --after constants         after this pass and those before it
   bacus show router.p4 --after all               as it is compiled, with its plan
   bacus show router.p4 --after schedule          the schedule of the planned hot path
+  bacus show router.p4 --after packet_cache      the same with windows of the packet read once
   bacus show router.p4 > router.hlir             all commands also accept HLIR
   bacus show router.hlir
 
-Steps: `lower`, the passes, `schedule`. `bacus show router.p4 --after ?` lists them.";
+Steps: `lower`, the passes, `schedule`, `packet_combine`, `packet_cache`. `bacus show router.p4 --after ?` lists them.";
 
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     source: Source,
     /// Print the program after this step: `lower`, a pass of the optimizer, or `all`; with `schedule` the schedule of the
-    /// hot path
+    /// hot path, with `packet_combine` or `packet_cache` that with accesses to the packet combined
     #[arg(long, value_name = "NAME")]
     after: Option<String>,
     /// Expected table contents; repeatable
@@ -46,13 +52,17 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let after = arguments.after.as_deref().unwrap_or(LOWER);
-    if ![LOWER, SCHEDULE, "all"].contains(&after) && opt::pass(after).is_none() {
+    let accesses = ACCESSES.iter().find(|(name, _)| *name == after).map(|(_, mode)| *mode);
+    let is_schedule = after == SCHEDULE || accesses.is_some();
+    if !is_schedule && ![LOWER, "all"].contains(&after) && opt::pass(after).is_none() {
         let steps: Vec<String> =
             opt::PIPELINE.iter().map(|pass| format!("  {:12} {}", pass.name, pass.about)).collect();
         let list = steps.join("\n");
         return Err(Failure::input(format!(
             "there is no step `{after}`; steps are\n  lower        the program as written\n{list}\n  \
-             schedule     the schedule of the hot path"
+             schedule     the schedule of the hot path\n  \
+             packet_combine  the same, with neighbouring fields accessed together\n  \
+             packet_cache    the same, with windows of the packet read and stored once"
         )));
     }
     let loaded = frontend::load(&arguments.source)?;
@@ -60,13 +70,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let Loaded { program, plan } = loaded;
         hlir::text::print_file(&program, plan.as_ref().map(|file| &file.plan))
     } else {
-        let until = (after != "all" && after != SCHEDULE).then_some(after);
+        let until = (after != "all" && !is_schedule).then_some(after);
         let mut passes = arguments.passes.clone();
         passes.entries.clone_from(&arguments.entries);
         passes.is_specialised = arguments.specialise;
         passes.is_shown = true;
         let (program, plan) = frontend::optimize(loaded, &passes, until)?;
-        if after == SCHEDULE { scheduled(&program, &plan)? } else { hlir::text::print_file(&program, Some(&plan)) }
+        match is_schedule {
+            true => scheduled(&program, &Plan { accesses: accesses.or(plan.accesses), ..plan })?,
+            false => hlir::text::print_file(&program, Some(&plan)),
+        }
     };
     print(&text)
 }
@@ -75,13 +88,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn scheduled(program: &Program, plan: &Plan) -> Result<String, Failure> {
     let name = &program.name;
     let none = |why: String| Failure::input(format!("{name}: the hot path has no schedule: {why}"));
-    let Some(schedule) = Schedule::of_plan(program, &ResolvedPlan::of(program, plan)) else {
+    let Some(planned) = Planned::of(program, &ResolvedPlan::of(program, plan)) else {
         return Err(Failure::input(format!(
             "{name}: the plan has no hot path with a stage, and only hot paths have a schedule; `bacus explain` shows why"
         )));
     };
-    match schedule {
-        Ok(schedule) => Ok(schedule::text::print(program, &schedule)),
+    match planned {
+        Ok(planned) => Ok(schedule::text::print(program, &planned.schedule)),
         Err(Obstacle { node, does }) => {
             let node = &program.nodes[node];
             let place = node.notes.origin.as_ref().map(|origin| format!(" ({}:{})", origin.file, origin.line));

@@ -122,7 +122,7 @@ impl PlanFile {
                 places.set(to, self.places.get(from));
             }
         };
-        for site in [Site::Descriptor, Site::Burst, Site::HotPath, Site::Instrument] {
+        for site in [Site::Descriptor, Site::Burst, Site::HotPath, Site::Accesses, Site::Instrument] {
             put(site, site);
         }
         let own = &self.plan;

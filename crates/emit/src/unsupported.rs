@@ -59,8 +59,10 @@ impl Refused<'_> {
 
     /// Each stage of the hot path must have a schedule.
     fn stages(&mut self) {
-        let Some(path) = &self.unit.plan.path else { return };
-        let Err(Obstacle { node, does }) = Scheduled::of(self.unit, path) else { return };
+        if self.unit.plan.path.is_none() {
+            return;
+        }
+        let Err(Obstacle { node, does }) = Scheduled::of(self.unit) else { return };
         let message = format!("the stages of the hot path cannot be scheduled: `{}` {does}", self.unit.node(node).name);
         self.report(Site::HotPath, message, "let the stages end before that node, or remove the `hot_path`");
     }
@@ -88,14 +90,14 @@ impl Refused<'_> {
             let message = format!("a group of {} packets is smaller than a vector of {}", lp.group, lp.vector);
             return self.report(site, message, "write a larger group, or a smaller vector");
         }
-        let Some(path) = self.unit.plan.path.as_ref().filter(|path| self.first_node(path) == lp.node) else {
+        if self.unit.plan.path.as_ref().is_none_or(|path| self.first_node(path) != lp.node) {
             let hint = "remove `vector`, or write it at the first loop on the hot path";
             return self.report(site, format!("nothing before `{}` can be vector code", lp.node), hint);
-        };
+        }
         if self.unit.plan.instrument.edges {
             return self.report(site, "vector code does not count keys", "remove `vector` or `edges`");
         }
-        if let Ok(Scheduled { lanes: Some(Err(does)), .. }) = Scheduled::of(self.unit, path) {
+        if let Ok(Scheduled { lanes: Some(Err(does)), .. }) = Scheduled::of(self.unit) {
             let message = format!("the stage before `{}` has no vector form: it {does}", lp.node);
             self.report(site, message, "remove `vector`: the stage then runs packet by packet");
         }

@@ -24,6 +24,8 @@ pub struct Plan {
     /// Joins of tables: those that were made, or in pins those to make and not to make.
     pub joins: Vec<JoinChoice>,
     pub queues: Vec<Queue>,
+    /// None is [`AccessMode::Base`], which a pin can ask for.
+    pub accesses: Option<AccessMode>,
     pub instrument: Instrument,
     /// Facts that the decisions rely on.
     pub expectations: Vec<Expectation>,
@@ -37,6 +39,18 @@ pub enum Descriptor {
     Mbuf,
     /// Address and length of the bytes, in two arrays of the burst.
     Own,
+}
+
+/// How the parts of a hot path that run packet by packet access the packet's bytes (PAC, sections 3 and 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum AccessMode {
+    /// Each field for itself.
+    #[default]
+    Base,
+    /// Neighbouring fields together, as words of at most 64 bits (packet access combining).
+    Combined,
+    /// Windows of at most 32 bytes, read once, and stored once before the packet leaves (packet caching).
+    Cached,
 }
 
 /// The path that most packets take. It runs in stages for all packets of a group: the nodes before a lookup,

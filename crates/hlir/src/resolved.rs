@@ -5,7 +5,7 @@
 //! names what the program lacks is left out: the verifier has reported it.
 
 use crate::hot_path;
-use crate::plan::{Access, Descriptor, Hint, Instrument, Loop, Placement, Structure};
+use crate::plan::{Access, AccessMode, Descriptor, Hint, Instrument, Loop, Placement, Structure};
 use crate::{NodeId, Plan, Program, TableId};
 use std::collections::{BTreeMap, HashMap};
 
@@ -40,6 +40,7 @@ pub struct ResolvedPath {
     pub vector: u32,
     /// The hint with which the packets' first lines are prefetched before the first stage, if they are.
     pub packets: Option<Hint>,
+    pub accesses: AccessMode,
 }
 
 /// A stage: the nodes from the cut before to its own, and then its lookups.
@@ -202,6 +203,7 @@ fn path(program: &Program, plan: &Plan) -> Option<ResolvedPath> {
         group,
         vector: first.vector,
         packets: packet_prefetch(first),
+        accesses: plan.accesses.unwrap_or_default(),
         nodes,
     })
 }

@@ -6,7 +6,7 @@
 use crate::generate::Random;
 use control::DataPlane;
 use control::plane::{Frame, Outcome as Ran};
-use hlir::plan::{HotPath, Loop, StageLookup};
+use hlir::plan::{AccessMode, HotPath, Loop, StageLookup};
 use hlir::resolved::ResolvedPath;
 use hlir::value::{Bits, Value as Number};
 use hlir::verify::verify_plan;
@@ -70,8 +70,12 @@ pub fn compare(program: &Program, engine: &mut Switch<'_>, packets: &[Frame], se
             }
         };
         let Some(path) = ResolvedPlan::of(program, &plan).path else { continue };
+        let mode = *random.pick(&[AccessMode::Base, AccessMode::Combined, AccessMode::Cached]);
         let schedule = match Schedule::of(program, &path) {
-            Ok(schedule) => schedule,
+            Ok(mut schedule) => {
+                schedule.combine_accesses(mode, 0, &[]);
+                schedule
+            }
             Err(obstacle) => {
                 *compared.obstacles.entry(obstacle.does.to_string()).or_default() += 1;
                 continue;

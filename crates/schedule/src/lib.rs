@@ -5,6 +5,7 @@
 //! one list of values. A stage evaluates what its results need, so the speculative, the vector and the committed
 //! form are slices of the same values. Whatever the path cannot do in this form is an [`Obstacle`].
 
+pub mod access;
 mod arrival;
 mod combine;
 mod commit;
@@ -15,6 +16,7 @@ mod hash;
 pub mod interpret;
 mod known;
 mod lookup;
+mod planned;
 mod region;
 mod run;
 mod select;
@@ -28,9 +30,10 @@ pub mod vector;
 pub mod verify;
 mod words;
 
+pub use planned::Planned;
 pub use run::Reach;
 pub use value::{Found, Operation, Sum, Value};
-pub use values::Values;
+pub use values::{Values, WORD};
 pub use vector::{Lanes, LanesExits};
 
 use hlir::{CounterId, DigestId, FieldRef, HeaderId, NodeId, RegisterId, TableId};

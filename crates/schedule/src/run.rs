@@ -7,6 +7,7 @@ use crate::values::Values;
 use crate::{Effect, LateLookup, Lookup, Obstacle, Schedule, SideExit, Stage};
 use hlir::effects::never_speculable;
 use hlir::hot_path::table_of;
+use hlir::plan::AccessMode;
 use hlir::resolved::{ResolvedPath, ResolvedPlan, ResolvedStage, StagedLookup};
 use hlir::statement::Label;
 use hlir::{HeaderId, NodeId, NodeKind, ParserId, Program, TableId};
@@ -66,7 +67,16 @@ impl Schedule {
 
 /// A path with these stages. How its code is laid out does not matter.
 fn path_of(nodes: &[NodeId], actions: BTreeMap<usize, usize>, stages: Vec<ResolvedStage>) -> ResolvedPath {
-    ResolvedPath { nodes: nodes.to_vec(), actions, stages, speculative: Vec::new(), group: 1, vector: 1, packets: None }
+    ResolvedPath {
+        nodes: nodes.to_vec(),
+        actions,
+        stages,
+        speculative: Vec::new(),
+        group: 1,
+        vector: 1,
+        packets: None,
+        accesses: AccessMode::Base,
+    }
 }
 
 /// How far stages of a path may reach.

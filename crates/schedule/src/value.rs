@@ -106,4 +106,34 @@ impl Operation {
             Operation::Hash { data, .. } => data.clone(),
         }
     }
+
+    /// The same of other operands.
+    pub fn with(&self, to: impl Fn(Value) -> Value) -> Operation {
+        match self {
+            Operation::Register { register, index } => Operation::Register { register: *register, index: to(*index) },
+            Operation::Unary(operator, of) => Operation::Unary(*operator, to(*of)),
+            Operation::Binary(operator, left, right) => Operation::Binary(*operator, to(*left), to(*right)),
+            Operation::Slice { of, low } => Operation::Slice { of: to(*of), low: *low },
+            Operation::Extend { of, signed } => Operation::Extend { of: to(*of), signed: *signed },
+            Operation::Choose { condition, then, otherwise } => {
+                Operation::Choose { condition: to(*condition), then: to(*then), otherwise: to(*otherwise) }
+            }
+            Operation::FromBool(of) => Operation::FromBool(to(*of)),
+            Operation::Sum(sum) => Operation::Sum(Sum {
+                before: sum.before.map(&to),
+                bytes: sum.bytes.clone(),
+                words: sum.words.iter().map(|word| to(*word)).collect(),
+                subtract: sum.subtract,
+            }),
+            Operation::Hash { algorithm, data } => {
+                Operation::Hash { algorithm: *algorithm, data: data.iter().map(|piece| to(*piece)).collect() }
+            }
+            same @ (Operation::Constant(_)
+            | Operation::Packet { .. }
+            | Operation::Length
+            | Operation::Headroom
+            | Operation::Port
+            | Operation::Lookup { .. }) => same.clone(),
+        }
+    }
 }

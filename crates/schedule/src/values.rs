@@ -31,6 +31,11 @@ impl Values {
         self.kind(value).width()
     }
 
+    /// Whether a value is bytes of the packet that are read together, of which others are bits.
+    pub fn is_window(&self, value: Value) -> bool {
+        self.width(value) > WORD && matches!(self.of(value), Operation::Packet { .. })
+    }
+
     pub fn len(&self) -> usize {
         self.list.len()
     }

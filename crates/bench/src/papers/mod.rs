@@ -44,7 +44,7 @@ const fn paper(
     Paper { experiment, shows, source, read }
 }
 
-const ALL: [Paper; 11] = [
+const ALL: [Paper; 12] = [
     paper(Experiment::Gains, "what batching, scheduling and prefetching gain", "COP, figure 2", read::gains::gains),
     paper(
         Experiment::GainsModel,
@@ -88,6 +88,12 @@ const ALL: [Paper; 11] = [
         "what becomes of the driver's descriptor: copied, laid over, or exchanged for the program's own",
         "PacketMill, section 4",
         read::metadata::read,
+    ),
+    paper(
+        Experiment::Accesses,
+        "accesses to the packet's bytes: each for itself, combined, and cached",
+        "Optimizing Packet Accesses, table 2",
+        read::accesses::read,
     ),
     paper(
         Experiment::Trie(0),

@@ -2,7 +2,7 @@
 
 use crate::speedup::papers_structures;
 use crate::sweep::{self, Point};
-use hlir::plan::Placement;
+use hlir::plan::{AccessMode, Placement};
 use hlir::{Plan, Program};
 use opt::Inputs;
 
@@ -27,6 +27,32 @@ pub fn tries(program: &Program, inputs: &Inputs) -> Vec<Point> {
     pinned.constraints.tables = papers_structures(program);
     let plan = sweep::planned(program, &pinned);
     [COMPRESSED, UNCOMPRESSED].map(|name| Point { name: name.to_string(), plan: plan.clone() }).into()
+}
+
+/// What accesses are compared by: each mode, as plans name it.
+pub const MODES: [(&str, AccessMode); 3] =
+    [("base", AccessMode::Base), ("pac", AccessMode::Combined), ("cgpc", AccessMode::Cached)];
+
+/// With a first stage in vector code, which reads rows whatever the mode.
+pub fn in_vectors(mode: &str) -> String {
+    format!("vector, {mode}")
+}
+
+/// *Optimizing Packet Accesses*, table 2: the same stages packet by packet.
+pub fn accesses(program: &Program, inputs: &Inputs) -> Vec<Point> {
+    let mut points = Vec::new();
+    let planned = sweep::planned(program, inputs);
+    if planned.loops.iter().any(|stage| stage.vector > 1) {
+        for (name, mode) in &MODES {
+            add(&mut points, program, in_vectors(name), Plan { accesses: Some(*mode), ..planned.clone() });
+        }
+    }
+    let mut staged = if planned.loops.is_empty() { sweep::staged(program, inputs) } else { planned };
+    staged.loops.iter_mut().for_each(|stage| stage.vector = 1);
+    for (name, mode) in MODES {
+        add(&mut points, program, name.to_string(), Plan { accesses: Some(mode), ..staged.clone() });
+    }
+    points
 }
 
 /// Inputs with the papers' structures and a burst.

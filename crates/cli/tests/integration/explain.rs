@@ -80,6 +80,10 @@ fn vector_code_is_explained_and_in_the_plan() {
         assert!(text.contains(&format!("  {words}  ")), "{text}");
         let nodes = plan.hot_path.map_or(0, |path| path.nodes.len());
         assert_eq!(chosen(&told, "hot path"), format!("{nodes} nodes in stages"));
+        // Vector code reads rows of 16 bytes.
+        let bytes = chosen(&told, "bytes of packets, stage 0");
+        assert!(bytes.starts_with("base: ") && bytes.ends_with(", no store"), "{bytes}");
+        assert_eq!(lanes > 1, bytes.starts_with("base: 2 reads of 32 bytes"), "{bytes}");
     }
 }
 

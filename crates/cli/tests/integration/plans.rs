@@ -494,3 +494,47 @@ fn packets_whose_headers_move_are_those_of_the_interpreter() {
 fn packets_are_sent_by_the_port_that_they_named() {
     agree_on_entries("crates/cli/tests/plans/port_of_packet.hlir", "crates/cli/tests/plans/port_of_packet.plan", "5");
 }
+
+/// Accesses to neighbouring bytes are one, whatever the packets' lengths: each mode on stages that run packet by packet, on
+/// vector code, on headers that move, and on frames that are cut at any byte.
+#[test]
+fn combined_accesses_are_those_of_the_interpreter() {
+    let folder = crate::switch::folder("accesses");
+    let file = |name: &str| path(name).display().to_string();
+    let cases = [
+        ("apps/l2l3acl/l2l3acl.p4", "l2l3acl", "own"),
+        ("apps/mpls/mpls.p4", "mpls_vector", "own"),
+        ("crates/cli/tests/plans/short_headers.hlir", "short_headers", "own"),
+        ("crates/cli/tests/plans/moved_headers.hlir", "moved_headers", "mbuf"),
+    ];
+    let cut = folder.join("cut.stf");
+    std::fs::write(&cut, frames_of_each_length()).unwrap();
+    for mode in ["pac", "cgpc"] {
+        for (program, plan, descriptor) in cases {
+            let written = std::fs::read_to_string(path(&format!("crates/cli/tests/plans/{plan}.plan"))).unwrap();
+            let own = folder.join(format!("{plan}_{mode}.plan"));
+            let written: Vec<&str> = written.lines().filter(|line| !line.contains("descriptor ")).collect();
+            let with_mode = written.join("\n").replacen("plan {", &format!("plan {{\n  accesses {mode}"), 1);
+            std::fs::write(&own, with_mode).unwrap();
+            for packets in [file("apps/l2l3acl/port1.pcap"), cut.display().to_string()] {
+                let both = ["stf", &file(program), "--trace", &packets, "--count", "300"];
+                let planned = ["--descriptor", descriptor, "--random-entries", "20", "--sanitize"];
+                let output = bacus().args(both).args(planned).arg("--plan").arg(&own).output().expect("bacus runs");
+                let said = said(&output);
+                let agrees = output.status.success() && said.contains("both engines agree");
+                assert!(agrees, "{program}, {mode}, {packets}: {said}");
+            }
+        }
+    }
+}
+
+/// A labelled and a routed packet, each cut at every byte.
+fn frames_of_each_length() -> String {
+    let ethernet = "020000000001020000000002";
+    let ipv4 = "4500002e00000000401166bd0a0000010a00000212341234001a0000000000000000";
+    let frames = [format!("{ethernet}88470001013f0001013f{ipv4}"), format!("{ethernet}0800{ipv4}")];
+    let cut = |frame: &String| -> String {
+        (1..=frame.len() / 2).map(|bytes| format!("packet 1 {}\n", &frame[..2 * bytes])).collect()
+    };
+    frames.iter().map(cut).collect()
+}

@@ -362,6 +362,10 @@ impl HotPath<'_> {
             let held = Expr::unary("&", held);
             return vec![Stmt::call("memcpy", [at_byte(writer.first, bit / 8), held, Expr::word(width / 8)])];
         }
+        let words = writer.words(value);
+        if words.len() > 1 {
+            return self.stored_words(scheduled, bit / 8, &words, writer);
+        }
         if width > 64 {
             let Operation::Lookup { node, what: Found::Parameter { action, parameter, .. } } =
                 *scheduled.schedule.values.of(value)
@@ -381,6 +385,29 @@ impl HotPath<'_> {
         // The packet is read before it is written.
         let written = writer.named(value);
         vec![Stmt::call(function, [name(writer.first), Expr::word(bit), Expr::word(width), written])]
+    }
+
+    /// Whole words from a byte on, as wide stores, and what is left.
+    fn stored_words(&self, scheduled: &Scheduled, byte: u32, words: &[Value], writer: &mut Scalar) -> Vec<Stmt> {
+        let values = &scheduled.schedule.values;
+        let written: Vec<Expr> = words.iter().map(|word| writer.named(*word)).collect();
+        let mut code = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let whole = words[at..].iter().take_while(|word| values.width(**word) == 64).count();
+            let to = at_byte(writer.first, byte + 8 * at as u32);
+            let count = [4, 2, 1].into_iter().find(|count| *count <= whole).unwrap_or(0);
+            if count > 1 {
+                let members = written[at..at + count].iter().cloned();
+                code.push(Stmt::call(format!("bits_store_words{count}"), [to].into_iter().chain(members)));
+                at += count;
+            } else {
+                let width = values.width(words[at]);
+                code.push(Stmt::call("bits_store", [to, Expr::word(0), Expr::word(width), written[at].clone()]));
+                at += 1;
+            }
+        }
+        code
     }
 
     /// Bits of the packet as bits of a header.

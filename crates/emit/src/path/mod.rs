@@ -83,7 +83,7 @@ impl<'u> HotPath<'u> {
         let action = |place: &usize| Some((*place, *plan.actions.get(place)?));
         let actions = plan.speculative.iter().filter_map(action).collect();
         // A plan whose stages cannot be scheduled was refused.
-        let scheduled = Scheduled::of(unit, plan).ok()?;
+        let scheduled = Scheduled::of(unit).ok()?;
         let queues = queue::queues(unit);
         let (lanes, finish, is_out_of_order) = (None, Vec::new(), false);
         let mut way = HotPath { unit, plan, actions, queues, lanes, finish, is_out_of_order, scheduled };

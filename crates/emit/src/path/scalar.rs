@@ -4,6 +4,8 @@
 //! A value of up to 32 bits is a `uint32_t`, up to 64 a `uint64_t`, always below 2^width, as in `expression.rs`. Schedules
 //! have no wider ones.
 
+mod windows;
+
 use super::{HotPath, name};
 use crate::body::word_type;
 use crate::c::{Expr, Stmt};
@@ -322,6 +324,9 @@ impl<'s> Scalar<'s> {
         if let Some(holds) = self.decided.get(&value) {
             return (name(if *holds { "true" } else { "false" }), 0);
         }
+        if self.values().is_window(value) {
+            return (self.window(value), 0);
+        }
         let (written, size) = self.operation(value);
         if size > 0 && (self.uses.get(&value).copied().unwrap_or(0) > 1 || size >= LARGEST) {
             return (self.title(value, written), 0);
@@ -353,6 +358,11 @@ impl<'s> Scalar<'s> {
                 (unary(operator, operand, width), size + 1)
             }
             Operation::Binary(operator, left, right) => self.binary(operator, left, right),
+            Operation::Slice { of, low } if self.values().is_window(of) => {
+                let bits = self.values().width(of);
+                let window = self.written(of).0;
+                (load_bits(&window, bits - low - width, width, bits / 8), 1)
+            }
             Operation::Slice { of, low } => {
                 let from = self.values().width(of);
                 let (of, size) = self.written(of);

@@ -6,9 +6,8 @@ use crate::body::word_type;
 use crate::c::{Expr, Item, Member, Stmt};
 use crate::unit::{Unit, origin};
 use hlir::NodeId;
-use hlir::resolved::ResolvedPath;
 use schedule::vector::Number;
-use schedule::{BulkDrop, Commit, Does, Lanes, LanesExits, Lookup, Obstacle, Operation, Schedule, Value};
+use schedule::{BulkDrop, Commit, Does, Lanes, LanesExits, Lookup, Obstacle, Operation, Planned, Schedule, Value};
 
 /// The schedule of a hot path, and its vector code.
 pub struct Scheduled {
@@ -23,13 +22,11 @@ pub struct Scheduled {
 
 impl Scheduled {
     /// Of a plan with this hot path.
-    pub fn of(unit: &Unit, path: &ResolvedPath) -> Result<Scheduled, Obstacle> {
-        let mut schedule = Schedule::of_plan(unit.program, &unit.plan).expect("the plan has a hot path")?;
-        let lanes = (path.vector > 1).then(|| schedule.vectorized());
-        let made = lanes.as_ref().and_then(|lanes| lanes.as_ref().ok());
-        let stored = made.iter().flat_map(|lanes| &lanes.kept);
-        let kept = stored.map(|(value, _)| (*value, stored_name(unit, &schedule, *value))).collect();
-        let exits = made.and_then(|lanes| schedule.lanes_exits(lanes));
+    pub fn of(unit: &Unit) -> Result<Scheduled, Obstacle> {
+        let planned = Planned::of(unit.program, &unit.plan).expect("the plan has a hot path")?;
+        let kept = planned.kept();
+        let Planned { schedule, lanes, exits, .. } = planned;
+        let kept = kept.into_iter().map(|value| (value, stored_name(unit, &schedule, value))).collect();
         Ok(Scheduled { schedule, lanes, exits, kept })
     }
 

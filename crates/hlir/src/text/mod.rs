@@ -52,6 +52,11 @@ pub fn written_descriptor(descriptor: crate::plan::Descriptor) -> &'static str {
     words::word_of(words::DESCRIPTORS, &descriptor).unwrap_or_default()
 }
 
+/// The word of plans for how bytes of packets are accessed.
+pub fn written_accesses(mode: crate::plan::AccessMode) -> &'static str {
+    words::word_of(words::ACCESS_MODES, &mode).unwrap_or_default()
+}
+
 /// The word of plans for the placement of a prefetch.
 pub fn written_placement(placement: crate::plan::Placement) -> &'static str {
     let words = if placement.is_pipelined() { words::INTERLEAVED } else { words::PLACEMENTS };

@@ -4,7 +4,7 @@
 //! name resolution sees the characters, and that the name was quoted and so is no keyword.
 
 use crate::interface::{NamedKind, ObjectKind};
-use crate::plan::{Descriptor, Hint, Placement, Structure};
+use crate::plan::{AccessMode, Descriptor, Hint, Placement, Structure};
 use crate::structure::TRAITS;
 use crate::{Algorithm, Binary, Bytes, CounterUnit, Intrinsic, MatchKind, MeterUnit, Scope};
 
@@ -155,6 +155,9 @@ pub(crate) const NAMED_KINDS: Words<NamedKind> = &[
     (NamedKind::New, "new"),
 ];
 
+#[rustfmt::skip]
+pub(crate) const ACCESS_MODES: Words<AccessMode> =
+    &[(AccessMode::Base, "base"), (AccessMode::Combined, "pac"), (AccessMode::Cached, "cgpc")];
 pub(crate) const DESCRIPTORS: Words<Descriptor> = &[(Descriptor::Mbuf, "mbuf"), (Descriptor::Own, "own")];
 
 pub(crate) const PLACEMENTS: Words<Placement> = &[(Placement::OwnLoop, "own_loop")];

@@ -42,6 +42,7 @@ pub enum Site {
     Descriptor,
     Burst,
     HotPath,
+    Accesses,
     Loop(u32),
     /// What a stage looks up: the number of the loop, and of the line in it.
     Lookup(u32, u32),
@@ -127,6 +128,7 @@ impl Site {
             | Site::Descriptor
             | Site::Burst
             | Site::HotPath
+            | Site::Accesses
             | Site::Loop(_)
             | Site::Lookup(..)
             | Site::Prefetch(..)

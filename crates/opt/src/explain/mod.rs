@@ -3,6 +3,7 @@
 //!
 //! The plan and the model have all of it; this puts it side by side, as text, JSON or HTML.
 
+mod accesses;
 mod draw;
 mod expectations;
 mod explanation;
@@ -201,6 +202,7 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
         decisions.push(decision("hot path".to_string(), "packet by packet".to_string(), &None));
     }
     decisions.extend(staged(plan));
+    decisions.extend(accesses::decisions(program, plan));
     decisions
 }
 

@@ -1,5 +1,6 @@
 //! The text and the rules of schedules, and their first stages as vector code; docs/schedule.md is right.
 
+mod accesses;
 mod ends;
 mod page;
 mod router;

@@ -6,14 +6,21 @@ use schedule::text::print;
 use schedule::verify::Rule;
 use std::path::Path;
 
-fn page() -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schedule.md");
+const PAGE: &str = "schedule.md";
+
+fn page(name: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     std::fs::read_to_string(file).expect("the page can be read")
 }
 
 /// The block of the page with this information string.
 pub fn block(info: &str) -> String {
-    let page = page();
+    block_of(PAGE, info)
+}
+
+/// The same of another page.
+pub fn block_of(page_name: &str, info: &str) -> String {
+    let page = page(page_name);
     let (_, from) =
         page.split_once(&format!("```{info}\n")).unwrap_or_else(|| panic!("the page has no block `{info}`"));
     from.split_once("```").expect("the block ends").0.to_string()
@@ -39,7 +46,7 @@ fn the_example_has_the_schedule_that_the_page_shows() {
 
 #[test]
 fn the_page_lists_the_rules_in_order() {
-    let listed: Vec<String> = page()
+    let listed: Vec<String> = page(PAGE)
         .lines()
         .filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_string()))
         .filter(|name| Rule::ALL.iter().any(|rule| rule.name() == name))

@@ -150,6 +150,7 @@ mod tests {
             burst: 32,
             cycles,
             lookups: None,
+            accesses: None,
             floor: 6.0,
             limit: 6.0,
             spread: 0.0,

@@ -1,6 +1,7 @@
 //! What the records of each experiment say, beside the numbers of its paper.
 
 pub mod ablation;
+pub mod accesses;
 pub mod batches;
 pub mod cores;
 pub mod gains;

@@ -9,17 +9,33 @@ use crate::plan::{
 };
 use crate::text::choice::choice;
 use crate::text::lex::TokenKind;
-use crate::text::words::{DESCRIPTORS, HINTS, INTERLEAVED, PLACEMENTS, STRUCTURES};
+use crate::text::words::{ACCESS_MODES, DESCRIPTORS, HINTS, INTERLEAVED, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
 use std::collections::BTreeMap;
 
 /// Parts of which a plan has one.
-const SINGLE: [(&str, Site); 3] =
-    [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("hot_path", Site::HotPath)];
+const SINGLE: [(&str, Site); 4] = [
+    ("descriptor", Site::Descriptor),
+    ("burst", Site::Burst),
+    ("hot_path", Site::HotPath),
+    ("accesses", Site::Accesses),
+];
 
 /// The words that parts of a plan begin with.
-const MEMBERS: [&str; 11] =
-    ["descriptor", "burst", "hot_path", "loop", "table", "joint", "join", "never", "queue", "expect", "instrument"];
+const MEMBERS: [&str; 12] = [
+    "descriptor",
+    "burst",
+    "hot_path",
+    "accesses",
+    "loop",
+    "table",
+    "joint",
+    "join",
+    "never",
+    "queue",
+    "expect",
+    "instrument",
+];
 
 impl Reader {
     pub(super) fn plan(&mut self) -> Read<()> {
@@ -101,6 +117,7 @@ impl Reader {
         match word {
             "descriptor" => plan.descriptor = self.one_of(DESCRIPTORS)?,
             "burst" => plan.burst = self.number("a number of packets")?,
+            "accesses" => plan.accesses = Some(self.one_of(ACCESS_MODES)?),
             _ => plan.hot_path = Some(self.path()?),
         }
         self.places.set(site, self.head_since(start));

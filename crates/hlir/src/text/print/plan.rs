@@ -3,7 +3,7 @@
 use super::lines::{Lines, in_braces};
 use crate::Plan;
 use crate::plan::{Access, Alternative, Descriptor, Expectation, HotPath, JoinKind, Prefetch, Reason, StageLookup};
-use crate::text::words::{DESCRIPTORS, HINTS, STRUCTURES, word_of, written};
+use crate::text::words::{ACCESS_MODES, DESCRIPTORS, HINTS, STRUCTURES, word_of, written};
 use crate::text::{written_choice, written_placement};
 
 pub(super) fn print(plan: &Plan) -> String {
@@ -62,6 +62,9 @@ fn header(lines: &mut Lines, plan: &Plan) {
     }
     if let Some(path) = &plan.hot_path {
         lines.add(format!("{}{}", print_path(path), because(&path.reason)));
+    }
+    if let Some(mode) = &plan.accesses {
+        lines.add(format!("accesses {}", word_of(ACCESS_MODES, mode).unwrap_or_default()));
     }
 }
 

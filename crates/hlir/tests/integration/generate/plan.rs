@@ -3,8 +3,8 @@
 use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
-    Access, Alternative, Choice, Descriptor, Expectation, Hint, HotPath, Instrument, JoinChoice, JoinKind, JointTables,
-    Loop, Placement, Prefetch, Queue, Reason, StageLookup, Structure, TablePlan,
+    Access, AccessMode, Alternative, Choice, Descriptor, Expectation, Hint, HotPath, Instrument, JoinChoice, JoinKind,
+    JointTables, Loop, Placement, Prefetch, Queue, Reason, StageLookup, Structure, TablePlan,
 };
 use std::collections::BTreeMap;
 
@@ -41,6 +41,7 @@ impl Generator<'_> {
                 let (node, capacity, timeout) = (it.name(), it.number(), it.number());
                 Queue { node, capacity, timeout, reason: it.cost() }
             }),
+            accesses: self.once_in(2).then(|| self.pick(&[AccessMode::Base, AccessMode::Combined, AccessMode::Cached])),
             instrument: Instrument { edges: self.once_in(2) },
             expectations: self.several(2, |it| {
                 let (table, least, most) = (it.name(), u64::from(it.number()), u64::from(it.number()));
