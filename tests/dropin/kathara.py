@@ -18,6 +18,7 @@ import unittest
 
 LABS = pathlib.Path(os.environ["CHECKOUT"]) / "main-labs/p4"
 BACUS = os.environ["BACUS"]
+NNPY = pathlib.Path(__file__).parent / "nnpy.py"
 SECONDS = 120
 
 # What runs for a device: its root, then its start-up file, then nothing until the end.
@@ -27,6 +28,7 @@ mkdir "$1/upper" "$1/work" "$1/root"
 [ -d "$2" ] && cp -r "$2/." "$1/upper/"
 [ -d "$3" ] && cp -r "$3" "$1/upper/shared"
 cp "$4" "$1/upper/startup"
+cp "$6" "$1/upper/nnpy.py"
 mkdir -p "$1/upper/usr/local/bin"
 for name in simple_switch simple_switch_CLI p4c; do ln -sf "$5" "$1/upper/usr/local/bin/$name"; done
 mount -t overlay none -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
@@ -105,11 +107,19 @@ class Lab:
         root.mkdir()
         self.logs[device] = self.scratch / f"{device}.log"
         startup = self.folder / f"{device}.startup"
-        words = [root, self.folder / device, self.folder / "shared", startup if startup.exists() else "/dev/null", BACUS]
+        words = [root, self.folder / device, self.folder / "shared", startup if startup.exists() else "/dev/null", BACUS, NNPY]
         command = ["ip", "netns", "exec", device, "unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "bash",
                    "-ec", DEVICE, "device", *map(str, words)]
         with open(self.logs[device], "w") as log:
             self.processes[device] = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+
+    def inside(self, device, *command, **options):
+        """A process in the namespaces and under the root of a device."""
+        outer = self.processes[device].pid
+        first = pathlib.Path(f"/proc/{outer}/task/{outer}/children").read_text().split()[0]
+        process = subprocess.Popen(["nsenter", "--target", first, "--all", "--root", "--wd", *command], **options)
+        self.processes[f"{device}: {command[0]}"] = process
+        return process
 
     def switches(self):
         return [device for device in self.devices if "simple_switch " in (self.folder / f"{device}.startup").read_text()]
@@ -149,7 +159,22 @@ class Lab:
 
 
 class Kathara(unittest.TestCase):
-    def runs(self, name, *pings, reflects=()):
+    def learns(self, lab, device, controller):
+        """Its controller subscribes to the switch's notifications, and writes what it learns by simple_switch_CLI."""
+        log = lab.scratch / "controller.log"
+        with open(log, "w") as to:
+            lab.inside(device, sys.executable, "-u", f"/{controller}", stdout=to, stderr=to)
+        limit = time.monotonic() + SECONDS
+        learned = 0
+        while learned < 2:
+            self.assertLess(time.monotonic(), limit, log.read_text())
+            lab.ping("h1", "10.0.0.2")
+            asked = lab.inside(device, "simple_switch_CLI", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            answer = asked.communicate("table_num_entries dmac_forward\n")[0]
+            learned = int(re.search(r"RuntimeCmd: (\d+)", answer)[1])
+        self.assertIn("ingress_port: 1", log.read_text())
+
+    def runs(self, name, *pings, reflects=(), learns=None):
         if not (LABS / name).is_dir():
             self.skipTest("the checkout has no such lab")
         lab = Lab(name)
@@ -166,6 +191,8 @@ class Kathara(unittest.TestCase):
                 self.assertEqual("", lab.ping(device, address), f"{name}: {device} to {address}")
             for device in reflects:
                 self.assertIn("reflected", must("ip", "netns", "exec", device, sys.executable, "-c", REFLECTED), device)
+            if learns:
+                self.learns(lab, lab.switches()[0], learns)
         finally:
             lab.end()
 
@@ -191,7 +218,7 @@ class Kathara(unittest.TestCase):
         self.runs("04-l2-learning-cpu-copy", ("h1", "10.0.0.2"))
 
     def test_04_learning_digest(self):
-        self.runs("04-l2-learning-digest", ("h1", "10.0.0.2"))
+        self.runs("04-l2-learning-digest", ("h1", "10.0.0.2"), learns="l2_learning_controller.py")
 
     def test_04_mpls(self):
         self.runs("04-mpls-basics", ("h1", "10.7.2.2"), ("h1", "10.7.3.2"))

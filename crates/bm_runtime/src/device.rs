@@ -1,7 +1,9 @@
 //! The device that the services control: the switch, and what Thrift clients name by handles that the store does not have.
 
 use crate::handles::Handles;
+use crate::learning::Learning;
 use crate::multicast::Nodes;
+use crate::notifications::Publisher;
 use crate::service::Fault;
 use control::{Refusal, Store, Update};
 use hlir::{Program, TableId};
@@ -24,6 +26,8 @@ pub struct Settings {
     pub largest_call: usize,
     /// The pipeline of the P4Runtime server in the same process.
     pub pipelines: Option<Pipelines>,
+    /// Where controllers subscribe to digests, as `ipc:///tmp/bmv2-0-notifications.ipc`.
+    pub notifications: Option<String>,
     /// Where the sentences go for which BMv2's interface has only a code.
     pub log: fn(&str),
 }
@@ -36,6 +40,7 @@ impl Default for Settings {
             call_timeout: std::time::Duration::from_secs(30),
             largest_call: 128 << 20,
             pipelines: None,
+            notifications: None,
             log: |_| (),
         }
     }
@@ -47,6 +52,7 @@ pub struct Device {
     pub(crate) settings: Settings,
     pub(crate) started: Instant,
     pub(crate) port: u16,
+    pub(crate) learning: Option<Arc<Learning>>,
     state: Mutex<State>,
 }
 
@@ -73,7 +79,12 @@ pub(crate) struct Work<'a> {
 
 impl Device {
     pub fn new(target: Arc<dyn Target>, settings: Settings, port: u16) -> Device {
-        Device { target, settings, started: Instant::now(), port, state: Mutex::default() }
+        let publisher = settings.notifications.as_deref().and_then(|address| {
+            let unheard = |error| (settings.log)(&format!("no digests are published at {address}: {error}"));
+            Publisher::start(address).map_err(unheard).ok()
+        });
+        let learning = publisher.map(|publisher| Arc::new(Learning::new(publisher, settings.device_id)));
+        Device { target, settings, started: Instant::now(), port, learning, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -9,7 +9,9 @@ pub mod description;
 mod device;
 mod handler;
 mod handles;
+mod learning;
 mod multicast;
+mod notifications;
 mod profiles;
 pub mod replication;
 mod server;
@@ -21,6 +23,7 @@ mod wire;
 
 pub use client::Connection;
 pub use device::Settings;
+pub use learning::Learning;
 pub use server::Server;
 pub use service::{CallError, Undeclared};
 pub use thrift::Error as ThriftError;

@@ -4,6 +4,7 @@
 //! come to its end in time. Where there are too many connections, the one that is silent for the longest time is closed.
 
 use crate::device::{Device, Settings};
+use crate::learning::Learning;
 use crate::replication::{SimplePre, SimplePreLag, SimpleSwitch};
 use crate::service::write_failure;
 use crate::standard::Standard;
@@ -32,6 +33,7 @@ pub struct Server {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
     connections: Arc<Connections>,
+    learning: Option<Arc<Learning>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -64,11 +66,17 @@ impl Server {
         let address = listener.local_addr()?;
         let (stop, connections) = (Arc::new(AtomicBool::new(false)), Arc::new(Connections::default()));
         let device = Arc::new(Device::new(target, settings, address.port()));
+        let learning = device.learning.clone();
         let (stopped, of_thread) = (stop.clone(), connections.clone());
         let thread = std::thread::Builder::new()
             .name("thrift".to_string())
             .spawn(move || accept(&listener, &device, &of_thread, &stopped))?;
-        Ok(Server { address, stop, connections, thread: Some(thread) })
+        Ok(Server { address, stop, connections, learning, thread: Some(thread) })
+    }
+
+    /// Where records of digests go, if controllers can subscribe to them.
+    pub fn learning(&self) -> Option<Arc<Learning>> {
+        self.learning.clone()
     }
 
     /// Where it listens.
@@ -80,6 +88,8 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
+        // Threads of clients may outlive the server for a moment.
+        self.learning.iter().for_each(|learning| learning.close());
         // Wakes the thread that waits for the next client.
         let mut address = self.address;
         if address.ip().is_unspecified() {

@@ -80,6 +80,14 @@ impl Digests {
         }
     }
 
+    /// The controller has these records of a list, by their places in it.
+    pub fn acknowledge_some(&mut self, digest: DigestId, number: u64, places: &[usize]) {
+        if let Some((_, records)) = self.unacknowledged.get(&(digest, number)) {
+            let records: Vec<Record> = places.iter().filter_map(|at| records.get(*at).cloned()).collect();
+            self.forget(digest, &records);
+        }
+    }
+
     /// The lists whose time has come. Also forgets lists that were not acknowledged for too long.
     pub fn due(&mut self, configs: &Configs, now: Instant) -> Vec<List> {
         let config = |digest: DigestId| configs.get(&digest).copied().unwrap_or_default();

@@ -46,6 +46,7 @@ mod value;
 mod write;
 
 pub use details::errors_of;
+pub use digest::{Configs as DigestConfigs, Digests, List as DigestList};
 pub use election::only_device;
 pub use events::Events;
 pub use miss::Miss;

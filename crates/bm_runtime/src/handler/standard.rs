@@ -3,6 +3,7 @@
 use crate::cells::split;
 use crate::convert::read_call;
 use crate::device::Device;
+use crate::learning::Learning;
 use crate::service::{Fault, Undeclared};
 use crate::standard::{
     ActionData, ActionEntry, AddEntryOptions, CounterCode, CounterValue, Crc16Config, Crc32Config, CrcCode, IdCode,
@@ -11,8 +12,10 @@ use crate::standard::{
 };
 use crate::tables::{Answer, Kind};
 use crate::wire::Binary;
+use hlir::Program;
 use hlir::entry::EntryAction;
 use md5::{Digest as _, Md5};
+use std::sync::Arc;
 
 /// Of every name, while no program runs.
 const NO_TABLE: TableCode = TableCode::InvalidTableName;
@@ -21,10 +24,17 @@ const NO_PROFILE: TableCode = TableCode::InvalidProfileName;
 const HASHES: &str = "the parameters of a hash are those of its algorithm in the program";
 
 impl Device {
-    /// Digests go to subscribers of P4Runtime; the socket of BMv2's notifications is not there.
-    fn no_learning(&self) -> Result<(), Fault<LearnCode>> {
-        (self.settings.log)("digests go to P4Runtime's subscribers: there are no learning lists to acknowledge");
-        Err(LearnCode::InvalidId.into())
+    /// Does something with the lists of digests.
+    fn learn(
+        &self,
+        work: impl FnOnce(&Learning, &Arc<Program>) -> Result<(), LearnCode>,
+    ) -> Result<(), Fault<LearnCode>> {
+        let Some(learning) = &self.learning else {
+            (self.settings.log)("digests go to P4Runtime's subscribers: there are no learning lists to acknowledge");
+            return Err(LearnCode::InvalidId.into());
+        };
+        let program = self.program().ok_or(LearnCode::InvalidId)?;
+        work(learning, &program).map_err(Fault::from)
     }
 }
 
@@ -246,20 +256,23 @@ impl Standard for Device {
         self.work(CounterCode::InvalidName, |work| work.write_counter(&counter, index, &value))
     }
 
-    fn bm_learning_ack(&self, _: i32, _: i32, _: i64, _: Vec<i32>) -> Result<(), Fault<LearnCode>> {
-        self.no_learning()
+    fn bm_learning_ack(&self, _: i32, list: i32, buffer: i64, records: Vec<i32>) -> Result<(), Fault<LearnCode>> {
+        self.learn(|learning, program| learning.acknowledge(program, list, buffer, Some(&records)))
     }
 
-    fn bm_learning_ack_buffer(&self, _: i32, _: i32, _: i64) -> Result<(), Fault<LearnCode>> {
-        self.no_learning()
+    fn bm_learning_ack_buffer(&self, _: i32, list: i32, buffer: i64) -> Result<(), Fault<LearnCode>> {
+        self.learn(|learning, program| learning.acknowledge(program, list, buffer, None))
     }
 
-    fn bm_learning_set_timeout(&self, _: i32, _: i32, _: i32) -> Result<(), Fault<LearnCode>> {
-        self.no_learning()
+    fn bm_learning_set_timeout(&self, _: i32, list: i32, timeout_ms: i32) -> Result<(), Fault<LearnCode>> {
+        // Without a timeout, a list waits until it is full.
+        let timeout_ns = if timeout_ms > 0 { timeout_ms as u64 * 1_000_000 } else { u64::MAX };
+        self.learn(|learning, program| learning.set(program, list, |config| config.timeout_ns = timeout_ns))
     }
 
-    fn bm_learning_set_buffer_size(&self, _: i32, _: i32, _: i32) -> Result<(), Fault<LearnCode>> {
-        self.no_learning()
+    fn bm_learning_set_buffer_size(&self, _: i32, list: i32, size: i32) -> Result<(), Fault<LearnCode>> {
+        let largest_list = size.max(1);
+        self.learn(|learning, program| learning.set(program, list, |config| config.largest_list = largest_list as _))
     }
 
     fn bm_load_new_config(&self, config: String) -> Result<(), Fault<SwapCode>> {
@@ -371,6 +384,7 @@ impl Standard for Device {
         Ok(SwitchConfig {
             device_id: self.settings.device_id as i64,
             thrift_port: i32::from(self.port),
+            notifications_socket: self.learning.as_ref().map(|learning| learning.address().to_string()),
             ..SwitchConfig::default()
         })
     }
@@ -391,6 +405,7 @@ impl Standard for Device {
     }
 
     fn bm_reset_state(&self) -> Result<(), Fault<Undeclared>> {
+        self.learning.iter().for_each(|learning| learning.reset());
         self.reset()
     }
 

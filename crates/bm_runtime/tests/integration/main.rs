@@ -1,6 +1,7 @@
 //! A Thrift client at a switch, which the interpreter runs: what it writes, what packets see of it, and what is not answered.
 
 mod bad_input;
+mod learning;
 mod objects;
 mod pipeline;
 #[allow(dead_code)]

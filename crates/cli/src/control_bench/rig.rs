@@ -121,7 +121,7 @@ impl Rig {
         let running = Some((built.program.clone(), config_of(&built.program)));
         let server = Server::start(settings, Arc::new(target), running)
             .map_err(|error| Failure::environment(format!("the server of controllers: {error}")))?;
-        let relay = Arc::new(Mutex::new(Relay::new(switch.clone(), server.events(), Misses::new(None))));
+        let relay = Arc::new(Mutex::new(Relay::new(switch.clone(), server.events(), Misses::new(None), None)));
         let stop = Arc::new(AtomicBool::new(false));
         let (turning, stopped) = (relay.clone(), stop.clone());
         let thread = std::thread::spawn(move || {

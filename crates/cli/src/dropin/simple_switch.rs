@@ -73,7 +73,7 @@ struct Arguments {
     /// Accepted: there is no event logger
     #[arg(long, value_name = "ADDRESS")]
     nanolog: Option<String>,
-    /// Accepted: there is no notification socket; P4Runtime has digests and idle timeouts
+    /// Where digests are published for Thrift clients, as ipc://PATH or tcp://ADDRESS:PORT [default: ipc:///tmp/bmv2-ID-notifications.ipc]
     #[arg(long, value_name = "ADDRESS")]
     notifications_addr: Option<String>,
     /// Accepted: there is no debugger
@@ -201,10 +201,12 @@ pub fn run(arguments: impl Iterator<Item = OsString>, kind: Kind) -> Result<(), 
         }
         Some(_) | None => Vec::new(),
     };
+    let of_device = || format!("ipc:///tmp/bmv2-{}-notifications.ipc", arguments.device_id);
+    let notifications = arguments.notifications_addr.clone().unwrap_or_else(of_device);
     run::run_as_bmv2(
         &flags(&arguments, &target, (program(&arguments), kind)),
         (late.seconds, &late.ports),
-        device_config,
+        (device_config, notifications),
     )
 }
 
@@ -254,7 +256,6 @@ fn check(arguments: &Arguments, target: &Target) -> Result<(), Failure> {
 fn notes(arguments: &Arguments, target: &Target) -> Vec<&'static str> {
     let flags = [
         (arguments.nanolog.is_some(), "--nanolog: there is no event logger"),
-        (arguments.notifications_addr.is_some(), "--notifications-addr: digests and idle timeouts go to P4Runtime"),
         (arguments.debugger || arguments.debugger_addr.is_some(), "--debugger: there is no debugger"),
         (arguments.dump_packet_data.is_some_and(|bytes| bytes > 0), "--dump-packet-data: packets are not printed"),
         (target.priority_queues.is_some_and(|count| count > 1), "--priority-queues: queues are those of the devices"),

@@ -50,6 +50,9 @@ pub struct Controllers {
     /// The file of the program that runs at the start, where controllers expect it as they would have pushed it.
     #[arg(skip)]
     pub device_config: Vec<u8>,
+    /// Where digests are published to controllers of BMv2.
+    #[arg(skip)]
+    pub notifications: Option<String>,
     /// Accept only controllers with a certificate of this authority (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_ca: Option<PathBuf>,
@@ -143,6 +146,7 @@ impl Controllers {
         let settings = bm_runtime::Settings {
             device_id: self.device_id,
             pipelines: Some(pipelines),
+            notifications: self.notifications.clone(),
             log: |sentence| eprintln!("note: Thrift: {sentence}"),
             ..bm_runtime::Settings::default()
         };

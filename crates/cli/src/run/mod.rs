@@ -228,7 +228,7 @@ struct Line {
 pub fn run_as_bmv2(
     flags: &[std::ffi::OsString],
     (seconds, late_ports): (u64, &[String]),
-    device_config: Vec<u8>,
+    (device_config, notifications): (Vec<u8>, String),
 ) -> Result<(), Failure> {
     let line = <Line as clap::Parser>::try_parse_from(flags);
     let line = line.map_err(|error| Failure::input(error.to_string().trim_start_matches("error: ").trim_end()))?;
@@ -236,6 +236,7 @@ pub fn run_as_bmv2(
     let captures: Vec<PathBuf> = ports.iter().filter_map(|port| port.output().map(Path::to_path_buf)).collect();
     let mut arguments = line.arguments;
     arguments.controllers.device_config = device_config;
+    arguments.controllers.notifications = Some(notifications);
     run(&Arguments { bmv2_lines: true, quiet: true, late_ports: (seconds, ports), ..arguments })?;
     captures.iter().try_for_each(|output| driver::pcap::count_microseconds(output))
 }
@@ -460,10 +461,11 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
     let metrics = serve_metrics(arguments, &target)?;
     let running = first.running.as_ref().map(config);
     let (server, thrift) = arguments.controllers.serve(sockets, target, running, interfaces.clone())?;
+    let learning = thrift.as_ref().and_then(bm_runtime::Server::learning);
     let specialise = || specialiser(arguments, first, &numbers);
     let specialiser = arguments.specialise.then(specialise);
     Ok(Running {
-        relay: Relay::new(switch, server.events(), Misses::new(handler)),
+        relay: Relay::new(switch, server.events(), Misses::new(handler), learning),
         server,
         thrift,
         metrics,

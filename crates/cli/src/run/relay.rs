@@ -4,12 +4,14 @@
 
 use super::live::{Engine, Shared};
 use super::misses::Misses;
+use bm_runtime::Learning;
 use control::DataPlane as _;
 use driver::stdout::print_line;
 use native::Replay;
 use p4runtime::Events;
 use runtime::Event;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What packets for the control plane are counted as.
 pub const PUNTED: &str = "packets for the control plane";
@@ -23,13 +25,15 @@ pub struct Relay<L: Replay> {
     /// Through which controllers are notified.
     pub controllers: Events,
     pub misses: Misses,
+    /// Controllers of BMv2 that learn of digests.
+    pub learning: Option<Arc<Learning>>,
     /// What has come, by kind.
     pub counts: BTreeMap<String, u64>,
 }
 
 impl<L: Replay> Relay<L> {
-    pub fn new(switch: Shared<L>, controllers: Events, misses: Misses) -> Relay<L> {
-        Relay { switch, controllers, misses, counts: BTreeMap::new() }
+    pub fn new(switch: Shared<L>, controllers: Events, misses: Misses, learning: Option<Arc<Learning>>) -> Relay<L> {
+        Relay { switch, controllers, misses, learning, counts: BTreeMap::new() }
     }
 
     /// Takes all that waits. An assertion that did not hold ends the switch, by this sentence.
@@ -89,7 +93,8 @@ impl<L: Replay> Relay<L> {
 
     /// Takes the program's events.
     pub fn listen(&mut self) -> Option<String> {
-        let wants_digests = self.controllers.wants_digests();
+        let learning = self.learning.clone().filter(|learning| learning.is_wanted());
+        let wants_digests = self.controllers.wants_digests() || learning.is_some();
         let shared = self.switch.clone();
         let mut live = shared.lock();
         let engine = live.engine()?;
@@ -117,6 +122,9 @@ impl<L: Replay> Relay<L> {
                     self.count(PUNTED, 1);
                 }
             }
+        }
+        if let Some(learning) = learning {
+            learning.take(&engine.program(), records.clone());
         }
         self.controllers.digests(records);
         digests.into_iter().for_each(|(digest, count)| self.count_digests(engine, digest, count));
