@@ -3,7 +3,7 @@
 //! Whether batching preserves behaviour is checked in `batching`.
 
 use super::{PlanVerifier, Site, Verifier};
-use crate::plan::{Access, Expectation, Loop, Placement, Prefetch, StageLookup, Structure, TablePlan};
+use crate::plan::{Access, AccessMode, Expectation, Loop, Placement, Prefetch, StageLookup, Structure, TablePlan};
 use crate::{MatchKind, NodeId, Plan, Table, Type};
 use std::collections::{HashMap, HashSet};
 
@@ -13,6 +13,11 @@ impl<'p> Verifier<'p> {
         self.parts(plan, known);
         if !plan.queues.is_empty() {
             self.queues(plan, nodes);
+        }
+        let combines = plan.accesses.is_some_and(|mode| mode != AccessMode::Base);
+        if combines && (plan.hot_path.is_none() || plan.loops.is_empty()) {
+            let hint = "remove `accesses`, or add a `hot_path` with a `loop`";
+            self.report(Site::Accesses, "no stage combines its accesses: the plan has none", hint);
         }
         match &plan.hot_path {
             Some(path) => self.path(plan, path, known),

@@ -330,6 +330,9 @@ fn plans() {
         plan("loop deparser: batch 8 group 8 { prefetch packet ahead 4 in own_loop to t0 }"),
         "the plan: prefetches `in own_loop` are one group ahead, not 4",
     );
+    finds(plan("accesses pac"), "the plan: no stage combines its accesses: the plan has none");
+    finds(plan("accesses base accesses base"), "expected no second `accesses`, found `accesses`");
+    finds(plan("accesses all"), "expected `base`, `pac` or `cgpc`, found `all`");
     finds(plan("table x: list"), "the plan: the program has no table `x`");
     finds(plan("burst 16"), "expected no second `burst`, found `burst`");
     finds(
