@@ -125,6 +125,27 @@ bits_copied(uint32_t count, uint64_t *random)
 	CHECK(memcmp(to + 1 + count, before + 1 + count, sizeof(to) - 1 - count) == 0);
 }
 
+/* Words that are stored together lie one behind the other, and nothing else changes. */
+static void
+bits_words(uint64_t *random)
+{
+	uint8_t one[34], together[34];
+	uint64_t words[4];
+
+	for (uint32_t i = 0; i < sizeof(one); i++)
+		one[i] = together[i] = (uint8_t)test_random(random);
+	for (uint32_t i = 0; i < 4; i++)
+		words[i] = test_random(random);
+	for (uint32_t i = 0; i < 2; i++)
+		bits_store64(one + 1 + 8 * i, words[i]);
+	bits_store_words2(together + 1, words[0], words[1]);
+	CHECK(memcmp(one, together, sizeof(one)) == 0);
+	for (uint32_t i = 2; i < 4; i++)
+		bits_store64(one + 1 + 8 * i, words[i]);
+	bits_store_words4(together + 1, words[0], words[1], words[2], words[3]);
+	CHECK(memcmp(one, together, sizeof(one)) == 0);
+}
+
 void
 test_bits(void)
 {
@@ -146,5 +167,7 @@ test_bits(void)
 			bits_arithmetic(width, &random);
 	for (uint32_t count = 1; count <= 32; count++)
 		bits_copied(count, &random);
+	for (uint32_t round = 0; round < 100; round++)
+		bits_words(&random);
 	CHECK(bits_divide(7, 0) == 0 && bits_remainder(7, 0) == 0 && bits_divide(7, 2) == 3 && bits_remainder(7, 2) == 1);
 }

@@ -2,7 +2,7 @@
 //! program calls them, nor values that nothing needs.
 
 use crate::text::order::{Line, sections};
-use crate::value::{Operation, Sum, Value};
+use crate::value::{Operation, Value};
 use crate::values::Values;
 use crate::{Commit, Effect, LateLookup, Lookup, Obstacle, Schedule, SideExit, Stage};
 use hlir::Type;
@@ -32,7 +32,7 @@ impl Schedule {
         }
         // A constant that has no line is alike in each schedule.
         let to = |value: Value| numbers.get(&value).copied().unwrap_or(Value(u32::MAX));
-        let list = listed.map(|value| (operation(self.values.of(value), to), self.values.kind(value))).collect();
+        let list = listed.map(|value| (self.values.of(value).with(to), self.values.kind(value))).collect();
         let all = |values: &[Value]| values.iter().map(|value| to(*value)).collect();
         let exit = |exit: &SideExit| SideExit { when: to(exit.when), ..exit.clone() };
         let stage = |stage: &Stage| Stage {
@@ -65,33 +65,4 @@ impl Schedule {
 
 fn effect(effect: &Effect, to: impl Fn(Value) -> Value) -> Effect {
     Effect { when: to(effect.when), node: effect.node, does: effect.does.with(to) }
-}
-
-fn operation(operation: &Operation, to: impl Fn(Value) -> Value) -> Operation {
-    match operation {
-        Operation::Register { register, index } => Operation::Register { register: *register, index: to(*index) },
-        Operation::Unary(operator, of) => Operation::Unary(*operator, to(*of)),
-        Operation::Binary(operator, left, right) => Operation::Binary(*operator, to(*left), to(*right)),
-        Operation::Slice { of, low } => Operation::Slice { of: to(*of), low: *low },
-        Operation::Extend { of, signed } => Operation::Extend { of: to(*of), signed: *signed },
-        Operation::Choose { condition, then, otherwise } => {
-            Operation::Choose { condition: to(*condition), then: to(*then), otherwise: to(*otherwise) }
-        }
-        Operation::FromBool(of) => Operation::FromBool(to(*of)),
-        Operation::Sum(sum) => Operation::Sum(Sum {
-            before: sum.before.map(&to),
-            bytes: sum.bytes.clone(),
-            words: sum.words.iter().map(|word| to(*word)).collect(),
-            subtract: sum.subtract,
-        }),
-        Operation::Hash { algorithm, data } => {
-            Operation::Hash { algorithm: *algorithm, data: data.iter().map(|piece| to(*piece)).collect() }
-        }
-        same @ (Operation::Constant(_)
-        | Operation::Packet { .. }
-        | Operation::Length
-        | Operation::Headroom
-        | Operation::Port
-        | Operation::Lookup { .. }) => same.clone(),
-    }
 }

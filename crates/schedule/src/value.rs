@@ -107,6 +107,14 @@ impl Operation {
         }
     }
 
+    /// Bytes of the packet that an operation of this width reads itself: the first one, and the one behind the last.
+    pub fn bytes_read(&self, width: u32) -> Vec<(u32, u32)> {
+        if let Operation::Packet { bit } = self {
+            return vec![(bit / 8, (bit + width).div_ceil(8))];
+        }
+        if let Operation::Sum(sum) = self { sum.bytes.clone() } else { Vec::new() }
+    }
+
     /// The same of other operands.
     pub fn with(&self, to: impl Fn(Value) -> Value) -> Operation {
         match self {

@@ -30,7 +30,7 @@ pub fn open((control, switch): (ControlThread, Shared<LayerPorts>), (seconds, po
         std::thread::sleep(Duration::from_secs(seconds));
         let (sender, packets) = mpsc::channel();
         let piped: Vec<(u16, PathBuf)> = ports.into_iter().filter_map(|port| opened(&control, port)).collect();
-        // Whoever writes to the pipes may open them in any order.
+        // Writers may open the pipes in any order.
         for (number, path) in piped {
             let sender = sender.clone();
             std::thread::spawn(move || {

@@ -248,11 +248,7 @@ impl<'s> Scalar<'s> {
     /// A value that is needed behind stores, which change what it was computed from.
     pub fn before_stores(&mut self, value: Value) -> Expr {
         let values = self.values();
-        let reads = |needed: &Value| {
-            let operation = values.of(*needed);
-            let sums = matches!(operation, Operation::Sum(sum) if !sum.bytes.is_empty());
-            sums || matches!(operation, Operation::Packet { .. })
-        };
+        let reads = |needed: &Value| !values.of(*needed).bytes_read(values.width(*needed)).is_empty();
         if values.needed([value]).iter().any(reads) { self.named(value) } else { self.value(value) }
     }
 

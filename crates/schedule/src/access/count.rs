@@ -2,7 +2,7 @@
 
 use super::widest;
 use crate::text::Part;
-use crate::value::{Operation, Value};
+use crate::value::Value;
 use crate::values::WORD;
 use crate::vector::ROW_BYTES;
 use crate::{Does, Effect, Schedule};
@@ -101,25 +101,8 @@ impl Counting<'_> {
     fn reads(&self, results: Vec<Value>) -> Accesses {
         let values = &self.schedule.values;
         let needed = values.needed(results);
-        let read = needed.iter().map(|value| match values.of(*value) {
-            Operation::Packet { bit } => self.read(bit / 8, (bit + values.width(*value)).div_ceil(8)),
-            Operation::Sum(sum) => {
-                sum.bytes.iter().fold(Accesses::default(), |all, (from, to)| all + self.read(*from, *to))
-            }
-            Operation::Constant(_)
-            | Operation::Length
-            | Operation::Headroom
-            | Operation::Port
-            | Operation::Register { .. }
-            | Operation::Lookup { .. }
-            | Operation::Unary(..)
-            | Operation::Binary(..)
-            | Operation::Slice { .. }
-            | Operation::Extend { .. }
-            | Operation::Choose { .. }
-            | Operation::FromBool(_)
-            | Operation::Hash { .. } => Accesses::default(),
-        });
+        let read = needed.iter().flat_map(|value| values.of(*value).bytes_read(values.width(*value)));
+        let read = read.map(|(from, to)| self.read(from, to));
         read.fold(Accesses::default(), |all, one| all + one)
     }
 

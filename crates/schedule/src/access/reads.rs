@@ -56,27 +56,13 @@ fn needed(values: &Values, mut left: Vec<Value>, fixed: &BTreeSet<Value>) -> Vec
 fn pieces(values: &Values, needed: &[Value]) -> Vec<(Bytes, u32)> {
     let mut pieces = Vec::new();
     for value in needed {
-        match values.of(*value) {
-            Operation::Packet { bit } => {
-                pieces.push(((bit / 8, (bit + values.width(*value)).div_ceil(8)), READ));
-            }
-            Operation::Sum(sum) => {
-                let pairs = sum.bytes.iter().flat_map(|(from, to)| (*from..*to).step_by(PAIR as usize));
-                pieces.extend(pairs.map(|from| ((from, from + PAIR), SUMMED)));
-            }
-            Operation::Constant(_)
-            | Operation::Length
-            | Operation::Headroom
-            | Operation::Port
-            | Operation::Register { .. }
-            | Operation::Lookup { .. }
-            | Operation::Unary(..)
-            | Operation::Binary(..)
-            | Operation::Slice { .. }
-            | Operation::Extend { .. }
-            | Operation::Choose { .. }
-            | Operation::FromBool(_)
-            | Operation::Hash { .. } => {}
+        let operation = values.of(*value);
+        let read = operation.bytes_read(values.width(*value)).into_iter();
+        if let Operation::Sum(_) = operation {
+            let pairs = read.flat_map(|(from, to)| (from..to).step_by(PAIR as usize));
+            pieces.extend(pairs.map(|from| ((from, from + PAIR), SUMMED)));
+        } else {
+            pieces.extend(read.map(|bytes| (bytes, READ)));
         }
     }
     pieces
@@ -115,31 +101,16 @@ impl Rewriting<'_> {
     fn rewrite(&mut self, value: Value) {
         let kind = self.values.kind(value);
         let operation = self.values.of(value).clone();
-        let now = match operation {
-            Operation::Packet { bit } => match self.bits(bit, kind.width()) {
-                Some(bits) => bits,
-                None => return,
-            },
-            Operation::Sum(sum) => {
-                let sum = self.sum(sum);
-                self.values.add(Operation::Sum(sum), kind)
-            }
-            other @ (Operation::Constant(_)
-            | Operation::Length
-            | Operation::Headroom
-            | Operation::Port
-            | Operation::Register { .. }
-            | Operation::Lookup { .. }
-            | Operation::Unary(..)
-            | Operation::Binary(..)
-            | Operation::Slice { .. }
-            | Operation::Extend { .. }
-            | Operation::Choose { .. }
-            | Operation::FromBool(_)
-            | Operation::Hash { .. }) => {
-                let other = other.with(|operand| self.made.of(operand));
-                self.values.add(other, kind)
-            }
+        let now = if let Operation::Packet { bit } = operation {
+            let Some(bits) = self.bits(bit, kind.width()) else { return };
+            bits
+        } else {
+            let other = if let Operation::Sum(sum) = operation {
+                Operation::Sum(self.sum(sum))
+            } else {
+                operation.with(|operand| self.made.of(operand))
+            };
+            self.values.add(other, kind)
         };
         if now != value {
             if let Some(name) = self.values.name(value).map(str::to_string) {

@@ -132,21 +132,18 @@ impl Verifier<'_> {
         for line in &section.lines {
             let Line::Value(value) = line else { continue };
             let site = Site::Value(*value);
-            match self.schedule.values.of(*value) {
-                Operation::Packet { bit } => {
-                    let end = bit + self.schedule.values.width(*value);
-                    self.is_within(site, end.div_ceil(8), bytes);
-                }
-                Operation::Sum(sum) => {
-                    let end = sum.bytes.iter().map(|(_, end)| *end).max().unwrap_or(0);
-                    self.is_within(site, end, bytes);
-                }
+            let operation = self.schedule.values.of(*value);
+            let read = operation.bytes_read(self.schedule.values.width(*value));
+            self.is_within(site, read.into_iter().map(|(_, end)| end).max().unwrap_or(0), bytes);
+            match operation {
                 Operation::Lookup { node, .. } => self.is_made(site, *node, (now, section.part)),
                 Operation::Register { .. } if !kept.contains(value) => {
                     self.error(Rule::Reads, site, "reads a register, and no `keep` of this stage has the value");
                 }
                 Operation::Register { .. }
                 | Operation::Constant(_)
+                | Operation::Packet { .. }
+                | Operation::Sum(_)
                 | Operation::Length
                 | Operation::Headroom
                 | Operation::Port

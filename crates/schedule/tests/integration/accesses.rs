@@ -43,8 +43,8 @@ fn the_example_has_the_accesses_that_the_page_shows() {
     }
 }
 
-/// The stores of a commit phase whose packets store `h`'s fields by these statements.
-fn stored(mode: AccessMode, fields: &str, statements: &str, emitted: &str) -> Vec<String> {
+/// The schedule of packets that store `h`'s fields by these statements.
+fn combined(mode: AccessMode, fields: &str, statements: &str, emitted: &str) -> String {
     let program = format!(
         "program stores for none
 
@@ -78,10 +78,15 @@ node gone: buffer {{ send u32(port) }}
         schedule.combine_accesses(mode, 0, &[]);
         let broken = verify(program, &schedule, &Places::default());
         assert!(broken.is_empty(), "{broken:?}");
-        let text = print(program, &schedule);
-        let lines = text.lines().map(str::trim).filter(|line| line.starts_with("store "));
-        lines.map(|line| line.split(" =").next().unwrap_or(line).to_string()).collect()
+        print(program, &schedule)
     })
+}
+
+/// The places of these stores.
+fn stored(mode: AccessMode, fields: &str, statements: &str, emitted: &str) -> Vec<String> {
+    let text = combined(mode, fields, statements, emitted);
+    let lines = text.lines().map(str::trim).filter(|line| line.starts_with("store "));
+    lines.map(|line| line.split(" =").next().unwrap_or(line).to_string()).collect()
 }
 
 const FIELDS: &str = "a: 16, b: 8, c: 8, mac: 48, d: 8, e: 8";
@@ -118,6 +123,9 @@ fn parameters_that_are_copied_are_combined_in_windows_alone() {
 /// Behind a header that is new, gaps are bits that lay four bytes before.
 #[test]
 fn a_new_header_and_what_is_behind_it_are_one_store() {
-    let text = "validate g\n g.tag = 16w1\n h.b = 8w7";
-    assert_eq!(stored(AccessMode::Cached, FIELDS, text, "emit g\n emit h"), ["store g.tag at packet[0..8]"]);
+    let statements = "validate g\n g.tag = 16w1\n h.b = 8w7";
+    assert_eq!(stored(AccessMode::Cached, FIELDS, statements, "emit g\n emit h"), ["store g.tag at packet[0..8]"]);
+    let text = combined(AccessMode::Cached, FIELDS, statements, "emit g\n emit h");
+    // `a` and `c`, which arrived in the bytes 0, 1 and 3 of twelve.
+    assert!(["= packet[0..12]", "[95:80]", "[71:64]"].iter().all(|read| text.contains(read)), "{text}");
 }

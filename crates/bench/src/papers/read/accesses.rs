@@ -16,8 +16,8 @@ const PAPER: [(&str, [[f64; 2]; 3]); 3] = [
 pub fn read(rows: &Rows<'_>) -> Reading {
     let mut reading = Reading::default();
     let cases = rows.cases();
-    let mut bars: [Bars; 3] = Default::default();
-    for (number, case) in cases.iter().enumerate() {
+    let (mut bars, mut names): ([Bars; 3], Vec<String>) = Default::default();
+    for case in &cases {
         let paper = PAPER.iter().find(|(name, _)| *name == case.0).map(|(_, counted)| counted);
         for (mode, ((name, _), bars)) in MODES.iter().zip(&mut bars).enumerate() {
             let Some(row) = rows.row(*case, name) else { continue };
@@ -30,19 +30,23 @@ pub fn read(rows: &Rows<'_>) -> Reading {
                 reading.findings.push(finding(
                     case_name(*case),
                     &what,
-                    ("a packet", Better::Less),
+                    ("per packet", Better::Less),
                     paper,
                     (count, None),
                 ));
                 let what = format!("bytes, {name}");
                 let paper_bytes = of_paper.map(|[_, bytes]| bytes);
-                let unit = ("a packet", Better::Less);
+                let unit = ("per packet", Better::Less);
                 reading.findings.push(finding(case_name(*case), &what, unit, paper_bytes, (bytes, None)));
-                bars.push(number, paper, (count, None));
+                bars.push(names.len(), paper, (count, None));
             }
             let both = (row.cycles, row.committed);
             let what = format!("cycles per packet, {name}");
             reading.findings.push(finding(case_name(*case), &what, ("cycles", Better::Less), None, both));
+        }
+        // A program whose plan has no stages has no bars.
+        if MODES.iter().any(|(name, _)| rows.row(*case, name).is_some_and(|row| row.accesses.is_some())) {
+            names.push(case.0.to_string());
         }
         let planned = MODES.iter().map(|(name, _)| in_vectors(name));
         for name in ["best".to_string()].into_iter().chain(planned) {
@@ -52,10 +56,9 @@ pub fn read(rows: &Rows<'_>) -> Reading {
             reading.findings.push(finding(case_name(*case), &what, ("cycles", Better::Less), None, both));
         }
     }
-    let names = cases.iter().map(|case| case_name(*case)).collect();
-    let mut figure = Figure::bars("Accesses to a packet's bytes", "accesses a packet on the hot path", names);
+    let mut figure = Figure::bars("Accesses to a packet's bytes", "accesses per packet on the hot path", names);
     for (colour, ((name, _), bars)) in MODES.iter().zip(bars).enumerate() {
-        figure.add("the same on a network processor", Role::Paper, colour, bars.paper);
+        figure.add(&format!("{name} on a network processor"), Role::Paper, colour, bars.paper);
         figure.add(name, Role::Measured, colour, bars.measured);
     }
     reading.figures.push(figure);
