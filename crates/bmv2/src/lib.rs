@@ -32,6 +32,7 @@ mod write;
 
 use hlir::diagnostic::Diagnostic;
 use hlir::{Interface, Program};
+pub use program::NEWEST_VERSION;
 pub use write::{Unsayable, write};
 
 /// Whether a text is JSON, and so not P4 or HLIR.

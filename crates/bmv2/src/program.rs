@@ -13,8 +13,8 @@ use crate::json::{At, Read};
 use crate::reader::Reader;
 use crate::requests::Uses;
 
-/// The major version of the format that is read.
-const MAJOR_VERSION: u64 = 2;
+/// The newest version of the format that is read: that of BMv2, which refuses newer ones, too.
+pub const NEWEST_VERSION: [u64; 2] = [2, 24];
 
 /// The errors of core.p4, in its order.
 const CORE_ERRORS: [&str; 7] = [
@@ -79,12 +79,16 @@ impl<'j> Reader<'j> {
         let hint = "compile the program with a p4c of 2017 or later, for BMv2's target `simple_switch`";
         let version = self.root.field("__meta__").and_then(|meta| meta.field("version")?.tuple::<2>());
         let [major, minor] = version.map_err(|mistake| mistake.hint(hint))?;
-        let (number, minor) = (major.number()?, minor.number()?);
-        if number != MAJOR_VERSION {
-            let message = format!("this is version {number}.{minor} of the format; version {MAJOR_VERSION}.x is read");
-            return Err(major.error(message).hint(hint));
-        }
-        Ok(())
+        let found = [major.number()?, minor.number()?];
+        let [known, newest] = NEWEST_VERSION;
+        let (at, range, hint) = match found {
+            [number, _] if number != known => (major, format!("version {known}.x is read"), hint),
+            [_, number] if number > newest => {
+                (minor, format!("the newest that is read is {known}.{newest}"), "compile the program with an older p4c")
+            }
+            _ => return Ok(()),
+        };
+        Err(at.error(format!("this is version {}.{} of the format; {range}", found[0], found[1])).hint(hint))
     }
 
     /// The program's errors. HLIR numbers those of core.p4 first; the JSON may number them as it likes.

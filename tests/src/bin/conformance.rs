@@ -127,7 +127,7 @@ fn run_all(arguments: &Arguments, corpus: &cases::Corpus, jobs: &[Job], report: 
             scope.spawn(|| {
                 while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     bar.set_message(job.name.clone());
-                    let results = run::run(&arguments.bacus, corpus, job);
+                    let results = p4::with_deep_stack(|| run::run(&arguments.bacus, corpus, job));
                     report.lock().expect("no thread panics while it reports").add(results);
                     bar.inc(1);
                 }

@@ -1,10 +1,11 @@
 //! Programs of BMv2's JSON beside their P4 sources: `DIR/p4_16_samples/X.json` for `testdata/p4_16_samples/X.p4`.
 //!
 //! A JSON passes if it is read; with its P4Info, if ids, names, keys and parameters are those of the P4Info; and beside its source, if random packets and
-//! entries have the same result. Its STF files run as those of the source do. The source is also written as JSON and read back, which gives the same packets.
+//! entries have the same result. Its STF files run as those of the source do. The source is also written as JSON and read back: that gives the same packets, and passes the STF files.
 
 use super::cases::{Corpus, Job, Kind};
 use super::report::{Outcome, Result};
+use super::run::{CHECK_LIMIT, STF_LIMIT, file_outcome, scratch, wait};
 use super::same::{same_packets, usual_packets};
 use control::message::config::P4Info;
 use equivalence::Sample;
@@ -74,17 +75,34 @@ pub fn run(bacus: &Path, corpus: &Corpus, job: &Job, json: &Json) -> Vec<Result>
         let samples = samples(json.stf.as_deref());
         let same = (1..=2).try_for_each(|seed| same_packets(&source, &program, &samples, seed));
         results.push(result("json packets", same.map_or_else(Outcome::Failed, |()| Outcome::Passed)));
-        let same = written(&source, &program)
+        let text = bmv2::write(&source).map(|json| json.to_string()).map_err(|error| error.to_string());
+        let same = text
+            .as_deref()
+            .map_err(String::clone)
+            .and_then(|text| written(text, &source, &program))
             .and_then(|written| (1..=2).try_for_each(|seed| same_packets(&source, &written, &samples, seed)));
         results.push(result("json written", same.map_or_else(Outcome::Failed, |()| Outcome::Passed)));
+        if let (Ok(text), Some(stf)) = (text, &json.stf) {
+            results.push(result("json written stf", packets_of(bacus, &text, stf)));
+        }
     }
     results
 }
 
-/// The source as our own JSON, read back, if that has the tables of p4c's JSON.
-fn written(source: &Program, of_p4c: &Program) -> std::result::Result<Program, String> {
-    let text = bmv2::write(source).map_err(|error| error.to_string())?.to_string();
-    let read = bmv2::read(&text, "program", Some(&source.interface));
+/// An STF file on JSON that we have written.
+fn packets_of(bacus: &Path, text: &str, stf: &Path) -> Outcome {
+    let file = scratch("written").with_extension("json");
+    fs::write(&file, text).expect("the temporary directory can be written");
+    let mut command = Command::new(bacus);
+    command.arg("stf").arg(&file).arg(stf).args(["--engine", "interp"]);
+    let outcome = file_outcome(&wait(command, CHECK_LIMIT + STF_LIMIT), stf, "as written");
+    let _ = fs::remove_file(&file);
+    outcome
+}
+
+/// Our own JSON, read back, if that has the tables of p4c's JSON.
+fn written(text: &str, source: &Program, of_p4c: &Program) -> std::result::Result<Program, String> {
+    let read = bmv2::read(text, "program", Some(&source.interface));
     let written = read.map_err(|mistakes| {
         mistakes.iter().map(|mistake| mistake.message().to_string()).collect::<Vec<_>>().join("; ")
     })?;

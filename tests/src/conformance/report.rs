@@ -44,7 +44,7 @@ pub struct Report {
 }
 
 /// The order of the summary; a group without cases is left out.
-const GROUPS: [&str; 16] = [
+const GROUPS: [&str; 17] = [
     "accept",
     "format",
     "reject",
@@ -59,6 +59,7 @@ const GROUPS: [&str; 16] = [
     "json p4info",
     "json packets",
     "json written",
+    "json written stf",
     "json stf interp",
     "json stf native",
 ];

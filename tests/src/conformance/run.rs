@@ -14,7 +14,7 @@ pub(super) const CHECK_LIMIT: Duration = Duration::from_secs(10);
 const COMPILER_LIMIT: Duration = Duration::from_secs(60);
 /// With the sanitizers' checks in it, there is several times the code to compile.
 const SANITIZED_COMPILER_LIMIT: Duration = Duration::from_secs(300);
-const STF_LIMIT: Duration = Duration::from_secs(30);
+pub(super) const STF_LIMIT: Duration = Duration::from_secs(30);
 
 /// How a process ended, and all that it printed.
 pub(super) struct Ended {
@@ -184,7 +184,7 @@ fn packets(bacus: &Path, corpus: &Corpus, job: &Job, engine: Engine, files: &[Pa
     files.iter().zip(outcomes).map(result).collect()
 }
 
-fn file_outcome(ended: &Ended, file: &Path, setting: &str) -> Outcome {
+pub(super) fn file_outcome(ended: &Ended, file: &Path, setting: &str) -> Outcome {
     if let Some(crash) = ended.crash() {
         return Outcome::Failed(format!("{setting}: {crash}"));
     }

@@ -13,9 +13,17 @@ const ENTRIES: u64 = 12;
 /// The first packets are those that the entries were made of.
 const FIRST: u64 = 500;
 const GAP_NS: u64 = 1000;
+/// Copies of one packet. Random sessions and groups make a program that clones what it has cloned reach any budget, and each copy that waits holds
+/// the storage of the whole program.
+const COPIES: u32 = 64;
 
 /// Sends the same to both programs; the first difference is an error.
 pub fn same_packets(one: &Program, other: &Program, samples: &[Sample], seed: u64) -> Result<(), String> {
+    let [one, other] = &[one, other].map(|program| {
+        let mut program = program.clone();
+        program.budget.copies = COPIES;
+        program
+    });
     let source = Source { capture: samples, seed, ports: 16 };
     let writes = random_writes(one, source, ENTRIES, &|_| Ok(()), &|| None).map_err(|refusal| refusal.to_string())?;
     let (mut first, mut second) = (Switch::new(one, 0, PORTS), Switch::new(other, 0, PORTS));

@@ -184,10 +184,12 @@ fn default_entry(table: &Table, ids: &[usize]) -> Value {
     })
 }
 
-/// Entries that a table has room for: without a declared number as many as it has, or p4c's number.
+/// Entries that a table has room for. Without a declared number, those that it has if they are all; p4c writes that also where
+/// a controller may add some, which BMv2 then refuses.
 pub fn size(table: &Table) -> u64 {
-    let own = if table.entries.is_empty() { DEFAULT_SIZE } else { table.entries.len() as u64 };
-    table.capacity().unwrap_or(own)
+    let own = table.entries.len() as u64;
+    let all = if table.entries_constant && own > 0 { own } else { own.max(DEFAULT_SIZE) };
+    table.capacity().unwrap_or(all)
 }
 
 /// BMv2 has no optional keys: p4c makes them ternary.

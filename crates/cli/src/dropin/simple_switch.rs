@@ -7,8 +7,6 @@ use driver::failure::Failure;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Of the JSON that p4c writes for BMv2.
-const JSON_VERSION: &str = "2.23";
 /// Without --thrift-port.
 const THRIFT_PORT: u16 = 9090;
 /// That of v1model, which no device can have.
@@ -184,7 +182,8 @@ fn joined(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
 pub fn run(arguments: impl Iterator<Item = OsString>, kind: Kind) -> Result<(), Failure> {
     let arguments: Arguments = parsed(joined(arguments).into_iter());
     if arguments.json_version {
-        driver::stdout::print_line!("{JSON_VERSION}");
+        let [major, minor] = bmv2::NEWEST_VERSION;
+        driver::stdout::print_line!("{major}.{minor}");
         return Ok(());
     }
     let target: Target =

@@ -128,6 +128,22 @@ fn written_programs_give_the_same_packets() {
     assert!(given >= 25, "{given} programs");
 }
 
+/// BMv2 takes no entry beyond the size. Without a declared one, const entries are all; behind others a controller may add some.
+#[test]
+fn tables_with_entries_that_are_not_const_have_room_for_others() {
+    let folder = scratch("bmv2_json_sizes");
+    let text = fs::read_to_string(path("crates/cli/tests/plans/constant_entries.p4")).unwrap();
+    for (entries, size) in [("const entries", 3), ("entries", 1024)] {
+        let program = folder.join("entries.p4");
+        fs::write(&program, text.replace("const entries", entries)).unwrap();
+        let ran = bacus().args(["compile", "--emit", "bmv2-json"]).arg(&program).output().unwrap();
+        let json: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let tables = json["pipelines"][0]["tables"].as_array().unwrap();
+        let prefixes = tables.iter().find(|table| table["name"].as_str().unwrap().ends_with(".prefixes")).unwrap();
+        assert_eq!(prefixes["max_size"], size, "{entries}");
+    }
+}
+
 /// What `check` says of a program of which a part is replaced.
 fn said_of(name: &str, from: &str, to: &str) -> String {
     let text = fs::read_to_string(program(name)).expect("the program is there");
@@ -147,6 +163,11 @@ fn mistakes_name_their_place() {
             r#""version": [2, 23]"#,
             r#""version": [3, 0]"#,
             "__meta__.version[0]: this is version 3.0 of the format; version 2.x is read",
+        ),
+        (
+            r#""version": [2, 23]"#,
+            r#""version": [2, 25]"#,
+            "__meta__.version[1]: this is version 2.25 of the format; the newest that is read is 2.24",
         ),
         (
             r#""op": "mark_to_drop""#,
