@@ -40,6 +40,7 @@ struct dpdk_port {
 	uint32_t served;	/* 1: workers poll it, and send by it. Changes only while no worker is within a burst */
 	uint16_t descriptors;	/* that a queue is to have, if the device lets them be chosen */
 	uint32_t slot_bytes;	/* frames of so many bytes may have been longer, and are then truncated; 0: the device truncates none */
+	uint32_t ends;		/* 1: a capture, from which nothing comes behind the first empty burst */
 	rte_spinlock_t lock;	/* of the transmit queues, where workers share them */
 	uint32_t shared;	/* 1: they do */
 	_Atomic uint32_t disabled;	/* 1: nothing is received or sent */
@@ -56,6 +57,7 @@ struct dpdk_source {
 	_Atomic uint64_t discarded_bytes;
 	_Atomic uint32_t disabled;	/* as its port */
 	uint32_t slot_bytes;	/* of its port */
+	uint32_t ends;		/* of its port */
 	uint16_t device;
 	uint16_t queue;
 	uint16_t numbers[DPDK_BURST];	/* its port's number, once for each packet of a burst */

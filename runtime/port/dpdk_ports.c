@@ -72,6 +72,13 @@ dpdk_slot_bytes(const char *device)
 	return strncmp(device, "net_af_packet", strlen("net_af_packet")) == 0 && bytes > 66 ? (uint32_t)bytes - 66 : 0;
 }
 
+/* Whether it is a capture of DPDK's driver, and none of its interfaces. */
+static uint32_t
+dpdk_ends(const char *device)
+{
+	return strncmp(device, "net_pcap", strlen("net_pcap")) == 0 && strstr(device, ",rx_pcap=") != NULL && strstr(device, "iface=") == NULL;
+}
+
 int
 dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error)
 {
@@ -88,6 +95,7 @@ dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error
 	if (rte_eth_dev_get_port_by_name(name, &port->device) != 0)
 		return port_fail(error, "`%s` is no network device", device);
 	port->slot_bytes = dpdk_slot_bytes(device);
+	port->ends = dpdk_ends(device);
 	port->descriptors = dpdk_smaller(descriptors != 0 ? descriptors : DPDK_RING, UINT16_MAX);
 	dpdk_port_begin(port, number);
 	return 0;
@@ -251,6 +259,7 @@ dpdk_lane_add(struct lane *lane, const struct dpdk_port *port, uint16_t queue)
 	sources->device = port->device;
 	sources->queue = queue;
 	sources->slot_bytes = port->slot_bytes;
+	sources->ends = port->ends;
 	atomic_store(&sources->received, 0);
 	atomic_store(&sources->truncated, 0);
 	atomic_store(&sources->discarded, 0);

@@ -252,12 +252,12 @@ dpdk_answer(struct worker *worker, struct lane *lane, const struct pipeline *old
 	return pipeline;
 }
 
-/* Whether all that the lane polls wakes it: the kernel's interfaces do, and ethdevs do not. */
+/* Whether all that the lane polls wakes it, or has no more packets: the kernel's interfaces do, captures have none, and other ethdevs do not. */
 static int
 dpdk_may_sleep(const struct worker *worker, const struct lane *lane)
 {
 	for (uint32_t i = 0; i < lane->source_count; i++)
-		if (lane->sources[i].interface == NULL)
+		if (lane->sources[i].interface == NULL && !lane->sources[i].ends)
 			return 0;
 	return sleeper_may(worker, dpdk_polls);
 }
@@ -270,7 +270,7 @@ dpdk_sleep(struct worker *worker, const struct lane *lane, const _Atomic uint32_
 
 	sleeper_begin(&sleeper, worker);
 	for (uint32_t i = 0; i < lane->source_count; i++)
-		for (uint32_t ring = 0; ring < 2; ring++)
+		for (uint32_t ring = 0; ring < 2 && lane->sources[i].interface != NULL; ring++)
 			sleeper_add(&sleeper, lane->sources[i].interface->rings[ring].socket);
 	sleeper_sleep(&sleeper, worker, stop);
 }

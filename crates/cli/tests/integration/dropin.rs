@@ -1,9 +1,10 @@
 //! The command under the names of BMv2 and p4c: their flags, their output, and a switch that is controlled over Thrift.
 
 use crate::command::{bacus, capture, has_dpdk, path, said, scratch};
+use std::fs::File;
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -11,6 +12,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Longer than anything here takes.
 const TIMEOUT: Duration = Duration::from_secs(120);
+/// O_NONBLOCK, and the number of poll(2), on x86-64.
+const NONBLOCK: i32 = 0o4000;
+const POLL: u32 = 7;
 
 fn named(name: &str) -> Command {
     let mut command = bacus();
@@ -211,6 +215,32 @@ control deparse(packet_out p, in headers h) { apply { p.emit(h); } }
 V1Switch(parse(), checksum(), ingress(), egress(), checksum(), deparse()) main;
 ";
 
+/// Opens a pipe once it has a reader.
+fn writer(path: &Path) -> File {
+    let start = Instant::now();
+    loop {
+        match File::options().write(true).custom_flags(NONBLOCK).open(path) {
+            Ok(file) => return file,
+            Err(error) => assert!(start.elapsed() < TIMEOUT, "{}: {error}", path.display()),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Waits until the worker is in the system call poll: one that waits for packets without it takes a whole core.
+fn wait_until_asleep(switch: &Switch) {
+    let tasks = format!("/proc/{}/task", switch.0.id());
+    let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+    let is_asleep = |task: &Path| {
+        read(task.join("comm")).starts_with("worker") && read(task.join("syscall")).starts_with(&format!("{POLL} "))
+    };
+    let start = Instant::now();
+    while !std::fs::read_dir(&tasks).unwrap().flatten().any(|task| is_asleep(&task.path())) {
+        assert!(start.elapsed() < TIMEOUT, "the worker does not sleep");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// As p4c's test runner does: one pipe is opened after the other, packets and commands alternate, and the pipes are closed at the end.
 #[test]
 fn captures_may_be_pipes_whose_packets_are_forwarded_as_they_come() {
@@ -227,8 +257,7 @@ fn captures_may_be_pipes_whose_packets_are_forwarded_as_they_come() {
     let number = port.to_string();
     let flags = ["--use-files", "0", "--thrift-port", &number, "-i 0@pcap0", "-i 2@pcap2", "-i 3@pcap3", "counting.p4"];
     let switch = Switch::start(&flags, port, &folder);
-    let pipe = |name: &str| std::fs::OpenOptions::new().write(true).open(folder.join(name)).unwrap();
-    let mut pipes = [pipe("pcap0_in.pcap"), pipe("pcap2_in.pcap")];
+    let mut pipes = ["pcap0_in.pcap", "pcap2_in.pcap"].map(|name| writer(&folder.join(name)));
     let frame = |source: u8| [&[0, 0, 0, 0, 0, 5][..], &[0, 0, 0, 0, 0, source], &[8, 0], &[source; 46]].concat();
     let must = |command: &str| {
         let printed = said(&cli(port, command));
@@ -248,6 +277,7 @@ fn captures_may_be_pipes_whose_packets_are_forwarded_as_they_come() {
     must("table_modify hosts forward 0 0\n");
     pipes[1].write_all(&driver::pcap::bytes_of([&frame(2)])).unwrap();
     received(2);
+    wait_until_asleep(&switch);
     drop(pipes);
     assert_eq!(switch.end(), Some(0));
     assert_eq!(capture(&folder.join("pcap3_out.pcap")), [frame(1)]);
@@ -280,7 +310,7 @@ fn wrong_command_lines_end_with_1() {
         assert_eq!(code, Some(1), "{arguments:?}: {text}");
         assert!(text.contains(expected), "{arguments:?}: {text}");
     }
-    assert_eq!(ended("simple_switch_grpc", &["--json-version"]), (Some(0), "2.23\n".to_string()));
+    assert_eq!(ended("simple_switch_grpc", &["--json-version"]), (Some(0), "2.24\n".to_string()));
     let (code, text) = ended("p4c", &["--target", "ebpf", "x.p4"]);
     assert_eq!(code, Some(1), "{text}");
     let (code, text) = ended("p4c-bm2-ss", &["none.p4"]);
