@@ -29,7 +29,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("control", &["hlir"]),
     ("p4runtime", &["hlir", "control"]),
     ("bm_runtime", &["hlir", "control", "p4runtime", "stf"]),
-    ("runtime_cli", &["bm_runtime", "stf"]),
+    ("runtime_cli", &["hlir", "bm_runtime", "stf"]),
     ("ctl", &["hlir", "control", "p4runtime", "stf"]),
     ("oracle", &["hlir", "p4", "interp", "stf", "control", "schedule"]),
     ("native", &["hlir", "runtime", "control"]),
@@ -85,7 +85,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
 ];
 
 /// What the tests of a crate may use beside.
-const TESTS_MAY_USE: [(&str, &str); 12] = [
+const TESTS_MAY_USE: [(&str, &str); 11] = [
     ("stf", "interp"),
     ("native", "driver"),
     ("native", "interp"),
@@ -94,7 +94,6 @@ const TESTS_MAY_USE: [(&str, &str); 12] = [
     ("bm_runtime", "p4"),
     ("bm_runtime", "interp"),
     ("runtime_cli", "control"),
-    ("runtime_cli", "hlir"),
     ("runtime_cli", "interp"),
     ("runtime_cli", "p4"),
     ("runtime_cli", "p4runtime"),

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use hlir::diagnostic::Diagnostic;
+use hlir::json_depth;
 use num_bigint::{BigInt, BigUint, Sign};
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,6 +26,10 @@ enum Step<'j> {
 
 /// Parses a text.
 pub fn parse(text: &str) -> Read<Value> {
+    if json_depth::is_too_deep(text) {
+        let message = format!("not valid JSON: it is nested deeper than {} levels", json_depth::DEEPEST);
+        return Err(Diagnostic::error(message).kind("syntax-error"));
+    }
     let mut reader = serde_json::Deserializer::from_str(text.trim_start_matches('\u{feff}'));
     // Expressions of p4c are nested by hundreds of levels.
     reader.disable_recursion_limit();

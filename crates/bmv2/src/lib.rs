@@ -30,9 +30,12 @@ mod storage;
 mod tables;
 mod write;
 
+use std::collections::HashMap;
+
 use hlir::diagnostic::Diagnostic;
 use hlir::{Interface, Program};
 pub use program::NEWEST_VERSION;
+use serde::de::IgnoredAny;
 pub use write::{Unsayable, write};
 
 /// Whether a text is JSON, and so not P4 or HLIR.
@@ -42,7 +45,8 @@ pub fn is_json(text: &str) -> bool {
 
 /// Whether a text is JSON of something else: it is valid, and has none of a program's parts.
 pub fn is_other_json(text: &str) -> bool {
-    json::parse(text).is_ok_and(|root| ["__meta__", "pipelines", "parsers"].iter().all(|part| root.get(part).is_none()))
+    serde_json::from_str::<HashMap<String, IgnoredAny>>(text)
+        .is_ok_and(|root| ["__meta__", "pipelines", "parsers"].iter().all(|part| !root.contains_key(*part)))
 }
 
 /// Lowers a program of BMv2's JSON, called `name`: letters, digits and `_`. `interface` is the controller's view that comes with the program;

@@ -138,7 +138,7 @@ pub fn load_json(source: &Source, interface: Option<&Interface>) -> Result<Loade
         return parse_hlir(source, &program);
     }
     let map = SourceMap::new(&path.display().to_string(), &text);
-    let program = bmv2::read(&text, &name_of(path), interface);
+    let program = p4::with_deep_stack(|| bmv2::read(&text, &name_of(path), interface));
     // They name places in the JSON, not in the text.
     let placed = |mistakes: Vec<Diagnostic>| match Failure::diagnostics(&mistakes, &map) {
         Failure::Input(text) => Failure::Input(format!("{}: {text}", path.display())),

@@ -15,6 +15,7 @@ pub mod facts;
 pub mod hot_path;
 pub mod interface;
 pub mod join;
+pub mod json_depth;
 pub mod node;
 pub mod notes;
 pub mod objects;

@@ -122,7 +122,7 @@ impl Config {
     /// # Errors
     /// Text that is no JSON, or tables of a kind that there is not.
     pub fn read(json: &str) -> Result<Config, String> {
-        let json: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let json: Value = crate::json::parse(json)?;
         let widths = field_widths(&json);
         let mut config = Config {
             actions: actions(list(&json["actions"])),
@@ -279,6 +279,14 @@ impl From<Problem> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn expressions_may_be_nested_deeply() {
+        let text =
+            |levels: usize| format!(r#"{{"actions": [], "parsers": {}{}}}"#, "[".repeat(levels), "]".repeat(levels));
+        assert!(Config::read(&text(900)).is_ok());
+        assert!(Config::read(&text(100_000)).is_err_and(|why| why.contains("deeper than 1000 levels")));
+    }
 
     #[test]
     fn an_action_of_several_tables_is_one() {

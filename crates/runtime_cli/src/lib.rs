@@ -3,6 +3,7 @@
 mod commands;
 mod config;
 mod help;
+mod json;
 mod line;
 mod problem;
 mod session;

@@ -144,12 +144,18 @@ impl<'p> Writer<'p> {
             conditionals: Vec::new(),
             profiles: Vec::new(),
         };
-        let order = self.reached(start, end)?;
-        for at in &order {
-            let name = self.name_of_node(*at, numbers);
+        let reached = self.reached(start, end)?;
+        let mut order = Vec::new();
+        for at in &reached {
+            let name = match self.twin(*at, &reached) {
+                Some(twin) => pipeline.names[&twin].clone(),
+                None => {
+                    order.push(*at);
+                    self.name_of_node(*at, numbers)
+                }
+            };
             pipeline.names.insert(*at, name);
         }
-        let reached = order.clone();
         for at in order {
             self.origin = self.node(at).notes.origin.clone();
             self.pipeline_node(at, &mut pipeline, numbers)?;
@@ -196,6 +202,13 @@ impl<'p> Writer<'p> {
         let mut order: Vec<NodeId> = seen.into_iter().collect();
         order.sort_by_key(|id| id.into_raw().into_u32());
         Ok(order)
+    }
+
+    /// The first of the nodes that apply the same table and lead to the same nodes: BMv2 has one for all of them.
+    fn twin(&self, at: NodeId, reached: &[NodeId]) -> Option<NodeId> {
+        let kind = &self.node(at).kind;
+        let mut before = reached.iter().copied().take_while(|other| *other != at);
+        matches!(kind, NodeKind::Apply { .. }).then(|| before.find(|other| self.node(*other).kind == *kind)).flatten()
     }
 
     /// What is known as the node: a table, a condition, or a table of statements.
@@ -278,7 +291,10 @@ impl<'p> Writer<'p> {
     ) -> Written {
         let table = &self.program.tables[id];
         if !numbers.applied.insert(id) {
-            return self.unsayable(format!("the table `{}`, which is applied at several places,", table.name));
+            return self.unsayable(format!(
+                "the table `{}`, which is applied at several places with different successors,",
+                table.name
+            ));
         }
         let made = self.table(id, numbers.tables)?;
         numbers.tables += 1;

@@ -69,6 +69,9 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:9559 or [::]:9559".to_string())
 }
 
+/// Names that a switch tries for its socket.
+const MOST_NAMES: usize = 1000;
+
 /// Where `bacus ctl` finds the switches of a user: each has a socket there with its process's number.
 pub fn socket_folder() -> PathBuf {
     match std::env::var_os("XDG_RUNTIME_DIR") {
@@ -209,7 +212,7 @@ fn local_socket() -> Option<PathBuf> {
     match claim_folder(&folder) {
         Ok(()) => {
             remove_stale_sockets(&folder);
-            Some(folder.join(format!("{}.sock", std::process::id())))
+            Some(own_socket(&folder, std::process::id()))
         }
         Err(error) => {
             let folder = folder.display();
@@ -220,6 +223,19 @@ fn local_socket() -> Option<PathBuf> {
             None
         }
     }
+}
+
+/// The socket of this process. Another process may have left one with the same number, or have it now: a container has numbers of its own, and those of
+/// a switch that is killed and started again are equal.
+fn own_socket(folder: &Path, process: u32) -> PathBuf {
+    let first = folder.join(format!("{process}.sock"));
+    let others = (1..).map(|number| folder.join(format!("{process}-{number}.sock")));
+    let is_free = |path: &PathBuf| match UnixStream::connect(path) {
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => std::fs::remove_file(path).is_ok(),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+        Ok(_) => false,
+    };
+    std::iter::once(first.clone()).chain(others).take(MOST_NAMES).find(is_free).unwrap_or(first)
 }
 
 /// Makes the directory of a user's sockets, where it is missing. Only the user may reach into the switch: one that others could have made is refused.
@@ -271,6 +287,20 @@ mod tests {
         let left = ["4194306.sock", "1.sock", "other"].map(|name| socket(name).exists());
         assert_eq!(left, [true; 3], "one answers, one is young, one is no socket");
         assert!(!socket("4194305.sock").exists());
+        drop(alive);
+        std::fs::remove_dir_all(&folder).expect("the directory is there");
+    }
+
+    #[test]
+    fn a_number_that_another_process_has_or_had_is_no_obstacle() {
+        let folder = std::env::temp_dir().join(format!("bacus-own-socket-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a directory can be made");
+        let (first, second) = (folder.join("7.sock"), folder.join("7-1.sock"));
+        assert_eq!(own_socket(&folder, 7), first);
+        drop(UnixListener::bind(&first).expect("a socket can be made"));
+        assert_eq!(own_socket(&folder, 7), first, "its process was killed");
+        let alive = UnixListener::bind(&first).expect("what was left is removed");
+        assert_eq!(own_socket(&folder, 7), second, "the process of another container answers there");
         drop(alive);
         std::fs::remove_dir_all(&folder).expect("the directory is there");
     }

@@ -53,11 +53,17 @@ const DIGESTS: [&str; 5] = ["chatserver", "l2fwd", "l2l3acl", "l3switch", "v1mod
 
 /// What programs of v1model have that the JSON has no form for, each with its place.
 const UNSAYABLE: [(&str, &str); 6] = [
-    ("mpls_npf", "mpls_npf.p4:304:13: the table `LabelRouter.ilm`, which is applied at several places,"),
+    (
+        "mpls_npf",
+        "mpls_npf.p4:304:13: the table `LabelRouter.ilm`, which is applied at several places with different successors,",
+    ),
     ("v1model_selectors", "p4:45:11: the table `MyIngress.spread`, with an action profile and a default action,"),
     ("each_exit_copies_out_of_its_controls", "an `exit` with statements behind it"),
     ("loops_emit_headers", ".p4:58:9: a statement between the `emit`s of the deparser"),
-    ("restrictions_of_bmv2_are_not_copied", ".p4:46:9: the table `ingress.t`, which is applied at several places,"),
+    (
+        "restrictions_of_bmv2_are_not_copied",
+        ".p4:46:9: the table `ingress.t`, which is applied at several places with different successors,",
+    ),
     ("value_sets_stand_beside_other_sets", ".p4:25:5: a value set beside other keys"),
 ];
 

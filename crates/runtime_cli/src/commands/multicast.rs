@@ -111,7 +111,7 @@ fn members(value: &Value) -> String {
 
 pub fn dump(session: &mut Session, _: &[&str]) -> Outcome {
     let json = session.multicast().bm_mc_get_entries(0)?;
-    let Ok(json) = serde_json::from_str::<Value>(&json) else {
+    let Ok(json) = crate::json::parse(&json) else {
         say!(session, "Exception when retrieving MC entries");
         return Ok(());
     };
