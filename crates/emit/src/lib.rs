@@ -46,6 +46,7 @@ use hlir::verify::Places;
 use hlir::{NodeId, Plan, Program, TableId};
 use node::Nodes;
 use path::HotPath;
+use std::collections::{BTreeSet, HashMap};
 use storage::Words;
 use unit::Unit;
 
@@ -249,29 +250,37 @@ fn walks(unit: &Unit, written: &[node::Written], entry: NodeId) -> Vec<Item> {
 
 /// The file without functions that nothing calls.
 fn pruned(mut items: Vec<Item>) -> Vec<Item> {
+    // By item, its words; and by word, the items that have it. One that is removed may be the last to call others.
+    let texts: Vec<Words> = items.iter().map(words_of).collect();
+    let mut users: HashMap<&str, usize> = HashMap::new();
+    texts.iter().flatten().for_each(|word| *users.entry(word).or_default() += 1);
+    let mut unused = BTreeSet::new();
     loop {
-        let texts: Vec<Words> = items
-            .iter()
-            .map(|item| {
-                let mut found = Words::new();
-                storage::words(std::slice::from_ref(item), &mut found);
-                found
-            })
+        let others =
+            |place: usize, name: &str| users.get(name).map_or(0, |all| all - usize::from(texts[place].contains(name)));
+        let more: Vec<usize> = (0..items.len())
+            .filter(|place| !unused.contains(place))
+            .filter(|place| matches!(&items[*place], Item::Function { name, .. } if others(*place, name) == 0))
             .collect();
-        let called = |place: usize, name: &str| {
-            texts
-                .iter()
-                .enumerate()
-                .any(|(other, words)| other != place && words.contains(name) && !only_mentions(&items[other]))
-        };
-        let unused: Vec<usize> = (0..items.len())
-            .filter(|place| matches!(&items[*place], Item::Function { name, .. } if !called(*place, name)))
-            .collect();
-        if unused.is_empty() {
-            return without_lone_prototypes(items);
+        if more.is_empty() {
+            break;
         }
-        remove(&mut items, &unused);
+        for word in more.iter().flat_map(|place| &texts[*place]) {
+            users.entry(word).and_modify(|items| *items -= 1);
+        }
+        unused.extend(more);
     }
+    remove(&mut items, &unused.into_iter().collect::<Vec<usize>>());
+    without_lone_prototypes(items)
+}
+
+/// The words of an item, if it uses what it names.
+fn words_of(item: &Item) -> Words {
+    let mut found = Words::new();
+    if !only_mentions(item) {
+        storage::words(std::slice::from_ref(item), &mut found);
+    }
+    found
 }
 
 fn without_lone_prototypes(mut items: Vec<Item>) -> Vec<Item> {

@@ -11,7 +11,7 @@ use hlir::plan::AccessMode;
 use hlir::resolved::{ResolvedPath, ResolvedPlan, ResolvedStage, StagedLookup};
 use hlir::statement::Label;
 use hlir::{HeaderId, NodeId, NodeKind, ParserId, Program, TableId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub type Result<T> = std::result::Result<T, &'static str>;
 
@@ -43,13 +43,18 @@ impl Schedule {
         place: usize,
         looked_up: &[usize],
     ) -> std::result::Result<Schedule, Obstacle> {
-        let staged = looked_up.iter().filter_map(|place| {
-            let table = table_of(program, nodes[*place])?;
-            Some(StagedLookup { place: *place, table, prefetch: None })
-        });
-        let stage = ResolvedStage { place, lookups: staged.collect() };
-        let path = path_of(nodes, actions.clone(), vec![stage]);
-        Schedule::of(program, &path)
+        Schedule::of(program, &first_stage(program, nodes, actions, place, looked_up))
+    }
+
+    /// The same stage without the commit phase behind it, which may be the longest part of a schedule by far.
+    pub fn of_first_alone(
+        program: &Program,
+        nodes: &[NodeId],
+        place: usize,
+        looked_up: &[usize],
+    ) -> std::result::Result<Schedule, Obstacle> {
+        let path = first_stage(program, nodes, &BTreeMap::new(), place, looked_up);
+        Run::new(program, &path).path(Some("is not scheduled"))
     }
 
     /// The schedule of a plan's hot path; none without one.
@@ -63,6 +68,22 @@ impl Schedule {
         };
         Some(Run::new(program, path).path(beside))
     }
+}
+
+/// A path with one stage, up to a position.
+fn first_stage(
+    program: &Program,
+    nodes: &[NodeId],
+    actions: &BTreeMap<usize, usize>,
+    place: usize,
+    looked_up: &[usize],
+) -> ResolvedPath {
+    let staged = looked_up.iter().filter_map(|place| {
+        let table = table_of(program, nodes[*place])?;
+        Some(StagedLookup { place: *place, table, prefetch: None })
+    });
+    let stage = ResolvedStage { place, lookups: staged.collect() };
+    path_of(nodes, actions.clone(), vec![stage])
 }
 
 /// A path with these stages. How its code is laid out does not matter.
@@ -190,8 +211,9 @@ impl<'p> Run<'p> {
                 self.step(place).map_err(|does| at(place, does))?;
             }
         }
+        let mut fitting = BTreeSet::new();
         for stage in &stages {
-            self.values.stage_in_words(stage, &self.lookups)?;
+            self.values.stage_in_words(stage, &self.lookups, &mut fitting)?;
         }
         let commit = match beside {
             Some(does) => Err(at(last, does)),
@@ -212,15 +234,16 @@ impl<'p> Run<'p> {
     }
 
     fn reach(mut self) -> Reach {
-        let mut reads = None;
+        let (mut reads, mut fitting) = (None, BTreeSet::new());
         for place in 0..self.path.nodes.len() {
             let is_last = place + 1 == self.path.nodes.len();
+            let before = self.lookups.len();
             if is_last || self.step(place).is_err() {
                 return Reach { place, reads };
             }
             let exits = std::mem::take(&mut self.exits);
             let stage = Stage { bytes: 0, exits, reads: std::mem::take(&mut self.reads) };
-            if self.values.stage_in_words(&stage, &self.lookups).is_err() {
+            if self.values.stage_in_words(&stage, &self.lookups[before..], &mut fitting).is_err() {
                 return Reach { place, reads };
             }
             if !stage.reads.is_empty() {

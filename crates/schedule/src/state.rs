@@ -103,7 +103,7 @@ impl State {
             return None;
         }
         let mut merged = self.clone();
-        let variables: BTreeSet<VariableId> = taken.variables.keys().chain(self.variables.keys()).copied().collect();
+        let variables = different(&taken.variables, &self.variables);
         for variable in variables {
             let then = taken.variable(program, values, variable);
             let otherwise = self.variable(program, values, variable);
@@ -111,7 +111,7 @@ impl State {
             values.call(value, || program.variables[variable].name.clone());
             merged.variables.insert(variable, value);
         }
-        let fields: BTreeSet<FieldRef> = taken.fields.keys().chain(self.fields.keys()).copied().collect();
+        let fields = different(&taken.fields, &self.fields);
         for field in fields {
             let then = taken.field(program, values, field);
             let otherwise = self.field(program, values, field);
@@ -122,6 +122,12 @@ impl State {
         }
         Some(merged)
     }
+}
+
+/// What has another value in one state than in the other, or none. Most of a state is the same in both.
+fn different<K: Ord + Copy>(one: &BTreeMap<K, Value>, other: &BTreeMap<K, Value>) -> BTreeSet<K> {
+    let all = one.keys().chain(other.keys());
+    all.filter(|key| one.get(key) != other.get(key)).copied().collect()
 }
 
 /// The first bit of a field in its header.

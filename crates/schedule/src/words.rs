@@ -4,6 +4,7 @@ use crate::value::{Found, Operation, Value};
 use crate::values::{Values, WORD};
 use crate::{Commit, Does, Effect, Lookup, Obstacle, Stage};
 use hlir::{Binary, NodeId};
+use std::collections::BTreeSet;
 
 type Fits = Result<(), &'static str>;
 
@@ -37,9 +38,14 @@ const OPERATORS: [Binary; 25] = [
 ];
 
 impl Values {
-    /// Why values are not computed in words.
-    fn in_words(&self, results: impl IntoIterator<Item = Value>) -> Fits {
-        for value in self.needed(results) {
+    /// Why values are not computed in words; `fitting` has those that are, and all they are computed from.
+    fn in_words(&self, results: Vec<Value>, fitting: &mut BTreeSet<Value>) -> Fits {
+        let mut left = results;
+        while let Some(value) = left.pop() {
+            if !fitting.insert(value) {
+                continue;
+            }
+            left.extend(self.of(value).operands());
             let width = self.width(value);
             let is_constant = matches!(self.of(value), Operation::Constant(_));
             if width > WORD || width == 0 && !is_constant {
@@ -54,11 +60,17 @@ impl Values {
         Ok(())
     }
 
-    /// A stage and the keys of its lookups.
-    pub fn stage_in_words(&self, stage: &Stage, lookups: &[Lookup]) -> Result<(), Obstacle> {
+    /// A stage and the keys of its lookups. Values that are known to fit are not visited again: each stage is made of
+    /// those before it.
+    pub fn stage_in_words(
+        &self,
+        stage: &Stage,
+        lookups: &[Lookup],
+        fitting: &mut BTreeSet<Value>,
+    ) -> Result<(), Obstacle> {
         let exits = stage.exits.iter().map(|exit| (exit.node, vec![exit.when]));
         let keys = lookups.iter().map(|lookup| (lookup.node, lookup.key.clone()));
-        self.all_in_words(exits.chain(keys))
+        self.all_in_words(exits.chain(keys), fitting)
     }
 
     /// A commit phase: a parameter that is copied may have any width.
@@ -72,12 +84,18 @@ impl Values {
             operands.push(commit.exits);
             (effect.node, operands)
         });
-        self.all_in_words(late.chain(effects))
+        self.all_in_words(late.chain(effects), &mut BTreeSet::new())
     }
 
-    fn all_in_words(&self, mut results: impl Iterator<Item = (NodeId, Vec<Value>)>) -> Result<(), Obstacle> {
-        results
-            .try_for_each(|(node, values)| self.in_words(values).map_err(|does| Obstacle { node, does: does.into() }))
+    fn all_in_words(
+        &self,
+        results: impl Iterator<Item = (NodeId, Vec<Value>)>,
+        fitting: &mut BTreeSet<Value>,
+    ) -> Result<(), Obstacle> {
+        for (node, values) in results {
+            self.in_words(values, fitting).map_err(|does| Obstacle { node, does: does.into() })?;
+        }
+        Ok(())
     }
 
     /// Whether an effect copies a parameter from its first bit on into the packet.

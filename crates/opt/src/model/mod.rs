@@ -135,6 +135,8 @@ pub struct Model<'a> {
     /// Plans evaluated so far, and costs of lookups computed for them.
     evaluations: Cell<usize>,
     costs: Cell<usize>,
+    /// Values of all schedules made to count the steps of vector code.
+    scheduled: Cell<usize>,
     /// Lookups of the last plan: planners evaluate many plans with the same structures.
     lookup_cache: RefCell<LookupCache>,
     /// The path that most packets follow.
@@ -194,6 +196,7 @@ impl<'a> Model<'a> {
             distinct_shapes: RefCell::default(),
             evaluations: Cell::new(0),
             costs: Cell::new(0),
+            scheduled: Cell::new(0),
             lookup_cache: RefCell::default(),
             hot_path: OnceCell::new(),
             path_cache: RefCell::default(),
@@ -241,6 +244,15 @@ impl<'a> Model<'a> {
     /// How many plans this model has evaluated: the effort of a planner.
     pub fn evaluations(&self) -> usize {
         self.evaluations.get()
+    }
+
+    /// How many values its schedules of vector code had.
+    pub fn scheduled(&self) -> usize {
+        self.scheduled.get()
+    }
+
+    fn count_scheduled(&self, values: usize) {
+        self.scheduled.set(self.scheduled.get() + values);
     }
 
     pub fn memory(&self) -> Memory<'_> {

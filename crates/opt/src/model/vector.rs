@@ -18,7 +18,7 @@ use hlir::plan::Descriptor;
 use hlir::{NodeId, Plan};
 use schedule::vector::Step;
 use schedule::{Lanes, Operation, Schedule, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Operations per packet that load it: its address, its length, and its part of the loop. Fields of mbufs are
 /// read one by one (counted in ipv4fwd).
@@ -42,6 +42,14 @@ const GATHER: f64 = 4.0;
 /// Share of the operations before the cut that the commit phase repeats in any case: the addresses of
 /// headers.
 const COMMIT_SHARE: f64 = 0.1;
+
+/// Lookups of a first stage that are counted; the keys of others cost the same either way.
+const MOST_COUNTED: usize = 12;
+/// Lookups before a first stage that is vector code, at most.
+const MOST_BEFORE: usize = 12;
+/// Lookups of a path, at most, whose commit phase is scheduled to count what is computed for it in advance. Behind more
+/// of them that saves little, and each such schedule takes time that grows with the whole program.
+const MOST_COMMITTED: usize = 32;
 
 /// Operations of a first stage as vector code, per packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,21 +88,22 @@ impl Model<'_> {
         packets: u32,
         descriptor: Descriptor,
     ) -> Option<VectorCost> {
-        let key = (first.place, first.looked_up.clone());
+        let counted = &first.looked_up[..first.looked_up.len().min(MOST_COUNTED)];
+        let key = (first.place, counted.to_vec());
         if self.vector_cache.borrow().0 != **path {
             *self.vector_cache.borrow_mut() = (path.to_vec(), HashMap::new());
         }
         let known = self.vector_cache.borrow().1.get(&key).copied();
-        let counted = known.unwrap_or_else(|| {
-            let counted = self.counted_stage(path, first);
-            self.vector_cache.borrow_mut().1.insert(key, counted);
-            counted
+        let steps = known.unwrap_or_else(|| {
+            let steps = self.counted_stage(path, first.place, counted);
+            self.vector_cache.borrow_mut().1.insert(key, steps);
+            steps
         });
-        let StepCounts { rows, operators, reads, stores, rewritten } = counted?;
+        let StepCounts { rows, operators, reads, stores, rewritten } = steps?;
         let packets = f64::from(packets);
         // `w_scalar` before its discount: the nodes up to the cut, as often as packets visit them.
         let before = path.visited_before(first.place);
-        let made = first.looked_up.iter().filter_map(|place| self.lookup_at(path[*place]));
+        let made = counted.iter().filter_map(|place| self.lookup_at(path[*place]));
         let keys: f64 = made.map(|number| self.key_operations[number]).sum();
         let load = match descriptor {
             Descriptor::Own => LOAD_PACKET,
@@ -107,16 +116,33 @@ impl Model<'_> {
     }
 
     /// The step counts of a first stage; none if it has no vector form.
-    fn counted_stage(&self, path: &Path, first: &Stage) -> Option<StepCounts> {
-        let (program, place) = (self.program, first.place);
-        let actions = path.iter().enumerate().filter_map(|(at, node)| Some((at, self.usual_action(*node)?))).collect();
-        let mut schedule = Schedule::of_first(program, path, &actions, place, &first.looked_up).ok()?;
+    fn counted_stage(&self, path: &Path, place: usize, looked_up: &[usize]) -> Option<StepCounts> {
+        let lookups = |nodes: &[NodeId]| nodes.iter().filter(|node| self.lookup_at(**node).is_some()).count();
+        if lookups(&path[..place]) > MOST_BEFORE {
+            return None;
+        }
+        let actions = match lookups(path) {
+            0..=MOST_COMMITTED => self.usual_actions(path),
+            _ => BTreeMap::new(),
+        };
+        let schedule = if actions.is_empty() {
+            Schedule::of_first_alone(self.program, path, place, looked_up)
+        } else {
+            Schedule::of_first(self.program, path, &actions, place, looked_up)
+        };
+        let mut schedule = schedule.ok()?;
+        self.count_scheduled(schedule.values.len());
         let lanes = schedule.vectorized().ok()?;
         let stored: Vec<Value> = lanes.kept.iter().map(|(value, _)| *value).collect();
-        let staged = first.looked_up.iter().filter_map(|at| Some((at, actions.get(at)?)));
+        let staged = looked_up.iter().filter_map(|at| Some((at, actions.get(at)?)));
         let share: f64 = staged.map(|(at, action)| self.share_of_action(path[*at], *action)).product();
         let saved = (scalar(&schedule, &stored) - STORE_BYTES * stored.len() as f64).max(0.0);
         Some(StepCounts { rewritten: share * saved, ..counted(&lanes) })
+    }
+
+    /// By position on a path, the action that most packets run at the lookup there.
+    fn usual_actions(&self, path: &Path) -> BTreeMap<usize, usize> {
+        path.iter().enumerate().filter_map(|(at, node)| Some((at, self.usual_action(*node)?))).collect()
     }
 
     /// The action that most packets run at a lookup.

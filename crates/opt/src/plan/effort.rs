@@ -1,6 +1,7 @@
 //! The effort of planners grows with the number of tables, not with its square: tests count what is computed.
 
 use super::{Planner, with_planner};
+use crate::inputs::machine::VectorUnit;
 use crate::inputs::{Content, Machine};
 use crate::{Inputs, Selection, planners};
 use hlir::text::parse_file;
@@ -8,12 +9,25 @@ use hlir::{Plan, Program};
 use std::fmt::Write as _;
 
 /// A program of so many tables in series that share a key.
-fn in_series(tables: usize) -> Program {
+pub(crate) fn in_series(tables: usize) -> Program {
+    series(tables, |_| "key h.key: exact\n  action set(v: 32) { y = v }\n  action none() {}".to_string())
+}
+
+/// A program of so many tables in series, each with a key that the one before it sets.
+pub(crate) fn in_chain(tables: usize) -> Program {
+    series(tables, |table| {
+        let key = table.checked_sub(1).map_or("h.key".to_string(), |before| format!("x{before}"));
+        format!("key {key}: exact\n  action set(v: 32) {{ x{table} = v }}\n  action none() {{}}")
+    })
+}
+
+fn series(tables: usize, keys_and_actions: impl Fn(usize) -> String) -> Program {
     let mut text =
-        "program series for none\n\nheader h: h_t { key: 48 }\nvariable y: 32\nvariable error: 32\n\n".to_string();
+        "program series for none\n\nheader h: h_t { key: 48 }\nvariable y: 32\nvariable error: 32\n".to_string();
+    (0..tables).for_each(|table| text += &format!("variable x{table}: 32\n"));
+    text += "\n";
     for table in 0..tables {
-        let body = "key h.key: exact\n  action set(v: 32) { y = v }\n  action none() {}\n  default none()";
-        let _ = write!(text, "table t{table} {{\n  {body}\n}}\n\n");
+        let _ = write!(text, "table t{table} {{\n  {}\n  default none()\n}}\n\n", keys_and_actions(table));
     }
     text += "parser parser { start start, accept n0, reject n0, error error }\n\nentry start\n\n";
     text += "node start: state of parser { extract h } -> n0\n\n";
@@ -72,4 +86,24 @@ fn equal_tables_are_one_class_of_lookups() {
     with_planner(&program, &Inputs::default(), &[], |planner| {
         assert_eq!(planner.model.lookups(&Plan::default()).kinds(), 1);
     });
+}
+
+#[test]
+fn schedules_of_vector_code_grow_with_the_number_of_tables() {
+    // The commit phase is scheduled for few tables alone.
+    for program in [in_series, in_chain] {
+        for entries in [1 << 4, 1 << 20] {
+            let of = |tables: usize| {
+                let mut inputs = filled(tables, entries, 1);
+                inputs.machine.vector = Some(VectorUnit { packets: 16, operation_cycles: 0.25 });
+                with_planner(&program(tables), &inputs, &planners(&Selection::All), |planner: &Planner| {
+                    planner.fill(&mut Plan::default(), None);
+                    planner.model.scheduled()
+                })
+            };
+            let (few, many) = (of(40), of(160));
+            assert!(few > 0, "some stages have a vector form");
+            assert!(many as f64 <= 4.5 * few as f64, "{entries}: {few} values, then {many}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ pub mod structures;
 pub mod vector;
 
 #[cfg(test)]
-mod effort;
+pub(crate) mod effort;
 
 use crate::analyze::Traffic;
 use crate::inputs::Inputs;

@@ -35,24 +35,29 @@ pub(super) fn placed_pairs(
     inputs: &Inputs,
     is_wanted: impl Fn(TableId, TableId) -> bool,
 ) -> Vec<PlacedPair> {
-    let free = free_lookups(program);
-    // A pair whose second key the first table's actions leave alone is none, and there are many pairs: these sets tell so at once.
-    let written: Vec<Accesses> = free.iter().map(|(_, table)| Accesses::of_table(program, *table)).collect();
-    let read: Vec<Accesses> = free.iter().map(|(_, table)| key_reads(program, *table)).collect();
     let pair = |first: TableId, second: TableId| {
         let placed = derive_places(program, [first, second], node_of(program, second)?, None).ok()?;
         let expected = expected_places(program, [first, second], inputs).saturating_mul(ROOM);
         let bits = (u64::BITS - expected.leading_zeros()).clamp(LEAST_BITS, Join::MOST_PLACE_BITS);
         Some(PlacedPair { placed, limit: (1 << bits) - 1 })
     };
+    let wanted = deciding_pairs(program).into_iter().filter(|(first, second)| is_wanted(*first, *second));
+    wanted.filter_map(|(first, second)| pair(first, second)).collect()
+}
+
+/// Two tables of which the first may decide about the key of the second. There are as many pairs as tables squared, and to
+/// derive a join takes long: of most pairs, what actions write and what the key reads tell at once that it has none.
+fn deciding_pairs(program: &Program) -> Vec<(TableId, TableId)> {
+    let free = free_lookups(program);
+    let written: Vec<Accesses> = free.iter().map(|(_, table)| Accesses::of_table(program, *table)).collect();
+    let read: Vec<Accesses> = free.iter().map(|(_, table)| key_reads(program, *table)).collect();
     let decides =
         |first: usize, second: usize| !read[second].reads_any() || written[first].writes_what_is_read_by(&read[second]);
     let numbers = (0..free.len()).flat_map(|first| (0..free.len()).map(move |second| (first, second)));
     let pairs = numbers
         .filter(|(first, second)| decides(*first, *second))
         .map(|(first, second)| (free[first].1, free[second].1));
-    let wanted = pairs.filter(|(first, second)| first != second && is_wanted(*first, *second));
-    wanted.filter_map(|(first, second)| pair(first, second)).collect()
+    pairs.filter(|(first, second)| first != second).collect()
 }
 
 /// What the keys of a table are made of.
@@ -152,4 +157,19 @@ pub(super) fn refused_places(program: &Program, pairs: &[(TableId, TableId)]) ->
         Some((first, second, derived.err()?))
     };
     pairs.iter().filter(|pair| is_expected(pair)).filter_map(why).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::effort::{in_chain, in_series};
+
+    #[test]
+    fn joins_are_derived_of_tables_that_decide_about_a_key() {
+        assert_eq!(deciding_pairs(&in_series(80)), []);
+        let program = in_chain(80);
+        let tables: Vec<TableId> = program.tables.iter().map(|(id, _)| id).collect();
+        let neighbours: Vec<(TableId, TableId)> = tables.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        assert_eq!(deciding_pairs(&program), neighbours);
+    }
 }
