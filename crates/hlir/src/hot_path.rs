@@ -1,6 +1,6 @@
 //! The lookups of the stages of a plan's hot path, when a lookup can be made speculatively, and when it is repeated.
 
-use crate::effects::{Part, key_reads, learns, writes};
+use crate::effects::learns;
 use crate::plan::{HotPath, Loop};
 use crate::{NodeId, NodeKind, Plan, Program, TableId};
 use std::collections::{BTreeSet, HashMap};
@@ -120,12 +120,4 @@ pub fn tracks_insertions(program: &Program, plan: &Plan) -> bool {
     let Some(path) = plan.hot_path.as_ref().and_then(|path| nodes(program, path)) else { return false };
     let stages = stages(program, plan, &path);
     speculative(program, &path, &stages).into_iter().any(|place| may_be_stale(program, path[place]))
-}
-
-/// The node that keeps the lookup at a position of the path from being made while the packet is at an earlier
-/// one: it may write a part of the key. A side exit in between does not matter: such a packet looks up by itself.
-pub fn obstacle(program: &Program, path: &[NodeId], from: usize, place: usize) -> Option<NodeId> {
-    let table = table_of(program, path[place])?;
-    let key: BTreeSet<Part> = key_reads(program, table);
-    path[from..place].iter().find(|node| !writes(program, **node).is_disjoint(&key)).copied()
 }

@@ -271,12 +271,9 @@ impl<'p> Verifier<'p> {
 
     /// Whether the lookup at a position of the path can be made while the packet is at an earlier one.
     fn look_up(&mut self, site: Site, path: Option<&HotPath>, known: &KnownPath, (from, place): (usize, usize)) {
-        if known.writers[place].is_none_or(|last| last < from) {
-            return;
-        }
-        let name = &self.program.nodes[known.nodes[place]].name;
-        let Some(writer) = hot_path::obstacle(self.program, &known.nodes, from, place) else { return };
-        let writer = &self.program.nodes[writer].name;
+        // A side exit in between does not matter: such a packet looks up by itself.
+        let Some(writer) = known.writers[place].filter(|last| *last >= from) else { return };
+        let [name, writer] = [place, writer].map(|at| &self.program.nodes[known.nodes[at]].name);
         self.report_of_path(
             site,
             path,
