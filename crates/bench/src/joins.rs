@@ -143,11 +143,12 @@ fn sets(program: &Program, inputs: &Inputs) -> Vec<(String, Vec<JoinChoice>)> {
     let mut waiting = vec![program.clone()];
     while let Some(program) = waiting.pop() {
         for candidate in candidates(&program, inputs) {
-            let fits = candidate.joined.joins.last().is_some_and(|join| candidate.entries <= join.limit);
-            let name = name_of(&candidate.joined);
+            let joined = candidate.joined(&program);
+            let fits = candidate.entries <= candidate.limit;
+            let name = name_of(&joined);
             if fits && sets.len() < MOST_SETS && sets.iter().all(|(other, _)| *other != name) {
-                sets.push((name, made(&candidate.joined)));
-                waiting.push(candidate.joined);
+                sets.push((name, made(&joined)));
+                waiting.push(joined);
             }
         }
     }

@@ -15,6 +15,7 @@ use crate::json::{At, Read};
 use crate::pipelines::notes;
 use crate::reader::Action;
 use crate::reader::Reader;
+use std::sync::Arc;
 
 impl Action<'_> {
     /// The name by which the `next_tables` of a table know the action.
@@ -63,7 +64,7 @@ impl<'j> Reader<'j> {
             default,
             default_constant,
             size: at.get("max_size").map(|size| size.number()).transpose()?,
-            entries: Vec::new(),
+            entries: Arc::default(),
             // In BMv2 they are constant. Only P4Info names entries that a controller may change.
             entries_constant: at.get("entries").is_some() && source.is_none_or(|table| table.entries_constant),
             profile,
@@ -203,7 +204,7 @@ impl<'j> Reader<'j> {
             let priority = if ordered { most - priority + 1 } else { 0 };
             Entry { matches, priority, action: EntryAction::Call(call), constant: false }
         });
-        self.builder.program.tables[id].entries = made.collect();
+        self.builder.program.tables[id].entries = Arc::new(made.collect());
         Ok(())
     }
 

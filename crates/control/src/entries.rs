@@ -28,7 +28,7 @@ pub fn entries(program: &Program) -> WriteRequest {
     let mut updates = Vec::new();
     for source in &program.interface.tables {
         let Some((_, table)) = program.tables.iter().find(|(_, table)| table.name == source.name) else { continue };
-        for entry in &table.entries {
+        for entry in table.entries.iter() {
             let entity = table_entry(program, source, table, entry);
             let entity = Some(Entity { entity: Some(entity::Entity::TableEntry(entity)) });
             updates.push(Update { r#type: update::Type::Insert.into(), entity });

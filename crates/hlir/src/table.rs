@@ -1,6 +1,7 @@
 //! Tables: keys, actions, and the entries that the program itself gives them.
 
 use crate::{ActionCall, Entry, Expression, MatchKind, Notes, ProfileId, Statement};
+use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
@@ -15,7 +16,8 @@ pub struct Table {
     pub default_constant: bool,
     /// Entries that the source asks room for; `None` leaves it to the switch.
     pub size: Option<u64>,
-    pub entries: Vec<Entry>,
+    /// Shared by copies of a program: planners make many, and a table may have thousands of entries.
+    pub entries: Arc<Vec<Entry>>,
     /// Whether the control plane may not change the entries.
     pub entries_constant: bool,
     /// Whether actions come from an action profile or selector instead of the entries.

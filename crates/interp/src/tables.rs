@@ -116,7 +116,7 @@ impl<'p> TableState<'p> {
             counts: TableCounts::default(),
             expiry_ns: HashMap::new(),
         };
-        for entry in &table.entries {
+        for entry in table.entries.iter() {
             state.store(entry, None, Origin::Program);
         }
         state

@@ -221,7 +221,7 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
         for (id, table) in program.tables.iter() {
             let Some(number) = self.table_number(id) else { continue };
             self.write_default(id, &table.default)?;
-            for entry in &table.entries {
+            for entry in table.entries.iter() {
                 match self.write_entry(number, id, entry) {
                     // Of two that match the same with the same priority, the first counts.
                     Err(refusal) if refusal.kind == RefusalKind::Exists => {}

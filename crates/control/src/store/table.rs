@@ -85,7 +85,7 @@ impl TableStore {
             expiry_ns: HashMap::new(),
             sets: Sets::default(),
         };
-        for entry in &table.entries {
+        for entry in table.entries.iter() {
             let origin = if entry.constant || table.entries_constant { Origin::Constant } else { Origin::Program };
             let packed = pack(table, &entry.action, origin, (&mut store.sets, None));
             store.entries.entry(store.key(&entry.matches, entry.priority)).or_insert(packed);

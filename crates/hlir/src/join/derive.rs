@@ -8,6 +8,7 @@ use crate::{
 };
 use num_bigint::BigUint;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// What a joint table over some actions of the first lookup is.
 #[derive(Clone, Debug)]
@@ -64,8 +65,7 @@ pub fn slow_path(program: &Program, node: NodeId) -> Option<NodeId> {
 /// belongs to one entry.
 pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
     let table = &program.tables[id];
-    let key = |at: usize| (table.entries[at].priority, &table.entries[at].matches);
-    let same_key = |at: usize| (0..at).any(|other| key(other) == key(at));
+    let mut keys = HashSet::new();
     if table.keys.is_empty() {
         Some("it has no keys")
     } else if table.profile.is_some() {
@@ -74,7 +74,7 @@ pub fn refusal(program: &Program, id: TableId) -> Option<&'static str> {
         Some("packets insert entries into it")
     } else if table.idle_timeout == Some(IdleTimeout::Delete) {
         Some("its entries are deleted when their time has passed")
-    } else if (1..table.entries.len()).any(same_key) {
+    } else if !table.entries.iter().all(|entry| keys.insert((entry.priority, &entry.matches))) {
         Some("two of its own entries have the same key")
     } else if node_of(program, id).is_none() {
         Some("it is not looked up at exactly one node")
@@ -509,7 +509,7 @@ pub(super) fn hidden_table(
         default: ActionCall { action: Join::SLOW, arguments: Vec::new() },
         default_constant: true,
         size: Some(limit),
-        entries: Vec::new(),
+        entries: Arc::default(),
         entries_constant: false,
         profile: None,
         selector: Vec::new(),

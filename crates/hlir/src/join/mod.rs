@@ -31,6 +31,7 @@ pub use place::{Placed, between, derive_places, set_place};
 
 use crate::entry::EntryAction;
 use crate::{CounterId, Expression, MatchKind, Program, RegisterId, Table, TableId, VariableId};
+use std::sync::Arc;
 
 /// How the entries of a joint table are made. For each pair of entries that agree in their common keys there
 /// may be one: its key is the first entry's key and the rest of the second's, its action data the data of
@@ -166,7 +167,7 @@ impl Program {
         for join in self.joins.iter().filter(|join| join.place.is_some()) {
             let table = &mut program.tables[join.first];
             let is_placed = |action: u32| join.firsts.iter().any(|first| first.action == action);
-            let calls = table.entries.iter_mut().filter_map(|entry| match &mut entry.action {
+            let calls = Arc::make_mut(&mut table.entries).iter_mut().filter_map(|entry| match &mut entry.action {
                 EntryAction::Call(call) => Some(call),
                 EntryAction::Member(_) | EntryAction::Group(_) | EntryAction::Set(_) => None,
             });

@@ -43,7 +43,7 @@ impl Profit {
 
 /// Compares a program, which takes `separate` cycles per packet, with itself after a join.
 pub fn profit(before: &Program, candidate: &Candidate, inputs: &Inputs, separate: f64) -> Profit {
-    let after = &candidate.joined;
+    let after = &candidate.joined(before);
     let inputs = &with_joint_contents(after, inputs);
     let known = [candidate.first, candidate.second].map(|table| inputs.occupancy.of(&before.tables[table]).is_known);
     let [working_set, joined_working_set] = [before, after].map(|program| table_bytes(program, inputs));

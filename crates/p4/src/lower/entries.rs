@@ -3,6 +3,7 @@
 use hlir::entry::EntryAction;
 use hlir::{Entry, Match, MatchKind, TableId};
 use num_bigint::{BigInt, BigUint};
+use std::sync::Arc;
 
 use super::select::{Set, is_empty, unwrapped};
 use super::{Lowered, Lowering, arithmetic};
@@ -39,7 +40,7 @@ impl<'a> Lowering<'a> {
                     return Err(self.internal(entry.span, "a key of this entry"));
                 };
                 let (action, constant) = (EntryAction::Call(call.clone()), entry.is_constant);
-                self.program.tables[id].entries.push(Entry { matches, priority, action, constant });
+                Arc::make_mut(&mut self.program.tables[id].entries).push(Entry { matches, priority, action, constant });
             }
         }
         Ok(())

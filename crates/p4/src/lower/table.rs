@@ -23,6 +23,7 @@ use crate::ast::{
 use crate::check::{Call, Callee, Reference, Source};
 use crate::evaluate::Value as Known;
 use crate::types::Type;
+use std::sync::Arc;
 
 /// A table of the program.
 #[derive(Debug)]
@@ -163,7 +164,7 @@ impl<'a> Lowering<'a> {
             default: ActionCall { action: 0, arguments: Vec::new() },
             default_constant: false,
             size: None,
-            entries: Vec::new(),
+            entries: Arc::default(),
             entries_constant: false,
             profile: None,
             selector: Vec::new(),

@@ -8,6 +8,7 @@ use crate::text::names::id;
 use crate::text::words::{MATCH_KINDS, SCOPES, value_of};
 use crate::verify::{Body, Site};
 use crate::{Action, ActionCall, Entry, Expression, IdleTimeout, Key, Match, Notes, Parameter, Scope, Table, TableId};
+use std::sync::Arc;
 
 const MEMBERS: &str = "`key`, `action`, `default`, `size`, `profile`, `selector`, `empty_group`, `idle_timeout`, `add_on_miss`, `punt_on_miss` or `entries`";
 
@@ -26,7 +27,7 @@ impl Reader {
             default: ActionCall { action: 0, arguments: Vec::new() },
             default_constant: false,
             size: None,
-            entries: Vec::new(),
+            entries: Arc::default(),
             entries_constant: false,
             profile: None,
             selector: Vec::new(),
@@ -165,7 +166,7 @@ impl Reader {
             let start = reader.at;
             let entry = reader.table_entry(table)?;
             reader.places.set(Site::Entry(table, value.entries.len() as u32), reader.since(start));
-            value.entries.push(entry);
+            Arc::make_mut(&mut value.entries).push(entry);
             Ok(())
         })
     }

@@ -13,6 +13,7 @@ use hlir::{
     Program, Register, RegisterId, Scope, Selector, Table, TableId, Type, ValueSet, Variable, VariableId, WeightedCall,
 };
 use num_bigint::BigUint;
+use std::sync::Arc;
 
 pub const KINDS: [MatchKind; 5] =
     [MatchKind::Exact, MatchKind::Lpm, MatchKind::Ternary, MatchKind::Range, MatchKind::Optional];
@@ -199,7 +200,7 @@ impl Generator<'_> {
             default: ActionCall { action: 0, arguments: Vec::new() },
             default_constant: self.once_in(2),
             size: self.some(|it| u64::from(it.number())),
-            entries: Vec::new(),
+            entries: Arc::default(),
             entries_constant: self.once_in(2),
             profile,
             selector,
@@ -217,7 +218,7 @@ impl Generator<'_> {
             self.program.tables[id].empty_group = Some(ActionCall { action: 1, arguments });
         }
         let entries = self.several(3, |it| it.entry(id, &widths));
-        self.program.tables[id].entries = entries;
+        self.program.tables[id].entries = entries.into();
     }
 
     /// An action without its body. Number 0, the default, has no parameters.

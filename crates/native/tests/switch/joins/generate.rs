@@ -4,6 +4,7 @@ use driver::random::Random;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Match, MatchKind, Program, Table};
 use num_bigint::BigUint;
+use std::sync::Arc;
 
 /// Bytes of the header: four fields for keys, and three that show what the program computed.
 pub const BYTES: usize = 7;
@@ -207,7 +208,7 @@ pub fn add_own_entries(random: &mut Random, program: &mut Program) {
             let entry = Entry { matches, priority, action: EntryAction::Call(call), constant: false };
             let is_there = |own: &Entry| (own.priority, &own.matches) == (entry.priority, &entry.matches);
             if !table.entries.iter().any(is_there) {
-                table.entries.push(entry);
+                Arc::make_mut(&mut table.entries).push(entry);
             }
         }
     }

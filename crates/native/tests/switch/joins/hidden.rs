@@ -105,8 +105,8 @@ fn packets_find_no_entry_of_a_hidden_joint_table() {
 fn writes_while_joint_tables_are_empty_are_found_when_they_are_filled() {
     let mut program = program();
     let [routes, hops] = tables();
-    program.tables[routes].entries.extend([route(1, 7), route(2, 8)]);
-    program.tables[hops].entries.push(hop(7));
+    Arc::make_mut(&mut program.tables[routes].entries).extend([route(1, 7), route(2, 8)]);
+    Arc::make_mut(&mut program.tables[hops].entries).push(hop(7));
     let mut engine = engine(&program, 8, Structure::LpmTrie);
     assert_eq!(hits(&mut engine, &[1, 2, 3]), 2);
     engine.clear_joins();

@@ -17,6 +17,8 @@ const CLEAR: f64 = 0.02;
 /// of the program itself.
 const MOST_PLANS: usize = 16;
 const MOST_AT_ONCE: usize = 4;
+/// Joins that are made to predict them packet by packet, at most.
+const MOST_PREDICTED: usize = 32;
 /// Joins that may save too little by themselves before one that makes them worth it.
 const MOST_WAITING: usize = 2;
 
@@ -34,12 +36,11 @@ pub fn objection(program: &Program, candidate: &Candidate, inputs: &Inputs) -> O
     let [first, second] = tables.map(|table| inputs.occupancy.of(table));
     // Then there are as many joint entries as the first table has, which is declared.
     let is_bounded = candidate.is_determined && tables[1].entries_constant && tables[0].size.is_some();
-    let limit = candidate.joined.joins.last().map_or(0, |join| join.limit);
     match given((&tables[0].name, &tables[1].name), candidate.kind, inputs) {
         Some(choice) if !choice.made => Some("ruled out"),
         _ if first.is_empty() || second.is_empty() => Some("a table is empty"),
         _ if !(is_bounded || first.is_known && second.is_known) => Some("its entries are assumed"),
-        _ if candidate.most_entries > limit => Some("it may have no room for its entries"),
+        _ if candidate.most_entries > candidate.limit => Some("it may have no room for its entries"),
         Some(_) | None => None,
     }
 }
@@ -79,19 +80,20 @@ fn chosen(program: &Program, inputs: &Inputs, cycles: Cycles) -> Vec<JoinChoice>
         }
         let separate: f64 = *least.get_or_insert_with(|| cycles(&program, &here));
         plans += 1 + promising.len();
-        let planned =
-            promising.into_iter().map(|it| (cycles(&it.joined, &with_joint_contents(&it.joined, inputs)), it));
-        let mut planned: Vec<(f64, Candidate)> = planned.collect();
-        planned.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let planned = promising
+            .into_iter()
+            .map(|(it, joined)| (cycles(&joined, &with_joint_contents(&joined, inputs)), it, joined));
+        let mut planned: Vec<(f64, Candidate, Program)> = planned.collect();
+        planned.sort_by(|(one, ..), (other, ..)| one.total_cmp(other));
         let mut planned = planned.into_iter();
-        let Some((joined, best)) = planned.next() else { break };
+        let Some((joined, best, with_best)) = planned.next() else { break };
         let [first, second] = [best.first, best.second].map(|table| program.tables[table].name.clone());
         // The same two tables, joined otherwise.
-        let other = planned.find(|(_, other)| (other.first, other.second) == (best.first, best.second));
-        let other = other.map(|(cycles, other)| (choice_of(other.kind), cycles));
+        let other = planned.find(|(_, other, _)| (other.first, other.second) == (best.first, best.second));
+        let other = other.map(|(cycles, other, _)| (choice_of(other.kind), cycles));
         let reason = reason(joined, [(Choice::Separate, separate)].into_iter().chain(other));
         waiting.push(JoinChoice { first, second, kind: best.kind, made: true, reason });
-        program = best.joined;
+        program = with_best;
         if is_clear(separate, joined) {
             chosen.append(&mut waiting);
             least = Some(joined);
@@ -107,8 +109,8 @@ fn choice_of(kind: JoinKind) -> Choice {
     }
 }
 
-/// Joins that may pay, those of the least cycles packet by packet first.
-fn promising(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
+/// Joins that may pay, each with its program, those of the least cycles packet by packet first.
+fn promising(program: &Program, inputs: &Inputs) -> Vec<(Candidate, Program)> {
     let is_known = |table: &&hlir::Table| {
         let content = inputs.occupancy.of(table);
         content.is_known && content.entries > 0
@@ -117,20 +119,28 @@ fn promising(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
         return Vec::new();
     }
     let mut candidates = candidates(program, inputs);
-    candidates.retain(|candidate| {
-        let is_satisfiable = || verify_pins_at(&candidate.joined, &inputs.constraints, &Places::default()).is_empty();
-        objection(program, candidate, inputs).is_none() && is_satisfiable()
-    });
-    if candidates.len() > MOST_AT_ONCE {
-        let plain = |candidate: &Candidate| {
-            let inputs = with_joint_contents(&candidate.joined, inputs);
-            with_planner(&candidate.joined, &inputs, &[], |planner| planner.model.predict(&Plan::default()).cycles())
-        };
-        let mut costs: Vec<(f64, Candidate)> = candidates.into_iter().map(|it| (plain(&it), it)).collect();
-        costs.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-        candidates = costs.into_iter().take(MOST_AT_ONCE).map(|(_, candidate)| candidate).collect();
+    candidates.retain(|candidate| objection(program, candidate, inputs).is_none());
+    if candidates.len() > MOST_PREDICTED {
+        // The smallest joint tables.
+        candidates.sort_by_key(|candidate| candidate.entries);
+        candidates.truncate(MOST_PREDICTED);
     }
-    candidates
+    let with_program = |candidate: Candidate| {
+        let joined = candidate.joined(program);
+        (candidate, joined)
+    };
+    let mut joined: Vec<(Candidate, Program)> = candidates.into_iter().map(with_program).collect();
+    joined.retain(|(_, joined)| verify_pins_at(joined, &inputs.constraints, &Places::default()).is_empty());
+    if joined.len() > MOST_AT_ONCE {
+        let plain = |joined: &Program| {
+            let inputs = with_joint_contents(joined, inputs);
+            with_planner(joined, &inputs, &[], |planner| planner.model.predict(&Plan::default()).cycles())
+        };
+        let mut costs: Vec<(f64, (Candidate, Program))> = joined.into_iter().map(|it| (plain(&it.1), it)).collect();
+        costs.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        joined = costs.into_iter().take(MOST_AT_ONCE).map(|(_, it)| it).collect();
+    }
+    joined
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub use choice::{choose, is_clear, objection};
 pub use contents::with_joint_contents;
 use contents::{expected_entries, most_entries};
 use places::{PlacedPair, expected_places, placed, placed_pairs, refused_places};
+use swap::Moved;
 
 use crate::inputs::{Inputs, Joins};
 use hlir::join::{Derived, Join, Objects, SecondKey, derive, refusal};
@@ -36,13 +37,31 @@ pub struct Candidate {
     pub most_entries: u64,
     /// Whether each entry of the first table decides which one of the second follows.
     pub is_determined: bool,
-    pub joined: Program,
+    /// Entries that the joint table has room for.
+    pub limit: u64,
+    recipe: Recipe,
 }
 
-/// The same, before the joint table is made.
+/// How a join is made. A program of many tables has many candidates, so each is made once it is wanted.
+enum Recipe {
+    Table(Box<Pair>),
+    Value(Box<PlacedPair>),
+}
+
+impl Candidate {
+    /// The program, of which this is a candidate, with the join.
+    pub fn joined(&self, program: &Program) -> Program {
+        match &self.recipe {
+            Recipe::Table(pair) => joined(program, pair),
+            Recipe::Value(pair) => placed(program, pair),
+        }
+    }
+}
+
+/// Two lookups that a joint table can serve.
 struct Pair {
-    /// The program with both next to each other.
-    program: Program,
+    /// What brings both next to each other.
+    moved: Option<Moved>,
     node: NodeId,
     derived: Derived,
     entries: u64,
@@ -60,17 +79,18 @@ pub fn made(program: &Program) -> Vec<JoinChoice> {
 }
 
 pub fn join_tables(program: &mut Program, inputs: &Inputs) {
-    let is_made = |pair: &Pair| pair.choice(inputs).unwrap_or(inputs.joins == Joins::All);
     if inputs.joins != Joins::All && inputs.constraints.joins.iter().all(|choice| !choice.made) {
         return;
     }
     join_by_value(program, inputs);
     loop {
         let pairs = pairs(program, &with_joint_contents(program, inputs));
+        let choice = |pair: &Pair| pair.choice(program, inputs);
+        let is_made = |pair: &Pair| choice(pair).unwrap_or(inputs.joins == Joins::All);
         // Those that a constraint names, then the smallest joint table first: a table has a part in one join only.
-        let order = |pair: &Pair| (pair.choice(inputs) != Some(true), pair.entries);
+        let order = |pair: &Pair| (choice(pair) != Some(true), pair.entries);
         let Some(pair) = pairs.into_iter().filter(is_made).min_by_key(order) else { break };
-        *program = joined(&pair);
+        *program = joined(program, &pair);
     }
 }
 
@@ -98,7 +118,8 @@ pub fn candidates(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
         entries: expected_places(program, [pair.placed.first, pair.placed.second], &inputs),
         most_entries: expected_places(program, [pair.placed.first, pair.placed.second], &inputs),
         is_determined: true,
-        joined: placed(program, &pair),
+        limit: pair.limit,
+        recipe: Recipe::Value(Box::new(pair)),
     };
     candidates.extend(placed_pairs(program, &inputs, |_, _| true).into_iter().map(by_value));
     candidates
@@ -113,17 +134,23 @@ fn joint_candidates(program: &Program, inputs: &Inputs) -> Vec<Candidate> {
         entries: pair.entries,
         most_entries: pair.most_entries,
         is_determined: pair.derived.keys.iter().all(|key| *key == SecondKey::Determined),
-        joined: joined(&pair),
+        limit: pair.limit(),
+        recipe: Recipe::Table(Box::new(pair)),
     };
     pairs.map(candidate).collect()
 }
 
 impl Pair {
     /// What the user has decided.
-    fn choice(&self, inputs: &Inputs) -> Option<bool> {
-        let name = |table: TableId| &self.program.tables[table].name;
+    fn choice(&self, program: &Program, inputs: &Inputs) -> Option<bool> {
+        let name = |table: TableId| &program.tables[table].name;
         let names = (name(self.derived.first), name(self.derived.second));
         given(names, JoinKind::Table, inputs).map(|choice| choice.made)
+    }
+
+    /// Entries that the joint table has room for.
+    fn limit(&self) -> u64 {
+        self.entries.saturating_mul(ROOM).clamp(LEAST_ROOM, MOST_ROOM)
     }
 }
 
@@ -151,21 +178,25 @@ fn free_lookups(program: &Program) -> Vec<(NodeId, TableId)> {
 fn pairs(program: &Program, inputs: &Inputs) -> Vec<Pair> {
     let free = free_lookups(program);
     let is_free = |table: TableId| free.iter().any(|(_, other)| *other == table);
-    let pair = |program: Program, node: NodeId| {
-        let derived = derive(&program, node).ok().filter(|derived| is_free(derived.second))?;
+    let pair = |program: &Program, node: NodeId, moved: Option<Moved>| {
+        let derived = derive(program, node).ok().filter(|derived| is_free(derived.second))?;
         let sources = (derived.first, derived.second, derived.keys.as_slice());
-        let entries = expected_entries(&program, sources, inputs);
-        let most_entries = most_entries(&program, sources, inputs);
-        Some(Pair { program, node, derived, entries, most_entries })
+        let entries = expected_entries(program, sources, inputs);
+        let most_entries = most_entries(program, sources, inputs);
+        Some(Pair { moved, node, derived, entries, most_entries })
     };
     let mut pairs = Vec::new();
     for (node, table) in &free {
         if refusal(program, *table).is_some() {
             continue;
         }
-        match pair(program.clone(), *node) {
+        match pair(program, *node, None) {
             Some(found) => pairs.push(found),
-            None => pairs.extend(swap::brought_together(program, *node).into_iter().filter_map(|it| pair(it, *node))),
+            None => pairs.extend(
+                swap::brought_together(program, *node)
+                    .into_iter()
+                    .filter_map(|moved| pair(&moved.applied(program), *node, Some(moved))),
+            ),
         }
     }
     pairs
@@ -189,10 +220,10 @@ pub fn refused(program: &Program) -> Vec<(TableId, TableId, JoinKind, String)> {
 }
 
 /// The program with the joint table of a pair.
-fn joined(pair: &Pair) -> Program {
-    let mut program = pair.program.clone();
-    let Pair { node: first_node, derived, .. } = pair;
-    let limit = (pair.entries.saturating_mul(ROOM)).clamp(LEAST_ROOM, MOST_ROOM);
+fn joined(program: &Program, pair: &Pair) -> Program {
+    let Pair { moved, node: first_node, derived, .. } = pair;
+    let mut program = moved.as_ref().map_or_else(|| program.clone(), |moved| moved.applied(program));
+    let limit = pair.limit();
     let mut table = derived.table(&program, limit);
     let tables: Vec<String> = program.tables.values().map(|table| table.name.clone()).collect();
     table.name = graph::unique(table.name, &tables);

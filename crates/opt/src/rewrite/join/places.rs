@@ -5,12 +5,13 @@ use super::graph::{lead_to, unique};
 use super::{free_lookups, make_objects};
 use crate::inputs::Inputs;
 use hlir::entry::EntryAction;
-use hlir::join::{Accesses, Placed, SecondKey, derive_places, node_of, set_place};
+use hlir::join::{Accesses, Placed, SecondKey, derive_places, node_of, refusal, set_place};
 use hlir::table::action_bit;
 use hlir::{
     ActionCall, Join, MatchKind, Node, NodeKind, Notes, Parameter, Program, TableId, Type, Variable, VariableId,
 };
 use num_bigint::BigUint;
+use std::sync::Arc;
 
 /// Room: this many times the places that are expected, within limits.
 const ROOM: u64 = 2;
@@ -48,7 +49,8 @@ pub(super) fn placed_pairs(
 /// Two tables of which the first may decide about the key of the second. There are as many pairs as tables squared, and to
 /// derive a join takes long: of most pairs, what actions write and what the key reads tell at once that it has none.
 fn deciding_pairs(program: &Program) -> Vec<(TableId, TableId)> {
-    let free = free_lookups(program);
+    let mut free = free_lookups(program);
+    free.retain(|(_, table)| refusal(program, *table).is_none());
     let written: Vec<Accesses> = free.iter().map(|(_, table)| Accesses::of_table(program, *table)).collect();
     let read: Vec<Accesses> = free.iter().map(|(_, table)| key_reads(program, *table)).collect();
     let decides =
@@ -119,7 +121,7 @@ fn give_places(program: &mut Program, placed: &Placed, (place, width): (Variable
         }
     };
     none(&mut table.default);
-    for entry in &mut table.entries {
+    for entry in Arc::make_mut(&mut table.entries) {
         if let EntryAction::Call(call) = &mut entry.action {
             none(call);
         }

@@ -5,8 +5,27 @@ use super::graph::{lead_to, only_next, resumes};
 use hlir::join::{Accesses, independent};
 use hlir::{Next, NodeId, NodeKind, Program};
 
-/// The program with the lookup between this lookup and the one after next moved after both.
-pub fn brought_together(program: &Program, first: NodeId) -> Vec<Program> {
+/// A lookup that moves before another, which it follows now.
+pub struct Moved {
+    earlier: NodeId,
+    later: NodeId,
+    /// The last node before the later one, and what is behind it.
+    last: NodeId,
+    behind: NodeId,
+}
+
+impl Moved {
+    pub fn applied(&self, program: &Program) -> Program {
+        let mut moved = program.clone();
+        lead_to(&mut moved, self.earlier, self.later);
+        set_next(&mut moved, self.last, self.behind);
+        set_next(&mut moved, self.later, self.earlier);
+        moved
+    }
+}
+
+/// Moves of the lookup between this lookup and the one after next: before both, or behind them.
+pub fn brought_together(program: &Program, first: NodeId) -> Vec<Moved> {
     let Some(between) = next_always(program, first) else { return Vec::new() };
     let before_first = moved_before(program, first, between);
     let behind_second = next_always(program, between).and_then(|second| moved_before(program, between, second));
@@ -25,8 +44,8 @@ fn next_always(program: &Program, node: NodeId) -> Option<NodeId> {
     None
 }
 
-/// The program with lookup `later` before `earlier`, where it follows now.
-fn moved_before(program: &Program, earlier: NodeId, later: NodeId) -> Option<Program> {
+/// Lookup `later` before `earlier`, where it follows now, if no packet sees a difference.
+fn moved_before(program: &Program, earlier: NodeId, later: NodeId) -> Option<Moved> {
     let (NodeKind::Apply { table: first, .. }, NodeKind::Apply { table: second, next: Next::Always(behind), .. }) =
         (&program.nodes[earlier].kind, &program.nodes[later].kind)
     else {
@@ -50,11 +69,7 @@ fn moved_before(program: &Program, earlier: NodeId, later: NodeId) -> Option<Pro
     {
         return None;
     }
-    let mut moved = program.clone();
-    lead_to(&mut moved, earlier, later);
-    set_next(&mut moved, last, *behind);
-    set_next(&mut moved, later, earlier);
-    Some(moved)
+    Some(Moved { earlier, later, last, behind: *behind })
 }
 
 fn comes_only_from(program: &Program, from: NodeId, to: NodeId) -> bool {
