@@ -45,7 +45,7 @@ help:
 	@echo "make test-quick   the tests of the crates that changed since a commit, and what they left out [SINCE=HEAD]"
 	@echo "make test-clients finsy, p4runtime-shell and PTF on a switch in a network namespace [CLIENT=finsy] [TEST=finsy_test.Tables]"
 	@echo "                  CHECKOUTS=\"DIR ...\" has checkouts of finsy, p4lang/tutorials, ngsdn-tutorial: their examples and tests as well"
-	@echo "make test-dropin  setups for BMv2 by others, started by its names: DIRS=\"DIR ...\" has checkouts of Kathara-Labs, tutorials, behavioral-model, p4-utils"
+	@echo "make test-dropin  setups for BMv2 by others, started by its names: DIRS=\"DIR ...\" has checkouts of Kathara-Labs, tutorials, behavioral-model, p4-utils, p4-learning, mininet"
 	@echo "make applications all applications on both engines, with 100,000 random packets each and sanitizers [COUNT=N]"
 	@echo "make fresh        the first two commands of README in a new Debian 12 [DIR=DIR]; needs root and debootstrap"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
