@@ -14,7 +14,7 @@ pub enum Name {
     /// With P4Runtime beside Thrift.
     SimpleSwitchGrpc,
     Cli,
-    P4c,
+    P4c(p4c::Kind),
 }
 
 impl Name {
@@ -24,7 +24,8 @@ impl Name {
             "simple_switch" => Some(Name::SimpleSwitch),
             "simple_switch_grpc" | "bacus-grpc" => Some(Name::SimpleSwitchGrpc),
             "simple_switch_CLI" => Some(Name::Cli),
-            "p4c" | "p4c-bm2-ss" => Some(Name::P4c),
+            "p4c" => Some(Name::P4c(p4c::Kind::Driver)),
+            "p4c-bm2-ss" => Some(Name::P4c(p4c::Kind::Compiler)),
             _ => None,
         }
     }
@@ -35,7 +36,7 @@ impl Name {
             Name::Cli => return runtime_cli::main(arguments),
             Name::SimpleSwitch => simple_switch::run(arguments, simple_switch::Kind::Thrift),
             Name::SimpleSwitchGrpc => simple_switch::run(arguments, simple_switch::Kind::Grpc),
-            Name::P4c => p4c::run(arguments),
+            Name::P4c(kind) => p4c::run(arguments, kind),
         };
         match done {
             Ok(()) => driver::stdout::end(),
@@ -60,7 +61,7 @@ mod tests {
     fn links_are_known_by_their_last_part() {
         let name = |program: &str| Name::of(Some(&program.into()));
         assert!(matches!(name("/usr/local/bin/simple_switch_grpc"), Some(Name::SimpleSwitchGrpc)));
-        assert!(matches!(name("p4c-bm2-ss"), Some(Name::P4c)));
+        assert!(matches!(name("p4c-bm2-ss"), Some(Name::P4c(p4c::Kind::Compiler))));
         assert!(name("target/debug/bacus").is_none() && Name::of(None).is_none());
     }
 }

@@ -20,7 +20,7 @@ bacus reads in place of the rest.";
 struct Arguments {
     #[command(flatten)]
     source: Source,
-    /// Write the program here; with p4c, a directory is one for its files
+    /// Write the program here; to p4c, a name that does not end in .json is that of a directory, which it makes
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Version of the language: p4-16, or 16
@@ -72,8 +72,18 @@ fn target(text: &str) -> Result<String, String> {
     }
 }
 
-pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
+/// Which of the two commands it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `p4c`, which calls the compilers of all targets.
+    Driver,
+    /// `p4c-bm2-ss`.
+    Compiler,
+}
+
+pub fn run(arguments: impl Iterator<Item = OsString>, kind: Kind) -> Result<(), Failure> {
     let mut arguments: Arguments = parsed(arguments);
+    arguments.output = Some(output(arguments.output.as_deref(), &arguments.source.program, kind));
     if let Some(file) = arguments.p4runtime_file.take() {
         arguments.p4runtime_files.push(with_format(&file, arguments.p4runtime_format.as_deref()));
         return compile(&arguments, Some(&file));
@@ -101,16 +111,23 @@ fn compile(arguments: &Arguments, renamed: Option<&Path>) -> Result<(), Failure>
     if let (Some(file), Some(written)) = (renamed, arguments.p4runtime_files.last()) {
         std::fs::rename(written, file).map_err(|error| Failure::unwritable(file, &error))?;
     }
-    let path = output(arguments.output.as_deref(), &arguments.source.program);
-    files::write(&path, written.as_bytes())
+    let Some(path) = &arguments.output else { return Ok(()) };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
+    }
+    files::write(path, written.as_bytes())
 }
 
 /// The file to write: beside nothing else, it is named as the program, in this directory.
-fn output(given: Option<&Path>, program: &Path) -> PathBuf {
+fn output(given: Option<&Path>, program: &Path, kind: Kind) -> PathBuf {
     let named = Path::new(program.file_name().unwrap_or_default()).with_extension("json");
+    let is_folder = |path: &Path| {
+        let is_file = kind == Kind::Compiler || path.extension().is_some_and(|extension| extension == "json");
+        path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/') || !is_file
+    };
     match given {
         None => named,
-        Some(path) if path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/') => path.join(named),
+        Some(path) if is_folder(path) => path.join(named),
         Some(path) => path.to_path_buf(),
     }
 }
@@ -121,8 +138,13 @@ mod tests {
 
     #[test]
     fn the_output_is_named_as_the_program() {
-        assert_eq!(output(None, Path::new("a/basic.p4")), Path::new("basic.json"));
-        assert_eq!(output(Some(Path::new("build/")), Path::new("a/basic.p4")), Path::new("build/basic.json"));
-        assert_eq!(output(Some(Path::new("x.json")), Path::new("a/basic.p4")), Path::new("x.json"));
+        let output = |given: Option<&str>, kind| output(given.map(Path::new), Path::new("a/basic.p4"), kind);
+        for kind in [Kind::Driver, Kind::Compiler] {
+            assert_eq!(output(None, kind), Path::new("basic.json"));
+            assert_eq!(output(Some("build/"), kind), Path::new("build/basic.json"));
+            assert_eq!(output(Some("x.json"), kind), Path::new("x.json"));
+        }
+        assert_eq!(output(Some("build"), Kind::Driver), Path::new("build/basic.json"));
+        assert_eq!(output(Some("build"), Kind::Compiler), Path::new("build"));
     }
 }
