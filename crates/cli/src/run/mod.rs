@@ -383,11 +383,13 @@ fn switch(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<(), 
 /// Opens the ports, with a line that names the one that is being opened: of many interfaces it takes seconds.
 fn open_ports(opening: &Opening, dpdk: &PortLayer, ports: &[Port]) -> Result<(), Failure> {
     let bar = compile::progress(String::new());
+    let mut notes = Vec::new();
     for (at, port) in ports.iter().enumerate() {
         bar.set_message(format!("opening port {} ({}), {} of {}", port.number, port.name(), at + 1, ports.len()));
-        opening.open(dpdk, port)?;
+        notes.extend(opening.open(dpdk, port)?.map(|note| (port, note)));
     }
     bar.finish_and_clear();
+    ports::print_notes(&notes);
     Ok(())
 }
 

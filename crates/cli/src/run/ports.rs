@@ -10,6 +10,9 @@ use driver::ports::{Port, check_ports, claim_interfaces};
 use opt::inputs::machine;
 use runtime::{PortCounts, PortLayer, PortSettings};
 
+/// Ports that a note names.
+const NAMED: usize = 3;
+
 /// What all ports are opened with.
 pub struct Opening {
     pub repeat: u32,
@@ -21,15 +24,11 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// The port, which no worker serves yet.
-    pub fn open(&self, dpdk: &PortLayer, port: &Port) -> Result<(), Failure> {
+    /// The port, which no worker serves yet; and what the user should know of it.
+    pub fn open(&self, dpdk: &PortLayer, port: &Port) -> Result<Option<String>, Failure> {
         self.check_cpu_port(port)?;
         port.prepare(self.repeat)?;
-        let note = port.open(dpdk, port.calibrated_ring(&self.machine))?;
-        if let Some(note) = note.filter(|_| !self.quiet) {
-            eprintln!("note: port {} ({}): {note}", port.number, port.name());
-        }
-        Ok(())
+        Ok(port.open(dpdk, port.calibrated_ring(&self.machine))?.filter(|_| !self.quiet))
     }
 
     /// The number from which on a switch with these ports has none.
@@ -46,6 +45,29 @@ impl Opening {
             }
             Some(_) | None => Ok(()),
         }
+    }
+}
+
+/// A line for each note, with the ports that have it: a switch may have many of one kind.
+pub fn print_notes(notes: &[(&Port, String)]) {
+    let mut printed: Vec<&str> = Vec::new();
+    for (_, note) in notes {
+        if !printed.contains(&note.as_str()) {
+            printed.push(note);
+            let with_it = notes.iter().filter(|(_, other)| other == note);
+            eprintln!("note: {}: {note}", listed(&with_it.map(|(port, _)| *port).collect::<Vec<&Port>>()));
+        }
+    }
+}
+
+/// `port 1 (eth1)`, or `ports 1 (eth1), 2 (eth2), 3 (eth3) and 57 more`.
+fn listed(ports: &[&Port]) -> String {
+    let name = |port: &&Port| format!("{} ({})", port.number, port.name());
+    let first = ports.iter().take(NAMED).map(name).collect::<Vec<String>>().join(", ");
+    match ports.len() {
+        1 => format!("port {first}"),
+        count if count > NAMED => format!("ports {first} and {} more", count - NAMED),
+        _ => format!("ports {first}"),
     }
 }
 
@@ -81,7 +103,9 @@ impl Running {
     }
 
     fn open_and_serve(&self, port: &Port, ports: &[Port]) -> Result<(), Failure> {
-        self.opening.open(&self.dpdk, port)?;
+        if let Some(note) = self.opening.open(&self.dpdk, port)? {
+            print_notes(&[(port, note)]);
+        }
         let count = self.opening.count(ports);
         self.relay.switch.lock().between_bursts(|live| {
             self.dpdk.add(port.number).map_err(|error| port.unopened(&error))?;
@@ -147,4 +171,17 @@ fn refusal(failure: Failure) -> Refusal {
         Failure::Environment(_) => RefusalKind::InUse,
     };
     Refusal::new(kind, failure.message())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_names_few_of_many_ports() {
+        let ports: Vec<Port> = (1..=60).filter_map(|number| format!("{number}=eth{number}").parse().ok()).collect();
+        let listed = |count: usize| listed(&ports.iter().take(count).collect::<Vec<&Port>>());
+        assert_eq!([listed(1), listed(2)], ["port 1 (eth1)", "ports 1 (eth1), 2 (eth2)"]);
+        assert_eq!(listed(60), "ports 1 (eth1), 2 (eth2), 3 (eth3) and 57 more");
+    }
 }
