@@ -5,6 +5,7 @@
 //! runs: the version is a part of the name of its own.
 
 use crate::cache::{Cache, Hash};
+use crate::file_lock::FileLock;
 use crate::layer_object::Installed;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
@@ -352,6 +353,11 @@ impl Compiler {
             of_machine.add(flag.as_bytes());
         }
         let object = directory.join(format!("{beginning}{}.so", &of_machine.hex()[..16]));
+        if object.is_file() {
+            return Ok(object);
+        }
+        // Without locks, as some network file systems are, each process compiles for itself.
+        let _lock = FileLock::take(&object.with_extension("lock")).ok();
         if object.is_file() {
             return Ok(object);
         }

@@ -19,6 +19,7 @@ mod error;
 pub mod events;
 mod exchange;
 pub mod externs;
+mod file_lock;
 mod gate;
 mod generation;
 pub mod interrupt;

@@ -115,6 +115,23 @@ fn what_was_compiled_before_needs_no_compiler() {
     fs::remove_dir_all(root).unwrap();
 }
 
+#[test]
+fn switches_that_begin_together_compile_once() {
+    let root = std::env::temp_dir().join(format!("bacus-together-test-{}", std::process::id()));
+    let cache = Cache::at(&root).unwrap();
+    let compiler = recorder(&root);
+    let script = fs::read_to_string(root.join("recorder")).unwrap().replace("while", "sleep 0.3\nwhile");
+    fs::write(root.join("recorder"), script).unwrap();
+    let compile = || compiler.pipeline(&cache, "one", "int one;", Descriptor::Own).unwrap();
+    let made: Vec<PathBuf> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..4).map(|_| scope.spawn(compile)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(made.iter().all(|object| *object == made[0] && object.is_file()));
+    assert_eq!(fs::read_to_string(root.join("log")).unwrap().lines().count(), 1);
+    fs::remove_dir_all(root).unwrap();
+}
+
 /// A command that logs its arguments, and makes empty files.
 fn recorder(root: &Path) -> Compiler {
     use std::os::unix::fs::PermissionsExt as _;
