@@ -7,6 +7,7 @@ use super::report::Records;
 use super::rig::{Rig, Stretches};
 use crate::run::pushed::{self, Builder};
 use crate::run::specialise::Specialiser;
+use crate::run::trial::Work;
 use control::plane::EntryKey;
 use control::{DataPlane as _, Facts, Refusal, Update};
 use driver::failure::Failure;
@@ -39,13 +40,13 @@ pub fn flips(
     client.write_all(entries::hosts(ids, 0, few))?;
     rig.load(entries::to_hosts(few));
     breaks(rig, &builder, records)?;
-    let mut specialiser = Specialiser::new(builder, COMPILER_LIMIT);
+    let mut specialiser = Specialiser::new(builder, COMPILER_LIMIT, false);
     let (mut generic, mut flipping) = (Stretches::default(), Stretches::default());
     let begin = Instant::now();
     for _ in 0..STRETCHES {
         rig.switch.lock().engine().map_or(Ok(()), |engine| engine.generalise()).map_err(refused)?;
         generic.add(rig, || flip_for(rig, time, || {}))?;
-        flipping.add(rig, || flip_for(rig, time, || specialiser.tend(&rig.switch, begin.elapsed())))?;
+        flipping.add(rig, || flip_for(rig, time, || specialiser.tend(&rig.switch, begin.elapsed(), Work::default)))?;
     }
     let status = specialiser.status();
     records.note("specialised while a table flips each second", status.loaded as f64, "times");

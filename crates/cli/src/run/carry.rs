@@ -3,6 +3,7 @@
 use super::account::Account;
 use super::requests::Request;
 use super::specialise::Specialiser;
+use super::trial::Work;
 use super::{Arguments, LOOK, Port, Running, dump, report, service, summary};
 use driver::failure::Failure;
 use driver::stdout::{counted, print_line};
@@ -73,7 +74,9 @@ fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut
         times.aged = now;
     }
     let switch = running.relay.switch.clone();
-    running.specialiser.iter_mut().for_each(|specialiser| specialiser.tend(&switch, now));
+    let totals = (0..running.workers).map(|worker| running.dpdk.totals(worker));
+    let work = || totals.clone().fold(Work::default(), |sum, of| sum.with(of.received, of.busy_ns));
+    running.specialiser.iter_mut().for_each(|specialiser| specialiser.tend(&switch, now, work));
     let every = arguments.stats.map(Duration::from_secs_f64);
     if every.is_some_and(|every| now >= times.printed + every) {
         let account = Account::of(running);

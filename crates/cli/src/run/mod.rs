@@ -7,6 +7,7 @@ pub mod controllers;
 mod dump;
 mod exposition;
 mod first;
+mod held_facts;
 mod interfaces;
 mod late;
 pub mod live;
@@ -26,6 +27,7 @@ mod spread;
 pub mod state;
 mod summary;
 pub mod tracing;
+pub mod trial;
 
 use account::PortAccount;
 use clap::Args;
@@ -164,6 +166,9 @@ pub struct Arguments {
     /// Time that the compiler may take for specialised code; then it is killed, and generic code goes on
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = flags::seconds, help_heading = "Optimizing")]
     specialise_limit: f64,
+    /// Keep specialised code without measuring whether it is faster than generic code
+    #[arg(long, help_heading = "Optimizing", requires = "specialise")]
+    fixed: bool,
     /// Write a profile for --profile: packets on each edge, hits, misses and keys of each table. The switch then runs packet by packet
     #[arg(long, value_name = "FILE", help_heading = END)]
     profile_out: Option<PathBuf>,
@@ -426,7 +431,7 @@ fn port_settings(arguments: &Arguments) -> PortSettings {
 
 fn specialiser(arguments: &Arguments, first: &First, numbers: &PortNumbers) -> Specialiser {
     let limit = Duration::from_secs_f64(arguments.specialise_limit);
-    Specialiser::new(builder(arguments, first.given.as_ref(), numbers.clone()), limit)
+    Specialiser::new(builder(arguments, first.given.as_ref(), numbers.clone()), limit, !arguments.fixed)
 }
 
 /// DPDK started, ports open, entries loaded; no packet has moved yet.

@@ -1,12 +1,15 @@
 //! Keeps a running switch specialised for what its tables hold, beside the packets.
 //!
-//! The control thread looks every now and then which facts the store's counters give. What has held for [`HOLD`] is
+//! The control thread looks every now and then which facts the store's counters give. What has held for a time ([`super::held_facts`]) is
 //! compiled in another thread, and takes the place of the generic code if it still holds. A write that breaks it puts the
 //! workers back on generic code by itself (`native::specialised`); here it is only counted. Compilations are bounded, and
-//! a kind of fact that a table loses often is not used for a time. Whatever the compiler does, generic code goes on.
+//! a kind of fact that a table loses often is not used for a time. Whatever the compiler does, generic code goes on; so it
+//! does where the packets that come show that specialised code is slower ([`super::trial`]).
 
+use super::held_facts::{HeldFacts, MINUTE};
 use super::live::{Built, Live, Shared};
 use super::pushed::{self, Builder};
+use super::trial::{Code, Next, Trial, Work};
 use control::DataPlane as _;
 use driver::entries::stored;
 use driver::frontend::Loaded;
@@ -22,13 +25,8 @@ use std::time::Duration;
 
 /// How often facts are read.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a table's facts must have been the same before code is made for them.
-const HOLD: Duration = Duration::from_millis(500);
 /// Compilations begun within a minute, at most.
 const MOST_COMPILATIONS: usize = 10;
-/// A kind of fact that a table has lost so often within a minute is not used for that time.
-const MOST_LOSSES: usize = 3;
-const MINUTE: Duration = Duration::from_secs(60);
 /// After a failure, the next attempt waits; twice as long after each further one.
 const FIRST_WAIT: Duration = Duration::from_secs(10);
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
@@ -45,69 +43,6 @@ pub struct Status {
     pub last: String,
 }
 
-/// What a fact is about: others of its kind take its place when entries change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Empty,
-    Default,
-    Entries,
-    Actions,
-    Argument(u32, u32),
-    Any(u32),
-}
-
-impl Kind {
-    fn of(fact: &Fact) -> Kind {
-        match fact {
-            Fact::Empty => Kind::Empty,
-            Fact::Default(_) => Kind::Default,
-            Fact::Entries(_) => Kind::Entries,
-            Fact::Actions(_) => Kind::Actions,
-            Fact::Argument { action, parameter, .. } => Kind::Argument(*action, *parameter),
-            Fact::Any(key) => Kind::Any(*key),
-        }
-    }
-}
-
-/// A table's facts, since when each holds, and when facts that had held for long enough were lost.
-#[derive(Default)]
-struct Held {
-    facts: Vec<(Fact, Duration)>,
-    losses: BTreeMap<Kind, VecDeque<Duration>>,
-}
-
-impl Held {
-    /// The facts that hold now.
-    fn observe(&mut self, now_hold: Vec<Fact>, now: Duration) {
-        let before = std::mem::take(&mut self.facts);
-        for (fact, since) in &before {
-            if now >= *since + HOLD && !now_hold.contains(fact) {
-                self.lose(fact, now);
-            }
-        }
-        let since = |fact: &Fact| before.iter().find(|(old, _)| old == fact).map_or(now, |(_, since)| *since);
-        self.facts = now_hold.into_iter().map(|fact| (fact.clone(), since(&fact))).collect();
-    }
-
-    fn lose(&mut self, fact: &Fact, now: Duration) {
-        let losses = self.losses.entry(Kind::of(fact)).or_default();
-        losses.retain(|at| now < *at + MINUTE);
-        losses.push_back(now);
-    }
-
-    /// Whether a fact of this kind may be used.
-    fn is_steady(&self, fact: &Fact, now: Duration) -> bool {
-        let losses = self.losses.get(&Kind::of(fact));
-        losses.is_none_or(|losses| losses.iter().filter(|at| now < **at + MINUTE).count() < MOST_LOSSES)
-    }
-
-    /// Facts that have held for long enough, and are not lost often.
-    fn wanted(&self, now: Duration) -> impl Iterator<Item = Fact> {
-        let is_wanted = move |(fact, since): &&(Fact, Duration)| now >= *since + HOLD && self.is_steady(fact, now);
-        self.facts.iter().filter(is_wanted).map(|(fact, _)| fact.clone())
-    }
-}
-
 /// A compilation in another thread.
 struct Job {
     program: Arc<Program>,
@@ -121,7 +56,7 @@ pub struct Specialiser {
     time_limit: Duration,
     /// The program whose tables are watched.
     program: Option<Arc<Program>>,
-    tables: BTreeMap<u32, Held>,
+    tables: BTreeMap<u32, HeldFacts>,
     job: Option<Job>,
     /// The facts that were compiled last.
     tried: Vec<Assumption>,
@@ -131,12 +66,16 @@ pub struct Specialiser {
     looked: Option<Duration>,
     not_before: Duration,
     wait: Duration,
+    /// Whether specialised code is compared with generic code.
+    is_tried: bool,
+    /// The comparison that goes on, and the specialised code.
+    trial: Option<(Trial, Built)>,
     status: Status,
 }
 
 impl Specialiser {
-    /// For a switch whose pipelines are built so, each within this time.
-    pub fn new(builder: Builder, time_limit: Duration) -> Specialiser {
+    /// For a switch whose pipelines are built so, each within this time. `is_tried`: what is slower than generic code goes.
+    pub fn new(builder: Builder, time_limit: Duration, is_tried: bool) -> Specialiser {
         Specialiser {
             builder: Arc::new(builder),
             time_limit,
@@ -149,6 +88,8 @@ impl Specialiser {
             looked: None,
             not_before: Duration::ZERO,
             wait: FIRST_WAIT,
+            is_tried,
+            trial: None,
             status: Status::default(),
         }
     }
@@ -157,8 +98,8 @@ impl Specialiser {
         &self.status
     }
 
-    /// Does what is due. `now` is the time since the start.
-    pub fn tend<L: Replay>(&mut self, switch: &Shared<L>, now: Duration) {
+    /// Does what is due. `now` is the time since the start; `work` is asked for what the workers have done until then.
+    pub fn tend<L: Replay>(&mut self, switch: &Shared<L>, now: Duration, work: impl Fn() -> Work) {
         if self.looked.is_some_and(|looked| now < looked + LOOK) {
             return;
         }
@@ -173,9 +114,11 @@ impl Specialiser {
         let is_specialised = engine.is_specialised();
         breaks.into_iter().for_each(|broken| self.broken(&program, broken, now));
         if self.status.is_specialised && !is_specialised {
+            self.trial = None;
             (self.status.is_specialised, self.status.facts) = (false, Vec::new());
             self.say("generic code runs since an atomic batch".to_string());
         }
+        self.compare(&mut live, now, work);
         self.load(&mut live, &program, now);
         self.observe(&mut live, now);
         self.compile(&mut live, &program, now);
@@ -186,6 +129,7 @@ impl Specialiser {
         self.program = Some(program);
         self.tables.clear();
         self.tried.clear();
+        self.trial = None;
         self.is_useless = false;
         (self.status.is_specialised, self.status.facts) = (false, Vec::new());
     }
@@ -193,10 +137,9 @@ impl Specialiser {
     fn broken(&mut self, program: &Program, Break { broken, time, .. }: Break, now: Duration) {
         let table = &program.tables[broken.table].name;
         let held = self.tables.entry(number(broken.table)).or_default();
-        held.lose(&broken.fact, now);
-        // It is counted once, whether it holds again by now or not.
-        held.facts.retain(|(fact, _)| *fact != broken.fact);
+        held.break_by_write(&broken.fact, now);
         let left = if held.is_steady(&broken.fact, now) { "" } else { "; such a fact is not used for a while" };
+        self.trial = None;
         self.status.broken += 1;
         (self.status.is_specialised, self.status.facts) = (false, Vec::new());
         self.say(format!(
@@ -233,13 +176,51 @@ impl Specialiser {
             self.is_useless = true;
             return;
         }
-        match engine.specialise(&built.compiled, built.pipeline) {
+        match engine.specialise(&built.compiled, built.pipeline.clone()) {
             Ok(()) => {
+                self.trial = self.is_tried.then(|| (Trial::default(), built));
                 self.status.loaded += 1;
                 self.say(format!("code is specialised for {} facts: {}", facts.len(), facts.join("; ")));
                 (self.status.is_specialised, self.status.facts) = (true, facts);
             }
             Err(refusal) => self.say(format!("generic code stays: {refusal}")),
+        }
+    }
+
+    /// Lets specialised and generic code take turns until it is known which is faster.
+    fn compare<L: Replay>(&mut self, live: &mut Live<L>, now: Duration, work: impl Fn() -> Work) {
+        let (Some((trial, built)), Some(engine)) = (&mut self.trial, live.engine()) else { return };
+        let next = trial.step(now, work());
+        let code = match next {
+            Next::Wait => return,
+            Next::Run(code) | Next::Decide { code, .. } => code,
+            Next::GiveUp => Code::Specialised,
+        };
+        let exchanged = match code {
+            Code::Generic => engine.generalise(),
+            Code::Specialised if engine.is_specialised() => Ok(()),
+            Code::Specialised => engine.specialise(&built.compiled, built.pipeline.clone()),
+        };
+        self.status.is_specialised = engine.is_specialised();
+        // The turn begins when the exchange is over.
+        trial.step(now, work());
+        let is_over = exchanged.is_err() || !matches!(next, Next::Run(_));
+        if is_over {
+            self.trial = None;
+            self.is_useless = !self.status.is_specialised;
+        }
+        if !self.status.is_specialised && is_over {
+            self.status.facts.clear();
+        }
+        match (exchanged, next) {
+            (Err(refusal), _) => self.say(format!("generic code goes on: {refusal}")),
+            (Ok(()), Next::Decide { share, .. }) => {
+                let on = if self.status.is_specialised { "specialised" } else { "generic" };
+                self.say(format!(
+                    "{on} code goes on: specialised code takes {share:.2} of generic code's time for a packet"
+                ));
+            }
+            (Ok(()), Next::Wait | Next::Run(_) | Next::GiveUp) => {}
         }
     }
 
@@ -270,7 +251,8 @@ impl Specialiser {
 
     /// Begins to compile where there is something new to gain.
     fn compile<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>, now: Duration) {
-        if self.job.is_some() || now < self.not_before {
+        let is_compared = self.trial.as_ref().is_some_and(|(trial, _)| trial.is_under_way());
+        if self.job.is_some() || is_compared || now < self.not_before {
             return;
         }
         // An object of a custom extern has state of its own in each pipeline.
@@ -333,41 +315,4 @@ fn words(program: &Program, assumptions: &[Assumption]) -> Vec<String> {
         (!facts.is_empty()).then(|| format!("{}: {}", table.name, facts.join(", ")))
     };
     program.tables.iter().filter_map(of_table).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SECOND: Duration = Duration::from_secs(1);
-
-    #[test]
-    fn a_fact_is_wanted_when_it_has_held_and_its_kind_is_not_lost_often() {
-        let (mut held, any) = (Held::default(), Fact::Any(1));
-        let wanted = |held: &Held, now: Duration| held.wanted(now).collect::<Vec<Fact>>();
-        held.observe(vec![Fact::Empty, any.clone()], SECOND);
-        assert_eq!(wanted(&held, SECOND), []);
-        assert_eq!(wanted(&held, SECOND + HOLD), [Fact::Empty, any.clone()]);
-        // It flips each second; the other goes on.
-        for second in 1..=4u32 {
-            let is_empty = second % 2 == 0;
-            let facts = if is_empty { vec![Fact::Empty, any.clone()] } else { vec![any.clone()] };
-            held.observe(facts, SECOND * (1 + second));
-        }
-        assert_eq!(wanted(&held, SECOND * 6), [Fact::Empty, any.clone()], "lost twice");
-        held.observe(vec![any.clone()], SECOND * 7);
-        held.observe(vec![Fact::Empty, any.clone()], SECOND * 8);
-        assert_eq!(wanted(&held, SECOND * 10), std::slice::from_ref(&any));
-        assert_eq!(wanted(&held, SECOND * 63), [Fact::Empty, any], "the first loss is older than a minute");
-    }
-
-    #[test]
-    fn what_held_for_a_moment_is_no_loss() {
-        let mut held = Held::default();
-        for step in 0..20u32 {
-            let facts = if step % 2 == 0 { vec![Fact::Empty] } else { Vec::new() };
-            held.observe(facts, HOLD * step / 2);
-        }
-        assert!(held.losses.is_empty());
-    }
 }

@@ -32,6 +32,35 @@ fn code_follows_the_tables_of_a_running_switch() {
     assert!(shown.contains("forward"), "{shown}");
 }
 
+/// With packets that are forwarded to the ring they come from, and so never end.
+#[test]
+fn packets_decide_whether_specialised_code_goes_on() {
+    let folder = folder("trial");
+    let switch = Switch::start(&folder, &[&l2fwd(), "--specialise"]);
+    let said = |what: &str| switch.said_later.lock().unwrap().contains(what);
+    switch.ok(&["add", "dmac", "hdr.ethernet.dst:0x020000000001", "forward(port:1)"]);
+    for _ in 0..8 {
+        switch.ok(&["packets", "send", &format!("020000000001{}", "00".repeat(52))]);
+    }
+    until(|| said(" code goes on: specialised code takes "));
+    let stats = switch.ok(&["stats"]);
+    let decided =
+        ["generic", "specialised"].map(|code| said(&format!("note: {code} code goes on: specialised code takes ")));
+    let runs = ["generic", "specialised"].map(|code| stats.lines().any(|line| line.starts_with(&format!("{code} "))));
+    assert_eq!((decided, decided.iter().filter(|it| **it).count()), (runs, 1), "{stats}");
+}
+
+#[test]
+fn code_that_is_fixed_is_not_compared() {
+    let (switch, _) = with_compiler("fixed", "exit 1", &["--fixed"]);
+    switch.ok(&WRITE);
+    switch.ok(&["packets", "send", &format!("020000000001{}", "00".repeat(52))]);
+    let said = |what: &str| switch.said_later.lock().unwrap().contains(what);
+    until(|| switch.ok(&["stats"]).contains("exactly 1 entries"));
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(!said("code goes on"), "{}", switch.said_later.lock().unwrap());
+}
+
 /// A switch whose compiler does `bad` from the moment on at which the file of that name is there.
 fn with_compiler(name: &str, bad: &str, flags: &[&str]) -> (Switch, PathBuf) {
     let folder = folder(name);
