@@ -212,11 +212,22 @@ struct parameter {
 	uint32_t form;		/* enum parameter_form */
 };
 
+/* The parameter `label` of `bits` bits, which lies in the record's member `place`. */
+#define PARAMETER(label, bits, stored, record, place) { .name = label, .width = bits, .offset = offsetof(record, place), .form = stored }
+
 struct action {
 	const char *name;
 	uint32_t parameter_count;
 	const struct parameter *parameters;
 };
+
+/* An action with these parameters, at least one. */
+#define PARAMETERS(...) (const struct parameter[]){ __VA_ARGS__ }
+#define ACTION(label, ...)                                                                                                                          \
+	{                                                                                                                                           \
+		.name = label, .parameter_count = sizeof(PARAMETERS(__VA_ARGS__)) / sizeof(struct parameter),                                       \
+		.parameters = PARAMETERS(__VA_ARGS__)                                                                                               \
+	}
 
 /* A lookup finds a record: the action's number (uint32_t), then the parameters. Record 0 is the default
  * action's. */
@@ -305,14 +316,14 @@ struct pipeline {
 	uint32_t extern_count;
 	uint32_t held_bursts;	/* ends of bursts that a packet may be kept over with what it has found in tables */
 	const struct extern_descriptor *externs;
-	/* Before a worker's first burst. 0 on success. */
+	/* Before a worker's first burst. 0 on success. NULL: there is nothing to do. */
 	int (*attach)(struct worker *worker);
-	/* After the last burst: returns by `freed` every packet that the pipeline still holds. */
+	/* After the last burst: returns by `freed` every packet that the pipeline still holds. NULL: it holds none then. */
 	void (*detach)(struct worker *worker);
 	/* Processes a burst of at most `burst` packets. Packets may leave in a later call; an empty burst
 	 * flushes all of them. */
 	void (*process)(struct worker *worker, struct burst *burst);
-	/* Resumes a packet that was saved at `node`. */
+	/* Resumes a packet that was saved at `node`. NULL: the pipeline saves none. */
 	void (*resume)(struct worker *worker, void *packet, uint16_t length, const void *saved, uint32_t node);
 };
 

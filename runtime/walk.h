@@ -5,6 +5,7 @@
 #ifndef BACUS_WALK_H
 #define BACUS_WALK_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "abi.h"
@@ -17,6 +18,24 @@ struct piece {
 	const uint8_t *bytes;
 	uint32_t count;
 };
+
+/* Gives a header that has no storage `size` bytes of zeros. */
+static inline __attribute__((always_inline)) void
+walk_place_header(uint8_t **header, uint8_t *scratch, uint32_t size)
+{
+	if (*header == NULL)
+		*header = memset(scratch, 0, size);
+}
+
+/* setValid: a header that was invalid has fields of 0. */
+static inline __attribute__((always_inline)) void
+walk_set_valid(uint8_t **header, bool *valid, uint8_t *scratch, uint32_t size)
+{
+	if (*valid)
+		return;
+	*header = memset(scratch, 0, size);
+	*valid = true;
+}
 
 static inline void
 walk_drop(struct worker *worker, struct packet packet, uint32_t reason)

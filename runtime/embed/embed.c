@@ -364,7 +364,7 @@ embed_open(const char *path, const struct embedding *embedding, const char **why
 		embedded->pipeline = pipeline;
 		refused = embed_make(embedded) != 0 ? "no memory" : NULL;
 	}
-	if (refused == NULL && pipeline->attach(&embedded->worker) != 0)
+	if (refused == NULL && pipeline->attach != NULL && pipeline->attach(&embedded->worker) != 0)
 		refused = "the pipeline refuses its worker";
 	if (refused != NULL) {
 		*why = refused;
@@ -410,7 +410,8 @@ embed_close(struct embedded *embedded)
 	if (embedded->attached) {
 		embed_flush(embedded);
 		embedded->attached = 0;
-		embedded->pipeline->detach(worker);
+		if (embedded->pipeline->detach != NULL)
+			embedded->pipeline->detach(worker);
 		embed_send(worker);
 	}
 	if (embedded->pipeline != NULL) {

@@ -340,7 +340,6 @@ impl Unit<'_> {
             step: Expr::word(1),
             body: vec![
                 Stmt::call("state_begin", begun),
-                Stmt::call("state_enter", [name("&run.memory->states[i]")]),
                 Stmt::call("wait", [name("&run"), name("i"), name(self.place_name(entry))]),
             ],
         };

@@ -160,13 +160,15 @@ impl<'u, 'a> Body<'u, 'a> {
             return;
         }
         let size = storage_bytes(self.program(), header);
-        let zeroed = Expr::call("memset", [self.header_scratch(header), Expr::name("0"), Expr::word(size)]);
-        let point = Stmt::set(self.header(header), zeroed);
-        if presence == Presence::Absent {
-            self.push(point);
-        } else {
-            self.push(Stmt::when(Expr::binary("==", self.header(header), Expr::name("NULL")), vec![point]));
-        }
+        let bytes = [self.header_scratch(header), Expr::word(size)];
+        let pointer = Expr::unary("&", self.header(header));
+        self.push(match presence {
+            Presence::Absent => {
+                let [scratch, size] = bytes;
+                Stmt::set(self.header(header), Expr::call("memset", [scratch, Expr::name("0"), size]))
+            }
+            Presence::Maybe | Presence::Present => Stmt::call("walk_place_header", [pointer].into_iter().chain(bytes)),
+        });
         self.present[number(header)] = Presence::Present;
     }
 

@@ -35,12 +35,8 @@ impl Unit<'_> {
             return Vec::new();
         }
         let prefix = self.lookup_prefix(table);
-        let function = |of: &str, name: &str, parameters: &[&str], used: &str, body: Vec<Stmt>| {
+        let function = |of: &str, name: &str, parameters: &[&str], body: Vec<Stmt>| {
             let parameters: Vec<String> = parameters.iter().map(|it| it.to_string()).collect();
-            let last = |parameter: &String| parameter.rsplit([' ', '*']).next().unwrap_or("").to_string();
-            let unused = parameters.iter().map(last).filter(|name| name != used);
-            let ignored = unused.map(|name| Stmt::Do(Expr::cast("void", Expr::Name(name))));
-            let body = ignored.chain(body).collect();
             [Item::Function { of: of.to_string(), name: format!("{prefix}_{name}"), parameters, body }, Item::Blank]
         };
         let held = "const struct list *table";
@@ -48,16 +44,10 @@ impl Unit<'_> {
         let mut items = vec![Item::Comment(format!("The constant entries of {}.", self.program.tables[table].name))];
         items.extend(self.constant_records(table));
         let nothing = |value: Expr| vec![Stmt::result(value)];
-        items.extend(function("INLINE uint64_t", "hash", &[held, keyed[0], keyed[1]], "", nothing(Expr::word(0))));
-        items.extend(function(
-            "INLINE const void *",
-            "address",
-            &[held, "uint64_t hash"],
-            "",
-            nothing(Expr::name("NULL")),
-        ));
+        items.extend(function("INLINE uint64_t", "hash", &[held, keyed[0], keyed[1]], nothing(Expr::word(0))));
+        items.extend(function("INLINE const void *", "address", &[held, "uint64_t hash"], nothing(Expr::name("NULL"))));
         let parameters = [held, "const void *address", "uint64_t hash", keyed[0], keyed[1]];
-        items.extend(function("INLINE uint32_t", "find", &parameters, "key", self.comparisons(table)));
+        items.extend(function("INLINE uint32_t", "find", &parameters, self.comparisons(table)));
         items
     }
 

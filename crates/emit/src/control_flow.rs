@@ -5,8 +5,8 @@
 //! the graph into regions; each is a function of the same shape that returns the loop at which the packet
 //! waits.
 
-use crate::c::{Expr, Stmt};
-use crate::node::Written;
+use crate::c::{Expr, Stmt, depth, jumps};
+use crate::node::{Form, Written, headline};
 use crate::unit::Unit;
 use hlir::NodeId;
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ impl Region<'_> {
         if self.heads.is_empty() && code.last() == Some(&Stmt::Return(None)) {
             code.pop();
         }
-        code
+        nested(code)
     }
 
     fn entrance(&self, unit: &Unit) -> Vec<Stmt> {
@@ -90,6 +90,14 @@ impl Region<'_> {
 
     fn step(&self, unit: &Unit, place: usize, written: &Written) -> Vec<Stmt> {
         let node = unit.facts.order[self.nodes[place]];
+        match &written.form {
+            Form::Function => {}
+            Form::Test { condition, then, otherwise } => return self.test(unit, place, condition, [*then, *otherwise]),
+            Form::Statements(statements) => {
+                let onward = written.only().and_then(|only| self.jump(unit, place, only));
+                return statements.iter().cloned().chain(onward).collect();
+            }
+        }
         let call = Expr::call(unit.node_name(node), [Expr::name("run"), Expr::name("state")]);
         if let Some(only) = written.only() {
             let mut code = vec![Stmt::Do(call)];
@@ -100,6 +108,18 @@ impl Region<'_> {
             return vec![Stmt::Do(call), self.stop()];
         }
         self.choose(unit, place, written, call)
+    }
+
+    /// Continues at the first node if the condition holds, else at the second.
+    fn test(&self, unit: &Unit, place: usize, condition: &Expr, [then, otherwise]: [NodeId; 2]) -> Vec<Stmt> {
+        let node = unit.facts.order[self.nodes[place]];
+        let about = Stmt::Comment(headline(unit, node));
+        match (self.jump(unit, place, then), self.jump(unit, place, otherwise)) {
+            (Some(then), Some(otherwise)) => vec![about, Stmt::when(condition.clone(), vec![then]), otherwise],
+            (Some(then), None) => vec![about, Stmt::when(condition.clone(), vec![then])],
+            (None, Some(otherwise)) => vec![about, Stmt::when(condition.negated(), vec![otherwise])],
+            (None, None) => Vec::new(),
+        }
     }
 
     /// Continues where `on` says.
@@ -135,6 +155,28 @@ impl Region<'_> {
             }
         }
     }
+}
+
+/// Conditions in conditions at most: a longer chain of them is read more easily with jumps.
+const DEEPEST: usize = 4;
+
+/// The same code with `if (c) { … }` for `if (!c) goto label; … label:`, where nothing else goes there.
+fn nested(mut code: Vec<Stmt>) -> Vec<Stmt> {
+    for at in (0..code.len()).rev() {
+        let Stmt::If { condition, then, otherwise } = &code[at] else { continue };
+        let ([Stmt::Goto(label)], []) = (then.as_slice(), otherwise.as_slice()) else { continue };
+        let is_label = |statement: &Stmt| matches!(statement, Stmt::Label(_));
+        let Some(end) = code[at..].iter().position(is_label).map(|behind| at + behind) else { continue };
+        let inner = &code[at + 1..end];
+        if code[end] != Stmt::Label(label.clone()) || jumps(&code, label) > 1 || depth(inner) >= DEEPEST {
+            continue;
+        }
+        let condition = condition.negated();
+        code.remove(end);
+        let inner = code.drain(at + 1..end).collect();
+        code[at] = Stmt::when(condition, inner);
+    }
+    code
 }
 
 fn labels(statement: &Stmt, found: &mut BTreeSet<String>) {

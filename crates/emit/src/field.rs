@@ -139,12 +139,14 @@ impl Unit<'_> {
 
     /// The functions of all accesses.
     pub fn access_items(&self) -> Vec<Item> {
-        let mut items = Vec::new();
-        for access in self.accesses.borrow().iter() {
-            items.push(self.access_item(*access));
-            items.push(Item::Blank);
+        let accesses = self.accesses.borrow();
+        if accesses.is_empty() {
+            return Vec::new();
         }
-        items
+        let about =
+            "Fields of headers: the bytes that a read may load, the field's first bit, and its bits.".to_string();
+        let items = accesses.iter().map(|access| self.access_item(*access));
+        std::iter::once(Item::Comment(about)).chain(items).chain([Item::Blank]).collect()
     }
 
     /// Whether a field is written with the word of 16 bits around it: a checksum reads that word next, and a load does
@@ -166,41 +168,23 @@ impl Unit<'_> {
         let header = self.program.headers.iter().map(|(id, _)| id).nth(access.header as usize);
         let header = header.expect("accesses are of headers of the program");
         let spot = Spot::of(self.program, FieldRef { header, field: access.field });
-        let place = [Expr::word(spot.bit), Expr::word(spot.width)];
-        let wide = spot.width > 64;
-        let pointer = Expr::name("header");
         let name = self.access_name(access);
-        let (of, last, body) = match (access.writes, wide) {
-            (true, _) => {
-                let is_in_word = || self.stores_words(header, spot);
-                let function = if wide {
-                    "wide_store"
-                } else if is_in_word() {
-                    "bits_store_in_word"
-                } else {
-                    "bits_store"
-                };
-                let [bit, width] = place;
-                let call = Stmt::call(function, [pointer, bit, width, Expr::name("value")]);
-                (
-                    "void",
-                    if wide { "const uint64_t *value".to_string() } else { format!("{} value", word_type(spot.width)) },
-                    call,
-                )
+        let kind = word_type(spot.width);
+        let numbers = |numbers: &[u32]| numbers.iter().map(|number| Expr::word(*number)).collect::<Vec<_>>();
+        let wide = spot.width > 64;
+        let (by, numbers) = match (access.writes, wide) {
+            (true, true) => ("FIELD_WRITE_WIDE", numbers(&[spot.bit, spot.width])),
+            (false, true) => ("FIELD_READ_WIDE", numbers(&[spot.bit, spot.width])),
+            (true, false) if self.stores_words(header, spot) => {
+                ("FIELD_WRITE_IN_WORD", numbers(&[spot.bit, spot.width]))
             }
-            (false, true) => {
-                let [bit, width] = place;
-                let call = Stmt::call("wide_load", [Expr::name("value"), pointer, bit, width]);
-                ("void", "uint64_t *value".to_string(), call)
-            }
+            (true, false) => ("FIELD_WRITE", numbers(&[spot.bit, spot.width])),
             (false, false) => {
                 let size = if spot.behind_varbit { 0 } else { fixed_front(self.program, header) };
-                let value = load_bits(&pointer, spot.bit, spot.width, size);
-                (word_type(spot.width), String::new(), Stmt::result(value))
+                ("FIELD_READ", numbers(&[size, spot.bit, spot.width]))
             }
         };
-        let mut parameters = vec![format!("{}uint8_t *header", if access.writes { "" } else { "const " })];
-        parameters.extend((!last.is_empty()).then_some(last));
-        Item::Function { of: format!("BITS_INLINE {of}"), name, parameters, body: vec![body] }
+        let kind = (!wide).then(|| Expr::name(kind));
+        Item::Defined { by, name, arguments: kind.into_iter().chain(numbers).collect() }
     }
 }

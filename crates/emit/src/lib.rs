@@ -39,7 +39,7 @@ mod unsupported;
 mod wide;
 mod words;
 
-use c::{Item, Stmt};
+use c::{Item, length};
 use hlir::diagnostic::Diagnostic;
 use hlir::text::print_plan;
 use hlir::verify::Places;
@@ -98,10 +98,14 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, (plan, custom): (&str, &Custo
     let code: Vec<Item> = nodes.written.iter().flat_map(|written| written.items.clone()).map(outlined).collect();
     let way = HotPath::new(unit, nodes);
     let mut used = Words::new();
-    storage::words(&code, &mut used);
+    nodes.written.iter().for_each(|written| storage::words(&written.code(), &mut used));
     let mut items = opening(unit, plan, way.as_ref().and_then(HotPath::side_by_side));
     items.extend(custom::user_items(unit.program, custom, "extern/custom.h"));
     items.extend(enumerations(unit));
+    if !unit.program.tables.is_empty() {
+        let about = "Records of the tables. Bytes in arrays are as packets have them, wide numbers have several limbs.";
+        items.push(Item::Comment(about.to_string()));
+    }
     for (id, _) in unit.program.tables.iter() {
         // The host writes entries of tables that no packet reaches, too.
         items.extend([unit.record(id), Item::Blank]);
@@ -133,7 +137,7 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, (plan, custom): (&str, &Custo
     pruned(items)
 }
 
-/// Headers of the usual structures, and of what the plan has beside them.
+/// Headers of the common structures, and of what the plan has beside them.
 fn table_headers(unit: &Unit) -> Vec<String> {
     let mut names = vec!["exact", "dir24_8", "lpm_trie", "list"];
     for table in unit.looked_up() {
@@ -170,9 +174,11 @@ fn opening(unit: &Unit, plan: &str, lanes: Option<u32>) -> Vec<Item> {
     let mut items = vec![Item::Comment(title)];
     items.extend(lines.into_iter().map(Item::Directive));
     items.push(Item::Blank);
-    items.push(Item::Comment("The C compiler need not warn about the program's own comparisons.".to_string()));
-    items.push(Item::Directive("pragma GCC diagnostic ignored \"-Wtautological-compare\"".to_string()));
-    items.push(Item::Directive("pragma GCC diagnostic ignored \"-Wtype-limits\"".to_string()));
+    items.push(Item::Comment(
+        "Comparisons are the program's own; functions of one kind have equal parameters.".to_string(),
+    ));
+    let ignored = ["tautological-compare", "type-limits", "unused-parameter"];
+    items.extend(ignored.map(|warning| Item::Directive(format!("pragma GCC diagnostic ignored \"-W{warning}\""))));
     items.push(Item::Blank);
     items.push(Item::Directive("define INLINE static inline __attribute__((always_inline))".to_string()));
     items.push(Item::Blank);
@@ -202,16 +208,13 @@ const MOST_INLINED: usize = 5000;
 /// took gcc 23 s.
 const MOST_IN_NODE: usize = 400;
 
-fn length(items: &[Item]) -> usize {
-    fn of(body: &[Stmt]) -> usize {
-        body.iter().map(|statement| 1 + statement.bodies().into_iter().map(|inner| of(inner)).sum::<usize>()).sum()
-    }
-    items.iter().map(|item| if let Item::Function { body, .. } = item { of(body) } else { 0 }).sum()
+fn length_of(item: &Item) -> usize {
+    if let Item::Function { body, .. } = item { length(body) } else { 0 }
 }
 
 /// The function of a large node is not inlined.
 fn outlined(mut item: Item) -> Item {
-    let is_large = length(std::slice::from_ref(&item)) > MOST_IN_NODE;
+    let is_large = length_of(&item) > MOST_IN_NODE;
     if let Item::Function { of, .. } = &mut item
         && is_large
         && let Some(result) = of.strip_prefix("INLINE ")
@@ -233,8 +236,8 @@ fn walks(unit: &Unit, written: &[node::Written], entry: NodeId) -> Vec<Item> {
             parameters.push("enum node at".to_string());
         }
         items.push(Item::Comment("A packet's control flow through the graph.".to_string()));
-        let all: usize = written.iter().map(|written| length(&written.items)).sum();
-        let is_shared = unit.copies() && all > MOST_INLINED;
+        let all: usize = written.iter().flat_map(|written| &written.items).map(length_of).sum();
+        let is_shared = unit.copies() && all + length(&body) > MOST_INLINED;
         let of = if is_shared { "static __attribute__((noinline)) void" } else { "INLINE void" }.to_string();
         items.push(Item::Function { of, name: "walk".to_string(), parameters, body });
         items.push(Item::Blank);

@@ -5,7 +5,7 @@
 //! nothing changes.
 
 use crate::body::{Body, Exit, Presence, Presences};
-use crate::c::{Expr, Item, Stmt};
+use crate::c::{Expr, Item, Stmt, length};
 use crate::parser::meet;
 use crate::table::table_problems;
 use crate::unit::{Unit, number, origin};
@@ -14,9 +14,20 @@ use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, TableId};
 use std::collections::HashSet;
 
+/// How the function that runs packets from node to node calls one.
+pub enum Form {
+    /// By a function of the node's name, which returns where the packet goes on.
+    Function,
+    /// A condition alone: its successors are written behind it.
+    Test { condition: Expr, then: NodeId, otherwise: NodeId },
+    /// A few statements, which are written there.
+    Statements(Vec<Stmt>),
+}
+
 /// A node, written.
 pub struct Written {
     pub items: Vec<Item>,
+    pub form: Form,
     /// Where packets go from here.
     pub outcomes: Vec<NodeId>,
     /// Whether a packet can end here.
@@ -30,6 +41,18 @@ impl Written {
             [only] if !self.ends => Some(*only),
             _ => None,
         }
+    }
+
+    /// All its code, for what is asked of code.
+    pub fn code(&self) -> Vec<Item> {
+        let body = match &self.form {
+            Form::Function => return self.items.clone(),
+            Form::Test { condition, .. } => vec![Stmt::Do(condition.clone())],
+            Form::Statements(body) => body.clone(),
+        };
+        let (of, name) = (String::new(), String::new());
+        let written = Item::Function { of, name, parameters: Vec::new(), body };
+        self.items.iter().cloned().chain([written]).collect()
     }
 
     /// The return type of its function: void if there is only one successor.
@@ -76,8 +99,22 @@ pub fn nodes(unit: &Unit) -> Result<Nodes, Vec<Diagnostic>> {
     if problems.is_empty() { Ok(Nodes { written }) } else { Err(problems) }
 }
 
+/// Statements of a node at most that are written where it is called.
+const MOST_IN_PLACE: usize = 4;
+
+/// Whether a node's code can be written where it is called.
+fn fits_in_place(code: &[Stmt]) -> bool {
+    fn is_plain(statement: &Stmt) -> bool {
+        let is_open = matches!(statement, Stmt::Declare { .. } | Stmt::Return(_) | Stmt::Label(_) | Stmt::Goto(_));
+        !is_open && statement.bodies().into_iter().flatten().all(is_plain)
+    }
+    length(code) <= MOST_IN_PLACE && code.iter().all(is_plain)
+}
+
 /// What writing a node gave.
 struct Draft {
+    /// The condition of a node that is no more than that, and its successors.
+    test: Option<(Expr, NodeId, NodeId)>,
     /// Statements before the table is looked up, and the table.
     key: Option<(Vec<Stmt>, TableId)>,
     code: Vec<Stmt>,
@@ -90,7 +127,7 @@ struct Draft {
 impl Draft {
     fn of(unit: &Unit, node: NodeId, present: Presences) -> Draft {
         let mut body = Body::new(unit, node, present);
-        let mut key = None;
+        let (mut key, mut test) = (None, None);
         match &unit.node(node).kind {
             NodeKind::State { body: statements, select, .. } => body.state(statements, select),
             NodeKind::Block { body: statements, next, exit } => {
@@ -99,7 +136,11 @@ impl Draft {
                     body.go(*next);
                 }
             }
-            NodeKind::Branch { condition, then, otherwise } => branch(&mut body, condition, *then, *otherwise),
+            NodeKind::Branch { condition, then, otherwise } => {
+                test = branch(&mut body, condition, *then, *otherwise)
+                    .map(|condition| (condition, *then, *otherwise))
+                    .filter(|_| !unit.is_called(node));
+            }
             NodeKind::Apply { table, next, exit } => {
                 body.problems.extend(table_problems(unit, node, *table));
                 let before = body.present.clone();
@@ -115,26 +156,41 @@ impl Draft {
             NodeKind::Buffer { rules, otherwise } => body.buffer(rules, *otherwise),
         }
         let Body { out, exits, outcomes, helpers, problems, .. } = body;
-        Draft { key, code: out, exits, outcomes, helpers, problems }
+        Draft { test, key, code: out, exits, outcomes, helpers, problems }
     }
 
     fn finish(self, unit: &Unit, node: NodeId) -> Written {
         let ends = self.code.iter().any(|statement| statement.mentions("ENDED"));
-        let mut written = Written { items: Vec::new(), outcomes: self.outcomes, ends };
+        let mut written = Written { items: self.helpers, form: Form::Function, outcomes: self.outcomes, ends };
         let mut code = self.code;
+        if let Some((condition, then, otherwise)) = self.test {
+            written.form = Form::Test { condition, then, otherwise };
+            return written;
+        }
         let of = written.returns(&mut code);
+        let is_block = matches!(unit.node(node).kind, NodeKind::Block { .. });
+        if is_block && written.only().is_some() && fits_in_place(&code) && !unit.is_called(node) {
+            let about = (!code.is_empty()).then(|| Stmt::Comment(headline(unit, node)));
+            written.form = Form::Statements(about.into_iter().chain(code).collect());
+            return written;
+        }
         let name = unit.node_name(node).to_string();
-        written.items.extend(self.helpers);
         let whole = match self.key {
             None => code,
             Some((key, table)) => {
                 let act = format!("{name}_act");
-                written.items.extend(stage(&format!("{name}_key"), "INLINE void", key, &["uint64_t *key"]));
+                let key = match unit.is_called(node) {
+                    true => {
+                        written.items.extend(stage(&format!("{name}_key"), "INLINE void", key, &["uint64_t *key"]));
+                        vec![Stmt::call(format!("{name}_key"), ["run", "state", "key"].map(Expr::name))]
+                    }
+                    false => key,
+                };
                 let learns = unit.learns(table).then_some("const uint64_t *key");
                 let more: Vec<&str> = ACTED_ON.into_iter().chain(learns).collect();
                 written.items.extend(stage(&act, of, code, &more));
                 written.items.extend(search(unit, &name, table));
-                look_up(unit, &name, table, of)
+                look_up(unit, &name, table, key, of)
             }
         };
         written.items.push(Item::Comment(headline(unit, node)));
@@ -143,8 +199,11 @@ impl Draft {
     }
 }
 
-fn branch(body: &mut Body, condition: &hlir::Expression, then: NodeId, otherwise: NodeId) {
+/// The condition, if that is all of the node.
+fn branch(body: &mut Body, condition: &hlir::Expression, then: NodeId, otherwise: NodeId) -> Option<Expr> {
     let test = body.value(condition);
+    let is_all = body.out.is_empty() && !body.unit.plan.instrument.edges;
+    let alone = is_all.then(|| test.clone());
     let (code, _) = body.branch(|body| {
         body.assume(condition, true);
         body.go(then);
@@ -152,6 +211,7 @@ fn branch(body: &mut Body, condition: &hlir::Expression, then: NodeId, otherwise
     body.push(Stmt::when(test, code));
     body.assume(condition, false);
     body.go(otherwise);
+    alone
 }
 
 /// What an action runs on beside the packet: the number of a record, and where the records are.
@@ -181,8 +241,8 @@ fn search(unit: &Unit, name: &str, table: TableId) -> Vec<Item> {
     vec![Item::Function { of, name: format!("{name}_search"), parameters, body }, Item::Blank]
 }
 
-/// The three stages of a lookup, in sequence.
-fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
+/// The three stages of a lookup, in sequence, after the statements that make its key.
+fn look_up(unit: &Unit, name: &str, table: TableId, key_made: Vec<Stmt>, of: &str) -> Vec<Stmt> {
     let structure = unit.lookup_prefix(table);
     let limbs = crate::body::limbs(unit.key_bits(table));
     let held = Expr::Name(format!("run->{}", unit.table_name(table)));
@@ -191,15 +251,12 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
     let has_keys = !unit.program.tables[table].keys.is_empty();
     if has_keys {
         code.push(Stmt::Declare { of: "uint64_t".to_string(), name: format!("key[{limbs}]"), value: None });
-        let hash = Stmt::Declare { of: "uint64_t".to_string(), name: "hash".to_string(), value: None };
-        code.extend((!searches(unit, table)).then_some(hash));
     }
     let skips_empty = unit.skips_empty(table);
     code.extend(skips_empty.then(|| Stmt::declare("uint32_t", "found", Expr::word(0))));
     code.extend(has_keys.then_some(Stmt::Blank));
-    let key_made = Stmt::call(format!("{name}_key"), [run.clone(), state.clone(), key.clone()]);
     let hash = Expr::call(format!("{structure}_hash"), [held.clone(), key.clone(), Expr::word(limbs)]);
-    let hash_made = Stmt::set(Expr::name("hash"), hash);
+    let hash_made = Stmt::declare("const uint64_t", "hash", hash);
     let address = Expr::call(format!("{structure}_address"), [held.clone(), Expr::name("hash")]);
     let searched_in = held.clone();
     let arguments = [held, address, Expr::name("hash"), key, unit.key_size(table)];
@@ -207,8 +264,7 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
     let counted = unit.count_look_ups(table, Expr::word(1));
     if skips_empty {
         // Where a miss may insert an entry, the action needs the key.
-        let (before, mut looked_up) =
-            if unit.learns(table) { (Some(key_made), Vec::new()) } else { (None, vec![key_made]) };
+        let (before, mut looked_up) = if unit.learns(table) { (key_made, Vec::new()) } else { (Vec::new(), key_made) };
         if searches(unit, table) {
             let searched = Expr::call(format!("{name}_search"), [searched_in, Expr::name("key")]);
             looked_up.push(Stmt::set(Expr::name("found"), searched));
@@ -219,7 +275,7 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
         code.push(counted);
         code.push(Stmt::when(Expr::unary("!", unit.is_empty(table)), looked_up));
     } else {
-        code.extend(has_keys.then_some([key_made, hash_made]).into_iter().flatten());
+        code.extend(has_keys.then(|| key_made.into_iter().chain([hash_made])).into_iter().flatten());
         code.push(counted);
         code.push(Stmt::declare("const uint32_t", "found", if has_keys { found() } else { Expr::word(0) }));
     }
@@ -255,21 +311,16 @@ fn remove_declarations(body: &mut Vec<Stmt>, mentioned: &HashSet<String>) -> boo
     removed
 }
 
-/// A function on a packet; parameters that it does not use are said to be unused.
+/// A function on a packet.
 pub fn stage(name: &str, of: &str, body: Vec<Stmt>, more: &[&str]) -> Vec<Item> {
-    let mut body = without_unused(body);
+    let body = without_unused(body);
     let mut parameters = vec!["struct run *run".to_string(), "struct state *state".to_string()];
     parameters.extend(more.iter().map(|parameter| parameter.to_string()));
-    let last = |parameter: &String| parameter.rsplit([' ', '*']).next().unwrap_or("").to_string();
-    let unused: Vec<String> =
-        parameters.iter().map(last).filter(|name| !body.iter().any(|statement| statement.mentions(name))).collect();
-    let ignored = unused.into_iter().map(|name| Stmt::Do(Expr::cast("void", Expr::Name(name))));
-    body.splice(0..0, ignored);
     vec![Item::Function { of: of.to_string(), name: name.to_string(), parameters, body }, Item::Blank]
 }
 
 /// Name and place of a node in the source.
-fn headline(unit: &Unit, node: NodeId) -> String {
+pub fn headline(unit: &Unit, node: NodeId) -> String {
     let declared = unit.node(node);
     match origin(&declared.notes) {
         Some(place) => format!("{}: {place}", declared.name),

@@ -85,9 +85,10 @@ impl Unit<'_> {
         let parameters = ["struct run *run", "struct worker *worker"];
         items.extend(function("INLINE void", "run_begin", &parameters, self.run_begin(way)));
         items.extend(function("INLINE void", "run_end", &["const struct run *run"], self.run_end()));
-        items.push(Item::Comment("A packet as it enters the graph.".to_string()));
-        let parameters = ["struct state *state"];
-        items.extend(function("INLINE void", "state_enter", &parameters, self.enter()));
+        if self.facts.original {
+            items.push(Item::Comment("A packet as it enters the graph.".to_string()));
+            items.extend(function("INLINE void", "state_enter", &["struct state *state"], self.enter()));
+        }
         let parameters = [
             "struct state *state",
             "struct packet packet",
@@ -104,30 +105,16 @@ impl Unit<'_> {
         let mut items = Vec::new();
         if self.facts.pending {
             items.push(Item::Comment("Runs re-entering packets in order, until none is left.".to_string()));
-            items.extend(function("static void", "run_pending", &["struct run *run"], pending()));
+            items.extend(function("static void", "run_pending", &["struct run *run"], self.pending()));
         }
-        items.extend(function(
-            "static int",
-            "attach",
-            &["struct worker *worker"],
-            vec![Stmt::Do(Expr::cast("void", name("worker"))), Stmt::result(name("0"))],
-        ));
-        items.extend(function(
-            "static void",
-            "detach",
-            &["struct worker *worker"],
-            vec![Stmt::Do(Expr::cast("void", name("worker")))],
-        ));
         let parameters = ["struct worker *worker", "struct burst *burst"];
         items.extend(function("static void", "process", &parameters, self.process(entry, way)));
-        let about = match self.facts.punts {
-            true => "Resumes a packet from the control plane.",
-            false => "No node hands packets to the control plane, so none comes back.",
-        };
-        items.push(Item::Comment(about.to_string()));
-        let parameters =
-            ["struct worker *worker", "void *packet", "uint16_t length", "const void *saved", "uint32_t node"];
-        items.extend(function("static void", "resume", &parameters, self.resume_body(entry)));
+        if self.facts.punts {
+            items.push(Item::Comment("Resumes a packet from the control plane.".to_string()));
+            let parameters =
+                ["struct worker *worker", "void *packet", "uint16_t length", "const void *saved", "uint32_t node"];
+            items.extend(function("static void", "resume", &parameters, self.resume_body(entry)));
+        }
         items
     }
 
@@ -175,9 +162,6 @@ impl Unit<'_> {
     }
 
     fn enter(&self) -> Vec<Stmt> {
-        if !self.facts.original {
-            return vec![Stmt::Do(Expr::cast("void", name("state")))];
-        }
         let most = Expr::word(self.original_bytes());
         let front = [name("&state->packet"), name("state->scratch->original"), most];
         vec![
@@ -185,6 +169,18 @@ impl Unit<'_> {
             Stmt::set(name("state->original_length"), Expr::call("packet_length", [name("&state->packet")])),
             Stmt::call("walk_save", front),
         ]
+    }
+
+    fn pending(&self) -> Vec<Stmt> {
+        let first = || name("run->memory->first");
+        let mut body = vec![
+            Stmt::declare("struct copy *const", "copy", first()),
+            Stmt::Blank,
+            Stmt::set(first(), name("copy->next")),
+        ];
+        body.extend(self.facts.original.then(|| Stmt::call("state_enter", [name("&copy->state")])));
+        body.push(Stmt::call("walk_copy", [name("run"), name("copy"), name("copy->at")]));
+        vec![Stmt::While(Expr::binary("!=", first(), name("NULL")), body)]
     }
 
     /// Member by member, since a struct goes through memory, and loads of it soon after would stall.
@@ -209,9 +205,7 @@ impl Unit<'_> {
                 body.push(Stmt::Do(Expr::Call(function, arguments)));
             }
         }
-        if !self.facts.random {
-            body.push(Stmt::Do(Expr::cast("void", name("number"))));
-        }
+        body.extend(self.facts.original.then(|| Stmt::call("state_enter", [name("state")])));
         body
     }
 
@@ -237,7 +231,6 @@ impl Unit<'_> {
                 Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
                 Stmt::Blank,
                 Stmt::call("state_begin", begun),
-                Stmt::call("state_enter", [name("&state")]),
                 Stmt::call("walk", walk),
             ];
             body.push(Stmt::Count {
@@ -265,10 +258,7 @@ impl Unit<'_> {
     pub fn walk_copy(&self, entry: NodeId) -> Vec<Item> {
         let mut arguments = vec![name("run"), name("&copy->state")];
         arguments.extend(self.walk_from(entry).map(|_| name("at")));
-        let mut body = vec![Stmt::call("walk", arguments), Stmt::call("copy_give", [name("run"), name("copy")])];
-        if self.walk_from(entry).is_none() {
-            body.insert(0, Stmt::Do(Expr::cast("void", name("at"))));
-        }
+        let body = vec![Stmt::call("walk", arguments), Stmt::call("copy_give", [name("run"), name("copy")])];
         let parameters = ["struct run *run", "struct copy *copy", "enum node at"];
         function("static __attribute__((noinline)) void", "walk_copy", &parameters, body).to_vec()
     }
@@ -296,17 +286,4 @@ fn copy(members: &[Member]) -> Vec<Stmt> {
         Member::Union(_) | Member::Inner { .. } => unreachable!("all of `struct run` is plain"),
     };
     members.iter().map(each).collect()
-}
-
-fn pending() -> Vec<Stmt> {
-    vec![Stmt::While(
-        Expr::binary("!=", name("run->memory->first"), name("NULL")),
-        vec![
-            Stmt::declare("struct copy *const", "copy", name("run->memory->first")),
-            Stmt::Blank,
-            Stmt::set(name("run->memory->first"), name("copy->next")),
-            Stmt::call("state_enter", [name("&copy->state")]),
-            Stmt::call("walk_copy", [name("run"), name("copy"), name("copy->at")]),
-        ],
-    )]
 }

@@ -144,15 +144,6 @@ impl Unit<'_> {
     /// The statements of `resume`.
     pub fn resume_body(&self, entry: NodeId) -> Vec<Stmt> {
         let taken = Expr::call("packet_from", [name("packet"), name("length")]);
-        if !self.facts.punts {
-            return vec![
-                Stmt::declare("const struct packet", "returned", taken),
-                Stmt::Blank,
-                Stmt::Do(Expr::cast("void", name("saved"))),
-                Stmt::Do(Expr::cast("void", name("node"))),
-                Stmt::call("packet_drop", [name("worker"), name("&returned")]),
-            ];
-        }
         let scratch = if self.batched() { "&run.memory->scratch[0]" } else { "&run.memory->scratch" };
         let begun = [name("&state"), taken, name("0"), name(scratch), name("0")];
         let mut walk = vec![name("&run"), name("&state")];
@@ -165,12 +156,8 @@ impl Unit<'_> {
             Stmt::Blank,
             Stmt::call("run_begin", [name("&run"), name("worker")]),
             Stmt::call("state_begin", begun),
-            Stmt::call("state_enter", [name("&state")]),
             Stmt::call("state_restore", [name("&state"), name("saved")]),
         ];
-        if self.walk_from(entry).is_none() {
-            body.push(Stmt::Do(Expr::cast("void", name("node"))));
-        }
         body.push(Stmt::call("walk", walk));
         if self.facts.pending {
             body.push(Stmt::call("run_pending", [name("&run")]));

@@ -99,13 +99,13 @@ impl Body<'_, '_> {
 
     fn set_valid(&mut self, header: HeaderId) {
         let size = storage_bytes(self.program(), header);
-        let zeroed = Expr::call("memset", [self.header_scratch(header), Expr::name("0"), Expr::word(size)]);
-        let mut fresh = vec![Stmt::set(self.header(header), zeroed)];
         if self.program().headers[header].varbit().is_some() {
-            fresh.push(Stmt::set(self.header_bits(header), Expr::word(0)));
+            let empty = Stmt::set(self.header_bits(header), Expr::word(0));
+            self.push(Stmt::when(Expr::unary("!", self.header_valid(header)), vec![empty]));
         }
-        fresh.push(Stmt::set(self.header_valid(header), Expr::name("true")));
-        self.push(Stmt::when(Expr::unary("!", self.header_valid(header)), fresh));
+        let members = [self.header(header), self.header_valid(header)].map(|member| Expr::unary("&", member));
+        let scratch = [self.header_scratch(header), Expr::word(size)];
+        self.push(Stmt::call("walk_set_valid", members.into_iter().chain(scratch)));
         self.present[number(header)] = Presence::Present;
     }
 

@@ -4,7 +4,7 @@
 //! `NODE_key` computes the key, the structure's functions find a record, `NODE_act` runs the action.
 
 use crate::body::{Body, Exit, Presences, limbs, unsupported};
-use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::c::{Expr, Item, Member, Stmt, Struct, replace_only};
 use crate::field::follows;
 use crate::unit::{Unit, number};
 use hlir::constant_entries;
@@ -229,7 +229,7 @@ impl Unit<'_> {
             let mut parameters = Vec::new();
             for (number, (parameter, name)) in action.parameters.iter().zip(names).enumerate() {
                 parameters.push(match self.in_bytes(table, place, number) {
-                    true => Member::plain("uint8_t", format!("{name}[{}]", parameter.width / 8), "as packets have it"),
+                    true => Member::plain("uint8_t", format!("{name}[{}]", parameter.width / 8), ""),
                     false => parameter_member(name, parameter.width),
                 });
             }
@@ -450,7 +450,7 @@ impl Body<'_, '_> {
         self.action = Some((table, index));
         self.parameters = declared.parameter_widths(index);
         let mut reached = true;
-        let code = self.nested(|body| reached = body.statements(&action.body));
+        let mut code = self.nested(|body| reached = body.statements(&action.body));
         let names = &self.unit.names.parameters[number(table)][index];
         let data = &self.unit.names.actions[number(table)][index];
         for (place, (parameter, name)) in action.parameters.iter().zip(names).enumerate() {
@@ -462,7 +462,11 @@ impl Body<'_, '_> {
                 };
                 let mut value = Expr::Name(format!("{}->{data}.{name}", self.unit.chosen(table)));
                 // An insertion may move all records of the table, and frees where they were.
-                if parameter.width > 64 && inserts(&action.body) {
+                let is_moved = inserts(&action.body);
+                if parameter.width <= 64 && !is_moved && replace_only(&mut code, name, &value) {
+                    continue;
+                }
+                if parameter.width > 64 && is_moved {
                     let array = self.array(parameter.width);
                     let bytes = Expr::word(8 * limbs(parameter.width));
                     self.push(Stmt::call("memcpy", [array.clone(), value, bytes]));

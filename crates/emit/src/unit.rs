@@ -111,6 +111,11 @@ impl<'a> Unit<'a> {
         self.facts.order.iter().position(|known| *known == node).expect("only nodes that packets reach are written")
     }
 
+    /// Whether packets wait at a node, whose parts loops call by name.
+    pub fn is_called(&self, node: NodeId) -> bool {
+        self.batched() || self.plan.queues.iter().any(|queue| queue.node == node)
+    }
+
     pub fn own(&self) -> bool {
         self.plan.descriptor == hlir::plan::Descriptor::Own
     }

@@ -293,11 +293,12 @@ pub struct Pipeline {
     pub extern_count: u32,
     pub held_bursts: u32,
     pub externs: *const ExternDescriptor,
-    pub attach: unsafe extern "C" fn(worker: *mut Worker) -> c_int,
-    pub detach: unsafe extern "C" fn(worker: *mut Worker),
+    pub attach: Option<unsafe extern "C" fn(worker: *mut Worker) -> c_int>,
+    pub detach: Option<unsafe extern "C" fn(worker: *mut Worker)>,
     pub process: unsafe extern "C" fn(worker: *mut Worker, burst: *mut Burst),
-    pub resume:
+    pub resume: Option<
         unsafe extern "C" fn(worker: *mut Worker, packet: *mut c_void, length: u16, saved: *const c_void, node: u32),
+    >,
 }
 
 unsafe extern "C" {

@@ -61,7 +61,7 @@ impl Attachment {
             control.bind(self.bound);
             (*self.bound).readers.set_held_bursts((*worker).id as usize, (*self.pipeline).held_bursts);
             host(worker).0.set_generation(self.generation);
-            ((*self.pipeline).attach)(worker)
+            (*self.pipeline).attach.map_or(0, |attach| attach(worker))
         }
     }
 
@@ -106,7 +106,9 @@ impl Attachment {
         // SAFETY: the caller's promise.
         unsafe {
             let flush = (*worker).flush.expect("a worker is made with its lane's flush");
-            ((*self.pipeline).detach)(worker);
+            if let Some(detach) = (*self.pipeline).detach {
+                detach(worker);
+            }
             flush(worker);
         }
     }

@@ -2,8 +2,10 @@
 //!
 //! Types are text (`const uint8_t *`), names are text that [`crate::names`] made unique; everything with precedence is a tree.
 
+mod code;
 mod print;
 
+pub use code::{depth, jumps, length, replace_only};
 pub use print::{digits, expression as written, print};
 
 /// An expression.
@@ -92,6 +94,12 @@ pub enum Item {
         parameters: Vec<String>,
         body: Vec<Stmt>,
     },
+    /// A function that a macro defines: `by(name, arguments)`.
+    Defined {
+        by: &'static str,
+        name: String,
+        arguments: Vec<Expr>,
+    },
     /// `of name = value;`
     Variable {
         of: String,
@@ -168,6 +176,21 @@ impl Expr {
 
     pub fn designated(name: impl Into<String>, value: Expr) -> Expr {
         Expr::Designated(name.into(), Box::new(value))
+    }
+
+    /// The opposite of a condition. Comparisons are of integers.
+    pub fn negated(&self) -> Expr {
+        const OPPOSITES: [(&str, &str); 6] =
+            [("==", "!="), ("!=", "=="), ("<", ">="), (">=", "<"), (">", "<="), ("<=", ">")];
+        if let Expr::Unary("!", condition) = self {
+            return (**condition).clone();
+        }
+        if let Expr::Binary(operator, left, right) = self
+            && let Some((_, opposite)) = OPPOSITES.into_iter().find(|(known, _)| known == operator)
+        {
+            return Expr::Binary(opposite, left.clone(), right.clone());
+        }
+        Expr::unary("!", self.clone())
     }
 
     /// Whether evaluating it twice costs nothing.

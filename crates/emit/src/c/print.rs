@@ -37,14 +37,16 @@ impl Printer {
             Item::Enum { name, members } => {
                 self.line(&format!("enum {name} {{"));
                 self.depth += 1;
-                for member in members {
-                    self.line(&format!("{member},"));
-                }
+                self.filled(members.iter().map(|member| format!("{member},")));
                 self.depth -= 1;
                 self.line("};");
             }
             Item::Struct(structure) => self.structure(structure),
             Item::Function { of, name, parameters, body } => self.function(of, name, parameters, body),
+            Item::Defined { by, name, arguments } => {
+                let arguments = std::iter::once(name.clone()).chain(arguments.iter().map(expression));
+                self.line(&format!("{by}({})", arguments.collect::<Vec<_>>().join(", ")));
+            }
             Item::Variable { of, name, value } => match value {
                 Some(value) => self.initialised(of, name, value),
                 None => self.line(&format!("{};", declaration(of, name))),
@@ -81,7 +83,12 @@ impl Printer {
                     self.line(&format!("{};\t/* {remark} */", declaration(of, name)));
                 }
                 Member::Union(members) => self.inner("union", "", members),
-                Member::Inner { name, members } => self.inner("struct", name, members),
+                Member::Inner { name, members } => match side_by_side(members) {
+                    Some(members) if self.depth * 8 + members.len() + name.len() + 12 <= LINE => {
+                        self.line(&format!("struct {{ {members} }} {name};"));
+                    }
+                    _ => self.inner("struct", name, members),
+                },
             }
         }
     }
@@ -114,24 +121,46 @@ impl Printer {
             return self.line(&whole);
         }
         self.line(&format!("{} = {{", declaration(of, name)));
-        self.depth += 1;
-        members.iter().for_each(|member| self.member(member));
-        self.depth -= 1;
+        self.list(members);
         self.line("};");
+    }
+
+    /// The members of an initialiser: plain ones as many as a line holds, others on lines of their own.
+    fn list(&mut self, members: &[Expr]) {
+        self.depth += 1;
+        for some in members.chunk_by(|one, next| opened(one).is_none() && opened(next).is_none()) {
+            match some {
+                [member] if opened(member).is_some() => self.member(member),
+                _ => self.filled(some.iter().map(|member| format!("{},", expression(member)))),
+            }
+        }
+        self.depth -= 1;
     }
 
     /// A member of an initialiser, over several lines if one is too short.
     fn member(&mut self, member: &Expr) {
         let whole = format!("{},", expression(member));
-        let Expr::List(members) = member else { return self.line(&whole) };
-        if self.depth * 8 + whole.len() <= LINE {
-            return self.line(&whole);
+        match opened(member).filter(|_| self.depth * 8 + whole.len() > LINE) {
+            None => self.line(&whole),
+            Some((open, members)) => {
+                self.line(&open);
+                self.list(members);
+                self.line(if open.ends_with('{') { "}," } else { ")," });
+            }
         }
-        self.line("{");
-        self.depth += 1;
-        members.iter().for_each(|member| self.member(member));
-        self.depth -= 1;
-        self.line("},");
+    }
+
+    /// Texts side by side, as many as a line holds.
+    fn filled(&mut self, texts: impl Iterator<Item = String>) {
+        let mut line = String::new();
+        for text in texts {
+            if !line.is_empty() && self.depth * 8 + line.len() + 1 + text.len() > LINE {
+                self.line(&std::mem::take(&mut line));
+            }
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(&text);
+        }
+        self.line(&line);
     }
 
     fn block(&mut self, body: &[Stmt]) {
@@ -189,10 +218,7 @@ impl Printer {
                 self.line(&format!("{name}: ;"));
                 self.depth += 1;
             }
-            Stmt::Goto(label) => self.line(&format!("goto {label};")),
-            Stmt::Return(Some(value)) => self.line(&format!("return {};", expression(value))),
-            Stmt::Return(None) => self.line("return;"),
-            Stmt::Break => self.line("break;"),
+            Stmt::Goto(_) | Stmt::Return(_) | Stmt::Break => jump(statement).iter().for_each(|jump| self.line(jump)),
             Stmt::Comment(text) => self.comment(text),
             Stmt::Blank => self.line(""),
         }
@@ -236,13 +262,23 @@ impl Printer {
     fn switch(&mut self, on: &Expr, cases: &[(Vec<Expr>, Vec<Stmt>)], default: &[Stmt]) {
         self.line(&format!("switch ({}) {{", expression(on)));
         for (values, body) in cases {
+            if let ([value], Some(jump)) = (values.as_slice(), only_jump(body)) {
+                self.line(&format!("case {}: {jump}", expression(value)));
+                continue;
+            }
             for value in values {
                 self.line(&format!("case {}:", expression(value)));
             }
             self.case(body);
         }
-        self.line("default:");
-        self.case(default);
+        if default.is_empty() {
+            self.line("default: break;");
+        } else if let Some(jump) = only_jump(default) {
+            self.line(&format!("default: {jump}"));
+        } else {
+            self.line("default:");
+            self.case(default);
+        }
         self.line("}");
     }
 
@@ -262,6 +298,58 @@ impl Printer {
             self.line("}");
         }
     }
+}
+
+/// Members without remarks, for one line.
+fn side_by_side(members: &[Member]) -> Option<String> {
+    let each = members.iter().map(|member| match member {
+        Member::Plain { of, name, remark } => remark.is_empty().then(|| format!("{};", declaration(of, name))),
+        Member::Union(_) | Member::Inner { .. } => None,
+    });
+    Some(each.collect::<Option<Vec<String>>>()?.join(" "))
+}
+
+/// A body that is no more than a jump.
+fn only_jump(body: &[Stmt]) -> Option<String> {
+    if let [statement] = body { jump(statement) } else { None }
+}
+
+fn jump(statement: &Stmt) -> Option<String> {
+    Some(match statement {
+        Stmt::Goto(label) => format!("goto {label};"),
+        Stmt::Return(Some(value)) => format!("return {};", expression(value)),
+        Stmt::Return(None) => "return;".to_string(),
+        Stmt::Break => "break;".to_string(),
+        Stmt::Declare { .. }
+        | Stmt::Assign(..)
+        | Stmt::Do(_)
+        | Stmt::If { .. }
+        | Stmt::Switch { .. }
+        | Stmt::Count { .. }
+        | Stmt::While(..)
+        | Stmt::Block(_)
+        | Stmt::Label(_)
+        | Stmt::Comment(_)
+        | Stmt::Blank => return None,
+    })
+}
+
+/// A member of an initialiser that is a list: the text before its members, and these.
+fn opened(member: &Expr) -> Option<(String, &[Expr])> {
+    if let Expr::List(members) = member {
+        return Some(("{".to_string(), members));
+    }
+    if let Expr::Cast(of, value) = member {
+        return opened(value).map(|(open, members)| (format!("({of}){open}"), members));
+    }
+    if let Expr::Designated(name, value) = member {
+        return opened(value).map(|(open, members)| (format!(".{name} = {open}"), members));
+    }
+    let Expr::Call(function, arguments) = member else { return None };
+    // A call of plain values is one itself.
+    let is_list = arguments.iter().any(|argument| matches!(argument, Expr::Call(..)));
+    let (first, rest) = arguments.split_first().filter(|_| is_list)?;
+    Some((format!("{function}({},", expression(first)), rest))
 }
 
 fn holds_names(members: &[Expr]) -> bool {

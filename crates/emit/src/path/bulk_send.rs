@@ -79,27 +79,27 @@ impl HotPath<'_> {
 
     /// What is known of all packets that commit, and parameters for it.
     pub(super) fn known_names(&self) -> impl Iterator<Item = &'static str> {
-        ["hits"].into_iter().chain((!self.actions.is_empty()).then_some("usual"))
+        ["hits"].into_iter().chain((!self.actions.is_empty()).then_some("expected"))
     }
 
     pub(super) fn parameters_known(&self) -> impl Iterator<Item = &'static str> {
-        ["bool hits"].into_iter().chain((!self.actions.is_empty()).then_some("bool usual"))
+        ["bool hits"].into_iter().chain((!self.actions.is_empty()).then_some("bool expected"))
     }
 
     /// The values of these parameters.
-    pub fn known(&self, hits: bool, usual: bool) -> impl Iterator<Item = Expr> {
+    pub fn known(&self, hits: bool, expected: bool) -> impl Iterator<Item = Expr> {
         let word = |holds| name(if holds { "true" } else { "false" });
-        [word(hits)].into_iter().chain((!self.actions.is_empty()).then(|| word(usual)))
+        [word(hits)].into_iter().chain((!self.actions.is_empty()).then(|| word(expected)))
     }
 
     pub(super) fn about_known(&self, about: &str) -> String {
-        let usual = if self.actions.is_empty() { "" } else { " `usual`: all run the usual action." };
-        format!("{about} `hits`: every lookup found an entry.{usual}")
+        let expected = if self.actions.is_empty() { "" } else { " `expected`: all run the expected action." };
+        format!("{about} `hits`: every lookup found an entry.{expected}")
     }
 
     /// Whether all entries run the expected actions. Committing then has no dispatch, and reads only the part
     /// of a record that the action needs.
-    pub fn runs_usual(&self) -> Vec<Item> {
+    pub fn runs_expected(&self) -> Vec<Item> {
         let runs_only = |(place, action): (&usize, &usize)| {
             let table = name(format!("&run->{}->table", self.unit.table_name(self.table(*place))));
             Expr::call("table_runs_only", [table, Expr::word(*action as u32)])
@@ -137,13 +137,13 @@ impl HotPath<'_> {
     }
 
     /// Calls for packets that all hit: with expected actions, and without.
-    pub fn as_usual(&self, run: &str, call: impl Fn(bool) -> Stmt) -> Vec<Stmt> {
+    pub fn as_expected(&self, run: &str, call: impl Fn(bool) -> Stmt) -> Vec<Stmt> {
         if self.actions.is_empty() {
             return vec![call(false)];
         }
-        let usual = Expr::call("path_runs_expected", [name(run)]);
+        let expected = Expr::call("path_runs_expected", [name(run)]);
         vec![Stmt::If {
-            condition: Expr::call("__builtin_expect", [usual, name("1")]),
+            condition: Expr::call("__builtin_expect", [expected, name("1")]),
             then: vec![call(true)],
             otherwise: vec![call(false)],
         }]
@@ -160,13 +160,13 @@ impl HotPath<'_> {
             hit = Expr::binary("&&", hit, same);
         }
         let most = Expr::binary(">", popcount(missed()), Expr::word(self.plan.group / 2));
-        let hits = self.as_usual("&run", |usual| self.together(true, usual));
+        let hits = self.as_expected("&run", |expected| self.together(true, expected));
         vec![(Some(hit), hits), (self.is_out_of_order.then_some(most), vec![self.together(false, false)])]
     }
 
-    fn together(&self, hits: bool, usual: bool) -> Stmt {
+    fn together(&self, hits: bool, expected: bool) -> Stmt {
         let arguments = ["&run", "&taken", "from", "path"].map(name).into_iter();
-        Stmt::call("path_commit_bulk", arguments.chain(self.known(hits, usual)))
+        Stmt::call("path_commit_bulk", arguments.chain(self.known(hits, expected)))
     }
 
     /// The commit results of a group's packets, some of which are dropped already.
@@ -214,7 +214,6 @@ impl HotPath<'_> {
             Stmt::Blank,
             Stmt::call("path_send", before),
             Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
-            super::commit::state_enter(),
             Stmt::call("path_exit", [name("run"), name("&state"), entry]),
             room(&Expr::word(self.plan.group)),
         ];

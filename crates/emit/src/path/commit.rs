@@ -38,10 +38,7 @@ impl HotPath<'_> {
             return self.walk_to_queue(nodes, entry, starts);
         }
         let region = Region { nodes: (0..nodes.written.len()).collect(), starts, heads: &[] };
-        let mut body = region.body(unit, &nodes.written);
-        if !body.iter().any(|statement| statement.mentions("at")) {
-            body.insert(0, Stmt::Do(Expr::cast("void", name("at"))));
-        }
+        let body = region.body(unit, &nodes.written);
         let [function, blank] = noinline("void", "walk_on", &LEAVING, body);
         vec![Item::Comment("The plain program for a side exit.".to_string()), function, blank]
     }
@@ -119,7 +116,6 @@ impl HotPath<'_> {
         }
         let mut body = self.paid(Placement::WithCommit);
         body.extend(self.packet_again());
-        body.push(state_enter());
         body.push(Stmt::If {
             condition: has_left,
             then: vec![Stmt::call("path_exit", [name("run"), name("&state"), entry])],
@@ -132,10 +128,10 @@ impl HotPath<'_> {
     /// sent at their position. They work on copies, so that `run` and the burst's pointers stay in registers.
     /// Misses follow, then hits.
     fn commit_out_of_order(&self) -> Vec<Stmt> {
-        let some = |set: Expr, hits: bool, usual: bool| {
+        let some = |set: Expr, hits: bool, expected: bool| {
             let [ports, others] = [name("ports"), set];
             let arguments = ["run", "burst", "from", "path"].map(name).into_iter().chain([others, ports]);
-            let turns = Expr::call("path_commit_some", arguments.chain(self.known(hits, usual)));
+            let turns = Expr::call("path_commit_some", arguments.chain(self.known(hits, expected)));
             Stmt::Assign(name("gone"), "|=", turns)
         };
         let staying = Expr::binary("&", Expr::unary("~", name("exits")), Expr::call("walk_first", [name("count")]));
@@ -155,7 +151,7 @@ impl HotPath<'_> {
         code.push(self.leave_first(left));
         code.push(some(missed, false, false));
         let hit = || Expr::binary("&", name("staying"), Expr::unary("~", name("missed")));
-        code.extend(self.as_usual("run", |usual| some(hit(), true, usual)));
+        code.extend(self.as_expected("run", |expected| some(hit(), true, expected)));
         code.push(send_gathered(&name("count"), name("sent"), self.no_port()));
         code.extend(self.count_look_ups(&popcount(name("staying"))));
         code
@@ -194,7 +190,6 @@ impl HotPath<'_> {
             Stmt::declare("const uint32_t", "before", name("run->out.count")),
         ];
         body.extend(packet_begin());
-        body.push(state_enter());
         let mut walk = vec![name("run"), name("&state")];
         walk.extend(self.unit.walk_from(self.plan.nodes[0]));
         let more = Expr::cast("uint64_t", Expr::binary("-", name("run->out.count"), name("before")));
@@ -236,9 +231,4 @@ pub(super) fn never(condition: Expr) -> Stmt {
 /// The number of packets in a set.
 pub(super) fn popcount(set: Expr) -> Expr {
     Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [set]))
-}
-
-/// A packet's state when it enters the graph.
-pub(super) fn state_enter() -> Stmt {
-    Stmt::call("state_enter", [name("&state")])
 }

@@ -2,7 +2,7 @@
 
 use super::ends::Groups;
 use super::scalar::{Scalar, without_unused};
-use super::scheduled::{Scheduled, unused};
+use super::scheduled::Scheduled;
 use super::{HotPath, inline, name};
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Stmt};
@@ -61,8 +61,7 @@ impl HotPath<'_> {
             let about =
                 "Commits a packet that hit in every lookup and runs the expected actions. It is to be sent by `to`.";
             items.push(Item::Comment(about.to_string()));
-            let mut body = self.committed(scheduled, commit, true);
-            unused(&parameters, &mut body);
+            let body = self.committed(scheduled, commit, true);
             items.extend(inline(FATE, "path_expected", &parameters, body));
         }
         let mut body = self.committed(scheduled, commit, false);
@@ -74,7 +73,7 @@ impl HotPath<'_> {
         if expects {
             let arguments = ["run", "burst", "from", "i", "path", "to"].map(name);
             let expected = Expr::call("path_expected", arguments);
-            known.insert(0, Stmt::when(name("usual"), vec![Stmt::result(expected)]));
+            known.insert(0, Stmt::when(name("expected"), vec![Stmt::result(expected)]));
         }
         if scheduled.may_exit() && self.unit.tracks_insertions() {
             // An older packet may have inserted an entry since the lookups, and what was found may be gone.
@@ -85,7 +84,6 @@ impl HotPath<'_> {
         let about = "Commits a packet with the records that were found for it. It is to be sent by `to`.";
         items.push(Item::Comment(self.about_known(about)));
         let parameters: Vec<&str> = parameters.into_iter().chain(self.parameters_known()).collect();
-        unused(&parameters, &mut body);
         items.extend(inline(FATE, "path_finish", &parameters, body));
         items
     }

@@ -4,7 +4,7 @@
 use super::{HotPath, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::control_flow::Region;
-use crate::node::Nodes;
+use crate::node::{Form, Nodes};
 use hlir::NodeId;
 
 impl HotPath<'_> {
@@ -30,7 +30,18 @@ impl HotPath<'_> {
                     let arguments = found.into_iter().chain(self.may_be_stale(place).then(|| name("NULL")));
                     Expr::call(format!("{}_act", self.title(place)), arguments)
                 }
-                false => Expr::call(self.title(place), [name("run"), name("state")]),
+                false => match &written.form {
+                    Form::Function => Expr::call(self.title(place), [name("run"), name("state")]),
+                    Form::Test { condition, then, otherwise } => {
+                        let at = |node: NodeId| name(unit.place_name(node));
+                        Expr::conditional(condition.clone(), at(*then), at(*otherwise))
+                    }
+                    Form::Statements(statements) => {
+                        body.extend(statements.iter().cloned());
+                        on = self.plan.nodes.get(place + 1).copied().or_else(|| written.only());
+                        continue;
+                    }
+                },
             };
             on = self.plan.nodes.get(place + 1).copied().or_else(|| written.outcomes.first().copied());
             let Some(next) = on else {

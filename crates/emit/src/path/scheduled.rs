@@ -86,16 +86,6 @@ pub(super) fn read_name(index: usize) -> String {
     format!("read_{index}")
 }
 
-/// Says of parameters that a body does not use them.
-pub(super) fn unused(parameters: &[&str], body: &mut Vec<Stmt>) {
-    for parameter in parameters {
-        let title = parameter.rsplit([' ', '*']).next().unwrap_or(parameter);
-        if !body.iter().any(|statement| statement.mentions(title)) {
-            body.insert(0, Stmt::Do(Expr::cast("void", name(title))));
-        }
-    }
-}
-
 impl HotPath<'_> {
     /// Members of `struct path`.
     pub(super) fn scheduled_members(&self) -> Vec<Member> {

@@ -36,7 +36,7 @@ impl HotPath<'_> {
         (0..self.plan.stages.len()).for_each(|number| items.extend(self.stage(number)));
         if self.sends_in_bulk() {
             items.extend(self.missed());
-            items.extend(self.runs_usual());
+            items.extend(self.runs_expected());
         }
         items.extend(self.between_items());
         items.extend(self.turn());
@@ -107,14 +107,8 @@ impl HotPath<'_> {
             code.push(each("i", name("count"), one));
             code.extend(rest);
         }
-        if number == 0 {
-            code.insert(0, Stmt::Do(Expr::cast("void", name("exits"))));
-            if self.unit.tracks_insertions() {
-                code.insert(1, Stmt::set(name("path->insertions"), name("run->insertions")));
-            }
-        }
-        if !code.iter().any(|statement| statement.mentions("run")) {
-            code.insert(0, Stmt::Do(Expr::cast("void", name("run"))));
+        if number == 0 && self.unit.tracks_insertions() {
+            code.insert(0, Stmt::set(name("path->insertions"), name("run->insertions")));
         }
         items.push(Item::Comment(format!(
             "Stage {number}: all packets of a group up to {}, and the keys of the lookups there.",
@@ -151,11 +145,6 @@ impl HotPath<'_> {
         body.extend(self.filled_meanwhile(stage));
         let newest: &[&str] = if moved { &["uint32_t size", "const struct path *newest"] } else { &[] };
         let parameters = |run| [&[run, "uint32_t count", "struct path *path"][..], newest].concat();
-        let parameters_named =
-            if moved { &["run", "count", "path", "size", "newest"][..] } else { &["run", "count", "path"] };
-        let unused = parameters_named.iter().filter(|name| !body.iter().any(|it| it.mentions(name)));
-        let unused: Vec<Stmt> = unused.map(|unused| Stmt::Do(Expr::cast("void", name(*unused)))).collect();
-        body.splice(0..0, unused);
         let title = format!("path_lookup_{number}");
         let mut items = Vec::from(inline("void", title.clone(), &parameters("const struct run *run"), body));
         items.extend(self.look_up_whole(&title, moved, &parameters("const struct run *given")));

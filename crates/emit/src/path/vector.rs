@@ -39,10 +39,6 @@ impl HotPath<'_> {
         items.push(Item::Comment("A packet of the group up to the first cut, and its keys.".to_string()));
         let parameters =
             ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
-        let mut one = one;
-        if !one.iter().any(|statement| statement.mentions("run")) {
-            one.insert(0, Stmt::Do(Expr::cast("void", name("run"))));
-        }
         items.extend(inline("void", "path_scalar", &parameters, one));
         let kept = vector_constants::of(lanes);
         items.extend(vector_constants::items(&kept));
@@ -89,9 +85,6 @@ impl HotPath<'_> {
                 }
             };
             let title = self.title_of(place, what);
-            let unused = !of_one.iter().any(|statement| statement.mentions("run"));
-            let ignored = unused.then(|| Stmt::Do(Expr::cast("void", name("run"))));
-            let of_one = ignored.into_iter().chain(of_one).collect();
             items.push(Item::Comment(about));
             items.extend(read_items(&title, of_one));
         }
@@ -211,11 +204,6 @@ impl HotPath<'_> {
         body.extend(writer.code);
         body.extend(noted);
         body.push(Stmt::result(name("true")));
-        for parameter in ["path", "run"] {
-            if !body.iter().any(|statement| statement.mentions(parameter)) {
-                body.insert(0, Stmt::Do(Expr::cast("void", name(parameter))));
-            }
-        }
         body
     }
 

@@ -2,7 +2,7 @@
 //! compiler: gcc would rematerialize most of them for every vector of packets, with two instructions each
 //! (ipv4fwd: a tenth of its cycles).
 
-use super::{inline, name};
+use super::name;
 use crate::c::{Expr, Item, Member, Stmt, Struct, digits};
 use schedule::Lanes;
 use schedule::vector::{Operator, Step};
@@ -38,27 +38,17 @@ pub fn kept(value: u32) -> Expr {
     name(format!("numbers->{}", member(value)))
 }
 
-/// The struct of the constants, and the function that fills it.
+/// The struct of the constants.
 pub fn items(numbers: &BTreeSet<u32>) -> Vec<Item> {
     if numbers.is_empty() {
         return Vec::new();
     }
-    let members = numbers.iter().map(|value| Member::plain("lanes", member(*value), "")).collect();
-    let one = |value: &u32| {
-        let made = Expr::call("lanes_constant", [Expr::word(*value)]);
-        Stmt::set(name(format!("numbers.{}", member(*value))), made)
-    };
-    let numbered = Stmt::Declare { of: "struct path_constants".to_string(), name: "numbers".to_string(), value: None };
-    let mut body = vec![numbered, Stmt::Blank];
-    body.extend(numbers.iter().map(one));
-    body.push(Stmt::result(name("numbers")));
-    let mut items = vec![
+    let members = numbers.iter().map(|value| member(*value)).collect::<Vec<_>>().join(", ");
+    vec![
         Item::Comment("Numbers in every lane.".to_string()),
-        Item::Struct(Struct { name: "path_constants".to_string(), members }),
+        Item::Struct(Struct { name: "path_constants".to_string(), members: vec![Member::plain("lanes", members, "")] }),
         Item::Blank,
-    ];
-    items.extend(inline("struct path_constants", "path_constants", &["void"], body));
-    items
+    ]
 }
 
 /// Before the loop over a group.
@@ -66,5 +56,9 @@ pub fn made(numbers: &BTreeSet<u32>) -> Vec<Stmt> {
     if numbers.is_empty() {
         return Vec::new();
     }
-    vec![Stmt::declare("const struct path_constants", "numbers", Expr::call("path_constants", [])), Stmt::Blank]
+    let each = numbers.iter().map(|value| {
+        let constant = Expr::call("lanes_constant", [Expr::word(*value)]);
+        Expr::designated(member(*value), constant)
+    });
+    vec![Stmt::declare("const struct path_constants", "numbers", Expr::List(each.collect())), Stmt::Blank]
 }

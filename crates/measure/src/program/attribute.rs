@@ -1,7 +1,9 @@
 //! Which node of the program an instruction of its C belongs to.
 //!
-//! A node's code is in functions that have its name, inlined wherever they are called. Lookups of a whole group are in the functions of stages, on
-//! lines that name the table. What belongs to no node is the stages' own: packets taken up and put aside, loops, the begin and end of a burst.
+//! A node's code is in functions that have its name, inlined wherever they are called, or behind a comment with its name
+//! in the functions that run packets from node to node. Lookups of a whole group are in the functions of stages, on lines
+//! that name the table. What belongs to no node is the stages' own: packets taken up and put aside, loops, the begin and
+//! end of a burst.
 
 use hlir::{NodeId, Program};
 use runtime::sampler::{Frame, Places};
@@ -54,6 +56,8 @@ impl Parts {
 struct Reader<'p> {
     program: &'p Program,
     functions: BTreeMap<String, NodeId>,
+    /// By the name in the program.
+    named: BTreeMap<&'p str, NodeId>,
     tables: BTreeMap<String, NodeId>,
     /// Lines of the files that instructions come from.
     texts: BTreeMap<String, Vec<String>>,
@@ -85,7 +89,8 @@ impl<'p> Reader<'p> {
                 text.lines().map(str::to_string).collect()
             });
         }
-        Reader { program, functions, tables, texts }
+        let named = program.nodes.iter().map(|(node, declared)| (declared.name.as_str(), node)).collect();
+        Reader { program, functions, named, tables, texts }
     }
 
     fn part(&self, chain: &[Frame]) -> Part {
@@ -100,10 +105,37 @@ impl<'p> Reader<'p> {
         if let Some(node) = self.functions.get(&frame.function) {
             return Some(*node);
         }
-        let line = self.texts.get(&frame.file)?.get(frame.line.checked_sub(1)?)?;
-        let words = line.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-        words.into_iter().find_map(|word| self.tables.get(word)).copied()
+        let text = self.texts.get(&frame.file)?.get(..frame.line)?;
+        if runs_nodes(&frame.function) {
+            return self.written_in_place(text);
+        }
+        let mut words = words(text.last()?);
+        words.find_map(|word| self.tables.get(word)).copied()
     }
+
+    /// The node whose comment is the last one before the end of the text, unless another node is called behind it.
+    fn written_in_place(&self, text: &[String]) -> Option<NodeId> {
+        for line in text.iter().rev().take_while(|line| *line != "{") {
+            let comment = line.trim().strip_prefix("/* ").and_then(|line| line.strip_suffix(" */"));
+            if let Some(comment) = comment {
+                let name = comment.split_once(": ").map_or(comment, |(name, _)| name);
+                return self.named.get(name).copied();
+            }
+            if words(line).any(|word| self.functions.contains_key(word)) {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+/// Whether a function runs packets from node to node.
+fn runs_nodes(function: &str) -> bool {
+    function.starts_with("walk") || function.ends_with("_onward") || function == "path_rest"
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
 }
 
 #[cfg(test)]
@@ -118,7 +150,8 @@ mod tests {
         let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/l2fwd/l2fwd.p4");
         let program = frontend::load(&Source::plain(&app)).expect("the application is right").program;
         let c = std::env::temp_dir().join(format!("bacus-attribute-{}.c", std::process::id()));
-        fs::write(&c, "int count;\nexact_find_group(run.Bridge_dmac, &Bridge_dmac_group);\n")
+        let walk = "{\n\t/* Bridge.smac: l2fwd.p4:1 */\n\tif (state->x)\n\t\tBridge_dmac(run, state);\n\treturn;\n";
+        fs::write(&c, format!("int count;\nexact_find_group(run.Bridge_dmac, &Bridge_dmac_group);\n{walk}"))
             .expect("a file is written");
         let frame = |function: &str, file: &str, line| Frame { function: function.into(), file: file.into(), line };
         let text = c.display().to_string();
@@ -127,10 +160,12 @@ mod tests {
             (vec![frame("exact_find", "exact.h", 3), frame("Bridge_smac_find", &text, 1)], 3),
             (vec![frame("exact_find", "exact.h", 3), frame("path_lookup_0", &text, 2)], 2),
             (vec![frame("process", &text, 1)], 1),
+            (vec![frame("walk", &text, 5)], 6),
+            (vec![frame("walk", &text, 7)], 4),
         ];
         let parts = Parts::new(&program, &places);
         fs::remove_file(c).expect("the file is there");
-        assert_eq!((parts.share(&Part::Port), parts.share(&Part::Stages)), (0.4, 0.1));
-        assert_eq!(parts.nodes().collect::<Vec<_>>(), [("Bridge.dmac", 0.2), ("Bridge.smac", 0.3)]);
+        assert_eq!((parts.share(&Part::Port), parts.share(&Part::Stages)), (0.2, 0.25));
+        assert_eq!(parts.nodes().collect::<Vec<_>>(), [("Bridge.dmac", 0.1), ("Bridge.smac", 0.45)]);
     }
 }
