@@ -23,6 +23,20 @@ packet 3 02000000000f02000000000a12340004
 ";
 
 #[test]
+fn a_capture_that_is_repeated_too_often_is_refused_with_how_often_it_can_be() {
+    let app = |ending: &str| path(&format!("apps/ipv4fwd/{ending}")).display().to_string();
+    let input = format!("0=pcap:{},", app("ipv4fwd.stf"));
+    let ran = bacus()
+        .args(["run", &app("ipv4fwd.p4"), "--port", &input, "--repeat", "4000000000"])
+        .env("BACUS_CACHE", scratch("repeated"))
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(!ran.status.success() && error.contains("error: port 0: 4000000000 times these "), "{error}");
+    assert!(error.contains(" GB, of 4.0 at most: give --repeat at most "), "{error}");
+}
+
+#[test]
 fn packets_go_from_capture_to_capture_and_are_counted() {
     if !has_dpdk() {
         return;

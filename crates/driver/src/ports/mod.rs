@@ -18,6 +18,11 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+/// Bytes before each packet of a capture.
+const RECORD_HEADER: u64 = 16;
+/// Bytes of the packets that a capture gives, with their repetitions: they are made in memory, and kept in a file.
+const MOST_REPLAYED: u64 = 4_000_000_000;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     pub number: u16,
@@ -171,8 +176,25 @@ impl Port {
             leftovers::remove(directory, &format!(".{}.", name.to_string_lossy()), "");
         }
         let frames = self.frames(input)?;
+        self.check_size(&frames, repeat)?;
         let bytes = pcap::bytes_of(frames.iter().cycle().take(frames.len() * repeat as usize));
         fs::write(self.replayed(), bytes).map_err(|error| Failure::unwritable(&self.replayed(), &error))
+    }
+
+    /// The packets are laid out as often as they come.
+    fn check_size(&self, frames: &[Vec<u8>], repeat: u32) -> Result<(), Failure> {
+        let once = frames.iter().map(|frame| frame.len() as u64 + RECORD_HEADER).sum::<u64>();
+        if once * u64::from(repeat) <= MOST_REPLAYED {
+            return Ok(());
+        }
+        Err(Failure::input(format!(
+            "port {}: {repeat} times these {} packets are {:.1} GB, of {:.1} at most: give --repeat at most {}",
+            self.number,
+            frames.len(),
+            (once * u64::from(repeat)) as f64 / 1e9,
+            MOST_REPLAYED as f64 / 1e9,
+            MOST_REPLAYED / once
+        )))
     }
 
     /// Whether packets of this port come to an end.
