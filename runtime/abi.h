@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ABI_VERSION 3u
+#define ABI_VERSION 4u
 #define KEY_SKETCH_WORDS 1024u	/* words in the bitmap of a table's keys */
 
 /* A received burst. The pipeline becomes the owner of its packets. */

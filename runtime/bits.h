@@ -237,13 +237,16 @@ bits_store_in_word(uint8_t *bytes, uint32_t offset, uint32_t width, uint64_t val
 	bits_store16(word, (bits_load16(word) & ~mask) | (value << behind & mask));
 }
 
+/* Of some fields a program reads or writes nothing in the end. */
+#define FIELD_INLINE BITS_INLINE __attribute__((unused))
+
 /* Functions that read and write the field of `width` bits from bit `offset` of a header on, of which `size` bytes may be read. */
 #define FIELD_READ(name, type, size, offset, width)                                                                                                 \
-	BITS_INLINE type name(const uint8_t *header) { return (type)bits_load_in(header, size, offset, width); }
+	FIELD_INLINE type name(const uint8_t *header) { return (type)bits_load_in(header, size, offset, width); }
 #define FIELD_WRITE(name, type, offset, width)                                                                                                      \
-	BITS_INLINE void name(uint8_t *header, type value) { bits_store(header, offset, width, value); }
+	FIELD_INLINE void name(uint8_t *header, type value) { bits_store(header, offset, width, value); }
 #define FIELD_WRITE_IN_WORD(name, type, offset, width)                                                                                              \
-	BITS_INLINE void name(uint8_t *header, type value) { bits_store_in_word(header, offset, width, value); }
+	FIELD_INLINE void name(uint8_t *header, type value) { bits_store_in_word(header, offset, width, value); }
 
 /* Sign extension from bit `width - 1`. */
 BITS_INLINE uint64_t

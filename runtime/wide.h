@@ -435,8 +435,8 @@ wide_divide(uint64_t *quotient, uint64_t *remainder, const uint64_t *a, const ui
 
 /* As FIELD_READ and FIELD_WRITE, for numbers of several limbs. */
 #define FIELD_READ_WIDE(name, offset, width)                                                                                                        \
-	BITS_INLINE void name(const uint8_t *header, uint64_t *value) { wide_load(value, header, offset, width); }
+	FIELD_INLINE void name(const uint8_t *header, uint64_t *value) { wide_load(value, header, offset, width); }
 #define FIELD_WRITE_WIDE(name, offset, width)                                                                                                       \
-	BITS_INLINE void name(uint8_t *header, const uint64_t *value) { wide_store(header, offset, width, value); }
+	FIELD_INLINE void name(uint8_t *header, const uint64_t *value) { wide_store(header, offset, width, value); }
 
 #endif

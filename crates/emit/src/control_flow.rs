@@ -185,3 +185,36 @@ fn labels(statement: &Stmt, found: &mut BTreeSet<String>) {
     }
     statement.bodies().into_iter().flatten().for_each(|inner| labels(inner, found));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str) -> Stmt {
+        Stmt::call(name, [])
+    }
+
+    fn unless(left: &str, label: &str) -> Stmt {
+        Stmt::when(Expr::binary("<=", Expr::name(left), Expr::word(1)), vec![Stmt::Goto(label.to_string())])
+    }
+
+    fn label(name: &str) -> Stmt {
+        Stmt::Label(name.to_string())
+    }
+
+    #[test]
+    fn what_one_jump_skips_is_nested_under_the_opposite() {
+        let code = vec![unless("ttl", "on"), call("forward"), label("on"), call("send")];
+        let above = Expr::binary(">", Expr::name("ttl"), Expr::word(1));
+        assert_eq!(nested(code), [Stmt::when(above, vec![call("forward")]), call("send")]);
+    }
+
+    #[test]
+    fn a_label_that_others_jump_to_stays() {
+        let shared = vec![unless("ttl", "on"), unless("length", "on"), call("forward"), label("on"), call("send")];
+        assert_eq!(nested(shared.clone()), shared);
+        let entered =
+            vec![unless("ttl", "on"), call("a"), label("other"), call("b"), label("on"), unless("x", "other")];
+        assert_eq!(nested(entered.clone()), entered);
+    }
+}

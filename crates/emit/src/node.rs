@@ -1,5 +1,5 @@
 //! Nodes as functions: `static inline enum node NODE(run, state)` executes the node and returns its
-//! successor.
+//! successor. Conditions and a few statements are written where the node is called, instead.
 //!
 //! What is known of headers' storage at a node depends on all paths to it, so nodes are emitted again until
 //! nothing changes.

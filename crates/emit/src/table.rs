@@ -1,7 +1,8 @@
 //! Tables: the key as one number, the record of each entry, and the node that looks one up.
 //!
 //! A lookup consists of the stages that the runtime offers, so that a batch can run each for all its packets:
-//! `NODE_key` computes the key, the structure's functions find a record, `NODE_act` runs the action.
+//! the key, the structure's functions that find a record, and `NODE_act`, which runs the action. Loops call the first one
+//! as `NODE_key`.
 
 use crate::body::{Body, Exit, Presences, limbs, unsupported};
 use crate::c::{Expr, Item, Member, Stmt, Struct, replace_only};

@@ -207,7 +207,8 @@ impl Specialiser {
         let is_over = exchanged.is_err() || !matches!(next, Next::Run(_));
         if is_over {
             self.trial = None;
-            self.is_useless = !self.status.is_specialised;
+            // Where a write has come between, the same facts may hold again and be of use.
+            self.is_useless = exchanged.is_ok() && code == Code::Generic;
         }
         if !self.status.is_specialised && is_over {
             self.status.facts.clear();

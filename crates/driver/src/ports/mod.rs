@@ -181,19 +181,20 @@ impl Port {
         fs::write(self.replayed(), bytes).map_err(|error| Failure::unwritable(&self.replayed(), &error))
     }
 
-    /// The packets are laid out as often as they come.
+    /// Packets are laid out as often as they come. Those that come once are as many as the capture has.
     fn check_size(&self, frames: &[Vec<u8>], repeat: u32) -> Result<(), Failure> {
         let once = frames.iter().map(|frame| frame.len() as u64 + RECORD_HEADER).sum::<u64>();
-        if once * u64::from(repeat) <= MOST_REPLAYED {
+        let all = once.saturating_mul(u64::from(repeat));
+        if repeat == 1 || all <= MOST_REPLAYED {
             return Ok(());
         }
         Err(Failure::input(format!(
             "port {}: {repeat} times these {} packets are {:.1} GB, of {:.1} at most: give --repeat at most {}",
             self.number,
             frames.len(),
-            (once * u64::from(repeat)) as f64 / 1e9,
+            all as f64 / 1e9,
             MOST_REPLAYED as f64 / 1e9,
-            MOST_REPLAYED / once
+            (MOST_REPLAYED / once).max(1)
         )))
     }
 
