@@ -478,7 +478,7 @@ pub fn check_plans(cases: &[Case], options: &Options) -> Result<(), Failure> {
 
 /// The passes that change the program, without those that schedule it.
 fn rewrites() -> Selection {
-    let rewrite = |pass: &&opt::Pass| matches!(pass.run, Run::Rewrite(_) | Run::Join(_));
+    let rewrite = |pass: &&opt::Pass| !matches!(pass.run, Run::Plan(_));
     Selection::Only(opt::PIPELINE.iter().filter(rewrite).map(|pass| pass.name.to_string()).collect())
 }
 

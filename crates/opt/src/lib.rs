@@ -25,6 +25,8 @@ use std::borrow::Cow;
 pub enum Run {
     Rewrite(fn(&mut Program, &Inputs)),
     Plan(fn(&Planner, &mut Plan)),
+    /// A rewrite in several ways: the one with the cheapest plan of the selected passes is taken.
+    Cheapest(fn(&Program, &Inputs) -> Vec<Program>),
     /// A rewrite that is made where it pays, by the cost of the plans that the selected passes make: what was made is in
     /// the plan.
     Join(fn(&mut Program, &Inputs, &Selection) -> Vec<JoinChoice>),
@@ -40,7 +42,7 @@ pub struct Pass {
 
 #[rustfmt::skip]
 pub const PIPELINE: &[Pass] = &[
-    Pass { name: "specialise", about: "turn what tables are known to hold into code",       run: Run::Rewrite(specialise::specialise) },
+    Pass { name: "specialise", about: "turn what tables are known to hold into code",       run: Run::Cheapest(specialise::candidates) },
     Pass { name: "constants",  about: "fold constants and constant branches",               run: Run::Rewrite(constants::fold) },
     Pass { name: "dead",       about: "remove dead assignments and unreachable nodes",      run: Run::Rewrite(dead::remove) },
     Pass { name: "join",       about: "join tables in series into one lookup",              run: Run::Join(join_tables) },
@@ -80,9 +82,31 @@ impl Selection {
 impl Selection {
     /// The selected passes that rewrite the program: used with a plan that is given.
     pub fn rewrites(&self) -> Selection {
-        let is_rewrite = |pass: &&Pass| matches!(pass.run, Run::Rewrite(_) | Run::Join(_)) && self.has(pass.name);
+        let is_rewrite = |pass: &&Pass| !matches!(pass.run, Run::Plan(_)) && self.has(pass.name);
         Selection::Only(PIPELINE.iter().filter(is_rewrite).map(|pass| pass.name.to_string()).collect())
     }
+}
+
+/// The first of these programs that takes no more than [`plan::WORTH`] above the least cycles. Without planners there is
+/// nothing to compare.
+fn cheapest(mut candidates: Vec<Program>, inputs: &Inputs, selection: &Selection) -> Program {
+    if candidates.len() == 1 || planners(selection).is_empty() {
+        return candidates.swap_remove(0);
+    }
+    let costs: Vec<f64> = candidates.iter().map(|program| cycles(program.clone(), inputs, selection)).collect();
+    let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+    let at = costs.iter().position(|cost| *cost <= least * (1.0 + plan::WORTH));
+    candidates.swap_remove(at.unwrap_or(0))
+}
+
+/// Cycles per packet with the plan that a program will have, joins left out.
+fn cycles(mut program: Program, inputs: &Inputs, selection: &Selection) -> f64 {
+    for pass in PIPELINE.iter().filter(|pass| selection.has(pass.name)) {
+        if let Run::Rewrite(rewrite) = pass.run {
+            rewrite(&mut program, inputs);
+        }
+    }
+    plan::planned_cycles(&program, inputs, &planners(selection))
 }
 
 /// The joins that are given or named, and those that pay.
@@ -102,7 +126,7 @@ pub fn planners(selection: &Selection) -> Vec<plan::Named> {
     let selected = PIPELINE.iter().filter(|pass| selection.has(pass.name));
     let planner = |pass: &Pass| match pass.run {
         Run::Plan(fill) => Some((pass.name, fill)),
-        Run::Rewrite(_) | Run::Join(_) => None,
+        Run::Rewrite(_) | Run::Cheapest(_) | Run::Join(_) => None,
     };
     selected.filter_map(planner).collect()
 }
@@ -115,6 +139,7 @@ pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selecti
         if selection.has(pass.name) {
             match pass.run {
                 Run::Rewrite(rewrite) => rewrite(program, &inputs),
+                Run::Cheapest(rewrite) => *program = cheapest(rewrite(program, &inputs), &inputs, selection),
                 Run::Join(join) => plan.joins = join(program, &inputs, selection),
                 Run::Plan(_) => {}
             }

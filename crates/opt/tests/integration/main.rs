@@ -7,6 +7,7 @@ mod joint;
 mod lookups;
 mod passes;
 mod records;
+mod specialise;
 mod stages;
 mod structures;
 mod value_joins;

@@ -8,6 +8,9 @@
 //! Facts of the source always hold. Others are assumptions: the program lists each one that was used, and the store
 //! refuses writes that break one. Never specialised: tables that packets write, and tables with action profiles that have
 //! entries.
+//!
+//! Comparisons are code without a lookup, so the hot path has no stages there. Which tables become comparisons is
+//! therefore decided by the plans that follow: [`candidates`].
 
 mod inline;
 mod known;
@@ -20,26 +23,53 @@ use hlir::{Expression, NodeId, NodeKind, Program, Statement, TableId};
 use inline::Inlined;
 pub use known::of_source;
 use known::{Known, is_neutral};
+use std::iter;
 
-pub fn specialise(program: &mut Program, inputs: &Inputs) {
+/// Tables whose entries are known, at most, for which each choice of comparisons is tried. Of more tables, either all
+/// become comparisons or none.
+const MOST_CHOSEN: usize = 3;
+
+/// The specialised programs, of which the one with the cheapest plan is taken. The first has no table whose entries can
+/// be compared in code.
+pub fn candidates(program: &Program, inputs: &Inputs) -> Vec<Program> {
     if !program.joins.is_empty() {
-        return;
+        return vec![program.clone()];
     }
+    let all = specialised(program, inputs, &|_| true);
+    let is_comparison = |one: &&Assumption| matches!(one.fact, Fact::Entries(_)) && !program.assumptions.contains(one);
+    let compared: Vec<TableId> = all.assumptions.iter().filter(is_comparison).map(|one| one.table).collect();
+    let choices = match compared.len() {
+        0 => 0,
+        count if count <= MOST_CHOSEN => (1 << count) - 1,
+        _ => 1,
+    };
+    let without = (0..choices).map(|choice: usize| {
+        let is_chosen = |id| compared.iter().position(|other| *other == id).is_some_and(|at| choice >> at & 1 == 1);
+        specialised(program, inputs, &is_chosen)
+    });
+    iter::once(all.clone()).chain(without).collect()
+}
+
+/// The program for these facts. Entries become comparisons only where `is_compared`.
+fn specialised(program: &Program, inputs: &Inputs, is_compared: &dyn Fn(TableId) -> bool) -> Program {
+    let mut program = program.clone();
     let mut used = Vec::new();
     for id in program.tables.iter().map(|(id, _)| id).collect::<Vec<_>>() {
-        let nodes = lookups(program, id);
-        if nodes.is_empty() || !can_be_known(program, id) {
+        let nodes = lookups(&program, id);
+        if nodes.is_empty() || !can_be_known(&program, id) {
             continue;
         }
-        let known = Known::of(program, id, &inputs.facts);
-        used.extend(table(program, id, &nodes, &known).into_iter().map(|fact| Assumption { table: id, fact }));
+        let mut known = Known::of(&program, id, &inputs.facts);
+        known.entries = known.entries.filter(|_| is_compared(id));
+        used.extend(table(&mut program, id, &nodes, &known).into_iter().map(|fact| Assumption { table: id, fact }));
     }
     if used.is_empty() {
-        return;
+        return program;
     }
     used.retain(|one| !program.assumptions.contains(one));
     program.assumptions.append(&mut used);
-    flow::fold(program);
+    flow::fold(&mut program);
+    program
 }
 
 /// The nodes that look a table up.

@@ -1,0 +1,94 @@
+//! Tables whose entries are known: comparisons where these make the cheaper plan, a lookup where that does.
+
+use hlir::facts::Fact;
+use hlir::text::parse_file;
+use hlir::{Plan, Program};
+use opt::analyze::Traffic;
+use opt::inputs::{Content, Profile};
+use opt::model::Model;
+use opt::rewrite::specialise;
+use opt::{Inputs, Selection};
+use std::collections::BTreeSet;
+
+const PROGRAM: &str = r#"
+program hosts for none
+
+header h: host_t { host: 48, class: 16 }
+variable meta.port: 9
+variable error: 32
+
+table hosts {
+  key h.host: exact
+  key h.class: exact
+  action forward(port: 9) { meta.port = port }
+  action drop() { meta.port = 511 }
+  const default drop()
+}
+
+parser parser { start start, accept hosts, reject hosts, error error }
+
+entry start
+node start: state of parser { extract h } -> hosts
+node hosts: apply hosts -> queue
+node queue: buffer {
+  when meta.port == 511: drop "no host"
+  otherwise -> deparser
+}
+node deparser: deparse { emit h } -> departure
+node departure: buffer { send u32(meta.port) }
+"#;
+
+/// As many packets hit each entry, so comparisons are mispredicted the more often the more entries there are.
+fn inputs(entries: u64) -> Inputs {
+    let entry = |number: u64| format!("  priority {number}: {number:#x}, 0x1 => forward({number})\n");
+    let entries_text: String = (1..=entries).rev().map(entry).collect();
+    let facts = format!("{PROGRAM}\nassume hosts entries {{\n{entries_text}}}\nassume hosts default drop()\n");
+    let facts = parse_file(&facts).unwrap_or_else(|errors| panic!("{errors:#?}")).program.assumptions;
+    let profile = Some(Profile::parse(&traffic(entries)).expect("a profile"));
+    let mut inputs = Inputs { facts, profile, ..Inputs::default() };
+    let content = Content { entries, records: entries, masks: 1, is_known: true, ..Content::default() };
+    inputs.occupancy.tables.insert("hosts".to_string(), content);
+    inputs
+}
+
+/// Of the program with a lookup, and of the one with comparisons.
+fn traffic(entries: u64) -> String {
+    let mut text = "1000 start -> hosts\n1000 queue -> deparser\n1000 deparser -> departure\n".to_string();
+    let (mut from, mut rest) = ("hosts".to_string(), 1000);
+    for number in 1..=entries {
+        let hits = 1000 / entries;
+        rest -= hits;
+        text += &format!("{hits} {from} -> hosts.entry_{number}\n{rest} {from} -> hosts.not_{number}\n");
+        text += &format!("{hits} hosts.entry_{number} -> queue\n");
+        from = format!("hosts.not_{number}");
+    }
+    text + "1000 hosts -> queue\n"
+}
+
+fn planned(mut program: Program, inputs: &Inputs, selection: &Selection) -> (f64, Program) {
+    let mut plan = Plan::default();
+    opt::optimize(&mut program, &mut plan, inputs, selection, None);
+    let traffic = Traffic::estimate(&program, inputs);
+    let cycles = Model::new(&program, inputs, &traffic).predict(&plan).cycles();
+    (cycles, program)
+}
+
+/// The plan that is made costs no more than those of the other ways, and neither way is always cheapest.
+#[test]
+fn entries_become_comparisons_where_the_plan_is_cheaper() {
+    let program = parse_file(PROGRAM).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+    let mut ways = BTreeSet::new();
+    for entries in 1..=4 {
+        let inputs = inputs(entries);
+        let candidates = specialise::candidates(&program, &inputs);
+        assert_eq!(candidates.len(), 2, "with comparisons, and without");
+        let after = Selection::Without(vec!["specialise".to_string()]);
+        let costs = candidates.into_iter().map(|candidate| planned(candidate, &inputs, &after).0);
+        let costs: Vec<f64> = costs.collect();
+        let (cost, chosen) = planned(program.clone(), &inputs, &Selection::All);
+        let least = costs[0].min(costs[1]);
+        assert!(cost <= least * (1.0 + opt::plan::WORTH), "{entries} entries: {cost} of {costs:?}");
+        ways.insert(chosen.assumptions.iter().any(|one| matches!(one.fact, Fact::Entries(_))));
+    }
+    assert_eq!(ways.len(), 2, "both ways are taken");
+}
