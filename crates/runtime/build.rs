@@ -44,7 +44,7 @@ fn write_embedded(root: &Path, files: &[PathBuf]) -> io::Result<()> {
 /// The table writers and the in-memory port. The files of port layers are compiled on the machine that runs them, at first use, and the kernels of the
 /// calibration (`probe/`) on the machine that they measure.
 fn compile_host(root: &Path, files: &[PathBuf]) {
-    const LAYERS: [&str; 5] = ["dpdk", "interface", "native", "xdp", "without_xdp"];
+    const LAYERS: [&str; 6] = ["dpdk", "interface", "native", "spread", "xdp", "without_xdp"];
     let of_layers = |file: &Path| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         file.starts_with(root.join("port")) && LAYERS.iter().any(|first| name.starts_with(first))

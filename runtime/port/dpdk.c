@@ -3,6 +3,7 @@
 #include "port/dpdk.h"
 #include "port/dpdk_copying.h"
 #include "port/interface.h"
+#include "port/spread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -106,7 +107,7 @@ dpdk_pool_create(const struct port_settings *settings)
 	return pool != NULL ? pool : rte_pktmbuf_pool_create("bacus", settings->buffers, DPDK_CACHE, 0, room, SOCKET_ID_ANY);
 }
 
-static uint32_t dpdk_copies;
+static uint32_t dpdk_copies, dpdk_buffers;
 
 /* Buffers of the copying model hold whole frames. NULL: there is no memory. */
 static struct rte_mempool *
@@ -155,6 +156,7 @@ dpdk_start(const struct port_settings *settings, char *error)
 	interface_expect(settings->interfaces);
 	interface_record(settings->record);
 	dpdk_polls = settings->polls;
+	dpdk_buffers = settings->buffers;
 	dpdk_mempool = dpdk_copies ? dpdk_copying_pool(settings) : dpdk_pool_create(settings);
 	if (dpdk_mempool == NULL)
 		return port_fail(error, "no memory for %u packets of %u bytes within %u MB: %s", settings->buffers, settings->buffer_bytes,
@@ -177,7 +179,7 @@ dpdk_lane_limit(struct lane *lane, uint32_t packets)
 static uint64_t
 dpdk_idle_polls(const struct lane *lane)
 {
-	return atomic_load_explicit(&lane->idle_polls, memory_order_relaxed);
+	return spread_waits(lane->worker) ? 0 : atomic_load_explicit(&lane->idle_polls, memory_order_relaxed);
 }
 
 static uint64_t
@@ -200,10 +202,34 @@ dpdk_totals(const struct lane *lane, struct port_totals *totals)
 	};
 }
 
+void
+dpdk_take_back(uint32_t worker)
+{
+	for (uint32_t other = 0; other < spread.workers; other++) {
+		struct spread_ring *ring = spread.rings[worker][other];
+
+		if (ring != NULL)
+			ring->back = atomic_load_explicit(&ring->read, memory_order_acquire);
+	}
+}
+
+/* The rings of a worker hold a part of its buffers at most. */
+int
+dpdk_spread_by(const struct spread_step *steps, uint32_t count, char *error)
+{
+	uint32_t workers = 0;
+
+	while (workers < DPDK_WORKERS && dpdk_lanes[workers] != NULL)
+		workers++;
+	return spread_set(workers, steps, count, dpdk_buffers / 4 / (workers == 0 ? 1 : workers * workers), error);
+}
+
 static uint32_t
 dpdk_held(void)
 {
-	return rte_mempool_in_use_count(dpdk_mempool);
+	for (uint32_t worker = 0; worker < spread.workers; worker++)
+		dpdk_take_back(worker);
+	return rte_mempool_in_use_count(dpdk_mempool) - spread_held();
 }
 
 static uint32_t
@@ -253,7 +279,7 @@ dpdk_start_copying(const struct port_settings *settings, char *error)
 	.ring = dpdk_ring, \
 	.begin = dpdk_begin, \
 	.add = dpdk_add, \
-	.remove = dpdk_remove, \
+	.remove = dpdk_remove, .spread = dpdk_spread_by, \
 	.lane = dpdk_lane, \
 	.lane_pool = dpdk_lane_pool, \
 	.lane_limit = dpdk_lane_limit, \

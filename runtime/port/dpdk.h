@@ -88,7 +88,7 @@ struct lane {
 	struct dpdk_copying *copying;	/* NULL: pipelines have the mbufs themselves */
 	struct rte_mbuf *packets_in[DPDK_BURST];
 	uint16_t lengths_in[DPDK_BURST];	/* of own descriptors */
-	uint16_t injected[DPDK_BURST];	/* ports of injected packets */
+	uint16_t injected[DPDK_BURST];	/* ports of packets that are injected, or from other workers */
 };
 
 struct dpdk_memory;
@@ -133,6 +133,10 @@ int dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *e
 int dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, uint32_t kind, char *note, char *error);
 int dpdk_ring(uint16_t number, struct port_ring *ring);
 int dpdk_begin(uint32_t workers, char *error);
+int dpdk_spread_by(const struct spread_step *steps, uint32_t count, char *error);
+
+/* The slots of packets that other workers have taken are free again: mbufs are the reader's. */
+void dpdk_take_back(uint32_t worker);
 int dpdk_add(uint16_t number, char *error);
 void dpdk_remove(uint16_t number);
 struct lane *dpdk_lane(uint32_t worker);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "port/dpdk.h"
 #include "port/interface.h"
+#include "port/spread.h"
 
 /* A count that has become smaller was begun anew by its device. */
 static uint64_t
@@ -100,6 +101,8 @@ int
 dpdk_counts(uint16_t number, struct port_counts *counts)
 {
 	struct dpdk_port *port = dpdk_port_of(number);
+	uint64_t bytes;
+	uint32_t waiting;
 
 	if (!port->open)
 		return -1;
@@ -108,6 +111,10 @@ dpdk_counts(uint16_t number, struct port_counts *counts)
 		lane_counts(port, counts);
 	} else if (device_counts(port, counts) != 0)
 		return -1;
+	waiting = spread_waiting_of(number, &bytes);
+	counts->received -= waiting;
+	counts->received_bytes -= bytes;
+	counts->waiting += waiting;
 	counts->unsent += atomic_load_explicit(&port->unsent, memory_order_relaxed);
 	counts->link = port_link(port, counts->link);
 	counts->enabled = port_enabled(port);

@@ -5,6 +5,7 @@
 #include "port/dpdk_copying.h"
 #include "port/interface.h"
 #include "port/sleep.h"
+#include "port/spread.h"
 
 #include <sched.h>
 
@@ -190,27 +191,109 @@ dpdk_receive(struct lane *lane, struct dpdk_source *source, struct rte_mbuf **pa
 	return count;
 }
 
-/* Polls every source once. Packets received. */
-static uint32_t
-dpdk_poll(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit)
+/* What a poll of all sources has found: packets that came, those for other workers among them, and those that were processed. */
+struct polled {
+	uint32_t came;
+	uint32_t processed;
+};
+
+/* The worker of a packet. Its first bytes may lie in several segments. */
+static inline uint32_t
+dpdk_spread_worker(const struct rte_mbuf *packet, uint16_t port)
 {
-	uint32_t received = 0;
+	uint8_t front[SPREAD_BYTES];
+	const uint32_t bytes = packet->pkt_len < SPREAD_BYTES ? packet->pkt_len : SPREAD_BYTES;
 
-	for (uint32_t i = 0; i < lane->source_count; i++) {
-		struct dpdk_source *source = &lane->sources[i];
-		const uint16_t count = dpdk_receive(lane, source, lane->packets_in, limit);
-		struct burst burst = { .count = count, .ports = source->numbers, .packets = (void **)lane->packets_in, .lengths = lane->lengths_in };
+	if (packet->nb_segs == 1)
+		return spread_worker(rte_pktmbuf_mtod(packet, const uint8_t *), packet->data_len, port);
+	return spread_worker(rte_pktmbuf_read(packet, 0, bytes, front), bytes, port);
+}
 
+/* Puts the packets of other workers into their rings, which have room. How many are left, in their order. */
+static uint32_t
+dpdk_spread(struct lane *lane, uint16_t *ports, const uint16_t *from, uint32_t count, uint32_t received)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct rte_mbuf *packet = lane->packets_in[i];
+		const uint32_t to = dpdk_spread_worker(packet, from[i]);
+		const uint16_t length = packet->pkt_len < UINT16_MAX ? (uint16_t)packet->pkt_len : UINT16_MAX;
+
+		if (to != SPREAD_HERE && to != lane->worker) {
+			spread_put(lane->worker, to, (struct spread_slot){ packet, length, from[i], received });
+			continue;
+		}
+		lane->packets_in[kept] = packet;
+		ports[kept++] = from[i];
+	}
+	spread_rouse(lane->worker);
+	return kept;
+}
+
+static void
+dpdk_process(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const struct clock *clock, const uint16_t *ports, uint32_t count)
+{
+	struct burst burst = { .count = count, .ports = ports, .packets = (void **)lane->packets_in, .lengths = lane->lengths_in };
+
+	if (count == 0)
+		return;
+	if (lane->copying != NULL)
+		dpdk_copying_in(burst.packets, lane->lengths_in, count);
+	worker->clock_ns = clock_now(clock);
+	dpdk_step(worker, pipeline, &burst);
+	port_count(&lane->bursts, 1);
+	port_count(&lane->packets, count);
+}
+
+/* What other workers have received for this one: a burst of each. */
+static void
+dpdk_poll_rings(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit, struct polled *polled)
+{
+	for (uint32_t other = 0; other < spread.workers; other++) {
+		struct spread_ring *ring = spread.rings[other][lane->worker];
+		const uint32_t count = ring == NULL ? 0 : spread_ready(ring, limit);
+
+		for (uint32_t i = 0; i < count; i++) {
+			const struct spread_slot *slot = spread_slot(ring, i);
+
+			lane->packets_in[i] = slot->packet;
+			lane->injected[i] = slot->port;
+		}
 		if (count == 0)
 			continue;
-		if (lane->copying != NULL)
-			dpdk_copying_in(burst.packets, lane->lengths_in, count);
-		received += count;
-		worker->clock_ns = clock_now(clock);
-		dpdk_step(worker, pipeline, &burst);
-		port_count(&lane->bursts, 1);
+		spread_take(ring, count);
+		dpdk_process(worker, lane, pipeline, clock, lane->injected, count);
+		polled->came += count;
+		polled->processed += count;
 	}
-	return received;
+}
+
+/* Polls every source once. */
+static struct polled
+dpdk_poll(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit)
+{
+	struct polled polled = { 0 };
+
+	if (spread_is_on())
+		dpdk_take_back(lane->worker);
+	for (uint32_t i = 0; i < lane->source_count; i++) {
+		struct dpdk_source *source = &lane->sources[i];
+		const uint32_t room = spread_is_on() ? spread_room(lane->worker) : limit;
+		uint32_t count;
+
+		if (room == 0)
+			break;
+		count = dpdk_receive(lane, source, lane->packets_in, room < limit ? (uint16_t)room : limit);
+		polled.came += count;
+		if (spread_is_on())
+			count = dpdk_spread(lane, lane->injected, source->numbers, count, 1);
+		polled.processed += count;
+		dpdk_process(worker, lane, pipeline, clock, source->numbers, count);
+	}
+	if (spread_is_on())
+		dpdk_poll_rings(worker, lane, pipeline, clock, limit, &polled);
+	return polled;
 }
 
 /* Nothing has come: whatever waits in the pipeline goes on. Also the quiescent state of an idle worker: one per
@@ -243,7 +326,10 @@ dpdk_answer(struct worker *worker, struct lane *lane, const struct pipeline *old
 
 	worker->clock_ns = clock_now(clock);
 	port_count(&lane->packets, dpdk_resumed(worker, lane->copying, pipeline, limit));
-	burst.count = dpdk_injected(worker, lane->copying, lane->packets_in, lane->injected, limit);
+	burst.count = dpdk_injected(worker, lane->copying, lane->packets_in, lane->injected,
+		spread_is_on() && spread_room(lane->worker) < limit ? spread_room(lane->worker) : limit);
+	if (spread_is_on())
+		burst.count = dpdk_spread(lane, lane->injected, lane->injected, burst.count, 0);
 	if (lane->copying != NULL)
 		dpdk_copying_in(burst.packets, lane->lengths_in, burst.count);
 	port_count(&lane->packets, burst.count);
@@ -283,15 +369,17 @@ dpdk_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeli
 	const struct clock clock = clock_begin(worker->clock_ns);
 	uint64_t idle = 0, busy_since = 0, packet_ns = worker->clock_ns;
 
+	atomic_store(&spread.hosts[lane->worker], worker->host);
 	while (atomic_load_explicit(stop, memory_order_relaxed) == 0) {
-		const uint32_t received = dpdk_poll(worker, lane, pipeline, &clock, limit);
+		const struct polled polled = dpdk_poll(worker, lane, pipeline, &clock, limit);
 
-		if (received != 0) {
+		/* Packets that were handed to others alone are no burst of this worker, which then counts an end for none. */
+		if (polled.processed == 0)
+			dpdk_idle(worker, pipeline, &clock);
+		if (polled.came != 0) {
 			idle = 0;
 			packet_ns = worker->clock_ns;
-			port_count(&lane->packets, received);
 		} else {
-			dpdk_idle(worker, pipeline, &clock);
 			if (++idle > SLEEP_AFTER_POLLS && worker->clock_ns - packet_ns > SLEEP_AFTER_NS && dpdk_may_sleep(worker, lane))
 				dpdk_sleep(worker, lane, stop);
 			else if (idle > DPDK_SPINS)
@@ -300,7 +388,7 @@ dpdk_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeli
 		/* The clock is read for each burst anyway: a busy time ends with the first one of the next poll. */
 		if (busy_since != 0 && worker->clock_ns > busy_since)
 			port_count(&lane->busy_ns, worker->clock_ns - busy_since);
-		busy_since = received != 0 ? worker->clock_ns : 0;
+		busy_since = polled.came != 0 ? worker->clock_ns : 0;
 		atomic_store_explicit(&lane->idle_polls, idle, memory_order_relaxed);
 		if (host_calls(worker)) {
 			pipeline = dpdk_answer(worker, lane, pipeline, &clock);
@@ -309,6 +397,7 @@ dpdk_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeli
 	}
 	/* So that what is counted at the end is all. */
 	dpdk_idle(worker, pipeline, &clock);
+	atomic_store(&spread.hosts[lane->worker], NULL);
 	if (registered == 0)
 		rte_thread_unregister();
 }

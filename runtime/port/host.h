@@ -30,12 +30,12 @@ struct host {
 	struct ring *resumed;	/* packets that go on where they were punted; the tag is the node */
 	/* Written and read by the worker's thread: relaxed. */
 	_Atomic uint32_t generation;	/* the pipeline that the worker is attached to */
-	/* 1: the worker sleeps. It holds nothing that it has found, so writers do not wait for it; a call of the control thread writes to `wake`. */
+	/* 1: the worker sleeps. It holds nothing that it has found, so writers do not wait for it; a call of the control thread writes to `rouse`. */
 	_Atomic uint32_t sleeping;
 	uint64_t mark;	/* of the packet that goes on; 0 between such packets */
 	_Atomic uint64_t not_taken;	/* packets of `injected` and `resumed` that were lost: no buffer, or saved by another pipeline */
-	int wake;	/* an eventfd; -1: there is none, and the worker must not sleep */
-	int unused;
+	int wake;	/* a socket; -1: there is none, and the worker must not sleep */
+	int rouse;	/* its other end, which others write to */
 };
 
 /* The front of a punted packet's message, sent to the control plane and back. What was saved follows, rounded up to 8 bytes, then the packet. */

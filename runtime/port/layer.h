@@ -15,7 +15,7 @@
 #include "abi.h"
 #include "port/host.h"
 
-#define LAYER_VERSION 16u
+#define LAYER_VERSION 17u
 #define PORT_ERROR_BYTES 512u
 
 /* How much to take, and what the machine offers. */
@@ -67,6 +67,7 @@ struct port_ring {
 	uint32_t most;
 };
 
+struct spread_step;	/* spread.h */
 struct lane;	/* what one worker serves; each layer has its own */
 
 /* What a layer exports, as `bacus_layer`. Functions that can fail return 0 on success and write a sentence to `error`. */
@@ -81,6 +82,7 @@ struct port_layer {
 	int (*begin)(uint32_t workers, char *error);	/* when all ports are open */
 	int (*add)(uint16_t number, char *error);	/* an open port, to those that are served; no worker is within a burst. If it fails, the port is closed */
 	void (*remove)(uint16_t number);	/* likewise; closes the port */
+	int (*spread)(const struct spread_step *steps, uint32_t count, char *error);	/* likewise: packets go to workers by these steps; 0: they stay where they come */
 	struct lane *(*lane)(uint32_t worker);
 	struct pool *(*lane_pool)(struct lane *lane);
 	void (*lane_limit)(struct lane *lane, uint32_t packets);	/* taken at once, from the next run on; 0: what the pipeline takes */

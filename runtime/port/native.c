@@ -1,6 +1,7 @@
 /* The port layer without DPDK: packet memory, and what the layer exports. */
 #define _GNU_SOURCE
 #include "port/native.h"
+#include "port/spread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ native_copy(const void *packet, uint16_t length, uint8_t *to)
 static uint64_t
 native_idle_polls(const struct lane *lane)
 {
-	return atomic_load_explicit(&lane->idle_polls, memory_order_relaxed);
+	return spread_waits(lane->worker) ? 0 : atomic_load_explicit(&lane->idle_polls, memory_order_relaxed);
 }
 
 static uint64_t
@@ -142,7 +143,16 @@ native_held(void)
 
 	for (uint32_t worker = 0; worker < native_workers; worker++)
 		held += native_lanes[worker]->own->count - native_lanes[worker]->own->free_count;
-	return held;
+	return held - spread_held();
+}
+
+/* The rings of a worker hold a quarter of its buffers at most. */
+int
+native_spread_by(const struct spread_step *steps, uint32_t count, char *error)
+{
+	const uint32_t others = native_workers > 1 ? native_workers - 1 : 1;
+
+	return spread_set(native_workers, steps, count, native_buffers / 4 / others, error);
 }
 
 /* Interfaces have rings of slots. */
@@ -164,6 +174,7 @@ const struct port_layer bacus_layer = {
 	.begin = native_begin,
 	.add = native_add,
 	.remove = native_remove,
+	.spread = native_spread_by,
 	.lane = native_lane,
 	.lane_pool = native_lane_pool,
 	.lane_limit = native_lane_limit,

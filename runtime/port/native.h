@@ -22,6 +22,7 @@ struct native_port {
 	uint32_t served;		/* 1: workers poll it, and send by it. Changes only while no worker is within a burst */
 	_Atomic uint32_t disabled;	/* 1: nothing is received or sent */
 	_Atomic uint64_t unsent;
+	_Atomic uint64_t lost;		/* came, and their workers had no buffer for them */
 	struct xdp_queue *senders[NATIVE_WORKERS];	/* by worker, with AF_XDP */
 };
 
@@ -56,7 +57,7 @@ struct lane {
 	struct native_output *outputs[NATIVE_PORTS];	/* by place, within one flush; NULL: no port was ever there */
 	void *packets_in[NATIVE_BURST];
 	uint16_t lengths_in[NATIVE_BURST];
-	uint16_t injected[NATIVE_BURST];	/* ports of injected packets */
+	uint16_t injected[NATIVE_BURST];	/* ports of packets that are injected, or from other workers */
 };
 
 extern struct native_port native_ports[NATIVE_PORTS];
@@ -87,6 +88,8 @@ int native_enable(uint16_t number, uint32_t enabled, char *error);
 int native_watch(uint16_t number, uint32_t *enabled);
 uint32_t native_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);
 void native_stop(void);
+
+int native_spread_by(const struct spread_step *steps, uint32_t count, char *error);
 
 void native_flush(struct worker *worker);
 void native_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);

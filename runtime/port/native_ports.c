@@ -1,6 +1,7 @@
 /* The port layer without DPDK: opening, serving and counting interfaces. */
 #define _GNU_SOURCE
 #include "port/native.h"
+#include "port/spread.h"
 
 #include <errno.h>
 #include <ifaddrs.h>
@@ -112,6 +113,7 @@ native_port_begin(struct native_port *port, uint16_t number)
 {
 	port->number = number;
 	atomic_store(&port->unsent, 0);
+	atomic_store(&port->lost, 0);
 	atomic_store(&port->disabled, 0);
 	memset(port->senders, 0, sizeof(port->senders));
 }
@@ -370,6 +372,20 @@ native_link(const struct native_port *port, enum link_state link)
 	return link == LINK_UP && atomic_load_explicit(&port->disabled, memory_order_relaxed) != 0 ? LINK_DOWN : link;
 }
 
+/* Packets that wait for their workers, or were lost there. */
+static void
+native_spread_counts(const struct native_port *port, struct port_counts *counts)
+{
+	const uint64_t lost = atomic_load_explicit(&port->lost, memory_order_relaxed);
+	uint64_t bytes;
+	const uint32_t waiting = spread_waiting_of(port->number, &bytes);
+
+	counts->received -= lost + waiting;
+	counts->received_bytes -= bytes;
+	counts->missed += lost;
+	counts->waiting += waiting;
+}
+
 static void
 native_source_counts(const struct native_source *source, struct port_counts *counts)
 {
@@ -397,6 +413,7 @@ native_counts(uint16_t number, struct port_counts *counts)
 			if (lane->sources[i]->port == port)
 				native_source_counts(lane->sources[i], counts);
 	}
+	native_spread_counts(port, counts);
 	counts->unsent += atomic_load_explicit(&port->unsent, memory_order_relaxed);
 	counts->link = native_link(port, counts->link);
 	counts->enabled = native_enabled(port);

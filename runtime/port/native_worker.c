@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "port/native.h"
 #include "port/sleep.h"
+#include "port/spread.h"
 
 #include <sched.h>
 #include <string.h>
@@ -194,25 +195,124 @@ native_receive(struct lane *lane, struct native_source *source, uint16_t limit)
 	return count;
 }
 
-/* Polls every source once. Packets received. */
+/* What a poll of all sources has found: packets that came, those for other workers among them, and those that were processed. */
+struct polled {
+	uint32_t came;
+	uint32_t processed;
+};
+
+/* Buffers that other workers have copied are the lane's again. */
+static void
+native_take_back(struct lane *lane)
+{
+	for (uint32_t other = 0; other < spread.workers; other++) {
+		struct spread_ring *ring = spread.rings[lane->worker][other];
+		const uint64_t read = ring == NULL ? 0 : atomic_load_explicit(&ring->read, memory_order_acquire);
+
+		for (; ring != NULL && ring->back < read; ring->back++)
+			own_free(lane->own, &ring->slots[ring->back & (ring->size - 1)].packet, 1);
+	}
+}
+
+/* Puts the packets of other workers into their rings, which have room. How many are left, in their order. */
 static uint32_t
+native_spread(struct lane *lane, uint16_t *ports, const uint16_t *from, uint32_t count, uint32_t received)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t to = spread_worker(lane->packets_in[i], lane->lengths_in[i], from[i]);
+
+		if (to != SPREAD_HERE && to != lane->worker) {
+			spread_put(lane->worker, to, (struct spread_slot){ lane->packets_in[i], lane->lengths_in[i], from[i], received });
+			continue;
+		}
+		lane->packets_in[kept] = lane->packets_in[i];
+		lane->lengths_in[kept] = lane->lengths_in[i];
+		ports[kept++] = from[i];
+	}
+	spread_rouse(lane->worker);
+	return kept;
+}
+
+static void
+native_process(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const uint16_t *ports, uint32_t count)
+{
+	struct burst burst = { .count = count, .ports = ports, .packets = lane->packets_in, .lengths = lane->lengths_in };
+
+	if (count == 0)
+		return;
+	worker->clock_ns = clock_ns();
+	native_step(worker, pipeline, &burst);
+	port_count(&lane->bursts, 1);
+	port_count(&lane->packets, count);
+}
+
+/* Packets from a ring, in buffers of this lane. Those for which there is none are lost, and their ports count them. */
+static uint32_t
+native_copy_in(struct worker *worker, struct lane *lane, struct spread_ring *ring, uint32_t most)
+{
+	const uint32_t ready = spread_ready(ring, most);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < ready; i++) {
+		const struct spread_slot *slot = spread_slot(ring, i);
+		const struct iovec part = { slot->packet, slot->length };
+		void *packet = native_make(&lane->own->pool, &part, 1);
+
+		if (packet == NULL && slot->received != 0)
+			atomic_fetch_add_explicit(&native_port_of(slot->port)->lost, 1, memory_order_relaxed);
+		else if (packet == NULL)
+			host_count_not_taken(worker);
+		if (packet == NULL)
+			continue;
+		lane->packets_in[count] = packet;
+		lane->lengths_in[count] = slot->length;
+		lane->injected[count++] = slot->port;
+	}
+	spread_take(ring, ready);
+	return count;
+}
+
+/* What other workers have received for this one: a burst of each. */
+static void
+native_poll_rings(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, uint16_t limit, struct polled *polled)
+{
+	for (uint32_t other = 0; other < spread.workers; other++) {
+		struct spread_ring *ring = spread.rings[other][lane->worker];
+		const uint32_t count = ring == NULL ? 0 : native_copy_in(worker, lane, ring, limit);
+
+		native_process(worker, lane, pipeline, lane->injected, count);
+		polled->came += count;
+		polled->processed += count;
+	}
+}
+
+/* Polls every source once. */
+static struct polled
 native_poll(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, uint16_t limit)
 {
-	uint32_t received = 0;
+	struct polled polled = { 0 };
 
+	if (spread_is_on())
+		native_take_back(lane);
 	for (uint32_t i = 0; i < lane->source_count; i++) {
 		struct native_source *source = lane->sources[i];
-		const uint16_t count = native_receive(lane, source, limit);
-		struct burst burst = { .count = count, .ports = source->numbers, .packets = lane->packets_in, .lengths = lane->lengths_in };
+		const uint32_t room = spread_is_on() ? spread_room(lane->worker) : limit;
+		uint32_t count;
 
-		if (count == 0)
-			continue;
-		received += count;
-		worker->clock_ns = clock_ns();
-		native_step(worker, pipeline, &burst);
-		port_count(&lane->bursts, 1);
+		if (room == 0)
+			break;
+		count = native_receive(lane, source, room < limit ? (uint16_t)room : limit);
+		polled.came += count;
+		if (spread_is_on())
+			count = native_spread(lane, lane->injected, source->numbers, count, 1);
+		polled.processed += count;
+		native_process(worker, lane, pipeline, source->numbers, count);
 	}
-	return received;
+	if (spread_is_on())
+		native_poll_rings(worker, lane, pipeline, limit, &polled);
+	return polled;
 }
 
 /* Nothing has come: whatever waits in the pipeline goes on. Also the quiescent state of an idle worker: one per poll of all sources. */
@@ -302,7 +402,9 @@ native_answer(struct worker *worker, struct lane *lane, const struct pipeline *o
 
 	worker->clock_ns = clock_ns();
 	port_count(&lane->packets, native_resumed(worker, lane, pipeline, limit));
-	burst.count = native_injected(worker, lane, limit);
+	burst.count = native_injected(worker, lane, spread_is_on() && spread_room(lane->worker) < limit ? spread_room(lane->worker) : limit);
+	if (spread_is_on())
+		burst.count = native_spread(lane, lane->injected, lane->injected, burst.count, 0);
 	port_count(&lane->packets, burst.count);
 	native_step(worker, pipeline, &burst);
 	host_call_again(worker);
@@ -334,15 +436,17 @@ native_run(struct worker *worker, struct lane *lane, const struct pipeline *pipe
 	uint64_t idle = 0, busy_since = 0, packet_ns = clock_ns();
 
 	(void)native_tsc_hz();
+	atomic_store(&spread.hosts[lane->worker], worker->host);
 	while (atomic_load_explicit(stop, memory_order_relaxed) == 0) {
-		const uint32_t received = native_poll(worker, lane, pipeline, limit);
+		const struct polled polled = native_poll(worker, lane, pipeline, limit);
 
-		if (received != 0) {
+		/* Packets that were handed to others alone are no burst of this worker, which then counts an end for none. */
+		if (polled.processed == 0)
+			native_idle(worker, lane, pipeline);
+		if (polled.came != 0) {
 			idle = 0;
 			packet_ns = worker->clock_ns;
-			port_count(&lane->packets, received);
 		} else {
-			native_idle(worker, lane, pipeline);
 			if (++idle > SLEEP_AFTER_POLLS && may_sleep && worker->clock_ns - packet_ns > SLEEP_AFTER_NS)
 				native_sleep(worker, lane, stop);
 			else if (idle > NATIVE_SPINS)
@@ -351,7 +455,7 @@ native_run(struct worker *worker, struct lane *lane, const struct pipeline *pipe
 		/* The clock is read for each burst anyway: a busy time ends with the first one of the next poll. */
 		if (busy_since != 0 && worker->clock_ns > busy_since)
 			port_count(&lane->busy_ns, worker->clock_ns - busy_since);
-		busy_since = received != 0 ? worker->clock_ns : 0;
+		busy_since = polled.came != 0 ? worker->clock_ns : 0;
 		atomic_store_explicit(&lane->idle_polls, idle, memory_order_relaxed);
 		if (host_calls(worker)) {
 			pipeline = native_answer(worker, lane, pipeline);
@@ -360,4 +464,5 @@ native_run(struct worker *worker, struct lane *lane, const struct pipeline *pipe
 	}
 	/* So that what is counted at the end is all. */
 	native_idle(worker, lane, pipeline);
+	atomic_store(&spread.hosts[lane->worker], NULL);
 }

@@ -2,11 +2,12 @@
  *
  *    worker                                    control thread
  *    sleeping = 1 (seq_cst)                    attention = 1, or stop = 1 (seq_cst)
- *    attention or stop? then do not sleep      sleeping? then write to `wake`
+ *    attention or stop? then do not sleep      sleeping? then write to `rouse`
  *    poll
  *    sleeping = 0 (seq_cst): what is looked up from here on is as writers have left it
  *
- * One of both sees the other. A writer does not wait for a worker that sleeps: it has had empty bursts enough to hold nothing. */
+ * One of both sees the other; likewise with a worker that hands packets over (spread.h). A writer does not wait for a worker that sleeps: it has had
+ * empty bursts enough to hold nothing. */
 #ifndef BACUS_SLEEP_H
 #define BACUS_SLEEP_H
 
@@ -15,6 +16,7 @@
 #include <sys/socket.h>
 
 #include "port/host.h"
+#include "port/spread.h"
 
 #define SLEEP_FILES 1024u	/* of which one is the control thread's */
 #define SLEEP_MS 20		/* at most: an interface that is back has other sockets */
@@ -50,7 +52,7 @@ sleeper_sleep(struct sleeper *sleeper, struct worker *worker, const _Atomic uint
 	char byte;
 
 	atomic_store(&host->sleeping, 1);
-	if (atomic_load(&host->attention) == 0 && atomic_load(stop) == 0)
+	if (atomic_load(&host->attention) == 0 && atomic_load(stop) == 0 && !spread_waits(worker->id))
 		(void)poll(sleeper->files, sleeper->count, SLEEP_MS);
 	atomic_store(&host->sleeping, 0);
 	while ((sleeper->files[0].revents & POLLIN) != 0 && recv(host->wake, &byte, sizeof(byte), MSG_DONTWAIT) > 0)

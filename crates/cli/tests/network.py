@@ -94,6 +94,17 @@ def transmit(frame, count):
         packets.send(bytes.fromhex(frame))
 
 
+# Frames of so many flows in turns: the flow's number in front, and at the end that of the source and its own. They come as fast as a slow switch takes them.
+def flows(source, count, rounds):
+    packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    packets.bind(("eth0", 0))
+    print("listening", flush=True)
+    for number in range(count * rounds):
+        packets.send(struct.pack("!H57xBI", number % count, source, number))
+        if number % count == 0:
+            time.sleep(0.002)
+
+
 # A frame, with so many zeros behind it, whose checksum and segmentation are left to hardware: the kind and size of segments, and where the checksum is summed from and stands.
 def offload(frame, zeros, kind, size, start, offset):
     packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
@@ -150,6 +161,7 @@ COMMANDS = {
     "serve": (serve, str),
     "send": (send, str, int),
     "transmit": (transmit, str, int),
+    "flows": (flows, int, int, int),
     "offload": (offload, str, int, int, int, int, int),
     "capture": (capture, str, int, float),
     "segments": (segments, str, int, int),

@@ -137,7 +137,8 @@ pub(crate) struct Host {
     not_taken: AtomicU64,
     /// By which a worker that sleeps hears a call; -1: it does not sleep.
     wake: c_int,
-    unused: c_int,
+    /// Its other end, which other workers write to as well.
+    rouse: c_int,
     /// Both ends; the C code ends before.
     wakes: Option<(UnixDatagram, UnixDatagram)>,
     /// Not in C: behind what it has.
@@ -165,7 +166,7 @@ impl Host {
             mark: AtomicU64::new(0),
             not_taken: AtomicU64::new(0),
             wake: wakes.as_ref().map_or(-1, |(read, _)| read.as_raw_fd()),
-            unused: 0,
+            rouse: wakes.as_ref().map_or(-1, |(_, write)| write.as_raw_fd()),
             wakes,
             length: connection.length,
         }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const VERSION: u32 = 16;
+const VERSION: u32 = 17;
 const ERROR_BYTES: usize = 512;
 
 /// How much a layer takes, and from where.
@@ -201,6 +201,30 @@ pub struct RingLimits {
     pub most: u32,
 }
 
+/// What a step does with a packet: `enum spread_kind` in `port/spread.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum SpreadKind {
+    Test = 0,
+    Mix = 1,
+    Done = 2,
+    Keep = 3,
+}
+
+/// A step that leads a packet to the worker of its flow.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpreadStep {
+    pub kind: SpreadKind,
+    pub bit: u32,
+    /// 1 to 56 bits; 0: the value is the port's number.
+    pub width: u32,
+    pub otherwise: u32,
+    pub mask: u64,
+    pub low: u64,
+    pub high: u64,
+}
+
 #[repr(C)]
 struct RawLane {
     opaque: [u8; 0],
@@ -224,6 +248,7 @@ struct Layer {
     begin: unsafe extern "C" fn(workers: u32, error: *mut c_char) -> c_int,
     add: unsafe extern "C" fn(number: u16, error: *mut c_char) -> c_int,
     remove: unsafe extern "C" fn(number: u16),
+    spread: unsafe extern "C" fn(steps: *const SpreadStep, count: u32, error: *mut c_char) -> c_int,
     lane: unsafe extern "C" fn(worker: u32) -> *mut RawLane,
     lane_pool: unsafe extern "C" fn(lane: *mut RawLane) -> *mut abi::Pool,
     lane_limit: unsafe extern "C" fn(lane: *mut RawLane, packets: u32),
@@ -395,6 +420,13 @@ impl PortLayer {
         let _control = self.control();
         // SAFETY: the caller's word; of a number that no port has, nothing is closed.
         unsafe { (self.layer().remove)(number) }
+    }
+
+    /// Lets packets go to workers by these steps, whatever worker receives them; without steps they stay there. No worker may be within a burst.
+    pub fn spread(&self, steps: &[SpreadStep]) -> Result<(), PortError> {
+        let _control = self.control();
+        // SAFETY: the layer copies the steps; the caller's word.
+        checked(|error| unsafe { (self.layer().spread)(steps.as_ptr(), steps.len() as u32, error) })
     }
 
     pub fn counts(&self, number: u16) -> Option<PortCounts> {

@@ -15,15 +15,16 @@ pub(crate) struct Installed {
 impl Compiler {
     /// Compiles the DPDK port layer.
     pub fn dpdk_layer(&self, cache: &Cache) -> Result<PathBuf, Failure> {
-        self.layer(cache, "bacus_dpdk", &["dpdk", "interface"], &self.dpdk()?)
+        self.layer(cache, "bacus_dpdk", &["dpdk", "interface", "spread"], &self.dpdk()?)
     }
 
     /// Compiles the port layer without DPDK: with AF_XDP where its libraries are installed.
     pub fn native_layer(&self, cache: &Cache) -> Result<PathBuf, Failure> {
-        let with =
-            |installed: &Installed| self.layer(cache, "bacus_native", &["native", "interface", "xdp"], installed);
+        let with = |installed: &Installed| {
+            self.layer(cache, "bacus_native", &["native", "interface", "spread", "xdp"], installed)
+        };
         let none = Installed::default();
-        let without = || self.layer(cache, "bacus_native", &["native", "interface", "without_xdp"], &none);
+        let without = || self.layer(cache, "bacus_native", &["native", "interface", "spread", "without_xdp"], &none);
         match installed(&["libxdp", "libbpf"]) {
             Some(installed) => with(&installed),
             None if self.is_there() => without(),

@@ -60,7 +60,10 @@ pub use dpdk_memory::DpdkMemoryPort;
 pub use error::SwitchError;
 pub use events::{Event, Lost, Punted};
 pub use externs::ExternLibrary;
-pub use layer::{Connected, LayerPorts, Link, PortCounts, PortError, PortLayer, PortSettings, RingLimits, Totals};
+pub use layer::{
+    Connected, LayerPorts, Link, PortCounts, PortError, PortLayer, PortSettings, RingLimits, SpreadKind, SpreadStep,
+    Totals,
+};
 pub use layer_object::dpdk_version;
 pub use memory::{Buffers, MemoryPort, Packet, Trace};
 pub use miss_library::MissLibrary;

@@ -11,12 +11,13 @@ use opt::analyze::sharing::{self, Sharing, Workers};
 use runtime::{Buffers, MemoryPort, Packet, Settings, Trace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const WORKERS: usize = 3;
 const FLOWS: u16 = 200;
 const ROUNDS: u64 = 40;
 
-fn path(file: &str) -> PathBuf {
+pub fn path(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
 }
 
@@ -111,8 +112,8 @@ fn packets(frame: impl Fn(u16) -> Vec<u8>) -> Vec<Packet> {
 fn registers_and_meters_are_right_where_packets_are_spread_by_their_index() {
     let file = "tests/integration/workers.p4";
     let (objects, workers) = verdict(file);
-    let Workers::SpreadBy(text) = workers else { panic!("spread by the flow: {objects:?}") };
-    assert!(text.ends_with("flow.flow"), "{text}");
+    let Workers::SpreadBy(origin) = workers else { panic!("spread by the flow: {objects:?}") };
+    assert!(origin.text.ends_with("flow.flow"), "{origin:?}");
     assert!(objects.iter().any(|shared| shared.sharing == Sharing::Locked), "{objects:?}");
     let frames = packets(|flow| [&flow.to_be_bytes()[..], &[0; 54]].concat());
     let flow_of = |bytes: &[u8]| usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
@@ -137,20 +138,24 @@ fn of_body(body: &str) -> Workers {
     let text = std::fs::read_to_string(path("tests/integration/workers.p4")).expect("the example is there");
     let (before, rest) = text.split_once("        // Without this").expect("the body begins so");
     let (_, behind) = rest.split_once("        }\n").expect("it ends so");
-    let folder = std::env::temp_dir().join(format!("bacus-workers-{}-{}", std::process::id(), body.len()));
-    std::fs::create_dir_all(&folder).expect("it can be made");
-    let file = folder.join("body.p4");
-    std::fs::write(&file, format!("{before}{body}\n{behind}")).expect("it can be written");
+    sharing::workers(&sharing::objects(&program_of(&format!("{before}{body}\n{behind}"))))
+}
+
+pub fn program_of(text: &str) -> hlir::Program {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let file = std::env::temp_dir().join(format!("bacus-workers-{}-{number}.p4", std::process::id()));
+    std::fs::write(&file, text).expect("it can be written");
     let program = frontend::load(&Source::plain(&file)).expect("a program").program;
-    std::fs::remove_dir_all(folder).expect("it is there");
-    sharing::workers(&sharing::objects(&program))
+    std::fs::remove_file(file).expect("it is there");
+    program
 }
 
 #[test]
 fn only_what_is_proved_of_the_packet_as_received_spreads_packets() {
     let count = "seen.read(count, i); seen.write(i, count + 1);";
     let with = |index: &str| of_body(&format!("if (h.flow.isValid()) {{ bit<32> i = {index}; {count} }}"));
-    let spread = |workers: Workers| if let Workers::SpreadBy(text) = workers { Some(text) } else { None };
+    let spread = |workers: Workers| if let Workers::SpreadBy(origin) = workers { Some(origin.text) } else { None };
     assert_eq!(spread(with("16w3 ++ h.flow.flow")).as_deref(), Some("h.flow.flow"));
     assert_eq!(spread(with("(bit<32>)h.flow.flow + 7")).as_deref(), Some("h.flow.flow"));
     // An index that many flows may have in common is spread by itself.

@@ -19,6 +19,7 @@ mod tracing;
 use crate::run::live::Built;
 use crate::run::port_numbers::PortNumbers;
 use crate::run::pushed::{self, Builder};
+use crate::run::spread::Spreading;
 use clap::builder::PossibleValuesParser;
 use client::Ids;
 use driver::failure::Failure;
@@ -139,6 +140,7 @@ fn builder(native: &Native) -> Builder {
         descriptor: Descriptor::Own,
         given: None,
         ports: PortNumbers::new(0..=rig::CPU_PORT),
+        spreading: Spreading { workers: 1, by: None },
     }
 }
 

@@ -7,7 +7,7 @@ use hlir::Program;
 use hlir::plan::TablePlan;
 use native::{NativeEngine, Replay, Written};
 use persist::Ticket;
-use runtime::{Pipeline, Settings, SwitchError};
+use runtime::{Pipeline, PortLayer, Settings, SpreadStep, SwitchError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 pub type Engine<L> = NativeEngine<'static, L>;
@@ -20,6 +20,8 @@ pub struct Built {
     pub pipeline: Arc<Pipeline>,
     /// Of the tables that packets look up.
     pub structures: Vec<TablePlan>,
+    /// By which its packets go to workers.
+    pub spread: Vec<SpreadStep>,
 }
 
 /// A switch that has a pipeline, or waits for its first.
@@ -28,6 +30,9 @@ pub struct Live<L: Replay> {
     /// Until there is a pipeline.
     lanes: Option<Vec<L>>,
     settings: Settings,
+    /// Whose packets are spread as pipelines need it.
+    layer: Option<Arc<PortLayer>>,
+    spread: Vec<SpreadStep>,
     cpu_port: Option<u32>,
     started: bool,
     /// Where the state is saved.
@@ -40,8 +45,36 @@ pub struct Live<L: Replay> {
 
 impl<L: Replay> Live<L> {
     pub fn new(lanes: Vec<L>, settings: Settings, cpu_port: Option<u32>) -> Live<L> {
-        let (keeper, unsaved, structures) = (None, None, Vec::new());
-        Live { engine: None, lanes: Some(lanes), settings, cpu_port, started: false, keeper, unsaved, structures }
+        Live {
+            engine: None,
+            lanes: Some(lanes),
+            settings,
+            layer: None,
+            spread: Vec::new(),
+            cpu_port,
+            started: false,
+            keeper: None,
+            unsaved: None,
+            structures: Vec::new(),
+        }
+    }
+
+    /// The layer of the ports spreads packets as pipelines need it.
+    pub fn spread_by(&mut self, layer: Arc<PortLayer>) {
+        self.layer = Some(layer);
+    }
+
+    /// Gives the layer the steps of a pipeline, and keeps them if it takes them.
+    fn set_spread(&mut self, steps: &[SpreadStep]) -> Result<(), SwitchError> {
+        let Some(layer) = self.layer.clone().filter(|_| self.spread != steps) else { return Ok(()) };
+        let no_memory = |_| SwitchError::NoMemory {
+            object: "the rings between workers".to_string(),
+            cells: steps.len() as u64,
+            cell_bytes: size_of::<SpreadStep>() as u32,
+        };
+        self.between_bursts(|_| layer.spread(steps)).map_err(no_memory)?;
+        self.spread = steps.to_vec();
+        Ok(())
     }
 
     pub fn engine(&mut self) -> Option<&mut Engine<L>> {
@@ -49,7 +82,11 @@ impl<L: Replay> Live<L> {
     }
 
     /// The first pipeline.
+    ///
+    /// # Errors
+    /// It cannot be attached, or the ports cannot spread its packets.
     pub fn begin(&mut self, built: &Built) -> Result<&mut Engine<L>, SwitchError> {
+        self.set_spread(&built.spread)?;
         let mut lanes = self.lanes.take();
         let lanes = move || lanes.take().expect("a switch on the network is built once");
         let programs = (&*built.program, &*built.compiled);
@@ -64,15 +101,21 @@ impl<L: Replay> Live<L> {
 
     /// Another pipeline in place of the one that runs, or the first.
     pub fn replace(&mut self, built: &Built, written: Written) -> Result<(), Refusal> {
-        match &mut self.engine {
-            Some(engine) => {
-                let programs = (built.program.clone(), built.compiled.clone());
-                engine.replace(programs, built.pipeline.clone(), written)?;
-                self.structures.clone_from(&built.structures);
-                Ok(())
-            }
-            None => self.begin(built).map(drop).map_err(|error| Refusal::wrong(error.to_string())),
+        let refused = |error: SwitchError| Refusal::wrong(error.to_string());
+        if self.engine.is_none() {
+            return self.begin(built).map(drop).map_err(refused);
         }
+        // Before: no packet of the new pipeline is on a worker of another flow.
+        let before = self.spread.clone();
+        self.set_spread(&built.spread).map_err(refused)?;
+        let programs = (built.program.clone(), built.compiled.clone());
+        let replaced = self.engine.as_mut().map(|engine| engine.replace(programs, built.pipeline.clone(), written));
+        if let Some(Err(refusal)) = replaced {
+            self.set_spread(&before).map_err(refused)?;
+            return Err(refusal);
+        }
+        self.structures.clone_from(&built.structures);
+        Ok(())
     }
 
     /// Saves the state from now on.

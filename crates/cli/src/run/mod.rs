@@ -23,7 +23,7 @@ mod report;
 pub mod requests;
 mod service;
 pub mod specialise;
-mod spread;
+pub mod spread;
 pub mod state;
 mod summary;
 pub mod tracing;
@@ -56,7 +56,7 @@ use relay::Relay;
 use requests::Requests;
 use runtime::{LayerPorts, Link, PortCounts, PortLayer, PortSettings, Settings, interrupt, memory_limit};
 use specialise::Specialiser;
-use spread::Spread;
+use spread::{Spread, Spreading};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -115,7 +115,7 @@ pub struct Arguments {
     /// Worker threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), help_heading = WORKERS)]
     workers: u32,
-    /// Start several workers though the program's state needs packets of a flow on one worker: these are spread so, or it does not matter
+    /// What spreads packets over the workers, where the program's state needs packets of a flow on one [default: software, if state needs it]
     #[arg(long, value_name = "HOW", value_enum, help_heading = WORKERS)]
     spread: Option<Spread>,
     /// Let idle workers go on polling; otherwise those whose ports are all interfaces of the kernel sleep until a packet comes
@@ -318,8 +318,13 @@ fn load(arguments: &Arguments) -> Result<frontend::Loaded, Failure> {
     let named = |why: String| Failure::input(format!("{}: {why}", arguments.source.program.display()));
     loaded.program.runnable().map_err(named)?;
     port_numbers(arguments).check(&loaded.program).map_err(Failure::input)?;
-    spread::check(&loaded.program, arguments.workers, arguments.spread)?;
+    let spreads = spreading(arguments).of(&loaded.program).map_err(Failure::input)?;
+    spreads.note.iter().for_each(|note| eprintln!("{note}"));
     Ok(loaded)
+}
+
+fn spreading(arguments: &Arguments) -> Spreading {
+    Spreading { workers: arguments.workers, by: arguments.spread }
 }
 
 /// The program as native code.
@@ -355,6 +360,7 @@ fn builder(arguments: &Arguments, built: Option<&Built>, ports: PortNumbers) -> 
         descriptor: arguments.metadata.map_or(hlir::plan::Descriptor::Mbuf, Metadata::descriptor),
         given: built.cloned(),
         ports,
+        spreading: spreading(arguments),
     }
 }
 
@@ -448,6 +454,7 @@ fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Runni
     let settings_of_switch = Settings { ports: opening.count(&arguments.ports), seed: arguments.seed };
     let handler = arguments.controllers.miss_handler()?;
     let mut live = Live::new(lanes, settings_of_switch, opening.cpu_port);
+    live.spread_by(dpdk.clone());
     let start = Instant::now();
     let entries = first.fill((&arguments.entries, highest_port(arguments) + 1), &arguments.controllers, &mut live)?;
     let load_time = start.elapsed();

@@ -2,6 +2,7 @@
 
 use super::live::Built;
 use super::port_numbers::PortNumbers;
+use super::spread::Spreading;
 use control::message::config::P4Info;
 use control::{Refusal, RefusalKind};
 use driver::embedded;
@@ -31,6 +32,7 @@ pub struct Builder {
     pub given: Option<Built>,
     /// Numbers of the switch's ports, as they are when a program is pushed.
     pub ports: PortNumbers,
+    pub spreading: Spreading,
 }
 
 impl Builder {
@@ -46,6 +48,7 @@ impl Builder {
             descriptor: self.descriptor,
             given: None,
             ports: self.ports.clone(),
+            spreading: self.spreading,
         }
     }
 
@@ -134,6 +137,7 @@ pub fn build_loaded(
     adjust: impl FnOnce(&mut hlir::Plan),
 ) -> Result<Built, Failure> {
     let program = Arc::new(loaded.program.clone());
+    let spread = builder.spreading.of(&program).map_err(Failure::input)?.steps;
     let mut passes = builder.passes_of(&loaded.program);
     passes.descriptor = Some(builder.descriptor);
     let burst = PortBurst::of(builder.burst, passes.read_plans()?, &loaded, &mut passes);
@@ -145,7 +149,7 @@ pub fn build_loaded(
         planned.clone_from(&plan.tables);
     })?;
     let structures = structures(&compiled, &pipeline, &planned);
-    Ok(Built { program, compiled: Arc::new(compiled), pipeline, structures })
+    Ok(Built { program, compiled: Arc::new(compiled), pipeline, structures, spread })
 }
 
 /// The structures of a pipeline's tables, given by its plan or by their keys.

@@ -52,6 +52,7 @@ mod semantics;
 mod silence;
 mod specialised;
 mod specialised_live;
+mod spread;
 mod stacks;
 mod stat;
 mod state;

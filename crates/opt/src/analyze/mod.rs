@@ -8,6 +8,7 @@ pub mod hot_path;
 mod lookups;
 pub mod origin;
 pub mod sharing;
+pub mod spread;
 pub mod traffic;
 
 pub use traffic::Traffic;

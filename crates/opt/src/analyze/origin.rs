@@ -38,21 +38,29 @@ pub struct Site {
 pub struct Origin {
     /// The expression, written with fields of the packet as received.
     pub text: String,
-    /// Fields that are equal in all packets with the same value: none behind a hash, which may collide.
-    pub fields: BTreeSet<String>,
+    /// What is equal in all packets with the same value: nothing behind a hash, which may collide.
+    pub fields: BTreeSet<Received>,
+}
+
+/// A part of a packet as it was received.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Received {
+    pub name: String,
+    /// None: the port that it came by.
+    pub field: Option<FieldRef>,
 }
 
 /// Of an expression at a site; `None` where it is not proved to be of the packet as received.
 pub fn origin(program: &Program, site: &Site, expression: &Expression) -> Option<Origin> {
     match expression {
         Expression::Bool(_) | Expression::Constant { .. } => Some(constant(program, expression)),
-        Expression::Intrinsic(Intrinsic::IngressPort) => Some(leaf("the ingress port")),
+        Expression::Intrinsic(Intrinsic::IngressPort) => Some(leaf("the ingress port", None)),
         Expression::Field(field) => {
             // A packet that comes again has other bytes.
             let is_received = is_extracted(program, site, field.header)
                 && !is_written_before(program, site, *field)
                 && !is_in_loop(program, site.node);
-            is_received.then(|| leaf(&print_expression(program, &[], expression)))
+            is_received.then(|| leaf(&print_expression(program, &[], expression), Some(*field)))
         }
         Expression::Variable(variable) => assigned(program, site, *variable),
         Expression::Extend { operand, .. } | Expression::FromBool(operand) => origin(program, site, operand),
@@ -83,8 +91,8 @@ pub fn origin(program: &Program, site: &Site, expression: &Expression) -> Option
     }
 }
 
-fn leaf(name: &str) -> Origin {
-    Origin { text: name.to_string(), fields: [name.to_string()].into() }
+fn leaf(name: &str, field: Option<FieldRef>) -> Origin {
+    Origin { text: name.to_string(), fields: [Received { name: name.to_string(), field }].into() }
 }
 
 fn constant(program: &Program, expression: &Expression) -> Origin {

@@ -9,7 +9,7 @@
 //! | meters, tables that packets insert into | locked | an element, or a table's insertions, have a lock |
 //! | all others | one worker | of two concurrent updates, one may be lost |
 
-use super::origin::{Origin, Site, origin, steps};
+use super::origin::{Origin, Received, Site, origin, steps};
 use hlir::effects::learns;
 use hlir::{Call, Expression, Program, RegisterId, Statement};
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ pub struct Shared {
 pub enum Workers {
     Any,
     /// Any number, if packets are spread so that those with equal values are on one worker.
-    SpreadBy(String),
+    SpreadBy(Origin),
     One(String),
 }
 
@@ -107,11 +107,11 @@ fn of_register(program: &Program, accesses: &[Access]) -> Sharing {
 /// What packets have in common that use any of the elements: the fields that all have, or the one expression of all.
 fn common(origins: &[Origin]) -> Option<Origin> {
     let first = origins.first()?;
-    let fields: BTreeSet<String> = origins
+    let fields: BTreeSet<Received> = origins
         .iter()
         .skip(1)
         .fold(first.fields.clone(), |all, other| all.intersection(&other.fields).cloned().collect());
-    let text = fields.iter().cloned().collect::<Vec<_>>().join(", ");
+    let text = fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>().join(", ");
     if !fields.is_empty() {
         return Some(Origin { text, fields });
     }
@@ -135,7 +135,7 @@ pub fn workers(objects: &[Shared]) -> Workers {
     }
     common(&origins).map_or_else(
         || Workers::One("its registers have indices without a field in common".to_string()),
-        |origin| Workers::SpreadBy(origin.text),
+        Workers::SpreadBy,
     )
 }
 
@@ -156,7 +156,7 @@ impl Workers {
     pub fn words(&self) -> String {
         match self {
             Workers::Any => "any number".to_string(),
-            Workers::SpreadBy(text) => format!("any number, with packets spread by {text}"),
+            Workers::SpreadBy(origin) => format!("any number, with packets spread by {}", origin.text),
             Workers::One(why) => format!("one ({why})"),
         }
     }
