@@ -13,8 +13,8 @@ use driver::{compile, frontend};
 use hlir::plan::{Descriptor, Structure, TablePlan};
 use prost::Message;
 use runtime::Pipeline;
-use std::fs::File;
-use std::io::Write as _;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -186,16 +186,19 @@ fn report_unread(builder: &Builder, config: &[u8]) {
     }
 }
 
-/// A file with the program's text, while it is read.
+/// A file with the program's text, while it is read. All have one name, in directories of their own: the name goes into the emitted C, by which
+/// switches that one controller gives a program to, or a switch that it gives it to again, find it compiled.
 struct Pushed(PathBuf);
 
 impl Pushed {
     fn write(text: &str, extension: &str) -> Result<Pushed, Refusal> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("bacus-{}-{number}.{extension}", std::process::id()));
-        // Only a new file: another user may have put a link there.
-        let written = File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+        let folder = std::env::temp_dir().join(format!("bacus-{}-{number}", std::process::id()));
+        let path = folder.join(format!("pushed.{extension}"));
+        // Only a new directory, which no other user writes to: another one may have put a link there.
+        let made = DirBuilder::new().mode(0o700).create(&folder);
+        let written = made.and_then(|()| fs::write(&path, text));
         written.map_err(|error| Refusal::new(RefusalKind::Full, format!("the program cannot be kept: {error}")))?;
         Ok(Pushed(path))
     }
@@ -203,7 +206,9 @@ impl Pushed {
 
 impl Drop for Pushed {
     fn drop(&mut self) {
-        drop(std::fs::remove_file(&self.0));
+        if let Some(folder) = self.0.parent() {
+            drop(fs::remove_dir_all(folder));
+        }
     }
 }
 

@@ -112,3 +112,23 @@ fn the_json_of_bmv2_runs_with_the_p4info_that_comes_with_it() {
     assert!(status.message().contains("not valid JSON: EOF"), "{status:?}");
     assert!(switch.ok(&["show", "routes"]).contains("forward"));
 }
+
+#[test]
+fn a_program_that_is_pushed_again_is_compiled_once() {
+    if !has_dpdk() {
+        return;
+    }
+    let (folder, cache) = (folder("pushed-again"), scratch("pushed-again-cache"));
+    let mut command = bacus();
+    let ports = ["--port", "1=net_null0,no-rx=1", "--p4runtime", "127.0.0.1:0", "--cpu-port", "63"];
+    command.env("BACUS_CACHE", &cache).arg("run").args(ports);
+    let switch = Switch::ready(&folder, command);
+    let (json, info) = routes();
+    for _ in 0..2 {
+        assert_eq!(push_with(&switch, &json, Some(info.clone())).map_err(|status| status.to_string()), Ok(()));
+    }
+    let names =
+        fs::read_dir(cache.join("pipelines")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let pushed: Vec<String> = names.filter(|name| name.ends_with(".c") && !name.starts_with("bacus_dpdk")).collect();
+    assert!(pushed.len() == 1 && pushed[0].starts_with("pushed-"), "{pushed:?}");
+}
