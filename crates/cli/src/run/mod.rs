@@ -276,17 +276,32 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     // A mistake in the program ends the switch before; the C compiler may take seconds, in which controllers wait.
     let sockets = arguments.controllers.listen()?;
     interrupt::catch();
-    let built = match loaded.map(|loaded| ends_at_a_signal(|| build(arguments, loaded))).transpose() {
-        // The compiler gets the signal of a terminal, too.
-        Err(_) if interrupt::stop_requested() => return Ok(()),
-        built => built?,
-    };
-    let builder = builder(arguments, built.as_ref(), port_numbers(arguments));
-    let finished = First::new(&builder, opened).and_then(|first| switch(arguments, &first, sockets));
+    let finished = Open::new(arguments).and_then(|open| compile_and_run(arguments, (loaded, opened), open, sockets));
     if finished.is_err() {
         arguments.ports.iter().for_each(Port::abandon);
     }
     finished
+}
+
+/// Frames that come to interfaces meanwhile wait in their rings until the pipeline is there.
+fn compile_and_run(
+    arguments: &Arguments,
+    (loaded, state): (Option<frontend::Loaded>, Option<(state::Keeper, Option<state::Kept>)>),
+    open: Open,
+    sockets: Sockets,
+) -> Result<(), Failure> {
+    let ports = arguments.ports.clone();
+    let leave = move || ports.iter().for_each(Port::abandon);
+    let built = match loaded.map(|loaded| ends_at_a_signal(|| build(arguments, loaded), leave)).transpose() {
+        Ok(built) => built,
+        Err(failure) => {
+            open.dpdk.stop();
+            // The compiler gets the signal of a terminal, too.
+            return if interrupt::stop_requested() { Ok(()) } else { Err(failure) };
+        }
+    };
+    let builder = builder(arguments, built.as_ref(), port_numbers(arguments));
+    First::new(&builder, state).and_then(|first| switch(arguments, &first, open, sockets))
 }
 
 impl Arguments {
@@ -296,13 +311,14 @@ impl Arguments {
     }
 }
 
-/// Does what takes seconds, before there are ports: a signal ends the process meanwhile, as it ends the switch later.
-fn ends_at_a_signal<T>(work: impl FnOnce() -> T) -> T {
+/// Does what takes seconds, before there are workers: a signal ends the process meanwhile, as it ends the switch later. Then `leave` is called before.
+fn ends_at_a_signal<T>(work: impl FnOnce() -> T, leave: impl FnOnce() + Send + 'static) -> T {
     let (done, is_done) = mpsc::channel::<()>();
     std::thread::spawn(move || {
         // The channel is closed at the end of the work.
         while is_done.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
             if interrupt::stop_requested() {
+                leave();
                 std::process::exit(0);
             }
         }
@@ -364,8 +380,8 @@ fn builder(arguments: &Arguments, built: Option<&Built>, ports: PortNumbers) -> 
     }
 }
 
-fn switch(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<(), Failure> {
-    let mut running = begin(arguments, first, sockets)?;
+fn switch(arguments: &Arguments, first: &First, open: Open, sockets: Sockets) -> Result<(), Failure> {
+    let mut running = begin(arguments, first, open, sockets)?;
     let stopped = carry::carry(arguments, &mut running);
     let counts = |port: &Port| Some((port.number, running.dpdk.counts(port.number)?));
     running.final_counts = running.ports.iter().filter_map(counts).collect();
@@ -440,16 +456,31 @@ fn specialiser(arguments: &Arguments, first: &First, numbers: &PortNumbers) -> S
     Specialiser::new(builder(arguments, first.given.as_ref(), numbers.clone()), limit, !arguments.fixed)
 }
 
-/// DPDK started, ports open, entries loaded; no packet has moved yet.
-fn begin(arguments: &Arguments, first: &First, sockets: Sockets) -> Result<Running, Failure> {
-    let (claims, warnings) = claim_interfaces(&arguments.ports);
-    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
-    let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
-    let layer = arguments.metadata.unwrap_or(Metadata::Overlaying).layer(&native)?;
-    let settings = port_settings(arguments);
-    let dpdk = PortLayer::start(&layer, &settings).map_err(Failure::environment)?;
-    let opening = opening(arguments, settings);
-    open_ports(&opening, &dpdk, &arguments.ports)?;
+/// The ports, before any worker serves them.
+struct Open {
+    dpdk: Arc<PortLayer>,
+    opening: Opening,
+    claims: Vec<Claim>,
+}
+
+impl Open {
+    /// Starts DPDK, and opens the ports.
+    fn new(arguments: &Arguments) -> Result<Open, Failure> {
+        let (claims, warnings) = claim_interfaces(&arguments.ports);
+        warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+        let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
+        let layer = arguments.metadata.unwrap_or(Metadata::Overlaying).layer(&native)?;
+        let settings = port_settings(arguments);
+        let dpdk = PortLayer::start(&layer, &settings).map_err(Failure::environment)?;
+        let opening = opening(arguments, settings);
+        open_ports(&opening, &dpdk, &arguments.ports)?;
+        Ok(Open { dpdk, opening, claims })
+    }
+}
+
+/// Entries loaded; no packet has moved yet.
+fn begin(arguments: &Arguments, first: &First, open: Open, sockets: Sockets) -> Result<Running, Failure> {
+    let Open { dpdk, opening, claims } = open;
     let lanes = dpdk.begin(arguments.workers).map_err(Failure::environment)?;
     let settings_of_switch = Settings { ports: opening.count(&arguments.ports), seed: arguments.seed };
     let handler = arguments.controllers.miss_handler()?;

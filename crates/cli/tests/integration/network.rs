@@ -1,9 +1,10 @@
 //! Real networks: hosts in namespaces of their own, joined by veth as the kernel makes it through `bacus run`, ping each other and send data. Nothing of their
 //! offloads is turned off: checksums and segmentation are left to hardware that is not there.
 
-use crate::command::{capture, scratch};
+use crate::command::{capture, path, scratch};
 use crate::namespaces::{Network, Switch, ip, mac, run, said};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -368,4 +369,28 @@ fn nothing_of_a_killed_switch_is_left_on_its_interfaces() {
     assert!(promiscuous());
     drop(switch.end(Some("KILL")));
     assert!(!promiscuous());
+}
+
+/// The frame is sent by the compiler, so there is no pipeline yet.
+#[test]
+fn frames_that_come_while_the_program_is_compiled_are_forwarded() {
+    let Some(pair) = Pair::new("early", 1500) else { return };
+    pair.network.silence();
+    let folder = scratch("early-program");
+    // A name that no pipeline in the cache has.
+    let program = folder.join(format!("early_{}.p4", std::process::id()));
+    fs::copy(path(SWITCH), &program).unwrap();
+    let frame = format!("{}{}1234", mac(2), mac(1)).replace(':', "") + &"5a".repeat(50);
+    let sends = pair.network.host(1, &["transmit", &frame, "3"]);
+    let words: Vec<&str> =
+        std::iter::once(sends.get_program()).chain(sends.get_args()).filter_map(|word| word.to_str()).collect();
+    let compiler = folder.join("compiler");
+    let script = format!("#!/bin/sh\ncase \"$*\" in *early_*) {} ;; esac\nexec gcc \"$@\"\n", words.join(" "));
+    fs::write(&compiler, script).unwrap();
+    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+    let ports = ["--entries", &pair.entries, "--json", "--port", "1=packet:port1", "--port", "2=packet:port2"];
+    let compiled = ["--cc", &compiler.display().to_string()];
+    let switch = Switch::of(&pair.network, &program.display().to_string(), &[&ports[..], &compiled].concat());
+    let account = switch.account();
+    assert!(account.port(1, "received") == 3 && account.port(2, "sent") == 3, "{account:?}");
 }
