@@ -3,6 +3,11 @@
 use num_bigint::BigUint;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+/// Characters of the longest address: an IPv6 address that ends as an IPv4 address.
+const LONGEST: usize = "0000:0000:0000:0000:0000:ffff:255.255.255.255".len();
+/// Of `..` between two addresses.
+const RANGE_MARK: usize = 2;
+
 /// What an address is as a number, and how many bits it has; nothing if the text is no address.
 pub fn number(text: &str) -> Option<(BigUint, u32)> {
     if !text.contains(':') {
@@ -31,6 +36,8 @@ fn hardware(text: &str) -> Option<u64> {
 /// The length of the address with colons that the characters begin with, if they begin with one.
 pub fn colon_length(rest: &[char]) -> Option<usize> {
     let may_belong = |c: &char| c.is_ascii_hexdigit() || *c == ':' || *c == '.';
+    // Each token of a line asks, so the rest of a long line is not looked at.
+    let rest = &rest[..rest.len().min(LONGEST + RANGE_MARK)];
     let run = rest.iter().position(|c| !may_belong(c)).unwrap_or(rest.len());
     let range = rest[..run].windows(2).position(|two| two == ['.', '.']).unwrap_or(run);
     let continues = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
@@ -76,6 +83,19 @@ mod tests {
             "+1:2:3:4:5:6",
         ] {
             assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    /// The characters behind the longest address are not looked at, so a long line is read in linear time.
+    #[test]
+    fn an_address_is_found_before_what_cannot_belong_to_it() {
+        let length = |text: &str| colon_length(&text.chars().collect::<Vec<char>>());
+        let longest = "0000:0000:0000:0000:0000:ffff:255.255.255.255";
+        assert_eq!(length(longest), Some(LONGEST));
+        assert_eq!(length(&format!("{longest}..{longest}")), Some(LONGEST));
+        assert_eq!(length(&format!("{longest} 1")), Some(LONGEST));
+        for longer in [format!("{longest}5"), format!("{longest}.5"), format!("{longest}:5"), "a:".repeat(100_000)] {
+            assert_eq!(length(&longer), None, "{longer}");
         }
     }
 }
