@@ -15,6 +15,7 @@ mod profiles;
 mod replication;
 mod script;
 mod sets;
+mod slots;
 mod stats;
 mod stream;
 mod usage;

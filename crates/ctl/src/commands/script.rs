@@ -3,6 +3,7 @@
 //! P4Runtime knows neither handles nor nodes of multicast groups. They are kept here, numbered as BMv2 does from the first command of the file.
 
 use super::input::Input;
+use super::slots::Slots;
 use crate::names::{self, Named as _, Names};
 use control::message::config::{MatchField, Table, match_field};
 use match_field::MatchType;
@@ -13,13 +14,10 @@ use stf::command::Word;
 /// In BMv2 the smaller priority wins; in P4Runtime the larger does.
 const LARGEST_PRIORITY: u32 = 0x7fff_ffff;
 
-/// How often the slot of a handle was freed, and the entry in it, as `ctl` writes it: its key, its priority.
-type Slot = (u64, Option<(String, String)>);
-
 /// What the commands of a file have made.
 #[derive(Default)]
 pub struct Script {
-    tables: BTreeMap<String, Vec<Slot>>,
+    tables: BTreeMap<String, Slots>,
     /// Replicas of each node.
     nodes: Vec<String>,
     /// Nodes of each group that there is.
@@ -83,40 +81,21 @@ impl Script {
             true => priority(arguments.pop().ok_or_else(|| input.expected("a priority"))?)?,
             false => String::new(),
         };
-        let slots = self.tables.entry(table.name().to_string()).or_default();
-        let entry = Some((keys.join(" "), priority.clone()));
-        match slots.iter_mut().find(|(_, entry)| entry.is_none()) {
-            Some((_, free)) => *free = entry,
-            None => slots.push((0, entry)),
-        }
+        self.slots(table).add((keys.join(" "), priority.clone()));
         Ok(vec![format!("add {} {} {}{priority}", word.text, keys.join(" "), call(&name, &arguments))])
     }
 
-    /// The entry of a handle, by the word for its table.
-    fn entry(&mut self, input: &mut Input, table: &Table) -> Result<&mut Slot, Mistake> {
-        let handle = input.needs("a handle")?;
-        let missing = || {
-            Mistake::new(
-                handle.place,
-                format!(
-                    "this file has added no entry {} to table `{}`: handles are numbered from its first command; \
-                     `delete TABLE KEY:VALUE ...` names entries by their keys",
-                    handle.text,
-                    table.name()
-                ),
-            )
-        };
-        let number: u64 = handle.text.parse().map_err(|_| missing())?;
-        let slots = self.tables.entry(table.name().to_string()).or_default();
-        let slot = slots.get_mut((number & 0xff_ffff) as usize);
-        slot.filter(|(version, entry)| *version == number >> 24 && entry.is_some()).ok_or_else(missing)
+    fn slots(&mut self, table: &Table) -> &mut Slots {
+        self.tables.entry(table.name().to_string()).or_default()
     }
 
     fn modify(&mut self, input: &mut Input, names: &Names) -> Lines {
         let word = input.needs("a table")?;
         let table = names::find(&word, "table", &names.info.tables)?;
         let name = input.needs("an action")?;
-        let Some((keys, priority)) = self.entry(input, table)?.1.clone() else { return Ok(Vec::new()) };
+        let handle = input.needs("a handle")?;
+        let (keys, priority) =
+            self.slots(table).entry(number(&handle)).ok_or_else(|| no_entry(&handle, table))?.clone();
         input.one_of(&["=>"]);
         Ok(vec![format!("modify {} {keys} {}{priority}", word.text, call(&name, &input.rest()))])
     }
@@ -124,18 +103,15 @@ impl Script {
     fn delete(&mut self, input: &mut Input, names: &Names) -> Lines {
         let word = input.needs("a table")?;
         let table = names::find(&word, "table", &names.info.tables)?;
-        let slot = self.entry(input, table)?;
-        slot.0 += 1;
-        let Some((keys, priority)) = slot.1.take() else { return Ok(Vec::new()) };
+        let handle = input.needs("a handle")?;
+        let (keys, priority) = self.slots(table).remove(number(&handle)).ok_or_else(|| no_entry(&handle, table))?;
         Ok(vec![format!("delete {} {keys}{priority}", word.text)])
     }
 
     fn clear(&mut self, input: &mut Input, names: &Names) -> Lines {
         let word = input.needs("a table")?;
         let table = names::find(&word, "table", &names.info.tables)?;
-        for (version, entry) in self.tables.entry(table.name().to_string()).or_default() {
-            *version += u64::from(entry.take().is_some());
-        }
+        self.slots(table).clear();
         Ok(vec![format!("clear {}", word.text)])
     }
 
@@ -196,6 +172,21 @@ impl Script {
         let replicas: Vec<&str> = nodes.iter().map(|node| self.nodes[*node].as_str()).collect();
         format!("multicast {verb} {group} {}", replicas.join(" "))
     }
+}
+
+/// The number of a handle; of what is no number, one that no entry has.
+fn number(handle: &Word) -> u64 {
+    handle.text.parse().unwrap_or(u64::MAX)
+}
+
+fn no_entry(handle: &Word, table: &Table) -> Mistake {
+    let message = format!(
+        "this file has added no entry {} to table `{}`: handles are numbered from its first command; \
+         `delete TABLE KEY:VALUE ...` names entries by their keys",
+        handle.text,
+        table.name()
+    );
+    Mistake::new(handle.place, message)
 }
 
 /// `PORT:INSTANCE` of each port.
