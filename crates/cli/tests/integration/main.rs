@@ -20,6 +20,7 @@ mod ctl_documented;
 mod ctl_help;
 mod ctl_mistakes;
 mod ctl_ports;
+mod ctl_prompt;
 mod ctl_script;
 mod ctl_state;
 mod doctor;

@@ -2,7 +2,7 @@
 
 use super::usage::COMMANDS;
 use crate::field::Field;
-use crate::names::{Named, Names};
+use crate::names::{Named, Names, PortName};
 use control::message::config::{ActionProfile, Table};
 
 /// Commands of the prompt alone.
@@ -96,7 +96,13 @@ fn fields(fields: &[Field], typed: &str) -> Vec<String> {
         return fields.iter().map(|field| format!("{}:", field.name)).collect();
     };
     let field = fields.iter().find(|field| field.name == name && name.to_ascii_lowercase().contains("port"));
-    field.map(|field| field.ports.iter().map(|port| port.device.clone()).collect()).unwrap_or_default()
+    field.map(|field| field.ports.iter().map(port_value).collect()).unwrap_or_default()
+}
+
+/// A port as the value of a key or parameter: by the number where the device has characters that end a value, as `net_tap0,iface=tap0` has.
+fn port_value(port: &PortName) -> String {
+    let is_plain = port.device.chars().all(|c| c.is_alphanumeric() || "_-.@".contains(c));
+    if is_plain { port.device.clone() } else { port.number.to_string() }
 }
 
 /// The keys that are not given yet, and what may follow them; within parentheses the parameters of the action.
@@ -130,7 +136,6 @@ fn of_entry(names: &Names, table: &Table, command: &str, given: &[&str], before:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::names::PortName;
     use control::message::config::{Action, ActionRef, MatchField, P4Info, Preamble, action::Param};
 
     fn preamble(id: u32, name: &str, alias: &str) -> Option<Preamble> {
@@ -151,7 +156,7 @@ mod tests {
             params: vec![param(1, "port"), param(2, "queue")],
         };
         let info = P4Info { tables: vec![table], actions: vec![action], ..P4Info::default() };
-        let ports = [(1, "eth1"), (2, "eth2")];
+        let ports = [(1, "eth1"), (2, "eth2"), (3, "net_tap0,iface=tap0")];
         let ports = ports.map(|(number, device)| PortName { number, device: device.to_string() });
         Names { info, ports: ports.to_vec() }
     }
@@ -174,7 +179,7 @@ mod tests {
         assert_eq!(completed("add routes 10.0.0.1 fo"), ["add routes 10.0.0.1 forward("]);
         assert_eq!(completed("add routes 10.0.0.1 forward(p"), ["add routes 10.0.0.1 forward(port:"]);
         let forward = "add routes 10.0.0.1 forward(port:";
-        assert_eq!(completed(forward), [format!("{forward}eth1"), format!("{forward}eth2")]);
+        assert_eq!(completed(forward), ["eth1", "eth2", "3"].map(|port| format!("{forward}{port}")));
         assert_eq!(completed("add routes 1 forward(port:1, q"), ["add routes 1 forward(port:1, queue:"]);
         assert_eq!(completed("add routes 1 forward(1,2) p"), ["add routes 1 forward(1,2) priority "]);
         assert_eq!(completed("default routes re"), ["default routes reset "]);
