@@ -121,6 +121,8 @@ pub fn until(happens: impl Fn() -> bool) {
     let start = Instant::now();
     while !happens() {
         assert!(start.elapsed() < Duration::from_secs(60), "it does not happen");
+        // What is waited for needs the processors.
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
