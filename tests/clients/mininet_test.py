@@ -1,4 +1,4 @@
-"""The topologies of examples/mininet, with the distribution's Mininet."""
+"""The topologies of examples/mininet, with the distribution's Mininet or that of a checkout."""
 
 import os
 import pathlib
