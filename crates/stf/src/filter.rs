@@ -18,6 +18,11 @@ use std::fmt;
 /// What is no field of the program.
 pub const SPECIAL: [&str; 4] = ["ingress_port", "packet_length", "egress_port", "dropped"];
 
+/// Negations and parentheses within one another, at most: a switch reads what any client sends.
+const DEEPEST: u32 = 64;
+/// Characters of a condition that a mistake shows.
+const SHOWN: usize = 160;
+
 /// Why a text is no condition of this program, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
@@ -31,8 +36,11 @@ pub struct Mistake {
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let marks = "^".repeat(self.length.max(1));
-        write!(f, "filter:{}: {}\n    {}\n    {:at$}{marks}", self.at + 1, self.message, self.text, "", at = self.at)?;
+        // Of a long text the part around the place: it goes to clients as one header of HTTP/2.
+        let first = self.at.saturating_sub(SHOWN / 2);
+        let text: String = self.text.chars().skip(first).take(SHOWN).collect();
+        let (at, marks) = (self.at - first, "^".repeat(self.length.clamp(1, SHOWN / 2)));
+        write!(f, "filter:{}: {}\n    {text}\n    {:at$}{marks}", self.at + 1, self.message, "")?;
         self.hint.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
     }
 }
@@ -83,7 +91,7 @@ impl Filter {
         if words.is_empty() {
             return Ok(Filter::Any);
         }
-        let mut parser = Parser { program, text, words: &words, next: 0 };
+        let mut parser = Parser { program, text, words: &words, next: 0, depth: 0 };
         let filter = parser.condition()?;
         match parser.words.get(parser.next) {
             Some(word) => Err(parser.mistake(
@@ -179,6 +187,8 @@ struct Parser<'t, 'p> {
     text: &'t str,
     words: &'t [Word<'t>],
     next: usize,
+    /// Of negations and parentheses.
+    depth: u32,
 }
 
 impl<'t> Parser<'t, '_> {
@@ -200,16 +210,27 @@ impl<'t> Parser<'t, '_> {
 
     fn not(&mut self) -> Result<Filter, Mistake> {
         if self.takes("!") {
-            return Ok(Filter::Not(Box::new(self.not()?)));
+            return Ok(Filter::Not(Box::new(self.inside(Parser::not)?)));
         }
         if self.takes("(") {
-            let filter = self.condition()?;
+            let filter = self.inside(Parser::condition)?;
             if self.takes(")") {
                 return Ok(filter);
             }
             return Err(self.missing("`)`"));
         }
         self.comparison()
+    }
+
+    fn inside(&mut self, read: impl FnOnce(&mut Self) -> Result<Filter, Mistake>) -> Result<Filter, Mistake> {
+        if self.depth == DEEPEST {
+            let word = &self.words[self.next - 1];
+            return Err(self.mistake(word, format!("conditions are nested deeper than {DEEPEST} levels"), None));
+        }
+        self.depth += 1;
+        let filter = read(self)?;
+        self.depth -= 1;
+        Ok(filter)
     }
 
     fn comparison(&mut self) -> Result<Filter, Mistake> {

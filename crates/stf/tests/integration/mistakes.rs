@@ -222,3 +222,19 @@ fn no_text_makes_the_reader_fail() {
     }
     assert!(messages > 5000, "{messages}");
 }
+
+/// A switch reads the conditions of its clients on a thread with a small stack.
+#[test]
+fn conditions_are_nested_to_a_bound() {
+    let program = hlir::text::parse_file(include_str!("../stf/packets.hlir")).unwrap().program;
+    let read =
+        |text: String| stf::filter::Filter::parse(&program, &text).map(drop).map_err(|mistake| mistake.to_string());
+    let parentheses = |levels: usize| "(".repeat(levels) + "dropped" + &")".repeat(levels);
+    assert_eq!((read(parentheses(64)), read("!".repeat(64) + "dropped")), (Ok(()), Ok(())));
+    assert_eq!(read(vec!["!(dropped)"; 1000].join(" && ")), Ok(()));
+    for deep in [parentheses(100_000), "!".repeat(100_000) + "dropped", "!(".repeat(65)] {
+        let mistake = read(deep).unwrap_err();
+        assert!(mistake.contains("filter:65: conditions are nested deeper than 64 levels"), "{mistake}");
+        assert!(mistake.len() < 500, "{mistake}");
+    }
+}
