@@ -40,6 +40,7 @@ mod miss_handler;
 mod mistakes;
 mod names;
 mod namespaces;
+mod nested;
 mod network;
 mod offloads;
 mod packages;

@@ -90,11 +90,15 @@ fn angles(pieces: &[Piece<'_>], roles: &mut [Role]) {
     }
 }
 
+/// Type arguments within one another, at most: each `<` looks for its own end.
+const DEEPEST_ANGLES: u32 = 64;
+
 fn angle_end(pieces: &[Piece<'_>], at: usize) -> Option<usize> {
     const INSIDE: [&str; 14] = ["<", ">", ",", ".", "(", ")", "+", "-", "*", "/", "[", "]", "_", "@"];
-    let (mut angles, mut others) = (0, 0);
+    let (mut angles, mut others) = (0_u32, 0_u32);
     for (index, piece) in pieces.iter().enumerate().skip(at) {
         match piece.text {
+            "<" if angles == DEEPEST_ANGLES => return None,
             "<" => angles += 1,
             ">" if others == 0 => angles -= 1,
             "(" | "[" => others += 1,
