@@ -133,14 +133,14 @@ static int
 sender_open(int index)
 {
 	const struct sockaddr_ll address = { .sll_family = AF_PACKET, .sll_ifindex = index };
-	const int sender = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), bytes = SEND_BYTES;
+	const int sender = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), bytes = SEND_BYTES, on = 1;
 
 	if (sender < 0)
 		return -1;
 	/* More than the system's limit is for CAP_NET_ADMIN; the limit will do. */
 	if (setsockopt(sender, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) != 0)
 		(void)setsockopt(sender, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	if (bind(sender, (const struct sockaddr *)&address, sizeof(address)) == 0)
+	if (setsockopt(sender, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)) == 0 && bind(sender, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return sender;
 	(void)close(sender);
 	return -1;
@@ -212,6 +212,8 @@ interface_open(const char *name, uint32_t slots, const struct interface_packets 
 	snprintf(interface->name, sizeof(interface->name), "%s", name);
 	interface->packets = packets;
 	interface->slots = slots;
+	/* A capture has the frames that the program has sent. */
+	interface->merges = !interface_is_recorded();
 	interface->sender = -1;
 	interface->rings[0].socket = interface->rings[1].socket = -1;
 	interface->questions = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -71,6 +71,22 @@ struct super_frame {
 	uint32_t number;	/* of the next segment */
 };
 
+/* A segment of TCP that leaves. */
+struct segment {
+	const uint8_t *data;
+	uint32_t transport;	/* offset of the TCP header */
+	uint32_t header_bytes;	/* Ethernet to TCP */
+	uint32_t payload;	/* bytes behind */
+};
+
+/* What a message to the kernel carries: a packet, or segments as a super-frame. */
+struct sent_frame {
+	struct virtio_net_hdr offload;
+	uint32_t packets;
+	uint64_t bytes;		/* of the packets */
+	uint8_t headers[INTERFACE_HEADERS];	/* of a super-frame */
+};
+
 /* Captures of an interface. */
 enum record { RECORD_IN, RECORD_OUT, RECORDS };
 
@@ -102,6 +118,8 @@ struct interface {
 	_Atomic uint64_t missed;	/* no buffer was free */
 	_Atomic uint64_t errors;	/* longer than any slot, or no frame that can be completed */
 	/* The sender's. */
+	uint32_t merges;	/* 0: segments are sent one by one */
+	struct sent_frame frames[INTERFACE_BURST];
 	struct mmsghdr messages[INTERFACE_BURST];
 	struct iovec pieces[INTERFACE_PIECES];
 };
@@ -167,6 +185,11 @@ int super_frame_begin(struct super_frame *super, const struct raw_frame *frame);
 
 /* The next segment, a packet; NULL: no memory, or it is longer than packets may be. */
 struct interface_packet super_frame_segment(const struct packet_maker *maker, struct super_frame *super);
+
+/* Lets a message carry as many of the packets behind its first one as make a super-frame with it. The first is described by `pieces[1]`, behind the offload
+ * in `pieces[0]`. How many pieces there are then. */
+uint32_t super_frame_merge(const struct interface *interface, struct sent_frame *frame, void *const *packets, const uint16_t *lengths, uint32_t count,
+	struct iovec *pieces, uint32_t most);
 
 /* Completes a checksum of TCP or UDP that has only its pseudo-header's part yet, of which nothing in the frame tells. */
 void frame_complete_bare(uint8_t *data, uint32_t length);

@@ -160,21 +160,42 @@ interface_receive(struct interface *interface, struct pool *pool, void **packets
 	return received;
 }
 
-/* Describes as many of the packets as go into a system call. */
+/* Describes the next message: an offload, and the packets that it carries. How many pieces it has; 0: there is no room. */
+static uint32_t
+interface_describe(struct interface *interface, struct sent_frame *frame, void *const *packets, const uint16_t *lengths, uint32_t count, struct iovec *pieces,
+	uint32_t most)
+{
+	const uint32_t length = lengths == NULL ? 0 : lengths[0];
+	const uint32_t parts = most < 2 ? 0 : interface->packets->parts(packets[0], length, pieces + 1, most - 1);
+
+	frame->offload = (struct virtio_net_hdr){ 0 };
+	frame->packets = 1;
+	frame->bytes = 0;
+	for (uint32_t i = 1; i <= parts; i++)
+		frame->bytes += pieces[i].iov_len;
+	pieces[0] = (struct iovec){ &frame->offload, sizeof(frame->offload) };
+	if (parts == 1 && count > 1 && interface->merges)
+		return super_frame_merge(interface, frame, packets, lengths, count, pieces, most);
+	return parts == 0 ? 0 : 1 + parts;
+}
+
+/* Describes as many of the packets as go into a system call. Messages. */
 static uint32_t
 interface_gather(struct interface *interface, void *const *packets, const uint16_t *lengths, uint32_t count)
 {
-	uint32_t messages = 0, pieces = 0;
+	uint32_t messages = 0, pieces = 0, taken = 0;
 
-	while (messages < count && messages < INTERFACE_BURST) {
+	while (taken < count && messages < INTERFACE_BURST) {
 		struct iovec *first = &interface->pieces[pieces];
-		const uint32_t length = lengths == NULL ? 0 : lengths[messages];
-		const uint32_t parts = interface->packets->parts(packets[messages], length, first, INTERFACE_PIECES - pieces);
+		struct sent_frame *frame = &interface->frames[messages];
+		const uint32_t used = interface_describe(interface, frame, packets + taken, lengths == NULL ? NULL : lengths + taken, count - taken, first,
+			INTERFACE_PIECES - pieces);
 
-		if (parts == 0)
+		if (used == 0)
 			break;
-		interface->messages[messages].msg_hdr = (struct msghdr){ .msg_iov = first, .msg_iovlen = parts };
-		pieces += parts;
+		interface->messages[messages].msg_hdr = (struct msghdr){ .msg_iov = first, .msg_iovlen = used };
+		pieces += used;
+		taken += frame->packets;
 		messages++;
 	}
 	return messages;
@@ -194,9 +215,23 @@ interface_record_sent(struct interface *interface, uint32_t sent)
 	for (uint32_t i = 0; i < sent; i++) {
 		const struct msghdr *message = &interface->messages[i].msg_hdr;
 
-		record_packet(interface, RECORD_OUT, message->msg_iov, (uint32_t)message->msg_iovlen);
+		record_packet(interface, RECORD_OUT, message->msg_iov + 1, (uint32_t)message->msg_iovlen - 1);
 	}
 	record_burst_end(interface, RECORD_OUT);
+}
+
+/* What the kernel has not taken: how many packets are done with. */
+static uint32_t
+interface_refused(struct interface *interface, uint32_t messages, uint64_t *refused)
+{
+	/* Of too many pieces, longer than the MTU, shorter than Ethernet, or dropped by a queue: this one is done with, the next one may go. */
+	const int is_lasting = messages != 0 && (is_full(errno) || errno == ENETDOWN || errno == ENXIO || errno == ENODEV);
+	const uint32_t packets = messages == 0 ? 1 : interface->frames[0].packets;
+
+	if (is_lasting)
+		return 0;
+	*refused += packets;
+	return packets;
 }
 
 /* One system call. How many packets are done with; 0: the kernel is full, or the interface is gone. */
@@ -206,22 +241,24 @@ interface_send_some(struct interface *interface, void *const *packets, const uin
 	const uint32_t messages = interface_gather(interface, packets, lengths, count);
 	const int sent = messages == 0 ? -1 : sendmmsg(interface->sender, interface->messages, messages, MSG_DONTWAIT);
 	uint64_t bytes = 0;
+	uint32_t carried = 0;
 
-	if (sent <= 0) {
-		/* Of too many pieces, longer than the MTU, shorter than Ethernet, or dropped by a queue: this one is done with, the next one may go. */
-		const int is_lasting = messages != 0 && (is_full(errno) || errno == ENETDOWN || errno == ENXIO || errno == ENODEV);
-
-		*refused += !is_lasting;
-		return !is_lasting;
+	/* A kernel that takes no super-frames here gets what they are made of. */
+	if (sent < 0 && messages != 0 && errno == EINVAL && interface->frames[0].packets > 1) {
+		interface->merges = 0;
+		return interface_send_some(interface, packets, lengths, count, refused);
 	}
-	/* The kernel reports how many bytes of each it has taken: all. */
-	for (int i = 0; i < sent; i++)
-		bytes += interface->messages[i].msg_len;
+	if (sent <= 0)
+		return interface_refused(interface, messages, refused);
+	for (int i = 0; i < sent; i++) {
+		bytes += interface->frames[i].bytes;
+		carried += interface->frames[i].packets;
+	}
 	if (interface->records[RECORD_OUT] != NULL)
 		interface_record_sent(interface, (uint32_t)sent);
-	port_count(&interface->sent, (uint64_t)sent);
+	port_count(&interface->sent, carried);
 	port_count(&interface->sent_bytes, bytes);
-	return (uint32_t)sent;
+	return carried;
 }
 
 uint16_t

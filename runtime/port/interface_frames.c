@@ -1,10 +1,10 @@
 /* A port layer: frames whose checksum or segmentation was left to hardware become packets as they would be on a wire. */
 #define _GNU_SOURCE
-#include <endian.h>
 #include <string.h>
 
 #include <linux/if_ether.h>
 
+#include "port/checksum.h"
 #include "port/interface.h"
 
 #define UDP_SEGMENTS 5u	/* VIRTIO_NET_HDR_GSO_UDP_L4, which headers of before Linux 6.2 lack */
@@ -23,53 +23,6 @@
 #define TCP_FIN_PSH 0x09u
 #define TCP_CWR 0x80u
 
-static inline uint16_t
-load16(const uint8_t *at)
-{
-	return (uint16_t)(at[0] << 8 | at[1]);
-}
-
-static inline uint32_t
-load32(const uint8_t *at)
-{
-	return (uint32_t)load16(at) << 16 | load16(at + 2);
-}
-
-static inline void
-store16(uint8_t *at, uint32_t value)
-{
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
-}
-
-static inline void
-store32(uint8_t *at, uint32_t value)
-{
-	store16(at, value >> 16);
-	store16(at + 2, value);
-}
-
-/* The sum of 16-bit words as they lie in memory, of which 32 bits are left; the last byte of an odd number counts as the first of a word. Words are added two
- * at a time: a sum of 32-bit words has the same remainder. */
-static uint64_t
-checksum_sum(const uint8_t *bytes, uint32_t count)
-{
-	uint64_t sum = 0;
-	uint32_t word, i = 0;
-
-	for (; i + 4 <= count; i += 4) {
-		memcpy(&word, bytes + i, sizeof(word));
-		sum += word;
-	}
-	if (i < count) {
-		word = 0;
-		memcpy(&word, bytes + i, count - i);
-		sum += word;
-	}
-	sum = (sum & UINT32_MAX) + (sum >> 32);
-	return (sum & UINT16_MAX) + (sum >> 16);
-}
-
 /* CRC-32C, by bits: SCTP is rare. */
 static uint32_t
 crc32c(const uint8_t *bytes, uint32_t count, uint32_t crc)
@@ -80,19 +33,6 @@ crc32c(const uint8_t *bytes, uint32_t count, uint32_t crc)
 			crc = crc >> 1 ^ (0x82f63b78u & -(crc & 1));
 	}
 	return crc;
-}
-
-/* Stores the complement of a sum of 16-bit words, folded. `checksum_sum` adds words as they lie in memory. `zero` replaces 0. */
-static inline void
-store_checksum(uint8_t *at, uint64_t sum, uint16_t zero)
-{
-	uint16_t folded;
-
-	while (sum >> 16 != 0)
-		sum = (sum & 0xffff) + (sum >> 16);
-	folded = (uint16_t)~sum;
-	folded = folded == 0 ? zero : folded;
-	memcpy(at, &folded, sizeof(folded));
 }
 
 /* To UDP a checksum of 0 means that there is none. */
@@ -280,13 +220,6 @@ segment_transport(const struct super_frame *super, uint8_t *transport, uint32_t 
 	return PROTOCOL_TCP;
 }
 
-/* The sum of protocol and length, as a pseudo-header has them. */
-static uint64_t
-segment_pseudo(uint32_t protocol, uint32_t bytes)
-{
-	return htobe16((uint16_t)protocol) + (uint64_t)htobe16((uint16_t)bytes);
-}
-
 /* Writes the outer headers of a segment, when all that they carry is written. A tunnel of UDP may do without a checksum. */
 static void
 segment_tunnel(const struct super_frame *super, uint8_t *headers, uint32_t payload, uint64_t payload_sum)
@@ -332,15 +265,6 @@ super_frame_segment(const struct packet_maker *maker, struct super_frame *super)
 	super->done += payload;
 	super->number++;
 	return packet_of(maker, frame, headers, super->header_bytes, bytes, payload);
-}
-
-/* The sum of the pseudo-header of what an IP header carries. */
-static uint64_t
-pseudo_sum(const uint8_t *ip, uint32_t protocol, uint32_t bytes)
-{
-	const uint64_t addresses = ip[0] >> 4 == 6 ? checksum_sum(ip + 8, 32) : checksum_sum(ip + 12, 8);
-
-	return addresses + segment_pseudo(protocol, bytes);
 }
 
 /* Bytes that the IP header says follow it; 0: it is a fragment, or longer than the frame. */

@@ -15,6 +15,7 @@ static const struct {
 	{ "packet", test_packet },
 	{ "ring", test_ring },
 	{ "frames", test_frames },
+	{ "merge", test_merge },
 	{ "lanes_8", test_lanes_8 },
 	{ "lanes_16", test_lanes_16 },
 	{ "table_actions", test_table_actions },

@@ -1,5 +1,7 @@
 # What a host at either end of the switch does; the last lines list it. Used by tests inside network namespaces: plain sockets, so that no tools need to be
 # installed. What waits for others says `listening` first.
+import ctypes
+import fcntl
 import hashlib
 import os
 import socket
@@ -85,6 +87,8 @@ PACKET_VNET_HDR = 15
 NEEDS_CHECKSUM = 1
 TAGGED = 0x10
 UDP_SEGMENT = 103
+SIOCETHTOOL = 0x8946
+ETHTOOL_STXCSUM = 0x17
 
 
 def transmit(frame, count):
@@ -92,6 +96,14 @@ def transmit(frame, count):
     packets.bind(("eth0", 0))
     for _ in range(count):
         packets.send(bytes.fromhex(frame))
+
+
+# An interface that completes no checksums, and so makes no segments: the kernel does both before.
+def without_offloads(interface):
+    off = ctypes.create_string_buffer(struct.pack("=II", ETHTOOL_STXCSUM, 0))
+    request = struct.pack("16sP16x", interface.encode(), ctypes.addressof(off))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asks:
+        fcntl.ioctl(asks, SIOCETHTOOL, request)
 
 
 # Frames of so many flows in turns: the flow's number in front, and at the end that of the source and its own. They come as fast as a slow switch takes them.
@@ -161,6 +173,7 @@ COMMANDS = {
     "serve": (serve, str),
     "send": (send, str, int),
     "transmit": (transmit, str, int),
+    "without_offloads": (without_offloads, str),
     "flows": (flows, int, int, int),
     "offload": (offload, str, int, int, int, int, int),
     "capture": (capture, str, int, float),

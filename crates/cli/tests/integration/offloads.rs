@@ -1,7 +1,7 @@
 //! Frames whose checksum or segmentation a host leaves to hardware leave the switch as they would a wire: each is worked out here once more, byte by byte.
 
-use crate::command::scratch;
-use crate::namespaces::{Network, Switch, ip, mac};
+use crate::command::{path, scratch};
+use crate::namespaces::{Network, Switch, ip, mac, run};
 use std::fs;
 
 const TCP: u8 = 6;
@@ -170,6 +170,12 @@ fn offload(network: &Network, sent: &Sent, tag: &[u8], (kind, size): (u8, usize)
     network.does(1, &[&["offload", &frame][..], &numbers.each_ref().map(String::as_str)].concat());
 }
 
+/// The switch hands several segments to the kernel as one. Where an interface takes no such frame, the kernel makes the segments, as a device would.
+fn cut_in_the_kernel(network: &Network) {
+    let script = path("crates/cli/tests/network.py");
+    run(network.inside(&network.switch, "python3").arg(script).args(["without_offloads", "port2"])).unwrap();
+}
+
 fn payload(count: usize) -> Vec<u8> {
     (0..count).map(|at| (at * 7 + at / 256) as u8).collect()
 }
@@ -177,6 +183,7 @@ fn payload(count: usize) -> Vec<u8> {
 #[test]
 fn checksums_and_segments_are_made_as_hardware_would() {
     let Some(network) = Network::new(2, 1500) else { return };
+    cut_in_the_kernel(&network);
     let switch = switch(&network);
     let v6 = |sent: Sent| Sent { ipv6: true, ..sent };
     let sctp =
@@ -208,6 +215,23 @@ fn checksums_and_segments_are_made_as_hardware_would() {
     let account = switch.account();
     account.is_balanced(0);
     assert_eq!(account.ports("errors"), 0, "{account:?}");
+}
+
+#[test]
+fn segments_that_follow_each_other_leave_as_one_frame() {
+    let Some(network) = Network::new(2, 1500) else { return };
+    network.silence();
+    let switch = switch(&network);
+    let whole = Sent::tcp(0x18, 5, payload(2300));
+    // From one super-frame they are in one burst.
+    let begins = hexadecimal(&whole.begun(&[])[..14]);
+    let listener = network.serve(2, &["capture", &begins, "1", "10"]);
+    offload(&network, &whole, &[], (TCPV4, 500));
+    // As a host hands it to its interface, but for the numbers that stand for all segments.
+    assert_eq!(listener.end().trim_end(), hexadecimal(&whole.begun(&[])));
+    let account = switch.account();
+    account.is_balanced(0);
+    assert_eq!(account.port(2, "sent"), 5, "{account:?}");
 }
 
 /// A super-frame of more than 64 KB, which only a host makes that is told to: it fits no slot, and half of it is not passed on.

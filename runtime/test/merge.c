@@ -1,0 +1,163 @@
+/* Segments of TCP that leave as a super-frame: what is made of it by segmentation is what went into it, bit by bit, whatever a program has sent. Most sequences
+ * are plain data; some packets differ in a byte, in length, or in where they are. Packets lie in memory of their own length, so that a sanitizer sees each byte
+ * beyond. */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "port/checksum.h"
+#include "port/interface.h"
+#include "test.h"
+
+#define SEQUENCES 20000u
+#define PACKETS 8u
+#define SEGMENT 64u		/* bytes of payload, at most */
+#define FRAME 200u
+#define PIECES (PACKETS + 3)
+
+struct packet {
+	uint8_t *bytes;
+	uint32_t length;
+};
+
+static uint32_t
+parts_of(const void *packet, uint32_t length, struct iovec *parts, uint32_t most)
+{
+	*parts = (struct iovec){ (void *)(uintptr_t)packet, length };
+	return most != 0;
+}
+
+static void *
+make(struct pool *pool, const struct iovec *parts, uint32_t count)
+{
+	static uint8_t packet[FRAME];
+	uint8_t *to = packet;
+
+	(void)pool;
+	for (uint32_t i = 0; i < count; i++) {
+		memcpy(to, parts[i].iov_base, parts[i].iov_len);
+		to += parts[i].iov_len;
+	}
+	return packet;
+}
+
+/* Number `number` of a flow, behind so many bytes. */
+static struct packet
+segment_new(uint64_t *state, uint32_t version, uint32_t number, uint32_t before, uint32_t payload, uint32_t options)
+{
+	const uint32_t network = 14, transport = network + (version == 6 ? 40 : 20), tcp_bytes = 20 + options;
+	struct packet packet = { .length = transport + tcp_bytes + payload };
+	uint8_t *ip, *tcp;
+
+	packet.bytes = calloc(1, packet.length);
+	ip = packet.bytes + network;
+	tcp = packet.bytes + transport;
+	store16(packet.bytes + 12, version == 6 ? 0x86dd : 0x0800);
+	ip[0] = version == 6 ? 0x60 : 0x45;
+	ip[version == 6 ? 6 : 9] = 6;
+	if (version == 6) {
+		store16(ip + 4, tcp_bytes + payload);
+	} else {
+		store16(ip + 2, 20 + tcp_bytes + payload);
+		store16(ip + 4, 0xfffe + number);
+		store_checksum(ip + 10, checksum_sum(ip, 20), 0);
+	}
+	store32(tcp + 4, 0xffffffc0u + before);
+	tcp[12] = (uint8_t)(tcp_bytes / 4 << 4);
+	tcp[13] = 0x10;
+	for (uint32_t i = 0; i < payload; i++)
+		tcp[tcp_bytes + i] = (uint8_t)test_random(state);
+	store_checksum(tcp + 16, pseudo_sum(ip, 6, tcp_bytes + payload) + checksum_sum(tcp, tcp_bytes + payload), 0);
+	return packet;
+}
+
+/* Changes a byte: its checksums are then right again, half of the time. */
+static void
+change(uint64_t *state, const struct packet *packet, uint32_t version)
+{
+	const uint32_t transport = version == 6 ? 54 : 34, at = (uint32_t)(test_random(state) % packet->length);
+	uint8_t *const ip = packet->bytes + 14, *const tcp = packet->bytes + transport;
+
+	packet->bytes[at] ^= (uint8_t)(1 << test_random(state) % 8);
+	if (test_random(state) % 2 == 0)
+		return;
+	if (version == 4) {
+		store16(ip + 10, 0);
+		store_checksum(ip + 10, checksum_sum(ip, 20), 0);
+	}
+	store16(tcp + 16, 0);
+	store_checksum(tcp + 16, pseudo_sum(ip, 6, packet->length - transport) + checksum_sum(tcp, packet->length - transport), 0);
+}
+
+/* The super-frame of a message, cut again, is the packets that it carries. */
+static void
+check(const struct interface *interface, const struct sent_frame *frame, const struct iovec *pieces, uint32_t used, const struct packet *packets)
+{
+	const struct packet_maker maker = { interface->packets, NULL };
+	uint8_t bytes[PACKETS * FRAME];
+	struct raw_frame raw = { .data = bytes, .offload = frame->offload };
+	struct super_frame super;
+
+	for (uint32_t i = 1; i < used; i++) {
+		memcpy(bytes + raw.length, pieces[i].iov_base, pieces[i].iov_len);
+		raw.length += (uint32_t)pieces[i].iov_len;
+	}
+	CHECK(super_frame_begin(&super, &raw));
+	for (uint32_t i = 0; i < frame->packets; i++) {
+		const struct interface_packet made = super_frame_segment(&maker, &super);
+
+		CHECK(made.length == packets[i].length && memcmp(made.packet, packets[i].bytes, made.length) == 0);
+	}
+	CHECK(super_frame_is_done(&super));
+}
+
+/* How many packets the first message carries. */
+static uint32_t
+sequence(uint64_t *state, struct interface *interface)
+{
+	const uint32_t version = test_random(state) % 2 == 0 ? 4 : 6, count = 2 + (uint32_t)(test_random(state) % (PACKETS - 1));
+	const uint32_t each = 1 + (uint32_t)(test_random(state) % SEGMENT), options = 4 * (uint32_t)(test_random(state) % 4);
+	struct packet packets[PACKETS];
+	void *addresses[PACKETS];
+	uint16_t lengths[PACKETS];
+	struct iovec pieces[PIECES];
+	struct sent_frame frame = { .packets = 1 };
+	uint32_t used, before = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t payload = test_random(state) % 8 == 0 ? (uint32_t)(test_random(state) % SEGMENT) : each;
+
+		packets[i] = segment_new(state, version, i, before, payload, options);
+		before += payload;
+		if (test_random(state) % 8 == 0)
+			change(state, &packets[i], version);
+		addresses[i] = packets[i].bytes;
+		lengths[i] = (uint16_t)packets[i].length;
+	}
+	frame.bytes = packets[0].length;
+	pieces[1] = (struct iovec){ packets[0].bytes, packets[0].length };
+	used = super_frame_merge(interface, &frame, addresses, lengths, count, pieces, PIECES);
+	if (frame.packets > 1)
+		check(interface, &frame, pieces, used, packets);
+	else
+		CHECK(used == 2 && pieces[1].iov_base == packets[0].bytes && pieces[1].iov_len == packets[0].length);
+	for (uint32_t i = 0; i < count; i++)
+		free(packets[i].bytes);
+	return frame.packets;
+}
+
+void
+test_merge(void)
+{
+	static const struct interface_packets kind = { .make = make, .parts = parts_of, .longest = FRAME };
+	struct interface interface = { .packets = &kind, .mtu = 1500 };
+	uint64_t state = 7, merged = 0, alone = 0;
+
+	for (uint32_t i = 0; i < SEQUENCES; i++) {
+		const uint32_t carried = sequence(&state, &interface);
+
+		merged += carried > 1;
+		alone += carried == 1;
+	}
+	/* Both happen often. */
+	CHECK(merged > SEQUENCES / 4 && alone > SEQUENCES / 20);
+}
