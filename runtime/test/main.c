@@ -16,6 +16,7 @@ static const struct {
 	{ "ring", test_ring },
 	{ "frames", test_frames },
 	{ "merge", test_merge },
+	{ "spread", test_spread },
 	{ "lanes_8", test_lanes_8 },
 	{ "lanes_16", test_lanes_16 },
 	{ "table_actions", test_table_actions },
