@@ -66,6 +66,24 @@ fn entries_belong_to_the_program_of_the_command_line() {
 }
 
 #[test]
+fn a_program_whose_state_several_workers_would_not_keep_is_refused() {
+    let file = path("crates/bench/tests/integration/workers.p4");
+    let text = fs::read_to_string(&file).unwrap();
+    let named = file.display().to_string();
+    let arguments = ["--port", "1=net_null0,no-rx=1", "--p4runtime", "127.0.0.1:0", "--workers", "2"];
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start_bare(&folder("pushed-workers"), &[&[named.as_str()][..], &arguments].concat());
+    let of_time = text.replace("(bit<32>)h.flow.flow", "(bit<32>)s.ingress_global_timestamp[15:0]");
+    let refused = push(&switch, &of_time).expect_err("two workers do not keep its register").to_string();
+    assert!(refused.contains("state asks for one worker: register ingress.seen"), "{refused}");
+    // The workers spread its packets by another part of them.
+    let of_count = text.replace("(bit<32>)h.flow.flow", "h.flow.count").replace("h.flow.count = count;", "");
+    assert_eq!(push(&switch, &of_count).map_err(|status| status.to_string()), Ok(()));
+}
+
+#[test]
 fn a_config_of_another_switch_is_not_read_and_the_log_says_so() {
     let Some(switch) = start("pushed-json", &[]) else { return };
     assert_eq!(push(&switch, "{ \"program\": \"other.p4\" }").map_err(|status| status.to_string()), Ok(()));
