@@ -153,7 +153,7 @@ dpdk_start(const struct port_settings *settings, char *error)
 	}
 	if (dpdk_start_eal(arguments.count, arguments.words) < 0)
 		return port_fail(error, "DPDK does not start: %s", rte_strerror(rte_errno));
-	interface_expect(settings->interfaces);
+	interface_expect(settings->interfaces, settings->hears_outgoing);
 	interface_record(settings->record);
 	dpdk_polls = settings->polls;
 	dpdk_buffers = settings->buffers;

@@ -3,6 +3,7 @@
 #include "port/interface.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,14 +63,16 @@ ring_filter(int socket, uint32_t least, uint32_t most)
 }
 
 static uint32_t super_slots = SUPER_SLOTS;
+static int ignores_outgoing = 1;
 
 void
-interface_expect(uint32_t interfaces)
+interface_expect(uint32_t interfaces, uint32_t hears_outgoing)
 {
 	const uint32_t share = SUPER_SLOTS_ALL / (interfaces == 0 ? 1 : interfaces);
 
 	/* Whole blocks: a block that is begun costs as much. */
 	super_slots = share >= SUPER_SLOTS ? SUPER_SLOTS : share < SUPER_SLOTS_LEAST ? SUPER_SLOTS_LEAST : share - share % SUPER_SLOTS_LEAST;
+	ignores_outgoing = !hears_outgoing;
 }
 
 /* Slots do not cross blocks, and a block is of whole pages. */
@@ -105,7 +108,7 @@ ring_map(struct interface_ring *ring, uint32_t slots, uint32_t slot_bytes)
 
 /* Nothing comes before the socket is bound: until then it is of no protocol. */
 static int
-ring_open(struct interface_ring *ring, int index, uint32_t slots, uint32_t least, uint32_t most, uint32_t room)
+ring_open(struct interface_ring *ring, int index, uint32_t slots, uint32_t least, uint32_t most, uint32_t room, int ignores)
 {
 	const int version = TPACKET_V2, on = 1;
 	const struct sockaddr_ll address = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = index };
@@ -113,7 +116,7 @@ ring_open(struct interface_ring *ring, int index, uint32_t slots, uint32_t least
 	*ring = (struct interface_ring){ .socket = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0) };
 	if (ring->socket >= 0 && setsockopt(ring->socket, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) == 0 &&
 	    setsockopt(ring->socket, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)) == 0 &&
-	    setsockopt(ring->socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)) == 0 &&
+	    setsockopt(ring->socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &ignores, sizeof(ignores)) == 0 &&
 	    ring_filter(ring->socket, least, most) == 0 && ring_map(ring, slots, round_up(room + SLOT_BEFORE, SLOT_LINE)) == 0 &&
 	    bind(ring->socket, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return 0;
@@ -129,17 +132,26 @@ ring_see_all(const struct interface_ring *ring, int index)
 	return setsockopt(ring->socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &all, sizeof(all));
 }
 
+/* The kernel gives no frame back to the socket that has sent it, so where frames of others are taken, the ring's own socket sends. */
 static int
-sender_open(int index)
+sender_socket(const struct interface_ring *ring)
+{
+	return ignores_outgoing ? socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0) : fcntl(ring->socket, F_DUPFD_CLOEXEC, 0);
+}
+
+static int
+sender_open(const struct interface_ring *ring, int index)
 {
 	const struct sockaddr_ll address = { .sll_family = AF_PACKET, .sll_ifindex = index };
-	const int sender = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), bytes = SEND_BYTES, on = 1;
+	const int sender = sender_socket(ring), bytes = SEND_BYTES, on = 1;
 
 	if (sender < 0)
 		return -1;
 	/* More than the system's limit is for CAP_NET_ADMIN; the limit will do. */
 	if (setsockopt(sender, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) != 0)
 		(void)setsockopt(sender, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	if (!ignores_outgoing)
+		return sender;
 	if (setsockopt(sender, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)) == 0 && bind(sender, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return sender;
 	(void)close(sender);
@@ -188,9 +200,9 @@ interface_attach(struct interface *interface, int index)
 		return index == 0 ? ENODEV : 0;
 	}
 	most = most < FRAME_MOST ? round_up(most + SLOT_BEFORE, SLOT_LINE) - SLOT_BEFORE : FRAME_MOST;
-	interface->sender = sender_open(index);
-	if (interface->sender >= 0 && ring_open(&interface->rings[0], index, interface->slots, 0, most, most) == 0 &&
-	    ring_open(&interface->rings[1], index, super_slots, most + 1, UINT32_MAX, SUPER_MOST) == 0 && ring_see_all(&interface->rings[0], index) == 0) {
+	if (ring_open(&interface->rings[0], index, interface->slots, 0, most, most, ignores_outgoing) == 0 &&
+	    (interface->sender = sender_open(&interface->rings[0], index)) >= 0 &&
+	    ring_open(&interface->rings[1], index, super_slots, most + 1, UINT32_MAX, SUPER_MOST, 1) == 0 && ring_see_all(&interface->rings[0], index) == 0) {
 		interface->index = index;
 		return 0;
 	}

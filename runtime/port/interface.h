@@ -128,7 +128,7 @@ struct interface {
 struct interface *interface_open(const char *name, uint32_t slots, const struct interface_packets *packets, char *error);
 
 /* Before the first is opened: how many there will be. They share the memory for super-frames. */
-void interface_expect(uint32_t interfaces);
+void interface_expect(uint32_t interfaces, uint32_t hears_outgoing);
 void interface_close(struct interface *interface);
 
 /* Looks whether the interface is there and up, and takes it again when it is back. The control thread calls this, and `interface_ask_drops`. */

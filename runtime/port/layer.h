@@ -15,7 +15,7 @@
 #include "abi.h"
 #include "port/host.h"
 
-#define LAYER_VERSION 17u
+#define LAYER_VERSION 18u
 #define PORT_ERROR_BYTES 512u
 
 /* How much to take, and what the machine offers. */
@@ -32,6 +32,7 @@ struct port_settings {
 	uint32_t polls;		/* 1: idle workers do not sleep */
 	uint32_t workers;
 	const char *record;	/* folder for captures of interfaces; NULL: none are written */
+	uint32_t hears_outgoing;	/* 1: interfaces also take frames that other programs send there, as libpcap's do */
 };
 
 struct port_counts {

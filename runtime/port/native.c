@@ -48,7 +48,7 @@ native_start(const struct port_settings *settings, char *error)
 {
 	if (settings->workers == 0 || settings->workers > NATIVE_WORKERS)
 		return port_fail(error, "at most %u workers", NATIVE_WORKERS);
-	interface_expect(settings->interfaces);
+	interface_expect(settings->interfaces, settings->hears_outgoing);
 	interface_record(settings->record);
 	native_polls = settings->polls;
 	native_workers = settings->workers;

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const VERSION: u32 = 17;
+const VERSION: u32 = 18;
 const ERROR_BYTES: usize = 512;
 
 /// How much a layer takes, and from where.
@@ -41,6 +41,8 @@ pub struct PortSettings {
     pub copies: bool,
     /// A folder for captures of each interface of the kernel that has packet sockets.
     pub record: Option<PathBuf>,
+    /// Whether interfaces of the kernel also take frames that other programs send there, as libpcap's do.
+    pub hears_outgoing: bool,
 }
 
 #[repr(C)]
@@ -57,6 +59,7 @@ struct RawSettings {
     polls: u32,
     workers: u32,
     record: *const c_char,
+    hears_outgoing: u32,
 }
 
 impl PortSettings {
@@ -79,6 +82,7 @@ impl PortSettings {
             workers: 1,
             copies: false,
             record: None,
+            hears_outgoing: false,
         }
     }
 
@@ -330,6 +334,7 @@ impl PortLayer {
             polls: u32::from(settings.polls),
             workers: settings.workers,
             record: record.as_ref().map_or(std::ptr::null(), |folder| folder.as_ptr()),
+            hears_outgoing: u32::from(settings.hears_outgoing),
         };
         // SAFETY: a plain struct of the same layout; its strings live through the call.
         checked(|error| unsafe { (started.layer().start)(&raw, error) })?;

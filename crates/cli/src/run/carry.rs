@@ -129,7 +129,7 @@ fn report_ready(arguments: &Arguments, running: &Running) {
     let ports = running.ports.len() as u64;
     let entries = counted(running.entries, "entry", "entries");
     service::ready(&format!("forwards between {}; {entries} at the start", counted(ports, "port", "ports")));
-    if arguments.bmv2_lines {
+    if arguments.is_bmv2 {
         return arguments.controllers.print_as_bmv2(&running.ports, &running.server, running.thrift.as_ref());
     }
     if arguments.quiet {

@@ -179,9 +179,9 @@ pub struct Arguments {
     passes: Passes,
     #[command(flatten)]
     native: Native,
-    /// Lines of BMv2 when the switch is ready, which others' scripts search for.
+    /// What others' scripts find at BMv2: its lines when the switch is ready, and frames that a script sends on the switch's own side of a link.
     #[arg(skip)]
-    bmv2_lines: bool,
+    is_bmv2: bool,
     /// Ports that are opened so many seconds after the start.
     #[arg(skip)]
     late_ports: (u64, Vec<Port>),
@@ -242,7 +242,7 @@ pub fn run_as_bmv2(
     let mut arguments = line.arguments;
     arguments.controllers.device_config = device_config;
     arguments.controllers.notifications = Some(notifications);
-    run(&Arguments { bmv2_lines: true, quiet: true, late_ports: (seconds, ports), ..arguments })?;
+    run(&Arguments { is_bmv2: true, quiet: true, late_ports: (seconds, ports), ..arguments })?;
     captures.iter().try_for_each(|output| driver::pcap::count_microseconds(output))
 }
 
@@ -448,6 +448,7 @@ fn port_settings(arguments: &Arguments) -> PortSettings {
     (settings.workers, settings.polls) = (arguments.workers, arguments.poll);
     settings.copies = arguments.metadata == Some(Metadata::Copying);
     settings.record.clone_from(&arguments.record);
+    settings.hears_outgoing = arguments.is_bmv2;
     settings
 }
 
