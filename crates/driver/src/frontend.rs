@@ -275,6 +275,15 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     Ok((program, plan))
 }
 
+/// The passes that rewrite the program, without planners: for code that counts packets on each branch, also on those for
+/// which a plan might prefer a lookup.
+pub fn without_planners(passes: &Passes) -> Passes {
+    match selection(passes).rewrites() {
+        opt::Selection::Only(names) => Passes { passes: Some(names), without: Vec::new(), ..passes.clone() },
+        opt::Selection::All | opt::Selection::None | opt::Selection::Without(_) => passes.clone(),
+    }
+}
+
 fn selection(passes: &Passes) -> opt::Selection {
     match &passes.passes {
         Some(names) => opt::Selection::Only(names.iter().filter(|name| !name.is_empty()).cloned().collect()),

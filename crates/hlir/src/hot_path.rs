@@ -12,7 +12,7 @@ pub struct Stage {
     pub number: usize,
     /// Position of its node on the path.
     pub place: usize,
-    /// Positions of the lookups that it makes: its own, and those in the tables that it names.
+    /// Positions of the lookups that it makes: that of its node, if it has one, and those in the tables that it names.
     pub looked_up: Vec<usize>,
 }
 
@@ -38,8 +38,7 @@ pub fn action(program: &Program, path: &HotPath, place: usize) -> Option<usize> 
     program.tables[*table].actions.iter().position(|action| action.name == *name)
 }
 
-/// The stages after the first, in the order of the path. Loops at other nodes are left out; the verifier
-/// reports them.
+/// The stages, in the order of the path. Loops at nodes beside it are left out; the verifier reports them.
 pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
     PathNames::new(program, path).stages(plan)
 }
@@ -47,12 +46,15 @@ pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
 /// The nodes of a path, and the tables that they look up, by their names: for plans that are compared.
 pub struct PathNames<'p> {
     nodes: HashMap<&'p str, usize>,
+    /// By position: whether the node looks up a table with keys.
+    looks_up: Vec<bool>,
     tables: HashMap<&'p str, Vec<usize>>,
 }
 
 impl<'p> PathNames<'p> {
     pub fn new(program: &'p Program, path: &[NodeId]) -> PathNames<'p> {
-        let mut names = PathNames { nodes: HashMap::new(), tables: HashMap::new() };
+        let looks_up = path.iter().map(|node| table_of(program, *node).is_some()).collect();
+        let mut names = PathNames { nodes: HashMap::new(), looks_up, tables: HashMap::new() };
         for (place, node) in path.iter().enumerate() {
             names.nodes.entry(&program.nodes[*node].name).or_insert(place);
             if let Some(table) = table_of(program, *node) {
@@ -77,8 +79,8 @@ impl<'p> PathNames<'p> {
         let stage = |(number, lp): (usize, &Loop)| {
             let place = self.place(&lp.node)?;
             let named = lp.lookups.iter().flat_map(|lookup| self.lookups(&lookup.table));
-            let behind = named.copied().filter(|other| *other > place);
-            let looked_up: BTreeSet<usize> = behind.chain([place]).collect();
+            let looked_up = named.copied().filter(|other| *other > place);
+            let looked_up: BTreeSet<usize> = looked_up.chain(self.looks_up[place].then_some(place)).collect();
             Some(Stage { number, place, looked_up: looked_up.into_iter().collect() })
         };
         let mut stages: Vec<Stage> = plan.loops.iter().enumerate().filter_map(stage).collect();

@@ -135,17 +135,22 @@ fn paths(program: &Program, engine: &mut Switch<'_>, packets: &[Frame]) -> Vec<V
     paths
 }
 
-/// A legal plan that cuts a path at some of its lookups, or why there is none.
+/// A legal plan that cuts a path at some of its lookups, or at a node without one; or why there is none.
 fn plan(program: &Program, path: &[NodeId], random: &mut Random) -> Result<Plan, &'static str> {
     let tables: Vec<(NodeId, TableId)> =
         path.iter().filter_map(|node| Some((*node, hlir::hot_path::table_of(program, *node)?))).collect();
-    let first = random.below(tables.len());
-    let (node, _) = *tables.get(first).ok_or("has no lookup")?;
     let name = |node: NodeId| program.nodes[node].name.clone();
-    let mut loops = vec![cut(name(node))];
-    let others = &tables[first + 1..];
+    let (first, others) = if tables.is_empty() || random.chance(25) {
+        let place = random.below(path.len());
+        let is_behind = |(table, _): &&(NodeId, TableId)| path[place + 1..].contains(table);
+        (path[place], tables.iter().filter(is_behind).copied().collect())
+    } else {
+        let first = random.below(tables.len());
+        (tables[first].0, tables[first + 1..].to_vec())
+    };
+    let mut loops = vec![cut(name(first))];
     if !others.is_empty() && random.chance(50) {
-        let (other, table) = *random.pick(others);
+        let (other, table) = *random.pick(&others);
         if random.chance(50) {
             loops.push(cut(name(other)));
         } else {

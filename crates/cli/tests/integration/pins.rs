@@ -114,7 +114,7 @@ fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
     let way = "hint: the hot path is not pinned; it is: hot_path { v1model.begin, ";
     let cases = [
         ("queue Router.routes: capacity 8 timeout 2", "is on the hot path", way),
-        ("loop Router.block_107: batch 8 group 8", "is not a lookup on the hot path", way),
+        ("loop Router.block_107: batch 8 group 8", "is not on the hot path", way),
         ("loop Nope.nope: batch 8 group 8", "the program has no node `Nope.nope`", ""),
         ("queue Nope.nope: capacity 8 timeout 2", "the program has no node `Nope.nope`", ""),
         (

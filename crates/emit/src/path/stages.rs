@@ -110,13 +110,14 @@ impl HotPath<'_> {
         if number == 0 && self.unit.tracks_insertions() {
             code.insert(0, Stmt::set(name("path->insertions"), name("run->insertions")));
         }
-        items.push(Item::Comment(format!(
-            "Stage {number}: all packets of a group up to {}, and the keys of the lookups there.",
-            self.unit.node(self.plan.nodes[stage.place]).name
-        )));
+        let end = &self.unit.node(self.plan.nodes[stage.place]).name;
+        let keys = if stage.lookups.is_empty() { "" } else { ", and the keys of the lookups there" };
+        items.push(Item::Comment(format!("Stage {number}: all packets of a group up to {end}{keys}.")));
         items.extend(inline("void", format!("path_stage_{number}"), &STAGE, code));
         items.extend(self.whole(&format!("path_stage_{number}"), number));
-        items.extend(self.look_up_items(number));
+        if !stage.lookups.is_empty() {
+            items.extend(self.look_up_items(number));
+        }
         items
     }
 
@@ -300,14 +301,20 @@ impl HotPath<'_> {
         noinline("void", format!("{stage}_group"), &parameters, body)
     }
 
+    /// The lookups of a stage, if it makes any.
+    fn look_up_call(&self, number: usize, path: &str) -> Option<Stmt> {
+        let call = || Stmt::call(format!("path_lookup_{number}_group"), ["run", "count", path].map(name));
+        (!self.plan.stages[number].lookups.is_empty()).then(call)
+    }
+
     /// Everything after the first lookups.
     pub(super) fn later(&self, burst: &str, from: &str, path: &str) -> Vec<Stmt> {
         let arguments = || ["run", burst, from, "count", path].map(name);
         let mut body = Vec::new();
         for number in 1..self.plan.stages.len() {
             let stage = Stmt::call(format!("path_stage_{number}_group"), arguments());
-            let look_up = Stmt::call(format!("path_lookup_{number}_group"), ["run", "count", path].map(name));
-            body.extend([stage, look_up]);
+            body.push(stage);
+            body.extend(self.look_up_call(number, path));
         }
         body.push(Stmt::call("path_commit_group", arguments()));
         body
@@ -323,8 +330,8 @@ impl HotPath<'_> {
         body.extend(self.none_dropped("path.drops"));
         body.extend(self.packet_requests("burst", "count"));
         let stage = Stmt::call("path_stage_0_group", ["run", "burst", "from", "count", "&path"].map(name));
-        let look_up = Stmt::call("path_lookup_0_group", ["run", "count", "&path"].map(name));
-        body.extend([stage, look_up]);
+        body.push(stage);
+        body.extend(self.look_up_call(0, "&path"));
         body.extend(self.later("burst", "from", "&path"));
         let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t count"];
         inline("void", "path_group", &parameters, body)

@@ -234,7 +234,7 @@ fn a_loop_at_a_queue_makes_its_lookups() {
     let refused = "the plan: packets of the queue at `slow` cannot prefetch this";
     finds(with("slow: batch 32 group 32 { prefetch table routes ahead 32 in own_loop to t0 }"), refused);
     finds(with("slow: batch 32 group 32 { prefetch table slow ahead 1 interleaved lookup to t0 }"), refused);
-    finds(with("behind: batch 32 group 32"), "the plan: `behind` is not a lookup on the hot path");
+    finds(with("behind: batch 32 group 32"), "the plan: `behind` is not on the hot path");
     finds(
         queue("queue behind: capacity 32 timeout 4\n  loop behind: batch 32 group 32"),
         "the plan: `behind` has no lookup that a loop could make for its queue",

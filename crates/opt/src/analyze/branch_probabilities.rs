@@ -11,6 +11,7 @@ use crate::Inputs;
 use crate::inputs::Profile;
 use crate::inputs::hints::{self, Hint};
 use hlir::{Effect, Expression, Node, NodeId, NodeKind, Program, Reentry, Select, Statement};
+use std::iter;
 
 /// Probability of an arm that ends in a drop.
 pub(super) const DROPS: f64 = 0.02;
@@ -72,17 +73,18 @@ impl Estimator<'_, '_> {
         outflows
     }
 
-    /// Divides `whole` as the profile counted. The profile is ignored if it saw no packets here, or saw
-    /// packets go on to a node that the program no longer has.
+    /// Divides `whole` as the profile counted. The profile is ignored if it saw no packets here, or saw packets go on to
+    /// a node that this one does not lead to.
     pub(super) fn apply_profile(&self, node: &Node, whole: f64, outflows: &mut [Outflow]) {
         let Some(profile) = &self.inputs.profile else { return };
         let is_entry = self.program.entry.is_some_and(|entry| self.program.nodes[entry].name == node.name);
         let arrived = profile.arrived(&node.name, is_entry);
-        let is_known = |name: &str| self.program.nodes.values().any(|node| node.name == name);
-        if arrived == 0 || profile.onward(&node.name).any(|(to, count)| count > 0 && !is_known(to)) {
+        let targets: Vec<NodeId> = outflows.iter().filter_map(|outflow| outflow.to).collect();
+        let is_target = |name: &str| targets.iter().any(|target| self.sources(*target).any(|source| source == name));
+        let is_elsewhere = profile.onward(&node.name).any(|(to, count)| count > 0 && !is_target(to));
+        if arrived == 0 || is_elsewhere {
             return;
         }
-        let targets: Vec<NodeId> = outflows.iter().filter_map(|outflow| outflow.to).collect();
         let mut inside = 0.0;
         for (at, target) in targets.iter().enumerate() {
             if targets[..at].contains(target) {
@@ -107,15 +109,13 @@ impl Estimator<'_, '_> {
 
     /// The packets that a profile saw on an edge. One that was counted without a join has them go to its first source.
     fn counted(&self, profile: &Profile, from: &Node, to: NodeId) -> u64 {
-        let count = |to: NodeId| profile.count(&from.name, &self.program.nodes[to].name);
-        let mut at = Some(to);
-        while let Some(to) = at {
-            if let Some(count) = count(to) {
-                return count;
-            }
-            at = hlir::join::slow_path(self.program, to);
-        }
-        0
+        self.sources(to).find_map(|name| profile.count(&from.name, name)).unwrap_or(0)
+    }
+
+    /// The names of a node, and of those that it stands before as a joint lookup, in their order.
+    fn sources(&self, node: NodeId) -> impl Iterator<Item = &str> {
+        let nodes = iter::successors(Some(node), |node| hlir::join::slow_path(self.program, *node));
+        nodes.map(|node| self.program.nodes[node].name.as_str())
     }
 
     pub(super) fn block(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>, mass: Mass) -> Vec<Outflow> {

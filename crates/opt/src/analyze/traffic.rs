@@ -31,6 +31,8 @@ pub struct Traffic {
 impl Traffic {
     pub fn estimate(program: &Program, inputs: &Inputs) -> Traffic {
         let Some(entry) = program.entry else { return Traffic::default() };
+        let profile = inputs.profile.as_ref().map(|profile| profile.of(program).into_owned());
+        let inputs = &Inputs { profile, ..inputs.clone() };
         let order = reverse_postorder(program, entry);
         let (atoms, drops) = (Atoms::new(program), DropAnalysis::new(program, &order));
         let estimator = Estimator { program, inputs, atoms: &atoms, drops: &drops };

@@ -29,7 +29,7 @@ pub use explanation::{Assumed, Breakdown, Decision, Explanation, Group, Measured
 pub use facts::{Unspecialised, described};
 use hlir::plan::{Access, Choice, JointTables, Placement, Reason};
 use hlir::text::written_structure;
-use hlir::{NodeId, NodeKind, Plan, Program};
+use hlir::{Node, NodeId, NodeKind, Plan, Program};
 pub use tables::TableRow;
 
 /// Explains a plan for a program. `before` is what it was made of, if it was specialised.
@@ -201,13 +201,17 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     } else if plan.loops.is_empty() {
         decisions.push(decision("hot path".to_string(), "packet by packet".to_string(), &None));
     }
-    decisions.extend(staged(plan));
+    decisions.extend(staged(program, plan));
     decisions.extend(accesses::decisions(program, plan));
     decisions
 }
 
 /// Lookups in stages, and the prefetches of their lines.
-fn staged(plan: &Plan) -> Vec<Decision> {
+fn staged(program: &Program, plan: &Plan) -> Vec<Decision> {
+    let is_lookup = |name: &str| {
+        let named = |(id, _): &(NodeId, &Node)| hlir::hot_path::table_of(program, *id).is_some();
+        program.nodes.iter().filter(|(_, node)| node.name == name).any(|node| named(&node))
+    };
     let decision = |what: String, chosen: String, reason: &Option<Reason>| Decision {
         what,
         chosen,
@@ -218,7 +222,8 @@ fn staged(plan: &Plan) -> Vec<Decision> {
     for stage in &plan.loops {
         let vector = if stage.vector > 1 { format!(", vectors of {}", stage.vector) } else { String::new() };
         let chosen = format!("a stage, groups of {} packets{vector}", stage.group);
-        decisions.push(decision(format!("lookup at {}", stage.node), chosen, &stage.reason));
+        let what = if is_lookup(&stage.node) { "lookup at" } else { "stage up to" };
+        decisions.push(decision(format!("{what} {}", stage.node), chosen, &stage.reason));
         for lookup in &stage.lookups {
             let lines = accessed(&Access::Table(lookup.table.clone()));
             if stage.prefetch_of(&lookup.table).is_none() {

@@ -3,10 +3,11 @@
 //!
 //! The text has a line `COUNT FROM -> TO` per edge, then lines `COUNT hits TABLE`, `COUNT misses TABLE` and
 //! `COUNT keys TABLE`, sorted by name. Lines that begin with `#` are comments. Nodes and tables are named, so a profile survives changes
-//! elsewhere in the program. A node is estimated as without profile if the profile does not know it, has no
-//! packets at it, or has packets from it to a node that no longer exists.
+//! elsewhere in the program. A node is estimated as without profile if the profile has no packets at it, or packets from it to a
+//! node that it does not lead to. Nodes that a rewrite has taken out of a program are passed through ([`Profile::of`]).
 
 use hlir::Program;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -96,6 +97,41 @@ impl Profile {
         came.max(self.onward(node).map(|(_, count)| count).sum())
     }
 
+    /// The profile of a program that lacks some of the counted nodes: their packets go on from where they came to where
+    /// these nodes led, in the same shares whatever way they came.
+    pub fn of(&self, program: &Program) -> Cow<'_, Profile> {
+        let known: BTreeSet<&str> = program.nodes.values().map(|node| node.name.as_str()).collect();
+        let ends = self.edges.keys().flat_map(|(from, to)| [from, to]);
+        let gone: BTreeSet<&String> = ends.filter(|name| !known.contains(name.as_str())).collect();
+        if gone.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut profile = self.clone();
+        gone.into_iter().for_each(|node| profile.pass_through(node));
+        Cow::Owned(profile)
+    }
+
+    /// Leaves a node out. Packets that went from it to itself are taken to have gone on at once.
+    fn pass_through(&mut self, node: &str) {
+        let (mut came, mut went) = (Vec::new(), Vec::new());
+        self.edges.retain(|(from, to), count| {
+            match (from == node, to == node) {
+                (false, true) => came.push((from.clone(), *count)),
+                (true, false) => went.push((to.clone(), *count)),
+                (true, true) => {}
+                (false, false) => return true,
+            }
+            false
+        });
+        let all: u128 = went.iter().map(|(_, count)| u128::from(*count)).sum();
+        for (from, count) in came {
+            for (to, part) in &went {
+                let share = u128::from(count) * u128::from(*part) / all.max(1);
+                self.add(&from, to, u64::try_from(share).unwrap_or(u64::MAX));
+            }
+        }
+    }
+
     /// The successors of a node with their packets.
     pub fn onward(&self, node: &str) -> impl Iterator<Item = (&str, u64)> {
         let edges = self.edges.iter().filter(move |((from, _), _)| from == node);
@@ -165,6 +201,19 @@ mod tests {
         assert_eq!(Profile::parse(&profile.print()), Ok(profile.clone()));
         assert_eq!((profile.miss_share("routes"), profile.miss_share("acl")), (Some(0.25), None));
         assert_eq!((profile.arrived("drop", false), profile.arrived("start", true)), (11, 101));
+    }
+
+    /// `routes` and its two entries are one lookup in the other program.
+    #[test]
+    fn packets_pass_through_nodes_that_a_program_lacks() {
+        let text = "program p for none\nvariable error: 32\nentry routes\n\
+                    node routes: block {} -> queue\nnode queue: buffer { drop \"all\" }\n";
+        let program = hlir::text::parse_program(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let counted = "60 routes -> first\n40 routes -> rest\n60 first -> queue\n30 rest -> second\n10 rest -> queue\n30 second -> queue\n";
+        let profile = Profile::parse(counted).expect("a profile");
+        assert_eq!(profile.of(&program).edges, Profile::parse("100 routes -> queue").expect("a profile").edges);
+        let whole = Profile::parse("100 routes -> queue\n").expect("a profile");
+        assert!(matches!(whole.of(&program), Cow::Borrowed(_)));
     }
 
     #[test]

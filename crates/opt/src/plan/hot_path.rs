@@ -1,7 +1,7 @@
 //! Finds the hot path, which later passes cut into stages.
 //!
 //! It follows the edge with most traffic from the entry, among those that the path's facts allow, until
-//! packets leave or a loop would close. A program without tables has no use for it. For each table on it, the
+//! packets leave or a loop would close. For each table on it, the
 //! plan names the action that entries are expected to run: the commit phase has a specialized copy for it,
 //! guarded by a test of the table, so a wrong expectation costs little.
 
@@ -18,12 +18,11 @@ pub fn find(planner: &Planner, plan: &mut Plan) {
         return;
     }
     let nodes = planner.model.hot_path();
-    let last = nodes.iter().rposition(|node| hlir::hot_path::table_of(program, *node).is_some());
     let action = |(place, node): (usize, &NodeId)| {
         let table = &program.tables[hlir::hot_path::table_of(program, *node)?];
         Some((place, table.actions[usual_action(table, inputs.occupancy.of(table))?].name.clone()))
     };
-    plan.hot_path = last.map(|_| HotPath {
+    plan.hot_path = (!nodes.is_empty()).then(|| HotPath {
         nodes: nodes.iter().map(|node| program.nodes[*node].name.clone()).collect(),
         actions: Arc::new(nodes.iter().enumerate().filter_map(action).collect()),
         reason: None,

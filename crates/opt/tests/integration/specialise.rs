@@ -51,7 +51,7 @@ fn inputs(entries: u64) -> Inputs {
     inputs
 }
 
-/// Of the program with a lookup, and of the one with comparisons.
+/// Of the program with comparisons; that of the one with a lookup follows from it.
 fn traffic(entries: u64) -> String {
     let mut text = "1000 start -> hosts\n1000 queue -> deparser\n1000 deparser -> departure\n".to_string();
     let (mut from, mut rest) = ("hosts".to_string(), 1000);
@@ -62,7 +62,7 @@ fn traffic(entries: u64) -> String {
         text += &format!("{hits} hosts.entry_{number} -> queue\n");
         from = format!("hosts.not_{number}");
     }
-    text + "1000 hosts -> queue\n"
+    text
 }
 
 fn planned(mut program: Program, inputs: &Inputs, selection: &Selection) -> (f64, Program) {
