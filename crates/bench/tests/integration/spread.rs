@@ -48,7 +48,7 @@ fn frame(tags: usize, kind: u16, source: u32) -> Vec<u8> {
 
 #[test]
 fn fields_are_found_where_the_parser_finds_them() {
-    let text = fs::read_to_string(path("tests/integration/spread.p4")).expect("the example is there");
+    let text = example();
     let steps = steps_of(&text).expect("steps");
     let source = 0xc0a8_0107;
     let of = |tags, kind, port| taken(&steps, &frame(tags, kind, source), port);
@@ -63,7 +63,7 @@ fn fields_are_found_where_the_parser_finds_them() {
 
 #[test]
 fn what_cannot_be_found_in_each_packet_is_refused() {
-    let text = fs::read_to_string(path("tests/integration/spread.p4")).expect("the example is there");
+    let text = example();
     let why = |text: String| steps_of(&text).expect_err("no steps");
     let of_length = text.replace("bit<16> tci;", "bit<16> tci; varbit<32> rest;");
     let varbit = why(of_length.replace("h.tags.next)", "h.tags.next, 16)"));
@@ -71,6 +71,63 @@ fn what_cannot_be_found_in_each_packet_is_refused() {
     let twice = "h.ipv4); transition select(h.ipv4.ttl) { 1: ipv4; default: accept; }";
     let again = why(text.replace("h.ipv4); transition accept;", twice));
     assert!(again.contains("once more"), "{again}");
+}
+
+fn example() -> String {
+    fs::read_to_string(path("tests/integration/spread.p4")).expect("the example is there")
+}
+
+/// The example with the choice behind Ethernet's header replaced, and metadata to choose by.
+fn choosing(choice: &str) -> String {
+    let text = example().replace("struct metadata { }", "struct metadata { bit<8> kind; }");
+    let from = text.find("transition select").expect("a choice");
+    let end = from + text[from..].find("state tag").expect("the next state");
+    format!("{}{choice} }}\n    {}", &text[..from], &text[end..])
+}
+
+#[test]
+fn what_is_written_under_a_condition_is_not_known() {
+    let some = "if (h.ethernet.type == 0x0800) { m.kind = 1; }";
+    let why = steps_of(&choosing(&format!("{some} transition select(m.kind) {{ 1: ipv4; default: accept; }}")));
+    assert!(why.as_ref().is_err_and(|why| why.contains("not by bytes of the packet")), "{why:?}");
+}
+
+#[test]
+fn a_field_stays_where_it_is_while_others_of_its_header_are_written() {
+    let writes = |field| example().replace("h.ipv4); transition", &format!("h.ipv4); h.ipv4.{field} = 64; transition"));
+    let of_other = steps_of(&writes("ttl")).expect("steps");
+    assert_eq!(taken(&of_other, &frame(0, 0x0800, 9), 3), Some(vec![9]));
+    // The field itself: packets do have it, and none may stay where it came.
+    let Workers::SpreadBy(origin) = sharing::workers(&sharing::objects(&program_of(&example()))) else {
+        panic!("a spread")
+    };
+    let why = steps(&program_of(&writes("source")), &origin.fields);
+    assert!(why.as_ref().is_err_and(|why| why.contains("the parser changes h.ipv4.source")), "{why:?}");
+}
+
+#[test]
+fn zeros_in_front_of_a_joined_field_are_not_bits_of_the_packet() {
+    let split = |choice: &str| choosing(choice).replacen("bit<16> type; }", "bit<8> kind; bit<8> low; }", 1);
+    let steps =
+        steps_of(&split("transition select(h.ethernet.kind ++ h.ethernet.low) { 0x0800: ipv4; default: accept; }"));
+    assert_eq!(taken(&steps.expect("steps"), &frame(0, 0x0800, 9), 0), Some(vec![9]));
+    let wide = "transition select(h.ethernet.kind ++ (bit<16>)h.ethernet.low) { 0x080000: ipv4; default: accept; }";
+    let why = steps_of(&split(wide));
+    assert!(why.as_ref().is_err_and(|why| why.contains("not by bytes of the packet")), "{why:?}");
+}
+
+#[test]
+fn lower_bits_of_the_port_are_compared_alone() {
+    let steps = steps_of(&choosing("transition select(s.ingress_port[1:0]) { 1: ipv4; default: accept; }"));
+    let of = |port| taken(steps.as_ref().expect("steps"), &frame(0, 0x0800, 9), port);
+    assert_eq!([1, 2, 5].map(of), [Some(vec![9]), None, Some(vec![9])]);
+}
+
+#[test]
+fn a_packet_that_has_the_fields_is_spread_though_its_parser_fails_behind_them() {
+    let next = "h.ipv4); transition select(p.lookahead<bit<32>>()) { 0: accept; default: accept; }";
+    let steps = steps_of(&example().replace("h.ipv4); transition accept;", next)).expect("steps");
+    assert_eq!(taken(&steps, &frame(0, 0x0800, 9), 3), Some(vec![9]));
 }
 
 #[test]

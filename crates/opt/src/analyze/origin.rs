@@ -278,7 +278,7 @@ fn is_written_before(program: &Program, site: &Site, field: FieldRef) -> bool {
 }
 
 /// Whether a statement other than an extraction writes a field, with its header or alone.
-fn overwrites(statement: &Statement, field: FieldRef) -> bool {
+pub(super) fn overwrites(statement: &Statement, field: FieldRef) -> bool {
     if let Statement::Assign { target, .. } = statement {
         return *target == Place::Field(field);
     }

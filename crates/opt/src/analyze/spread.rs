@@ -4,7 +4,7 @@
 //! not have all fields stay where they are: they use no element of the state that asks for the spread. So the steps need to be right only for packets that
 //! really go to the end of their path.
 
-use super::origin::Received;
+use super::origin::{Received, overwrites};
 use hlir::effects::{Part, statement_writes};
 use hlir::{
     Binary, Case, Expression, FieldRef, HeaderId, Intrinsic, KeySet, NodeId, NodeKind, Program, Select, Statement,
@@ -20,6 +20,8 @@ pub const MOST_BYTES: u32 = 512;
 /// A parser with loops may have more paths than packets will ever take.
 const MOST_STEPS: usize = 4096;
 const MOST_STATES: u32 = 256;
+/// Of the numbers that ports have.
+const PORT_BITS: u32 = 16;
 
 /// What a port layer does with a packet, from the first step on. The steps of a tree: `otherwise` is further on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,6 +123,8 @@ struct Path {
     beyond: bool,
     cursor: u32,
     fields: BTreeMap<FieldRef, At>,
+    /// Extracted, and written since: the packet has another value where they lay.
+    lost: BTreeSet<FieldRef>,
     /// Those that are not there are zero.
     variables: BTreeMap<VariableId, Option<Value>>,
     states: u32,
@@ -129,7 +133,15 @@ struct Path {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Value {
     Known(BigUint),
-    At(At),
+    /// Of the packet: so many bits from this bit on.
+    Packet {
+        bit: u32,
+        width: u32,
+    },
+    /// The lower bits of the port's number.
+    Port {
+        bits: u32,
+    },
 }
 
 /// Where a path goes on behind a statement.
@@ -192,17 +204,22 @@ impl Walk<'_> {
 
     fn node(&mut self, node: NodeId, path: Path) -> Result<(), String> {
         let Some(found) = self.found(&path) else { return self.go_on(node, path) };
-        // What is extracted once more, or fails to be, would have to be distinguished.
+        self.check_last(node)?;
+        self.finish(found)
+    }
+
+    /// What is extracted once more, or fails to be, would have to be distinguished.
+    fn check_last(&self, node: NodeId) -> Result<(), String> {
         if !self.wanted.is_empty() && self.extracts_from(node) {
             return Err(format!("{} may extract the fields once more", self.program.nodes[node].name));
         }
-        self.finish(found)
+        Ok(())
     }
 
     /// The same, for a packet of which fields are missing.
     fn go_on(&mut self, node: NodeId, mut path: Path) -> Result<(), String> {
         if !self.extracts_from(node) {
-            return self.push(Step::Keep);
+            return self.keep(&path);
         }
         path.states += 1;
         let name = || self.program.nodes[node].name.clone();
@@ -211,10 +228,18 @@ impl Walk<'_> {
         }
         match &self.program.nodes[node].kind {
             NodeKind::State { body, select, .. } => {
-                match self.body(body, &mut path).map_err(|why| in_node(&why, &name()))? {
-                    Flow::Ends => self.push(Step::Keep),
-                    Flow::On => self.select(select, &path).map_err(|why| in_node(&why, &name())),
+                let flow = self.body(body, &mut path).map_err(|why| in_node(&why, &name()))?;
+                // Before a choice: whatever fails there, even for want of bytes, the packet has the fields.
+                if let Some(found) = self.found(&path) {
+                    let next = self.program.nodes[node].successors();
+                    next.into_iter().try_for_each(|next| self.check_last(next))?;
+                    return self.finish(found);
                 }
+                match flow {
+                    Flow::Ends => self.keep(&path),
+                    Flow::On => self.select(select, &path),
+                }
+                .map_err(|why| in_node(&why, &name()))
             }
             NodeKind::Block { body, next, exit: None } => {
                 let _ = self.body(body, &mut path)?;
@@ -225,9 +250,21 @@ impl Walk<'_> {
                 None => Err(format!("{} decides what is parsed", name())),
             },
             NodeKind::Block { .. } | NodeKind::Apply { .. } | NodeKind::Deparse { .. } | NodeKind::Buffer { .. } => {
-                self.push(Step::Keep)
+                self.keep(&path)
             }
         }
+    }
+
+    /// The packet stays where it is, as it has not all fields. One that has had them may use the state.
+    fn keep(&mut self, path: &Path) -> Result<(), String> {
+        let has = |field: &FieldRef| path.fields.contains_key(field) || path.lost.contains(field);
+        if self.wanted.iter().all(has)
+            && let Some(FieldRef { header, field }) = path.lost.first()
+        {
+            let header = &self.program.headers[*header];
+            return Err(format!("the parser changes {}.{}", header.name, header.fields[*field as usize].name));
+        }
+        self.push(Step::Keep)
     }
 
     fn push(&mut self, step: Step) -> Result<(), String> {
@@ -266,12 +303,12 @@ impl Walk<'_> {
             Statement::Extract { header, .. } => self.extract(*header, path)?,
             Statement::Advance(bits) => match self.value(bits, path) {
                 Some(Value::Known(bits)) => path.advance(u32::try_from(bits).unwrap_or(u32::MAX)),
-                Some(Value::At(_)) | None => path.beyond = true,
+                Some(Value::Packet { .. } | Value::Port { .. }) | None => path.beyond = true,
             },
             Statement::Lookahead { into, offset } => {
                 let width = self.program.variables[*into].kind.width();
-                let at = At::Packet { bit: path.cursor.saturating_add(*offset), width };
-                path.variables.insert(*into, (!path.beyond).then_some(Value::At(at)));
+                let value = Value::Packet { bit: path.cursor.saturating_add(*offset), width };
+                path.variables.insert(*into, (!path.beyond).then_some(value));
             }
             Statement::Verify { condition, .. } if self.known(condition, path) == Some(false) => return Ok(Flow::Ends),
             Statement::Verify { .. } => {}
@@ -304,7 +341,7 @@ impl Walk<'_> {
         let fields = &self.program.headers[header].fields;
         for (number, field) in (0..).zip(fields) {
             let place = FieldRef { header, field: number };
-            if self.wanted.contains(&place) && path.fields.contains_key(&place) {
+            if self.wanted.contains(&place) && (path.fields.contains_key(&place) || path.lost.contains(&place)) {
                 return Err("a header is extracted once more".to_string());
             }
             path.beyond |= field.varbit;
@@ -327,14 +364,23 @@ impl Walk<'_> {
         if moves_cursor(statement) {
             return Err("the parser extracts a header under a condition".to_string());
         }
+        statement.walk(&mut |statement| self.forget_written(statement, path));
+        Ok(())
+    }
+
+    /// Of the statement itself, without those within it.
+    fn forget_written(&self, statement: &Statement, path: &mut Path) {
+        let written: Vec<FieldRef> =
+            path.fields.keys().copied().filter(|field| overwrites(statement, *field)).collect();
+        for field in written {
+            path.fields.remove(&field);
+            path.lost.extend(self.wanted.get(&field));
+        }
         for part in statement_writes(statement) {
-            match part {
-                Part::Variable(variable) => drop(path.variables.insert(variable, None)),
-                Part::Header(header) => path.fields.retain(|field, _| field.header != header),
-                Part::Length => {}
+            if let Part::Variable(variable) = part {
+                path.variables.insert(variable, None);
             }
         }
-        Ok(())
     }
 
     fn select(&mut self, select: &Select, path: &Path) -> Result<(), String> {
@@ -355,7 +401,7 @@ impl Walk<'_> {
         }
         match select.otherwise {
             Some(otherwise) => self.node(otherwise, path.clone()),
-            None => self.push(Step::Keep),
+            None => self.keep(path),
         }
     }
 
@@ -374,18 +420,19 @@ impl Walk<'_> {
     fn value(&self, expression: &Expression, path: &Path) -> Option<Value> {
         match expression {
             Expression::Constant { value, .. } => Some(Value::Known(value.clone())),
-            Expression::Field(field) => path.fields.get(field).copied().map(Value::At),
+            Expression::Field(field) => path.fields.get(field).copied().map(Value::from),
             Expression::Variable(variable) => {
                 path.variables.get(variable).cloned().unwrap_or(Some(Value::Known(BigUint::default())))
             }
-            Expression::Intrinsic(Intrinsic::IngressPort) => Some(Value::At(At::Port)),
+            Expression::Intrinsic(Intrinsic::IngressPort) => Some(Value::from(At::Port)),
             Expression::Extend { operand, signed: false, .. } => self.value(operand, path),
             Expression::Slice { operand, high, low } => slice(self.value(operand, path)?, *high, *low),
             Expression::Choose { condition, then, otherwise } => {
                 self.value(if self.known(condition, path)? { then } else { otherwise }, path)
             }
             Expression::Binary { operator: Binary::Concat, left, right } => {
-                joined(self.value(left, path)?, self.value(right, path)?)
+                let width = self.program.expression_type(right, &[]).width();
+                joined(&self.value(left, path)?, &self.value(right, path)?, width)
             }
             Expression::Binary { operator: Binary::Add, left, right } => {
                 let sides = (self.value(left, path)?, self.value(right, path)?);
@@ -410,6 +457,15 @@ impl Walk<'_> {
 impl Path {
     fn advance(&mut self, bits: u32) {
         self.cursor = self.cursor.saturating_add(bits);
+    }
+}
+
+impl From<At> for Value {
+    fn from(at: At) -> Value {
+        match at {
+            At::Packet { bit, width } => Value::Packet { bit, width },
+            At::Port => Value::Port { bits: PORT_BITS },
+        }
     }
 }
 
@@ -452,21 +508,18 @@ fn moves_cursor(statement: &Statement) -> bool {
 fn slice(value: Value, high: u32, low: u32) -> Option<Value> {
     match value {
         Value::Known(value) => Some(Value::Known((value >> low) % (BigUint::from(1u32) << (high - low + 1)))),
-        // Numbers of ports have 16 bits.
-        Value::At(At::Port) => (low == 0).then_some(Value::At(At::Port)),
-        Value::At(At::Packet { bit, width }) if high < width => {
-            Some(Value::At(At::Packet { bit: bit + width - 1 - high, width: high - low + 1 }))
+        Value::Port { bits } => (low == 0).then_some(Value::Port { bits: bits.min(high + 1) }),
+        Value::Packet { bit, width } if high < width => {
+            Some(Value::Packet { bit: bit + width - 1 - high, width: high - low + 1 })
         }
-        Value::At(At::Packet { .. }) => None,
+        Value::Packet { .. } => None,
     }
 }
 
-/// Values that lie side by side.
-fn joined(left: Value, right: Value) -> Option<Value> {
-    let (Value::At(At::Packet { bit, width }), Value::At(At::Packet { bit: next, width: more })) = (left, right) else {
-        return None;
-    };
-    (bit + width == next).then_some(Value::At(At::Packet { bit, width: width + more }))
+/// Values that lie side by side, the right one with no zeros in front of it: it has as many bits as its type.
+fn joined(left: &Value, right: &Value, type_width: u32) -> Option<Value> {
+    let (Value::Packet { bit, width }, Value::Packet { bit: next, width: more }) = (left, right) else { return None };
+    (bit + width == *next && *more == type_width).then_some(Value::Packet { bit: *bit, width: width + more })
 }
 
 /// What a packet of a case has to pass; none: no packet of this path is of the case.
@@ -482,8 +535,13 @@ fn tests(case: &Case, keys: &[Option<Value>]) -> Result<Option<Vec<Step>>, Strin
                     return Ok(None);
                 }
             }
-            Some(Value::At(at)) => {
-                let [at] = pieces(*at)?[..] else { return Err("a choice is by a long field".to_string()) };
+            Some(Value::Port { bits }) => {
+                let mask = mask & ((1 << bits) - 1);
+                tests.push(Step::Test { at: At::Port, mask, low, high, otherwise: 0 });
+            }
+            Some(Value::Packet { bit, width }) => {
+                let all = pieces(At::Packet { bit: *bit, width: *width })?;
+                let [at] = all[..] else { return Err("a choice is by a long field".to_string()) };
                 tests.push(Step::Test { at, mask, low, high, otherwise: 0 });
             }
         }
