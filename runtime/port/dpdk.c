@@ -279,7 +279,8 @@ dpdk_start_copying(const struct port_settings *settings, char *error)
 	.ring = dpdk_ring, \
 	.begin = dpdk_begin, \
 	.add = dpdk_add, \
-	.remove = dpdk_remove, .spread = dpdk_spread_by, \
+	.remove = dpdk_remove, \
+	.spread = dpdk_spread_by, \
 	.lane = dpdk_lane, \
 	.lane_pool = dpdk_lane_pool, \
 	.lane_limit = dpdk_lane_limit, \

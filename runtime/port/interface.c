@@ -46,14 +46,17 @@ ring_close(struct interface_ring *ring)
 	*ring = (struct interface_ring){ .socket = -1 };
 }
 
-/* Takes frames of `least` to `most` bytes only. Longer ones than any slot are for the ring of large slots, which counts them. */
+/* Takes frames of `least` to `most` bytes. Longer ones than any slot are for the ring of large slots, which counts them; but that one hears nothing that
+ * leaves, so what others send comes here however long it is, and is counted here. */
 static int
 ring_filter(int socket, uint32_t least, uint32_t most)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, least, 0, 2),
-		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, most, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, least, 0, 4),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, most, 0, 2),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SKF_AD_OFF + SKF_AD_PKTTYPE),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
@@ -132,7 +135,7 @@ ring_see_all(const struct interface_ring *ring, int index)
 	return setsockopt(ring->socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &all, sizeof(all));
 }
 
-/* The kernel gives no frame back to the socket that has sent it, so where frames of others are taken, the ring's own socket sends. */
+/* The kernel gives no frame back to the socket that has sent it, so where frames of others are taken, the ring's own socket sends. So it is with libpcap. */
 static int
 sender_socket(const struct interface_ring *ring)
 {
@@ -224,8 +227,9 @@ interface_open(const char *name, uint32_t slots, const struct interface_packets 
 	snprintf(interface->name, sizeof(interface->name), "%s", name);
 	interface->packets = packets;
 	interface->slots = slots;
-	/* A capture has the frames that the program has sent. */
-	interface->merges = !interface_is_recorded();
+	/* A capture has the frames that the program has sent. And of the segments that the kernel makes of a super-frame only the last keeps the socket, by which
+	 * the ring knows its own frames from those of others. */
+	interface->merges = !interface_is_recorded() && ignores_outgoing;
 	interface->sender = -1;
 	interface->rings[0].socket = interface->rings[1].socket = -1;
 	interface->questions = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -11,12 +11,13 @@
 
 #define NETWORK 14u		/* offset of the IP header: frames with tags are not merged */
 #define IPV4_BYTES 20u
+#define IPV4_CHECKSUM 10u
 #define IPV6_BYTES 40u
 #define TCP 6u
 #define TCP_CHECKSUM 16u
 #define TCP_ACK 0x10u
 #define TCP_PSH 0x08u
-#define MOST_BYTES 65535u	/* of an IP packet */
+#define MOST_BYTES 65535u	/* of a frame, headers and all: the kernel itself cuts longer ones, unless its limits are raised */
 
 /* Whether bytes are equal, from an offset on. */
 static inline int
@@ -45,14 +46,22 @@ segment_of(struct segment *segment, const struct iovec *bytes, uint32_t most)
 		(data[segment->transport + 12] & 0xf) == 0 && (data[segment->transport + 13] & ~TCP_PSH) == TCP_ACK;
 }
 
-/* Checksums that are wrong must leave as they are. */
+/* Whether a checksum, if it is right, could be written otherwise as well: 0 and 0xffff add the same, and what makes segments picks one of them. */
+static inline int
+is_zero(const uint8_t *checksum)
+{
+	return load16(checksum) == 0 || load16(checksum) == UINT16_MAX;
+}
+
+/* Checksums must leave as they are, the wrong ones, too. */
 static int
 segment_is_right(const struct segment *segment)
 {
 	const uint8_t *const ip = segment->data + NETWORK, *const tcp = segment->data + segment->transport;
 	const uint32_t bytes = segment->header_bytes - segment->transport + segment->payload;
 
-	return (ip[0] >> 4 == 6 || checksum_is_right(checksum_sum(ip, IPV4_BYTES))) && checksum_is_right(pseudo_sum(ip, TCP, bytes) + checksum_sum(tcp, bytes));
+	return (ip[0] >> 4 == 6 || (!is_zero(ip + IPV4_CHECKSUM) && checksum_is_right(checksum_sum(ip, IPV4_BYTES)))) && !is_zero(tcp + TCP_CHECKSUM) &&
+		checksum_is_right(pseudo_sum(ip, TCP, bytes) + checksum_sum(tcp, bytes));
 }
 
 /* Whether a segment is the one that the kernel makes behind so many others of `first`, which have so many bytes. */
@@ -63,7 +72,7 @@ segment_follows(const struct segment *first, const struct segment *next, uint32_
 	const uint8_t *const tcp = first->data + first->transport, *const next_tcp = next->data + next->transport;
 
 	if (next->header_bytes != first->header_bytes || next->transport != first->transport || next->payload > first->payload ||
-	    first->header_bytes - NETWORK + bytes + next->payload > MOST_BYTES || !same(first->data, next->data, 0, NETWORK))
+	    first->header_bytes + bytes + next->payload > MOST_BYTES || !same(first->data, next->data, 0, NETWORK))
 		return 0;
 	if (one[0] >> 4 == 6 ? !same(one, other, 0, 4) || !same(one, other, 6, IPV6_BYTES)
 			     : !same(one, other, 0, 2) || !same(one, other, 6, 10) || !same(one, other, 12, IPV4_BYTES) ||
@@ -85,8 +94,8 @@ super_frame_write(struct sent_frame *frame, const struct segment *first, uint32_
 		store16(ip + 4, carried);
 	} else {
 		store16(ip + 2, IPV4_BYTES + carried);
-		store16(ip + 10, 0);
-		store_checksum(ip + 10, checksum_sum(ip, IPV4_BYTES), 0);
+		store16(ip + IPV4_CHECKSUM, 0);
+		store_checksum(ip + IPV4_CHECKSUM, checksum_sum(ip, IPV4_BYTES), 0);
 	}
 	tcp[13] = (uint8_t)(tcp[13] | pushes);
 	store_checksum(tcp + TCP_CHECKSUM, pseudo_sum(ip, TCP, carried), 0);

@@ -70,22 +70,27 @@ segment_new(uint64_t *state, uint32_t version, uint32_t number, uint32_t before,
 	return packet;
 }
 
-/* Changes a byte: its checksums are then right again, half of the time. */
 static void
-change(uint64_t *state, const struct packet *packet, uint32_t version)
+complete(const struct packet *packet, uint32_t version)
 {
-	const uint32_t transport = version == 6 ? 54 : 34, at = (uint32_t)(test_random(state) % packet->length);
+	const uint32_t transport = version == 6 ? 54 : 34;
 	uint8_t *const ip = packet->bytes + 14, *const tcp = packet->bytes + transport;
 
-	packet->bytes[at] ^= (uint8_t)(1 << test_random(state) % 8);
-	if (test_random(state) % 2 == 0)
-		return;
 	if (version == 4) {
 		store16(ip + 10, 0);
 		store_checksum(ip + 10, checksum_sum(ip, 20), 0);
 	}
 	store16(tcp + 16, 0);
 	store_checksum(tcp + 16, pseudo_sum(ip, 6, packet->length - transport) + checksum_sum(tcp, packet->length - transport), 0);
+}
+
+/* Changes a byte: its checksums are then right again, half of the time. */
+static void
+change(uint64_t *state, const struct packet *packet, uint32_t version)
+{
+	packet->bytes[test_random(state) % packet->length] ^= (uint8_t)(1 << test_random(state) % 8);
+	if (test_random(state) % 2 != 0)
+		complete(packet, version);
 }
 
 /* The super-frame of a message, cut again, is the packets that it carries. */
@@ -145,6 +150,75 @@ sequence(uint64_t *state, struct interface *interface)
 	return frame.packets;
 }
 
+/* How many of two packets the first message carries. They are done with. */
+static uint32_t
+pair(const struct interface *interface, const struct packet *packets)
+{
+	void *const addresses[2] = { packets[0].bytes, packets[1].bytes };
+	const uint16_t lengths[2] = { (uint16_t)packets[0].length, (uint16_t)packets[1].length };
+	struct iovec pieces[PIECES] = { [1] = { packets[0].bytes, packets[0].length } };
+	struct sent_frame frame = { .packets = 1 };
+
+	(void)super_frame_merge(interface, &frame, addresses, lengths, 2, pieces, PIECES);
+	for (uint32_t i = 0; i < 2; i++)
+		free(packets[i].bytes);
+	return frame.packets;
+}
+
+/* Makes the checksum of one packet of two 0, by another word that it sums, and writes it as `written`. */
+static void
+make_zero(const struct packet *packets, uint32_t which, uint32_t version, uint32_t of_ip, uint32_t written)
+{
+	const uint32_t at = of_ip ? 24 : version == 6 ? 70 : 50, by = of_ip ? 26 : at + 4;
+	uint8_t *const bytes = packets[which].bytes;
+	const uint32_t sum = (uint32_t)load16(bytes + by) + load16(bytes + at);
+
+	store16(bytes + by, (sum & 0xffff) + (sum >> 16));
+	if (of_ip)
+		memcpy(packets[1 - which].bytes + by, bytes + by, 2);
+	complete(&packets[0], version);
+	complete(&packets[1], version);
+	CHECK(load16(bytes + at) == 0);
+	store16(bytes + at, written);
+}
+
+/* A checksum of 0 is right as 0xffff, too, and segmentation would not keep which of them it was. */
+static void
+checksums_of_zero(uint64_t *state, const struct interface *interface)
+{
+	for (uint32_t i = 0; i < 16; i++) {
+		const uint32_t version = (i & 1) != 0 ? 6 : 4, which = i >> 1 & 1, of_ip = i >> 2 & 1, written = (i & 8) != 0 ? 0xffff : 0;
+		const struct packet packets[2] = { segment_new(state, version, 0, 0, 40, 0), segment_new(state, version, 1, 40, 40, 0) };
+
+		if (of_ip && version == 6) {
+			CHECK(pair(interface, packets) == 2);
+		} else {
+			make_zero(packets, which, version, of_ip, written);
+			CHECK(pair(interface, packets) == 1);
+		}
+	}
+}
+
+/* The longest frame that the kernel passes on whole, and one byte more. */
+static void
+longest(uint64_t *state)
+{
+	static const struct interface_packets kind = { .make = make, .parts = parts_of, .longest = UINT16_MAX };
+	const struct interface interface = { .packets = &kind, .mtu = UINT16_MAX - 14 };
+
+	for (uint32_t version = 4; version <= 6; version += 2) {
+		const uint32_t payload = UINT16_MAX - 14 - 20 - (version == 6 ? 40 : 20), first = payload / 2 + 1;
+
+		for (uint32_t more = 0; more < 2; more++) {
+			const struct packet packets[2] = {
+				segment_new(state, version, 0, 0, first, 0), segment_new(state, version, 1, first, payload - first + more, 0),
+			};
+
+			CHECK(pair(&interface, packets) == 2 - more);
+		}
+	}
+}
+
 void
 test_merge(void)
 {
@@ -160,4 +234,6 @@ test_merge(void)
 	}
 	/* Both happen often. */
 	CHECK(merged > SEQUENCES / 4 && alone > SEQUENCES / 20);
+	checksums_of_zero(&state, &interface);
+	longest(&state);
 }

@@ -118,10 +118,10 @@ def flows(source, count, rounds):
 
 
 # A frame, with so many zeros behind it, whose checksum and segmentation are left to hardware: the kind and size of segments, and where the checksum is summed from and stands.
-def offload(frame, zeros, kind, size, start, offset):
+def offload(interface, frame, zeros, kind, size, start, offset):
     packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     packets.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
-    packets.bind(("eth0", 0))
+    packets.bind((interface, 0))
     header = start + 20 if kind else 0
     packets.send(struct.pack("=BBHHHH", NEEDS_CHECKSUM, kind, header, size, start, offset) + bytes.fromhex(frame) + bytes(zeros))
 
@@ -175,7 +175,7 @@ COMMANDS = {
     "transmit": (transmit, str, int),
     "without_offloads": (without_offloads, str),
     "flows": (flows, int, int, int),
-    "offload": (offload, str, int, int, int, int, int),
+    "offload": (offload, str, str, int, int, int, int, int),
     "capture": (capture, str, int, float),
     "segments": (segments, str, int, int),
     "datagrams": (datagrams, str, int),

@@ -291,7 +291,11 @@ fn compile_and_run(
     sockets: Sockets,
 ) -> Result<(), Failure> {
     let ports = arguments.ports.clone();
-    let leave = move || ports.iter().for_each(Port::abandon);
+    let opened = open.dpdk.clone();
+    let leave = move || {
+        opened.stop();
+        ports.iter().for_each(Port::abandon);
+    };
     let built = match loaded.map(|loaded| ends_at_a_signal(|| build(arguments, loaded), leave)).transpose() {
         Ok(built) => built,
         Err(failure) => {
@@ -314,7 +318,7 @@ impl Arguments {
 /// Does what takes seconds, before there are workers: a signal ends the process meanwhile, as it ends the switch later. Then `leave` is called before.
 fn ends_at_a_signal<T>(work: impl FnOnce() -> T, leave: impl FnOnce() + Send + 'static) -> T {
     let (done, is_done) = mpsc::channel::<()>();
-    std::thread::spawn(move || {
+    let watcher = std::thread::spawn(move || {
         // The channel is closed at the end of the work.
         while is_done.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
             if interrupt::stop_requested() {
@@ -325,6 +329,8 @@ fn ends_at_a_signal<T>(work: impl FnOnce() -> T, leave: impl FnOnce() + Send + '
     });
     let result = work();
     drop(done);
+    // It may be about to leave: then nothing is begun beside it.
+    watcher.join().expect("it only waits and leaves");
     result
 }
 

@@ -43,6 +43,7 @@ mod namespaces;
 mod nested;
 mod network;
 mod offloads;
+mod outgoing;
 mod packages;
 mod pins;
 mod plans;

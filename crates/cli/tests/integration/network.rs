@@ -1,10 +1,9 @@
 //! Real networks: hosts in namespaces of their own, joined by veth as the kernel makes it through `bacus run`, ping each other and send data. Nothing of their
 //! offloads is turned off: checksums and segmentation are left to hardware that is not there.
 
-use crate::command::{bacus, capture, path, scratch};
-use crate::namespaces::{Network, Server, Switch, ip, mac, run, said};
+use crate::command::{capture, path, scratch};
+use crate::namespaces::{Network, Switch, ip, mac, run, said};
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -394,53 +393,4 @@ fn frames_that_come_while_the_program_is_compiled_are_forwarded() {
     let switch = Switch::of(&pair.network, &program.display().to_string(), &[&ports[..], &compiled].concat());
     let account = switch.account();
     assert!(account.port(1, "received") == 3 && account.port(2, "sent") == 3, "{account:?}");
-}
-
-/// Sends what comes from one port to the other one.
-const WIRE: &str = "\
-#include <v1model.p4>
-struct none { }
-parser parse(packet_in p, out none h, inout none m, inout standard_metadata_t s) { state start { transition accept; } }
-control check(inout none h, inout none m) { apply { } }
-control ingress(inout none h, inout none m, inout standard_metadata_t s) { apply { s.egress_spec = 3 - s.ingress_port; } }
-control egress(inout none h, inout none m, inout standard_metadata_t s) { apply { } }
-control deparse(packet_out p, in none h) { apply { } }
-V1Switch(parse(), check(), ingress(), egress(), check(), deparse()) main;
-";
-
-/// A script sends on the switch's own side of a link. So it is with libpcap; what the switch sends itself does not come back.
-#[test]
-fn by_the_name_of_bmv2_frames_that_others_send_at_its_ports_come_in() {
-    let Some(pair) = Pair::new("outgoing", 1500) else { return };
-    pair.network.silence();
-    let program = scratch("outgoing-program").join("wire.p4");
-    fs::write(&program, WIRE).unwrap();
-    let script = "exec -a simple_switch \"$@\"";
-    let mut command = pair.network.inside(&pair.network.switch, "bash");
-    command.args([
-        "-c",
-        script,
-        "bash",
-        env!("CARGO_BIN_EXE_bacus"),
-        "-i",
-        "1@port1",
-        "-i",
-        "2@port2",
-        "--thrift-port",
-        "9390",
-    ]);
-    command.arg(&program).envs(bacus().get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let mut switch = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(switch.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().starts_with("Thrift server was started")));
-    let hosts = [1, 2].map(|number| pair.network.serve(number, &["capture", "5a5a5a", "3", "3"]));
-    let frame = "02aa0000000202aa00000000".to_string() + "1234" + &"5a".repeat(50);
-    let sends = format!(
-        "import socket\ns = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)\ns.bind(('port1', 0))\ns.send(bytes.fromhex('{frame}'))"
-    );
-    run(pair.network.inside(&pair.network.switch, "python3").args(["-c", &sends])).unwrap();
-    let captured = hosts.map(Server::end);
-    switch.kill().unwrap();
-    switch.wait().unwrap();
-    assert_eq!(captured, [format!("{frame}\n"), format!("{frame}\n")]);
 }

@@ -9,7 +9,7 @@ const UDP: u8 = 17;
 const SCTP: u8 = 132;
 /// Kinds of segments, as virtio names them.
 const NONE: u8 = 0;
-const TCPV4: u8 = 1;
+pub const TCPV4: u8 = 1;
 const TCPV6: u8 = 4;
 const UDP_L4: u8 = 5;
 const ECN: u8 = 0x80;
@@ -32,7 +32,7 @@ fn crc32c(bytes: &[u8]) -> u32 {
 
 /// A packet above Ethernet.
 #[derive(Clone)]
-struct Sent {
+pub struct Sent {
     ipv6: bool,
     protocol: u8,
     /// With the checksum at zero.
@@ -42,7 +42,7 @@ struct Sent {
 }
 
 impl Sent {
-    fn tcp(flags: u8, sequence: u32, payload: Vec<u8>) -> Sent {
+    pub fn tcp(flags: u8, sequence: u32, payload: Vec<u8>) -> Sent {
         let transport =
             [&[0x12, 0x34, 0, 80][..], &sequence.to_be_bytes(), &[0, 0, 0, 9, 0x50, flags, 1, 0, 0, 0, 0, 0]];
         Sent { ipv6: false, protocol: TCP, transport: transport.concat(), payload, identification: 0xfffe }
@@ -98,13 +98,13 @@ impl Sent {
     }
 
     /// As the host hands it to its interface: with the sum of the pseudo-header only.
-    fn begun(&self, tag: &[u8]) -> Vec<u8> {
+    pub fn begun(&self, tag: &[u8]) -> Vec<u8> {
         let begun = if self.protocol == SCTP { vec![0; 4] } else { self.pseudo_header().to_be_bytes().to_vec() };
         self.frame(tag, &begun)
     }
 
     /// As it goes over a wire.
-    fn complete(&self, tag: &[u8]) -> Vec<u8> {
+    pub fn complete(&self, tag: &[u8]) -> Vec<u8> {
         if self.protocol == SCTP {
             return self.frame(tag, &crc32c(&[&self.transport[..], &self.payload].concat()).to_le_bytes());
         }
@@ -114,7 +114,7 @@ impl Sent {
     }
 
     /// The packets of so many bytes that it stands for.
-    fn segments(&self, each: usize) -> Vec<Sent> {
+    pub fn segments(&self, each: usize) -> Vec<Sent> {
         let pieces: Vec<&[u8]> = self.payload.chunks(each).collect();
         let segment = |(number, piece): (usize, &&[u8])| {
             let mut segment = Sent { payload: piece.to_vec(), ..self.clone() };
@@ -138,7 +138,7 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
     (0..hexadecimal.len()).step_by(2).map(|at| u8::from_str_radix(&hexadecimal[at..at + 2], 16).unwrap()).collect()
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -163,27 +163,39 @@ fn passes(network: &Network, sent: &Sent, tag: &[u8], (kind, size): (u8, usize))
     assert_eq!(arrived.lines().collect::<Vec<&str>>(), expected, "protocol {} tag {tag:?} size {size}", sent.protocol);
 }
 
-fn offload(network: &Network, sent: &Sent, tag: &[u8], (kind, size): (u8, usize)) {
+/// Sends it by an interface of a namespace.
+pub fn offload_by(
+    (network, namespace, interface): (&Network, &str, &str),
+    sent: &Sent,
+    tag: &[u8],
+    (kind, size): (u8, usize),
+) {
     let start = 14 + tag.len() + sent.ip().len();
     let numbers = [0, usize::from(kind), size, start, sent.checksum_at()].map(|number| number.to_string());
     let frame = hexadecimal(&sent.begun(tag));
-    network.does(1, &[&["offload", &frame][..], &numbers.each_ref().map(String::as_str)].concat());
+    let mut sends = network.inside(namespace, "python3");
+    sends.arg(path("crates/cli/tests/network.py")).args(["offload", interface, &frame]).args(numbers);
+    run(&mut sends).unwrap();
+}
+
+fn offload(network: &Network, sent: &Sent, tag: &[u8], how: (u8, usize)) {
+    offload_by((network, &network.hosts[0], "eth0"), sent, tag, how);
 }
 
 /// The switch hands several segments to the kernel as one. Where an interface takes no such frame, the kernel makes the segments, as a device would.
-fn cut_in_the_kernel(network: &Network) {
+pub fn cut_in_the_kernel(network: &Network, port: &str) {
     let script = path("crates/cli/tests/network.py");
-    run(network.inside(&network.switch, "python3").arg(script).args(["without_offloads", "port2"])).unwrap();
+    run(network.inside(&network.switch, "python3").arg(script).args(["without_offloads", port])).unwrap();
 }
 
-fn payload(count: usize) -> Vec<u8> {
+pub fn payload(count: usize) -> Vec<u8> {
     (0..count).map(|at| (at * 7 + at / 256) as u8).collect()
 }
 
 #[test]
 fn checksums_and_segments_are_made_as_hardware_would() {
     let Some(network) = Network::new(2, 1500) else { return };
-    cut_in_the_kernel(&network);
+    cut_in_the_kernel(&network, "port2");
     let switch = switch(&network);
     let v6 = |sent: Sent| Sent { ipv6: true, ..sent };
     let sctp =
@@ -245,7 +257,7 @@ fn what_fits_no_slot_is_an_error() {
     network.silence();
     let switch = switch(&network);
     let frame = hexadecimal(&Sent { ipv6: true, ..Sent::tcp(0x10, 1, Vec::new()) }.begun(&[]));
-    network.does(1, &["offload", &frame, "80000", &TCPV6.to_string(), "1400", "54", "16"]);
+    network.does(1, &["offload", "eth0", &frame, "80000", &TCPV6.to_string(), "1400", "54", "16"]);
     std::thread::sleep(std::time::Duration::from_millis(300));
     let account = switch.account();
     assert_eq!((account.port(1, "errors"), account.port(2, "sent")), (1, 0), "{account:?}");
