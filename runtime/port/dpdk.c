@@ -209,11 +209,10 @@ dpdk_take_back(uint32_t worker)
 		struct spread_ring *ring = spread.rings[worker][other];
 
 		if (ring != NULL)
-			ring->back = atomic_load_explicit(&ring->read, memory_order_acquire);
+			(void)spread_take_back(ring, atomic_load_explicit(&ring->read, memory_order_acquire));
 	}
 }
 
-/* The rings of a worker hold a part of its buffers at most. */
 int
 dpdk_spread_by(const struct spread_step *steps, uint32_t count, char *error)
 {
@@ -221,15 +220,13 @@ dpdk_spread_by(const struct spread_step *steps, uint32_t count, char *error)
 
 	while (workers < DPDK_WORKERS && dpdk_lanes[workers] != NULL)
 		workers++;
-	return spread_set(workers, steps, count, dpdk_buffers / 4 / (workers == 0 ? 1 : workers * workers), error);
+	return spread_set(workers, steps, count, dpdk_buffers, error);
 }
 
 static uint32_t
 dpdk_held(void)
 {
-	for (uint32_t worker = 0; worker < spread.workers; worker++)
-		dpdk_take_back(worker);
-	return rte_mempool_in_use_count(dpdk_mempool) - spread_held();
+	return rte_mempool_in_use_count(dpdk_mempool) - spread_untaken();
 }
 
 static uint32_t
@@ -295,7 +292,7 @@ dpdk_start_copying(const struct port_settings *settings, char *error)
 	.watch = dpdk_watch, \
 	.inject = dpdk_inject, \
 	.stop = dpdk_stop, \
-	.held = dpdk_held
+	.untaken = spread_untaken, .held = dpdk_held
 
 const struct port_layer bacus_layer = {
 	.version = LAYER_VERSION, .descriptor = DESCRIPTOR_MBUF, .start = dpdk_start, .longest = dpdk_longest, .copy = dpdk_copy,

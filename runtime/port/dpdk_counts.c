@@ -40,8 +40,8 @@ source_counts(const struct dpdk_source *source, const struct dpdk_port *port, st
 
 	if (!dpdk_source_is_of(source, port))
 		return;
-	counts->received += atomic_load_explicit(&source->received, memory_order_relaxed) - discarded;
-	counts->received_bytes -= atomic_load_explicit(&source->discarded_bytes, memory_order_relaxed);
+	counts->received += atomic_load_explicit(&source->received, memory_order_relaxed);
+	port_not_received(counts, discarded, atomic_load_explicit(&source->discarded_bytes, memory_order_relaxed));
 	counts->errors += atomic_load_explicit(&source->truncated, memory_order_relaxed);
 	counts->missed += discarded;
 }
@@ -106,14 +106,14 @@ dpdk_counts(uint16_t number, struct port_counts *counts)
 
 	if (!port->open)
 		return -1;
+	/* Before what was received: of that it is a part. */
+	waiting = spread_waiting_of(number, &bytes);
 	if (port->interface != NULL) {
 		interface_counts(port->interface, counts);
 		lane_counts(port, counts);
 	} else if (device_counts(port, counts) != 0)
 		return -1;
-	waiting = spread_waiting_of(number, &bytes);
-	counts->received -= waiting;
-	counts->received_bytes -= bytes;
+	port_not_received(counts, waiting, bytes);
 	counts->waiting += waiting;
 	counts->unsent += atomic_load_explicit(&port->unsent, memory_order_relaxed);
 	counts->link = port_link(port, counts->link);

@@ -275,11 +275,10 @@ dpdk_poll(struct worker *worker, struct lane *lane, const struct pipeline *pipel
 {
 	struct polled polled = { 0 };
 
-	if (spread_is_on())
-		dpdk_take_back(lane->worker);
+	dpdk_take_back(lane->worker);
 	for (uint32_t i = 0; i < lane->source_count; i++) {
 		struct dpdk_source *source = &lane->sources[i];
-		const uint32_t room = spread_is_on() ? spread_room(lane->worker) : limit;
+		const uint32_t room = spread_room(lane->worker);
 		uint32_t count;
 
 		if (room == 0)
@@ -291,8 +290,7 @@ dpdk_poll(struct worker *worker, struct lane *lane, const struct pipeline *pipel
 		polled.processed += count;
 		dpdk_process(worker, lane, pipeline, clock, source->numbers, count);
 	}
-	if (spread_is_on())
-		dpdk_poll_rings(worker, lane, pipeline, clock, limit, &polled);
+	dpdk_poll_rings(worker, lane, pipeline, clock, limit, &polled);
 	return polled;
 }
 
@@ -322,12 +320,12 @@ dpdk_answer(struct worker *worker, struct lane *lane, const struct pipeline *old
 {
 	const struct pipeline *pipeline = host_answer(worker, old);
 	const uint16_t limit = dpdk_limit(lane, pipeline);
+	const uint32_t room = spread_room(lane->worker);
 	struct burst burst = { .ports = lane->injected, .packets = (void **)lane->packets_in, .lengths = lane->lengths_in };
 
 	worker->clock_ns = clock_now(clock);
 	port_count(&lane->packets, dpdk_resumed(worker, lane->copying, pipeline, limit));
-	burst.count = dpdk_injected(worker, lane->copying, lane->packets_in, lane->injected,
-		spread_is_on() && spread_room(lane->worker) < limit ? spread_room(lane->worker) : limit);
+	burst.count = dpdk_injected(worker, lane->copying, lane->packets_in, lane->injected, room < limit ? room : limit);
 	if (spread_is_on())
 		burst.count = dpdk_spread(lane, lane->injected, lane->injected, burst.count, 0);
 	if (lane->copying != NULL)

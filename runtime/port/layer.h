@@ -15,7 +15,7 @@
 #include "abi.h"
 #include "port/host.h"
 
-#define LAYER_VERSION 18u
+#define LAYER_VERSION 19u
 #define PORT_ERROR_BYTES 512u
 
 /* How much to take, and what the machine offers. */
@@ -101,6 +101,7 @@ struct port_layer {
 	uint32_t (*inject)(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);	/* copies sent, while no worker runs */
 	void (*stop)(void);		/* closes all ports, so that captures are whole, and gives devices back: they may be opened again */
 	uint32_t (*held)(void);		/* buffers that are not free */
+	uint32_t (*untaken)(void);	/* packets that workers have for others, which have not taken them */
 	uint32_t (*length)(const void *packet);	/* bytes of a packet, where a burst does not have them; else NULL */
 };
 
@@ -125,6 +126,14 @@ static inline void
 port_count(_Atomic uint64_t *count, uint64_t more)
 {
 	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+/* Packets that are no longer counted as received, but elsewhere. They may be of a port that had the number before, and no count goes below 0. */
+static inline void
+port_not_received(struct port_counts *counts, uint64_t packets, uint64_t bytes)
+{
+	counts->received -= packets < counts->received ? packets : counts->received;
+	counts->received_bytes -= bytes < counts->received_bytes ? bytes : counts->received_bytes;
 }
 
 /* The end of a burst, made known to writers. The worker alone writes it: a plain addition, published. */

@@ -146,13 +146,10 @@ native_held(void)
 	return held - spread_held();
 }
 
-/* The rings of a worker hold a quarter of its buffers at most. */
 int
 native_spread_by(const struct spread_step *steps, uint32_t count, char *error)
 {
-	const uint32_t others = native_workers > 1 ? native_workers - 1 : 1;
-
-	return spread_set(native_workers, steps, count, native_buffers / 4 / others, error);
+	return spread_set(native_workers, steps, count, native_buffers * native_workers, error);
 }
 
 /* Interfaces have rings of slots. */
@@ -191,4 +188,5 @@ const struct port_layer bacus_layer = {
 	.inject = native_inject,
 	.stop = native_stop,
 	.held = native_held,
+	.untaken = spread_untaken,
 };

@@ -23,6 +23,7 @@ struct native_port {
 	_Atomic uint32_t disabled;	/* 1: nothing is received or sent */
 	_Atomic uint64_t unsent;
 	_Atomic uint64_t lost;		/* came, and their workers had no buffer for them */
+	_Atomic uint64_t lost_bytes;
 	struct xdp_queue *senders[NATIVE_WORKERS];	/* by worker, with AF_XDP */
 };
 

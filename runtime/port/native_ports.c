@@ -114,6 +114,7 @@ native_port_begin(struct native_port *port, uint16_t number)
 	port->number = number;
 	atomic_store(&port->unsent, 0);
 	atomic_store(&port->lost, 0);
+	atomic_store(&port->lost_bytes, 0);
 	atomic_store(&port->disabled, 0);
 	memset(port->senders, 0, sizeof(port->senders));
 }
@@ -373,17 +374,21 @@ native_link(const struct native_port *port, enum link_state link)
 }
 
 /* Packets that wait for their workers, or were lost there. */
-static void
-native_spread_counts(const struct native_port *port, struct port_counts *counts)
-{
-	const uint64_t lost = atomic_load_explicit(&port->lost, memory_order_relaxed);
-	uint64_t bytes;
-	const uint32_t waiting = spread_waiting_of(port->number, &bytes);
+struct native_spread {
+	uint64_t waiting, waiting_bytes;
+	uint64_t lost, lost_bytes;
+};
 
-	counts->received -= lost + waiting;
-	counts->received_bytes -= bytes;
-	counts->missed += lost;
-	counts->waiting += waiting;
+static struct native_spread
+native_spread_of(const struct native_port *port)
+{
+	struct native_spread of = {
+		.lost = atomic_load_explicit(&port->lost, memory_order_relaxed),
+		.lost_bytes = atomic_load_explicit(&port->lost_bytes, memory_order_relaxed),
+	};
+
+	of.waiting = spread_waiting_of(port->number, &of.waiting_bytes);
+	return of;
 }
 
 static void
@@ -391,8 +396,7 @@ native_source_counts(const struct native_source *source, struct port_counts *cou
 {
 	const uint64_t discarded = atomic_load_explicit(&source->discarded, memory_order_relaxed);
 
-	counts->received -= discarded;
-	counts->received_bytes -= atomic_load_explicit(&source->discarded_bytes, memory_order_relaxed);
+	port_not_received(counts, discarded, atomic_load_explicit(&source->discarded_bytes, memory_order_relaxed));
 	counts->missed += discarded;
 	if (source->queue != NULL)
 		counts->missed += xdp_dropped(source->queue);
@@ -402,9 +406,12 @@ int
 native_counts(uint16_t number, struct port_counts *counts)
 {
 	struct native_port *port = native_port_of(number);
+	struct native_spread spread_of;
 
 	if (port->interface == NULL)
 		return -1;
+	/* Before what was received: of that these are a part. */
+	spread_of = native_spread_of(port);
 	interface_counts(port->interface, counts);
 	for (uint32_t worker = 0; worker < native_workers; worker++) {
 		const struct lane *lane = native_lanes[worker];
@@ -413,7 +420,9 @@ native_counts(uint16_t number, struct port_counts *counts)
 			if (lane->sources[i]->port == port)
 				native_source_counts(lane->sources[i], counts);
 	}
-	native_spread_counts(port, counts);
+	port_not_received(counts, spread_of.lost + spread_of.waiting, spread_of.lost_bytes + spread_of.waiting_bytes);
+	counts->missed += spread_of.lost;
+	counts->waiting += spread_of.waiting;
 	counts->unsent += atomic_load_explicit(&port->unsent, memory_order_relaxed);
 	counts->link = native_link(port, counts->link);
 	counts->enabled = native_enabled(port);

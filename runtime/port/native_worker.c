@@ -208,9 +208,10 @@ native_take_back(struct lane *lane)
 	for (uint32_t other = 0; other < spread.workers; other++) {
 		struct spread_ring *ring = spread.rings[lane->worker][other];
 		const uint64_t read = ring == NULL ? 0 : atomic_load_explicit(&ring->read, memory_order_acquire);
+		uint64_t back = ring == NULL ? 0 : spread_take_back(ring, read);
 
-		for (; ring != NULL && ring->back < read; ring->back++)
-			own_free(lane->own, &ring->slots[ring->back & (ring->size - 1)].packet, 1);
+		for (; back < read; back++)
+			own_free(lane->own, &ring->slots[back & (ring->size - 1)].packet, 1);
 	}
 }
 
@@ -248,6 +249,19 @@ native_process(struct worker *worker, struct lane *lane, const struct pipeline *
 	port_count(&lane->packets, count);
 }
 
+static void
+native_lose(struct worker *worker, const struct spread_slot *slot)
+{
+	struct native_port *port = native_port_of(slot->port);
+
+	if (slot->received == 0) {
+		host_count_not_taken(worker);
+		return;
+	}
+	atomic_fetch_add_explicit(&port->lost, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&port->lost_bytes, slot->length, memory_order_relaxed);
+}
+
 /* Packets from a ring, in buffers of this lane. Those for which there is none are lost, and their ports count them. */
 static uint32_t
 native_copy_in(struct worker *worker, struct lane *lane, struct spread_ring *ring, uint32_t most)
@@ -260,12 +274,10 @@ native_copy_in(struct worker *worker, struct lane *lane, struct spread_ring *rin
 		const struct iovec part = { slot->packet, slot->length };
 		void *packet = native_make(&lane->own->pool, &part, 1);
 
-		if (packet == NULL && slot->received != 0)
-			atomic_fetch_add_explicit(&native_port_of(slot->port)->lost, 1, memory_order_relaxed);
-		else if (packet == NULL)
-			host_count_not_taken(worker);
-		if (packet == NULL)
+		if (packet == NULL) {
+			native_lose(worker, slot);
 			continue;
+		}
 		lane->packets_in[count] = packet;
 		lane->lengths_in[count] = slot->length;
 		lane->injected[count++] = slot->port;
@@ -294,11 +306,10 @@ native_poll(struct worker *worker, struct lane *lane, const struct pipeline *pip
 {
 	struct polled polled = { 0 };
 
-	if (spread_is_on())
-		native_take_back(lane);
+	native_take_back(lane);
 	for (uint32_t i = 0; i < lane->source_count; i++) {
 		struct native_source *source = lane->sources[i];
-		const uint32_t room = spread_is_on() ? spread_room(lane->worker) : limit;
+		const uint32_t room = spread_room(lane->worker);
 		uint32_t count;
 
 		if (room == 0)
@@ -310,8 +321,7 @@ native_poll(struct worker *worker, struct lane *lane, const struct pipeline *pip
 		polled.processed += count;
 		native_process(worker, lane, pipeline, source->numbers, count);
 	}
-	if (spread_is_on())
-		native_poll_rings(worker, lane, pipeline, limit, &polled);
+	native_poll_rings(worker, lane, pipeline, limit, &polled);
 	return polled;
 }
 
@@ -398,11 +408,12 @@ native_answer(struct worker *worker, struct lane *lane, const struct pipeline *o
 {
 	const struct pipeline *pipeline = host_answer(worker, old);
 	const uint16_t limit = native_limit(lane, pipeline);
+	const uint32_t room = spread_room(lane->worker);
 	struct burst burst = { .ports = lane->injected, .packets = lane->packets_in, .lengths = lane->lengths_in };
 
 	worker->clock_ns = clock_ns();
 	port_count(&lane->packets, native_resumed(worker, lane, pipeline, limit));
-	burst.count = native_injected(worker, lane, spread_is_on() && spread_room(lane->worker) < limit ? spread_room(lane->worker) : limit);
+	burst.count = native_injected(worker, lane, room < limit ? room : limit);
 	if (spread_is_on())
 		burst.count = native_spread(lane, lane->injected, lane->injected, burst.count, 0);
 	port_count(&lane->packets, burst.count);

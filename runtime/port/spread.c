@@ -28,7 +28,7 @@ spread_ring_new(uint32_t slots)
 static int
 spread_rings_new(uint32_t workers, uint32_t slots)
 {
-	uint32_t size = 1;
+	uint32_t size = SPREAD_SLOTS_LEAST;
 
 	while (2 * size <= slots && size < SPREAD_SLOTS)
 		size *= 2;
@@ -43,13 +43,17 @@ spread_rings_new(uint32_t workers, uint32_t slots)
 }
 
 int
-spread_set(uint32_t workers, const struct spread_step *steps, uint32_t count, uint32_t slots, char *error)
+spread_set(uint32_t workers, const struct spread_step *steps, uint32_t count, uint32_t buffers, char *error)
 {
+	const uint32_t rings = workers > 1 ? workers * (workers - 1) : 1, part = buffers / 4 / rings;
 	struct spread_step *own = NULL;
 
+	if (count != 0 && part < SPREAD_SLOTS_LEAST)
+		return port_fail(error, "%u workers hand packets over by rings, which take %u of %u buffers at least: --buffers sets their number", workers,
+			4 * rings * SPREAD_SLOTS_LEAST, buffers);
 	if (count != 0) {
 		own = calloc(count, sizeof(*own));
-		if (own == NULL || spread_rings_new(workers, slots) != 0) {
+		if (own == NULL || spread_rings_new(workers, part) != 0) {
 			free(own);
 			return port_fail(error, "no memory for the rings of %u workers", workers);
 		}
@@ -92,16 +96,44 @@ spread_waiting_of(uint16_t port, uint64_t *bytes)
 	return count;
 }
 
+/* From a position to what is staged, of all rings. The position is read first: it is never beyond. */
+static uint32_t
+spread_from(const _Atomic uint64_t *(*position)(const struct spread_ring *ring))
+{
+	uint64_t count = 0;
+
+	for (uint32_t worker = 0; worker < spread.workers; worker++)
+		for (uint32_t other = 0; other < spread.workers; other++) {
+			const struct spread_ring *ring = spread.rings[worker][other];
+			const uint64_t from = ring == NULL ? 0 : atomic_load(position(ring));
+
+			count += ring == NULL ? 0 : spread_own(&ring->staged) - from;
+		}
+	return (uint32_t)count;
+}
+
+static const _Atomic uint64_t *
+ring_back(const struct spread_ring *ring)
+{
+	return &ring->back;
+}
+
+static const _Atomic uint64_t *
+ring_read(const struct spread_ring *ring)
+{
+	return &ring->read;
+}
+
 uint32_t
 spread_held(void)
 {
-	uint64_t held = 0;
+	return spread_from(ring_back);
+}
 
-	for (uint32_t worker = 0; worker < spread.workers; worker++)
-		for (uint32_t other = 0; other < spread.workers; other++)
-			if (spread.rings[worker][other] != NULL)
-				held += spread.rings[worker][other]->staged - spread.rings[worker][other]->back;
-	return (uint32_t)held;
+uint32_t
+spread_untaken(void)
+{
+	return spread_from(ring_read);
 }
 
 int
@@ -132,10 +164,10 @@ spread_rouse(uint32_t worker)
 	for (uint32_t other = 0; other < spread.workers; other++) {
 		struct spread_ring *ring = spread.rings[worker][other];
 
-		if (ring == NULL || ring->staged == atomic_load_explicit(&ring->written, memory_order_relaxed))
+		if (ring == NULL || spread_own(&ring->staged) == spread_own(&ring->written))
 			continue;
 		/* Sequentially consistent: the packets are there for all before `sleeping` is read. */
-		atomic_store(&ring->written, ring->staged);
+		atomic_store(&ring->written, spread_own(&ring->staged));
 		host_rouse(atomic_load(&spread.hosts[other]));
 	}
 }

@@ -11,6 +11,11 @@
  *    slots, then written (release)               load written (acquire): slots up to it whole
  *    load read (acquire): slots up to it read    copies or takes the packets, then read (release)
  *
+ * `staged` and `back` are the writer's alone, and others read how much is held.
+ *
+ * Whoever changes the steps lets packets wait at their ports first (SPREAD_WAIT), until the rings are empty: what is in them goes to the worker that the steps
+ * before have named. Rings are emptied with and without steps.
+ *
  * Buffers of own descriptors belong to the pool of one worker: the reader copies the packet, and the writer takes the buffer back. mbufs go as they are. */
 #ifndef BACUS_SPREAD_H
 #define BACUS_SPREAD_H
@@ -23,6 +28,7 @@
 
 #define SPREAD_WORKERS 64u
 #define SPREAD_SLOTS 1024u	/* of a ring, at most */
+#define SPREAD_SLOTS_LEAST 64u	/* a burst: with less, workers take packets from their ports one by one */
 #define SPREAD_BYTES 512u	/* at a packet's front, which steps may read */
 #define SPREAD_HERE UINT32_MAX	/* the packet stays with the worker that has received it */
 #define SPREAD_MULTIPLIER 0x9e3779b97f4a7c15ull
@@ -32,6 +38,7 @@ enum spread_kind {
 	SPREAD_MIX,	/* takes the value into the hash */
 	SPREAD_DONE,	/* the hash is complete */
 	SPREAD_KEEP,	/* the packet stays */
+	SPREAD_WAIT,	/* alone: packets wait at their ports */
 };
 
 /* `crates/runtime/src/layer.rs` mirrors this by hand. */
@@ -56,8 +63,8 @@ struct spread_slot {
 struct spread_ring {
 	/* The writer's. */
 	_Alignas(64) _Atomic uint64_t written;
-	uint64_t staged;	/* written, and not yet handed over */
-	uint64_t back;		/* buffers of the slots before it are the writer's again */
+	_Atomic uint64_t staged;	/* written, and not yet handed over */
+	_Atomic uint64_t back;	/* buffers of the slots before it are the writer's again */
 	/* The reader's. */
 	_Alignas(64) _Atomic uint64_t read;
 	_Alignas(64) uint64_t size;	/* a power of two */
@@ -75,14 +82,18 @@ struct spread {
 
 extern struct spread spread;
 
-/* From now on packets are spread by these steps; 0: they are not. Rings have so many slots at most. 0, or the message of a failure goes to `error`. */
-int spread_set(uint32_t workers, const struct spread_step *steps, uint32_t count, uint32_t slots, char *error);
+/* From now on packets are spread by these steps; 0: they are not. Of `buffers` the rings of all workers hold a quarter at most. 0, or the message of a failure
+ * goes to `error`. */
+int spread_set(uint32_t workers, const struct spread_step *steps, uint32_t count, uint32_t buffers, char *error);
 
 /* Packets of a port that its worker has received, and no other has taken yet; and their bytes. */
 uint32_t spread_waiting_of(uint16_t port, uint64_t *bytes);
 
 /* Slots whose packets no worker has taken back. */
 uint32_t spread_held(void);
+
+/* Slots whose packets no other worker has taken. */
+uint32_t spread_untaken(void);
 
 /* Whether packets wait for a worker. */
 int spread_waits(uint32_t worker);
@@ -118,7 +129,7 @@ spread_worker(const uint8_t *bytes, uint32_t length, uint16_t port)
 	while (step->kind != SPREAD_DONE) {
 		uint64_t value = port;
 
-		if (step->kind == SPREAD_KEEP || step->bit + step->width > 8 * length)
+		if (step->kind >= SPREAD_KEEP || step->bit + step->width > 8 * length)
 			return SPREAD_HERE;
 		if (step->width != 0)
 			value = spread_value(step, bytes);
@@ -134,15 +145,26 @@ spread_worker(const uint8_t *bytes, uint32_t length, uint16_t port)
 	return (uint32_t)((hash * SPREAD_MULTIPLIER >> 32) * spread.workers >> 32);
 }
 
-/* Packets that the worker may hand to any other, at least. */
+/* A position that its own thread alone writes. */
+static inline uint64_t
+spread_own(const _Atomic uint64_t *position)
+{
+	return atomic_load_explicit(position, memory_order_relaxed);
+}
+
+/* Packets that the worker may take, whatever other ones they are for. */
 static inline uint32_t
 spread_room(uint32_t worker)
 {
 	uint64_t least = UINT32_MAX;
 
+	if (!spread_is_on())
+		return UINT32_MAX;
+	if (spread.steps->kind == SPREAD_WAIT)
+		return 0;
 	for (uint32_t other = 0; other < spread.workers; other++) {
 		const struct spread_ring *ring = spread.rings[worker][other];
-		const uint64_t room = ring == NULL ? least : ring->size - (ring->staged - ring->back);
+		const uint64_t room = ring == NULL ? least : ring->size - (spread_own(&ring->staged) - spread_own(&ring->back));
 
 		least = room < least ? room : least;
 	}
@@ -154,8 +176,25 @@ static inline void
 spread_put(uint32_t worker, uint32_t other, struct spread_slot slot)
 {
 	struct spread_ring *ring = spread.rings[worker][other];
+	const uint64_t staged = spread_own(&ring->staged);
+	struct spread_slot *to = &ring->slots[staged & (ring->size - 1)];
 
-	ring->slots[ring->staged++ & (ring->size - 1)] = slot;
+	/* Who counts what waits may be reading it. */
+	to->packet = slot.packet;
+	__atomic_store_n(&to->length, slot.length, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->port, slot.port, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->received, slot.received, __ATOMIC_RELAXED);
+	atomic_store_explicit(&ring->staged, staged + 1, memory_order_relaxed);
+}
+
+/* The slots whose packets were read are the writer's again. The first of them, of those up to `read`. */
+static inline uint64_t
+spread_take_back(struct spread_ring *ring, uint64_t read)
+{
+	const uint64_t back = spread_own(&ring->back);
+
+	atomic_store_explicit(&ring->back, read, memory_order_release);
+	return back;
 }
 
 /* The next slots for a worker from another one, `most` at most; `spread_take` lets go of them. */

@@ -8,7 +8,8 @@
 
 #define VALUES 20000u
 #define WORKERS 3u
-#define SLOTS 16u
+#define SLOTS SPREAD_SLOTS_LEAST
+#define BUFFERS (4u * WORKERS * (WORKERS - 1) * SLOTS)
 #define PACKETS 100000u
 
 static uint64_t
@@ -84,22 +85,67 @@ read_all(void *ring)
 	return NULL;
 }
 
+/* What the control thread counts meanwhile may be of packets that have gone on since. */
+static void *
+count_all(void *ended)
+{
+	uint64_t bytes;
+
+	while (atomic_load((_Atomic int *)ended) == 0)
+		CHECK(spread_waiting_of(7, &bytes) <= PACKETS && spread_untaken() <= PACKETS && spread_held() <= PACKETS);
+	return NULL;
+}
+
 static void
 check_rings(void)
 {
 	struct spread_ring *ring = spread.rings[0][1];
-	pthread_t reader;
+	pthread_t reader, counter;
+	_Atomic int ended = 0;
 
 	CHECK(spread_room(0) == SLOTS && !spread_waits(1));
+	CHECK(pthread_create(&counter, NULL, count_all, &ended) == 0);
 	CHECK(pthread_create(&reader, NULL, read_all, ring) == 0);
 	for (uintptr_t number = 1; number <= PACKETS;) {
-		ring->back = atomic_load_explicit(&ring->read, memory_order_acquire);
+		(void)spread_take_back(ring, atomic_load_explicit(&ring->read, memory_order_acquire));
 		for (uint32_t room = spread_room(0); room != 0 && number <= PACKETS; room--)
 			spread_put(0, 1, (struct spread_slot){ .packet = (void *)number++ });
 		spread_rouse(0);
 	}
 	CHECK(pthread_join(reader, NULL) == 0);
+	atomic_store(&ended, 1);
+	CHECK(pthread_join(counter, NULL) == 0);
 	CHECK(!spread_waits(1) && spread_held() == ring->staged - ring->back);
+}
+
+/* Two packets are in a ring while the steps change: nothing more comes until they are taken, and their slots come back. */
+static void
+check_changes(void)
+{
+	static const struct spread_step wait = { .kind = SPREAD_WAIT };
+	const uint8_t packet[] = { 8, 0, 0, 1 };
+	char error[PORT_ERROR_BYTES];
+
+	CHECK(spread_set(WORKERS, &wait, 1, BUFFERS, error) == 0);
+	CHECK(spread_room(0) == 0 && spread_worker(packet, sizeof(packet), 7) == SPREAD_HERE);
+	CHECK(spread_untaken() == 2 && spread_waits(2) && spread_ready(spread.rings[0][2], 5) == 2);
+	spread_take(spread.rings[0][2], 2);
+	CHECK(spread_untaken() == 0 && spread_held() == 2);
+	CHECK(spread_set(WORKERS, NULL, 0, BUFFERS, error) == 0);
+	CHECK(spread_room(0) == UINT32_MAX && spread_held() == 2);
+	CHECK(spread_take_back(spread.rings[0][2], 2) == 0 && spread_held() == 0);
+}
+
+/* What a port with the same number has left is no part of what this one has received. */
+static void
+check_counts(void)
+{
+	struct port_counts counts = { .received = 5, .received_bytes = 300 };
+
+	port_not_received(&counts, 2, 120);
+	CHECK(counts.received == 3 && counts.received_bytes == 180);
+	port_not_received(&counts, 4, 240);
+	CHECK(counts.received == 0 && counts.received_bytes == 0);
 }
 
 void
@@ -109,7 +155,8 @@ test_spread(void)
 	uint64_t state = 3, bytes;
 
 	check_values(&state);
-	CHECK(spread_set(WORKERS, STEPS, sizeof(STEPS) / sizeof(STEPS[0]), SLOTS, error) == 0);
+	CHECK(spread_set(WORKERS, STEPS, sizeof(STEPS) / sizeof(STEPS[0]), BUFFERS - 1, error) != 0 && strstr(error, "--buffers") != NULL);
+	CHECK(spread_set(WORKERS, STEPS, sizeof(STEPS) / sizeof(STEPS[0]), BUFFERS, error) == 0);
 	check_workers(&state);
 	check_rings();
 	/* What waits is counted for its port, if that has received it. */
@@ -118,6 +165,8 @@ test_spread(void)
 	CHECK(spread_waiting_of(4, &bytes) == 0);
 	spread_rouse(0);
 	CHECK(spread_waiting_of(4, &bytes) == 1 && bytes == 60 && spread_waits(2));
-	spread.rings[0][1]->back = spread.rings[0][1]->staged;
+	atomic_store(&spread.rings[0][1]->back, spread.rings[0][1]->staged);
 	CHECK(spread_room(0) == SLOTS - 2);
+	check_changes();
+	check_counts();
 }

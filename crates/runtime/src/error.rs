@@ -24,6 +24,10 @@ pub enum SwitchError {
     Extern {
         name: String,
     },
+    /// The workers cannot hand packets over.
+    Spread {
+        why: String,
+    },
     /// The address space has no room for what the program declares.
     NoMemory {
         /// Of what, with its name.
@@ -47,6 +51,7 @@ impl fmt::Display for SwitchError {
             }
             SwitchError::Table { name, error } => write!(f, "table {name} cannot be made: {error}"),
             SwitchError::Extern { name } => write!(f, "the object `{name}` cannot be made: its C function gave NULL"),
+            SwitchError::Spread { why } => f.write_str(why),
             SwitchError::NoMemory { object, cells, cell_bytes } => {
                 let way_out = "declare as many as this machine can hold";
                 write!(f, "there is no memory for {object}: {cells} elements of {cell_bytes} bytes\nhint: {way_out}")

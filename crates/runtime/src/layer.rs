@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const VERSION: u32 = 18;
+const VERSION: u32 = 19;
 const ERROR_BYTES: usize = 512;
 
 /// How much a layer takes, and from where.
@@ -213,6 +213,7 @@ pub enum SpreadKind {
     Mix = 1,
     Done = 2,
     Keep = 3,
+    Wait = 4,
 }
 
 /// A step that leads a packet to the worker of its flow.
@@ -227,6 +228,12 @@ pub struct SpreadStep {
     pub mask: u64,
     pub low: u64,
     pub high: u64,
+}
+
+impl SpreadStep {
+    /// Alone: packets wait at their ports.
+    pub const WAIT: SpreadStep =
+        SpreadStep { kind: SpreadKind::Wait, bit: 0, width: 0, otherwise: 0, mask: 0, low: 0, high: 0 };
 }
 
 #[repr(C)]
@@ -270,6 +277,7 @@ struct Layer {
     inject: unsafe extern "C" fn(number: u16, frame: *const u8, length: u32, count: u32) -> u32,
     stop: unsafe extern "C" fn(),
     held: unsafe extern "C" fn() -> u32,
+    untaken: unsafe extern "C" fn() -> u32,
     length: Option<unsafe extern "C" fn(packet: *const c_void) -> u32>,
 }
 
@@ -432,6 +440,12 @@ impl PortLayer {
         let _control = self.control();
         // SAFETY: the layer copies the steps; the caller's word.
         checked(|error| unsafe { (self.layer().spread)(steps.as_ptr(), steps.len() as u32, error) })
+    }
+
+    /// Packets that workers have for others, which have not taken them.
+    pub fn untaken(&self) -> u32 {
+        // SAFETY: only reads; rings are made while no worker is within a burst, and stay.
+        unsafe { (self.layer().untaken)() }
     }
 
     pub fn counts(&self, number: u16) -> Option<PortCounts> {

@@ -7,8 +7,9 @@ use hlir::Program;
 use hlir::plan::TablePlan;
 use native::{NativeEngine, Replay, Written};
 use persist::Ticket;
-use runtime::{Pipeline, PortLayer, Settings, SpreadStep, SwitchError};
+use runtime::{Pipeline, PortError, PortLayer, Settings, SpreadStep, SwitchError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 pub type Engine<L> = NativeEngine<'static, L>;
 
@@ -67,13 +68,18 @@ impl<L: Replay> Live<L> {
     /// Gives the layer the steps of a pipeline, and keeps them if it takes them.
     fn set_spread(&mut self, steps: &[SpreadStep]) -> Result<(), SwitchError> {
         let Some(layer) = self.layer.clone().filter(|_| self.spread != steps) else { return Ok(()) };
-        let no_memory = |_| SwitchError::NoMemory {
-            object: "the rings between workers".to_string(),
-            cells: steps.len() as u64,
-            cell_bytes: size_of::<SpreadStep>() as u32,
-        };
-        self.between_bursts(|_| layer.spread(steps)).map_err(no_memory)?;
+        self.between_bursts(|_| layer.spread(steps)).map_err(not_spread)?;
         self.spread = steps.to_vec();
+        Ok(())
+    }
+
+    /// Lets packets wait at their ports, until each that a worker had for another is processed by the pipeline and the worker that its steps mean.
+    fn empty_rings(&mut self, next: &[SpreadStep]) -> Result<(), SwitchError> {
+        let Some(layer) = self.layer.clone().filter(|_| self.spread != next) else { return Ok(()) };
+        self.set_spread(&[SpreadStep::WAIT])?;
+        while self.started && layer.untaken() != 0 {
+            std::thread::sleep(Duration::from_micros(10));
+        }
         Ok(())
     }
 
@@ -105,9 +111,9 @@ impl<L: Replay> Live<L> {
         if self.engine.is_none() {
             return self.begin(built).map(drop).map_err(refused);
         }
-        // Before: no packet of the new pipeline is on a worker of another flow.
+        // No packet is spread for one pipeline and processed by the other.
         let before = self.spread.clone();
-        self.set_spread(&built.spread).map_err(refused)?;
+        self.empty_rings(&built.spread).map_err(refused)?;
         let programs = (built.program.clone(), built.compiled.clone());
         let replaced = self.engine.as_mut().map(|engine| engine.replace(programs, built.pipeline.clone(), written));
         if let Some(Err(refusal)) = replaced {
@@ -115,7 +121,7 @@ impl<L: Replay> Live<L> {
             return Err(refusal);
         }
         self.structures.clone_from(&built.structures);
-        Ok(())
+        self.set_spread(&built.spread).map_err(refused)
     }
 
     /// Saves the state from now on.
@@ -187,6 +193,10 @@ impl<L: Replay> Live<L> {
         self.started = false;
         self.engine.iter_mut().for_each(|engine| engine.switch().stop());
     }
+}
+
+fn not_spread(error: PortError) -> SwitchError {
+    SwitchError::Spread { why: error.0 }
 }
 
 /// See [`Live`].

@@ -137,8 +137,9 @@ pub fn json(account: &Account, dump: Option<Value>) -> Value {
     let tables = account.tables.iter().map(
         |table| json!({ "table": table.name, "entries": table.entries, "hits": table.hits, "misses": table.misses }),
     );
+    let workers = account.workers.iter().map(|worker| json!({ "received": worker.totals.received }));
     let mut all = json!({
-        "ports": ports.collect::<Value>(),
+        "ports": ports.collect::<Value>(), "workers": workers.collect::<Value>(),
         "received": account.received, "copies": account.copies(), "sent": account.sent,
         "dropped": account.dropped(), "not_sent": account.not_sent, "to_ports_without_device": account.nowhere,
         "to_controller": account.punted,
