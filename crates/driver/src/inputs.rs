@@ -134,7 +134,9 @@ fn profile(program: &Program, passes: &Passes) -> Result<Option<Profile>, Failur
         return Ok(None);
     }
     if unknown > 0 {
-        warn_once(format!("{name}: {unlike}; traffic there is estimated without it\n{hint} again"));
+        warn_once(format!(
+            "{name}: {unlike}; lookups in such tables are estimated, and packets pass through such nodes\n{hint} again"
+        ));
     }
     Ok(Some(profile))
 }

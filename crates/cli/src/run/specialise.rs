@@ -202,6 +202,10 @@ impl Specialiser {
             Code::Specialised => engine.specialise(&built.compiled, built.pipeline.clone()),
         };
         self.status.is_specialised = engine.is_specialised();
+        self.status.facts = match self.status.is_specialised {
+            true => words(&engine.program(), &built.compiled.assumptions),
+            false => Vec::new(),
+        };
         // The turn begins when the exchange is over.
         trial.step(now, work());
         let is_over = exchanged.is_err() || !matches!(next, Next::Run(_));
@@ -209,9 +213,6 @@ impl Specialiser {
             self.trial = None;
             // Where a write has come between, the same facts may hold again and be of use.
             self.is_useless = exchanged.is_ok() && code == Code::Generic;
-        }
-        if !self.status.is_specialised && is_over {
-            self.status.facts.clear();
         }
         match (exchanged, next) {
             (Err(refusal), _) => self.say(format!("generic code goes on: {refusal}")),

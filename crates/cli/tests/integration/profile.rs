@@ -53,7 +53,7 @@ fn a_profile_that_is_not_of_the_program_is_told() {
         (
             own.replace("Router.routes\n", "Router.paths\n"),
             "counted",
-            "2 of the 20 nodes and tables that it names are not in the program; traffic there is estimated without it",
+            "2 of the 20 nodes and tables that it names are not in the program; lookups in such tables are estimated",
         ),
         (own.replace("Router", "Bridge"), "estimated", " are not in the program; traffic is estimated without it"),
         (String::new(), "estimated", "no packets that it counts go on from where the program begins"),

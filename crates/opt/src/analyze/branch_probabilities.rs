@@ -79,12 +79,16 @@ impl Estimator<'_, '_> {
         let Some(profile) = &self.inputs.profile else { return };
         let is_entry = self.program.entry.is_some_and(|entry| self.program.nodes[entry].name == node.name);
         let arrived = profile.arrived(&node.name, is_entry);
-        let targets: Vec<NodeId> = outflows.iter().filter_map(|outflow| outflow.to).collect();
-        let is_target = |name: &str| targets.iter().any(|target| self.sources(*target).any(|source| source == name));
-        let is_elsewhere = profile.onward(&node.name).any(|(to, count)| count > 0 && !is_target(to));
-        if arrived == 0 || is_elsewhere {
+        // Also those that no packet is expected to come to.
+        let mut onward = node.successors();
+        if let NodeKind::State { parser, .. } = &node.kind {
+            onward.push(self.program.parsers[*parser].reject);
+        }
+        let leads_to = |name: &str| onward.iter().any(|next| self.sources(*next).any(|source| source == name));
+        if arrived == 0 || profile.onward(&node.name).any(|(to, count)| count > 0 && !leads_to(to)) {
             return;
         }
+        let targets: Vec<NodeId> = outflows.iter().filter_map(|outflow| outflow.to).collect();
         let mut inside = 0.0;
         for (at, target) in targets.iter().enumerate() {
             if targets[..at].contains(target) {

@@ -11,6 +11,7 @@ use super::facts::Atoms;
 use super::flow::Mass;
 use crate::Inputs;
 use hlir::{NodeId, NodeKind, Program};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Rounds until the facts at loop heads are good enough.
@@ -31,8 +32,11 @@ pub struct Traffic {
 impl Traffic {
     pub fn estimate(program: &Program, inputs: &Inputs) -> Traffic {
         let Some(entry) = program.entry else { return Traffic::default() };
-        let profile = inputs.profile.as_ref().map(|profile| profile.of(program).into_owned());
-        let inputs = &Inputs { profile, ..inputs.clone() };
+        let passed = match inputs.profile.as_ref().map(|profile| profile.of(program)) {
+            Some(Cow::Owned(profile)) => Some(Inputs { profile: Some(profile), ..inputs.clone() }),
+            Some(Cow::Borrowed(_)) | None => None,
+        };
+        let inputs = passed.as_ref().unwrap_or(inputs);
         let order = reverse_postorder(program, entry);
         let (atoms, drops) = (Atoms::new(program), DropAnalysis::new(program, &order));
         let estimator = Estimator { program, inputs, atoms: &atoms, drops: &drops };

@@ -111,7 +111,8 @@ impl Profile {
         Cow::Owned(profile)
     }
 
-    /// Leaves a node out. Packets that went from it to itself are taken to have gone on at once.
+    /// Leaves a node out, unless its packets ended there. Those that went from it to itself are taken to have gone on at
+    /// once.
     fn pass_through(&mut self, node: &str) {
         let (mut came, mut went) = (Vec::new(), Vec::new());
         self.edges.retain(|(from, to), count| {
@@ -125,8 +126,11 @@ impl Profile {
         });
         let all: u128 = went.iter().map(|(_, count)| u128::from(*count)).sum();
         for (from, count) in came {
-            for (to, part) in &went {
-                let share = u128::from(count) * u128::from(*part) / all.max(1);
+            if all == 0 {
+                self.add(&from, node, count);
+            }
+            for (to, part) in went.iter().filter(|_| all > 0) {
+                let share = u128::from(count) * u128::from(*part) / all;
                 self.add(&from, to, u64::try_from(share).unwrap_or(u64::MAX));
             }
         }
@@ -212,6 +216,8 @@ mod tests {
         let counted = "60 routes -> first\n40 routes -> rest\n60 first -> queue\n30 rest -> second\n10 rest -> queue\n30 second -> queue\n";
         let profile = Profile::parse(counted).expect("a profile");
         assert_eq!(profile.of(&program).edges, Profile::parse("100 routes -> queue").expect("a profile").edges);
+        let ended = Profile::parse("90 routes -> queue\n10 routes -> dropped").expect("a profile");
+        assert_eq!(ended.of(&program).edges, ended.edges, "where the program drops these packets is not known");
         let whole = Profile::parse("100 routes -> queue\n").expect("a profile");
         assert!(matches!(whole.of(&program), Cow::Borrowed(_)));
     }

@@ -1,9 +1,9 @@
 //! Finds the hot path, which later passes cut into stages.
 //!
 //! It follows the edge with most traffic from the entry, among those that the path's facts allow, until
-//! packets leave or a loop would close. For each table on it, the
-//! plan names the action that entries are expected to run: the commit phase has a specialized copy for it,
-//! guarded by a test of the table, so a wrong expectation costs little.
+//! packets leave or a loop would close. For each table on it, the plan names the action that entries are expected to
+//! run: the commit phase has a specialized copy for it, guarded by a test of the table, so a wrong expectation costs
+//! little.
 
 use super::Planner;
 use crate::inputs::Content;

@@ -9,7 +9,7 @@
 //! refuses writes that break one. Never specialised: tables that packets write, and tables with action profiles that have
 //! entries.
 //!
-//! Comparisons are code without a lookup, so the hot path has no stages there. Which tables become comparisons is
+//! A lookup is cheap in a stage, comparisons where packets mostly take the same branch. Which tables become comparisons is
 //! therefore decided by the plans that follow: [`candidates`].
 
 mod inline;
@@ -29,8 +29,8 @@ use std::iter;
 /// become comparisons or none.
 const MOST_CHOSEN: usize = 3;
 
-/// The specialised programs, of which the one with the cheapest plan is taken. The first has no table whose entries can
-/// be compared in code.
+/// The specialised programs, of which the one with the cheapest plan is taken. In the first, each table becomes
+/// comparisons whose entries can be compared.
 pub fn candidates(program: &Program, inputs: &Inputs) -> Vec<Program> {
     if !program.joins.is_empty() {
         return vec![program.clone()];
@@ -47,7 +47,8 @@ pub fn candidates(program: &Program, inputs: &Inputs) -> Vec<Program> {
         let is_chosen = |id| compared.iter().position(|other| *other == id).is_some_and(|at| choice >> at & 1 == 1);
         specialised(program, inputs, &is_chosen)
     });
-    iter::once(all.clone()).chain(without).collect()
+    let without: Vec<Program> = without.collect();
+    iter::once(all).chain(without).collect()
 }
 
 /// The program for these facts. Entries become comparisons only where `is_compared`.
