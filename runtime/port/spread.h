@@ -13,8 +13,8 @@
  *
  * `staged` and `back` are the writer's alone, and others read how much is held.
  *
- * Whoever changes the steps lets packets wait at their ports first (SPREAD_WAIT), until the rings are empty: what is in them goes to the worker that the steps
- * before have named. Rings are emptied with and without steps.
+ * A change of steps has an order. First, SPREAD_WAIT keeps packets in the queues of the ports. When the rings are empty, the new steps are set. So a packet in
+ * a ring always goes to the worker that the current steps name. Workers also empty rings without steps.
  *
  * Buffers of own descriptors belong to the pool of one worker: the reader copies the packet, and the writer takes the buffer back. mbufs go as they are. */
 #ifndef BACUS_SPREAD_H

@@ -5,7 +5,7 @@ use crate::switch::{Switch, folder, objects};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// What a user types who has read nothing, and what the terminal shows for it. `\t` completes.
+/// What is typed at the prompt, and what the terminal shows next. `\t` completes.
 const TYPED: &str = r" => bacus>
 he\t => help
 \r => `help COMMAND` or `COMMAND --help` prints the forms

@@ -485,24 +485,9 @@ fn in_node(why: &str, name: &str) -> String {
 }
 
 fn moves_cursor(statement: &Statement) -> bool {
-    let all = |body: &[Statement]| body.iter().any(moves_cursor);
-    match statement {
-        Statement::Extract { .. } | Statement::Advance(_) => true,
-        Statement::If { then, otherwise, .. } => all(then) || all(otherwise),
-        Statement::Scope { body, .. } | Statement::Loop { body, .. } => all(body),
-        Statement::Assign { .. }
-        | Statement::SetValid(_)
-        | Statement::SetInvalid(_)
-        | Statement::CopyHeader { .. }
-        | Statement::CopyVarbit { .. }
-        | Statement::Leave(_)
-        | Statement::Exit
-        | Statement::Lookahead { .. }
-        | Statement::Verify { .. }
-        | Statement::Emit(_)
-        | Statement::Truncate(_)
-        | Statement::Call(_) => false,
-    }
+    let mut moves = false;
+    statement.walk(&mut |inner| moves |= matches!(inner, Statement::Extract { .. } | Statement::Advance(_)));
+    moves
 }
 
 fn slice(value: Value, high: u32, low: u32) -> Option<Value> {

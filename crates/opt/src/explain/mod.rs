@@ -29,7 +29,7 @@ pub use explanation::{Assumed, Breakdown, Decision, Explanation, Group, Measured
 pub use facts::{Unspecialised, described};
 use hlir::plan::{Access, Choice, JointTables, Placement, Reason};
 use hlir::text::written_structure;
-use hlir::{Node, NodeId, NodeKind, Plan, Program};
+use hlir::{NodeId, NodeKind, Plan, Program};
 pub use tables::TableRow;
 
 /// Explains a plan for a program. `before` is what it was made of, if it was specialised.
@@ -209,8 +209,8 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
 /// Lookups in stages, and the prefetches of their lines.
 fn staged(program: &Program, plan: &Plan) -> Vec<Decision> {
     let is_lookup = |name: &str| {
-        let named = |(id, _): &(NodeId, &Node)| hlir::hot_path::table_of(program, *id).is_some();
-        program.nodes.iter().filter(|(_, node)| node.name == name).any(|node| named(&node))
+        let mut nodes = program.nodes.iter();
+        nodes.any(|(id, node)| node.name == name && hlir::hot_path::table_of(program, id).is_some())
     };
     let decision = |what: String, chosen: String, reason: &Option<Reason>| Decision {
         what,
