@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "test.h"
+#include "packet/picked.h"
 #include "walk.h"
 
 #define CASES_OUT 4u
@@ -268,6 +269,51 @@ cases_groups(struct cases *cases)
 			cases_group(cases, count, 0, (test_random(&random) | test_random(&random) << 32) & walk_first(count), 0);
 }
 
+/* Packets that are picked from a group are a burst in their order, and go back to their places. */
+static void
+cases_picked(void)
+{
+	void *handles[CASES_GROUP + 1];
+	uint16_t lengths[CASES_GROUP + 1], ports[CASES_GROUP + 1], to[CASES_GROUP], sent[CASES_GROUP];
+	const struct burst burst = { .count = CASES_GROUP + 1, .ports = ports, .packets = handles, .lengths = lengths };
+	uint64_t random = 1;
+
+	for (uint32_t round = 0; round < 100; round++) {
+		const uint64_t set = round == 0 ? ~0ull : test_random(&random) | (uint64_t)test_random(&random) << 32;
+		const uint64_t back = test_random(&random) & walk_first((uint32_t)__builtin_popcountll(set));
+		struct picked picked;
+		struct burst taken;
+		uint64_t places = 0;
+		uint32_t at = 0;
+
+		for (uint32_t i = 0; i <= CASES_GROUP; i++) {
+			handles[i] = &handles[i];
+			lengths[i] = ports[i] = (uint16_t)(100 + i);
+		}
+		memset(sent, 0, sizeof(sent));
+		taken = picked_take(&picked, &burst, 1, set);
+		CHECK(taken.count == (uint32_t)__builtin_popcountll(set));
+		for (uint32_t i = 0; i < CASES_GROUP; i++) {
+			if ((set >> i & 1) == 0)
+				continue;
+			CHECK(taken.packets[at] == &handles[1 + i] && taken.ports[at] == 101 + i);
+			/* It begins elsewhere now. */
+			taken.packets[at] = NULL;
+			to[at] = (uint16_t)(200 + i);
+			places |= (back >> at & 1) << i;
+			at++;
+		}
+		CHECK(picked_places(&picked, back) == places);
+		picked_put(&picked, &burst, 1, back, to, sent);
+		CHECK(handles[0] == &handles[0]);
+		for (uint32_t i = 0; i < CASES_GROUP; i++) {
+			const int is_back = places >> i & 1;
+
+			CHECK(handles[1 + i] == (is_back ? NULL : &handles[1 + i]) && sent[i] == (is_back ? 200 + i : 0));
+		}
+	}
+}
+
 /* Any of some packets are freed together, while there is room and where there is none. */
 static void
 cases_freeing(struct cases *cases)
@@ -379,6 +425,7 @@ cases_run(struct cases *cases)
 	cases_group(cases, CASES_GROUP, 0x088, 0x404, 0);
 	cases_group(cases, CASES_GROUP, 0x801, 0x010, 0x022);
 	cases_groups(cases);
+	cases_picked();
 	cases_freeing(cases);
 	cases_zeros();
 	cases_order();

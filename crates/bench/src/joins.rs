@@ -63,7 +63,7 @@ impl Choice {
         let (mut program, mut plan) = (program.clone(), Plan::default());
         opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
         match self.setting {
-            Setting::InTurn => (plan.hot_path, plan.loops) = (None, Vec::new()),
+            Setting::InTurn => plan = plan.packet_by_packet(),
             Setting::Batched => {
                 let staged = Plan { tables: plan.tables.clone(), ..sweep::staged(&program, &inputs) };
                 let group = staged.loops.iter().map(|stage| stage.group).min().unwrap_or(1);

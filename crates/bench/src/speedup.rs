@@ -29,7 +29,7 @@ pub fn plans(program: &Program, inputs: &Inputs) -> Vec<Point> {
     let staged = Plan { tables: pipelined.tables.clone(), ..sweep::staged(program, &pinned) };
     let group = staged.loops.iter().map(|stage| stage.group).min().unwrap_or(1);
     let batched = sweep::placed(&staged, group, None);
-    let in_turn = |plan: &Plan| Plan { hot_path: None, loops: Vec::new(), ..plan.clone() };
+    let in_turn = |plan: &Plan| plan.clone().packet_by_packet();
     let point = |name: &str, plan: Plan| Point { name: name.to_string(), plan };
     let mut points = vec![point(PINNED, in_turn(&pipelined)), point(PIPELINED, pipelined), point(OURS, in_turn(&best))];
     if hlir::verify::verify_plan(program, &batched).is_empty() {

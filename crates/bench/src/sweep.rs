@@ -80,7 +80,7 @@ pub fn bare(plan: &Plan) -> Plan {
     let mut plan = Plan { descriptor: Descriptor::Own, ..plan.clone() }.without_reasons();
     // Without stages there is no way either.
     if plan.loops.is_empty() {
-        plan.hot_path = None;
+        plan = plan.packet_by_packet();
     }
     plan.tables.sort_by(|one, other| one.table.cmp(&other.table));
     plan
@@ -117,7 +117,7 @@ impl<'p> Maker<'p> {
         let with = self.with(structure)?;
         let how = words.next()?;
         if how == IN_TURN {
-            return Some(Plan { hot_path: None, loops: Vec::new(), ..with });
+            return Some(with.packet_by_packet());
         }
         let placement = words.next()?;
         let (placement, _) = PLACEMENTS.into_iter().find(|(_, name)| *name == placement)?;

@@ -84,17 +84,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     print(&text)
 }
 
-/// The schedule of a plan's hot path, or why there is none.
+/// The schedules of a plan's hot paths, or why there is none.
 fn scheduled(program: &Program, plan: &Plan) -> Result<String, Failure> {
     let name = &program.name;
     let none = |why: String| Failure::input(format!("{name}: the hot path has no schedule: {why}"));
-    let Some(planned) = Planned::of(program, &ResolvedPlan::of(program, plan)) else {
+    let resolved = ResolvedPlan::of(program, plan);
+    let next = (0..resolved.next_paths.len()).map(|number| resolved.of_next_path(number));
+    let paths = std::iter::once(resolved.clone()).chain(next);
+    let Some(planned) = paths.map(|path| Planned::of(program, &path)).collect::<Option<Vec<_>>>() else {
         return Err(Failure::input(format!(
             "{name}: the plan has no hot path with a stage, and only hot paths have a schedule; `bacus explain` shows why"
         )));
     };
-    match planned {
-        Ok(planned) => Ok(schedule::text::print(program, &planned.schedule)),
+    match planned.into_iter().collect::<Result<Vec<_>, Obstacle>>() {
+        Ok(paths) => {
+            let texts = paths.iter().map(|planned| schedule::text::print(program, &planned.schedule));
+            Ok(texts.collect::<Vec<String>>().join("\n"))
+        }
         Err(Obstacle { node, does }) => {
             let node = &program.nodes[node];
             let place = node.notes.origin.as_ref().map(|origin| format!(" ({}:{})", origin.file, origin.line));

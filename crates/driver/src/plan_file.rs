@@ -135,6 +135,11 @@ impl PlanFile {
                 put(Site::Prefetch(to, request), Site::Prefetch(from, request));
             }
         }
+        if plan.next_paths == own.next_paths {
+            for number in 0..own.next_paths.len() {
+                put(Site::NextPath(number as u32), Site::NextPath(number as u32));
+            }
+        }
         for (to, from) in pairs(&plan.tables, &own.tables, |table| &table.table) {
             put(Site::TablePlan(to), Site::TablePlan(from));
         }
@@ -146,6 +151,9 @@ impl PlanFile {
         }
         for (to, from) in pairs(&plan.queues, &own.queues, |queue| &queue.node) {
             put(Site::Queue(to), Site::Queue(from));
+        }
+        if plan.next_paths == own.next_paths {
+            (0..own.next_paths.len()).for_each(|number| places.add_next_path(self.places.of_next_path(number)));
         }
         places
     }
@@ -168,8 +176,13 @@ impl PlanFile {
             other.queues.remove(to as usize);
             without.push((Site::Queue(from), other));
         }
+        for number in 0..own.next_paths.len().min(plan.next_paths.len()) {
+            let mut other = plan.clone();
+            other.next_paths.remove(number);
+            without.push((Site::NextPath(number as u32), other));
+        }
         if own.hot_path.is_some() {
-            without.push((Site::HotPath, Plan { hot_path: None, ..plan.clone() }));
+            without.push((Site::HotPath, Plan { hot_path: None, next_paths: Vec::new(), ..plan.clone() }));
         }
         let culprit = without.into_iter().find(|(_, other)| count(other) < all).map(|(site, _)| site);
         self.places.get(culprit.unwrap_or(Site::Plan))

@@ -99,7 +99,7 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, (plan, custom): (&str, &Custo
     let way = HotPath::new(unit, nodes);
     let mut used = Words::new();
     nodes.written.iter().for_each(|written| storage::words(&written.code(), &mut used));
-    let mut items = opening(unit, plan, way.as_ref().and_then(HotPath::side_by_side));
+    let mut items = opening(unit, plan, way.as_ref());
     items.extend(custom::user_items(unit.program, custom, "extern/custom.h"));
     items.extend(enumerations(unit));
     if !unit.program.tables.is_empty() {
@@ -149,8 +149,7 @@ fn table_headers(unit: &Unit) -> Vec<String> {
     names.into_iter().map(|name| format!("table/{name}.h")).collect()
 }
 
-/// `lanes`: packets per vector in the first stage.
-fn opening(unit: &Unit, plan: &str, lanes: Option<u32>) -> Vec<Item> {
+fn opening(unit: &Unit, plan: &str, way: Option<&HotPath>) -> Vec<Item> {
     let title = format!(
         "The pipeline of {}, as bacus compiled it. It is written to be read, but not to be edited. Its plan:\n\n{}",
         unit.program.name,
@@ -168,7 +167,10 @@ fn opening(unit: &Unit, plan: &str, lanes: Option<u32>) -> Vec<Item> {
     for header in ["abi.h", packet, "walk.h"].map(str::to_string).into_iter().chain(tables).chain(externs) {
         lines.push(format!("include \"{header}\""));
     }
-    if let Some(lanes) = lanes {
+    if way.is_some_and(HotPath::has_next) {
+        lines.push("include \"packet/picked.h\"".to_string());
+    }
+    if let Some(lanes) = way.and_then(HotPath::side_by_side) {
         lines.extend([format!("define LANES {lanes}u"), "include \"lanes.h\"".to_string()]);
     }
     let mut items = vec![Item::Comment(title)];

@@ -22,12 +22,32 @@ const LARGEST_BURST: u32 = 512;
 pub fn of(unit: &Unit, plan: &Plan, places: &Places) -> Vec<Diagnostic> {
     let mut refused = Refused { unit, plan, places, found: Vec::new() };
     refused.burst();
-    refused.stages();
-    for (number, lp) in plan.loops.iter().enumerate() {
-        refused.packet_loop(number as u32, lp);
-    }
+    refused.path();
     refused.parts();
-    refused.found
+    let mut found = refused.found;
+    if plan.next_paths.is_empty() || !found.is_empty() {
+        return found;
+    }
+    let entry = unit.facts.order[0];
+    let next: Vec<Plan> = (0..plan.next_paths.len()).map(|number| plan.of_next_path(number)).collect();
+    let units: Vec<Unit> = next.iter().map(|plan| Unit::new(unit.program, plan, entry)).collect();
+    let own: Vec<Places> = (0..next.len()).map(|number| places.of_next_path(number)).collect();
+    let next = || units.iter().zip(&next).zip(&own);
+    for ((unit, plan), places) in next() {
+        let mut refused = Refused { unit, plan, places, found: Vec::new() };
+        refused.path();
+        found.extend(refused.found);
+    }
+    if !found.is_empty() {
+        return found;
+    }
+    for ((unit_of, plan), places) in std::iter::once(((unit, plan), places)).chain(next()) {
+        let mut refused = Refused { unit: unit_of, plan, places, found: Vec::new() };
+        refused.commits_as_sets();
+        refused.same_vectors(unit);
+        found.extend(refused.found);
+    }
+    found
 }
 
 struct Refused<'u> {
@@ -57,12 +77,43 @@ impl Refused<'_> {
         }
     }
 
+    fn path(&mut self) {
+        self.stages();
+        for (number, lp) in self.plan.loops.iter().enumerate() {
+            self.packet_loop(number as u32, lp);
+        }
+    }
+
+    /// Where there are several paths, the packets of each commit as a set.
+    fn commits_as_sets(&mut self) {
+        let Ok(scheduled) = Scheduled::of(self.unit, &self.unit.plan) else { return };
+        let hint = "remove the `next_path`, or choose another path";
+        if let Err(Obstacle { node, does }) = &scheduled.schedule.commit {
+            let name = &self.unit.node(*node).name;
+            let message = format!("with a `next_path`, packets of each path commit as a set, but `{name}` {does}");
+            self.report(Site::HotPath, message, hint);
+        } else if scheduled.may_exit() {
+            let message = "with a `next_path`, packets of each path commit as a set, but some may leave it there";
+            self.report(Site::HotPath, message, hint);
+        }
+    }
+
+    /// All vectors of a pipeline have as many packets.
+    fn same_vectors(&mut self, first: &Unit) {
+        let vector = |unit: &Unit| unit.plan.path.as_ref().map_or(1, |path| path.vector);
+        let [own, other] = [self.unit, first].map(vector);
+        if own > 1 && other > 1 && own != other {
+            let message = format!("vectors of {own} packets on one path, and of {other} on another");
+            self.report(Site::HotPath, message, &format!("write `vector {other}`, or remove it"));
+        }
+    }
+
     /// Each stage of the hot path must have a schedule.
     fn stages(&mut self) {
         if self.unit.plan.path.is_none() {
             return;
         }
-        let Err(Obstacle { node, does }) = Scheduled::of(self.unit) else { return };
+        let Err(Obstacle { node, does }) = Scheduled::of(self.unit, &self.unit.plan) else { return };
         let message = format!("the stages of the hot path cannot be scheduled: `{}` {does}", self.unit.node(node).name);
         self.report(Site::HotPath, message, "let the stages end before that node, or remove the `hot_path`");
     }
@@ -97,7 +148,7 @@ impl Refused<'_> {
         if self.unit.plan.instrument.edges {
             return self.report(site, "vector code does not count keys", "remove `vector` or `edges`");
         }
-        if let Ok(Scheduled { lanes: Some(Err(does)), .. }) = Scheduled::of(self.unit) {
+        if let Ok(Scheduled { lanes: Some(Err(does)), .. }) = Scheduled::of(self.unit, &self.unit.plan) {
             let message = format!("the stage before `{}` has no vector form: it {does}", lp.node);
             self.report(site, message, "remove `vector`: the stage then runs packet by packet");
         }

@@ -19,6 +19,8 @@ pub struct Plan {
     /// Loops over the packets of a batch. Nodes without a loop run packet by packet with the node before
     /// them.
     pub loops: Vec<Loop>,
+    /// Further hot paths, each for packets that leave all before it in the speculative phase.
+    pub next_paths: Vec<StagedPath>,
     pub tables: Vec<TablePlan>,
     pub joints: Vec<JointTables>,
     /// Joins of tables: those that were made, or in pins those to make and not to make.
@@ -64,6 +66,13 @@ pub struct HotPath {
     /// as they do, full groups run code without a dispatch on the action.
     pub actions: Arc<BTreeMap<usize, String>>,
     pub reason: Option<Reason>,
+}
+
+/// A further hot path, with the loops that cut it into stages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StagedPath {
+    pub path: HotPath,
+    pub loops: Vec<Loop>,
 }
 
 /// Nodes that run for all packets of a batch before the next loop begins.
@@ -283,11 +292,25 @@ impl Plan {
         self.joints.iter().find(|share| share.secondary == table || share.primary == table)
     }
 
+    /// The same decisions about tables, but packet by packet.
+    pub fn packet_by_packet(self) -> Plan {
+        Plan { hot_path: None, loops: Vec::new(), next_paths: Vec::new(), ..self }
+    }
+
+    /// The plan whose only hot path is the next one of a number, from 0 on.
+    pub fn of_next_path(&self, number: usize) -> Plan {
+        let StagedPath { path, loops } = self.next_paths[number].clone();
+        let (next_paths, queues) = (Vec::new(), Vec::new());
+        Plan { hot_path: Some(path), loops, next_paths, queues, ..self.clone() }
+    }
+
     /// The same decisions without reasons, and without what they rely on.
     pub fn without_reasons(mut self) -> Plan {
         self.expectations.clear();
-        self.hot_path.iter_mut().for_each(|path| path.reason = None);
-        for stage in &mut self.loops {
+        let next = self.next_paths.iter_mut();
+        let (paths, loops): (Vec<_>, Vec<_>) = next.map(|next| (&mut next.path, &mut next.loops)).unzip();
+        self.hot_path.iter_mut().chain(paths).for_each(|path| path.reason = None);
+        for stage in self.loops.iter_mut().chain(loops.into_iter().flatten()) {
             stage.reason = None;
             stage.lookups.iter_mut().for_each(|lookup| lookup.reason = None);
             stage.prefetches.iter_mut().for_each(|request| request.reason = None);

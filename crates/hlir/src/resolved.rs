@@ -16,6 +16,8 @@ pub struct ResolvedPlan {
     pub burst: u32,
     /// None without a hot path, or if no loop cuts it.
     pub path: Option<ResolvedPath>,
+    /// The paths of packets that leave this one, each for those that leave all before it.
+    pub next_paths: Vec<ResolvedPath>,
     /// Loops that are no stage of the hot path, in the order of the plan.
     pub loops: Vec<ResolvedLoop>,
     pub queues: Vec<ResolvedQueue>,
@@ -124,8 +126,17 @@ impl ResolvedPlan {
             joints: joints.collect(),
             instrument: plan.instrument,
             structures,
+            next_paths: (0..plan.next_paths.len())
+                .filter_map(|number| self::path(program, &plan.of_next_path(number)))
+                .collect(),
             path,
         }
+    }
+
+    /// The plan whose only hot path is the next one of a number, from 0 on.
+    pub fn of_next_path(&self, number: usize) -> ResolvedPlan {
+        let (path, next_paths) = (Some(self.next_paths[number].clone()), Vec::new());
+        ResolvedPlan { path, next_paths, ..self.clone() }
     }
 
     /// The structure that the plan gives a table, or the one that its keys suggest.

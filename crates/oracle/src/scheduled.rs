@@ -6,7 +6,7 @@
 use crate::generate::Random;
 use control::DataPlane;
 use control::plane::{Frame, Outcome as Ran};
-use hlir::plan::{AccessMode, HotPath, Loop, StageLookup};
+use hlir::plan::{AccessMode, HotPath, Loop, StageLookup, StagedPath};
 use hlir::resolved::ResolvedPath;
 use hlir::value::{Bits, Value as Number};
 use hlir::verify::verify_plan;
@@ -69,28 +69,26 @@ pub fn compare(program: &Program, engine: &mut Switch<'_>, packets: &[Frame], se
                 continue;
             }
         };
-        let Some(path) = ResolvedPlan::of(program, &plan).path else { continue };
-        let mode = *random.pick(&[AccessMode::Base, AccessMode::Combined, AccessMode::Cached]);
-        let schedule = match Schedule::of(program, &path) {
-            Ok(mut schedule) => {
-                schedule.combine_accesses(mode, 0, &[]);
-                schedule
-            }
-            Err(obstacle) => {
-                *compared.obstacles.entry(obstacle.does.to_string()).or_default() += 1;
-                continue;
-            }
-        };
-        if let Err(obstacle) = &schedule.commit {
-            *compared.obstacles.entry(format!("commits by the plain program: {}", obstacle.does)).or_default() += 1;
+        let plan = with_next_path(program, plan, &paths, &mut random);
+        let whole = ResolvedPlan::of(program, &plan);
+        let Some(path) = whole.path else { continue };
+        let mut scheduled = Vec::new();
+        for path in std::iter::once(path).chain(whole.next_paths) {
+            let Some(schedule) = schedule(program, &path, &mut random, &mut compared) else { break };
+            let text = print(program, &schedule);
+            let failed = |what: String| format!("{what}\n{}\n{text}", hlir::text::print_plan(&plan));
+            is_legal(program, &schedule, &text).map_err(failed)?;
+            scheduled.push((path, schedule, text));
         }
-        compared.schedules += 1;
-        let text = print(program, &schedule);
-        let failed = |what: String| format!("{what}\n{}\n{text}", hlir::text::print_plan(&plan));
-        is_legal(program, &schedule, &text).map_err(failed)?;
         for packet in &all {
-            let one = Comparison { program, path: &path, schedule: &schedule };
-            one.packet(engine, packet, &mut compared).map_err(failed)?;
+            // Each path takes what leaves all before it.
+            for (path, schedule, text) in &scheduled {
+                let failed = |what: String| format!("{what}\n{}\n{text}", hlir::text::print_plan(&plan));
+                let one = Comparison { program, path, schedule };
+                if !one.packet(engine, packet, &mut compared).map_err(failed)? {
+                    break;
+                }
+            }
         }
     }
     Ok(compared)
@@ -107,6 +105,24 @@ fn is_legal(program: &Program, schedule: &Schedule, text: &str) -> Result<(), St
         return Err("the text is read as another schedule".to_string());
     }
     Ok(())
+}
+
+/// The schedule of a path, with accesses of a random mode; none if it has none, for a reason that is counted.
+fn schedule(program: &Program, path: &ResolvedPath, random: &mut Random, compared: &mut Compared) -> Option<Schedule> {
+    let mode = *random.pick(&[AccessMode::Base, AccessMode::Combined, AccessMode::Cached]);
+    let mut schedule = match Schedule::of(program, path) {
+        Ok(schedule) => schedule,
+        Err(obstacle) => {
+            *compared.obstacles.entry(obstacle.does.to_string()).or_default() += 1;
+            return None;
+        }
+    };
+    schedule.combine_accesses(mode, 0, &[]);
+    if let Err(obstacle) = &schedule.commit {
+        *compared.obstacles.entry(format!("commits by the plain program: {}", obstacle.does)).or_default() += 1;
+    }
+    compared.schedules += 1;
+    Some(schedule)
 }
 
 /// The nodes that packets visit, each path up to where it ends or comes back.
@@ -168,6 +184,14 @@ fn plan(program: &Program, path: &[NodeId], random: &mut Random) -> Result<Plan,
     if verify_plan(program, &plan).is_empty() { Ok(plan) } else { Err("has no legal plan with these cuts") }
 }
 
+/// The plan with another path for packets that leave it, if there is a legal one.
+fn with_next_path(program: &Program, plan: Plan, paths: &[Vec<NodeId>], random: &mut Random) -> Plan {
+    let path = random.pick(paths).clone();
+    let Ok(Plan { hot_path: Some(path), loops, .. }) = self::plan(program, &path, random) else { return plan };
+    let both = Plan { next_paths: vec![StagedPath { path, loops }], ..plan.clone() };
+    if verify_plan(program, &both).is_empty() { both } else { plan }
+}
+
 fn cut(node: String) -> Loop {
     Loop { node, batch: 32, group: 32, vector: 1, lookups: Vec::new(), prefetches: Vec::new(), reason: None }
 }
@@ -212,7 +236,8 @@ struct Comparison<'p> {
 }
 
 impl Comparison<'_> {
-    fn packet(&self, engine: &mut Switch<'_>, frame: &Frame, compared: &mut Compared) -> Result<(), String> {
+    /// Returns whether the packet leaves the path before anything has happened to it.
+    fn packet(&self, engine: &mut Switch<'_>, frame: &Frame, compared: &mut Compared) -> Result<bool, String> {
         let packet = Packet { bytes: &frame.bytes, port: frame.port, headroom: HEADROOM };
         let tables = OfSwitch { program: self.program, engine };
         let outcome = run(self.schedule, packet, &tables, Part::Commit);
@@ -240,6 +265,7 @@ impl Comparison<'_> {
             (false, Outcome::Exits { .. }) => compared.drops += 1,
             (false, _) => compared.commits += 1,
         }
+        let leaves = expected.is_empty() && !matches!(outcome, Outcome::Plain);
         let found = self.interpreted(engine, frame)?;
         for (what, expected) in expected {
             if expected != found {
@@ -248,7 +274,7 @@ impl Comparison<'_> {
                 ));
             }
         }
-        Ok(())
+        Ok(leaves)
     }
 
     fn runs_expected_actions(

@@ -68,7 +68,7 @@ fn both(program: &Program, inputs: &Inputs, burst: u32) -> (Plan, Plan) {
     let inputs = pinned(program, inputs, burst);
     let planned = sweep::planned(program, &inputs);
     let staged = Plan { tables: planned.tables.clone(), ..sweep::staged(program, &inputs) };
-    (Plan { hot_path: None, loops: Vec::new(), ..planned }, staged)
+    (planned.packet_by_packet(), staged)
 }
 
 fn add(points: &mut Vec<Point>, program: &Program, name: String, plan: Plan) {

@@ -5,7 +5,8 @@
 use crate::command::{has_dpdk, path, ran, scratch};
 use hlir::hot_path::table_of;
 use hlir::plan::{
-    Access, Descriptor, Hint, HotPath, JointTables, Loop, Placement, Prefetch, Queue, StageLookup, Structure, TablePlan,
+    Access, Descriptor, Hint, HotPath, JointTables, Loop, Placement, Prefetch, Queue, StageLookup, StagedPath,
+    Structure, TablePlan,
 };
 use hlir::text::{parse_program, print_plan};
 use hlir::verify::verify_plan;
@@ -106,8 +107,34 @@ fn way(program: &Program, draw: &mut Draw) -> Vec<NodeId> {
 }
 
 fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
-    let nodes = way(program, draw);
     let group = draw.one_of(&GROUPS);
+    let first = staged_path(program, draw, group);
+    let on_path = |node: &hlir::Node| first.path.nodes.contains(&node.name);
+    for node in program.nodes.values().filter(|node| !on_path(node)) {
+        if draw.percent(8) {
+            let (capacity, timeout) = (draw.one_of(&[1, 5, 8, 64]), 1 + draw.below(3) as u32);
+            plan.queues.push(Queue { node: node.name.clone(), capacity, timeout, reason: None });
+        }
+    }
+    (plan.hot_path, plan.loops) = (Some(first.path), first.loops);
+    next_paths(program, draw, plan, group);
+}
+
+/// Paths for packets that leave the first one, each if it is legal.
+fn next_paths(program: &Program, draw: &mut Draw, plan: &mut Plan, group: u32) {
+    for _ in 0..draw.one_of(&[0, 1, 8]) {
+        let next = staged_path(program, draw, group);
+        let mut other = plan.clone();
+        other.next_paths.push(next);
+        if other.next_paths.len() <= 2 && verify_plan(program, &other).is_empty() {
+            *plan = other;
+        }
+    }
+}
+
+/// A path that is cut at some of its lookups.
+fn staged_path(program: &Program, draw: &mut Draw, group: u32) -> StagedPath {
+    let nodes = way(program, draw);
     let looked_up: Vec<(usize, TableId)> =
         nodes.iter().enumerate().filter_map(|(place, node)| Some((place, table_of(program, *node)?))).collect();
     let mut path =
@@ -118,12 +145,13 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
             std::sync::Arc::make_mut(&mut path.actions).insert(*place, actions[draw.below(actions.len())].name.clone());
         }
     }
+    let mut loops: Vec<Loop> = Vec::new();
     let mut asked = BTreeSet::new();
     for (number, (place, _)) in looked_up.iter().enumerate() {
         if !draw.percent(50) {
             continue;
         }
-        let is_first = plan.loops.is_empty();
+        let is_first = loops.is_empty();
         let lanes = if is_first { draw.one_of(&[1, 8, 8, 16]) } else { 1 };
         let is_behind = is_first && draw.percent(40);
         let (mut lookups, mut requests) = (Vec::new(), Vec::new());
@@ -138,23 +166,10 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
             }
         }
         let batch = draw.one_of(&[group, 64, 128]).max(group);
-        plan.loops.push(Loop {
-            node: path.nodes[*place].clone(),
-            batch,
-            group,
-            vector: lanes,
-            lookups,
-            prefetches: requests,
-            reason: None,
-        });
+        let node = path.nodes[*place].clone();
+        loops.push(Loop { node, batch, group, vector: lanes, lookups, prefetches: requests, reason: None });
     }
-    for node in program.nodes.values().filter(|node| !path.nodes.contains(&node.name)) {
-        if draw.percent(8) {
-            let (capacity, timeout) = (draw.one_of(&[1, 5, 8, 64]), 1 + draw.below(3) as u32);
-            plan.queues.push(Queue { node: node.name.clone(), capacity, timeout, reason: None });
-        }
-    }
-    plan.hot_path = Some(path);
+    StagedPath { path, loops }
 }
 
 /// A plan without a path.
@@ -249,6 +264,7 @@ macro_rules! programs {
 programs! {
     l2fwd: "apps/l2fwd/l2fwd.p4", ["apps/l2fwd/l2fwd.stf"], "apps/l2fwd/l2fwd.stf";
     ipv4fwd: "apps/ipv4fwd/ipv4fwd.p4", ["apps/ipv4fwd/ipv4fwd.stf"], "apps/ipv4fwd/ipv4fwd.stf";
+    dualstack: "apps/dualstack/dualstack.p4", ["apps/dualstack/dualstack.stf"], "apps/dualstack/dualstack.stf";
     ipv6fwd: "apps/ipv6fwd/ipv6fwd.p4", ["apps/ipv6fwd/ipv6fwd.stf"], "apps/ipv6fwd/ipv6fwd.stf";
     l2l3acl: "apps/l2l3acl/l2l3acl.p4", ["apps/l2l3acl/l2l3acl.stf"], "apps/l2l3acl/l2l3acl.stf";
     mpls: "apps/mpls/mpls.p4", ["apps/mpls/mpls.stf"], "apps/mpls/mpls.stf";

@@ -76,6 +76,28 @@ fn vector_code_sends_what_the_interpreter_sends() {
     }
 }
 
+/// Packets that leave the hot path take a second and a third one: vector code and scalar code, behind a group that is
+/// pipelined and behind one that is not.
+#[test]
+fn packets_of_several_hot_paths_are_those_of_the_interpreter() {
+    let agree = |plan: &[&str]| {
+        for burst in ["1", "7", "32", "64"] {
+            tested("dualstack", plan, &["--engine", "native", "--burst", burst]);
+        }
+        let said = tested("dualstack", plan, &["--trace", &app("dualstack", "stf"), "--count", "2000"]);
+        assert!(said.contains("both engines agree"), "{plan:?}: {said}");
+    };
+    for plan in ["dualstack", "dualstack_pipelined"] {
+        agree(&["--sanitize", "--plan", &plan_file(plan)]);
+    }
+    if has_dpdk() {
+        let text = fs::read_to_string(plan_file("dualstack")).expect("the plan is there");
+        let plan = scratch("several_paths").join("mbuf.plan").display().to_string();
+        fs::write(&plan, text.replace("descriptor own", "descriptor mbuf")).expect("a file can be written");
+        agree(&["--descriptor", "mbuf", "--plan", &plan]);
+    }
+}
+
 /// Vector code of a parser that looks ahead, and lookups of wide keys, which are in lines of their own.
 #[test]
 fn wide_keys_behind_a_parser_that_looks_ahead() {

@@ -176,8 +176,10 @@ impl HotPath<'_> {
 
     /// The side exits of a group, except deferred drops.
     fn leave_first(&self, left: &str) -> Stmt {
-        let leave = Stmt::call("path_side_exits", ["&copy", "&taken", "from", left, "&sent"].map(name));
-        let run = vec![run_copy("&copy", "run"), leave, run_copy("run", "&copy")];
+        let mut run = vec![run_copy("&copy", "run")];
+        let left_all = self.take_next(left, &mut run);
+        let leave = [name("&copy"), name("&taken"), name("from"), left_all, name("&sent")];
+        run.extend([Stmt::call("path_side_exits", leave), run_copy("run", "&copy")]);
         Stmt::when(Expr::binary("!=", name(left), Expr::word(0)), run)
     }
 

@@ -11,9 +11,11 @@ mod bulk_send;
 mod commit;
 mod effects;
 mod ends;
+mod next_path;
 mod nodes;
 mod pipelined_group;
 mod queue;
+mod renamed;
 mod scalar;
 mod scheduled;
 mod stages;
@@ -25,12 +27,12 @@ use crate::node::Nodes;
 use crate::storage::Words;
 use crate::unit::Unit;
 use hlir::hot_path;
-use hlir::resolved::ResolvedPath;
+use hlir::resolved::{ResolvedPath, ResolvedPlan};
 use hlir::{NodeId, TableId};
 use queue::Waiting;
 use schedule::Lanes;
 pub use scheduled::Scheduled;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn name(text: impl Into<String>) -> Expr {
     Expr::Name(text.into())
@@ -73,6 +75,8 @@ pub struct HotPath<'u> {
     /// Whether side exits and misses of a group that is sent at once may commit before the others.
     is_out_of_order: bool,
     scheduled: Scheduled,
+    /// The paths of packets that leave this one, each for those that leave all before it.
+    next: Vec<HotPath<'u>>,
 }
 
 impl<'u> HotPath<'u> {
@@ -80,19 +84,35 @@ impl<'u> HotPath<'u> {
     pub fn new(unit: &'u Unit<'u>, nodes: &Nodes) -> Option<HotPath<'u>> {
         let plan = unit.plan.path.as_ref()?;
         plan.stages.last()?;
-        let action = |place: &usize| Some((*place, *plan.actions.get(place)?));
-        let actions = plan.speculative.iter().filter_map(action).collect();
         // A plan whose stages cannot be scheduled was refused.
-        let scheduled = Scheduled::of(unit).ok()?;
-        let queues = queue::queues(unit);
-        let (lanes, finish, is_out_of_order) = (None, Vec::new(), false);
-        let mut way = HotPath { unit, plan, actions, queues, lanes, finish, is_out_of_order, scheduled };
-        way.lanes = way.in_lanes();
+        let scheduled = Scheduled::of(unit, &unit.plan).ok()?;
+        let mut way = HotPath::of(unit, plan, scheduled);
+        way.queues = queue::queues(unit);
         way.finish = match way.scheduled.commit() {
             Some(commit) => way.scheduled_commit(commit),
             None => way.plain_commit(nodes),
         };
         way.is_out_of_order = way.sends_in_bulk() && way.may_leave_first();
+        let next = unit.plan.next_paths.iter().enumerate();
+        way.next =
+            next.filter_map(|(number, path)| HotPath::next(unit, path, &unit.plan.of_next_path(number))).collect();
+        Some(way)
+    }
+
+    /// Without its commit phase.
+    fn of(unit: &'u Unit<'u>, plan: &'u ResolvedPath, scheduled: Scheduled) -> HotPath<'u> {
+        let action = |place: &usize| Some((*place, *plan.actions.get(place)?));
+        let actions = plan.speculative.iter().filter_map(action).collect();
+        let (finish, queues, next, lanes) = (Vec::new(), Vec::new(), Vec::new(), None);
+        let mut way = HotPath { unit, plan, actions, queues, lanes, finish, is_out_of_order: false, scheduled, next };
+        way.lanes = way.in_lanes();
+        way
+    }
+
+    /// A next path, whose commit phase has a schedule.
+    fn next(unit: &'u Unit<'u>, plan: &'u ResolvedPath, whole: &ResolvedPlan) -> Option<HotPath<'u>> {
+        let mut way = HotPath::of(unit, plan, Scheduled::of(unit, whole).ok()?);
+        way.finish = way.scheduled_commit(way.scheduled.commit()?);
         Some(way)
     }
 
@@ -136,6 +156,7 @@ impl<'u> HotPath<'u> {
         let mut items: Vec<Item> = self.struct_path().into();
         items.extend(self.pipelined_items());
         items.extend(self.queue_storage());
+        items.extend(self.next_storage());
         items
     }
 
@@ -171,6 +192,7 @@ impl<'u> HotPath<'u> {
         items.extend(self.queue_items(nodes, used));
         items.extend(self.leave_items(nodes, entry));
         items.extend(self.finish.clone());
+        items.extend(self.next_items());
         items.extend(self.stage_items());
         items
     }
@@ -272,7 +294,9 @@ impl<'u> HotPath<'u> {
             let held = self.unit.table_name(table);
             Member::plain("const uint8_t *", format!("{held}_records"), "as they are when a stage begins")
         };
-        let mut members: Vec<Member> = self.found_before(self.plan.stages.len()).into_iter().map(records).collect();
+        let of = |path: &HotPath| path.found_before(path.plan.stages.len());
+        let tables: BTreeSet<TableId> = std::iter::once(self).chain(&self.next).flat_map(of).collect();
+        let mut members: Vec<Member> = tables.into_iter().map(records).collect();
         members.push(Member::plain("uint64_t", "number", "of the burst's first packet"));
         if self.unit.tracks_insertions() {
             members.push(Member::plain("uint32_t", "insertions", "by this worker, in this burst"));

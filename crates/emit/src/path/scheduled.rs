@@ -6,6 +6,7 @@ use crate::body::word_type;
 use crate::c::{Expr, Item, Member, Stmt};
 use crate::unit::{Unit, origin};
 use hlir::NodeId;
+use hlir::resolved::ResolvedPlan;
 use schedule::vector::Number;
 use schedule::{BulkDrop, Commit, Does, Lanes, LanesExits, Lookup, Obstacle, Operation, Planned, Schedule, Value};
 
@@ -22,8 +23,8 @@ pub struct Scheduled {
 
 impl Scheduled {
     /// Of a plan with this hot path.
-    pub fn of(unit: &Unit) -> Result<Scheduled, Obstacle> {
-        let planned = Planned::of(unit.program, &unit.plan).expect("the plan has a hot path")?;
+    pub fn of(unit: &Unit, plan: &ResolvedPlan) -> Result<Scheduled, Obstacle> {
+        let planned = Planned::of(unit.program, plan).expect("the plan has a hot path")?;
         let kept = planned.kept();
         let Planned { schedule, lanes, exits, .. } = planned;
         let kept = kept.into_iter().map(|value| (value, stored_name(unit, &schedule, value))).collect();

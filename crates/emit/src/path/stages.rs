@@ -80,7 +80,7 @@ impl HotPath<'_> {
 
     /// A stage for all packets of a group: speculate up to the cut, then compute keys and prefetch the lines
     /// of the lookups.
-    fn stage(&self, number: usize) -> Vec<Item> {
+    pub(super) fn stage(&self, number: usize) -> Vec<Item> {
         let stage = &self.plan.stages[number];
         let mut one = self.scheduled_packet(number);
         let key = |place: usize| name(format!("path->{}_key[i]", self.look_up_name(place)));
@@ -302,7 +302,7 @@ impl HotPath<'_> {
     }
 
     /// The lookups of a stage, if it makes any.
-    fn look_up_call(&self, number: usize, path: &str) -> Option<Stmt> {
+    pub(super) fn look_up_call(&self, number: usize, path: &str) -> Option<Stmt> {
         let call = || Stmt::call(format!("path_lookup_{number}_group"), ["run", "count", path].map(name));
         (!self.plan.stages[number].lookups.is_empty()).then(call)
     }

@@ -28,9 +28,9 @@ impl HotPath<'_> {
         Some((self.plan.vector, self.scheduled.vector()?.clone()))
     }
 
-    /// Packets per vector of the first stage, if it is vector code.
+    /// Packets per vector of the first stage, of this path or a next one, if it is vector code.
     pub fn side_by_side(&self) -> Option<u32> {
-        self.lanes.as_ref().map(|(packets, _)| *packets)
+        std::iter::once(self).chain(&self.next).find_map(|path| path.lanes.as_ref().map(|(packets, _)| *packets))
     }
 
     /// The functions of the stage: for a vector of packets, and for one packet.

@@ -12,6 +12,7 @@ mod join;
 mod joint;
 mod kinds;
 mod known_path;
+mod next_path;
 mod node;
 mod objects;
 mod places;

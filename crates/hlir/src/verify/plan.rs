@@ -26,6 +26,7 @@ impl<'p> Verifier<'p> {
                 self.batching(plan, nodes);
             }
         }
+        self.next_paths(plan);
     }
 
     /// Checks that hold for a part of a plan while others are still to be planned.
@@ -39,6 +40,7 @@ impl<'p> Verifier<'p> {
         if let Some(path) = &plan.hot_path {
             self.hot_path(path, nodes);
         }
+        self.next_paths_by_themselves(plan);
     }
 
     /// Each part by itself, except for queues and the path.

@@ -48,6 +48,7 @@ pub enum Site {
     Lookup(u32, u32),
     /// What a loop prefetches: the number of the loop, and of the request in it.
     Prefetch(u32, u32),
+    NextPath(u32),
     TablePlan(u32),
     Joint(u32),
     JoinChoice(u32),
@@ -65,25 +66,39 @@ pub enum Body {
 
 /// Where the text of a program has its parts. A program that comes from no text has none.
 #[derive(Clone, Debug, Default)]
-pub struct Places(HashMap<Site, Span>);
+pub struct Places {
+    parts: HashMap<Site, Span>,
+    /// The parts of each next path of a plan: as if it were the hot path of a plan.
+    next_paths: Vec<Places>,
+}
 
 impl Places {
     pub fn set(&mut self, site: Site, span: Span) {
-        self.0.insert(site, span);
+        self.parts.insert(site, span);
     }
 
     /// The place of a part; none for a part without a place of its own, such as what a text leaves out.
     pub fn get(&self, site: Site) -> Span {
-        self.0.get(&site).copied().unwrap_or(Span::NONE)
+        self.parts.get(&site).copied().unwrap_or(Span::NONE)
+    }
+
+    /// The places of the next path's parts, after those of the paths before.
+    pub fn add_next_path(&mut self, places: Places) {
+        self.next_paths.push(places);
+    }
+
+    /// The places of a next path's parts; none without a text of it.
+    pub fn of_next_path(&self, number: usize) -> Places {
+        self.next_paths.get(number).cloned().unwrap_or_default()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.parts.is_empty()
     }
 
     /// Whether the text has this part.
     pub fn has(&self, site: Site) -> bool {
-        self.0.contains_key(&site)
+        self.parts.contains_key(&site)
     }
 }
 
@@ -132,6 +147,7 @@ impl Site {
             | Site::Loop(_)
             | Site::Lookup(..)
             | Site::Prefetch(..)
+            | Site::NextPath(_)
             | Site::TablePlan(_)
             | Site::Joint(_)
             | Site::JoinChoice(_)

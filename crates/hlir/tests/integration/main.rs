@@ -6,6 +6,7 @@ mod generate;
 mod hostile;
 mod joints;
 mod mistakes;
+mod next_paths;
 mod prefetches;
 mod programs;
 mod queues;

@@ -3,7 +3,7 @@
 
 use hlir::text::parse_file;
 
-const PROGRAM: &str = r#"
+pub const PROGRAM: &str = r#"
 program router for none
 
 header hdr.ethernet: ethernet_t { dst: 48, src: 48, type: 16 }
@@ -60,7 +60,7 @@ node departure: buffer { send u32(meta.port) }
 
 const PATH: &str = "  hot_path { start, kind, routes, common, leave }\n  loop routes: batch 64 group 64\n";
 
-fn messages(program: &str, plan: &str) -> Vec<String> {
+pub fn messages(program: &str, plan: &str) -> Vec<String> {
     let text = format!("{program}\nplan {{\n{plan}}}\n");
     let errors = parse_file(&text).map_or_else(|errors| errors, |parsed| parsed.verify());
     assert!(errors.iter().all(|error| !error.span().is_none()), "each error has a place: {errors:?}");
@@ -83,7 +83,7 @@ fn changed(changes: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[track_caller]
-fn finds(found: Vec<String>, expected: &str) {
+pub fn finds(found: Vec<String>, expected: &str) {
     assert_eq!(found, [expected]);
 }
 

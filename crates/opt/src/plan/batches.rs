@@ -13,6 +13,11 @@ use hlir::{NodeId, Plan};
 
 /// The first is taken unless another is cheaper.
 pub const BURSTS: [u32; 3] = [64, 32, 128];
+/// Whether nothing is given that is beside stages only.
+fn needs_no_stages(pinned: &Plan) -> bool {
+    pinned.queues.is_empty() && pinned.next_paths.is_empty()
+}
+
 /// Relative gain required of a longer burst: its effects beyond its packets are not in the model. [`WORTH`]
 /// is enough for a shorter one.
 const LONGER_WORTH: f64 = 0.05;
@@ -54,7 +59,7 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan) {
     } else if let Some(first) = stages.first() {
         bursts = vec![first.batch.max(1)];
     }
-    let plain = Plan { hot_path: None, loops: Vec::new(), ..plan.clone() };
+    let plain = plan.clone().packet_by_packet();
     let mut best: Option<(f64, Plan)> = None;
     for burst in bursts {
         let begun = Plan { burst, loops: stages.clone(), ..plan.clone() };
@@ -75,8 +80,8 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan) {
     let Some((cycles, mut chosen)) = best else { return };
     let plain = scheduler.cycles(&Plan { burst: chosen.burst, ..plain });
     let is_worth_it = !chosen.loops.is_empty() && cycles < plain * (1.0 - stages_worth(model, &chosen));
-    if !is_worth_it && pinned.hot_path.is_none() && stages.is_empty() && pinned.queues.is_empty() {
-        (chosen.hot_path, chosen.loops) = (None, Vec::new());
+    if !is_worth_it && pinned.hot_path.is_none() && stages.is_empty() && needs_no_stages(pinned) {
+        chosen = chosen.packet_by_packet();
     } else if let Some(path) = &mut chosen.hot_path {
         path.reason = reason(cycles, [(Choice::PacketByPacket, plain)]);
     }

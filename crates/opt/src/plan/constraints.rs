@@ -40,6 +40,9 @@ pub fn apply(plan: &mut Plan, inputs: &Inputs) {
         let reason = same.and_then(|planned| planned.reason).or_else(|| path.reason.clone());
         plan.hot_path = Some(HotPath { reason, ..path.clone() });
     }
+    if !pinned.next_paths.is_empty() {
+        plan.next_paths.clone_from(&pinned.next_paths);
+    }
     plan.accesses = pinned.accesses.or(plan.accesses);
     replace_all(&mut plan.loops, &pinned.loops, |lp| &lp.node);
     replace_all(&mut plan.tables, &pinned.tables, |table| &table.table);

@@ -5,7 +5,7 @@ use super::cursor::Read;
 use crate::Plan;
 use crate::plan::{
     Access, Alternative, Choice, Expectation, HotPath, JoinChoice, JoinKind, JointTables, Loop, Prefetch, Queue,
-    Reason, StageLookup, TablePlan,
+    Reason, StageLookup, StagedPath, TablePlan,
 };
 use crate::text::choice::choice;
 use crate::text::lex::TokenKind;
@@ -22,12 +22,13 @@ const SINGLE: [(&str, Site); 4] = [
 ];
 
 /// The words that parts of a plan begin with.
-const MEMBERS: [&str; 12] = [
+const MEMBERS: [&str; 13] = [
     "descriptor",
     "burst",
     "hot_path",
     "accesses",
     "loop",
+    "next_path",
     "table",
     "joint",
     "join",
@@ -70,6 +71,11 @@ impl Reader {
                 let value = self.plan_loop(plan.loops.len() as u32)?;
                 self.places.set(Site::Loop(plan.loops.len() as u32), self.head_since(start));
                 plan.loops.push(value);
+            }
+            "next_path" => {
+                let next = self.next_path()?;
+                self.places.set(Site::NextPath(plan.next_paths.len() as u32), self.head_since(start));
+                plan.next_paths.push(next);
             }
             "table" => {
                 let table = self.name("a table")?;
@@ -137,6 +143,33 @@ impl Reader {
             Ok(node)
         })?;
         Ok(HotPath { nodes: nodes.into(), actions: actions.into(), reason: self.reason()? })
+    }
+
+    /// What follows `next_path`. The parts of such a path have places of their own.
+    fn next_path(&mut self) -> Read<StagedPath> {
+        let plan = std::mem::take(&mut self.places);
+        let next = self.staged_path();
+        let own = std::mem::replace(&mut self.places, plan);
+        self.places.add_next_path(own);
+        next
+    }
+
+    fn staged_path(&mut self) -> Read<StagedPath> {
+        let start = self.at;
+        let path = self.path()?;
+        self.places.set(Site::HotPath, self.head_since(start));
+        let mut loops = Vec::new();
+        if self.eat("{") {
+            self.members(|reader| {
+                let start = reader.at;
+                reader.expect_word("loop")?;
+                let value = reader.plan_loop(loops.len() as u32)?;
+                reader.places.set(Site::Loop(loops.len() as u32), reader.head_since(start));
+                loops.push(value);
+                Ok(())
+            })?;
+        }
+        Ok(StagedPath { path, loops })
     }
 
     fn plan_loop(&mut self, number: u32) -> Read<Loop> {

@@ -2,7 +2,9 @@
 
 use super::lines::{Lines, in_braces};
 use crate::Plan;
-use crate::plan::{Access, Alternative, Descriptor, Expectation, HotPath, JoinKind, Prefetch, Reason, StageLookup};
+use crate::plan::{
+    Access, Alternative, Descriptor, Expectation, HotPath, JoinKind, Loop, Prefetch, Reason, StageLookup,
+};
 use crate::text::words::{ACCESS_MODES, DESCRIPTORS, HINTS, STRUCTURES, word_of, written};
 use crate::text::{written_choice, written_placement};
 
@@ -10,18 +12,13 @@ pub(super) fn print(plan: &Plan) -> String {
     let mut lines = Lines::default();
     lines.block("plan", "", |lines| {
         header(lines, plan);
-        for lp in &plan.loops {
-            let vector = if lp.vector == 1 { String::new() } else { format!(" vector {}", lp.vector) };
-            let head = format!("loop {}: batch {} group {}{vector}", written(&lp.node), lp.batch, lp.group);
-            let head = format!("{head}{}", because(&lp.reason));
-            if lp.lookups.is_empty() && lp.prefetches.is_empty() {
+        plan.loops.iter().for_each(|lp| print_loop(lines, lp));
+        for next in &plan.next_paths {
+            let head = format!("next_path {}{}", nodes_of(&next.path), because(&next.path.reason));
+            if next.loops.is_empty() {
                 lines.add(head);
             } else {
-                lines.block(&head, "", |lines| {
-                    let lookup = |it: &StageLookup| format!("lookup {}{}", written(&it.table), because(&it.reason));
-                    lp.lookups.iter().for_each(|it| lines.add(lookup(it)));
-                    lp.prefetches.iter().for_each(|request| lines.add(prefetch(request)));
-                });
+                lines.block(&head, "", |lines| next.loops.iter().for_each(|lp| print_loop(lines, lp)));
             }
         }
         for join in &plan.joins {
@@ -68,14 +65,32 @@ fn header(lines: &mut Lines, plan: &Plan) {
     }
 }
 
+fn print_loop(lines: &mut Lines, lp: &Loop) {
+    let vector = if lp.vector == 1 { String::new() } else { format!(" vector {}", lp.vector) };
+    let head = format!("loop {}: batch {} group {}{vector}", written(&lp.node), lp.batch, lp.group);
+    let head = format!("{head}{}", because(&lp.reason));
+    if lp.lookups.is_empty() && lp.prefetches.is_empty() {
+        return lines.add(head);
+    }
+    lines.block(&head, "", |lines| {
+        let lookup = |it: &StageLookup| format!("lookup {}{}", written(&it.table), because(&it.reason));
+        lp.lookups.iter().for_each(|it| lines.add(lookup(it)));
+        lp.prefetches.iter().for_each(|request| lines.add(prefetch(request)));
+    });
+}
+
 /// The path as a plan has it, without its reason.
 pub fn print_path(path: &HotPath) -> String {
+    format!("hot_path {}", nodes_of(path))
+}
+
+fn nodes_of(path: &HotPath) -> String {
     let node = |(place, node): (usize, &String)| match path.actions.get(&place) {
         Some(action) => format!("{} runs {}", written(node), written(action)),
         None => written(node),
     };
     let nodes: Vec<String> = path.nodes.iter().enumerate().map(node).collect();
-    format!("hot_path {}", in_braces(&nodes))
+    in_braces(&nodes)
 }
 
 fn prefetch(request: &Prefetch) -> String {

@@ -4,7 +4,7 @@ use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
     Access, AccessMode, Alternative, Choice, Descriptor, Expectation, Hint, HotPath, Instrument, JoinChoice, JoinKind,
-    JointTables, Loop, Placement, Prefetch, Queue, Reason, StageLookup, Structure, TablePlan,
+    JointTables, Loop, Placement, Prefetch, Queue, Reason, StageLookup, StagedPath, Structure, TablePlan,
 };
 use std::collections::BTreeMap;
 
@@ -14,14 +14,10 @@ impl Generator<'_> {
             descriptor: self.pick(&[Descriptor::Mbuf, Descriptor::Own]),
             burst: self.number(),
             hot_path: self.once_in(2).then(|| self.path()),
-            loops: self.several(3, |it| Loop {
-                node: it.name(),
-                batch: it.number(),
-                group: it.number(),
-                vector: it.number(),
-                lookups: it.several(2, |it| StageLookup { table: it.name(), reason: it.cost() }),
-                prefetches: it.several(2, |it| it.request()),
-                reason: it.cost(),
+            loops: self.several(3, Self::plan_loop),
+            next_paths: self.several(2, |it| {
+                let loops = it.several(2, Self::plan_loop);
+                StagedPath { path: it.path(), loops }
             }),
             tables: self.several(3, |it| TablePlan {
                 table: it.name(),
@@ -52,6 +48,18 @@ impl Generator<'_> {
                     Expectation::Pages { bytes: most },
                 ])
             }),
+        }
+    }
+
+    fn plan_loop(&mut self) -> Loop {
+        Loop {
+            node: self.name(),
+            batch: self.number(),
+            group: self.number(),
+            vector: self.number(),
+            lookups: self.several(2, |it| StageLookup { table: it.name(), reason: it.cost() }),
+            prefetches: self.several(2, |it| it.request()),
+            reason: self.cost(),
         }
     }
 
