@@ -24,6 +24,7 @@ pub struct Value {
     pub bits: Bits,
 }
 
+#[inline]
 fn mask(width: u32) -> u128 {
     if width >= WORD { u128::MAX } else { (1 << width) - 1 }
 }
@@ -41,6 +42,7 @@ fn wide_mask(width: u32) -> BigUint {
 
 impl Bits {
     /// `value` cut to `width` bits.
+    #[inline]
     pub fn from_big(value: &BigUint, width: u32) -> Bits {
         if width <= WORD {
             Bits::Word(low_word(value) & mask(width))
@@ -51,10 +53,12 @@ impl Bits {
         }
     }
 
+    #[inline]
     pub fn from_word(value: u128, width: u32) -> Bits {
         if width <= WORD { Bits::Word(value & mask(width)) } else { Bits::Wide(BigUint::from(value)) }
     }
 
+    #[inline]
     pub fn zero(width: u32) -> Bits {
         Bits::from_word(0, width)
     }
@@ -71,6 +75,7 @@ impl Bits {
     }
 
     /// The value, or the largest `u64` if it is larger than that: for indices and amounts, where both are out of range.
+    #[inline]
     pub fn to_u64(&self) -> u64 {
         match self {
             Bits::Word(word) => u64::try_from(*word).unwrap_or(u64::MAX),
@@ -78,6 +83,7 @@ impl Bits {
         }
     }
 
+    #[inline]
     pub fn is_zero(&self) -> bool {
         match self {
             Bits::Word(word) => *word == 0,
@@ -85,6 +91,7 @@ impl Bits {
         }
     }
 
+    #[inline]
     pub fn and(&self, other: &Bits) -> Bits {
         match (self, other) {
             (Bits::Word(left), Bits::Word(right)) => Bits::Word(left & right),
@@ -97,18 +104,22 @@ impl Bits {
 }
 
 impl Value {
+    #[inline]
     pub fn word(value: u128, width: u32) -> Value {
         Value { width, bits: Bits::from_word(value, width) }
     }
 
+    #[inline]
     pub fn bool(value: bool) -> Value {
         Value { width: 1, bits: Bits::Word(u128::from(value)) }
     }
 
+    #[inline]
     pub fn big(value: &BigUint, width: u32) -> Value {
         Value { width, bits: Bits::from_big(value, width) }
     }
 
+    #[inline]
     pub fn is_true(&self) -> bool {
         !self.bits.is_zero()
     }
@@ -127,6 +138,7 @@ impl Value {
     }
 
     /// The same number in another width: cut, or with zeros above.
+    #[inline]
     pub fn resize(self, width: u32) -> Value {
         let bits = match self.bits {
             Bits::Word(word) => Bits::from_word(word, width),

@@ -1,25 +1,18 @@
 //! Bits in bytes, most significant first: reading fields from a packet, and gathering fields into bytes.
 
-use hlir::value::{Bits, Value, WORD};
+use hlir::value::{Bits, Value};
 use num_bigint::BigUint;
 
 /// The `width` bits from bit `offset` on, which must be there.
 pub fn read_bits(bytes: &[u8], offset: usize, width: u32) -> Value {
-    if width > WORD {
-        let last = offset + width as usize;
-        let covering = BigUint::from_bytes_be(&bytes[offset / 8..last.div_ceil(8)]);
-        return Value::big(&(covering >> (last.div_ceil(8) * 8 - last)), width);
+    let end = offset + width as usize;
+    let covering = &bytes[offset / 8..end.div_ceil(8)];
+    let below = end.div_ceil(8) * 8 - end;
+    if covering.len() > size_of::<u128>() {
+        return Value::big(&(BigUint::from_bytes_be(covering) >> below), width);
     }
-    let (mut position, mut left, mut value) = (offset, width as usize, 0u128);
-    while left > 0 {
-        let available = 8 - position % 8;
-        let taken = available.min(left);
-        let chunk = u128::from(bytes[position / 8]) >> (available - taken) & ((1 << taken) - 1);
-        value = value << taken | chunk;
-        position += taken;
-        left -= taken;
-    }
-    Value::word(value, width)
+    let word = covering.iter().fold(0, |word, byte| word << 8 | u128::from(*byte));
+    Value::word(word >> below, width)
 }
 
 /// A growing string of bits; its last byte is padded with zeros.
@@ -56,6 +49,11 @@ impl BitString {
     }
 
     fn push_word(&mut self, word: u128, width: usize) {
+        if self.bits.is_multiple_of(8) && width.is_multiple_of(8) {
+            self.bytes.extend_from_slice(&word.to_be_bytes()[size_of::<u128>() - width / 8..]);
+            self.bits += width;
+            return;
+        }
         let mut left = width;
         while left > 0 {
             if self.bits.is_multiple_of(8) {

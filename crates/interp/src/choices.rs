@@ -39,7 +39,7 @@ fn next(made: &[Choice]) -> Option<Vec<u64>> {
 impl Switch<'_> {
     /// At most so many outcomes of a packet. The switch is as before.
     pub fn outcomes(&mut self, frame: &Frame, most: usize) -> Outcomes {
-        let (saved, notes) = (self.state.clone(), self.notes.take());
+        let (saved, notes) = (self.state.clone(), std::mem::take(&mut self.notes));
         let (mut outcomes, mut picks) = (Outcomes::default(), Some(Vec::new()));
         while let Some(script) = picks.take() {
             if outcomes.branches.len() == most {
@@ -55,7 +55,7 @@ impl Switch<'_> {
             let choices = self.script.take().map(|script| script.made.into_inner()).unwrap_or_default();
             picks = next(&choices);
             outcomes.is_cut |= choices.iter().any(|choice| choice.options > choice.followed());
-            outcomes.branches.push(Branch { choices, steps: self.take_steps().0, outcome });
+            outcomes.branches.push(Branch { choices, steps: self.take_steps(), outcome });
         }
         (self.state, self.notes) = (saved, notes);
         outcomes

@@ -3,11 +3,12 @@
 use crate::bytes::{BitString, read_bits};
 use crate::evaluate::{CopyFacts, View};
 use crate::packet::Packet;
+use crate::steps::Noted;
 use crate::switch::Switch;
 use crate::tables::Invocation;
 use hlir::program::error_code;
 use hlir::value::{Bits, Value};
-use hlir::{Expression, HeaderId, Place, Statement, TableId, VariableId};
+use hlir::{Expression, FieldRef, HeaderId, Place, Statement, TableId, VariableId};
 use std::rc::Rc;
 
 /// Why statements end before their last.
@@ -68,7 +69,7 @@ impl<'p> Walker<'_, 'p> {
     }
 
     pub fn put(&mut self, place: Place, value: Value) {
-        self.note(|walker| walker.changed(place, &value));
+        self.note(Noted::Set(place), [&value.bits].into_iter().cloned());
         self.packet.storage.put(&self.switch.layout, place, value);
     }
 
@@ -149,7 +150,7 @@ impl<'p> Walker<'_, 'p> {
         let Packet { storage, bytes, cursor, .. } = &mut self.packet;
         storage.set_valid(layout, header);
         for (index, width) in (0..).zip(&declared.widths) {
-            let field = hlir::FieldRef { header, field: index };
+            let field = FieldRef { header, field: index };
             let is_varbit = declared.varbit == Some(index as usize);
             let taken = if is_varbit { length as u32 } else { *width };
             let value = read_bits(bytes, *cursor, taken);
@@ -160,7 +161,8 @@ impl<'p> Walker<'_, 'p> {
                 storage.put(layout, Place::Field(field), value);
             }
         }
-        self.note(|walker| walker.extracted(header));
+        let fields = (0..declared.widths.len() as u32).map(|field| FieldRef { header, field });
+        self.switch.notes.note(Noted::Extract(header), fields.map(|field| storage.field(layout, field).bits));
         Ok(())
     }
 
@@ -193,7 +195,7 @@ impl<'p> Walker<'_, 'p> {
             return;
         }
         for field in 0..layout.header(header).widths.len() {
-            self.emitted.push(&storage.field(layout, hlir::FieldRef { header, field: field as u32 }));
+            self.emitted.push(&storage.field(layout, FieldRef { header, field: field as u32 }));
         }
     }
 }

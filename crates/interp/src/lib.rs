@@ -28,5 +28,5 @@ mod walk;
 pub use choices::{Branch, Outcomes};
 pub use control::plane::PORTS;
 pub use script::{Choice, Chooser};
-pub use steps::{Hit, Named, Parsed, Step};
+pub use steps::{Hit, Interest, Named, Parsed, Step};
 pub use switch::{Punted, Switch};

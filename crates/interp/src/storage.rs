@@ -98,7 +98,8 @@ impl Storage {
     }
 
     pub fn put(&mut self, layout: &Layout, place: Place, value: Value) {
-        let bits = value.resize(layout.place_width(place)).bits;
+        let width = layout.place_width(place);
+        let bits = if value.width == width { value.bits } else { value.resize(width).bits };
         match place {
             Place::Variable(variable) => self.variables[number(variable)] = bits,
             Place::Field(field) => self.fields[layout.field_position(field)] = bits,

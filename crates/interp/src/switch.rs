@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use crate::pattern::Pattern;
 use crate::script::{Chooser, Script};
 use crate::state::State;
-use crate::steps::{Notes, Parsed, Step};
+use crate::steps::{self, Interest, Noted, Notes, Parsed, Step};
 use crate::storage::{Layout, number};
 use crate::tables;
 use control::join::{self, Change, Joins};
@@ -15,10 +15,7 @@ use control::plane::*;
 use control::store::Derived;
 use control::{Refusal, Store, Update};
 use hlir::value::Bits;
-use hlir::{
-    ActionCall, CounterId, ExternId, FieldRef, HeaderId, Match, NodeId, ProfileId, Program, RegisterId, TableId,
-    ValueSetId, VariableId,
-};
+use hlir::{ActionCall, CounterId, ExternId, Match, NodeId, ProfileId, Program, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -39,7 +36,9 @@ pub struct Switch<'p> {
     /// A line for each step, if anybody wants to know.
     pub(crate) trace: Option<Vec<String>>,
     /// The same as data.
-    pub(crate) notes: Option<Notes>,
+    pub(crate) notes: Notes<'p>,
+    /// See [`Switch::remembers_packets`].
+    pub(crate) has_memory: bool,
     /// What is chosen where all outcomes of a packet are followed.
     pub(crate) script: Option<Script>,
     /// Keys with which each table was looked up, if anybody wants to know.
@@ -73,7 +72,8 @@ impl<'p> Switch<'p> {
             outcome: Outcome::default(),
             punted: Vec::new(),
             trace: None,
-            notes: None,
+            notes: Notes::default(),
+            has_memory: steps::has_memory(program),
             script: None,
             keys: None,
             drop_reasons: reasons.collect(),
@@ -119,7 +119,7 @@ impl<'p> Switch<'p> {
     /// Which of so many options this run takes.
     pub(crate) fn pick(&self, of: Chooser, options: u128) -> u64 {
         let Some(script) = self.script.as_ref().filter(|_| options > 1) else { return 0 };
-        let at = self.notes.as_ref().map_or(0, |notes| notes.steps.len());
+        let at = self.notes.len();
         script.pick(at, of, options)
     }
 
@@ -163,7 +163,7 @@ impl<'p> Switch<'p> {
     fn drain(&mut self) -> Outcome {
         while let Some((packet, node)) = self.waiting.pop_front().filter(|_| self.state.stopped.is_none()) {
             self.note(|| format!("packet {:#x} enters again: {} bytes", packet.number, packet.bytes.len()));
-            self.step(|_| Step::Enter { port: packet.port, bytes: packet.bytes.len(), again: true });
+            self.notes.note(Noted::Enter { port: packet.port, bytes: packet.bytes.len(), again: true }, []);
             Walker::new(self, packet).walk(node);
         }
         self.outcome.stopped = self.state.stopped.clone();
@@ -329,37 +329,46 @@ impl<'p> Switch<'p> {
     }
 }
 
-impl Switch<'_> {
+impl<'p> Switch<'p> {
     /// From now on, notes the steps of packets.
     pub fn start_steps(&mut self) {
-        self.notes = Some(Notes::default());
+        self.notes = Notes::wanted(None);
     }
 
-    /// The steps since they were last taken, and what the first packet had when it was parsed.
-    pub fn take_steps(&mut self) -> (Vec<Step>, Option<Parsed>) {
-        let notes = self.notes.as_mut().map(std::mem::take).unwrap_or_default();
-        (notes.steps, notes.parsed)
+    /// From now on, notes the steps of packets that may be wanted. A packet that is not wanted ends with its parser where no other can see that it came.
+    pub fn watch(&mut self, watch: impl Fn(&Parsed<'_>) -> Interest + 'p) {
+        self.notes = Notes::wanted(Some(Box::new(watch)));
     }
 
-    pub(crate) fn step(&mut self, step: impl FnOnce(&Self) -> Step) {
-        if self.notes.is_some() {
-            let step = step(self);
-            self.notes.iter_mut().for_each(|notes| notes.steps.push(step.clone()));
-        }
+    /// Whether the steps since they were last taken are wanted, as far as the end of the first parser has decided.
+    pub fn interest(&self) -> Interest {
+        self.notes.interest()
     }
 
-    /// A field of what was parsed; none where the header is invalid.
-    pub fn parsed_field(&self, parsed: &Parsed, field: FieldRef) -> Option<BigUint> {
-        let is_there = parsed.storage.is_valid(field.header);
-        is_there.then(|| parsed.storage.field(&self.layout, field).bits.to_big())
+    /// What the first packet had at the end of its parser, if it came so far and its [`Interest`] is open.
+    pub fn parsed(&self) -> Option<Parsed<'_>> {
+        self.notes.parsed(&self.layout)
     }
 
-    pub fn parsed_variable(&self, parsed: &Parsed, variable: VariableId) -> BigUint {
-        parsed.storage.variable(&self.layout, variable).bits.to_big()
+    /// Whether a packet was dropped since steps were last taken.
+    pub fn has_dropped(&self) -> bool {
+        self.notes.has_dropped()
     }
 
-    pub fn parsed_header(&self, parsed: &Parsed, header: HeaderId) -> bool {
-        parsed.storage.is_valid(header)
+    /// The steps since they were last taken.
+    pub fn take_steps(&mut self) -> Vec<Step> {
+        let steps = self.notes.named(self.program, &self.state);
+        self.notes.clear();
+        steps
+    }
+
+    pub fn forget_steps(&mut self) {
+        self.notes.clear();
+    }
+
+    /// Whether what packets do to the switch can change what later ones do.
+    pub(crate) fn remembers_packets(&self) -> bool {
+        self.has_memory || self.store.meters().next().is_some()
     }
 }
 
@@ -418,7 +427,7 @@ impl DataPlane for Switch<'_> {
             let number = self.state.next_packet;
             self.state.next_packet += 1;
             self.note(|| format!("packet {number} from port {}: {} bytes", frame.port, frame.bytes.len()));
-            self.step(|_| Step::Enter { port: frame.port, bytes: frame.bytes.len(), again: false });
+            self.notes.note(Noted::Enter { port: frame.port, bytes: frame.bytes.len(), again: false }, []);
             let packet = Packet::new(&self.layout, frame.port, frame.bytes.clone(), number, self.state.seed);
             Walker::new(self, packet.with_budget(self.program.budget.copies)).walk(entry);
             if self.state.stopped.is_some() {

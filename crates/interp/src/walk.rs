@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use crate::pattern::Pattern;
 use crate::script::Chooser;
 use crate::state::choose;
-use crate::steps::{Parsed, Step, hit};
+use crate::steps::{Interest, Noted};
 use crate::storage::number;
 use crate::switch::{Punted, Switch};
 use crate::tables::Invocation;
@@ -15,8 +15,8 @@ use control::plane::{Output, Replica};
 use hlir::program::error_code;
 use hlir::value::{Bits, Value};
 use hlir::{
-    Case, Effect, Expression, FieldRef, HashInput, HeaderId, KeySet, Next, NodeId, NodeKind, ParserId, Place, Reentry,
-    Rule, Select, Statement, TableId,
+    Case, Effect, Expression, HashInput, KeySet, Next, NodeId, NodeKind, ParserId, Place, Reentry, Rule, Select,
+    Statement, TableId,
 };
 use std::rc::Rc;
 
@@ -36,7 +36,11 @@ impl<'s, 'p> Walker<'s, 'p> {
             self.packet.visit(node);
             self.trace(|walker| format!("  {}", walker.switch.program.nodes[node].name));
             let declared = &self.switch.program.nodes[node];
-            self.note_node(&declared.name, declared.parser().is_some());
+            let (packet, layout) = (&self.packet, &self.switch.layout);
+            let interest = self.switch.notes.arrive(node, declared.parser().is_some(), packet, layout);
+            if interest == Interest::No && !self.switch.remembers_packets() {
+                return;
+            }
             let step = self.check_states(node, &mut states).and_then(|()| self.step(node));
             place = step.unwrap_or_else(|interrupt| self.end(interrupt));
         }
@@ -55,8 +59,12 @@ impl<'s, 'p> Walker<'s, 'p> {
 
     pub fn drop(&mut self, reason: usize) {
         self.trace(|walker| format!("  drop: {}", walker.switch.program.drop_reasons()[reason]));
-        self.note(|walker| Step::Drop(walker.switch.program.drop_reasons()[reason].clone()));
+        self.note(Noted::Drop(reason), []);
         self.switch.state.drops[reason] += 1;
+    }
+
+    pub fn note(&mut self, step: Noted<'p>, values: impl IntoIterator<Item = Bits>) {
+        self.switch.notes.note(step, values);
     }
 
     fn trace(&mut self, line: impl FnOnce(&Self) -> String) {
@@ -101,11 +109,7 @@ impl<'s, 'p> Walker<'s, 'p> {
             Ok(next) => Ok(Some(next)),
             Err(Interrupt::Fail(error)) => {
                 self.trace(|_| format!("    error {}", error.bits.to_big()));
-                self.note(|walker| {
-                    let names = &walker.switch.program.errors;
-                    let name = usize::try_from(error.to_u64()).ok().and_then(|number| names.get(number));
-                    Step::Error(name.cloned().unwrap_or_else(|| error.bits.to_big().to_string()))
-                });
+                self.note(Noted::Error, [error.bits.clone()]);
                 self.put(Place::Variable(parser.error), error);
                 Ok(Some(parser.reject))
             }
@@ -166,7 +170,7 @@ impl<'s, 'p> Walker<'s, 'p> {
             let data: Vec<String> = invocation.arguments.iter().map(|v| format!("{:#x}", v.bits.to_big())).collect();
             format!("    {how} [{}]: {}({})", keys.join(", "), action.name, data.join(", "))
         });
-        self.note(|walker| walker.applied(id, &key, entry, (invocation.action, &invocation.arguments)));
+        self.note(Noted::Apply { table: id, entry, invocation: invocation.clone() }, key.iter().cloned());
         let ran = invocation.action;
         self.running = Some(Running { table: id, entry, key, invocation });
         if let Some(entry) = entry {
@@ -242,7 +246,7 @@ impl<'s, 'p> Walker<'s, 'p> {
             Effect::Resubmit { copy } | Effect::Recirculate { copy } => self.enter_again(copy, CopyFacts::default()),
             Effect::Punt { reason, resume } => {
                 self.trace(|_| format!("  punt: {reason}"));
-                self.note(|_| Step::Punt(reason.to_string()));
+                self.note(Noted::Punt(reason), []);
                 self.switch.outcome.punts += 1;
                 self.switch.punted.push(Punted { packet: self.packet.clone(), resume: *resume });
             }
@@ -256,7 +260,7 @@ impl<'s, 'p> Walker<'s, 'p> {
             return self.drop(drop_reason::NO_SUCH_PORT);
         }
         self.trace(|_| format!("  send to port {port}"));
-        self.note(|walker| Step::Send { port, bytes: walker.packet.bytes.len() });
+        self.note(Noted::Send { port, bytes: self.packet.bytes.len() }, []);
         let bytes = std::mem::take(&mut self.packet.bytes);
         self.packet.cursor = 0;
         self.switch.outcome.outputs.push(Output { port, bytes, path: Some(self.packet.path) });
@@ -271,7 +275,7 @@ impl<'s, 'p> Walker<'s, 'p> {
         for Replica { port, instance } in self.within_budget(members) {
             let copy = self.copy(reentry, CopyFacts { port, instance, truncation_bytes: 0 });
             self.trace(|_| format!("  copy for port {port}, instance {instance}"));
-            self.note(|_| Step::Copy { port, instance: instance.into() });
+            self.note(Noted::Copy { port, instance: instance.into() }, []);
             Walker::new(self.switch, copy).walk(reentry.to);
             if self.switch.state.stopped.is_some() {
                 return;
@@ -315,66 +319,6 @@ impl<'s, 'p> Walker<'s, 'p> {
             copy.storage.put(layout, *place, value);
         }
         copy
-    }
-}
-
-impl Walker<'_, '_> {
-    pub fn note(&mut self, step: impl FnOnce(&Self) -> Step) {
-        if self.switch.notes.is_some() {
-            let step = step(self);
-            self.switch.notes.iter_mut().for_each(|notes| notes.steps.push(step.clone()));
-        }
-    }
-
-    /// The packet is at a node; its first parser has ended where that is none of a parser.
-    pub fn note_node(&mut self, name: &str, is_of_parser: bool) {
-        let Some(notes) = &mut self.switch.notes else { return };
-        notes.steps.push(Step::Node(name.to_string()));
-        notes.has_begun |= is_of_parser;
-        if notes.has_begun && !is_of_parser && notes.parsed.is_none() {
-            let (storage, port, bytes) = (self.packet.storage.clone(), self.packet.port, self.packet.bytes.len());
-            notes.parsed = Some(Parsed { storage, port, bytes });
-        }
-    }
-
-    pub fn extracted(&self, header: HeaderId) -> Step {
-        let declared = &self.switch.program.headers[header];
-        let value = |index: usize| {
-            let field = FieldRef { header, field: index as u32 };
-            self.packet.storage.field(&self.switch.layout, field).bits.to_big()
-        };
-        let fields = declared.fields.iter().enumerate().map(|(index, field)| (field.name.clone(), value(index)));
-        Step::Extract { header: declared.name.clone(), fields: fields.collect() }
-    }
-
-    pub fn changed(&self, place: Place, value: &Value) -> Step {
-        let program = self.switch.program;
-        let name = match place {
-            Place::Variable(variable) => program.variables[variable].name.clone(),
-            Place::Field(field) => format!("{}.{}", program.headers[field.header].name, program.field(field).name),
-        };
-        Step::Set((name, value.bits.to_big()))
-    }
-
-    pub fn applied(
-        &self,
-        id: TableId,
-        key: &[Bits],
-        entry: Option<usize>,
-        (action, arguments): (u32, &[Value]),
-    ) -> Step {
-        let table = &self.switch.program.tables[id];
-        let key = table.keys.iter().zip(key).map(|(declared, bits)| (declared.name.clone(), bits.to_big()));
-        let hit = entry.map(|entry| hit(self.switch.state.table(id).entry(entry)));
-        let action = &table.actions[action as usize];
-        let data = action.parameters.iter().zip(arguments);
-        Step::Apply {
-            table: table.name.clone(),
-            key: key.collect(),
-            hit,
-            action: action.name.clone(),
-            data: data.map(|(parameter, value)| (parameter.name.clone(), value.bits.to_big())).collect(),
-        }
     }
 }
 

@@ -79,9 +79,9 @@ pub enum Filter {
     One(Vec<Filter>),
 }
 
-/// What a filter asks of a packet. A subject has no value, one, or (as ports of copies) several.
+/// What a filter asks of a packet. A subject has no value, one, or (as ports of copies) several; none is known yet where there is no list.
 pub trait Facts {
-    fn values(&self, subject: Subject) -> Vec<BigUint>;
+    fn values(&self, subject: Subject) -> Option<Vec<BigUint>>;
 }
 
 impl Filter {
@@ -103,19 +103,33 @@ impl Filter {
         }
     }
 
-    pub fn matches(&self, facts: &dyn Facts) -> bool {
+    /// Whether a packet matches, as soon as what is known of it decides.
+    pub fn decide(&self, facts: &dyn Facts) -> Option<bool> {
         match self {
-            Filter::Any => true,
-            Filter::Is(subject) => facts.values(*subject).iter().any(|value| *value != BigUint::ZERO),
+            Filter::Any => Some(true),
+            Filter::Is(subject) => Some(facts.values(*subject)?.iter().any(|value| *value != BigUint::ZERO)),
             Filter::Compare { subject, comparison, value, mask } => {
                 let cut = |found: BigUint| mask.as_ref().map_or(found.clone(), |mask| found & mask);
-                facts.values(*subject).into_iter().map(cut).any(|found| comparison.holds(&found, value))
+                Some(facts.values(*subject)?.into_iter().map(cut).any(|found| comparison.holds(&found, value)))
             }
-            Filter::Not(filter) => !filter.matches(facts),
-            Filter::All(filters) => filters.iter().all(|filter| filter.matches(facts)),
-            Filter::One(filters) => filters.iter().any(|filter| filter.matches(facts)),
+            Filter::Not(filter) => filter.decide(facts).map(|is_so| !is_so),
+            Filter::All(filters) => decide_by(false, filters, facts),
+            Filter::One(filters) => decide_by(true, filters, facts),
         }
     }
+}
+
+/// One filter with the decisive answer decides, else all together.
+fn decide_by(decisive: bool, filters: &[Filter], facts: &dyn Facts) -> Option<bool> {
+    let mut answer = Some(!decisive);
+    for filter in filters {
+        match filter.decide(facts) {
+            Some(is_so) if is_so == decisive => return Some(decisive),
+            Some(_) => {}
+            None => answer = None,
+        }
+    }
+    answer
 }
 
 impl Comparison {

@@ -39,6 +39,7 @@ Examples:
   bacus bench control                                 all measurements, in about two minutes
   bacus bench control --only writes,packet-in         two of them
   bacus bench control --only replacements --seconds 300 --out out/control
+  bacus bench control --only trace --program router.p4 --packets router.stf
 The data plane takes a core for itself. Rows without a goal break down the row above.";
 
 #[derive(clap::Args)]
@@ -58,6 +59,12 @@ pub struct Arguments {
     /// Save the state of the measures `durable` and `restart` below this directory, whose disk counts [default: temporary files]
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
+    /// The program of the measure `trace`, in place of its own
+    #[arg(long, value_name = "FILE", requires = "packets")]
+    program: Option<PathBuf>,
+    /// Its entries and packets, as STF
+    #[arg(long, value_name = "FILE", requires = "program")]
+    packets: Option<PathBuf>,
     #[command(flatten)]
     native: Native,
 }
@@ -86,7 +93,10 @@ const MEASURES: [Measure; 18] = [
     ("learning", stream::learning),
     ("resume", stream::resume),
     ("connections", connections::connections),
-    ("trace", |bench, records| tracing::trace(&bench.rig()?, (&bench.ids, bench.few(), bench.seconds), records)),
+    ("trace", |bench, records| match &bench.traced {
+        None => tracing::of_hosts(&bench.rig()?, (&bench.ids, bench.few()), bench.seconds, records),
+        Some(given) => tracing::of_program(given, builder(&bench.native), bench.seconds, records),
+    }),
 ];
 
 const NAMES: [&str; MEASURES.len()] = {
@@ -107,6 +117,7 @@ pub struct Bench {
     entries: u32,
     seconds: Duration,
     state: Option<PathBuf>,
+    traced: Option<tracing::Given>,
 }
 
 impl Bench {
@@ -156,6 +167,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         entries: arguments.entries,
         seconds: Duration::from_secs_f64(arguments.seconds),
         state: arguments.state.clone(),
+        traced: arguments.program.clone().zip(arguments.packets.clone()).map(tracing::Given::from),
     };
     let is_wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
     let mut all = Vec::new();

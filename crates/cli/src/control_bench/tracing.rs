@@ -1,61 +1,123 @@
-//! What `bacus trace` costs the packets: nothing while there is no trace; and how many packets it shows in a second.
+//! What `bacus trace` costs the packets: nothing while there is no trace; and how many packets it looks at, or shows, in a second.
 
 use super::client::{Client, Ids};
 use super::entries;
 use super::report::Records;
 use super::rig::{Rig, Stretches};
+use crate::run::pushed::{self, Builder};
 use crate::run::tracing::Tracing;
-use control::Refusal;
 use control::message::switch::{TraceRequest, TraceResponse};
 use driver::failure::Failure;
+use driver::files;
+use runtime::Trace;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Turns of each kind.
 const TURNS: u32 = 5;
 
-pub fn trace(rig: &Rig, (ids, hosts, time): (&Ids, u32, Duration), records: &mut Records) -> Result<(), Failure> {
-    let mut client = Client::of(rig)?;
-    client.write_all(entries::hosts(ids, 0, hosts))?;
+/// A program of the user's, and a file with its entries and packets.
+pub struct Given {
+    pub program: PathBuf,
+    pub packets: PathBuf,
+}
+
+impl From<(PathBuf, PathBuf)> for Given {
+    fn from((program, packets): (PathBuf, PathBuf)) -> Given {
+        Given { program, packets }
+    }
+}
+
+/// A filter that the end of the parser decides, and one that only the end of a packet decides. No packet matches.
+const EARLY: &str = "packet_length == 0";
+const LATE: &str = "dropped && !dropped";
+
+/// The measure, of packets that find one of so many hosts.
+pub fn of_hosts(rig: &Rig, (ids, hosts): (&Ids, u32), time: Duration, records: &mut Records) -> Result<(), Failure> {
+    Client::of(rig)?.write_all(entries::hosts(ids, 0, hosts))?;
     rig.load(entries::to_hosts(hosts));
+    trace(rig, time, records)
+}
+
+/// The measure, of the user's program.
+pub fn of_program(given: &Given, builder: Builder, time: Duration, records: &mut Records) -> Result<(), Failure> {
+    let text = files::contents(&given.program)?;
+    let built = pushed::build(&builder, &text, None).map_err(|refusal| Failure::refusal("the program", &refusal))?;
+    let rig = Rig::new(&built, builder)?;
+    let packets = driver::entries::packets(&given.packets)?;
+    if packets.is_empty() {
+        return Err(Failure::input(format!("{}: it has no packets", given.packets.display())));
+    }
+    {
+        let mut live = rig.switch.lock();
+        let engine = live.engine().expect("it began with a pipeline");
+        driver::entries::configure(&built.program, &given.packets, engine)?;
+    }
+    rig.load(Trace::new(packets.iter().map(|frame| (frame.port as u16, frame.bytes.as_slice()))));
+    trace(&rig, time, records)
+}
+
+/// Of the packets that the worker has.
+fn trace(rig: &Rig, time: Duration, records: &mut Records) -> Result<(), Failure> {
     std::thread::sleep(time / 10);
     let turn = time / TURNS;
     let (mut never, mut behind, mut during) = (Stretches::default(), Stretches::default(), Stretches::default());
-    let (mut shown, mut seconds) = (0u64, 0.0);
+    let mut shown = Rate::default();
     // All turns without a trace of which some come before any, and some behind one.
     for _ in 0..TURNS {
         never.add(rig, || std::thread::sleep(turn));
     }
     for _ in 0..TURNS {
-        let tracing = Tracing::default();
-        let begin = Instant::now();
-        shown += during.add(rig, || traced(&tracing, &rig.switch, turn)).map_err(refused)?;
-        seconds += begin.elapsed().as_secs_f64();
-        // Without a client, it ends.
-        tracing.end();
-        std::thread::sleep(Duration::from_millis(50));
+        during.add(rig, || shown.add(rig, "", turn, |answer| answer.packets.len() as u64))?;
         behind.add(rig, || std::thread::sleep(turn));
+    }
+    let (mut early, mut late) = (Rate::default(), Rate::default());
+    for _ in 0..TURNS {
+        early.add(rig, EARLY, turn, |answer| answer.looked_at)?;
+        late.add(rig, LATE, turn, |answer| answer.looked_at)?;
     }
     records.at_least("rate behind traces, of the worker's time", behind.own_rate() / never.own_rate(), "of it", 0.99);
     records.note("rate during a trace, of the worker's time", during.own_rate() / never.own_rate(), "of it");
-    records.at_least("packets shown with all their steps", shown as f64 / seconds, "/s", 250_000.0);
+    records.at_least("packets that a filter passes over at the end of the parser", early.rate(), "/s", 250_000.0);
+    records.note("packets that a filter passes over when they have ended", late.rate(), "/s");
+    records.at_least("packets shown with all their steps", shown.rate(), "/s", 250_000.0);
     Ok(())
 }
 
-fn refused(refusal: Refusal) -> Failure {
-    Failure::refusal("the trace", &refusal)
+/// Packets of traces, and how long these took.
+#[derive(Default)]
+struct Rate {
+    packets: u64,
+    elapsed: Duration,
 }
 
-/// Packets that are shown in this time.
-fn traced(
-    tracing: &Tracing,
-    switch: &crate::run::live::Shared<runtime::MemoryPort>,
-    time: Duration,
-) -> Result<u64, Refusal> {
-    let (begin, mut shown, mut trace) = (Instant::now(), 0, 0);
-    while begin.elapsed() < time {
-        let request = TraceRequest { trace, most: 1024, rate: 1_000_000, ..TraceRequest::default() };
-        let TraceResponse { trace: number, packets, .. } = tracing.ask(switch, &request)?;
-        (trace, shown) = (number, shown + packets.len() as u64);
+impl Rate {
+    /// Adds a trace of this time.
+    fn add(
+        &mut self,
+        rig: &Rig,
+        filter: &str,
+        time: Duration,
+        count: impl Fn(&TraceResponse) -> u64,
+    ) -> Result<(), Failure> {
+        let (tracing, begin, mut trace) = (Tracing::default(), Instant::now(), 0);
+        while begin.elapsed() < time {
+            let request =
+                TraceRequest { trace, most: 1024, rate: 1_000_000, filter: filter.to_string(), ..Default::default() };
+            let answer =
+                tracing.ask(&rig.switch, &request).map_err(|refusal| Failure::refusal("the trace", &refusal))?;
+            trace = answer.trace;
+            self.packets += count(&answer);
+        }
+        self.elapsed += begin.elapsed();
+        // Without a client, it ends.
+        tracing.end();
+        std::thread::sleep(Duration::from_millis(50));
+        Ok(())
     }
-    Ok(shown)
+
+    /// A second.
+    fn rate(&self) -> f64 {
+        self.packets as f64 / self.elapsed.as_secs_f64()
+    }
 }

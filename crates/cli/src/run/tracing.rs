@@ -8,7 +8,7 @@ use control::message::switch::{TraceRequest, TraceResponse, TraceStep, TraceValu
 use control::plane::Frame;
 use control::{DataPlane as _, Refusal, RefusalKind, Store};
 use hlir::{Program, RegisterId};
-use interp::{Named, Parsed, Step};
+use interp::{Interest, Named, Parsed, Step};
 use native::Replay;
 use num_bigint::BigUint;
 use runtime::tap::Tapped;
@@ -194,7 +194,13 @@ impl<L: Replay> Trace<'_, L> {
         for (register, index, value) in contents.registers {
             interpreter.write_register(register, index, &value)?;
         }
-        interpreter.start_steps();
+        let filter = self.filter;
+        interpreter.watch(|parsed| {
+            let seen = Seen { parsed: Some(parsed), port: parsed.port, bytes: parsed.bytes, end: None };
+            filter
+                .decide(&seen)
+                .map_or(Interest::Open, |is_wanted| if is_wanted { Interest::Yes } else { Interest::No })
+        });
         Ok((interpreter, version))
     }
 
@@ -232,15 +238,22 @@ impl<L: Replay> Trace<'_, L> {
         // A packet at which the program stops has its steps as well.
         let outcome = interpreter.process(std::slice::from_ref(&frame)).unwrap_or_default();
         interpreter.take_punted();
-        let (steps, parsed) = interpreter.take_steps();
-        let outputs: Vec<u32> = outcome.outputs.iter().map(|output| output.port).collect();
-        let is_dropped = steps.iter().any(|step| matches!(step, Step::Drop(_)));
-        let facts = Seen { interpreter, parsed: parsed.as_ref(), frame: &frame, outputs: &outputs, is_dropped };
-        if !self.filter.matches(&facts) {
+        let is_wanted = match interpreter.interest() {
+            Interest::Yes => true,
+            Interest::No => false,
+            Interest::Open => {
+                let outputs: Vec<u32> = outcome.outputs.iter().map(|output| output.port).collect();
+                let end = Some(End { outputs: &outputs, is_dropped: interpreter.has_dropped() });
+                let (port, bytes) = (frame.port, frame.bytes.len());
+                self.filter.decide(&Seen { parsed: interpreter.parsed().as_ref(), port, bytes, end }) == Some(true)
+            }
+        };
+        if !is_wanted {
+            interpreter.forget_steps();
             return None;
         }
         let mut sent = outcome.outputs.into_iter().map(|output| output.bytes);
-        let steps = steps.into_iter().map(|step| written(step, &mut sent)).collect();
+        let steps = interpreter.take_steps().into_iter().map(|step| written(step, &mut sent)).collect();
         Some(TracedPacket { port: frame.port, clock_ns: packet.clock_ns, received: frame.bytes, steps })
     }
 }
@@ -272,33 +285,32 @@ impl Rate {
 }
 
 /// What a filter can ask of a packet.
-struct Seen<'s, 'p> {
-    interpreter: &'s interp::Switch<'p>,
-    parsed: Option<&'s Parsed>,
-    frame: &'s Frame,
+struct Seen<'s> {
+    parsed: Option<&'s Parsed<'s>>,
+    port: u32,
+    bytes: usize,
+    /// None while the packet is under way.
+    end: Option<End<'s>>,
+}
+
+struct End<'s> {
     outputs: &'s [u32],
     is_dropped: bool,
 }
 
-impl Facts for Seen<'_, '_> {
-    fn values(&self, subject: Subject) -> Vec<BigUint> {
+impl Facts for Seen<'_> {
+    fn values(&self, subject: Subject) -> Option<Vec<BigUint>> {
         let truth = |is: bool| vec![BigUint::from(u8::from(is))];
         let parsed = self.parsed;
-        match subject {
-            Subject::Field(field) => {
-                parsed.and_then(|parsed| self.interpreter.parsed_field(parsed, field)).into_iter().collect()
-            }
-            Subject::Variable(variable) => {
-                parsed.iter().map(|parsed| self.interpreter.parsed_variable(parsed, variable)).collect()
-            }
-            Subject::Header(header) => {
-                truth(parsed.is_some_and(|parsed| self.interpreter.parsed_header(parsed, header)))
-            }
-            Subject::IngressPort => vec![self.frame.port.into()],
-            Subject::PacketLength => vec![self.frame.bytes.len().into()],
-            Subject::EgressPort => self.outputs.iter().map(|port| (*port).into()).collect(),
-            Subject::Dropped => truth(self.is_dropped),
-        }
+        Some(match subject {
+            Subject::Field(field) => parsed.and_then(|parsed| parsed.field(field)).into_iter().collect(),
+            Subject::Variable(variable) => parsed.iter().map(|parsed| parsed.variable(variable)).collect(),
+            Subject::Header(header) => truth(parsed.is_some_and(|parsed| parsed.has_header(header))),
+            Subject::IngressPort => vec![self.port.into()],
+            Subject::PacketLength => vec![self.bytes.into()],
+            Subject::EgressPort => self.end.as_ref()?.outputs.iter().map(|port| (*port).into()).collect(),
+            Subject::Dropped => truth(self.end.as_ref()?.is_dropped),
+        })
     }
 }
 

@@ -1,4 +1,5 @@
-//! The interpreter as a data plane: how many copies it makes of a packet, and how fast it is.
+//! The interpreter as a data plane: how many copies it makes of a packet, how fast it is, and of which packets it notes the steps.
 
 mod copies;
 mod speed;
+mod watch;
