@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ABI_VERSION 4u
+#define ABI_VERSION 5u
 #define KEY_SKETCH_WORDS 1024u	/* words in the bitmap of a table's keys */
 
 /* A received burst. The pipeline becomes the owner of its packets. */
@@ -199,6 +199,15 @@ struct key_field {
 	uint32_t kind;		/* enum match_kind */
 };
 
+/* A key of a table that is in no field, since entries and lookups do not differ in it. */
+struct left_out_key {
+	const char *name;
+	uint32_t width;
+	uint32_t kind;		/* enum match_kind */
+	uint32_t number;	/* among the table's keys */
+	const uint64_t *value;	/* that all entries match, in limbs; NULL: any */
+};
+
 enum parameter_form {
 	PARAMETER_NUMBER,	/* an unsigned integer of 1, 2, 4 or 8 bytes, or whole limbs, low limb first */
 	PARAMETER_BYTES,	/* width / 8 bytes in network order, for actions that only copy them into a packet */
@@ -238,6 +247,8 @@ struct table_descriptor {
 	uint32_t key_limbs;	/* at least 1 */
 	uint32_t field_count;
 	const struct key_field *fields;
+	uint32_t left_out_count;
+	const struct left_out_key *left_out;
 	uint32_t action_count;
 	const struct action *actions;
 	uint32_t record_bytes;	/* a multiple of 8 */

@@ -257,7 +257,6 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     if let Some(file) = given.as_ref().filter(|_| pinned.is_none()) {
         inputs.constraints.joins.clone_from(&file.plan.joins);
     }
-    inputs.constraints.tables.extend(passes.structures.iter().cloned());
     // A plan that is given has all that is chosen.
     if given.is_some() && inputs.joins == Joins::Chosen {
         inputs.joins = Joins::None;

@@ -31,6 +31,7 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
         joins: joins(passes),
         constraints: hlir::Plan::default(),
         constrained_descriptor: None,
+        running: passes.structures.clone(),
     })
 }
 

@@ -66,6 +66,13 @@ pub struct Warnings {
     pub error: Vec<String>,
 }
 
+impl Warnings {
+    /// No warnings of any kind.
+    pub fn none() -> Warnings {
+        Warnings { disable: vec![String::new()], ..Warnings::default() }
+    }
+}
+
 /// Which passes of the optimizer run.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Passes {

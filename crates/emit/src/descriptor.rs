@@ -5,7 +5,7 @@ use crate::storage::Words;
 use crate::table::{cell_bytes, structure_enumerator};
 use crate::unit::{Unit, number};
 use hlir::plan::Structure;
-use hlir::{CounterUnit, IdleTimeout, MatchKind, MeterUnit};
+use hlir::{CounterUnit, IdleTimeout, Match, MatchKind, MeterUnit};
 
 fn kind(kind: MatchKind) -> Expr {
     Expr::name(match kind {
@@ -101,7 +101,7 @@ impl Unit<'_> {
             let key = &table.keys[field.index];
             key_field(&key.name, field.width, field.shift, key.kind)
         });
-        let fields = array("struct key_field", listed.collect());
+        let (count, fields) = (fields.len() as u32, array("struct key_field", listed.collect()));
         let bytes = format!("sizeof(struct {name}_record)");
         let idle = table.idle_timeout.map(|idle| match idle {
             IdleTimeout::Notify => "IDLE_NOTIFY",
@@ -109,7 +109,7 @@ impl Unit<'_> {
         });
         let mut members =
             vec![text("name", &table.name), Expr::designated("structure", structure_enumerator(self.structure(id)))];
-        members.extend(self.key_members(self.key_bits(id), table.keys.len() as u32));
+        members.extend(self.key_members(self.key_bits(id), count));
         members.push(word("action_count", table.actions.len() as u32));
         members.push(field("record_bytes", &bytes));
         members.push(word("records_own", self.program.has_own_records(id).into()));
@@ -122,8 +122,34 @@ impl Unit<'_> {
             members.extend([word("part_shift", part.shift), word("part_bits", part.bits)]);
         }
         members.push(Expr::designated("fields", fields));
+        let left_out = self.left_out_keys(id);
+        members.push(word("left_out_count", left_out.len() as u32));
+        members.push(Expr::designated("left_out", array("struct left_out_key", left_out)));
         members.push(Expr::designated("actions", array("struct action", self.actions(id, &name))));
         structure(members)
+    }
+
+    fn left_out_keys(&self, id: hlir::TableId) -> Vec<Expr> {
+        let table = &self.program.tables[id];
+        let mut keys = Vec::new();
+        for (index, (key, (match_kind, width))) in (0u32..).zip(table.keys.iter().zip(self.program.key_kinds(id))) {
+            let value = match self.program.left_out(id, index) {
+                None => continue,
+                Some(Match::Exact(value)) => {
+                    let limb = |at: u32| Expr::long(value.iter_u64_digits().nth(at as usize).unwrap_or(0));
+                    (0..crate::body::limbs(width)).map(limb).collect()
+                }
+                Some(Match::Lpm { .. } | Match::Ternary { .. } | Match::Range { .. } | Match::Any) => Vec::new(),
+            };
+            keys.push(structure(vec![
+                text("name", &key.name),
+                word("width", width),
+                Expr::designated("kind", kind(match_kind)),
+                word("number", index),
+                Expr::designated("value", array("uint64_t", value)),
+            ]));
+        }
+        keys
     }
 
     fn key_members(&self, bits: u32, count: u32) -> [Expr; 3] {

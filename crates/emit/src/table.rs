@@ -103,13 +103,13 @@ impl Unit<'_> {
     }
 
     /// A pinned structure that cannot hold the table's entries.
-    pub fn check_structure(&self, table: TableId) -> Option<Diagnostic> {
-        let structure = self.structure(table);
-        let keys = self.program.key_kinds(table);
+    pub fn check_structure(&self, id: TableId) -> Option<Diagnostic> {
+        let structure = self.structure(id);
+        let keys = self.program.key_kinds(id);
         let name = written_structure(structure);
-        let in_code = (structure == Structure::Code).then(|| constant_entries::refusal(self.program, table, &keys));
-        let table = &self.program.tables[table].name;
-        structure.misses(&keys).or(in_code.flatten().map(str::to_string)).map(|needs| {
+        let in_code = (structure == Structure::Code).then(|| constant_entries::refusal(self.program, id, &keys));
+        let table = &self.program.tables[id].name;
+        structure.misses(&self.program.held_keys(id)).or(in_code.flatten().map(str::to_string)).map(|needs| {
             Diagnostic::error(format!(
                 "the plan gives table `{table}` the structure {name}, which does not suit it: it needs {needs}"
             ))

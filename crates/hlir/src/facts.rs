@@ -22,6 +22,8 @@ pub enum Fact {
     Argument { action: u32, parameter: u32, value: BigUint },
     /// All its entries match any value of this key.
     Any(u32),
+    /// All its entries match this value of this key, and no other.
+    Key { key: u32, value: BigUint },
 }
 
 /// A fact that a program takes for granted.

@@ -3,11 +3,11 @@
 //! Storage is flat. A struct of P4 is gone: each scalar in it is a [`Variable`], each header instance (also each element of a stack and each
 //! member of a union) a [`Header`]. All storage of a packet is zero, and every header invalid, when the packet enters at [`Program::entry`].
 
-use crate::facts::Assumption;
+use crate::facts::{Assumption, Fact};
 use crate::interface::Interface;
 use crate::{
-    Counter, Digest, Extern, Field, FieldRef, Header, Join, MatchKind, Meter, Node, NodeId, ParserId, Place, Profile,
-    Register, Table, TableId, Type, ValueSet, Variable, VariableId,
+    Counter, Digest, Extern, Field, FieldRef, Header, Join, Key, Match, MatchKind, Meter, Node, NodeId, ParserId,
+    Place, Profile, Register, Table, TableId, Type, ValueSet, Variable, VariableId,
     expression::{Binary, Expression},
 };
 use la_arena::Arena;
@@ -174,12 +174,57 @@ impl Program {
         is_counted || self.meters.values().any(|meter| meter.table == Some(table))
     }
 
-    /// The fields of a table's key as one number, in the order of the table. The first has the highest bits, but an lpm field is below all others.
+    /// Kind and width of the keys that a table's structure holds: all but those [left out](Program::left_out). Where entries
+    /// have priorities, there is a key among them that no structure without priorities holds.
+    pub fn held_keys(&self, table: TableId) -> Vec<(MatchKind, u32)> {
+        self.held_of(table, self.key_kinds(table))
+    }
+
+    /// The same of these kinds and widths of all keys.
+    pub(crate) fn held_of(&self, table: TableId, kinds: Vec<(MatchKind, u32)>) -> Vec<(MatchKind, u32)> {
+        let mut held: Vec<(MatchKind, u32)> =
+            (0..).zip(kinds).filter(|(key, _)| self.left_out(table, *key).is_none()).map(|(_, kind)| kind).collect();
+        if self.tables[table].has_priorities() && !held.iter().any(|(kind, _)| kind.has_priorities()) {
+            held.iter_mut().for_each(|(kind, _)| *kind = MatchKind::Ternary);
+        }
+        held
+    }
+
+    /// What all entries match of a key that the structure of a table leaves out: any value, or the one that all lookups have.
+    /// A structure holds one key at least.
+    pub fn left_out(&self, table: TableId, key: u32) -> Option<Match> {
+        let same = self.same_everywhere(table, key)?;
+        let others = 0..self.tables[table].keys.len() as u32;
+        let is_held = |key: u32| self.same_everywhere(table, key).is_none();
+        others.filter(|other| *other != key).any(is_held).then_some(same)
+    }
+
+    /// What all entries match of a key, if every lookup has it.
+    fn same_everywhere(&self, table: TableId, key: u32) -> Option<Match> {
+        let declared = &self.tables[table];
+        let Key { value: Expression::Constant { value, .. }, kind, .. } = &declared.keys[key as usize] else {
+            return None;
+        };
+        let same = |one: &Assumption| match &one.fact {
+            Fact::Any(number) => (*number == key).then_some(Match::Any),
+            Fact::Key { key: number, value: of_entries } => {
+                (*number == key && of_entries == value).then(|| Match::Exact(value.clone()))
+            }
+            Fact::Empty | Fact::Default(_) | Fact::Entries(_) | Fact::Actions(_) | Fact::Argument { .. } => None,
+        };
+        // Range fields are listed for structures, which count on all of them.
+        let mut of_table = self.assumptions.iter().filter(|one| one.table == table && *kind != MatchKind::Range);
+        of_table.find_map(same)
+    }
+
+    /// The fields that a table's structure holds as one number, in the order of the table. The first has the highest bits, but an lpm field is below all
+    /// others.
     pub fn key_fields(&self, table: TableId) -> Vec<KeyField> {
         let kinds = self.key_kinds(table);
         let mut order: Vec<usize> = (0..kinds.len()).collect();
+        order.retain(|index| self.left_out(table, *index as u32).is_none());
         order.sort_by_key(|index| kinds[*index].0 == MatchKind::Lpm);
-        let mut shift: u32 = kinds.iter().map(|(_, width)| width).sum();
+        let mut shift: u32 = order.iter().map(|index| kinds[*index].1).sum();
         let mut fields = Vec::new();
         for index in order {
             let width = kinds[index].1;

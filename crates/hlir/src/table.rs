@@ -92,10 +92,20 @@ pub fn only_action(actions: u64) -> Option<usize> {
     (actions.count_ones() == 1).then(|| actions.trailing_zeros() as usize).filter(|action| *action < 63)
 }
 
+impl MatchKind {
+    /// Whether several entries may match, of which the priority decides.
+    pub fn has_priorities(self) -> bool {
+        match self {
+            MatchKind::Ternary | MatchKind::Range | MatchKind::Optional => true,
+            MatchKind::Exact | MatchKind::Lpm => false,
+        }
+    }
+}
+
 impl Table {
     /// Whether entries are ordered by priority: with a ternary, range or optional key. Else the longest prefix wins, or there is one match at most.
     pub fn has_priorities(&self) -> bool {
-        self.keys.iter().any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional))
+        self.keys.iter().any(|key| key.kind.has_priorities())
     }
 
     /// Entries that the table has room for, if that is limited: as many as declared, or as many as the program itself brings, if these are more.

@@ -4,7 +4,7 @@ use control::Refusal;
 use control::store::packed;
 use hlir::{ActionCall, Match};
 use num_bigint::BigUint;
-use runtime::pipeline::{self, MatchKind};
+use runtime::pipeline::{self, LeftOut, MatchKind};
 use runtime::tables;
 
 /// Limbs of 64 bits, low limb first, at least one.
@@ -26,16 +26,18 @@ fn ones(width: u32) -> BigUint {
 
 /// Kind and width of each key, as the store packs them.
 fn packed_fields(table: &pipeline::Table) -> impl Iterator<Item = packed::Field> + Clone {
-    table.fields.iter().map(|field| {
-        let kind = match field.kind {
-            MatchKind::Exact => hlir::MatchKind::Exact,
-            MatchKind::Lpm => hlir::MatchKind::Lpm,
-            MatchKind::Ternary => hlir::MatchKind::Ternary,
-            MatchKind::Range => hlir::MatchKind::Range,
-            MatchKind::Optional => hlir::MatchKind::Optional,
-        };
-        (kind, field.width)
-    })
+    table.fields.iter().map(packed_field)
+}
+
+fn packed_field(field: &pipeline::KeyField) -> packed::Field {
+    let kind = match field.kind {
+        MatchKind::Exact => hlir::MatchKind::Exact,
+        MatchKind::Lpm => hlir::MatchKind::Lpm,
+        MatchKind::Ternary => hlir::MatchKind::Ternary,
+        MatchKind::Range => hlir::MatchKind::Range,
+        MatchKind::Optional => hlir::MatchKind::Optional,
+    };
+    (kind, field.width)
 }
 
 /// What an entry with these matches is to the table. `matches` fit the table's keys: the control plane has checked them.
@@ -66,6 +68,10 @@ pub(crate) fn put_key(table: &pipeline::Table, key: &[u8], found: &mut tables::M
     [&mut found.value, &mut found.mask, &mut found.high].into_iter().for_each(|side| side.fill(0));
     let mut bits = 0;
     for field in &table.fields {
+        if field.left_out.is_some() {
+            rest = &rest[packed::field_bytes(&packed_field(field))..];
+            continue;
+        }
         let mut take = || {
             let (number, behind) = rest.split_at(packed::bytes_of(field.width));
             rest = behind;
@@ -135,6 +141,11 @@ fn deposit_word(limbs: &mut [u64], shift: u32, word: u64) {
 pub fn key(table: &pipeline::Table, found: &tables::Match) -> Vec<Match> {
     let [value, mask, high] = [&found.value, &found.mask, &found.high].map(|limbs| number(limbs));
     let field = |field: &pipeline::KeyField| {
+        match &field.left_out {
+            Some(LeftOut::Any) => return Match::Any,
+            Some(LeftOut::Value(limbs)) => return Match::Exact(number(limbs)),
+            None => {}
+        }
         let all = ones(field.width);
         let [value, mask, high] = [&value, &mask, &high].map(|number| (number >> field.shift) & &all);
         match field.kind {
@@ -191,8 +202,13 @@ mod tests {
     use runtime::pipeline::{ParameterForm, Structure};
 
     fn table(structure: Structure, fields: &[(u32, u32, MatchKind)]) -> pipeline::Table {
-        let field =
-            |&(width, shift, kind): &(u32, u32, MatchKind)| pipeline::KeyField { name: "k".into(), width, shift, kind };
+        let field = |&(width, shift, kind): &(u32, u32, MatchKind)| pipeline::KeyField {
+            name: "k".into(),
+            width,
+            shift,
+            kind,
+            left_out: None,
+        };
         let parameter =
             |width, offset| pipeline::Parameter { name: "p".into(), width, offset, form: ParameterForm::Number };
         let bits = fields.iter().map(|field| field.0).sum::<u32>();

@@ -106,7 +106,7 @@ fn cycles(mut program: Program, inputs: &Inputs, selection: &Selection) -> f64 {
             rewrite(&mut program, inputs);
         }
     }
-    plan::planned_cycles(&program, inputs, &planners(selection))
+    plan::planned_cycles(&program, &constraints::with_running(&program, inputs), &planners(selection))
 }
 
 /// The joins that are given or named, and those that pay.
@@ -151,6 +151,7 @@ pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selecti
             return;
         }
     }
+    let inputs = constraints::with_running(program, &inputs);
     if constraints::are_satisfiable(program, &inputs) {
         let planners = planners(selection);
         // Of a pass that is not selected: up to the last one before it.

@@ -10,7 +10,7 @@ use hlir::plan::{AccessMode, HotPath, Loop, StageLookup, StagedPath};
 use hlir::resolved::ResolvedPath;
 use hlir::value::{Bits, Value as Number};
 use hlir::verify::verify_plan;
-use hlir::{Algorithm, CounterId, NodeId, NodeKind, Plan, Program, RegisterId, ResolvedPlan, TableId};
+use hlir::{Algorithm, CounterId, Expression, Key, NodeId, NodeKind, Plan, Program, RegisterId, ResolvedPlan, TableId};
 use interp::Switch;
 use schedule::interpret::{Done, Outcome, Packet, Tables, records, run};
 use schedule::text::{Part, Places, parse, print};
@@ -435,13 +435,16 @@ impl OfSwitch<'_, '_> {
 
 impl Tables for OfSwitch<'_, '_> {
     fn found(&self, table: TableId, key: &Number) -> u64 {
-        let fields = self.program.key_fields(table).into_iter();
-        let key: Vec<Bits> = fields
-            .map(|field| match field.width {
-                0 => Bits::zero(0),
-                width => key.clone().slice(field.shift + width - 1, field.shift).bits,
-            })
-            .collect();
+        let mut fields = self.program.key_fields(table).into_iter().peekable();
+        let of_key =
+            |(index, declared): (usize, &Key)| match (fields.next_if(|field| field.index == index), &declared.value) {
+                (Some(field), _) if field.width != 0 => {
+                    key.clone().slice(field.shift + field.width - 1, field.shift).bits
+                }
+                (None, Expression::Constant { value, width }) => Bits::from_big(value, *width),
+                (Some(_) | None, _) => Bits::zero(0),
+            };
+        let key: Vec<Bits> = self.program.tables[table].keys.iter().enumerate().map(of_key).collect();
         self.engine.record(table, &key)
     }
 

@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 
-pub const ABI_VERSION: u32 = 4;
+pub const ABI_VERSION: u32 = 5;
 /// Words of a map of keys.
 pub const KEY_SKETCH_WORDS: usize = 1024;
 
@@ -190,6 +190,15 @@ pub struct KeyField {
 }
 
 #[repr(C)]
+pub struct LeftOutKey {
+    pub name: *const c_char,
+    pub width: u32,
+    pub kind: u32,
+    pub number: u32,
+    pub value: *const u64,
+}
+
+#[repr(C)]
 pub struct Parameter {
     pub name: *const c_char,
     pub width: u32,
@@ -212,6 +221,8 @@ pub struct TableDescriptor {
     pub key_limbs: u32,
     pub field_count: u32,
     pub fields: *const KeyField,
+    pub left_out_count: u32,
+    pub left_out: *const LeftOutKey,
     pub action_count: u32,
     pub actions: *const Action,
     pub record_bytes: u32,
@@ -362,10 +373,11 @@ mod tests {
             "worker" Worker { id, port_count, clock_ns, seed, packet_number, shared, memory, pool, flush, host, out, freed, drops, hits, misses,
                 counters, edges, key_sketches, quiescent }
             "key_field" KeyField { name, width, shift, kind }
+            "left_out_key" LeftOutKey { name, width, kind, number, value }
             "parameter" Parameter { name, width, offset, form }
             "action" Action { name, parameter_count, parameters }
-            "table_descriptor" TableDescriptor { name, structure, key_bits, key_limbs, field_count, fields, action_count, actions, record_bytes,
-                records_own, size, idle_timeout, source, group_offset, primary, part_shift, part_bits }
+            "table_descriptor" TableDescriptor { name, structure, key_bits, key_limbs, field_count, fields, left_out_count, left_out, action_count, actions,
+                record_bytes, records_own, size, idle_timeout, source, group_offset, primary, part_shift, part_bits }
             "counter_descriptor" CounterDescriptor { name, size, table }
             "meter_descriptor" MeterDescriptor { name, size, table, bytes }
             "register_descriptor" RegisterDescriptor { name, size, width, cell_bytes, initial }

@@ -126,6 +126,7 @@ pub struct Table {
     pub structure: Structure,
     pub key_bits: u32,
     pub key_limbs: u32,
+    /// In the order of the table's keys.
     pub fields: Vec<KeyField>,
     pub actions: Vec<Action>,
     pub record_bytes: u32,
@@ -160,6 +161,16 @@ pub struct KeyField {
     pub width: u32,
     pub shift: u32,
     pub kind: MatchKind,
+    /// What all entries match, if the structure leaves the field out.
+    pub left_out: Option<LeftOut>,
+}
+
+/// What all entries match of a key that lookups do not distinguish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    Any,
+    /// In limbs, low limb first.
+    Value(Vec<u64>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -379,9 +390,15 @@ impl Table {
             .ok_or_else(|| format!("table {name} has the unknown structure {}", raw.structure))?;
         // SAFETY: each array has as many elements as in the descriptor.
         let (fields, actions) = unsafe { (array(raw.fields, raw.field_count), array(raw.actions, raw.action_count)) };
-        let fields =
-            fields.iter().map(|field| KeyField::read(field).ok_or(format!("table {name} has an unknown match kind")));
-        let fields = fields.collect::<Result<_, _>>()?;
+        let unknown = || format!("table {name} has an unknown match kind");
+        let fields = fields.iter().map(|field| KeyField::read(field).ok_or_else(unknown));
+        let mut fields = fields.collect::<Result<Vec<KeyField>, _>>()?;
+        // SAFETY: as above.
+        for key in unsafe { array(raw.left_out, raw.left_out_count) } {
+            // SAFETY: as above.
+            let field = unsafe { KeyField::read_left_out(key) }.ok_or_else(unknown)?;
+            fields.insert((key.number as usize).min(fields.len()), field);
+        }
         Ok(Table {
             structure,
             key_bits: raw.key_bits,
@@ -407,17 +424,35 @@ impl Table {
     }
 }
 
+impl MatchKind {
+    fn read(raw: u32) -> Option<MatchKind> {
+        match raw {
+            0 => Some(MatchKind::Exact),
+            1 => Some(MatchKind::Lpm),
+            2 => Some(MatchKind::Ternary),
+            3 => Some(MatchKind::Range),
+            4 => Some(MatchKind::Optional),
+            _ => None,
+        }
+    }
+}
+
 impl KeyField {
     fn read(raw: &abi::KeyField) -> Option<KeyField> {
-        let kind = match raw.kind {
-            0 => MatchKind::Exact,
-            1 => MatchKind::Lpm,
-            2 => MatchKind::Ternary,
-            3 => MatchKind::Range,
-            4 => MatchKind::Optional,
-            _ => return None,
+        let kind = MatchKind::read(raw.kind)?;
+        Some(KeyField { name: text(raw.name), width: raw.width, shift: raw.shift, kind, left_out: None })
+    }
+
+    /// # Safety
+    /// As for [`Description::read`].
+    unsafe fn read_left_out(raw: &abi::LeftOutKey) -> Option<KeyField> {
+        let kind = MatchKind::read(raw.kind)?;
+        let left_out = match raw.value.is_null() {
+            true => LeftOut::Any,
+            // SAFETY: the value has as many limbs as the key.
+            false => LeftOut::Value(unsafe { array(raw.value, raw.width.div_ceil(64)) }.to_vec()),
         };
-        Some(KeyField { name: text(raw.name), width: raw.width, shift: raw.shift, kind })
+        Some(KeyField { name: text(raw.name), width: raw.width, shift: 0, kind, left_out: Some(left_out) })
     }
 }
 

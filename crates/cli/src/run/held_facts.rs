@@ -19,6 +19,7 @@ enum Kind {
     Actions,
     Argument(u32, u32),
     Any(u32),
+    Key(u32),
 }
 
 impl Kind {
@@ -30,6 +31,7 @@ impl Kind {
             Fact::Actions(_) => Kind::Actions,
             Fact::Argument { action, parameter, .. } => Kind::Argument(*action, *parameter),
             Fact::Any(key) => Kind::Any(*key),
+            Fact::Key { key, .. } => Kind::Key(*key),
         }
     }
 }

@@ -25,6 +25,8 @@ use std::time::Duration;
 
 /// How often facts are read.
 const LOOK: Duration = Duration::from_millis(100);
+/// Entries of a table at most that are written at each exchange.
+const MOST_REWRITTEN: usize = 65_536;
 /// Compilations begun within a minute, at most.
 const MOST_COMPILATIONS: usize = 10;
 /// After a failure, the next attempt waits; twice as long after each further one.
@@ -267,7 +269,10 @@ impl Specialiser {
             }
             return;
         }
-        let wanted = self.wanted(program, now);
+        let mut wanted = self.wanted(program, now);
+        let Some(engine) = live.engine() else { return };
+        let is_large = |table: TableId| engine.store().entry_count(table) > MOST_REWRITTEN;
+        wanted.retain(|one| !makes_own_table(&one.fact) || !is_large(one.table));
         let is_new = wanted.iter().any(|fact| !self.tried.contains(fact));
         let is_failure_over = self.not_before > Duration::ZERO;
         let is_due = is_new || !self.status.is_specialised && (!self.is_useless || is_failure_over);
@@ -301,6 +306,14 @@ impl Specialiser {
     fn say(&mut self, what: String) {
         eprintln!("note: {what}");
         self.status.last = what;
+    }
+}
+
+/// Whether code with this fact has a table of its own, which is filled at each exchange.
+fn makes_own_table(fact: &Fact) -> bool {
+    match fact {
+        Fact::Any(_) | Fact::Key { .. } => true,
+        Fact::Empty | Fact::Default(_) | Fact::Entries(_) | Fact::Actions(_) | Fact::Argument { .. } => false,
     }
 }
 

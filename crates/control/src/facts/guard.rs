@@ -1,6 +1,6 @@
 //! Keeps a specialised program's tables within what it takes for granted.
 
-use super::{Mask, mask};
+use super::{Mask, mask, only_value};
 use crate::{Refusal, RefusalKind};
 use hlir::entry::EntryAction;
 use hlir::facts::{Assumption, Fact};
@@ -66,6 +66,11 @@ pub(crate) fn breaks(program: &Program, table: TableId, fact: &Fact, entry: &Ent
             let found = entry.matches.get(*key as usize).zip(kinds.get(*key as usize));
             found.is_none_or(|(found, kind)| mask(found, *kind) != Mask::Bits(BigUint::ZERO))
         }
+        Fact::Key { key, value } => {
+            let kinds = program.key_kinds(table);
+            let found = entry.matches.get(*key as usize).zip(kinds.get(*key as usize));
+            found.is_none_or(|(found, kind)| only_value(found, *kind).map(BigUint::from).as_ref() != Some(value))
+        }
     }
 }
 
@@ -90,6 +95,10 @@ pub(crate) fn refusal(program: &Program, Assumption { table: id, fact }: &Assump
         Fact::Any(key) => {
             let name = table.keys.get(*key as usize).map_or("?", |key| key.name.as_str());
             format!("entries that match any `{name}`")
+        }
+        Fact::Key { key, value } => {
+            let name = table.keys.get(*key as usize).map_or("?", |key| key.name.as_str());
+            format!("`{name}` = {value:#x} in all entries")
         }
     };
     let name = &table.name;

@@ -40,7 +40,21 @@ struct Contents {
     actions: BTreeMap<u32, OfAction>,
     /// By key.
     masks: Vec<Counts<Mask>>,
+    /// By key: of entries that match one value.
+    values: Vec<Sums>,
 }
+
+/// Whether some numbers are all the same, whichever are added and taken: n · Σ v² = (Σ v)² holds for these alone, by the
+/// inequality of Cauchy and Schwarz. They have 32 bits, and there are less than 2^31.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+struct Sums {
+    count: u64,
+    sum: u128,
+    squares: u128,
+}
+
+/// Bits of a key at most, of which it is known whether all entries have one value.
+const MOST_SUMMED: u32 = 32;
 
 /// Entries that run one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +102,27 @@ impl<T: Eq + Hash> Counts<T> {
     }
 }
 
+impl Sums {
+    fn add(&mut self, value: u32) {
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.squares += u128::from(value) * u128::from(value);
+    }
+
+    fn take(&mut self, value: u32) {
+        self.count -= 1;
+        self.sum -= u128::from(value);
+        self.squares -= u128::from(value) * u128::from(value);
+    }
+
+    /// The number that all are, of which there are `count`.
+    fn only(&self, count: u64) -> Option<u32> {
+        let is_all = count == self.count && (1..1 << 31).contains(&count);
+        let are_same = is_all && u128::from(count) * self.squares == self.sum * self.sum;
+        are_same.then(|| (self.sum / u128::from(count)) as u32)
+    }
+}
+
 impl<T: Eq + Hash> Default for Counts<T> {
     fn default() -> Self {
         Counts(HashMap::new())
@@ -104,14 +139,18 @@ impl Contents {
             entries: 0,
             actions: BTreeMap::new(),
             masks: keys.iter().map(|_| Counts::default()).collect(),
+            values: keys.iter().map(|_| Sums::default()).collect(),
             keys,
         }
     }
 
     fn add(&mut self, entry: &Entry) {
         self.entries += 1;
-        for ((counts, found), key) in self.masks.iter_mut().zip(&entry.matches).zip(&self.keys) {
+        for (((counts, sums), found), key) in
+            self.masks.iter_mut().zip(&mut self.values).zip(&entry.matches).zip(&self.keys)
+        {
             counts.add(mask(found, *key));
+            only_value(found, *key).into_iter().for_each(|value| sums.add(value));
         }
         if let EntryAction::Call(call) = &entry.action {
             let empty =
@@ -124,8 +163,11 @@ impl Contents {
 
     fn take(&mut self, entry: &Entry) {
         self.entries -= 1;
-        for ((counts, found), key) in self.masks.iter_mut().zip(&entry.matches).zip(&self.keys) {
+        for (((counts, sums), found), key) in
+            self.masks.iter_mut().zip(&mut self.values).zip(&entry.matches).zip(&self.keys)
+        {
             counts.take(&mask(found, *key));
+            only_value(found, *key).into_iter().for_each(|value| sums.take(value));
         }
         if let EntryAction::Call(call) = &entry.action
             && let Some(of_action) = self.actions.get_mut(&call.action)
@@ -167,6 +209,8 @@ impl Contents {
         }
         let any = (0..self.keys.len()).filter(|key| self.shape(*key) == Shape::Any);
         facts.extend(any.map(|key| Fact::Any(key as u32)));
+        let values = (0u32..).zip(&self.values).filter_map(|(key, sums)| Some((key, sums.only(self.entries)?)));
+        facts.extend(values.map(|(key, value)| Fact::Key { key, value: value.into() }));
         facts
     }
 }
@@ -208,6 +252,24 @@ fn index(table: TableId) -> usize {
 
 fn ones(width: u32) -> BigUint {
     (BigUint::from(1u32) << width) - 1u32
+}
+
+/// The value that a match of a key is, if it is one of at most 32 bits.
+fn only_value(found: &Match, (kind, width): (MatchKind, u32)) -> Option<u32> {
+    if width > MOST_SUMMED {
+        return None;
+    }
+    let is_one = mask(found, (kind, width)) == Mask::Bits(ones(width));
+    exact_value(found).filter(|_| is_one).and_then(|value| value.try_into().ok())
+}
+
+/// The lowest value that a match has.
+fn exact_value(found: &Match) -> Option<&BigUint> {
+    match found {
+        Match::Exact(value) | Match::Lpm { value, .. } | Match::Ternary { value, .. } => Some(value),
+        Match::Range { low, .. } => Some(low),
+        Match::Any => None,
+    }
 }
 
 /// The mask of a match of a key of this kind and width, in one form for matches of the same values.

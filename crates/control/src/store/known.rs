@@ -52,7 +52,9 @@ impl Store {
             Fact::Empty => self.entry_count(*table) == 0,
             Fact::Default(call) => self.default_action(*table) == call,
             Fact::Entries(entries) => self.entry_count(*table) == entries.len() && none_breaks(),
-            Fact::Actions(_) | Fact::Argument { .. } | Fact::Any(_) => is_counted(fact) || none_breaks(),
+            Fact::Actions(_) | Fact::Argument { .. } | Fact::Any(_) | Fact::Key { .. } => {
+                is_counted(fact) || none_breaks()
+            }
         }
     }
 

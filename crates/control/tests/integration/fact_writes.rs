@@ -212,6 +212,17 @@ fn holds(store: &Store, Assumption { table, fact }: &Assumption) -> bool {
             .filter(|call| call.action == *action)
             .all(|call| call.arguments[*parameter as usize] == *value),
         Fact::Any(key) => entries.iter().all(|entry| is_any(&entry.matches[*key as usize])),
+        Fact::Key { key, value } => entries.iter().all(|entry| is_only(&entry.matches[*key as usize], value)),
+    }
+}
+
+fn is_only(found: &Match, value: &BigUint) -> bool {
+    match found {
+        Match::Exact(one) => one == value,
+        Match::Lpm { value: one, prefix } => one == value && *prefix == 16,
+        Match::Ternary { value: one, mask } => one == value && *mask == BigUint::from(0xffu32),
+        Match::Range { low, high } => low == value && high == value,
+        Match::Any => false,
     }
 }
 

@@ -185,7 +185,7 @@ fn is_weaker(Assumption { table, fact }: &Assumption, store: &Store) -> bool {
             let with = |call: &&ActionCall| call.action == *action;
             calls.iter().filter(with).all(|call| call.arguments[*parameter as usize] == *value)
         }
-        Fact::Any(_) => entries.is_empty(),
+        Fact::Any(_) | Fact::Key { .. } => entries.is_empty(),
         Fact::Empty | Fact::Default(_) | Fact::Entries(_) => false,
     }
 }

@@ -40,6 +40,15 @@ impl Verifier<'_> {
                 self.error(site, format!("the table has no key number {key}"));
             }
             Fact::Any(_) => {}
+            Fact::Key { key, value } => match table.keys.get(*key as usize) {
+                None => self.error(site, format!("the table has no key number {key}")),
+                Some(declared) => {
+                    let width = self.judge_key(site, &declared.value);
+                    if width.is_some_and(|width| value.bits() > u64::from(width)) {
+                        self.error(site, format!("key number {key} cannot have the value {value}"));
+                    }
+                }
+            },
         }
     }
 }

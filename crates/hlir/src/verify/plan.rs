@@ -177,7 +177,8 @@ impl<'p> Verifier<'p> {
         let keys = self.key_widths(table);
         let in_code =
             (planned.structure == Structure::Code).then(|| crate::constant_entries::refusal(self.program, id, &keys));
-        if let Some(needs) = planned.structure.misses(&keys).or(in_code.flatten().map(str::to_string)) {
+        let held = self.program.held_of(id, keys);
+        if let Some(needs) = planned.structure.misses(&held).or(in_code.flatten().map(str::to_string)) {
             let word = crate::text::written_structure(planned.structure);
             self.report(site, format!("`{word}` does not suit table `{}`", table.name), &format!("it needs {needs}"));
         } else if table.add_on_miss && !planned.structure.has_room(table.size) {

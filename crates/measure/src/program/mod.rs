@@ -15,7 +15,7 @@ use driver::failure::Failure;
 use driver::files;
 use driver::frontend;
 use driver::inputs;
-use driver::options::{Native, Passes, Source};
+use driver::options::{Native, Passes, Source, Warnings};
 use frames::{Frames, LARGEST_BUFFERS, SHUFFLED};
 use hlir::plan::Descriptor;
 use hlir::{Plan, Program};
@@ -185,7 +185,9 @@ impl<'a> Measuring<'a> {
     ) -> Result<T, Failure> {
         let mut native = inputs::native_for(passes.machine.as_deref(), self.native);
         native.symbols = symbols;
-        let loaded = frontend::load(self.source)?;
+        // Whoever measures has read the program before, and shown its warnings.
+        let source = Source { warnings: Warnings::none(), ..self.source.clone() };
+        let loaded = frontend::load(&source)?;
         let program = loaded.program.clone();
         let externs = externs::find(&program, &native)?;
         let (compiled, mut plan) = frontend::optimize(loaded, passes, None)?;

@@ -106,5 +106,6 @@ pub fn described(program: &Program, Assumption { table, fact }: &Assumption) -> 
             format!("{name} of {} is {value:#x}", action(*of))
         }
         Fact::Any(key) => format!("no entry distinguishes {}", table.keys[*key as usize].name),
+        Fact::Key { key, value } => format!("{} is {value:#x} in all entries", table.keys[*key as usize].name),
     }
 }

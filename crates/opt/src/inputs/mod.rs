@@ -19,7 +19,7 @@ pub use tlb::Tlb;
 
 use hlir::Plan;
 use hlir::facts::Assumption;
-use hlir::plan::Descriptor;
+use hlir::plan::{Descriptor, TablePlan};
 
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
@@ -35,6 +35,8 @@ pub struct Inputs {
     pub constraints: Plan,
     /// The descriptor if the user has set it; `constraints` always has one.
     pub constrained_descriptor: Option<Descriptor>,
+    /// Structures of code that runs, whose tables are to be shared.
+    pub running: Vec<TablePlan>,
 }
 
 /// Which tables are joined, where no pin decides.

@@ -97,7 +97,7 @@ impl Shape {
             (Some(limit), Some(size)) => size <= limit,
             (Some(limit), None) if content.is_known => content.entries <= limit / 4,
             (Some(limit), None) => {
-                content.entries.max(DEFAULT_ENTRIES) <= limit / 4 && !can_be_unbounded(&program.key_kinds(id))
+                content.entries.max(DEFAULT_ENTRIES) <= limit / 4 && !can_be_unbounded(&program.held_keys(id))
             }
         };
         let limit = self.structure.most_records();
@@ -105,7 +105,7 @@ impl Shape {
         // Exact fields before the prefix make any prefix a long one, if keys are long enough.
         let all_long = !content.is_known || table.keys.len() > 1;
         let long = if all_long { most.unwrap_or(content.entries) } else { content.long_prefixes };
-        let is_short = program.key_kinds(id).iter().map(|(_, width)| width).sum::<u32>() <= 24;
+        let is_short = program.held_keys(id).iter().map(|(_, width)| width).sum::<u32>() <= 24;
         let limit = self.structure.most_long_prefixes().filter(|_| !is_short);
         let long = limit.is_none_or(|limit| long <= limit - limit / 10);
         // Insertion into a perfect hash may take long, so it is for constant entries only.
@@ -171,7 +171,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
     if content.is_empty() {
         return Shape::empty(table, structure);
     }
-    let keys = program.key_kinds(id);
+    let keys = program.held_keys(id);
     let bits: u32 = keys.iter().map(|(_, width)| width).sum();
     let keyed = Keyed {
         bits,
@@ -267,7 +267,7 @@ impl Keyed {
 
 /// All structures that can hold the table's keys and its content.
 pub fn candidates(program: &Program, id: TableId, content: &Content, vector_bytes: u32) -> Vec<Shape> {
-    let keys = program.key_kinds(id);
+    let keys = program.held_keys(id);
     let can_be_code = hlir::constant_entries::refusal(program, id, &keys).is_none();
     let is_legal =
         |structure: &Structure| structure.misses(&keys).is_none() && (can_be_code || *structure != Structure::Code);

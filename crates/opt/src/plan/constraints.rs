@@ -5,9 +5,10 @@
 //! planned.
 
 use crate::Inputs;
-use hlir::plan::{HotPath, Loop};
+use hlir::plan::{HotPath, Loop, TablePlan};
 use hlir::verify::{Places, verify_pins_at};
 use hlir::{Plan, Program};
+use std::borrow::Cow;
 
 /// Whether the constraints are legal by themselves.
 pub fn are_satisfiable(program: &Program, inputs: &Inputs) -> bool {
@@ -50,6 +51,22 @@ pub fn apply(plan: &mut Plan, inputs: &Inputs) {
     replace_all(&mut plan.joins, &pinned.joins, |join| &join.first);
     replace_all(&mut plan.queues, &pinned.queues, |queue| &queue.node);
     plan.instrument.edges |= pinned.instrument.edges;
+}
+
+/// Pins the structures of the code that runs, so that both share tables. A table of which the structure leaves keys out
+/// cannot be shared: it has the structure that is best for it.
+pub fn with_running<'i>(program: &Program, inputs: &'i Inputs) -> Cow<'i, Inputs> {
+    let is_shared = |running: &&TablePlan| {
+        let table = program.tables.iter().find(|(_, table)| table.name == running.table);
+        table.is_none_or(|(id, table)| (0..table.keys.len() as u32).all(|key| program.left_out(id, key).is_none()))
+    };
+    let shared: Vec<TablePlan> = inputs.running.iter().filter(is_shared).cloned().collect();
+    if shared.is_empty() {
+        return Cow::Borrowed(inputs);
+    }
+    let mut inputs = inputs.clone();
+    inputs.constraints.tables.extend(shared);
+    Cow::Owned(inputs)
 }
 
 /// Replaces parts of the same name, or appends. Two given parts of one name both stay, and the verifier

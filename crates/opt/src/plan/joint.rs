@@ -56,7 +56,7 @@ fn pairs(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<(u64, JointTabl
 }
 
 fn pair(program: &Program, inputs: &Inputs, one: TableId, other: TableId) -> Option<(u64, JointTables)> {
-    let width = |id: TableId| program.key_kinds(id).iter().map(|(_, width)| width).sum::<u32>();
+    let width = |id: TableId| program.held_keys(id).iter().map(|(_, width)| width).sum::<u32>();
     if width(one) != width(other) {
         return None;
     }

@@ -31,8 +31,12 @@ impl Reader {
             Fact::Argument { action, parameter, value: self.value("an argument")? }
         } else if self.eat_word("any") {
             Fact::Any(self.number("the number of a key")?)
+        } else if self.eat_word("key") {
+            let key = self.number("the number of a key")?;
+            self.expect("=")?;
+            Fact::Key { key, value: self.value("a value of the key")? }
         } else {
-            return Err(self.fail("`empty`, `default`, `entries`, `actions`, `argument` or `any`"));
+            return Err(self.fail("`empty`, `default`, `entries`, `actions`, `argument`, `any` or `key`"));
         };
         self.places.set(Site::Assumption(self.program.assumptions.len() as u32), self.since(start));
         self.program.assumptions.push(Assumption { table, fact });

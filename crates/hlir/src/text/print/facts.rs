@@ -24,6 +24,7 @@ impl Printer<'_> {
                 lines.add(format!("{head} argument {} {parameter} = {value:#x}", action(*of)));
             }
             Fact::Any(key) => lines.add(format!("{head} any {key}")),
+            Fact::Key { key, value } => lines.add(format!("{head} key {key} = {value:#x}")),
         }
     }
 }

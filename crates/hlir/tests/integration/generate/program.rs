@@ -69,13 +69,17 @@ impl Generator<'_> {
             false => self.program.key_kinds(id).into_iter().map(|(_, width)| width).collect(),
         };
         let parameters = self.program.tables[id].parameter_widths(1);
-        match self.below(6) {
+        match self.below(7) {
             0 => Fact::Empty,
             1 => Fact::Default(self.program.tables[id].default.clone()),
             2 => Fact::Entries(self.several(2, |it| it.entry(id, &widths))),
             3 => Fact::Actions(vec![0, 1]),
             4 if !parameters.is_empty() => Fact::Argument { action: 1, parameter: 0, value: self.value(parameters[0]) },
             _ if widths.is_empty() => Fact::Empty,
+            5 => {
+                let key = self.below(widths.len());
+                Fact::Key { key: key as u32, value: self.value(widths[key]) }
+            }
             _ => Fact::Any(self.below(widths.len()) as u32),
         }
     }

@@ -61,7 +61,7 @@ impl Inlined<'_> {
         program.nodes[node].kind = rest;
     }
 
-    fn add(&self, program: &mut Program, name: String, kind: NodeKind) -> NodeId {
+    pub(super) fn add(&self, program: &mut Program, name: String, kind: NodeKind) -> NodeId {
         let names: Vec<String> = program.nodes.values().map(|node| node.name.clone()).collect();
         program.nodes.alloc(Node { name: graph::unique(name, &names), kind, notes: Notes::default() })
     }
@@ -81,7 +81,7 @@ impl Inlined<'_> {
     }
 
     /// An action with its data.
-    fn body(&self, program: &Program, call: &ActionCall) -> Vec<Statement> {
+    pub(super) fn body(&self, program: &Program, call: &ActionCall) -> Vec<Statement> {
         let action = &program.tables[self.table].actions[call.action as usize];
         let mut body = action.body.clone();
         replace_parameters(&mut body, &mut |number| {
@@ -113,14 +113,14 @@ fn is_free(program: &Program, table: TableId, call: &ActionCall) -> bool {
     is_free
 }
 
-fn block(body: Vec<Statement>, next: NodeId, exit: Option<NodeId>) -> NodeKind {
+pub(super) fn block(body: Vec<Statement>, next: NodeId, exit: Option<NodeId>) -> NodeKind {
     let mut exits = false;
     body.iter().for_each(|statement| statement.walk(&mut |inner| exits |= matches!(inner, Statement::Exit)));
     NodeKind::Block { body, next, exit: exit.filter(|_| exits) }
 }
 
 /// Where a packet goes on.
-fn target(next: &Next, is_hit: bool, action: u32) -> NodeId {
+pub(super) fn target(next: &Next, is_hit: bool, action: u32) -> NodeId {
     match next {
         Next::Always(to) => *to,
         Next::Hit { hit, miss } => {

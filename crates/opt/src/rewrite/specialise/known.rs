@@ -15,6 +15,7 @@ pub(super) struct Known {
     pub actions: Option<Vec<u32>>,
     pub arguments: Vec<(u32, u32, BigUint)>,
     pub any: Vec<u32>,
+    pub values: Vec<(u32, BigUint)>,
 }
 
 impl Known {
@@ -37,6 +38,7 @@ impl Known {
             Fact::Actions(actions) => drop(self.actions.get_or_insert(actions)),
             Fact::Argument { action, parameter, value } => self.arguments.push((action, parameter, value)),
             Fact::Any(key) => self.any.push(key),
+            Fact::Key { key, value } => self.values.push((key, value)),
         }
     }
 }
@@ -85,6 +87,14 @@ fn shared(table: &Table, entries: &[Entry]) -> Vec<Fact> {
     }
     let is_any = |key: usize| entries.iter().all(|entry| is_neutral(table.keys[key].kind, &entry.matches[key]));
     facts.extend((0..table.keys.len()).filter(|key| is_any(*key)).map(|key| Fact::Any(key as u32)));
+    for (key, first) in entries.first().into_iter().flat_map(|first| (0u32..).zip(&first.matches)) {
+        let is_same = |entry: &Entry| entry.matches[key as usize] == *first;
+        if let Match::Exact(value) = first
+            && entries.iter().all(is_same)
+        {
+            facts.push(Fact::Key { key, value: value.clone() });
+        }
+    }
     facts
 }
 

@@ -13,6 +13,7 @@
 //! therefore decided by the plans that follow: [`candidates`].
 
 mod inline;
+mod keys;
 mod known;
 
 use super::flow;
@@ -64,13 +65,26 @@ fn specialised(program: &Program, inputs: &Inputs, is_compared: &dyn Fn(TableId)
         known.entries = known.entries.filter(|_| is_compared(id));
         used.extend(table(&mut program, id, &nodes, &known).into_iter().map(|fact| Assumption { table: id, fact }));
     }
-    if used.is_empty() {
-        return program;
+    let has_values = inputs.facts.iter().any(|one| matches!(one.fact, Fact::Key { .. }));
+    if !used.is_empty() || has_values {
+        assume(&mut program, used);
+        flow::fold(&mut program);
     }
-    used.retain(|one| !program.assumptions.contains(one));
-    program.assumptions.append(&mut used);
-    flow::fold(&mut program);
+    // What values lookups have is known behind the other facts.
+    let used = keys::of_one_value(&mut program, inputs);
+    if !used.is_empty() {
+        assume(&mut program, used);
+        flow::fold(&mut program);
+    }
     program
+}
+
+fn assume(program: &mut Program, facts: Vec<Assumption>) {
+    for fact in facts {
+        if !program.assumptions.contains(&fact) {
+            program.assumptions.push(fact);
+        }
+    }
 }
 
 /// The nodes that look a table up.
