@@ -22,6 +22,7 @@ variable meta.router: 8
 counter few.packets: packets of few automatic
 counter added: packets [2]
 counter hidden.packets: packets of hidden automatic
+counter wide.packets: packets of wide automatic
 register last: 8 [2]
 profile hops [8] selector crc16 width 14 largest_group 4
 table few {

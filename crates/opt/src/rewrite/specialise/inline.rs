@@ -67,7 +67,13 @@ impl Inlined<'_> {
     }
 
     /// An action with its data, and what counts it: at this index of the table's counters.
-    fn counted(&self, program: &Program, call: &ActionCall, index: u32, automatic: &[CounterId]) -> Vec<Statement> {
+    pub(super) fn counted(
+        &self,
+        program: &Program,
+        call: &ActionCall,
+        index: u32,
+        automatic: &[CounterId],
+    ) -> Vec<Statement> {
         let index = || Some(Expression::constant(index, 32));
         let count = |counter: &CounterId| Statement::Call(Call::Count { counter: *counter, index: index() });
         let mut body: Vec<Statement> = automatic.iter().map(count).collect();
@@ -81,7 +87,7 @@ impl Inlined<'_> {
     }
 
     /// An action with its data.
-    pub(super) fn body(&self, program: &Program, call: &ActionCall) -> Vec<Statement> {
+    fn body(&self, program: &Program, call: &ActionCall) -> Vec<Statement> {
         let action = &program.tables[self.table].actions[call.action as usize];
         let mut body = action.body.clone();
         replace_parameters(&mut body, &mut |number| {

@@ -7,7 +7,7 @@ use super::inline::{Inlined, block, target};
 use super::{Known, can_be_known, lookups};
 use crate::Inputs;
 use hlir::facts::{Assumption, Fact};
-use hlir::{ActionCall, Binary, Expression, MatchKind, NodeId, NodeKind, Program, TableId};
+use hlir::{ActionCall, Binary, CounterId, DEFAULT_INDEX, Expression, MatchKind, NodeId, NodeKind, Program, TableId};
 use num_bigint::BigUint;
 
 /// Bits of an address, to which the structures of addresses are made.
@@ -53,7 +53,7 @@ fn table(
         }
     }
     let compared: Vec<&(u32, BigUint)> = values.iter().filter(|(key, _)| constant(program, *key).is_none()).collect();
-    if becomes_address(program, id, values, &compared) && can_branch(program, &inlined) {
+    if becomes_address(program, id, values, &compared) && inlined.can_miss(program) {
         compared.iter().for_each(|(key, value)| used.push(Fact::Key { key: *key, value: value.clone() }));
         used.push(Fact::Default(default.clone()));
         compare(program, &inlined, nodes, &compared);
@@ -75,12 +75,6 @@ fn becomes_address(program: &Program, id: TableId, one_value: &[(u32, BigUint)],
     is_prefix && compared.iter().all(is_exact) && bits(&is_constant) > ADDRESS && bits(&has_one_value) <= ADDRESS
 }
 
-/// Whether a miss can be decided without the table: nothing of it counts misses.
-fn can_branch(program: &Program, inlined: &Inlined) -> bool {
-    let is_counted = program.counters.values().any(|counter| counter.table == Some(inlined.table));
-    !is_counted && inlined.can_miss(program)
-}
-
 /// Looks up only packets that have these values, and runs the default action for the others.
 fn compare(program: &mut Program, inlined: &Inlined, nodes: &[NodeId], keys: &[&(u32, BigUint)]) {
     let declared = &program.tables[inlined.table].keys;
@@ -91,10 +85,15 @@ fn compare(program: &mut Program, inlined: &Inlined, nodes: &[NodeId], keys: &[&
     };
     let all = |left, right| Expression::binary(Binary::LogicalAnd, left, right);
     let Some(condition) = keys.iter().map(equal).reduce(all) else { return };
+    let automatic =
+        program.counters.iter().filter(|(_, counter)| counter.table == Some(inlined.table) && counter.automatic);
+    let automatic: Vec<CounterId> = automatic.map(|(id, _)| id).collect();
+    // A miss is counted where the table has the default action's counters.
+    let missed = inlined.counted(program, inlined.default, DEFAULT_INDEX as u32, &automatic);
     for node in nodes {
         let lookup = program.nodes[*node].kind.clone();
         let NodeKind::Apply { next, exit, .. } = &lookup else { continue };
-        let miss = block(inlined.body(program, inlined.default), target(next, false, inlined.default.action), *exit);
+        let miss = block(missed.clone(), target(next, false, inlined.default.action), *exit);
         let name = program.nodes[*node].name.clone();
         let then = inlined.add(program, format!("{name}.lookup"), lookup);
         let otherwise = inlined.add(program, format!("{name}.other"), miss);
