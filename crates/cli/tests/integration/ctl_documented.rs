@@ -1,4 +1,4 @@
-//! The examples of docs/ctl.md run one after the other, and print what the page has of them. `UPDATE_EXPECT=1` writes the page anew.
+//! The examples of docs/ctl.md run one after the other, and print what the page has of them; those of README.md run. `UPDATE_EXPECT=1` writes the page anew.
 
 use crate::command::{has_dpdk, path};
 use crate::ctl_mistakes::split;
@@ -57,4 +57,20 @@ fn the_examples_of_the_page_print_what_it_has() {
     let missing = |name: &&str| !["batch", "end"].contains(name) && !commands.iter().any(|command| command == name);
     let missing: Vec<&str> = ::ctl::COMMANDS.iter().map(|usage| usage.name).filter(missing).collect();
     assert!(missing.is_empty(), "docs/ctl.md has no example of {missing:?}");
+}
+
+#[test]
+fn the_commands_of_readme_run() {
+    if !has_dpdk() {
+        return;
+    }
+    let switch = Switch::start(&folder("readme"), &[&objects()]);
+    let text = fs::read_to_string(path("README.md")).unwrap();
+    let commands: Vec<&str> =
+        text.split('`').skip(1).step_by(2).filter_map(|code| code.strip_prefix("bacus ctl ")).collect();
+    assert!(commands.len() >= 2, "{commands:?}");
+    for command in commands {
+        let ran = switch.ctl().args(split(command)).output().unwrap();
+        assert!(ran.status.success(), "{command}: {}", error(&ran));
+    }
 }
