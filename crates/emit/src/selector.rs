@@ -57,10 +57,23 @@ impl Body<'_, '_> {
         let (code, _) = self.branch(|body| {
             let selection =
                 Expr::index(Expr::name("run->worker->shared->selections"), Expr::word(number(table) as u32));
-            let hash = body.selector_hash(table, selector);
             let slot = Expr::Name(format!("record->{SLOT}"));
-            let member = Expr::call("selector_member", [selection, slot, hash, size]);
-            body.push(Stmt::set(Expr::name("member"), member));
+            let [group, chosen] = ["members", "hash"].map(|stem| body.temporary(stem));
+            let members = Expr::call("selector_members", [selection, slot]);
+            body.push(Stmt::declare("const struct selector_group *const", &group, members));
+            body.push(Stmt::declare("uint64_t", &chosen, Expr::long(0)));
+            let count = Expr::Name(format!("{group}->count"));
+            let (group, chosen) = (Expr::Name(group), Expr::Name(chosen));
+            // Of one member, no hash decides.
+            let (hashed, _) = body.branch(|body| {
+                let hash = body.selector_hash(table, selector);
+                body.push(Stmt::set(chosen.clone(), hash));
+            });
+            let is_group = Expr::binary("!=", group.clone(), Expr::name("NULL"));
+            let has_several = Expr::binary(">", count, Expr::word(1));
+            body.push(Stmt::when(Expr::binary("&&", is_group.clone(), has_several), hashed));
+            let member = Expr::call("selector_member", [group, chosen, size]);
+            body.push(Stmt::set(Expr::name("member"), Expr::conditional(is_group, member, Expr::name("NULL"))));
             let empty = match &body.program().tables[table].empty_group {
                 Some(call) => body.unit.point_at_constant(table, call, "member"),
                 None => vec![
