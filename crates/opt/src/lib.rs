@@ -16,7 +16,8 @@ use hlir::plan::JoinChoice;
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
 use plan::{
-    Planner, batches, constraints, descriptor, expectations, groups, hot_path, joint, prefetch, structures, vector,
+    Planner, batches, constraints, descriptor, expectations, groups, hot_path, joint, next_paths, prefetch, structures,
+    vector,
 };
 use rewrite::{constants, dead, join, specialise};
 use std::borrow::Cow;
@@ -54,6 +55,7 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "groups",     about: "choose the packets per group of a stage",            run: Run::Plan(groups::choose) },
     Pass { name: "vector",     about: "run the first stage as vector code",                 run: Run::Plan(vector::choose) },
     Pass { name: "prefetch",   about: "place prefetches to hide the latency of lookups",    run: Run::Plan(prefetch::place) },
+    Pass { name: "next_paths", about: "plan paths for packets that leave the hot path",     run: Run::Plan(next_paths::plan) },
     Pass { name: "expectations", about: "record what the plan expects of tables and traffic",run: Run::Plan(expectations::record) },
 ];
 

@@ -176,6 +176,16 @@ pub struct Obstacle {
     pub does: Cow<'static, str>,
 }
 
+impl Schedule {
+    /// Whether packets may take a side exit at commit, or commit by the nodes of the plain program.
+    pub fn may_exit(&self) -> bool {
+        let leaves = |effect: &Effect| effect.does == Does::Leave;
+        let is_taken =
+            |commit: &Commit| self.values.holds(commit.exits) != Some(false) || commit.effects.iter().any(leaves);
+        self.commit.as_ref().map_or(true, is_taken)
+    }
+}
+
 impl Effect {
     /// The values that it needs.
     pub fn operands(&self) -> Vec<Value> {

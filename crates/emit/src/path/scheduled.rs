@@ -48,11 +48,7 @@ impl Scheduled {
 
     /// Whether packets may take a side exit at commit.
     pub fn may_exit(&self) -> bool {
-        let is_taken = |commit: &Commit| {
-            self.schedule.values.holds(commit.exits) != Some(false)
-                || commit.effects.iter().any(|effect| effect.does == Does::Leave)
-        };
-        self.commit().is_none_or(is_taken)
+        self.schedule.may_exit()
     }
 
     /// What the vector code stores per packet beside keys: members of `struct path`, and numbers of steps.

@@ -12,25 +12,48 @@ use super::flow::Mass;
 use super::traffic::reverse_postorder;
 use crate::Inputs;
 use hlir::{NodeId, NodeKind, Program};
+use std::collections::HashMap;
 
 /// A share from here on counts as all packets, up to rounding.
 const CERTAIN: f64 = 1.0 - 1e-9;
 
+/// A share of the packets up to which none are left, up to rounding.
+const LEAST_LEFT: f64 = 1e-6;
+
 /// Follows the edge with most traffic from the entry, among the edges that the path's facts allow. Ends where
 /// packets leave or the path would form a loop.
 pub fn find(program: &Program, inputs: &Inputs, traffic: &Traffic) -> Vec<NodeId> {
+    widest(program, inputs, &|from, to| traffic.edge(from, to))
+}
+
+/// The same for packets that leave all these paths.
+pub fn next(program: &Program, inputs: &Inputs, traffic: &Traffic, before: &[Vec<NodeId>]) -> Vec<NodeId> {
+    let mut taken: HashMap<(NodeId, NodeId), f64> = HashMap::new();
+    for path in before {
+        // What follows the path to its end, on each of its edges: others may share some of them.
+        let whole: f64 = edge_shares(program, inputs, traffic, path).iter().product();
+        path.windows(2).for_each(|pair| *taken.entry((pair[0], pair[1])).or_default() += whole);
+    }
+    let left = |from, to| {
+        let rest = traffic.edge(from, to) - taken.get(&(from, to)).copied().unwrap_or(0.0);
+        if rest > LEAST_LEFT { rest } else { 0.0 }
+    };
+    widest(program, inputs, &left)
+}
+
+fn widest(program: &Program, inputs: &Inputs, weight: &dyn Fn(NodeId, NodeId) -> f64) -> Vec<NodeId> {
     let mut path: Vec<NodeId> = program.entry.into_iter().collect();
     following(program, inputs, |follower| {
         while let Some(&here) = path.last() {
             let outflows = follower.outflows(here);
             let mut onward = program.nodes[here].own_successors();
-            onward.retain(|next| !path.contains(next) && traffic.edge(here, *next) > 0.0);
+            onward.retain(|next| !path.contains(next) && weight(here, *next) > 0.0);
             let is_possible = |next: &NodeId| share(&outflows, *next) > 0.0;
             if onward.iter().any(is_possible) {
                 onward.retain(is_possible);
             }
             // The first of equals, so that equal programs have equal plans.
-            let wider = |best, next| if traffic.edge(here, next) > traffic.edge(here, best) { next } else { best };
+            let wider = |best, next| if weight(here, next) > weight(here, best) { next } else { best };
             let Some(next) = onward.into_iter().reduce(wider) else { break };
             follower.advance(&outflows, next);
             path.push(next);
@@ -153,6 +176,26 @@ node departure: buffer { send 32w1 }
         assert_eq!(path, ["start", "four", "check", "other", "fours", "departure"]);
         assert!(0.3 < shares[0] && shares[0] < 0.6, "{shares:?}");
         assert_eq!(shares[2..], [1.0, 1.0, 1.0], "{shares:?}");
+    }
+
+    #[test]
+    fn the_next_path_is_that_of_the_packets_that_are_left() {
+        let counts = "600 start -> six\n300 start -> four\n100 start -> check\n600 six -> check\n300 four -> check\n\
+                      400 check -> other\n600 check -> sixes\n300 other -> fours\n100 other -> departure\n\
+                      300 fours -> departure\n600 sixes -> departure\n";
+        let program = parse_file(FAMILIES).expect("the example is HLIR").program;
+        let profile = Profile::parse(counts).expect("the example is a profile");
+        let inputs = Inputs { profile: Some(profile), ..Inputs::default() };
+        let traffic = Traffic::estimate(&program, &inputs);
+        let mut paths = vec![find(&program, &inputs, &traffic)];
+        for _ in 0..2 {
+            paths.push(next(&program, &inputs, &traffic, &paths));
+        }
+        let names = |path: &Vec<NodeId>| path.iter().map(|node| program.nodes[*node].name.as_str()).collect::<Vec<_>>();
+        let names: Vec<Vec<&str>> = paths.iter().map(names).collect();
+        assert_eq!(names[0], ["start", "six", "check", "sixes", "departure"]);
+        assert_eq!(names[1], ["start", "four", "check", "other", "fours", "departure"]);
+        assert_eq!(names[2], ["start", "check", "other", "departure"]);
     }
 
     #[test]

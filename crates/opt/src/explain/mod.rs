@@ -27,7 +27,7 @@ pub use expectations::{Expected, Other};
 use explanation::NOTHING;
 pub use explanation::{Assumed, Breakdown, Decision, Explanation, Group, Measured, NodeRow, Total};
 pub use facts::{Unspecialised, described};
-use hlir::plan::{Access, Choice, JointTables, Placement, Reason};
+use hlir::plan::{Access, Choice, JointTables, Placement, Reason, StagedPath};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
 pub use tables::TableRow;
@@ -202,8 +202,23 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
         decisions.push(decision("hot path".to_string(), "packet by packet".to_string(), &None));
     }
     decisions.extend(staged(program, plan));
+    decisions.extend(next_paths(program, plan));
     decisions.extend(accesses::decisions(program, plan));
     decisions
+}
+
+/// The paths of packets that leave the hot path, with their stages.
+fn next_paths(program: &Program, plan: &Plan) -> Vec<Decision> {
+    let of_path = |(number, next): (usize, &StagedPath)| {
+        let path = Decision {
+            what: format!("hot path {}", number + 2),
+            chosen: format!("{} nodes in stages", next.path.nodes.len()),
+            reason: next.path.reason.clone(),
+            group: Group::Stage,
+        };
+        std::iter::once(path).chain(staged(program, &plan.of_next_path(number)))
+    };
+    plan.next_paths.iter().enumerate().flat_map(of_path).collect()
 }
 
 /// Lookups in stages, and the prefetches of their lines.

@@ -23,6 +23,7 @@
 pub mod cache_line;
 pub mod lookups;
 pub mod memory;
+mod next_path;
 pub mod operations;
 pub mod path;
 pub mod records;

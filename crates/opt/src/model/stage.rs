@@ -125,7 +125,8 @@ impl<'a> Model<'a> {
                 costs.push(StagedCost { number: *number, memory, saved: on * self.group_savings_cycles(lookup) });
             }
         }
-        StageCosts { staging: self.staging(plan, &path, &stages, lookups), lookups: costs }
+        let staging = self.staging(plan, &path, &stages, lookups) + self.next_paths(plan, lookups);
+        StageCosts { staging, lookups: costs }
     }
 
     /// The stages of a hot path. Without one, the plan's loops are independent.
@@ -162,6 +163,12 @@ impl<'a> Model<'a> {
         if stages.is_empty() { 1.0 } else { self.share_on_path(&path, &stages) }
     }
 
+    /// The same for all paths of a plan together.
+    pub fn share_in_paths(&self, plan: &Plan) -> f64 {
+        let next = (0..plan.next_paths.len()).map(|number| self.share_in_stages(&plan.of_next_path(number)));
+        (self.share_in_stages(plan) + next.sum::<f64>()).min(1.0)
+    }
+
     /// Share of the packets that are on the hot path at its last stage.
     fn share_on_path(&self, path: &Path, stages: &[Staged]) -> f64 {
         let Some(last) = stages.iter().map(|stage| stage.place).max() else { return 0.0 };
@@ -195,12 +202,41 @@ impl<'a> Model<'a> {
             return 0.0;
         }
         let on_path = self.share_on_path(path, stages);
+        // `e`: packets that leave before the last cut, and those that leave while they commit.
+        let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
+        let exits = 1.0 - on_path + on_path * path.exit_share(self, last);
+        self.stages_cycles(plan, path, stages, (1.0, on_path), lookups) + exits * self.side_exit_cycles()
+    }
+
+    /// Cycles of a side exit, which is one misprediction, and a copy of the packet's state: before the last stage, to its
+    /// beginning; during commit, to the node where it goes on.
+    pub(super) fn side_exit_cycles(&self) -> f64 {
+        self.inputs.machine.mispredict_cycles + SIDE_EXIT * self.operation()
+    }
+
+    /// The same without side exits, of a path that a share of the packets comes to, and another one follows.
+    pub(super) fn staging_of_next(&self, plan: &Plan, shares: (f64, f64), lookups: &[Lookup]) -> f64 {
+        let path = self.path_or_empty(plan);
+        let stages = self.stages(plan, &path);
+        self.stages_cycles(plan, &path, &stages, shares, lookups)
+    }
+
+    /// What stages add, less what they save, but side exits.
+    fn stages_cycles(
+        &self,
+        plan: &Plan,
+        path: &Path,
+        stages: &[Staged],
+        (comes, on_path): (f64, f64),
+        lookups: &[Lookup],
+    ) -> f64 {
         let machine = &self.inputs.machine;
         let costs = machine.stages();
         // The commit phase is one loop more.
         let group = stages.iter().map(|stage| plan.loops[stage.number].group).min().unwrap_or(1);
         // `c_loop / G`: the end of a loop is one misprediction for a whole group.
-        let mut sum = costs.loop_cycles / f64::from(group.max(1));
+        let mut each = costs.loop_cycles / f64::from(group.max(1));
+        let mut vector = 0.0;
         for (at, stage) in stages.iter().enumerate() {
             let planned = &plan.loops[stage.number];
             let made = || stage.looked_up.iter().map(|number| &lookups[*number]);
@@ -208,34 +244,29 @@ impl<'a> Model<'a> {
             let grouped = made().filter(|lookup| lookup.shape.group_savings.is_some());
             let own_loops: f64 = grouped.map(|lookup| lookup.shape.loops_cycles(machine)).sum();
             let single = if made().any(|lookup| lookup.shape.group_savings.is_none()) { 1.0 } else { 0.0 };
-            sum += (own_loops + (1.0 + single) * costs.loop_cycles) / f64::from(planned.group.max(1));
-            sum += self.keys(path, stage, earlier(stages, at)) * costs.operation_cycles;
+            each += (own_loops + (1.0 + single) * costs.loop_cycles) / f64::from(planned.group.max(1));
+            each += self.keys(path, stage, earlier(stages, at)) * costs.operation_cycles;
             if let Some(first) = stage.on_path.as_ref().filter(|_| at == 0) {
-                sum += self.vector_cycles(plan, path, first, on_path);
+                vector = self.vector_cycles(plan, path, first, on_path / comes.max(f64::MIN_POSITIVE));
             }
             if planned.prefetches.iter().any(|prefetch| prefetch.placement.is_pipelined()) {
                 // `wait`: the state of a packet is stored and loaded again when its lines have come.
-                sum += costs.pipelining_cycles;
+                each += costs.pipelining_cycles;
             }
         }
-        // A side exit is one misprediction, and a copy of the packet's state: before the last stage, to its
-        // beginning; during commit, to the node where it goes on.
-        let exit_cycles = machine.mispredict_cycles + SIDE_EXIT * self.operation();
-        // `e`: packets that leave before the last cut, and those that leave while they commit.
-        let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
-        let exits = 1.0 - on_path + on_path * path.exit_share(self, last);
         // What a packet did speculatively, it does again: on average half of the path to the last cut.
+        let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
         let speculative = path.work_before(last);
         let holds_state = |(at, stage): &(usize, &Staged)| match earlier(stages, *at) {
             None => plan.loops[stage.number].vector < 2,
             Some(earlier) => !path.is_settled(earlier.place),
         };
         let holding = stages.iter().enumerate().filter(holds_state).count();
-        sum += holding as f64 * self.state_operations() * costs.operation_cycles;
-        sum += (1.0 - on_path) * REPEATED * speculative * costs.operation_cycles;
+        each += holding as f64 * self.state_operations() * costs.operation_cycles;
+        let repeated = (comes - on_path) * REPEATED * speculative * costs.operation_cycles;
         let bulk_send = if path.is_empty() { 0.0 } else { BULK_SEND };
         // `y · (7 + 6 · known) · c_op`: packets that stay are sent as a group, and their actions are not read.
         let saved = (bulk_send + EXPECTED_ACTION * expected_actions(plan, stages)) * costs.operation_cycles;
-        sum + exits * exit_cycles - on_path * saved
+        comes * (each + vector) + repeated - on_path * saved
     }
 }

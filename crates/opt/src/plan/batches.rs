@@ -13,11 +13,6 @@ use hlir::{NodeId, Plan};
 
 /// The first is taken unless another is cheaper.
 pub const BURSTS: [u32; 3] = [64, 32, 128];
-/// Whether nothing is given that is beside stages only.
-fn needs_no_stages(pinned: &Plan) -> bool {
-    pinned.queues.is_empty() && pinned.next_paths.is_empty()
-}
-
 /// Relative gain required of a longer burst: its effects beyond its packets are not in the model. [`WORTH`]
 /// is enough for a shorter one.
 const LONGER_WORTH: f64 = 0.05;
@@ -42,10 +37,12 @@ const MOST_ENDS: usize = 3;
 pub const LARGEST_GROUP: u32 = 64;
 
 pub fn allocate(planner: &Planner, plan: &mut Plan) {
-    scheduled(&planner.model, plan, compare);
+    let has_next = planner.has("next_paths");
+    scheduled(&planner.model, plan, |scheduler, plan| compare(scheduler, plan, has_next));
 }
 
-fn compare(scheduler: &Scheduler, plan: &mut Plan) {
+/// `has_next`: packets that leave the hot path may have another one, which a later pass plans.
+fn compare(scheduler: &Scheduler, plan: &mut Plan, has_next: bool) {
     let model = scheduler.model;
     let (program, inputs) = (model.program, model.inputs);
     let pinned = &inputs.constraints;
@@ -79,7 +76,19 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan) {
     }
     let Some((cycles, mut chosen)) = best else { return };
     let plain = scheduler.cycles(&Plan { burst: chosen.burst, ..plain });
-    let is_worth_it = !chosen.loops.is_empty() && cycles < plain * (1.0 - stages_worth(model, &chosen));
+    let pays = |cycles: f64, plan: &Plan| !plan.loops.is_empty() && cycles < plain * (1.0 - stages_worth(model, plan));
+    let mut is_worth_it = pays(cycles, &chosen);
+    if !is_worth_it && has_next {
+        // Stages may pay only if packets that leave the path have another one.
+        let first =
+            if chosen.loops.is_empty() { minimum_cost_stage(scheduler, chosen.clone()) } else { chosen.clone() };
+        let mut with = first.clone();
+        super::next_paths::add(scheduler, &mut with);
+        is_worth_it = !with.next_paths.is_empty() && pays(scheduler.cycles(&with), &with);
+        if is_worth_it {
+            chosen = first;
+        }
+    }
     if !is_worth_it && pinned.hot_path.is_none() && stages.is_empty() && needs_no_stages(pinned) {
         chosen = chosen.packet_by_packet();
     } else if let Some(path) = &mut chosen.hot_path {
@@ -89,10 +98,15 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan) {
     *plan = chosen;
 }
 
+/// Whether nothing is given that is beside stages only.
+fn needs_no_stages(pinned: &Plan) -> bool {
+    pinned.queues.is_empty() && pinned.next_paths.is_empty()
+}
+
 /// Relative gain required of the stages of this plan.
 fn stages_worth(model: &Model, plan: &Plan) -> f64 {
     let state = (model.members_in_memory() * WORTH_OF_STATE).min(WORTH_OF_STATE_MOST);
-    LEAST_WORTH + state + WORTH_OF_EXITS * (1.0 - model.share_in_stages(plan))
+    LEAST_WORTH + state + WORTH_OF_EXITS * (1.0 - model.share_in_paths(plan))
 }
 
 /// The greedy cut, or the one with a common stage if that is cheaper.

@@ -6,9 +6,10 @@
 //! little.
 
 use super::Planner;
+use crate::Inputs;
 use crate::inputs::Content;
 use hlir::plan::HotPath;
-use hlir::{NodeId, Plan, Scope, Table};
+use hlir::{NodeId, Plan, Program, Scope, Table};
 use std::sync::Arc;
 
 pub fn find(planner: &Planner, plan: &mut Plan) {
@@ -18,15 +19,20 @@ pub fn find(planner: &Planner, plan: &mut Plan) {
         return;
     }
     let nodes = planner.model.hot_path();
+    plan.hot_path = (!nodes.is_empty()).then(|| named(program, inputs, nodes));
+}
+
+/// A path with the actions that entries are expected to run.
+pub(super) fn named(program: &Program, inputs: &Inputs, nodes: &[NodeId]) -> HotPath {
     let action = |(place, node): (usize, &NodeId)| {
         let table = &program.tables[hlir::hot_path::table_of(program, *node)?];
         Some((place, table.actions[usual_action(table, inputs.occupancy.of(table))?].name.clone()))
     };
-    plan.hot_path = (!nodes.is_empty()).then(|| HotPath {
+    HotPath {
         nodes: nodes.iter().map(|node| program.nodes[*node].name.clone()).collect(),
         actions: Arc::new(nodes.iter().enumerate().filter_map(action).collect()),
         reason: None,
-    });
+    }
 }
 
 /// The action that all entries are expected to run: the counted one if known, else the first that is not the

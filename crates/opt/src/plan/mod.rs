@@ -10,6 +10,7 @@ pub mod expectations;
 pub mod groups;
 pub mod hot_path;
 pub mod joint;
+pub mod next_paths;
 pub mod prefetch;
 pub mod structures;
 pub mod vector;
@@ -48,6 +49,11 @@ impl Planner<'_> {
                 break;
             }
         }
+    }
+
+    /// Whether a pass is selected.
+    pub(crate) fn has(&self, pass: &str) -> bool {
+        self.passes.iter().any(|(name, _)| *name == pass)
     }
 
     /// Cycles per packet of the plan that the planners after this one complete, with constraints.

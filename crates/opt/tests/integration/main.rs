@@ -5,6 +5,7 @@ mod docs;
 mod join;
 mod joint;
 mod lookups;
+mod next_paths;
 mod passes;
 mod records;
 mod specialise;
