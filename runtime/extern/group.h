@@ -39,8 +39,8 @@ selector_members(const struct selection *selection, uint32_t slot)
 	return group != NULL && group->count != 0 ? group : NULL;
 }
 
-/* The record of the member that the hash selects. `record_bytes` is that of the table. A division by 32 bits takes
- * half the time of one by 64. */
+/* The record of the member that the hash selects. `record_bytes` is that of the table. A 32-bit division
+ * takes half the time of a 64-bit one. */
 static inline const void *
 selector_member(const struct selector_group *group, uint64_t hash, uint32_t record_bytes)
 {

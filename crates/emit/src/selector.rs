@@ -64,7 +64,7 @@ impl Body<'_, '_> {
             body.push(Stmt::declare("uint64_t", &chosen, Expr::long(0)));
             let count = Expr::Name(format!("{group}->count"));
             let (group, chosen) = (Expr::Name(group), Expr::Name(chosen));
-            // Of one member, no hash decides.
+            // Most groups have one member: then no hash is computed.
             let (hashed, _) = body.branch(|body| {
                 let hash = body.selector_hash(table, selector);
                 body.push(Stmt::set(chosen.clone(), hash));

@@ -168,14 +168,20 @@ impl Program {
         self.tables[table].idle_timeout.is_some() || self.has_cells(table)
     }
 
+    /// Whether entries of a table have a timer or a direct meter each.
+    pub fn has_timers_or_meters(&self, table: TableId) -> bool {
+        self.tables[table].idle_timeout.is_some() || self.meters.values().any(|meter| meter.table == Some(table))
+    }
+
     /// Whether each entry of a table has direct counters or meters.
     pub fn has_cells(&self, table: TableId) -> bool {
         let is_counted = self.counters.values().any(|counter| counter.table == Some(table));
         is_counted || self.meters.values().any(|meter| meter.table == Some(table))
     }
 
-    /// Kind and width of the keys that a table's structure holds: all but those [left out](Program::left_out). Where entries
-    /// have priorities, there is a key among them that no structure without priorities holds.
+    /// Kind and width of the keys that a table's structure holds: all but those [left out](Program::left_out). Where only
+    /// keys that are left out have priorities, the others count as ternary: entries that differ in their priority alone
+    /// may be in the table.
     pub fn held_keys(&self, table: TableId) -> Vec<(MatchKind, u32)> {
         self.held_of(table, self.key_kinds(table))
     }
@@ -199,9 +205,13 @@ impl Program {
         others.filter(|other| *other != key).any(is_held).then_some(same)
     }
 
-    /// What all entries match of a key, if every lookup has it.
+    /// What all entries match of a key, if every lookup has it. Not of tables whose entries have state that is not in the
+    /// store: a structure of its own would lose it when code is exchanged.
     fn same_everywhere(&self, table: TableId, key: u32) -> Option<Match> {
         let declared = &self.tables[table];
+        if self.has_timers_or_meters(table) {
+            return None;
+        }
         let Key { value: Expression::Constant { value, .. }, kind, .. } = &declared.keys[key as usize] else {
             return None;
         };
@@ -212,7 +222,7 @@ impl Program {
             }
             Fact::Empty | Fact::Default(_) | Fact::Entries(_) | Fact::Actions(_) | Fact::Argument { .. } => None,
         };
-        // Range fields are listed for structures, which count on all of them.
+        // Structures prepare for each range that the table declares.
         let mut of_table = self.assumptions.iter().filter(|one| one.table == table && *kind != MatchKind::Range);
         of_table.find_map(same)
     }

@@ -291,6 +291,31 @@ mod tests {
         assert_eq!(found.priority, 77);
     }
 
+    /// Keys that the structure leaves out are skipped in what the store packs, and have their one match when they are read.
+    #[test]
+    fn keys_that_are_left_out_have_no_bits() {
+        let mut table = table(
+            Structure::Exact,
+            &[
+                (130, 0, MatchKind::Ternary),
+                (32, 8, MatchKind::Exact),
+                (9, 0, MatchKind::Exact),
+                (8, 0, MatchKind::Exact),
+                (65, 0, MatchKind::Exact),
+            ],
+        );
+        (table.key_bits, table.key_limbs) = (40, 1);
+        for (at, left_out) in [(0, LeftOut::Any), (2, LeftOut::Value(vec![0x101])), (4, LeftOut::Value(vec![7, 1]))] {
+            table.fields[at].left_out = Some(left_out);
+        }
+        let wide = BigUint::from(7u32) + (BigUint::from(1u32) << 64);
+        let exact = |value: u32| Match::Exact(value.into());
+        let key = [Match::Any, exact(0x0a00_0001), exact(0x101), exact(0xff), Match::Exact(wide)];
+        let found = matches(&table, &key, 3).unwrap();
+        assert_eq!((&found.value, &found.mask), (&vec![0x0a_0000_01ff], &vec![0xff_ffff_ffff]));
+        assert_eq!(self::key(&table, &found), key);
+    }
+
     #[test]
     fn prefixes_without_priorities_are_ordered_by_their_lengths() {
         let key = [Match::Lpm { value: 0x0a01_0200u32.into(), prefix: 24 }];

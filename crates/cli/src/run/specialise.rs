@@ -17,7 +17,7 @@ use hlir::facts::{Assumption, Fact};
 use hlir::{Program, TableId};
 use native::{Break, Replay};
 use opt::explain::described;
-use opt::inputs::Occupancy;
+use opt::inputs::{Content, Occupancy};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -282,7 +282,12 @@ impl Specialiser {
         }
         let structures = live.structures.clone();
         let Some(engine) = live.engine() else { return };
-        let content = |(id, table): (TableId, &hlir::Table)| (table.name.clone(), stored(engine.store(), id));
+        // A structure of its own has room for what the shared one may come to hold, not only for what is there.
+        let is_own = |id: TableId| wanted.iter().any(|one| one.table == id && makes_own_table(&one.fact));
+        let content = |(id, table): (TableId, &hlir::Table)| {
+            let stored = stored(engine.store(), id);
+            (table.name.clone(), Content { is_known: stored.is_known && !is_own(id), ..stored })
+        };
         let tables = program.tables.iter().map(content).filter(|(_, content)| content.entries > 0).collect();
         let occupancy = Occupancy { tables, others_are_empty: true, ..Occupancy::default() };
         self.begun.push_back(now);

@@ -1,10 +1,10 @@
 //! Keeps a specialised program's tables within what it takes for granted.
 
-use super::{Mask, mask, only_value};
+use super::{Mask, lowest, mask, ones};
 use crate::{Refusal, RefusalKind};
 use hlir::entry::EntryAction;
 use hlir::facts::{Assumption, Fact};
-use hlir::{ActionCall, Entry, Program, TableId};
+use hlir::{ActionCall, Entry, MatchKind, Program, TableId};
 use num_bigint::BigUint;
 
 /// What a program takes for granted, by table.
@@ -69,7 +69,10 @@ pub(crate) fn breaks(program: &Program, table: TableId, fact: &Fact, entry: &Ent
         Fact::Key { key, value } => {
             let kinds = program.key_kinds(table);
             let found = entry.matches.get(*key as usize).zip(kinds.get(*key as usize));
-            found.is_none_or(|(found, kind)| only_value(found, *kind).map(BigUint::from).as_ref() != Some(value))
+            let is_value = |found, kind: (MatchKind, u32)| {
+                mask(found, kind) == Mask::Bits(ones(kind.1)) && lowest(found) == Some(value)
+            };
+            !found.is_some_and(|(found, kind)| is_value(found, *kind))
         }
     }
 }

@@ -260,11 +260,11 @@ fn only_value(found: &Match, (kind, width): (MatchKind, u32)) -> Option<u32> {
         return None;
     }
     let is_one = mask(found, (kind, width)) == Mask::Bits(ones(width));
-    exact_value(found).filter(|_| is_one).and_then(|value| value.try_into().ok())
+    lowest(found).filter(|_| is_one).and_then(|value| value.try_into().ok())
 }
 
 /// The lowest value that a match has.
-fn exact_value(found: &Match) -> Option<&BigUint> {
+fn lowest(found: &Match) -> Option<&BigUint> {
     match found {
         Match::Exact(value) | Match::Lpm { value, .. } | Match::Ternary { value, .. } => Some(value),
         Match::Range { low, .. } => Some(low),

@@ -6,6 +6,7 @@ use control::plane::EntryKey;
 use control::{Facts, Store, Update};
 use hlir::entry::EntryAction;
 use hlir::facts::{Assumption, Fact};
+use hlir::text::parse_program;
 use hlir::{ActionCall, Entry, Match, Program, TableId};
 use num_bigint::BigUint;
 use std::sync::Arc;
@@ -247,4 +248,38 @@ fn packets_wait_for_what_is_taken_for_granted() {
         "the code is specialised for table `routes` with exactly the 1 entries that it was compiled for; \
          compile without --specialise to write this"
     );
+}
+
+/// Of any width: constant entries need no counters for that.
+#[test]
+fn a_fact_about_a_wide_key_holds_for_entries_with_this_value() {
+    let text = "program wide for none
+header h: h_t { address: 128 }
+variable error: 32
+table hosts {
+  key h.address: exact
+  action seen() {}
+  default seen()
+}
+parser parser { start start, accept hosts, reject hosts, error error }
+entry start
+node start: state of parser { extract h } -> hosts
+node hosts: apply hosts -> queue
+node queue: buffer { send 32w1 }
+";
+    let program = Arc::new(parse_program(text).unwrap_or_else(|errors| panic!("{errors:?}")));
+    let hosts = table(&program, "hosts");
+    let address = BigUint::from(1u32) << 100u32;
+    let entry = |value: BigUint| Entry {
+        matches: vec![Match::Exact(value)],
+        priority: 0,
+        action: EntryAction::Call(ActionCall { action: 0, arguments: Vec::new() }),
+        constant: false,
+    };
+    let mut store = Store::new(program);
+    store.assume(&[Assumption { table: hosts, fact: Fact::Key { key: 0, value: address.clone() } }]);
+    store.apply(&Update::Insert { table: hosts, entry: entry(address.clone()) }).expect("it has this value");
+    assert!(store.check_assumptions().is_ok());
+    let refused = store.apply(&Update::Insert { table: hosts, entry: entry(address + 1u32) }).expect_err("another one");
+    assert!(refused.sentence.contains("in all entries"), "{}", refused.sentence);
 }

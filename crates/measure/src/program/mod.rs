@@ -185,7 +185,7 @@ impl<'a> Measuring<'a> {
     ) -> Result<T, Failure> {
         let mut native = inputs::native_for(passes.machine.as_deref(), self.native);
         native.symbols = symbols;
-        // Whoever measures has read the program before, and shown its warnings.
+        // The caller has read the program before, and shown its warnings.
         let source = Source { warnings: Warnings::none(), ..self.source.clone() };
         let loaded = frontend::load(&source)?;
         let program = loaded.program.clone();

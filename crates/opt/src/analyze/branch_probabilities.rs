@@ -146,7 +146,8 @@ impl Estimator<'_, '_> {
     fn branch(&self, condition: &Expression, then: NodeId, otherwise: NodeId, mass: Mass) -> Vec<Outflow> {
         let drops = (self.drops.always_drops(then), self.drops.always_drops(otherwise));
         let share = self.judge(condition, drops, &mass.facts);
-        let share = share.unwrap_or_else(|| self.atoms.probability(condition, &mass.facts));
+        let hint = || hints::of(&self.program.nodes[then].notes).map(|hint| hint.share(0.5));
+        let share = share.or_else(hint).unwrap_or_else(|| self.atoms.probability(condition, &mass.facts));
         let arm = |to: NodeId, outcome: bool, share: f64| {
             let mut facts = mass.facts.clone();
             self.atoms.assume(condition, outcome, &mut facts);

@@ -6,6 +6,9 @@
 use hlir::Notes;
 use hlir::notes::stated_share;
 
+/// The annotation by which a pass says so of the node that packets are expected at.
+pub const LIKELY: &str = "likely";
+
 /// Factor on the odds for `@likely` and `@unlikely`.
 const ODDS: f64 = 9.0;
 
@@ -20,7 +23,7 @@ pub enum Hint {
 /// The last hint among the annotations. An annotation that cannot be read is no hint.
 pub fn of(notes: &Notes) -> Option<Hint> {
     notes.annotations.iter().rev().find_map(|annotation| match annotation.name.as_str() {
-        "likely" => Some(Hint::Likely),
+        LIKELY => Some(Hint::Likely),
         "unlikely" => Some(Hint::Unlikely),
         "traffic" => annotation.text().and_then(stated_share).map(Hint::Share),
         _ => None,

@@ -92,3 +92,26 @@ fn entries_become_comparisons_where_the_plan_is_cheaper() {
     }
     assert_eq!(ways.len(), 2, "both ways are taken");
 }
+
+/// All entries have a domain that no packet has. Controllers find the counters of entries in their table, so only a table
+/// without them loses its lookup.
+#[test]
+fn entries_that_no_packet_can_hit_are_looked_up_only_where_they_have_counters() {
+    for (counter, looks_up) in [("", false), ("counter seen: packets of domains automatic\n", true)] {
+        let table = "variable meta.domain: 8\ntable domains {\n  key meta.domain: exact\n  key h.host: exact\n  \
+                     action drop() { meta.port = 511 }\n  action keep() {}\n  const default keep()\n}\n";
+        let text = PROGRAM
+            .replace("table hosts {", &format!("{counter}{table}table hosts {{"))
+            .replace("apply hosts -> queue", "apply hosts -> domains\nnode domains: apply domains -> queue");
+        let text = format!("{text}\nassume domains key 0 = 0x7\nassume domains default keep()\n");
+        let mut program = parse_file(&text).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+        let facts = std::mem::take(&mut program.assumptions);
+        let inputs = Inputs { facts, ..Inputs::default() };
+        let specialised = specialise::candidates(&program, &inputs).swap_remove(0);
+        let lookups = specialised.nodes.values().filter(|node| node.name == "domains");
+        let applied = lookups.filter(|node| matches!(node.kind, hlir::NodeKind::Apply { .. })).count();
+        assert_eq!(applied == 1, looks_up, "{counter}");
+        let is_assumed = specialised.assumptions.iter().any(|one| matches!(one.fact, Fact::Key { .. }));
+        assert_eq!(is_assumed, !looks_up, "{counter}");
+    }
+}

@@ -6,7 +6,9 @@
 use super::inline::{Inlined, block, target};
 use super::{Known, can_be_known, lookups};
 use crate::Inputs;
+use crate::inputs::hints::LIKELY;
 use hlir::facts::{Assumption, Fact};
+use hlir::notes::{Annotation, AnnotationBody};
 use hlir::{ActionCall, Binary, CounterId, DEFAULT_INDEX, Expression, MatchKind, NodeId, NodeKind, Program, TableId};
 use num_bigint::BigUint;
 
@@ -18,7 +20,8 @@ pub(super) fn of_one_value(program: &mut Program, inputs: &Inputs) -> Vec<Assump
     let mut used = Vec::new();
     for id in program.tables.iter().map(|(id, _)| id).collect::<Vec<_>>() {
         let nodes = lookups(program, id);
-        if nodes.is_empty() || !can_be_known(program, id) || program.tables[id].profile.is_some() {
+        let is_held = program.tables[id].profile.is_some() || program.has_timers_or_meters(id);
+        if nodes.is_empty() || !can_be_known(program, id) || is_held {
             continue;
         }
         let known = Known::of(program, id, &inputs.facts);
@@ -45,7 +48,8 @@ fn table(
         let fact = Fact::Key { key: *key, value: value.clone() };
         match constant(program, *key) {
             Some(same) if same == *value => used.push(fact),
-            Some(_) if inlined.can_miss(program) => {
+            // Controllers find the counters of entries in their table.
+            Some(_) if inlined.can_miss(program) && !program.has_own_records(id) => {
                 inlined.replace(program, nodes, &[]);
                 return vec![fact, Fact::Default(default.clone())];
             }
@@ -96,6 +100,8 @@ fn compare(program: &mut Program, inlined: &Inlined, nodes: &[NodeId], keys: &[&
         let miss = block(missed.clone(), target(next, false, inlined.default.action), *exit);
         let name = program.nodes[*node].name.clone();
         let then = inlined.add(program, format!("{name}.lookup"), lookup);
+        // Entries are for the packets that come.
+        program.nodes[then].notes.annotations.push(Annotation { name: LIKELY.to_string(), body: AnnotationBody::None });
         let otherwise = inlined.add(program, format!("{name}.other"), miss);
         program.nodes[*node].kind = NodeKind::Branch { condition: condition.clone(), then, otherwise };
     }

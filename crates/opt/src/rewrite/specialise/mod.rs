@@ -169,8 +169,8 @@ fn drop_keys(program: &mut Program, id: TableId, known: &Known) -> Vec<Fact> {
         let key = &mut program.tables[id].keys[*index as usize];
         if !matches!(key.value, Expression::Constant { .. }) {
             key.value = Expression::constant(0u32, widths[*index as usize].1);
-            used.push(Fact::Any(*index));
         }
+        used.push(Fact::Any(*index));
     }
     used
 }
