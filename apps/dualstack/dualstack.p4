@@ -11,7 +11,7 @@ const bit<16> IPV4_BYTES = 20;
 const bit<32> IPV6_BYTES = 40;
 const bit<9> HOST_PORT = 255;
 
-/* Cells of `dropped`. */
+/* Indices of `dropped`. */
 const bit<32> DROP_SHORT = 0;
 const bit<32> DROP_TYPE = 1;
 const bit<32> DROP_HEADER = 2;

@@ -61,6 +61,7 @@ const RUNTIME: &[&str] = &[
     "path",
     "pending",
     "perfect",
+    "picked",
     "piece",
     "pieces",
     "pipeline",

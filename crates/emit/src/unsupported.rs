@@ -41,10 +41,13 @@ pub fn of(unit: &Unit, plan: &Plan, places: &Places) -> Vec<Diagnostic> {
     if !found.is_empty() {
         return found;
     }
+    let units_of_paths = || std::iter::once(unit).chain(units.iter());
+    let has_vectors = |unit: &&Unit| unit.plan.path.as_ref().is_some_and(|path| path.vector > 1);
+    let vectorised = units_of_paths().find(has_vectors).unwrap_or(unit);
     for ((unit_of, plan), places) in std::iter::once(((unit, plan), places)).chain(next()) {
         let mut refused = Refused { unit: unit_of, plan, places, found: Vec::new() };
         refused.commits_as_sets();
-        refused.same_vectors(unit);
+        refused.same_vectors(vectorised);
         found.extend(refused.found);
     }
     found

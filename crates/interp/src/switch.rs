@@ -335,7 +335,8 @@ impl<'p> Switch<'p> {
         self.notes = Notes::wanted(None);
     }
 
-    /// From now on, notes the steps of packets that may be wanted. A packet that is not wanted ends with its parser where no other can see that it came.
+    /// From now on, notes the steps of packets that may be wanted. A packet that is not wanted ends with its parser, unless later packets depend on
+    /// what it does.
     pub fn watch(&mut self, watch: impl Fn(&Parsed<'_>) -> Interest + 'p) {
         self.notes = Notes::wanted(Some(Box::new(watch)));
     }

@@ -55,6 +55,31 @@ fn each_decision_that_is_pinned_stands_as_it_is_written() {
     assert!(plan.contains(stage) && plan.contains("\n  burst 32\n") && plan.contains("\n  hot_path { "), "{plan}");
 }
 
+/// What is given may leave no place for further paths, or says of what size the groups of all paths are.
+#[test]
+fn next_paths_are_planned_around_pins() {
+    let genoa = path("machines/epyc-genoa.toml").display().to_string();
+    let machine = ["--machine", genoa.as_str()];
+    let paths = |plan: &str| plan.lines().filter(|line| line.starts_with("  next_path ")).count();
+    let planned = |pins: &str| {
+        let pins = file("next", &format!("plan {{\n{pins}}}\n")).display().to_string();
+        let program = app("dualstack");
+        let (code, text) = ran(&[&["show", &program, "--after", "all", "--pin", &pins], &machine[..]].concat());
+        assert_eq!(code, Some(0), "{text}");
+        text[text.find("\nplan {\n").unwrap_or_else(|| panic!("no plan in {text}"))..].to_string()
+    };
+    let plan = planned("");
+    assert_eq!(paths(&plan), 1, "{plan}");
+    let next = plan.lines().find(|line| line.starts_with("  next_path ")).expect("it was counted");
+    let nodes = &next[..next.find('}').expect("nodes in braces") + 1];
+    let plan = planned(&format!("{nodes} {{\n    loop Router.routes6: batch 32 group 16\n  }}\n"));
+    assert!(plan.contains("loop Router.routes4: batch 32 group 16") && paths(&plan) == 1, "{plan}");
+    for line in ["  instrument edges\n", "  queue Router.block_144: capacity 3 timeout 4\n"] {
+        let plan = planned(line);
+        assert!(plan.contains(line) && paths(&plan) == 0, "{plan}");
+    }
+}
+
 #[test]
 fn stages_beside_a_pinned_one_are_planned() {
     let stage = "  loop Switch.acl: batch 64 group 16 {\n    lookup Switch.acl\n  }\n";

@@ -36,7 +36,12 @@ impl HotPath<'_> {
         code.push(Stmt::declare("uint64_t", "leaving", name(left)));
         for number in FIRST..FIRST + self.next.len() {
             let group = ["&copy", "&taken", "from", "leaving", "ports", "&gone"].map(name);
-            code.push(Stmt::set(name("leaving"), Expr::call(format!("path_{number}_picked"), group)));
+            let taken = Stmt::set(name("leaving"), Expr::call(format!("path_{number}_picked"), group));
+            code.push(match number {
+                FIRST => taken,
+                // The paths before it may have left none.
+                _ => Stmt::when(Expr::binary("!=", name("leaving"), Expr::long(0)), vec![taken]),
+            });
         }
         name("leaving")
     }

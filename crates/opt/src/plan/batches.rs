@@ -53,7 +53,7 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan, has_next: bool) {
     let stages = constraints::stages(inputs);
     if pinned.burst > 0 {
         bursts = vec![pinned.burst];
-    } else if let Some(first) = stages.first() {
+    } else if let Some(first) = stages.first().or(constraints::next_stage(inputs)) {
         bursts = vec![first.batch.max(1)];
     }
     let plain = plan.clone().packet_by_packet();
@@ -78,7 +78,7 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan, has_next: bool) {
     let plain = scheduler.cycles(&Plan { burst: chosen.burst, ..plain });
     let pays = |cycles: f64, plan: &Plan| !plan.loops.is_empty() && cycles < plain * (1.0 - stages_worth(model, plan));
     let mut is_worth_it = pays(cycles, &chosen);
-    if !is_worth_it && has_next {
+    if !is_worth_it && has_next && super::next_paths::are_possible(scheduler) {
         // Stages may pay only if packets that leave the path have another one.
         let first =
             if chosen.loops.is_empty() { minimum_cost_stage(scheduler, chosen.clone()) } else { chosen.clone() };

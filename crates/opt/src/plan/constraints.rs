@@ -21,6 +21,11 @@ pub fn stages(inputs: &Inputs) -> Vec<Loop> {
     inputs.constraints.loops.iter().filter(|lp| !is_queue(lp)).cloned().collect()
 }
 
+/// The first stage of a given next path: the hot path's stages have its batch and group.
+pub fn next_stage(inputs: &Inputs) -> Option<&Loop> {
+    inputs.constraints.next_paths.iter().find_map(|next| next.loops.first())
+}
+
 /// Whether a loop of the plan is given.
 pub fn has_loop(inputs: &Inputs, lp: &Loop) -> bool {
     inputs.constraints.loops.iter().any(|pinned| pinned.node == lp.node)

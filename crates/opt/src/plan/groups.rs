@@ -22,6 +22,10 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan) {
     let mut sizes: Vec<u32> = GROUPS.into_iter().filter(|group| *group < batch).collect();
     sizes.push(batch.min(LARGEST_GROUP));
     sizes.dedup();
+    // All paths of a plan have groups of one size.
+    if let Some(given) = constraints::next_stage(scheduler.model.inputs) {
+        sizes = vec![given.group];
+    }
     let cost = |group: &u32| (*group, super::prefetch::minimum_cost(scheduler, &grouped(plan, *group)));
     let costs: Vec<(u32, f64)> = sizes.iter().map(cost).collect();
     // The largest among equals: it needs no more room than the burst has anyway.

@@ -1,6 +1,6 @@
 //! Plans further hot paths: for packets that leave the first one, the path that most of them follow, and so on.
 //!
-//! A path has one stage: at its first lookup, which makes as many of the others as pay. Without lookups it ends where the
+//! A path has one stage: at its first lookup, which makes those behind it, too, up to the first that it cannot make. Without lookups it ends where the
 //! last packets leave it. It stays if that is cheaper than the plain program.
 
 use super::{Planner, Scheduler, WORTH, hot_path, reason, scheduled};
@@ -25,7 +25,7 @@ pub fn plan(planner: &Planner, plan: &mut Plan) {
 
 /// Adds paths, each as long as it pays.
 pub(super) fn add(scheduler: &Scheduler, plan: &mut Plan) {
-    if plan.loops.is_empty() || !plan.queues.is_empty() || !is_unordered(scheduler) {
+    if plan.loops.is_empty() || !are_possible(scheduler) {
         return;
     }
     let model = scheduler.model;
@@ -68,15 +68,26 @@ fn stages(scheduler: &Scheduler, plan: &Plan, nodes: &[NodeId]) -> Vec<StagedPat
     let last = looked_up.or_else(|| Some(nodes.iter().rposition(branches)? + 1));
     let Some(place) = last.filter(|place| *place < nodes.len()) else { return Vec::new() };
     let first = &plan.loops[0];
+    let node = program.nodes[nodes[place]].name.clone();
+    let (batch, group) = (first.batch, first.group);
+    let scalar = |lookups: &[StageLookup]| {
+        let (lookups, prefetches) = (lookups.to_vec(), Vec::new());
+        let stage = Loop { node: node.clone(), batch, group, vector: 1, lookups, prefetches, reason: None };
+        StagedPath { path: path.clone(), loops: vec![stage] }
+    };
     let mut lookups: Vec<StageLookup> = Vec::new();
     for table in nodes[place..].iter().filter_map(table) {
         let table = program.tables[table].name.clone();
-        if lookups.iter().all(|known| known.table != table) {
-            lookups.push(StageLookup { table, reason: None });
+        if lookups.iter().any(|known| known.table == table) {
+            continue;
+        }
+        lookups.push(StageLookup { table, reason: None });
+        // A key may depend on what an action before it does: that lookup is made at commit.
+        if lookups.len() > 1 && !is_possible(scheduler, &scalar(&lookups)) {
+            lookups.pop();
+            break;
         }
     }
-    let node = program.nodes[nodes[place]].name.clone();
-    let (batch, group) = (first.batch, first.group);
     let prefetch = |lookup: &StageLookup| Prefetch {
         access: Access::Table(lookup.table.clone()),
         placement: Placement::OwnLoop,
@@ -105,10 +116,11 @@ fn is_possible(scheduler: &Scheduler, next: &StagedPath) -> bool {
     scheduler.is_legal(&alone) && (vector == 1 || scheduler.model.vector_cost(&alone, vector).is_some())
 }
 
-/// Whether packets may overtake others of their group.
-fn is_unordered(scheduler: &Scheduler) -> bool {
-    let model = scheduler.model;
-    model.traffic.order().iter().all(|node| hlir::effects::is_unordered(model.program, *node))
+/// Whether packets may overtake others of their group, and nothing is given that has one path only.
+pub(super) fn are_possible(scheduler: &Scheduler) -> bool {
+    let (model, given) = (scheduler.model, &scheduler.model.inputs.constraints);
+    let is_unordered = |node: &NodeId| hlir::effects::is_unordered(model.program, *node);
+    given.queues.is_empty() && !given.instrument.edges && model.traffic.order().iter().all(is_unordered)
 }
 
 /// Whether the commit phases of all paths have a schedule without side exits.
