@@ -11,13 +11,14 @@ use super::live::{Built, Live, Shared};
 use super::pushed::{self, Builder};
 use super::trial::{Code, Next, Trial, Work};
 use control::DataPlane as _;
+use control::plane::TableCounts;
 use driver::entries::stored;
 use driver::frontend::Loaded;
 use hlir::facts::{Assumption, Fact};
 use hlir::{Program, TableId};
 use native::{Break, Replay};
 use opt::explain::described;
-use opt::inputs::{Content, Occupancy};
+use opt::inputs::{Content, Occupancy, Profile};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -27,6 +28,8 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(100);
 /// Entries of a table at most that are written at each exchange.
 const MOST_REWRITTEN: usize = 65_536;
+/// Lookups of a table at least, from which its share of misses is known.
+const LEAST_LOOKUPS: u64 = 10_000;
 /// Compilations begun within a minute, at most.
 const MOST_COMPILATIONS: usize = 10;
 /// After a failure, the next attempt waits; twice as long after each further one.
@@ -289,6 +292,8 @@ impl Specialiser {
             (table.name.clone(), Content { is_known: stored.is_known && !is_own(id), ..stored })
         };
         let tables = program.tables.iter().map(content).filter(|(_, content)| content.entries > 0).collect();
+        let counts = program.tables.iter().map(|(id, table)| (table.name.as_str(), engine.table_counts(id)));
+        let counted = hit_rates(counts);
         let occupancy = Occupancy { tables, others_are_empty: true, ..Occupancy::default() };
         self.begun.push_back(now);
         (self.not_before, self.is_useless) = (Duration::ZERO, false);
@@ -296,6 +301,7 @@ impl Specialiser {
         let mut builder = self.builder.with_passes_of(program);
         builder.passes.facts = wanted;
         builder.passes.occupancy = Some(occupancy);
+        builder.passes.counted = Some(counted);
         builder.passes.structures = structures;
         builder.native.time_limit = Some(self.time_limit);
         let (sender, done) = mpsc::channel();
@@ -322,6 +328,18 @@ fn makes_own_table(fact: &Fact) -> bool {
     }
 }
 
+/// The traffic as far as tables have counted it: which of them packets hit.
+fn hit_rates<'t>(counts: impl Iterator<Item = (&'t str, TableCounts)>) -> Profile {
+    let mut profile = Profile::default();
+    for (table, TableCounts { hits, misses }) in
+        counts.filter(|(_, counts)| counts.hits + counts.misses >= LEAST_LOOKUPS)
+    {
+        profile.hits.insert(table.to_string(), hits);
+        profile.misses.insert(table.to_string(), misses);
+    }
+    profile
+}
+
 /// A typed index as a number, which has an order.
 fn number(table: TableId) -> u32 {
     table.into_raw().into_u32()
@@ -335,4 +353,17 @@ fn words(program: &Program, assumptions: &[Assumption]) -> Vec<String> {
         (!facts.is_empty()).then(|| format!("{}: {}", table.name, facts.join(", ")))
     };
     program.tables.iter().filter_map(of_table).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_misses_is_known_after_enough_lookups() {
+        let few = TableCounts { hits: LEAST_LOOKUPS - 1, misses: 0 };
+        let many = TableCounts { hits: LEAST_LOOKUPS, misses: 3 * LEAST_LOOKUPS };
+        let profile = hit_rates([("few", few), ("many", many)].into_iter());
+        assert_eq!((profile.miss_share("few"), profile.miss_share("many")), (None, Some(0.75)));
+    }
 }
