@@ -116,7 +116,7 @@ bench: build
 	$(if $(DPDK),scripts/device "$(DPDK)" $(OUT)/bench $(BACUS))
 
 # Each experiment in a run of its own; one that fails does not keep the others from the page.
-PAPERS = calibration gains gains-model join join-sweep ablation peers batch-size predicted metadata accesses trie cores
+PAPERS = calibration gains gains-model join join-sweep ablation peers batch-size predicted metadata accesses trie cores paths
 report: build
 	@failed=; for name in $(PAPERS); do \
 		$(BACUS) bench --experiment $$name --out $(OUT)/report $(COMPILER) $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)") \

@@ -162,6 +162,7 @@ fn runners(
         (false, Experiment::Predicted) => subject.gains(),
         (false, Experiment::Trie(_)) => subject.made(papers::plans::tries),
         (false, Experiment::Accesses) => subject.made(papers::plans::accesses),
+        (false, Experiment::Paths(_)) => subject.made(papers::plans::paths),
         (
             false,
             Experiment::Programs | Experiment::Drops(_) | Experiment::Peers | Experiment::Cores | Experiment::Metadata,

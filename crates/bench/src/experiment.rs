@@ -141,10 +141,13 @@ fn sizes(application: &Application, options: &Options) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mix::Mix;
 
     #[test]
     fn a_case_goes_from_process_to_process() {
-        for experiment in [Experiment::Programs, Experiment::JoinSweep, Experiment::Drops(17)] {
+        for experiment in
+            [Experiment::Programs, Experiment::JoinSweep, Experiment::Drops(17), Experiment::Paths(Mix::of(90, 10))]
+        {
             for application in ["ipv4fwd", "a:b/router.p4"] {
                 let case = Case { application: application.into(), size: 4, experiment };
                 assert_eq!(case.to_string().parse(), Ok(case));

@@ -72,9 +72,9 @@ fn text(folder: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Without the number of an experiment, as of `drops-4`.
+/// Without the numbers of an experiment, as of `drops-4` and `paths-70-25-5`.
 fn kind(experiment: &str) -> &str {
-    experiment.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches('-')
+    experiment.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '-')
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {

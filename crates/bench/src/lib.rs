@@ -20,6 +20,7 @@ mod interpreted;
 mod joins;
 mod line_cost;
 mod machine_drift;
+mod mix;
 mod options;
 mod overview;
 mod paper_cases;

@@ -14,7 +14,7 @@ pub fn table(records: &[Record]) -> String {
         if text.is_empty() {
             let _ = writeln!(
                 text,
-                "{:<18} {:>10} {:<8} {:>8} {:>8} {:>10} {:<14} {:>6} {:>10}",
+                "{:<24} {:>10} {:<8} {:>8} {:>8} {:>10} {:<14} {:>6} {:>10}",
                 "program", "entries", "traffic", "plain", "best", "best peer", "", "ratio", "predicted"
             );
         }
@@ -34,7 +34,7 @@ pub fn table(records: &[Record]) -> String {
         let predicted = ours.predicted.map_or("-".to_string(), |cycles| format!("{cycles:.1}"));
         let _ = writeln!(
             text,
-            "{program:<18} {:>10} {:<8} {plain:>8} {:>8.1} {cycles:>10} {name:<14} {ratio:>6} {predicted:>10}",
+            "{program:<24} {:>10} {:<8} {plain:>8} {:>8.1} {cycles:>10} {name:<14} {ratio:>6} {predicted:>10}",
             record.case.size,
             record.traffic.to_string(),
             ours.cycles

@@ -1,5 +1,6 @@
-//! The cases of the papers' experiments: applications and the numbers of entries, for a whole run and for a quick one.
+//! The cases of the experiments that have a figure, most of them papers': applications and the numbers of entries, for a whole run and for a quick one.
 
+use crate::mix::Mix;
 use crate::purpose::Experiment;
 
 /// An application's part in an experiment.
@@ -20,7 +21,7 @@ const fn case(
 }
 
 use Experiment::{
-    Ablation, Accesses, BatchSize, Cores, Gains, GainsModel, Join, JoinSweep, Metadata, Peers, Predicted, Trie,
+    Ablation, Accesses, BatchSize, Cores, Gains, GainsModel, Join, JoinSweep, Metadata, Paths, Peers, Predicted, Trie,
 };
 
 #[rustfmt::skip]
@@ -80,11 +81,17 @@ pub const ALL: &[Planned] = &[
     case(Cores,      "ipv6fwd",      &[200_000],                            &[20_000]),
     case(Cores,      "ndn",          &[1 << 20],                            &[65_536]),
     case(Cores,      "nat",          &[65_536],                             &[1_000]),
+    // Of no paper: traffic of one family, then of several.
+    case(Paths(Mix::of(100, 0)), "dualstack", &[20_000],                    &[1_000]),
+    case(Paths(Mix::of(90, 10)), "dualstack", &[20_000],                    &[1_000]),
+    case(Paths(Mix::of(70, 25)), "dualstack", &[20_000],                    &[1_000]),
+    case(Paths(Mix::of(50, 45)), "dualstack", &[20_000],                    &[1_000]),
     // Model, section 3: every application.
     case(Predicted,  "l2fwd",        &[256, 65_536, 1 << 20],               &[256, 1 << 20]),
     case(Predicted,  "ipv4fwd",      &[4, 100_000, 606_138],                &[100_000]),
     case(Predicted,  "ipv6fwd",      &[1_000, 200_000],                     &[200_000]),
     case(Predicted,  "l2l3acl",      &[65_536, 1 << 20],                    &[65_536]),
+    case(Predicted,  "dualstack",    &[20_000],                             &[1_000]),
     case(Predicted,  "mpls",         &[256],                                &[256]),
     case(Predicted,  "mpls_npf",     &[256, 65_536],                        &[256]),
     case(Predicted,  "firewall",     &[100, 1_000],                         &[100]),

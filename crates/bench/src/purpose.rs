@@ -1,5 +1,6 @@
 //! What a case is measured for: an experiment, by name.
 
+use crate::mix::Mix;
 use std::fmt;
 use std::str::FromStr;
 
@@ -34,10 +35,12 @@ pub enum Experiment {
     Accesses,
     /// Throughput over workers.
     Cores,
+    /// One hot path against several, on a mix of IPv4, IPv6 and ARP.
+    Paths(Mix),
 }
 
 /// What can be asked for.
-pub const EXPERIMENTS: [&str; 15] = [
+pub const EXPERIMENTS: [&str; 16] = [
     "programs",
     "drops",
     "gains",
@@ -53,9 +56,10 @@ pub const EXPERIMENTS: [&str; 15] = [
     "calibration",
     "trie",
     "cores",
+    "paths",
 ];
 
-/// Those without a number.
+/// Those without numbers.
 const NAMES: [(&str, Experiment); 12] = [
     ("programs", Experiment::Programs),
     ("gains", Experiment::Gains),
@@ -77,7 +81,7 @@ impl Experiment {
         if let Experiment::Drops(percent) = self { percent } else { 0 }
     }
 
-    /// As it is asked for: without a number.
+    /// As it is asked for: without numbers.
     pub fn name(self) -> &'static str {
         if let Experiment::Drops(_) = self {
             return "drops";
@@ -85,10 +89,18 @@ impl Experiment {
         if let Experiment::Trie(_) = self {
             return "trie";
         }
+        if let Experiment::Paths(_) = self {
+            return "paths";
+        }
         NAMES.iter().find(|(_, experiment)| *experiment == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether it answers an experiment of a paper, with a figure of its own.
+    /// How many of the packets are of which family, in applications that have several.
+    pub fn mix(self) -> Mix {
+        if let Experiment::Paths(mix) = self { mix } else { Mix::default() }
+    }
+
+    /// Whether it is read as a paper's experiment: with predictions from before, and a figure of its own.
     pub fn is_of_paper(self) -> bool {
         !matches!(self, Experiment::Programs | Experiment::Drops(_))
     }
@@ -97,6 +109,9 @@ impl Experiment {
 impl fmt::Display for Experiment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
+        if let Experiment::Paths(mix) = self {
+            return write!(f, "-{mix}");
+        }
         if let Experiment::Drops(percent) | Experiment::Trie(percent) = self { write!(f, "-{percent}") } else { Ok(()) }
     }
 }
@@ -108,13 +123,14 @@ impl FromStr for Experiment {
         if let Some((_, experiment)) = NAMES.iter().find(|(name, _)| *name == text) {
             return Ok(*experiment);
         }
-        let numbered: fn(u32) -> Experiment = match text.split_once('-') {
-            Some(("drops", _)) => Experiment::Drops,
-            Some(("trie", _)) => Experiment::Trie,
-            None | Some(_) => return Err(format!("`{text}` is no experiment")),
-        };
-        let percent = text.split_once('-').map_or("", |(_, percent)| percent);
-        percent.parse().map(numbered).map_err(|error| format!("`{text}`: {error}"))
+        let (name, numbers) = text.split_once('-').unwrap_or((text, ""));
+        let percent = || numbers.parse().map_err(|error| format!("`{text}`: {error}"));
+        match name {
+            "drops" => percent().map(Experiment::Drops),
+            "trie" => percent().map(Experiment::Trie),
+            "paths" => numbers.parse().map(Experiment::Paths),
+            _ => Err(format!("`{text}` is no experiment")),
+        }
     }
 }
 
@@ -127,8 +143,8 @@ mod tests {
         for (name, experiment) in NAMES {
             assert!(EXPERIMENTS.contains(&name) && experiment.to_string() == name && name.parse() == Ok(experiment));
         }
-        assert_eq!(NAMES.len() + 3, EXPERIMENTS.len(), "two have a number, and the calibration has no cases");
-        for numbered in [Experiment::Drops(4), Experiment::Trie(50)] {
+        assert_eq!(NAMES.len() + 4, EXPERIMENTS.len(), "three have numbers, and the calibration has no cases");
+        for numbered in [Experiment::Drops(4), Experiment::Trie(50), Experiment::Paths(Mix::of(70, 25))] {
             assert!(numbered.to_string().parse() == Ok(numbered) && EXPERIMENTS.contains(&numbered.name()));
         }
     }

@@ -153,7 +153,7 @@ fn of_own_descriptor(experiment: Experiment) -> Option<Vec<Variant>> {
     let best = match experiment {
         Experiment::Join | Experiment::JoinSweep => Origin::Joined(Box::new(super::joins::Choice::best())),
         Experiment::Gains | Experiment::Ablation | Experiment::BatchSize | Experiment::Predicted => Origin::Best,
-        Experiment::Trie(_) | Experiment::Cores | Experiment::Accesses => Origin::Best,
+        Experiment::Trie(_) | Experiment::Cores | Experiment::Accesses | Experiment::Paths(_) => Origin::Best,
         Experiment::Programs
         | Experiment::Drops(_)
         | Experiment::GainsModel

@@ -16,6 +16,7 @@ pub use load::Watch;
 pub use outcome::Outcome;
 
 use crate::experiment::Experiment;
+use crate::mix::Mix;
 use crate::options::Options;
 use crate::report::Record;
 use driver::failure::Failure;
@@ -44,7 +45,7 @@ const fn paper(
     Paper { experiment, shows, source, read }
 }
 
-const ALL: [Paper; 12] = [
+const ALL: [Paper; 13] = [
     paper(Experiment::Gains, "what batching, scheduling and prefetching gain", "COP, figure 2", read::gains::gains),
     paper(
         Experiment::GainsModel,
@@ -102,6 +103,12 @@ const ALL: [Paper; 12] = [
         read::trie::read,
     ),
     paper(Experiment::Cores, "throughput over workers", "A Performance Model, figure 4", read::cores::read),
+    paper(
+        Experiment::Paths(Mix::of(100, 0)),
+        "one hot path against several, on mixes of IPv4, IPv6 and ARP",
+        "of no paper",
+        read::paths::read,
+    ),
 ];
 
 /// Without cases: it measures the machine.

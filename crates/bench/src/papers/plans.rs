@@ -1,4 +1,4 @@
-//! The plans that the papers' experiments compare, beside those of gains and joins: group sizes, batch sizes, and bursts at entry.
+//! The plans that the experiments compare, beside those of gains and joins: group sizes, batch sizes, bursts at entry, and hot paths.
 
 use crate::speedup::papers_structures;
 use crate::sweep::{self, Point};
@@ -53,6 +53,18 @@ pub fn accesses(program: &Program, inputs: &Inputs) -> Vec<Point> {
         add(&mut points, program, name.to_string(), Plan { accesses: Some(mode), ..staged.clone() });
     }
     points
+}
+
+/// The best plan packet by packet, and with one hot path.
+pub const IN_TURN: &str = "best:packet";
+pub const ONE_PATH: &str = "best:one-path";
+
+/// What several hot paths are compared with: the same plan, whose packets that leave the first path run the plain program; and packet by packet.
+pub fn paths(program: &Program, inputs: &Inputs) -> Vec<Point> {
+    let several = sweep::planned(program, inputs);
+    let one = Plan { next_paths: Vec::new(), ..several.clone() };
+    let in_turn = several.packet_by_packet();
+    [(IN_TURN, in_turn), (ONE_PATH, one)].map(|(name, plan)| Point { name: name.to_string(), plan }).into()
 }
 
 /// Inputs with the papers' structures and a burst.

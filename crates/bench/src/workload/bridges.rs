@@ -89,7 +89,7 @@ fn switched(size: u64, wishes: &Wishes, (route_count, bridging): (u64, Bridging)
     let (known, known_routes) = (hosts.clone(), routes.clone());
     let entries = move |sink: &mut super::Sink<'_>| {
         add_hosts(sink, &known, bridging)?;
-        add_routes(sink, "set_nexthop", &known_routes, |number| vec![number % hops])?;
+        add_routes(sink, ("routes", "set_nexthop"), &known_routes, |number| vec![number % hops])?;
         add_nexthops_and_rules(sink, hops, rules)
     };
     let packets = move |traffic: super::Traffic| {

@@ -48,7 +48,7 @@ fn add_router(sink: &mut Sink<'_>, routes: &[Prefix]) -> Result<(), Failure> {
     let port = [Field::Exact(1)];
     let own = [ROUTER, gateway(0xffff)];
     sink(&Entry { table: "interfaces", fields: &port, priority: 0, action: "own", arguments: &own })?;
-    add_routes(sink, "via", routes, |hop| vec![nexthop(hop)[0], gateway(hop)])?;
+    add_routes(sink, ("routes", "via"), routes, |hop| vec![nexthop(hop)[0], gateway(hop)])?;
     for hop in 0..NEXTHOPS {
         let [port, dst, src] = nexthop(hop);
         let fields = [Field::Exact(u128::from(port)), Field::Exact(u128::from(gateway(hop)))];
@@ -105,7 +105,7 @@ pub fn l3switch(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
         sink(&Entry { table: "smac", fields: &host, priority: 0, action: "known", arguments: &[1] })?;
         let own = [Field::Exact(u128::from(ROUTER))];
         sink(&Entry { table: "dmac", fields: &own, priority: 0, action: "route", arguments: &[] })?;
-        add_routes(sink, "set_nexthop", routes, |hop| vec![hop])?;
+        add_routes(sink, ("routes", "set_nexthop"), routes, |hop| vec![hop])?;
         (0..NEXTHOPS).try_for_each(|hop| {
             let fields = [Field::Exact(u128::from(hop))];
             let arguments = nexthop(hop);

@@ -21,6 +21,7 @@ pub use programs::{entries_of, is_program};
 use super::entry::Entry;
 use super::traffic::{SEED, Traffic};
 use crate::experiment::{Case, Experiment};
+use crate::mix::Mix;
 use crate::options::Options;
 use driver::entries::Origin;
 use driver::failure::Failure;
@@ -105,6 +106,8 @@ pub struct Wishes {
     pub rib: Option<PathBuf>,
     /// Percent of the packets that are to be dropped, for three reasons.
     pub dropped: u32,
+    /// Families of the packets.
+    pub mix: Mix,
 }
 
 /// Reports what is wrong with a file of routes.
@@ -128,6 +131,7 @@ pub const APPLICATIONS: &[Application] = &[
     Application { name: "l2fwd", program: "l2fwd",    sizes: &[256, 65_536, 1 << 20, 1 << 24], quick: &[256, 1 << 20],   build: bridges::l2fwd },
     Application { name: "ipv4fwd", program: "ipv4fwd",  sizes: &[4, 1_000, 100_000, 606_138],    quick: &[4, 100_000],     build: routers::ipv4fwd },
     Application { name: "ipv6fwd", program: "ipv6fwd",  sizes: &[1_000, 200_000],                quick: &[200_000],        build: routers::ipv6fwd },
+    Application { name: "dualstack", program: "dualstack", sizes: &[1_000, 20_000],               quick: &[],               build: routers::dualstack },
     Application { name: "l2l3acl", program: "l2l3acl",  sizes: &[65_536, 1 << 20],               quick: &[65_536],         build: bridges::l2l3acl },
     Application { name: "mpls", program: "mpls",     sizes: &[256],                           quick: &[],               build: routers::mpls },
     Application { name: "firewall", program: "firewall", sizes: &[16, 100, 1_000],                quick: &[100],            build: routers::firewall },
@@ -149,7 +153,8 @@ pub const APPLICATIONS: &[Application] = &[
 pub fn of(case: &Case, options: &Options) -> Result<Workload, Failure> {
     let mut workload = match application(&case.application) {
         Some(application) => {
-            let wishes = Wishes { rib: options.rib.clone(), dropped: case.experiment.dropped() };
+            let wishes =
+                Wishes { rib: options.rib.clone(), dropped: case.experiment.dropped(), mix: case.experiment.mix() };
             let is_of_routers = matches!(case.experiment, Experiment::Join | Experiment::Ablation);
             let build = match (is_of_routers, case.experiment, application.name) {
                 (true, _, "l2l3acl") => bridges::l2l3acl_of_routers,
@@ -202,18 +207,36 @@ fn stream(entries: u64, packet_bytes: u32) -> Stream {
 /// A trace of one frame, in the lengths of the traffic; `own` fills in bytes `from..from + count` of each packet.
 fn trace(
     frame: Vec<u8>,
+    packets: (u64, Traffic),
+    at: (u32, u32),
+    mut own: impl FnMut(&mut Random, &mut [u8]),
+) -> Trace {
+    mixed_trace(&[frame], packets, at, |random, bytes| {
+        own(random, bytes);
+        0
+    })
+}
+
+/// A trace of several frames: `own` also says which of them a packet is.
+fn mixed_trace(
+    kinds: &[Vec<u8>],
     (packets, traffic): (u64, Traffic),
     (from, count): (u32, u32),
-    mut own: impl FnMut(&mut Random, &mut [u8]),
+    mut own: impl FnMut(&mut Random, &mut [u8]) -> usize,
 ) -> Trace {
     let mut random = Random::new(SEED);
     let mut overlays = vec![0; (packets * u64::from(count)) as usize];
-    overlays.chunks_exact_mut(count as usize).for_each(|bytes| own(&mut random, bytes));
-    let lengths = traffic.lengths(frame.len());
-    let frames: Vec<Vec<u8>> = lengths.iter().map(|length| frames::padded(frame.clone(), *length)).collect();
+    let chosen: Vec<usize> = overlays.chunks_exact_mut(count as usize).map(|bytes| own(&mut random, bytes)).collect();
+    let in_lengths = |kind: &Vec<u8>| {
+        traffic.lengths(kind.len()).into_iter().map(|length| frames::padded(kind.clone(), length)).collect()
+    };
+    let of_kinds: Vec<Vec<Vec<u8>>> = kinds.iter().map(in_lengths).collect();
+    let lengths = of_kinds[0].len();
+    let frames = of_kinds.concat();
     let mut order = Vec::new();
     if frames.len() > 1 {
-        order.extend((0..packets).map(|_| random.below(frames.len() as u64) as u32));
+        let mut length = || if lengths > 1 { random.below(lengths as u64) as usize } else { 0 };
+        order.extend(chosen.into_iter().map(|kind| (kind * lengths + length()) as u32));
     }
     let frames = frames.iter().map(|frame| (APPLICATION_PORT as u16, frame.as_slice()));
     Trace::new(frames).overlay(order, from, count, &overlays)

@@ -1,9 +1,10 @@
 //! Applications of layer 3, and those whose tables are of rules or labels.
 
-use super::frames::{NEXTHOPS, ROUTER, ethernet, host_address, ipv4, nexthop, padded};
+use super::frames::{NEXTHOPS, ROUTER, ethernet, host_address, ipv4, mac, nexthop, padded};
 use super::prefixes::{self, Prefix, inside};
-use super::{SHORTEST_TRACE, Shared, Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
+use super::{SHORTEST_TRACE, Shared, Sink, Traffic, Wishes, Workload, mixed_trace, stream, trace, trace_length};
 use crate::entry::{Entry, Field, ones};
+use crate::mix::Mix;
 use crate::traffic::SEED;
 use driver::failure::Failure;
 use driver::random::{Random, scattered};
@@ -13,14 +14,14 @@ use std::sync::Arc;
 /// `data` makes an action's arguments of a next hop.
 pub fn add_routes(
     sink: &mut Sink<'_>,
-    action: &'static str,
+    (table, action): (&'static str, &'static str),
     routes: &[Prefix],
     data: impl Fn(u64) -> Vec<u64>,
 ) -> Result<(), Failure> {
     for route in routes {
         let fields = [Field::Lpm { value: u128::from(route.address), prefix: route.length }];
         let arguments = data(u64::from(route.nexthop));
-        sink(&Entry { table: "routes", fields: &fields, priority: 0, action, arguments: &arguments })?;
+        sink(&Entry { table, fields: &fields, priority: 0, action, arguments: &arguments })?;
     }
     Ok(())
 }
@@ -46,7 +47,7 @@ pub fn ipv4fwd(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
     let touched = (known.len() as u64 * 40).min(1 << 24);
     Ok(Workload {
         size: known.len() as u64,
-        entries: Box::new(move |sink| add_routes(sink, "forward", &known, |hop| nexthop(hop).to_vec())),
+        entries: Box::new(move |sink| add_routes(sink, ("routes", "forward"), &known, |hop| nexthop(hop).to_vec())),
         trace: Box::new(packets),
         lines: vec![(1.0, touched)],
         stream,
@@ -167,6 +168,24 @@ pub fn trie_nodes(prefixes: &[(u64, u32)]) -> (f64, f64) {
     (f64::from(DIGITS) + 1.0, sum as f64 / prefixes.len().max(1) as f64 + 1.0)
 }
 
+fn add_routes_of_ipv6(
+    sink: &mut Sink<'_>,
+    (table, action): (&'static str, &'static str),
+    routes: &[(u64, u32)],
+) -> Result<(), Failure> {
+    for (number, (address, prefix)) in (0u64..).zip(routes) {
+        let fields = [Field::Lpm { value: u128::from(*address) << 64, prefix: *prefix }];
+        sink(&Entry { table, fields: &fields, priority: 0, action, arguments: &nexthop(number) })?;
+    }
+    Ok(())
+}
+
+/// An address that the prefix has.
+fn inside_of_ipv6((address, length): (u64, u32), random: &mut Random) -> [u8; 16] {
+    let upper = if length == 64 { address } else { address | random.below(1 << (64 - length)) };
+    (u128::from(upper) << 64 | u128::from(random.draw())).to_be_bytes()
+}
+
 pub fn ipv6fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
     routed(size, ipv6_prefixes(size))
 }
@@ -179,22 +198,13 @@ pub fn ipv6fwd_of_sites(size: u64, percent: u32) -> Result<Workload, Failure> {
 fn routed(size: u64, prefixes: Vec<(u64, u32)>) -> Result<Workload, Failure> {
     let prefixes: Shared<(u64, u32)> = Arc::new(prefixes);
     let known = prefixes.clone();
-    let entries = move |sink: &mut Sink<'_>| {
-        for (number, (address, prefix)) in (0u64..).zip(known.iter()) {
-            let fields = [Field::Lpm { value: u128::from(*address) << 64, prefix: *prefix }];
-            let arguments = nexthop(number);
-            sink(&Entry { table: "routes", fields: &fields, priority: 0, action: "forward", arguments: &arguments })?;
-        }
-        Ok(())
-    };
+    let entries = move |sink: &mut Sink<'_>| add_routes_of_ipv6(sink, ("routes", "forward"), &known);
     let packets = move |traffic: Traffic| {
         let mut frame = ethernet(ROUTER, host_address(7), 0x86dd);
         frame.extend([0x60, 0, 0, 0, 0, 24, 59, 64]);
         trace(padded(frame, 78), (trace_length(size), traffic), (38, 16), |random, bytes| {
-            let (address, length) = prefixes[traffic.draw(random, size) as usize];
-            let upper = if length == 64 { address } else { address | random.below(1 << (64 - length)) };
-            bytes[..8].copy_from_slice(&upper.to_be_bytes());
-            bytes[8..].copy_from_slice(&random.draw().to_be_bytes());
+            let prefix = prefixes[traffic.draw(random, size) as usize];
+            bytes.copy_from_slice(&inside_of_ipv6(prefix, random));
         })
     };
     Ok(Workload {
@@ -204,6 +214,83 @@ fn routed(size: u64, prefixes: Vec<(u64, u32)>) -> Result<Workload, Failure> {
         lines: vec![(2.0, size * 12)],
         stream: stream(size, 16),
         ..Workload::of("ipv6fwd")
+    })
+}
+
+/// Of dualstack: from the TTL of IPv4 to the end of the destination of IPv6; a request of ARP has its sender there, and whom it asks for.
+const DUALSTACK_OWN: (u32, u32) = (22, 32);
+const BROADCAST: u64 = 0xffff_ffff_ffff;
+
+/// Its frames of IPv4, IPv6 and ARP, without bytes of their own.
+fn dualstack_frames() -> [Vec<u8>; 3] {
+    let host = host_address(7);
+    let six = [0x60, 0, 0, 0, 0, 24, 59, 64];
+    let request = [0, 1, 8, 0, 6, 4, 0, 1];
+    [
+        padded([&ethernet(ROUTER, host, 0x0800)[..], &ipv4(0, 0, 17, 46)].concat(), 64),
+        padded([&ethernet(ROUTER, host, 0x86dd)[..], &six].concat(), 78),
+        padded([&ethernet(BROADCAST, host, 0x0806)[..], &request].concat(), 64),
+    ]
+}
+
+/// As many routes of IPv4 as the size, and half as many of IPv6.
+struct BothRoutes {
+    ipv4: Shared<Prefix>,
+    ipv6: Shared<(u64, u32)>,
+}
+
+impl BothRoutes {
+    fn count(&self) -> u64 {
+        (self.ipv4.len() + self.ipv6.len()) as u64
+    }
+
+    fn add(&self, sink: &mut Sink<'_>) -> Result<(), Failure> {
+        add_routes(sink, ("routes4", "forward4"), &self.ipv4, |hop| nexthop(hop).to_vec())?;
+        add_routes_of_ipv6(sink, ("routes6", "forward6"), &self.ipv6)
+    }
+
+    /// Fills in the bytes of a packet, and gives the number of its frame.
+    fn packet(&self, mix: Mix, traffic: Traffic, random: &mut Random, bytes: &mut [u8]) -> usize {
+        let family = random.below(100) as u32;
+        if family < mix.ipv4 {
+            let dst = inside(self.ipv4[traffic.draw(random, self.ipv4.len() as u64) as usize], random);
+            bytes[..12].copy_from_slice(&ipv4(random.draw() as u32, dst, 17, 46)[8..]);
+            0
+        } else if family < mix.ipv4 + mix.ipv6 {
+            let dst = inside_of_ipv6(self.ipv6[traffic.draw(random, self.ipv6.len() as u64) as usize], random);
+            bytes[8..16].copy_from_slice(&random.draw().to_be_bytes());
+            bytes[16..].copy_from_slice(&dst);
+            1
+        } else {
+            let (sender, target) = (random.draw() as u32, random.draw() as u32);
+            bytes[..6].copy_from_slice(&mac(host_address(7)));
+            bytes[6..10].copy_from_slice(&sender.to_be_bytes());
+            bytes[16..20].copy_from_slice(&target.to_be_bytes());
+            2
+        }
+    }
+}
+
+pub fn dualstack(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
+    let ipv4 = wishes.rib.as_deref().map_or_else(|| Ok(prefixes::made(size)), |rib| prefixes::read(rib, size))?;
+    let ipv6 = ipv6_prefixes((size / 2).max(1));
+    let routes = Arc::new(BothRoutes { ipv4: Arc::new(ipv4), ipv6: Arc::new(ipv6) });
+    let (known, mix, count) = (routes.clone(), wishes.mix, routes.count());
+    let lines_of = |lines: f64, percent: u32| lines * f64::from(percent) / 100.0;
+    Ok(Workload {
+        size: routes.ipv4.len() as u64,
+        lines: vec![
+            (lines_of(1.0, mix.ipv4), (routes.ipv4.len() as u64 * 40).min(1 << 24)),
+            (lines_of(2.0, mix.ipv6), routes.ipv6.len() as u64 * 12),
+        ],
+        stream: stream(count, DUALSTACK_OWN.1),
+        entries: Box::new(move |sink| known.add(sink)),
+        trace: Box::new(move |traffic| {
+            mixed_trace(&dualstack_frames(), (trace_length(count), traffic), DUALSTACK_OWN, |random, bytes| {
+                routes.packet(mix, traffic, random, bytes)
+            })
+        }),
+        ..Workload::of("dualstack")
     })
 }
 
@@ -279,4 +366,31 @@ pub fn firewall(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         stream: stream(size, 14),
         ..Workload::of("firewall")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_of_the_families_that_are_asked_for() {
+        for mix in [Mix::of(100, 0), Mix::of(70, 25)] {
+            let workload = dualstack(1_000, &Wishes { mix, ..Wishes::default() }).expect("it has no file");
+            let trace = (workload.trace)(Traffic::Uniform);
+            let mut counts = [0u32; 3];
+            for packet in trace.packets().take(10_000) {
+                let length = packet.bytes.len();
+                match packet.bytes[12..14] {
+                    [0x08, 0x00] => counts[0] += u32::from(length == 64 && packet.bytes[14] == 0x45),
+                    [0x86, 0xdd] => counts[1] += u32::from(length == 78 && packet.bytes[38] & 0xe0 == 0x20),
+                    [0x08, 0x06] => counts[2] += u32::from(length == 64 && packet.bytes[22..28] == packet.bytes[6..12]),
+                    _ => {}
+                }
+            }
+            assert_eq!(counts.iter().sum::<u32>(), 10_000, "{counts:?}");
+            for (count, percent) in counts.into_iter().zip([mix.ipv4, mix.ipv6, mix.arp()]) {
+                assert!(count.abs_diff(100 * percent) <= 200, "{counts:?} of {mix}");
+            }
+        }
+    }
 }

@@ -7,6 +7,7 @@ pub mod cores;
 pub mod gains;
 pub mod joins;
 pub mod metadata;
+pub mod paths;
 pub mod peers;
 pub mod predicted;
 pub mod trie;
