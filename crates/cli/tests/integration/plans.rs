@@ -98,6 +98,23 @@ fn packets_of_several_hot_paths_are_those_of_the_interpreter() {
     }
 }
 
+/// The message is placed in the next path, not in the first one.
+#[test]
+fn a_next_path_that_cannot_be_is_shown_where_it_stands() {
+    let text = fs::read_to_string(plan_file("dualstack")).expect("the plan is there");
+    let stage = "loop Router.routes6: batch 64 group 64 vector 8";
+    let (before, _) = text.split_once("next_path {").expect("it has a next path");
+    let (line, column) = (before.lines().count(), before.lines().last().map_or(0, str::len) + "next_path ".len() + 1);
+    let plan = scratch("next_path_refused").join("mixed.plan").display().to_string();
+    fs::write(&plan, text.replace(stage, &stage.replace("vector 8", "vector 16"))).expect("a file can be written");
+    let output = bacus().args(["compile", &app("dualstack", "p4"), "--emit", "c", "--plan", &plan]).output();
+    let output = output.expect("bacus runs");
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!(" {plan}:{line}:{column}\n")), "{line}:{column}: {said}");
+    assert!(said.contains("vectors of 16 packets on one path, and of 8 on another"), "{said}");
+}
+
 /// Vector code of a parser that looks ahead, and lookups of wide keys, which are in lines of their own.
 #[test]
 fn wide_keys_behind_a_parser_that_looks_ahead() {

@@ -46,9 +46,72 @@ node departure: buffer { send u32(meta.port) }
 node lost: block {} -> leave
 "#;
 
+/// Packets of four kinds, each with a table. The third reads the clock where it misses, and the fourth always.
+const KINDS: &str = r#"
+program kinds for none
+
+header hdr.ethernet: ethernet_t { dst: 48, src: 48, type: 16 }
+variable meta.port: 9
+variable error: 32
+
+table firsts {
+  key hdr.ethernet.dst: exact
+  action send(port: 9) { meta.port = port }
+  default send(7)
+}
+
+table seconds {
+  key hdr.ethernet.dst: exact
+  action send(port: 9) { meta.port = port }
+  default send(7)
+}
+
+table thirds {
+  key hdr.ethernet.dst: exact
+  action send(port: 9) { meta.port = port }
+  default send(7)
+}
+
+table fourths {
+  key hdr.ethernet.dst: exact
+  action send(port: 9) { meta.port = port }
+  default send(7)
+}
+
+parser parser { start start, accept one, reject one, error error }
+
+entry start
+
+node start: state of parser { extract hdr.ethernet } -> one
+
+node one: branch hdr.ethernet.type == 1 -> firsts else two
+
+node two: branch hdr.ethernet.type == 2 -> seconds else three
+
+node three: branch hdr.ethernet.type == 3 -> thirds else fourths
+
+node firsts: apply firsts -> deparser
+
+node seconds: apply seconds -> deparser
+
+node thirds: apply thirds -> hit deparser, miss timed
+
+node fourths: apply fourths -> timed
+
+node timed: block { meta.port = in.clock[8:0] } -> deparser
+
+node deparser: deparse { emit hdr.ethernet } -> departure
+
+node departure: buffer { send u32(meta.port) }
+"#;
+
 /// What is refused of a plan, each with the text that it points at.
 fn refused(plan: &str) -> Vec<(String, String)> {
-    let text = format!("{PROGRAM}\nplan {{\n{plan}\n}}\n");
+    refused_of(PROGRAM, plan)
+}
+
+fn refused_of(program: &str, plan: &str) -> Vec<(String, String)> {
+    let text = format!("{program}\nplan {{\n{plan}\n}}\n");
     let parsed = parse_file(&text).unwrap_or_else(|errors| panic!("{errors:#?}"));
     assert_eq!(parsed.verify(), [], "{plan}");
     let plan = parsed.plan.expect("there is one");
@@ -135,4 +198,41 @@ fn packets_are_requested_where_the_path_begins() {
     let first = format!("{PATH}loop sources: batch 8 group 8\n");
     let message = "the loop at `hosts` is too late to prefetch packets";
     says(&with_request(&first, "hosts", packet), message, packet);
+}
+
+/// The plan of [`KINDS`] whose further path is this one.
+fn refused_next(vector: u32, next: &str) -> Vec<(String, String)> {
+    let first = format!("hot_path {{ start, one, firsts }}\nloop firsts: batch 64 group 64 vector {vector}");
+    refused_of(KINDS, &format!("{first}\n{next}"))
+}
+
+#[test]
+fn packets_of_several_paths_that_do_not_commit_as_sets() {
+    let refused = |nodes: &str, stage: &str| refused_next(8, &format!("next_path {{ {nodes} }} {{ loop {stage} }}"));
+    let refusal = |nodes: &str, rest: &str| {
+        let message = format!("the plan: with a `next_path`, packets of each path commit as a set, but {rest}");
+        [(message, format!("{{ {nodes} }}"))]
+    };
+    assert_eq!(refused("start, one, two, seconds", "seconds: batch 64 group 64"), []);
+    let nodes = "start, one, two, three, thirds, deparser";
+    let found = refused(nodes, "thirds: batch 64 group 64");
+    assert_eq!(found, refusal(nodes, "some may leave it there"));
+    let nodes = "start, one, two, three, fourths, timed";
+    let found = refused(nodes, "fourths: batch 64 group 64");
+    assert_eq!(found, refusal(nodes, "`timed` reads the clock"));
+}
+
+#[test]
+fn vectors_of_several_paths_have_one_size() {
+    let refused = |first: u32, next: u32| {
+        let stage = format!("{{ loop seconds: batch 64 group 64 vector {next} }}");
+        refused_next(first, &format!("next_path {{ start, one, two, seconds }} {stage}"))
+    };
+    for (first, next) in [(8, 8), (16, 16), (1, 8), (16, 1)] {
+        assert_eq!(refused(first, next), [], "{first} {next}");
+    }
+    for (first, next) in [(8, 16), (16, 8)] {
+        let message = format!("the plan: vectors of {next} packets on one path, and of {first} on another");
+        assert_eq!(refused(first, next), [(message, "{ start, one, two, seconds }".to_string())]);
+    }
 }
