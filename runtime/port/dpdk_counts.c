@@ -41,7 +41,8 @@ source_counts(const struct dpdk_source *source, const struct dpdk_port *port, st
 	if (!dpdk_source_is_of(source, port))
 		return;
 	counts->received += atomic_load_explicit(&source->received, memory_order_relaxed);
-	port_not_received(counts, discarded, atomic_load_explicit(&source->discarded_bytes, memory_order_relaxed));
+	/* An interface counts what it receives, and a device its bytes, also what is discarded then. */
+	port_not_received(counts, source->interface != NULL ? discarded : 0, atomic_load_explicit(&source->discarded_bytes, memory_order_relaxed));
 	counts->errors += atomic_load_explicit(&source->truncated, memory_order_relaxed);
 	counts->missed += discarded;
 }

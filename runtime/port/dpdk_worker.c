@@ -176,8 +176,6 @@ dpdk_take(struct lane *lane, struct dpdk_source *source, struct rte_mbuf **packe
 		count = dpdk_copying_whole(packets, count);
 		port_count(&source->truncated, (uint32_t)(all - count));
 	}
-	if (count != 0)
-		port_count(&source->received, count);
 	return count;
 }
 
@@ -188,6 +186,8 @@ dpdk_receive(struct lane *lane, struct dpdk_source *source, struct rte_mbuf **pa
 
 	if (__builtin_expect(atomic_load_explicit(&source->disabled, memory_order_relaxed) != 0, 0))
 		return dpdk_discard(source, packets, count);
+	if (count != 0 && source->interface == NULL)
+		port_count(&source->received, count);
 	return count;
 }
 

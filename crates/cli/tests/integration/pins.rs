@@ -55,11 +55,31 @@ fn each_decision_that_is_pinned_stands_as_it_is_written() {
     assert!(plan.contains(stage) && plan.contains("\n  burst 32\n") && plan.contains("\n  hot_path { "), "{plan}");
 }
 
+/// A profile of dualstack.
+fn one_in_five_is_ipv6() -> String {
+    let begin = "v1model.begin RouterParser.start";
+    let check = "CheckHeader.start Router.if_144 Router.if_146";
+    let end = "v1model.traffic_manager RouterDeparser v1model.send";
+    let family =
+        |parser: &str, conditions: &str, table: &str| format!("{begin} {parser} {check} {conditions} {table} {end}");
+    let four = family("RouterParser.ipv4", "Router.if_147 Router.if_150 Router.if_152", "Router.routes4");
+    let six = family("RouterParser.ipv6", "Router.if_157 Router.if_158 Router.if_160", "Router.routes6");
+    let mut edges = std::collections::BTreeMap::new();
+    for (count, nodes) in [(80, &four), (20, &six)] {
+        let nodes: Vec<&str> = nodes.split(' ').collect();
+        nodes
+            .windows(2)
+            .for_each(|pair| *edges.entry((pair[0].to_string(), pair[1].to_string())).or_insert(0) += count);
+    }
+    edges.iter().map(|((from, to), count)| format!("{count} {from} -> {to}\n")).collect()
+}
+
 /// What is given may leave no place for further paths, or says of what size the groups of all paths are.
 #[test]
 fn next_paths_are_planned_around_pins() {
     let genoa = path("machines/epyc-genoa.toml").display().to_string();
-    let machine = ["--machine", genoa.as_str()];
+    let counts = file("next.profile", &one_in_five_is_ipv6()).display().to_string();
+    let machine = ["--machine", genoa.as_str(), "--profile", counts.as_str()];
     let paths = |plan: &str| plan.lines().filter(|line| line.starts_with("  next_path ")).count();
     let planned = |pins: &str| {
         let pins = file("next", &format!("plan {{\n{pins}}}\n")).display().to_string();
