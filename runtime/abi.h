@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ABI_VERSION 5u
+#define ABI_VERSION 6u
 #define KEY_SKETCH_WORDS 1024u	/* words in the bitmap of a table's keys */
 
 /* A received burst. The pipeline becomes the owner of its packets. */
@@ -43,14 +43,14 @@ struct counter_cell {
 	uint64_t bytes;
 };
 
-/* An element of a meter: rates per second, burst sizes, and both token buckets as of `time_ns`. Tokens are
- * billionths of a packet or byte. */
+/* An element of a meter: rates, burst sizes, and both token buckets as of `time_ns`. Rates are billionths of a
+ * packet or byte a second; tokens are billionths of billionths of one. */
 struct meter_cell {
-	uint64_t committed_rate;
+	uint64_t committed_rate[2];	/* 128 bits, low limb first */
 	uint64_t committed_burst;
-	uint64_t peak_rate;
+	uint64_t peak_rate[2];
 	uint64_t peak_burst;
-	uint64_t committed_tokens[2];	/* 128 bits, low limb first */
+	uint64_t committed_tokens[2];
 	uint64_t peak_tokens[2];
 	uint64_t time_ns;
 	uint32_t configured;	/* 0: every packet is green */

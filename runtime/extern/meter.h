@@ -1,5 +1,5 @@
-/* Two-rate three-colour meters (RFC 2698), exactly as the interpreter's meter.rs defines them: tokens are
- * billionths of a packet or byte, so nothing is rounded. Elements are shared by all workers, each under a
+/* Two-rate three-colour meters (RFC 2698), exactly as the interpreter's meter.rs defines them: rates are
+ * billionths a second, and tokens are billionths of these, so nothing is rounded. Elements are shared by all workers, each under a
  * spin lock that is held for a few cycles. */
 #ifndef BACUS_METER_H
 #define BACUS_METER_H
@@ -8,21 +8,21 @@
 
 enum colour { COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED };
 
-#define METER_BILLION 1000000000u
+#define METER_UNIT 1000000000000000000u	/* tokens of a packet or byte */
 
 __extension__ typedef unsigned __int128 meter_tokens;
 
 static inline meter_tokens
-meter_load(const uint64_t tokens[2])
+meter_load(const uint64_t limbs[2])
 {
-	return (meter_tokens)tokens[1] << 64 | tokens[0];
+	return (meter_tokens)limbs[1] << 64 | limbs[0];
 }
 
 static inline void
-meter_store(uint64_t tokens[2], meter_tokens value)
+meter_store(uint64_t limbs[2], meter_tokens value)
 {
-	tokens[0] = (uint64_t)value;
-	tokens[1] = (uint64_t)(value >> 64);
+	limbs[0] = (uint64_t)value;
+	limbs[1] = (uint64_t)(value >> 64);
 }
 
 static inline void
@@ -38,20 +38,22 @@ meter_unlock(struct meter_cell *cell)
 	__atomic_store_n(&cell->lock, 0, __ATOMIC_RELEASE);
 }
 
+/* A product of rate and time that 128 bits do not hold fills every bucket: these hold less than 2^124 tokens. */
 static inline meter_tokens
-meter_refill(meter_tokens tokens, uint64_t rate, uint64_t burst, uint64_t elapsed_ns)
+meter_refill(meter_tokens tokens, const uint64_t rate[2], uint64_t burst, uint64_t elapsed_ns)
 {
-	const meter_tokens most = (meter_tokens)burst * METER_BILLION, gained = (meter_tokens)rate * elapsed_ns;
-	const meter_tokens sum = tokens + gained;
+	const meter_tokens most = (meter_tokens)burst * METER_UNIT;
+	const meter_tokens low = (meter_tokens)rate[0] * elapsed_ns, high = (meter_tokens)rate[1] * elapsed_ns;
+	const meter_tokens gained = low + (high << 64), sum = tokens + gained;
 
-	return sum < tokens || sum > most ? most : sum;
+	return high >> 64 != 0 || gained < low || sum < tokens || sum > most ? most : sum;
 }
 
 static inline uint32_t
 meter_colour(struct meter_cell *cell, uint64_t cost, uint64_t before, uint64_t now_ns)
 {
 	const uint64_t elapsed_ns = now_ns > cell->time_ns ? now_ns - cell->time_ns : 0;
-	const meter_tokens price = (meter_tokens)cost * METER_BILLION;
+	const meter_tokens price = (meter_tokens)cost * METER_UNIT;
 	meter_tokens committed = meter_refill(meter_load(cell->committed_tokens), cell->committed_rate, cell->committed_burst, elapsed_ns);
 	meter_tokens peak = meter_refill(meter_load(cell->peak_tokens), cell->peak_rate, cell->peak_burst, elapsed_ns);
 	uint32_t colour = COLOUR_GREEN;
@@ -94,17 +96,18 @@ meter_is_configured(const struct meter_cell *cell)
 	return __atomic_load_n(&cell->configured, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* For the control thread: sets the rates and fills both buckets. */
+/* For the control thread: sets the rates, in billionths a second, and fills both buckets. */
 static inline void
-meter_configure(struct meter_cell *cell, uint64_t committed_rate, uint64_t committed_burst, uint64_t peak_rate, uint64_t peak_burst, uint64_t now_ns)
+meter_configure(struct meter_cell *cell, meter_tokens committed_rate, uint64_t committed_burst, meter_tokens peak_rate, uint64_t peak_burst,
+	uint64_t now_ns)
 {
 	meter_lock(cell);
-	cell->committed_rate = committed_rate;
+	meter_store(cell->committed_rate, committed_rate);
 	cell->committed_burst = committed_burst;
-	cell->peak_rate = peak_rate;
+	meter_store(cell->peak_rate, peak_rate);
 	cell->peak_burst = peak_burst;
-	meter_store(cell->committed_tokens, (meter_tokens)committed_burst * METER_BILLION);
-	meter_store(cell->peak_tokens, (meter_tokens)peak_burst * METER_BILLION);
+	meter_store(cell->committed_tokens, (meter_tokens)committed_burst * METER_UNIT);
+	meter_store(cell->peak_tokens, (meter_tokens)peak_burst * METER_UNIT);
 	cell->time_ns = now_ns;
 	__atomic_store_n(&cell->configured, 1, __ATOMIC_RELEASE);
 	meter_unlock(cell);

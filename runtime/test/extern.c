@@ -14,10 +14,11 @@ static void
 extern_meters(void)
 {
 	static const uint32_t expected[] = { 0, 0, 1, 1, 2, 2 };
+	const meter_tokens unit = 1000000000, largest = ((meter_tokens)1 << 64) * unit - 1;
 	struct meter_cell cell = { .configured = 0 };
 
 	CHECK(meter_execute(&cell, 9000, 0, 0) == COLOUR_GREEN);
-	meter_configure(&cell, 1000, 2, 2000, 4, 0);
+	meter_configure(&cell, 1000 * unit, 2, 2000 * unit, 4, 0);
 	for (uint32_t i = 0; i < 6; i++)
 		CHECK(meter_execute(&cell, 1, 0, 0) == expected[i]);
 	CHECK(meter_execute(&cell, 1, 0, 499999) == COLOUR_RED);
@@ -26,11 +27,17 @@ extern_meters(void)
 	CHECK(meter_execute(&cell, 1, 0, 1000000) == COLOUR_GREEN);
 	for (uint32_t i = 0; i < 5; i++)
 		CHECK(meter_execute(&cell, 1, 0, UINT64_MAX) == expected[i]);
-	meter_configure(&cell, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0);
+	meter_configure(&cell, largest, UINT64_MAX, largest, UINT64_MAX, 0);
 	CHECK(meter_execute(&cell, UINT64_MAX, 0, 0) == COLOUR_GREEN);
 	CHECK(meter_execute(&cell, UINT64_MAX, 0, 0) == COLOUR_RED);
 	CHECK(meter_execute(&cell, 1, COLOUR_YELLOW, UINT64_MAX) == COLOUR_YELLOW);
 	CHECK(meter_execute(&cell, 1, 7, UINT64_MAX) == COLOUR_RED);
+	meter_configure(&cell, 1, 1, unit / 2, 1, 0);
+	CHECK(meter_execute(&cell, 1, 0, 0) == COLOUR_GREEN);
+	CHECK(meter_execute(&cell, 1, 0, 2 * (uint64_t)unit - 1) == COLOUR_RED);
+	CHECK(meter_execute(&cell, 1, 0, 2 * (uint64_t)unit) == COLOUR_YELLOW);
+	CHECK(meter_execute(&cell, 1, 0, METER_UNIT - 1) == COLOUR_YELLOW);
+	CHECK(meter_execute(&cell, 1, 0, METER_UNIT + 2 * (uint64_t)unit) == COLOUR_GREEN);
 	meter_reset(&cell);
 	CHECK(meter_execute(&cell, 1, 2, 0) == COLOUR_GREEN);
 }

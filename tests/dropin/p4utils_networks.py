@@ -44,8 +44,12 @@ def learning(technique):
     return [f"sh python3 l2_learning_controller.py s1 {technique} > s1.controller.log 2>&1 &", *LEARNT]
 
 
-# Packets on the switch's own side of a link, as rarely as the README says that the meter lets all pass. The sender does not end by itself.
-METERED = [READY, "sh timeout 15 python3 -u send_and_receive.py 2"], [r"(Sent one\nReceived one\n){3}"]
+# Packets on the switch's own side of a link, at the intervals of the README: with one second, the meter of half a packet a second drops every other one.
+# The sender does not end by itself.
+METERED = (
+    [READY, *(f"sh timeout 15 python3 -u send_and_receive.py {seconds}" for seconds in (1, 2))],
+    [r"(?s)(Sent one\nReceived one\nSent one\n){3}.*interval 2\n(Sent one\nReceived one\n){3}"],
+)
 
 # Network: commands for Mininet, and what the end of the output must have. Others only have to reach each other.
 EXAMPLES = {

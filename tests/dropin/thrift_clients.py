@@ -71,6 +71,9 @@ counter_read port_counter 1000
 meter_get_rates port_meter 1
 meter_set_rates port_meter 1 0.5:10 1:20
 meter_get_rates port_meter 1
+meter_set_rates port_meter 1 0.0000005:1 0.00001:1
+meter_get_rates port_meter 1
+meter_set_rates port_meter 1 1:20 0.5:10
 meter_set_rates port_meter 1 1:20
 register_write last 1 77
 register_read last 1

@@ -6,12 +6,10 @@ use crate::service::Fault;
 use crate::standard::{CounterCode, CounterValue, MeterCode, MeterRate, RegisterCode, TableCode, ValueSetCode};
 use crate::tables::{Answer, code};
 use crate::wire::Binary;
-use control::Update;
 use control::plane::{self, Cell, MeterRates};
+use control::{Rate, Update};
 use hlir::{CounterId, Match, MatchKind, MeterId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
-
-const MICROSECONDS: f64 = 1e6;
 
 fn shown(value: plane::CounterValue) -> CounterValue {
     CounterValue { bytes: value.bytes as i64, packets: value.packets as i64 }
@@ -29,23 +27,19 @@ fn cell(index: i32, size: u64) -> Option<Cell> {
 /// The committed rate, then the peak rate.
 fn read_rates(rates: &[MeterRate]) -> Result<MeterRates, MeterCode> {
     let [committed, peak] = rates else { return Err(MeterCode::BadRates) };
-    let rate = |of: &MeterRate| {
-        let rate = of.units_per_micros * MICROSECONDS;
-        if rate.is_finite() && rate >= 0.0 { Ok(rate.round() as u64) } else { Err(MeterCode::InvalidRate) }
-    };
+    let rate = |of: &MeterRate| Rate::from_micros(of.units_per_micros).ok_or(MeterCode::InvalidRate);
     let burst = |of: &MeterRate| u64::try_from(of.burst_size).map_err(|_| MeterCode::InvalidBurst);
-    Ok(MeterRates {
-        committed_rate: rate(committed)?,
-        committed_burst: burst(committed)?,
-        peak_rate: rate(peak)?,
-        peak_burst: burst(peak)?,
-    })
+    let (committed_rate, peak_rate) = (rate(committed)?, rate(peak)?);
+    if peak_rate < committed_rate {
+        return Err(MeterCode::InvalidRate);
+    }
+    Ok(MeterRates { committed_rate, committed_burst: burst(committed)?, peak_rate, peak_burst: burst(peak)? })
 }
 
 fn write_rates(rates: Option<MeterRates>) -> Vec<MeterRate> {
     let Some(rates) = rates else { return Vec::new() };
-    let shown = |rate: u64, burst: u64| MeterRate {
-        units_per_micros: rate as f64 / MICROSECONDS,
+    let shown = |rate: Rate, burst: u64| MeterRate {
+        units_per_micros: rate.per_micros(),
         burst_size: i32::try_from(burst).unwrap_or(i32::MAX),
     };
     vec![shown(rates.committed_rate, rates.committed_burst), shown(rates.peak_rate, rates.peak_burst)]
@@ -275,11 +269,13 @@ mod tests {
         let rates =
             [MeterRate { units_per_micros: 0.5, burst_size: 10 }, MeterRate { units_per_micros: 2.0, burst_size: 20 }];
         let read = read_rates(&rates).expect("the rates are two");
-        assert_eq!((read.committed_rate, read.peak_rate), (500_000, 2_000_000));
+        assert_eq!((read.committed_rate, read.peak_rate), (Rate::of_units(500_000), Rate::of_units(2_000_000)));
         assert_eq!(write_rates(Some(read)), rates);
         assert_eq!(read_rates(&rates[..1]), Err(MeterCode::BadRates));
         let negative = MeterRate { units_per_micros: -1.0, burst_size: 0 };
         assert_eq!(read_rates(&[negative.clone(), negative]), Err(MeterCode::InvalidRate));
+        let [committed, peak] = rates;
+        assert_eq!(read_rates(&[peak, committed]), Err(MeterCode::InvalidRate));
     }
 
     #[test]

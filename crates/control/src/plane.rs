@@ -7,7 +7,7 @@
 pub use crate::replication::{BackedReplica, Multicast, Replica, Session, SessionTarget};
 pub use crate::selection::{Group, GroupMember};
 pub use crate::subscription::DigestConfig;
-use crate::{Inverse, Refusal, Store, Update};
+use crate::{Inverse, Rate, Refusal, Store, Update};
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
 
@@ -74,12 +74,12 @@ pub struct CounterValue {
     pub bytes: u64,
 }
 
-/// Rates in packets or bytes per second, bursts in packets or bytes.
+/// Bursts are packets or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeterRates {
-    pub committed_rate: u64,
+    pub committed_rate: Rate,
     pub committed_burst: u64,
-    pub peak_rate: u64,
+    pub peak_rate: Rate,
     pub peak_burst: u64,
 }
 

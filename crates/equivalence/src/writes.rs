@@ -4,7 +4,7 @@
 
 use super::{Configure, Source};
 use control::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Replica, Session, SessionTarget};
-use control::{DataPlane, Refusal};
+use control::{DataPlane, Rate, Refusal};
 use hlir::entry::EntryAction;
 use hlir::value::Bits;
 use hlir::{ActionCall, Entry, Match, MatchKind, MeterId, ProfileId, Program, Scope, Table, TableId, ValueSetId};
@@ -180,11 +180,17 @@ fn random_replicas(draws: &mut Draws) -> Vec<Replica> {
     (0..1 + draws.draw() % 4).map(|_| replica(draws.draw())).collect()
 }
 
+fn random_rate(draws: &mut Draws) -> Rate {
+    let draw = draws.draw();
+    let fraction = (draw >> 32) % 1_000_000_000;
+    Rate::new(draw % LARGEST_RATE, fraction as u32).unwrap_or_default()
+}
+
 fn random_rates(draws: &mut Draws) -> MeterRates {
     MeterRates {
-        committed_rate: draws.draw() % LARGEST_RATE,
+        committed_rate: random_rate(draws),
         committed_burst: draws.draw() % LARGEST_BURST,
-        peak_rate: draws.draw() % LARGEST_RATE,
+        peak_rate: random_rate(draws),
         peak_burst: draws.draw() % LARGEST_BURST,
     }
 }

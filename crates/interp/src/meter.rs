@@ -1,19 +1,21 @@
 //! Two-rate three-colour meters (RFC 2698) in whole numbers, defined so that C computes the same.
 //!
-//! A meter has two buckets, committed and peak. Tokens are billionths of a packet or byte, 128 bits wide, so that `rate * nanoseconds` is exact and nothing
-//! is ever rounded. Rates are packets or bytes a second, bursts are packets or bytes.
+//! A meter has two buckets, committed and peak. Rates are billionths of a packet or byte a second, so tokens are billionths of billionths, 128 bits
+//! wide: `rate * nanoseconds` is exact, and nothing is ever rounded. Bursts are packets or bytes.
 //!
-//! - Setting rates fills both buckets (`burst * 10^9`) and notes the time.
-//! - A packet of cost `c` (1, or its bytes) first refills: `tokens = min(burst * 10^9, tokens + rate * (now - time))`, then `time = now`.
-//! - Red if the packet was red or the peak bucket has less than `c * 10^9`; nothing is taken.
-//! - Else yellow if it was yellow or the committed bucket has less than `c * 10^9`; the peak bucket pays.
+//! - Setting rates fills both buckets (`burst * 10^18`) and notes the time.
+//! - A packet of cost `c` (1, or its bytes) first refills: `tokens = min(burst * 10^18, tokens + rate * (now - time))`, then `time = now`.
+//! - Red if the packet was red or the peak bucket has less than `c * 10^18`; nothing is taken.
+//! - Else yellow if it was yellow or the committed bucket has less than `c * 10^18`; the peak bucket pays.
 //! - Else green; both buckets pay.
 //!
 //! Colour-blind is the same as a packet that was green. A colour above 2 counts as red.
 
+use control::Rate;
 use control::plane::MeterRates;
 
-const BILLION: u128 = 1_000_000_000;
+/// Tokens of a packet or byte.
+const UNIT: u128 = 1_000_000_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
@@ -52,17 +54,17 @@ struct Buckets {
     time: u64,
 }
 
-fn refill(tokens: u128, rate: u64, burst: u64, elapsed: u64) -> u128 {
-    let gained = u128::from(rate) * u128::from(elapsed);
-    (u128::from(burst) * BILLION).min(tokens.saturating_add(gained))
+fn refill(tokens: u128, rate: Rate, burst: u64, elapsed: u64) -> u128 {
+    let gained = rate.billionths().saturating_mul(u128::from(elapsed));
+    (u128::from(burst) * UNIT).min(tokens.saturating_add(gained))
 }
 
 impl MeterCell {
     pub fn new(rates: Option<MeterRates>, now: u64) -> MeterCell {
         MeterCell(rates.map(|rates| Buckets {
             rates,
-            committed: u128::from(rates.committed_burst) * BILLION,
-            peak: u128::from(rates.peak_burst) * BILLION,
+            committed: u128::from(rates.committed_burst) * UNIT,
+            peak: u128::from(rates.peak_burst) * UNIT,
             time: now,
         }))
     }
@@ -79,7 +81,7 @@ impl MeterCell {
         buckets.time = now;
         buckets.committed = refill(buckets.committed, rates.committed_rate, rates.committed_burst, elapsed);
         buckets.peak = refill(buckets.peak, rates.peak_rate, rates.peak_burst, elapsed);
-        let price = u128::from(cost) * BILLION;
+        let price = u128::from(cost) * UNIT;
         if before == Colour::Red || buckets.peak < price {
             return Colour::Red;
         }
@@ -96,7 +98,12 @@ impl MeterCell {
 mod tests {
     use super::*;
 
-    const RATES: MeterRates = MeterRates { committed_rate: 1000, committed_burst: 2, peak_rate: 2000, peak_burst: 4 };
+    const RATES: MeterRates = MeterRates {
+        committed_rate: Rate::of_units(1000),
+        committed_burst: 2,
+        peak_rate: Rate::of_units(2000),
+        peak_burst: 4,
+    };
 
     #[test]
     fn a_burst_is_green_then_yellow_then_red() {
@@ -113,6 +120,17 @@ mod tests {
         assert_eq!(element.execute(1, Colour::Green, 500_000), Colour::Yellow);
         assert_eq!(element.execute(1, Colour::Green, 999_999), Colour::Red);
         assert_eq!(element.execute(1, Colour::Green, 1_000_000), Colour::Green);
+    }
+
+    /// BMv2's `meters.cpp`: the tokens since the start are the whole part of the microseconds times the rate a microsecond.
+    #[test]
+    fn half_a_packet_a_second_lets_a_packet_pass_every_other_second() {
+        let half = Rate::new(0, 500_000_000).expect("half is a fraction");
+        let rates = MeterRates { committed_rate: half, committed_burst: 1, peak_rate: half, peak_burst: 1 };
+        let mut element = MeterCell::new(Some(rates), 0);
+        let seconds = (0..8).map(|second| second * 1_000_000_000);
+        let colours: Vec<u128> = seconds.map(|now| element.execute(1, Colour::Green, now).number()).collect();
+        assert_eq!(colours, [0, 2, 0, 2, 0, 2, 0, 2]);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use hlir::entry::EntryAction;
 use hlir::{Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
 use runtime::{Group, TableError, WorkerPorts, abi, memory_limit};
 
-/// Tokens of a meter are billionths.
-const BILLION: u128 = 1_000_000_000;
+/// Tokens of a packet or byte in a meter.
+const UNIT: u128 = 1_000_000_000_000_000_000;
 
 impl<L: WorkerPorts> NativeEngine<'_, L> {
     pub(super) fn apply_update(&mut self, update: &Update) -> Result<(), Refusal> {
@@ -148,12 +148,12 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     pub(super) fn write_meter(&self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal> {
         let (meter, cell) = (self.meter(meter)?, self.cell(cell)?);
         let value = rates.map_or_else(abi::MeterCell::default, |rates| abi::MeterCell {
-            committed_rate: rates.committed_rate,
+            committed_rate: halves(rates.committed_rate.billionths()),
             committed_burst: rates.committed_burst,
-            peak_rate: rates.peak_rate,
+            peak_rate: halves(rates.peak_rate.billionths()),
             peak_burst: rates.peak_burst,
-            committed_tokens: halves(u128::from(rates.committed_burst) * BILLION),
-            peak_tokens: halves(u128::from(rates.peak_burst) * BILLION),
+            committed_tokens: halves(u128::from(rates.committed_burst) * UNIT),
+            peak_tokens: halves(u128::from(rates.peak_burst) * UNIT),
             time_ns: self.clock_ns,
             configured: 1,
             lock: 0,
@@ -168,6 +168,6 @@ fn group_of(members: &[Replica], truncation: u32) -> Group {
     Group { members: members.iter().map(member).collect(), truncation }
 }
 
-fn halves(tokens: u128) -> [u64; 2] {
-    [tokens as u64, (tokens >> 64) as u64]
+fn halves(number: u128) -> [u64; 2] {
+    [number as u64, (number >> 64) as u64]
 }

@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 
-pub const ABI_VERSION: u32 = 5;
+pub const ABI_VERSION: u32 = 6;
 /// Words of a map of keys.
 pub const KEY_SKETCH_WORDS: usize = 1024;
 
@@ -44,9 +44,9 @@ pub struct CounterCell {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeterCell {
-    pub committed_rate: u64,
+    pub committed_rate: [u64; 2],
     pub committed_burst: u64,
-    pub peak_rate: u64,
+    pub peak_rate: [u64; 2],
     pub peak_burst: u64,
     pub committed_tokens: [u64; 2],
     pub peak_tokens: [u64; 2],

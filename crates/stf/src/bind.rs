@@ -3,7 +3,7 @@
 //! All mistakes are found before anything runs. Multicast nodes and names of entries are worked out here, so that engines need not know them.
 
 use super::command::{
-    self, Argument, Call, Command, Condition, Elements, Key, Kind, Multicast, Pattern, Rate, Value, Word,
+    self, Argument, Call, Command, Condition, Elements, Key, Kind, MeterRate, Multicast, Pattern, Value, Word,
 };
 use super::{Mistake, Place, matches, names};
 use control::plane::{self, Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
@@ -497,7 +497,7 @@ fn needs_priority(table: &Table) -> bool {
     table.keys.iter().any(|key| key.kind == hlir::MatchKind::Ternary)
 }
 
-fn meter_rates(committed: Rate, peak: Rate) -> MeterRates {
+fn meter_rates(committed: MeterRate, peak: MeterRate) -> MeterRates {
     MeterRates {
         committed_rate: committed.rate,
         committed_burst: committed.burst,

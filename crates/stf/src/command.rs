@@ -1,6 +1,7 @@
 //! The commands of an STF file, as they are written: names and values are still text.
 
 use super::Place;
+use control::Rate;
 
 /// A name or a number as it was written, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -190,8 +191,8 @@ pub enum Elements {
     SetMeterRates {
         meter: Word,
         index: Option<Word>,
-        committed: Rate,
-        peak: Rate,
+        committed: MeterRate,
+        peak: MeterRate,
     },
 }
 
@@ -258,10 +259,10 @@ pub enum Relation {
     GreaterEqual,
 }
 
-/// A meter's rate a second, and its burst.
+/// One of a meter's two rates, and its burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rate {
-    pub rate: u64,
+pub struct MeterRate {
+    pub rate: Rate,
     pub burst: u64,
 }
 

@@ -1,12 +1,13 @@
 //! Reads STF, a command a line, and reports every line that is none.
 
 use super::command::{
-    Argument, Call, Command, Condition, Control, Elements, EntryAction, Key, Kind, Multicast, Pattern, Rate, Relation,
-    Unit, Value, Word,
+    Argument, Call, Command, Condition, Control, Elements, EntryAction, Key, Kind, MeterRate, Multicast, Pattern,
+    Relation, Unit, Value, Word,
 };
 use super::lex::{self, Token};
 use super::names::nearest;
 use super::{Mistake, Place};
+use control::Rate;
 use control::plane::PORTS;
 
 /// All commands of a text, or all its mistakes.
@@ -469,18 +470,11 @@ impl Line {
     }
 
     /// `RATE:BURST`, the rate in packets or bytes a microsecond.
-    fn rate(&mut self) -> Result<Rate, Mistake> {
+    fn rate(&mut self) -> Result<MeterRate, Mistake> {
         let word = self.number()?;
-        let (whole, fraction) = word.text.split_once('.').unwrap_or((&word.text, ""));
-        let digits: Option<u128> = format!("{whole}{fraction}").parse().ok();
-        let scale = u32::try_from(fraction.len()).ok().and_then(|length| 10u128.checked_pow(length));
-        let per_second = digits.zip(scale).and_then(|(digits, scale)| {
-            let rounded = (digits.checked_mul(1_000_000)? + scale / 2) / scale;
-            u64::try_from(rounded).ok()
-        });
-        let rate =
-            per_second.ok_or_else(|| Mistake::new(word.place, "expected a rate a microsecond, such as `0.5`"))?;
+        let wrong = || Mistake::new(word.place, "expected a rate a microsecond, such as `0.5`");
+        let rate = Rate::parse_micros(&word.text).ok_or_else(wrong)?;
         self.mark(":")?;
-        Ok(Rate { rate, burst: self.small()? })
+        Ok(MeterRate { rate, burst: self.small()? })
     }
 }

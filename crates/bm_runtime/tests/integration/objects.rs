@@ -72,7 +72,7 @@ fn meters_have_two_rates() {
     let mut client = StandardClient(&mut connection);
     let meter = || "ingress.port_meter".to_string();
     let rates = vec![
-        MeterRate { units_per_micros: 0.01, burst_size: 10 },
+        MeterRate { units_per_micros: 0.000_000_5, burst_size: 10 },
         MeterRate { units_per_micros: 0.02, burst_size: 20 },
     ];
     assert_eq!(text(client.bm_meter_get_rates(0, meter(), 5)), Ok(vec![]));
@@ -80,6 +80,8 @@ fn meters_have_two_rates() {
     assert_eq!(text(client.bm_meter_get_rates(0, meter(), 5)), Ok(rates.clone()));
     text(client.bm_meter_array_set_rates(0, meter(), rates.clone())).expect("the rates are two");
     assert_eq!(text(client.bm_meter_get_rates(0, meter(), 15)), Ok(rates.clone()));
+    let falling = rates.iter().rev().cloned().collect();
+    assert_eq!(text(client.bm_meter_set_rates(0, meter(), 5, falling)), Err("InvalidRate".to_string()));
     let one = rates[..1].to_vec();
     assert_eq!(text(client.bm_meter_set_rates(0, meter(), 5, one)), Err("BadRates".to_string()));
     assert_eq!(text(client.bm_meter_set_rates(0, meter(), 16, rates)), Err("InvalidIndex".to_string()));

@@ -1,6 +1,7 @@
 //! `--dump`: what packets have changed. Counters, meters and registers, cell by cell; cells at zero are left out.
 
 use super::live::Engine;
+use control::Rate;
 use driver::stdout::print_line;
 use hlir::Match;
 use native::{Replay, translate};
@@ -85,6 +86,17 @@ fn match_text(found: &Match) -> String {
     }
 }
 
+/// A rate of a cell.
+fn rate(limbs: [u64; 2]) -> Rate {
+    Rate::from_billionths(u128::from(limbs[1]) << 64 | u128::from(limbs[0])).unwrap_or(Rate::LARGEST)
+}
+
+/// A whole number where the rate is one, as controllers mostly give.
+fn rate_number(limbs: [u64; 2]) -> Value {
+    let rate = rate(limbs);
+    if rate.fraction() == 0 { json!(rate.whole()) } else { json!(rate.per_second()) }
+}
+
 pub fn print(objects: &[Object]) {
     for object in objects {
         let rest = if object.cells.is_empty() { ": all zero" } else { "" };
@@ -94,9 +106,9 @@ pub fn print(objects: &[Object]) {
                 Content::Counter(value) => print_line!("  {cell}  {} packets, {} bytes", value.packets, value.bytes),
                 Content::Meter { cell: meter, unit } => print_line!(
                     "  {cell}  committed {} {unit} per second, burst {}; peak {} {unit} per second, burst {}",
-                    meter.committed_rate,
+                    rate(meter.committed_rate),
                     meter.committed_burst,
-                    meter.peak_rate,
+                    rate(meter.peak_rate),
                     meter.peak_burst
                 ),
                 Content::Register(value) => print_line!("  {cell}  {value:#x}"),
@@ -110,8 +122,8 @@ pub fn json(objects: &[Object]) -> Value {
         Content::Counter(value) => json!({ "cell": cell, "packets": value.packets, "bytes": value.bytes }),
         Content::Meter { cell: meter, unit } => json!({
             "cell": cell, "unit": unit,
-            "committed_rate": meter.committed_rate, "committed_burst": meter.committed_burst,
-            "peak_rate": meter.peak_rate, "peak_burst": meter.peak_burst,
+            "committed_rate": rate_number(meter.committed_rate), "committed_burst": meter.committed_burst,
+            "peak_rate": rate_number(meter.peak_rate), "peak_burst": meter.peak_burst,
         }),
         Content::Register(value) => json!({ "cell": cell, "value": format!("{value:#x}") }),
     };

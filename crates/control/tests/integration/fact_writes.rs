@@ -4,7 +4,7 @@
 //! `FACT_WRITES=1000000 FACT_SEED=7 cargo test -p control --test integration fact_writes::` makes so many, and others.
 
 use control::plane::{Cell, EntryKey, Group, MeterRates};
-use control::{Facts, Store, Update};
+use control::{Facts, Rate, Store, Update};
 use hlir::entry::EntryAction;
 use hlir::facts::{Assumption, Fact};
 use hlir::{ActionCall, Entry, Match, Program, TableId};
@@ -176,7 +176,12 @@ impl Writes {
     }
 
     fn meter(&mut self) -> Update {
-        let given = MeterRates { committed_rate: 1, committed_burst: 1, peak_rate: 2, peak_burst: 2 };
+        let given = MeterRates {
+            committed_rate: Rate::of_units(1),
+            committed_burst: 1,
+            peak_rate: Rate::of_units(2),
+            peak_burst: 2,
+        };
         let rates = (self.below(3) == 0).then_some(given);
         if self.below(2) == 0 {
             return Update::SetMeter { meter: object(0), cell: Cell::Index(self.below(4)), rates };

@@ -5,6 +5,7 @@
 use super::input::Input;
 use super::slots::Slots;
 use crate::names::{self, Named as _, Names};
+use control::Rate;
 use control::message::config::{MatchField, Table, match_field};
 use match_field::MatchType;
 use std::collections::BTreeMap;
@@ -226,13 +227,17 @@ fn elements(command: &str, input: &mut Input) -> Lines {
     }])
 }
 
-/// BMv2 counts in packets or bytes per microsecond, P4Runtime per second.
+/// BMv2 has rates in packets or bytes a microsecond, P4Runtime in whole ones a second.
 fn rate(word: &Word) -> Result<(u64, u64), Mistake> {
     let wrong = || Mistake::new(word.place, format!("expected RATE:BURST, found `{}`", word.text));
     let (rate, burst) = word.text.split_once(':').ok_or_else(wrong)?;
-    let rate: f64 = rate.parse().map_err(|_| wrong())?;
-    let rate = Some((rate * 1e6).round()).filter(|rate| (0.0..9e18).contains(rate)).ok_or_else(wrong)?;
-    Ok((rate as u64, burst.parse().map_err(|_| wrong())?))
+    let rate = rate.parse().ok().and_then(Rate::from_micros).ok_or_else(wrong)?;
+    if rate.fraction() != 0 {
+        let sentence = format!("P4Runtime has no fractions of a unit a second: a rate of {rate} is set by Thrift");
+        return Err(Mistake::new(word.place, sentence));
+    }
+    let whole = Some(rate.whole()).filter(|whole| i64::try_from(*whole).is_ok()).ok_or_else(wrong)?;
+    Ok((whole, burst.parse().map_err(|_| wrong())?))
 }
 
 /// An action and its parameters, up to the end of the line.

@@ -13,6 +13,7 @@ mod key_from_lookup;
 mod last_hits;
 mod learns_wide;
 mod links;
+mod meters;
 mod misses;
 mod queues;
 mod selector;

@@ -1,7 +1,7 @@
 //! Another program, whose table begins otherwise and whose arrays have another size: counters, meters and registers have what they had.
 
 use control::plane::{Cell, CounterValue, DataPlane, EntryKey, Frame, MeterRates};
-use control::{Store, Update};
+use control::{Rate, Store, Update};
 use driver::options::{Native, Passes, Source};
 use driver::{compile, frontend};
 use hlir::entry::EntryAction;
@@ -110,7 +110,8 @@ fn packets(packets: u64) -> CounterValue {
     CounterValue { packets, bytes: packets }
 }
 
-const RATES: MeterRates = MeterRates { committed_rate: 1, committed_burst: 1, peak_rate: 2, peak_burst: 2 };
+const RATES: MeterRates =
+    MeterRates { committed_rate: Rate::of_units(1), committed_burst: 1, peak_rate: Rate::of_units(2), peak_burst: 2 };
 
 /// The colour that a packet of the kind leaves with.
 fn colour(engine: &mut NativeEngine<'_, MemoryPort>, kind: u8) -> u8 {

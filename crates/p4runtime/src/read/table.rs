@@ -242,11 +242,13 @@ pub fn counter_data(value: CounterValue) -> CounterData {
     CounterData { byte_count: int64(value.bytes), packet_count: int64(value.packets) }
 }
 
+/// Without the fractions that a Thrift client gave the rates, as P4Runtime has whole units a second. BMv2 cuts them off, too
+/// (`PI/src/direct_res_spec.cpp`).
 pub fn meter_config(rates: MeterRates) -> MeterConfig {
     MeterConfig {
-        cir: int64(rates.committed_rate),
+        cir: int64(rates.committed_rate.whole()),
         cburst: int64(rates.committed_burst),
-        pir: int64(rates.peak_rate),
+        pir: int64(rates.peak_rate.whole()),
         pburst: int64(rates.peak_burst),
         eburst: 0,
     }

@@ -7,9 +7,9 @@ use crate::failure::{Failure, Outcome};
 use crate::read::check_default;
 use crate::schema::Cells;
 use crate::value;
-use control::Update;
 use control::message::runtime::{self as message, Index, update::Type};
 use control::plane::{Cell, CounterValue, MeterRates};
+use control::{Rate, Update};
 use hlir::CounterId;
 use std::ops::Range;
 use tonic::Code;
@@ -129,9 +129,9 @@ pub fn meter_rates(config: &message::MeterConfig) -> Outcome<MeterRates> {
         return Err(Failure::invalid("a meter of two rates has no excess burst"));
     }
     let rates = MeterRates {
-        committed_rate: value::count(config.cir, "the committed rate")?,
+        committed_rate: Rate::of_units(value::count(config.cir, "the committed rate")?),
         committed_burst: value::count(config.cburst, "the committed burst")?,
-        peak_rate: value::count(config.pir, "the peak rate")?,
+        peak_rate: Rate::of_units(value::count(config.pir, "the peak rate")?),
         peak_burst: value::count(config.pburst, "the peak burst")?,
     };
     if rates.peak_rate < rates.committed_rate {

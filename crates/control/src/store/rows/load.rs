@@ -112,7 +112,7 @@ impl Store {
         if !fits {
             return Err(format!("meter `{}` has no such cell", declared.name));
         }
-        self.meters.insert((meter, cell), decode::<RatesRow>(value)?.into());
+        self.meters.insert((meter, cell), decode::<RatesRow>(value)?.try_into()?);
         Ok(())
     }
 

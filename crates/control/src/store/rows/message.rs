@@ -1,6 +1,7 @@
 //! The values of rows, as protocol buffers: a later version may add fields.
 
 use super::entry::CallRow;
+use crate::Rate;
 use crate::plane::{BackedReplica, DigestConfig, Group, GroupMember, MeterRates, Multicast, Replica};
 use crate::plane::{Session, SessionTarget};
 use hlir::Match;
@@ -125,6 +126,11 @@ pub struct RatesRow {
     pub peak_rate: u64,
     #[prost(uint64, tag = "4")]
     pub peak_burst: u64,
+    /// Beside the whole units a second, which are all that rows of older versions have.
+    #[prost(uint32, tag = "5")]
+    pub committed_billionths: u32,
+    #[prost(uint32, tag = "6")]
+    pub peak_billionths: u32,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -242,14 +248,32 @@ impl From<SessionRow> for Session {
 impl From<&MeterRates> for RatesRow {
     fn from(rates: &MeterRates) -> RatesRow {
         let MeterRates { committed_rate, committed_burst, peak_rate, peak_burst } = *rates;
-        RatesRow { committed_rate, committed_burst, peak_rate, peak_burst }
+        RatesRow {
+            committed_rate: committed_rate.whole(),
+            committed_billionths: committed_rate.fraction(),
+            committed_burst,
+            peak_rate: peak_rate.whole(),
+            peak_billionths: peak_rate.fraction(),
+            peak_burst,
+        }
     }
 }
 
-impl From<RatesRow> for MeterRates {
-    fn from(row: RatesRow) -> MeterRates {
-        let RatesRow { committed_rate, committed_burst, peak_rate, peak_burst } = row;
-        MeterRates { committed_rate, committed_burst, peak_rate, peak_burst }
+impl TryFrom<RatesRow> for MeterRates {
+    type Error = String;
+
+    fn try_from(row: RatesRow) -> Result<MeterRates, String> {
+        let RatesRow { committed_rate, committed_burst, peak_rate, peak_burst, committed_billionths, peak_billionths } =
+            row;
+        let rate = |units, billionths| {
+            Rate::new(units, billionths).ok_or_else(|| format!("{billionths} billionths are no fraction of a rate"))
+        };
+        Ok(MeterRates {
+            committed_rate: rate(committed_rate, committed_billionths)?,
+            committed_burst,
+            peak_rate: rate(peak_rate, peak_billionths)?,
+            peak_burst,
+        })
     }
 }
 

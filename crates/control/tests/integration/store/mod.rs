@@ -2,6 +2,7 @@
 
 mod carrying;
 mod groups;
+mod meters;
 mod refusing;
 mod replication;
 mod sets;

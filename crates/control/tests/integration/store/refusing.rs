@@ -4,7 +4,7 @@ use super::groups::{profile, to};
 use super::{carrying, program, store};
 use control::plane::*;
 use control::store::Derived;
-use control::{Record, Refusal, Store, Update};
+use control::{Rate, Record, Refusal, Store, Update};
 use hlir::entry::EntryAction;
 use hlir::{ActionSet, CounterId, Entry, Match, RegisterId, TableId, WeightedCall};
 use num_bigint::BigUint;
@@ -127,7 +127,12 @@ fn a_link_is_as_it_is_even_if_the_data_plane_has_no_memory_for_what_follows() {
 fn an_entry_whose_deletion_is_refused_has_its_metadata_timeout_and_rates_again() {
     let mut plane = Refusing { store: carrying::aging_and_metered(), full: false, again: Vec::new() };
     let (key, meter) = (carrying::key(&plane.store, 1), plane.store.program().meters.iter().next().unwrap().0);
-    let rates = MeterRates { committed_rate: 1, committed_burst: 2, peak_rate: 3, peak_burst: 4 };
+    let rates = MeterRates {
+        committed_rate: Rate::of_units(1),
+        committed_burst: 2,
+        peak_rate: Rate::of_units(3),
+        peak_burst: 4,
+    };
     plane.set_idle_timeout(&key, 77).expect("there is memory");
     plane.set_meter(meter, &Cell::Entry(key.clone()), Some(rates)).expect("there is memory");
     let metadata = Record::Metadata { key: key.clone(), metadata: b"mine".to_vec() };

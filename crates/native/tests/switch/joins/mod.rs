@@ -8,7 +8,7 @@ mod threads;
 mod values;
 
 use control::plane::{Cell, EntryKey, Frame, MeterRates, TableCounts};
-use control::{DataPlane, Update};
+use control::{DataPlane, Rate, Update};
 use driver::frontend::{self, Loaded};
 use driver::options::{Native, Passes};
 use driver::{compile, random::Random};
@@ -67,7 +67,8 @@ fn write(random: &mut Random, program: &Program) -> Update {
         let mut number = || random.below(4);
         let [committed_burst, peak_burst] = [number(), number()];
         // The clock of both switches hardly moves: no tokens come.
-        let rates = MeterRates { committed_rate: 1, committed_burst, peak_rate: 1, peak_burst };
+        let rates =
+            MeterRates { committed_rate: Rate::of_units(1), committed_burst, peak_rate: Rate::of_units(1), peak_burst };
         return Update::SetMeter { meter: meters[0], cell, rates: Some(rates) };
     }
     if declared.idle_timeout.is_some() && random.below(3) == 0 {

@@ -1,0 +1,66 @@
+//! Rates in rows: with the fractions that a controller gave, as older versions saved them, and damaged.
+
+use super::carrying;
+use control::plane::{Cell, MeterRates};
+use control::{Rate, Store, Update};
+use hlir::MeterId;
+
+/// Field numbers and values: varints below 128 in two fields of a protobuf message.
+const WHOLE_RATES: [u8; 8] = [0x08, 5, 0x10, 6, 0x18, 7, 0x20, 8];
+
+/// A store whose first entry has rates, with the key and value of their row.
+fn metered(rates: MeterRates) -> (Store, MeterId, Cell, (Vec<u8>, Vec<u8>)) {
+    let mut store = carrying::aging_and_metered();
+    store.keep_journal();
+    let meter = store.program().meters.iter().next().expect("the program has one").0;
+    let cell = Cell::Entry(carrying::key(&store, 1));
+    store.apply(&Update::SetMeter { meter, cell: cell.clone(), rates: Some(rates) }).expect("the entry is there");
+    let [(key, Some(value))] = &store.take_changes()[..] else { panic!("one row has changed") };
+    let row = (key.to_vec(), value.to_vec());
+    (store, meter, cell, row)
+}
+
+/// What a store has that was made of the rows of another, of which one has another value.
+fn loaded(store: &Store, key: &[u8], value: &[u8]) -> (Store, Vec<String>) {
+    let mut rows: Vec<_> = store.rows().filter(|row| row.0 != key).collect();
+    rows.push((key.to_vec(), value.to_vec()));
+    let rows = rows.iter().map(|(key, value)| (key.as_slice(), value.as_slice()));
+    Store::of_rows(store.program().clone(), rows)
+}
+
+#[test]
+fn a_fraction_of_a_rate_is_saved() {
+    let rates = MeterRates {
+        committed_rate: Rate::new(0, 500_000_000).expect("half is less than one"),
+        committed_burst: 1,
+        peak_rate: Rate::LARGEST,
+        peak_burst: u64::MAX,
+    };
+    let (store, meter, cell, (key, value)) = metered(rates);
+    let (again, refused) = loaded(&store, &key, &value);
+    assert_eq!(
+        (again.meter_rates(meter, &cell).expect("the entry is there"), refused.as_slice()),
+        (Some(rates), &[][..])
+    );
+}
+
+#[test]
+fn whole_rates_of_an_older_version_are_read_and_damaged_fractions_refused() {
+    let rates = MeterRates {
+        committed_rate: Rate::of_units(5),
+        committed_burst: 6,
+        peak_rate: Rate::of_units(7),
+        peak_burst: 8,
+    };
+    let (store, meter, cell, (key, value)) = metered(rates);
+    assert_eq!(value, WHOLE_RATES, "an older version reads whole rates");
+    let (again, refused) = loaded(&store, &key, &WHOLE_RATES);
+    assert_eq!(
+        (again.meter_rates(meter, &cell).expect("the entry is there"), refused.as_slice()),
+        (Some(rates), &[][..])
+    );
+    let billion = [0x28, 0x80, 0x94, 0xeb, 0xdc, 0x03];
+    let (again, refused) = loaded(&store, &key, &[&WHOLE_RATES[..], &billion].concat());
+    assert_eq!(refused, ["1000000000 billionths are no fraction of a rate"]);
+    assert_eq!(again.meter_rates(meter, &cell).expect("the entry is there"), None);
+}
