@@ -151,6 +151,9 @@ fn a_large_program_is_explained_on_one_screen() {
     };
     assert!(number("is not counted: ", " cycles") < number("cycles per packet: ", " predicted"), "{summary}");
     assert!(page.contains("30 tables as many as declared") && page.contains("acl.p4<wbr>:"), "{page}");
+    for part in ["aria-sort=\"descending\"", "<small class=\"at\">acl.p4<wbr>:", "prefers-color-scheme:dark"] {
+        assert!(page.contains(part), "no `{part}` in\n{page}");
+    }
     assert!(page.contains("<tr class=\" minor\">") || page.contains("<tr class=\"minor\">"), "{page}");
     let rows = page.split("<tbody>").nth(1).and_then(|rows| rows.split("</tbody>").next()).unwrap_or_default();
     let cycles: Vec<f64> =

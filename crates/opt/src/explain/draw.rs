@@ -1,124 +1,107 @@
 //! Draws the graph as SVG: a row per step from the entry, the hot path in a column; the width of an edge is its share of packets.
+//! The page's style has the colours.
 
 use super::explanation::{Explanation, NodeRow};
-use std::collections::BTreeMap;
+use super::layout::{BOX_HEIGHT, BOX_WIDTH, DOWN, Edge, Layout};
 use std::fmt::Write as _;
 
-const BOX_WIDTH: f64 = 200.0;
-const BOX_HEIGHT: f64 = 48.0;
-const ACROSS: f64 = 270.0;
-const DOWN: f64 = 86.0;
-const MARGIN: f64 = 30.0;
 const WIDEST_EDGE: f64 = 9.0;
-/// Edges that pass other rows side by side are so far apart, and so many of them.
-const APART: f64 = 20.0;
-const BESIDE: usize = 5;
+/// The space between two rows.
+const SPACE: f64 = DOWN - BOX_HEIGHT;
+/// Control points of an edge back up: it turns within the space between two rows.
+const TURN: f64 = SPACE * 0.75;
+/// Of a label, with the space around it.
+const LABEL: (f64, f64) = (40.0, 15.0);
 
-/// Column and row of each node.
-type Places = BTreeMap<String, (usize, usize)>;
-
-/// The drawing.
+/// The drawing of the nodes that packets reach.
 pub fn graph(explained: &Explanation) -> String {
-    let places = places(&explained.nodes);
-    let columns = places.values().map(|(column, _)| column + 1).max().unwrap_or(1);
-    let rows = places.values().map(|(_, row)| row + 1).max().unwrap_or(1);
-    let beside = BESIDE as f64 * APART;
-    let (width, height) = (columns as f64 * ACROSS + 2.0 * MARGIN + beside, rows as f64 * DOWN + 2.0 * MARGIN);
+    let nodes: Vec<&NodeRow> = explained.nodes.iter().filter(|node| node.share > 0.0).collect();
+    if nodes.is_empty() {
+        return String::new();
+    }
+    let layout = Layout::new(&nodes);
+    let (width, height) = layout.size();
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
-         font-family=\"sans-serif\" font-size=\"13\">\n"
+         font-family=\"sans-serif\" font-size=\"13\" text-anchor=\"middle\">\n"
     );
-    let mut labels = String::new();
-    let mut passing = 0;
-    for node in &explained.nodes {
-        for (to, share) in &node.onward {
-            let Some(to) = places.get(to).copied() else { continue };
-            edge(&mut svg, &mut labels, (places[&node.name], to), (*share, node.is_on_path), &mut passing);
-        }
-    }
-    explained.nodes.iter().for_each(|node| shape(&mut svg, node, places[&node.name]));
-    // Last, so that no box and no edge covers them.
-    svg.push_str(&labels);
+    // Heavy edges are drawn over light ones, and their labels choose first.
+    let mut edges: Vec<&Edge> = layout.edges.iter().collect();
+    edges.sort_by(|one, other| other.share.total_cmp(&one.share));
+    edges.iter().rev().for_each(|edge| line(&mut svg, &layout, edge));
+    nodes.iter().for_each(|node| shape(&mut svg, node, layout.centre(layout.places[&node.name])));
+    // Last, so that no edge covers them.
+    let mut placed = Vec::new();
+    edges.iter().for_each(|edge| label(&mut svg, &layout, edge, &mut placed));
     svg.push_str("</svg>\n");
     svg
 }
 
-/// Each node is one row below its lowest predecessor, in the column of its heaviest predecessor or the nearest free one. Nodes with a larger share choose
-/// first. Back edges are left out.
-fn places(nodes: &[NodeRow]) -> Places {
-    let order: BTreeMap<&str, usize> = nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
-    let mut rows = vec![0usize; nodes.len()];
-    let mut above: Vec<Option<(f64, usize)>> = vec![None; nodes.len()];
-    for (at, node) in nodes.iter().enumerate() {
-        for (to, share) in &node.onward {
-            let Some(next) = order.get(to.as_str()).copied().filter(|next| *next > at) else { continue };
-            rows[next] = rows[next].max(rows[at] + 1);
-            if above[next].is_none_or(|(most, _)| *share > most) {
-                above[next] = Some((*share, at));
-            }
+/// Where an edge leaves its node, and where it comes in.
+fn ends(layout: &Layout, edge: &Edge) -> ((f64, f64), (f64, f64)) {
+    let ((x1, y1), (x2, y2)) = (layout.centre(edge.from), layout.centre(edge.to));
+    ((x1, y1 + BOX_HEIGHT / 2.0), (x2, y2 - BOX_HEIGHT / 2.0))
+}
+
+fn line(svg: &mut String, layout: &Layout, edge: &Edge) {
+    let ((x1, y1), (x2, y2)) = ends(layout, edge);
+    let curve = |(x1, y1): (f64, f64), (x2, y2): (f64, f64)| {
+        let middle = f64::midpoint(y1, y2);
+        format!("C {x1:.0} {middle:.0}, {x2:.0} {middle:.0}, {x2:.0} {y2:.0}")
+    };
+    let path = match layout.lane(edge) {
+        None => curve((x1, y1), (x2, y2)),
+        Some(lane) if edge.to.1 > edge.from.1 => {
+            let (from, to) = (y1 + SPACE, y2 - SPACE);
+            format!("{} L {lane:.0} {to:.0} {}", curve((x1, y1), (lane, from)), curve((lane, to), (x2, y2)))
         }
-    }
-    let mut columns = vec![0usize; nodes.len()];
-    for row in 0..=rows.iter().copied().max().unwrap_or(0) {
-        let mut of_row: Vec<usize> = (0..nodes.len()).filter(|at| rows[*at] == row).collect();
-        of_row.sort_by(|one, other| nodes[*other].share.total_cmp(&nodes[*one].share));
-        let mut taken: Vec<usize> = Vec::new();
-        for at in of_row {
-            let wanted = above[at].map_or(0, |(_, from)| columns[from]);
-            let free = (0..=nodes.len()).filter(|column| !taken.contains(column));
-            columns[at] = free.min_by_key(|column| column.abs_diff(wanted)).unwrap_or(wanted);
-            taken.push(columns[at]);
+        Some(lane) => {
+            let (below, above) = (y1 + TURN, y2 - TURN);
+            format!(
+                "C {x1:.0} {below:.0}, {lane:.0} {below:.0}, {lane:.0} {y1:.0} L {lane:.0} {y2:.0} \
+                 C {lane:.0} {above:.0}, {x2:.0} {above:.0}, {x2:.0} {y2:.0}"
+            )
         }
-    }
-    let place = |(at, node): (usize, &NodeRow)| (node.name.clone(), (columns[at], rows[at]));
-    nodes.iter().enumerate().map(place).collect()
-}
-
-fn centre((column, row): (usize, usize)) -> (f64, f64) {
-    (MARGIN + column as f64 * ACROSS + BOX_WIDTH / 2.0, MARGIN + row as f64 * DOWN + BOX_HEIGHT / 2.0)
-}
-
-/// How far to the side an edge is drawn, so that it passes boxes between them and not behind them.
-fn bend(from: (usize, usize), to: (usize, usize), passing: &mut usize) -> f64 {
-    // The curve goes three quarters as far aside as the points that it is drawn by.
-    const REACH: f64 = 0.75;
-    if to.1 == from.1 + 1 {
-        return 0.0;
-    }
-    *passing += 1;
-    let aside = (*passing % BESIDE) as f64 * APART;
-    let gap = if (from.0 + to.0).is_multiple_of(2) { ACROSS / 2.0 } else { 0.0 };
-    let side = if to.1 <= from.1 { -1.0 } else { 1.0 };
-    side * (gap + aside) / REACH
-}
-
-fn edge(
-    svg: &mut String,
-    labels: &mut String,
-    (from, to): ((usize, usize), (usize, usize)),
-    (share, is_on_path): (f64, bool),
-    passing: &mut usize,
-) {
-    let ((x1, y1), (x2, y2)) = (centre(from), centre(to));
-    let (y1, y2) = (y1 + BOX_HEIGHT / 2.0, y2 - BOX_HEIGHT / 2.0);
-    let width = (share.min(1.0) * WIDEST_EDGE).max(0.8);
-    let colour = if is_on_path { "#3b6ea5" } else { "#9aa5b1" };
-    let (bend, middle) = (bend(from, to, passing), (y1 + y2) / 2.0);
+    };
+    let width = (edge.share.min(1.0) * WIDEST_EDGE).max(0.8);
+    let class = if edge.is_on_path { "edge hot" } else { "edge" };
     let _ = writeln!(
         svg,
-        "<path d=\"M {x1:.0} {y1:.0} C {:.0} {middle:.0}, {:.0} {middle:.0}, {x2:.0} {y2:.0}\" fill=\"none\" stroke=\"{colour}\" \
-         stroke-width=\"{width:.1}\" stroke-opacity=\"0.7\"/>",
-        x1 + bend,
-        x2 + bend
+        "<path class=\"{class}\" d=\"M {x1:.0} {y1:.0} {path}\" stroke-width=\"{width:.1}\"><title>{}</title></path>",
+        percent(edge.share)
     );
-    let (x, y) = ((x1 + x2) / 2.0 + 0.75 * bend, middle + 4.0);
-    let (place, share) = (format!("x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\" font-size=\"12\""), percent(share));
+}
+
+/// The share of an edge, at the first place along it that has no other label. Without such a place, only the edge's
+/// tooltip has it.
+fn label(svg: &mut String, layout: &Layout, edge: &Edge, placed: &mut Vec<(f64, f64)>) {
+    let ((x1, y1), (x2, y2)) = ends(layout, edge);
+    let places: Vec<(f64, f64)> = match layout.lane(edge) {
+        // Points of the curve, which are where its parameter is.
+        None => [0.5, 0.42, 0.58, 0.36, 0.64].map(|part| on_curve((x1, y1), (x2, y2), part)).to_vec(),
+        Some(lane) => {
+            let (top, bottom) = if y2 > y1 { (y1 + SPACE, y2 - SPACE) } else { (y2, y1) };
+            let steps = ((bottom - top) / LABEL.1) as usize;
+            let all = (0..=steps).map(|step| (lane, top + LABEL.1 * step as f64 + 4.0));
+            all.collect()
+        }
+    };
+    let is_free = |(x, y): &(f64, f64)| {
+        placed.iter().all(|other| (x - other.0).abs() >= LABEL.0 || (y - other.1).abs() >= LABEL.1)
+    };
+    let Some((x, y)) = places.into_iter().find(is_free) else { return };
+    placed.push((x, y));
+    let (place, share) = (format!("x=\"{x:.0}\" y=\"{y:.0}\" font-size=\"12\""), percent(edge.share));
     // The halo is an element of its own, below the text: not every converter knows `paint-order`.
-    let _ = writeln!(
-        labels,
-        "<text {place} fill=\"#ffffff\" stroke=\"#ffffff\" stroke-width=\"4\">{share}</text>\
-         <text {place} fill=\"#1f2933\">{share}</text>"
-    );
+    let _ = writeln!(svg, "<text class=\"halo\" {place}>{share}</text><text {place}>{share}</text>");
+}
+
+/// A point of the curve between two rows, and half a line of text lower.
+fn on_curve((x1, y1): (f64, f64), (x2, y2): (f64, f64), part: f64) -> (f64, f64) {
+    let rest = 1.0 - part;
+    let (near, far) = (rest * rest * (rest + 3.0 * part), part * part * (part + 3.0 * rest));
+    let straight = y1 * rest.powi(3) + y2 * part.powi(3) + 3.0 * rest * part * f64::midpoint(y1, y2);
+    (x1 * near + x2 * far, straight + 4.0)
 }
 
 /// Small shares keep a digit that is not zero.
@@ -127,22 +110,16 @@ fn percent(share: f64) -> String {
     if percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-fn shape(svg: &mut String, node: &NodeRow, place: (usize, usize)) {
-    let (x, y) = centre(place);
+fn shape(svg: &mut String, node: &NodeRow, (x, y): (f64, f64)) {
     let (left, top) = (x - BOX_WIDTH / 2.0, y - BOX_HEIGHT / 2.0);
-    let fill = match node.kind {
-        "table" => "#fde9c9",
-        "state" => "#dfeee0",
-        "buffer" => "#e6e0f0",
-        _ => "#f2f4f7",
-    };
-    let border = if node.is_on_path { "#3b6ea5" } else { "#9aa5b1" };
+    let hot = if node.is_on_path { " hot" } else { "" };
     let place = if node.place.is_empty() { String::new() } else { format!(" at {}", node.place) };
     let _ = writeln!(
         svg,
-        "<g><title>{} {}{place}</title><rect x=\"{left:.0}\" y=\"{top:.0}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"6\" fill=\"{fill}\" \
-         stroke=\"{border}\"/><text x=\"{x:.0}\" y=\"{:.0}\" text-anchor=\"middle\" font-weight=\"bold\">{}</text>\
-         <text x=\"{x:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}, {}</text></g>",
+        "<g class=\"{}{hot}\"><title>{} {}{place}</title><rect x=\"{left:.0}\" y=\"{top:.0}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"6\"/>\
+         <text x=\"{x:.0}\" y=\"{:.0}\" font-weight=\"bold\">{}</text>\
+         <text x=\"{x:.0}\" y=\"{:.0}\">{}, {}</text></g>",
+        node.kind,
         node.kind,
         escaped(&node.name),
         y - 5.0,
@@ -156,15 +133,16 @@ fn shape(svg: &mut String, node: &NodeRow, place: (usize, usize)) {
     );
 }
 
-/// The end of a name that is too long for its box.
+/// The end of a name that is too long for its box, from the begin of a word.
 fn short(name: &str) -> String {
-    const MOST: usize = 25;
+    const MOST: usize = 26;
     let count = name.chars().count();
     if count <= MOST {
-        name.to_string()
-    } else {
-        format!("…{}", name.chars().skip(count - MOST + 1).collect::<String>())
+        return name.to_string();
     }
+    let end: String = name.chars().skip(count - MOST + 1).collect();
+    let word = end.find(['.', '_']).filter(|at| *at < MOST / 2).map_or(end.as_str(), |at| &end[at + 1..]);
+    format!("…{word}")
 }
 
 pub fn escaped(text: &str) -> String {

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const FILTER: &str = "<p class=\"filter\"><input id=\"filter\" type=\"search\" placeholder=\"filter rows\" aria-label=\"filter rows\"> \
-                      <label><input id=\"all\" type=\"checkbox\"> with rows that cost nothing, and pairs that are not joined</label></p>\n\
+                      <label><input id=\"all\" type=\"checkbox\"> also rows that cost nothing, and pairs that are not joined</label></p>\n\
                       <noscript><style>tr.minor{display:table-row!important}.filter{display:none}</style></noscript>";
 
 pub fn html(explained: &Explanation) -> String {
@@ -36,10 +36,12 @@ pub fn html(explained: &Explanation) -> String {
     tables(&mut page, explained);
     decisions(&mut page, explained);
     expectations(&mut page, explained);
+    let idle = explained.nodes.iter().filter(|node| node.share == 0.0).count();
+    let left_out = if idle > 0 { format!(" Nodes without traffic are left out: {idle}.") } else { String::new() };
     let _ = writeln!(
         page,
         "<h2>Where packets go</h2><p class=\"note\">A box has its node's share of packets and cycles per packet, an edge the share of packets that take \
-         it.</p><div class=\"graph\">{}</div>",
+         it.{left_out}</p><div class=\"graph\">{}</div>",
         graph(explained)
     );
     let _ = writeln!(page, "<script>{SCRIPT}</script></body></html>");
@@ -47,10 +49,12 @@ pub fn html(explained: &Explanation) -> String {
 }
 
 /// The beginning of a table. A column has its name and its class; those of numbers begin with their largest when sorted.
-fn head(page: &mut String, columns: &[(&str, &str)]) {
+/// The rows come sorted by the column `sorted`, if by any.
+fn head(page: &mut String, columns: &[(&str, &str)], sorted: Option<&str>) {
     page.push_str("<table class=\"sorted\"><thead><tr>");
     for (name, class) in columns {
-        let _ = write!(page, "<th class=\"{class}\" scope=\"col\"><button>{name}</button></th>");
+        let sort = if sorted == Some(name) { " aria-sort=\"descending\"" } else { "" };
+        let _ = write!(page, "<th class=\"{class}\" scope=\"col\"{sort}><button>{name}</button></th>");
     }
     page.push_str("</tr></thead><tbody>\n");
 }
@@ -60,11 +64,15 @@ fn number(page: &mut String, class: &str, value: f64, unit: &str) {
     let _ = write!(page, "<td class=\"n {class}\" data-value=\"{value}\">{value:.1}{unit}</td>");
 }
 
-/// A name with its bars below, in percent of the longest one. So they are in view however narrow the window is.
-fn named(page: &mut String, name: &str, bars: &[(&str, Option<f64>)], longest: f64) {
+/// A name with its bars below, in percent of the longest one. So they are in view however narrow the window is. A narrow
+/// window has the position in the source here, too.
+fn named(page: &mut String, (name, at): (&str, &str), bars: &[(&str, Option<f64>)], longest: f64) {
     // A narrow window breaks a name behind its dots and underscores.
     let broken = escaped(name).replace('.', ".<wbr>").replace('_', "_<wbr>");
     let _ = write!(page, "<td class=\"name\">{broken}");
+    if !at.is_empty() {
+        let _ = write!(page, "<small class=\"at\">{}</small>", place(at));
+    }
     for (class, cycles) in bars.iter().filter_map(|(class, cycles)| Some((class, (*cycles)?))) {
         let width = cycles.max(0.0) / longest * 100.0;
         let _ = write!(page, "<div class=\"bar {class}\" style=\"width:{width:.1}%\"></div>");
@@ -107,9 +115,14 @@ fn nodes(page: &mut String, explained: &Explanation) {
         page.push_str("<span class=\"key bar measured\"></span>measured");
     }
     page.push_str("</p>");
+    if explained.nodes.iter().any(|node| node.share > 1.0005) {
+        page.push_str(
+            "<p class=\"note\">Shares above 100 % are of nodes that copies of packets pass, or packets twice.</p>",
+        );
+    }
     let mut columns = vec![
         ("node", "name"),
-        ("source", ""),
+        ("source", "part"),
         ("kind", "part"),
         ("share", "n"),
         ("issue", "n part"),
@@ -120,7 +133,7 @@ fn nodes(page: &mut String, explained: &Explanation) {
     if is_measured {
         columns.push(("measured", "n"));
     }
-    head(page, &columns);
+    head(page, &columns, Some(if is_measured { "measured" } else { "predicted" }));
     let others = [&explained.floor, &explained.staging];
     let all = explained.nodes.iter().flat_map(|node| [Some(node.predicted.cycles()), node.measured]);
     let all = all.chain(others.into_iter().flat_map(|total| [Some(total.predicted), total.measured]));
@@ -130,8 +143,8 @@ fn nodes(page: &mut String, explained: &Explanation) {
     let mut beside = |class: &str, about: &str, total: &Total, longest: f64| {
         let _ = write!(page, "<tr class=\"{class}\">");
         let bars = [("predicted", Some(total.predicted)), ("measured", total.measured)];
-        named(page, about, if longest > 0.0 { &bars } else { &[] }, longest);
-        page.push_str("<td></td><td class=\"part\"></td><td></td><td class=\"part\"></td><td class=\"part\"></td><td class=\"part\"></td>");
+        named(page, (about, ""), if longest > 0.0 { &bars } else { &[] }, longest);
+        page.push_str("<td class=\"part\"></td><td class=\"part\"></td><td></td><td class=\"part\"></td><td class=\"part\"></td><td class=\"part\"></td>");
         compared(page, total, is_measured);
     };
     beside(
@@ -165,8 +178,13 @@ fn row(page: &mut String, node: &NodeRow, longest: f64, is_measured: bool) {
     let is_minor = node.share == 0.0 || predicted.cycles().max(node.measured.unwrap_or(0.0)) < NOTHING;
     let path = if node.is_on_path { "path" } else { "" };
     let _ = write!(page, "<tr class=\"{path}{}\">", if is_minor { " minor" } else { "" });
-    named(page, &node.name, &[("predicted", Some(predicted.cycles())), ("measured", node.measured)], longest);
-    let _ = write!(page, "<td class=\"place\">{}</td><td class=\"part\">{}</td>", place(&node.place), node.kind);
+    named(
+        page,
+        (&node.name, &node.place),
+        &[("predicted", Some(predicted.cycles())), ("measured", node.measured)],
+        longest,
+    );
+    let _ = write!(page, "<td class=\"place part\">{}</td><td class=\"part\">{}</td>", place(&node.place), node.kind);
     number(page, "", node.share * 100.0, " %");
     number(page, "part", predicted.issue, "");
     number(page, "part", predicted.memory, "");
@@ -185,7 +203,7 @@ fn tables(page: &mut String, explained: &Explanation) {
     page.push_str("<h2>Tables</h2>");
     let columns = [
         ("table", "name"),
-        ("source", ""),
+        ("source", "part"),
         ("structure", ""),
         ("next best", "part"),
         ("lookups", "n"),
@@ -193,7 +211,7 @@ fn tables(page: &mut String, explained: &Explanation) {
         ("from", "part"),
         ("cycles", "n"),
     ];
-    head(page, &columns);
+    head(page, &columns, Some("cycles"));
     let longest = explained.tables.iter().map(|table| table.cycles).fold(1.0, f64::max);
     explained.tables.iter().for_each(|table| table_row(page, table, longest));
     page.push_str("</tbody></table>\n");
@@ -202,11 +220,11 @@ fn tables(page: &mut String, explained: &Explanation) {
 fn table_row(page: &mut String, table: &TableRow, longest: f64) {
     let class = if table.cycles < NOTHING { "minor" } else { "" };
     let _ = write!(page, "<tr class=\"{class}\">");
-    named(page, &table.name, &[("predicted", Some(table.cycles))], longest);
+    named(page, (&table.name, &table.place), &[("predicted", Some(table.cycles))], longest);
     let next = table.next.as_ref().map(|(name, more)| format!("{name} {more:+.1}")).unwrap_or_default();
     let _ = write!(
         page,
-        "<td class=\"place\">{}</td><td>{}</td><td class=\"part\">{}</td>",
+        "<td class=\"place part\">{}</td><td>{}</td><td class=\"part\">{}</td>",
         place(&table.place),
         escaped(&table.structure),
         escaped(&next)
@@ -220,8 +238,16 @@ fn table_row(page: &mut String, table: &TableRow, longest: f64) {
 
 fn decisions(page: &mut String, explained: &Explanation) {
     let _ = writeln!(page, "<h2>Decisions</h2><p class=\"note\">{COSTS}</p>");
-    head(page, &[("what", "name"), ("chosen", ""), ("cycles", "n"), ("against", "part")]);
-    explained.decisions.iter().for_each(|decision| decision_row(page, decision));
+    head(page, &[("what", "name"), ("chosen", ""), ("cycles", "n"), ("against", "part")], None);
+    // Counters and pairs that are not joined are many, and choose nothing: last.
+    let mut decisions: Vec<&Decision> = explained.decisions.iter().collect();
+    decisions.sort_by_key(|decision| match decision.group {
+        Group::Plan | Group::Join | Group::Stage => 0,
+        Group::Structure => 1,
+        Group::State => 2,
+        Group::NotJoined => 3,
+    });
+    decisions.into_iter().for_each(|decision| decision_row(page, decision));
     page.push_str("</tbody></table>\n");
 }
 
@@ -248,7 +274,8 @@ fn decision_row(page: &mut String, decision: &Decision) {
 
 fn expectations(page: &mut String, explained: &Explanation) {
     page.push_str("<h2>Expectations</h2>");
-    head(page, &[("expected", "name"), ("from", ""), ("with other entries", "n"), ("false by", "part")]);
+    let columns = [("expected", "name"), ("from", ""), ("with other entries", "n"), ("false by", "part")];
+    head(page, &columns, Some("with other entries"));
     explained.expectations.iter().for_each(|expected| expectation_row(page, expected));
     page.push_str("</tbody></table>\n");
 }

@@ -11,6 +11,7 @@ mod facts;
 mod html;
 mod joins;
 mod json;
+mod layout;
 mod place;
 mod profit;
 mod summary;

@@ -21,10 +21,11 @@ for (const table of document.querySelectorAll("table.sorted")) {
     table.tBodies[0].append(...rows);
   }));
 }
-// A row matches if it has all words of the filter.
+// A row matches if it has all words of the filter; rows that cost nothing are searched, too.
 const filter = document.getElementById("filter");
 filter.addEventListener("input", () => {
   const words = filter.value.toLowerCase().split(/\s+/);
+  document.body.classList.toggle("filtered", filter.value.trim() !== "");
   for (const row of document.querySelectorAll("tbody tr")) {
     const text = row.textContent.toLowerCase();
     row.classList.toggle("unmatched", !words.every((word) => text.includes(word)));
