@@ -15,6 +15,7 @@ mod dropin;
 mod entries;
 mod explain;
 mod fmt;
+mod interpreted;
 mod lsp_server;
 mod manual;
 mod p4info_files;

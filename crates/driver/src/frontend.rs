@@ -274,11 +274,15 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     Ok((program, plan))
 }
 
-/// The passes that rewrite the program, without planners: for code that counts packets on each branch, also on those for
-/// which a plan might prefer a lookup.
-pub fn without_planners(passes: &Passes) -> Passes {
+/// The passes that rewrite the program, without planners: to count packets on each branch, also on those for which a plan
+/// might prefer a lookup. Tables are joined only where the user names that pass: what is planned may join others, or none.
+pub fn counting(passes: &Passes) -> Passes {
+    let is_named = |name: &str| passes.passes.iter().flatten().any(|named| named == name);
     match selection(passes).rewrites() {
-        opt::Selection::Only(names) => Passes { passes: Some(names), without: Vec::new(), ..passes.clone() },
+        opt::Selection::Only(mut names) => {
+            names.retain(|name| name != "join" || is_named(name));
+            Passes { passes: Some(names), without: Vec::new(), is_counted: true, ..passes.clone() }
+        }
         opt::Selection::All | opt::Selection::None | opt::Selection::Without(_) => passes.clone(),
     }
 }

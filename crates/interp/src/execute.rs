@@ -8,7 +8,7 @@ use crate::switch::Switch;
 use crate::tables::Invocation;
 use hlir::program::error_code;
 use hlir::value::{Bits, Value};
-use hlir::{Expression, FieldRef, HeaderId, Place, Statement, TableId, VariableId};
+use hlir::{Expression, FieldRef, HeaderId, NodeId, Place, Statement, TableId, VariableId};
 use std::rc::Rc;
 
 /// Why statements end before their last.
@@ -48,6 +48,8 @@ pub struct Running {
 pub struct Walker<'s, 'p> {
     pub switch: &'s mut Switch<'p>,
     pub packet: Packet,
+    /// The node that the packet is at.
+    pub here: NodeId,
     pub running: Option<Running>,
     /// What a deparser has emitted.
     pub emitted: BitString,

@@ -8,6 +8,7 @@ mod bytes;
 mod call;
 mod choices;
 mod content;
+mod counted;
 mod evaluate;
 mod execute;
 pub mod externs;
@@ -27,6 +28,7 @@ mod walk;
 
 pub use choices::{Branch, Outcomes};
 pub use control::plane::PORTS;
+pub use counted::Counted;
 pub use script::{Choice, Chooser};
 pub use steps::{Hit, Interest, Named, Parsed, Step};
 pub use switch::{Punted, Switch};

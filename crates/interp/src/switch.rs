@@ -1,5 +1,6 @@
 //! The interpreter as a switch: the program, its state, and the packets in it.
 
+use crate::counted::Counted;
 use crate::execute::Walker;
 use crate::externs::Externs;
 use crate::meter::MeterCell;
@@ -43,6 +44,8 @@ pub struct Switch<'p> {
     pub(crate) script: Option<Script>,
     /// Keys with which each table was looked up, if anybody wants to know.
     pub(crate) keys: Option<Vec<Vec<Vec<Bits>>>>,
+    /// What packets do, if anybody wants to know.
+    pub(crate) counted: Option<Counted>,
     drop_reasons: HashMap<String, usize>,
     /// The user's functions for custom externs, and the objects that they are called on.
     pub(crate) externs: Option<Box<dyn Externs>>,
@@ -76,6 +79,7 @@ impl<'p> Switch<'p> {
             has_memory: steps::has_memory(program),
             script: None,
             keys: None,
+            counted: None,
             drop_reasons: reasons.collect(),
             externs: None,
             extern_objects: hlir::externs::objects(program),
@@ -111,6 +115,16 @@ impl<'p> Switch<'p> {
         self.keys.take().unwrap_or_default()
     }
 
+    /// Counts what packets do from now on, over resets.
+    pub fn start_counts(&mut self) {
+        self.counted = Some(Counted::new(self.program));
+    }
+
+    /// What was counted since then.
+    pub fn take_counts(&mut self) -> Counted {
+        self.counted.take().unwrap_or_default()
+    }
+
     /// Whether all outcomes are followed.
     pub(crate) fn is_followed(&self) -> bool {
         self.script.is_some()
@@ -133,7 +147,7 @@ impl<'p> Switch<'p> {
         self.check_running()?;
         self.outcome = Outcome::default();
         let packet = punted.packet.with_budget(self.program.budget.copies);
-        Walker::new(self, packet).walk(punted.resume);
+        Walker::new(self, packet, punted.resume).walk();
         Ok(self.drain())
     }
 
@@ -164,7 +178,7 @@ impl<'p> Switch<'p> {
         while let Some((packet, node)) = self.waiting.pop_front().filter(|_| self.state.stopped.is_none()) {
             self.note(|| format!("packet {:#x} enters again: {} bytes", packet.number, packet.bytes.len()));
             self.notes.note(Noted::Enter { port: packet.port, bytes: packet.bytes.len(), again: true }, []);
-            Walker::new(self, packet).walk(node);
+            Walker::new(self, packet, node).walk();
         }
         self.outcome.stopped = self.state.stopped.clone();
         std::mem::take(&mut self.outcome)
@@ -430,7 +444,7 @@ impl DataPlane for Switch<'_> {
             self.note(|| format!("packet {number} from port {}: {} bytes", frame.port, frame.bytes.len()));
             self.notes.note(Noted::Enter { port: frame.port, bytes: frame.bytes.len(), again: false }, []);
             let packet = Packet::new(&self.layout, frame.port, frame.bytes.clone(), number, self.state.seed);
-            Walker::new(self, packet.with_budget(self.program.budget.copies)).walk(entry);
+            Walker::new(self, packet.with_budget(self.program.budget.copies), entry).walk();
             if self.state.stopped.is_some() {
                 break;
             }

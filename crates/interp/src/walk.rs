@@ -24,15 +24,16 @@ use std::rc::Rc;
 type Onward<'p> = Result<Option<NodeId>, Interrupt<'p>>;
 
 impl<'s, 'p> Walker<'s, 'p> {
-    pub fn new(switch: &'s mut Switch<'p>, packet: Packet) -> Walker<'s, 'p> {
-        Walker { switch, packet, running: None, emitted: BitString::default() }
+    pub fn new(switch: &'s mut Switch<'p>, packet: Packet, start: NodeId) -> Walker<'s, 'p> {
+        Walker { switch, packet, here: start, running: None, emitted: BitString::default() }
     }
 
-    /// Walks on from a node to the end.
-    pub fn walk(mut self, start: NodeId) {
-        let mut place = Some(start);
+    /// Walks on from where the packet is to the end.
+    pub fn walk(mut self) {
+        let mut place = Some(self.here);
         let mut states = (None, 0);
         while let Some(node) = place {
+            self.here = node;
             self.packet.visit(node);
             self.trace(|walker| format!("  {}", walker.switch.program.nodes[node].name));
             let declared = &self.switch.program.nodes[node];
@@ -43,6 +44,7 @@ impl<'s, 'p> Walker<'s, 'p> {
             }
             let step = self.check_states(node, &mut states).and_then(|()| self.step(node));
             place = step.unwrap_or_else(|interrupt| self.end(interrupt));
+            place.iter().for_each(|next| self.count_edge(*next));
         }
     }
 
@@ -61,6 +63,11 @@ impl<'s, 'p> Walker<'s, 'p> {
         self.trace(|walker| format!("  drop: {}", walker.switch.program.drop_reasons()[reason]));
         self.note(Noted::Drop(reason), []);
         self.switch.state.drops[reason] += 1;
+    }
+
+    fn count_edge(&mut self, to: NodeId) {
+        let here = self.here;
+        self.switch.counted.iter_mut().for_each(|counted| counted.edge(here, to));
     }
 
     pub fn note(&mut self, step: Noted<'p>, values: impl IntoIterator<Item = Bits>) {
@@ -163,6 +170,7 @@ impl<'s, 'p> Walker<'s, 'p> {
         // A joint table's entry that leaves the packet to the sources is no hit in them.
         let is_slow = invocation.action == hlir::Join::SLOW && self.switch.program.join_of(id).is_some();
         *(if entry.is_some() && !is_slow { &mut counts.hits } else { &mut counts.misses }) += 1;
+        self.switch.counted.iter_mut().for_each(|counted| counted.lookup(id, entry.is_some() && !is_slow));
         let action = &table.actions[invocation.action as usize];
         self.trace(|_| {
             let how = if entry.is_some() { "hit" } else { "miss" };
@@ -248,6 +256,7 @@ impl<'s, 'p> Walker<'s, 'p> {
                 self.trace(|_| format!("  punt: {reason}"));
                 self.note(Noted::Punt(reason), []);
                 self.switch.outcome.punts += 1;
+                self.count_edge(*resume);
                 self.switch.punted.push(Punted { packet: self.packet.clone(), resume: *resume });
             }
         }
@@ -276,7 +285,7 @@ impl<'s, 'p> Walker<'s, 'p> {
             let copy = self.copy(reentry, CopyFacts { port, instance, truncation_bytes: 0 });
             self.trace(|_| format!("  copy for port {port}, instance {instance}"));
             self.note(Noted::Copy { port, instance: instance.into() }, []);
-            Walker::new(self.switch, copy).walk(reentry.to);
+            Walker::new(self.switch, copy, reentry.to).walk();
             if self.switch.state.stopped.is_some() {
                 return;
             }
@@ -310,6 +319,7 @@ impl<'s, 'p> Walker<'s, 'p> {
     }
 
     fn copy(&mut self, reentry: &'p Reentry, facts: CopyFacts) -> Packet {
+        self.count_edge(reentry.to);
         let (layout, state) = (&self.switch.layout, &self.switch.state);
         let mut copy = self.packet.copy(layout, state.seed, reentry.bytes, &reentry.keep);
         for (place, value) in &reentry.set {

@@ -10,22 +10,25 @@ mod exchange;
 mod facts;
 mod flips;
 mod joined;
+mod load;
 mod report;
 mod rig;
 mod stream;
 mod tables;
 mod tracing;
+mod traffic;
 
 use crate::run::live::Built;
 use crate::run::port_numbers::PortNumbers;
 use crate::run::pushed::{self, Builder};
 use crate::run::spread::Spreading;
 use clap::builder::PossibleValuesParser;
-use client::Ids;
+use client::{Client, Ids};
 use driver::failure::Failure;
 use driver::options::{Native, Passes, Source};
 use driver::stdout::print_line;
 use hlir::plan::Descriptor;
+use load::Load;
 use report::Records;
 use rig::Rig;
 use std::path::{Path, PathBuf};
@@ -59,7 +62,7 @@ pub struct Arguments {
     /// Save the state of the measures `durable` and `restart` below this directory, whose disk counts [default: temporary files]
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// The program of the measure `trace`, in place of its own
+    /// The program of the measures `trace` and `traffic`, in place of their own
     #[arg(long, value_name = "FILE", requires = "packets")]
     program: Option<PathBuf>,
     /// Its entries and packets, as STF
@@ -72,7 +75,7 @@ pub struct Arguments {
 /// A name for `--only`, and what finds the numbers.
 type Measure = (&'static str, fn(&Bench, &mut Records) -> Result<(), Failure>);
 
-const MEASURES: [Measure; 18] = [
+const MEASURES: [Measure; 19] = [
     ("inserts", tables::inserts),
     ("writes", tables::writes),
     ("durable", |bench, records| durable::durable(bench.given(), records)),
@@ -93,10 +96,8 @@ const MEASURES: [Measure; 18] = [
     ("learning", stream::learning),
     ("resume", stream::resume),
     ("connections", connections::connections),
-    ("trace", |bench, records| match &bench.traced {
-        None => tracing::of_hosts(&bench.rig()?, (&bench.ids, bench.few()), bench.seconds, records),
-        Some(given) => tracing::of_program(given, builder(&bench.native), bench.seconds, records),
-    }),
+    ("trace", |bench, records| tracing::trace(&bench.loaded()?, bench.seconds, records)),
+    ("traffic", |bench, records| traffic::traffic(&bench.loaded()?, &builder(&bench.native), bench.seconds, records)),
 ];
 
 const NAMES: [&str; MEASURES.len()] = {
@@ -117,12 +118,23 @@ pub struct Bench {
     entries: u32,
     seconds: Duration,
     state: Option<PathBuf>,
-    traced: Option<tracing::Given>,
+    loads: Option<Load>,
 }
 
 impl Bench {
     fn rig(&self) -> Result<Rig, Failure> {
         Rig::new(&self.built, builder(&self.native))
+    }
+
+    /// A switch with the user's program and packets, or with packets that find one of the hosts.
+    fn loaded(&self) -> Result<Rig, Failure> {
+        if let Some(load) = &self.loads {
+            return load.rig(builder(&self.native));
+        }
+        let rig = self.rig()?;
+        Client::of(&rig)?.write_all(entries::hosts(&self.ids, 0, self.few()))?;
+        rig.load(entries::to_hosts(self.few()));
+        Ok(rig)
     }
 
     fn given(&self) -> durable::Given<'_> {
@@ -167,7 +179,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         entries: arguments.entries,
         seconds: Duration::from_secs_f64(arguments.seconds),
         state: arguments.state.clone(),
-        traced: arguments.program.clone().zip(arguments.packets.clone()).map(tracing::Given::from),
+        loads: arguments
+            .program
+            .clone()
+            .zip(arguments.packets.clone())
+            .map(|(program, packets)| Load { program, packets }),
     };
     let is_wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
     let mut all = Vec::new();

@@ -1,64 +1,21 @@
 //! What `bacus trace` costs the packets: nothing while there is no trace; and how many packets it looks at, or shows, in a second.
 
-use super::client::{Client, Ids};
-use super::entries;
 use super::report::Records;
 use super::rig::{Rig, Stretches};
-use crate::run::pushed::{self, Builder};
 use crate::run::tracing::Tracing;
 use control::message::switch::{TraceRequest, TraceResponse};
 use driver::failure::Failure;
-use driver::files;
-use runtime::Trace;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Turns of each kind.
 const TURNS: u32 = 5;
 
-/// A program of the user's, and a file with its entries and packets.
-pub struct Given {
-    pub program: PathBuf,
-    pub packets: PathBuf,
-}
-
-impl From<(PathBuf, PathBuf)> for Given {
-    fn from((program, packets): (PathBuf, PathBuf)) -> Given {
-        Given { program, packets }
-    }
-}
-
 /// A filter that the end of the parser decides, and one that only the end of a packet decides. No packet matches.
 const EARLY: &str = "packet_length == 0";
 const LATE: &str = "dropped && !dropped";
 
-/// The measure, of packets that find one of so many hosts.
-pub fn of_hosts(rig: &Rig, (ids, hosts): (&Ids, u32), time: Duration, records: &mut Records) -> Result<(), Failure> {
-    Client::of(rig)?.write_all(entries::hosts(ids, 0, hosts))?;
-    rig.load(entries::to_hosts(hosts));
-    trace(rig, time, records)
-}
-
-/// The measure, of the user's program.
-pub fn of_program(given: &Given, builder: Builder, time: Duration, records: &mut Records) -> Result<(), Failure> {
-    let text = files::contents(&given.program)?;
-    let built = pushed::build(&builder, &text, None).map_err(|refusal| Failure::refusal("the program", &refusal))?;
-    let rig = Rig::new(&built, builder)?;
-    let packets = driver::entries::packets(&given.packets)?;
-    if packets.is_empty() {
-        return Err(Failure::input(format!("{}: it has no packets", given.packets.display())));
-    }
-    {
-        let mut live = rig.switch.lock();
-        let engine = live.engine().expect("it began with a pipeline");
-        driver::entries::configure(&built.program, &given.packets, engine)?;
-    }
-    rig.load(Trace::new(packets.iter().map(|frame| (frame.port as u16, frame.bytes.as_slice()))));
-    trace(&rig, time, records)
-}
-
 /// Of the packets that the worker has.
-fn trace(rig: &Rig, time: Duration, records: &mut Records) -> Result<(), Failure> {
+pub fn trace(rig: &Rig, time: Duration, records: &mut Records) -> Result<(), Failure> {
     std::thread::sleep(time / 10);
     let turn = time / TURNS;
     let (mut never, mut behind, mut during) = (Stretches::default(), Stretches::default(), Stretches::default());

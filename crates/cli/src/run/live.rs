@@ -25,6 +25,13 @@ pub struct Built {
     pub spread: Vec<SpreadStep>,
 }
 
+/// Who gets copies of the packets that workers receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TapUser {
+    Trace,
+    Sample,
+}
+
 /// A switch that has a pipeline, or waits for its first.
 pub struct Live<L: Replay> {
     engine: Option<Engine<L>>,
@@ -36,6 +43,7 @@ pub struct Live<L: Replay> {
     spread: Vec<SpreadStep>,
     cpu_port: Option<u32>,
     started: bool,
+    tapped_for: Option<TapUser>,
     /// Where the state is saved.
     keeper: Option<Arc<Keeper>>,
     /// The config of a pipeline of which nothing is saved yet.
@@ -54,6 +62,7 @@ impl<L: Replay> Live<L> {
             spread: Vec::new(),
             cpu_port,
             started: false,
+            tapped_for: None,
             keeper: None,
             unsaved: None,
             structures: Vec::new(),
@@ -168,6 +177,26 @@ impl<L: Replay> Live<L> {
     pub fn set_ports(&mut self, ports: u32) {
         self.settings.ports = ports;
         self.engine.iter_mut().for_each(|engine| engine.switch().set_ports(ports));
+    }
+
+    /// Lets workers copy the packets that they receive. A trace takes the copies over from a sample; a sample waits for the end of a trace: false.
+    pub fn tap(&mut self, user: TapUser) -> bool {
+        if user == TapUser::Sample && self.tapped_for == Some(TapUser::Trace) {
+            return false;
+        }
+        if self.tapped_for != Some(user) {
+            self.tapped_for = Some(user);
+            self.engine.iter_mut().for_each(|engine| engine.switch().tap(true));
+        }
+        true
+    }
+
+    /// Ends the copying for a user, unless another has taken it over.
+    pub fn untap(&mut self, user: TapUser) {
+        if self.tapped_for == Some(user) {
+            self.tapped_for = None;
+            self.engine.iter_mut().for_each(|engine| engine.switch().tap(false));
+        }
     }
 
     /// Packets are carried from now on, by the first pipeline as soon as there is one.

@@ -21,13 +21,16 @@ pub mod pushed;
 pub mod relay;
 mod report;
 pub mod requests;
+pub mod sampling;
 mod service;
 pub mod specialise;
 pub mod spread;
 pub mod state;
 mod summary;
 pub mod tracing;
+pub mod traffic;
 pub mod trial;
+mod watch;
 
 use account::PortAccount;
 use clap::Args;

@@ -4,16 +4,22 @@
 //! compiled in another thread, and takes the place of the generic code if it still holds. A write that breaks it puts the
 //! workers back on generic code by itself (`native::specialised`); here it is only counted. Compilations are bounded, and
 //! a kind of fact that a table loses often is not used for a time. Whatever the compiler does, generic code goes on; so it
-//! does where the packets that come show that specialised code is slower ([`super::trial`]).
+//! does where the packets that come show that specialised code is slower ([`super::trial`]). The code is planned for the
+//! packets that come, and made again when they take other ways ([`super::watch`]).
 
 use super::held_facts::{HeldFacts, MINUTE};
 use super::live::{Built, Live, Shared};
 use super::pushed::{self, Builder};
+use super::sampling::Sample;
+use super::traffic::Traffic;
 use super::trial::{Code, Next, Trial, Work};
-use control::DataPlane as _;
+use super::watch::Watch;
 use control::plane::TableCounts;
+use control::{DataPlane as _, Store};
 use driver::entries::stored;
+use driver::failure::Failure;
 use driver::frontend::Loaded;
+use driver::options::Passes;
 use hlir::facts::{Assumption, Fact};
 use hlir::{Program, TableId};
 use native::{Break, Replay};
@@ -30,6 +36,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const MOST_REWRITTEN: usize = 65_536;
 /// Lookups of a table at least, from which its share of misses is known.
 const LEAST_LOOKUPS: u64 = 10_000;
+/// A program without facts so long behind its start has none.
+const SETTLING: Duration = Duration::from_secs(2);
 /// Compilations begun within a minute, at most.
 const MOST_COMPILATIONS: usize = 10;
 /// After a failure, the next attempt waits; twice as long after each further one.
@@ -51,7 +59,8 @@ pub struct Status {
 /// A compilation in another thread.
 struct Job {
     program: Arc<Program>,
-    done: Receiver<Result<Built, String>>,
+    passes: Passes,
+    done: Receiver<Result<(Built, Option<Traffic>), String>>,
 }
 
 /// See the module.
@@ -59,8 +68,9 @@ pub struct Specialiser {
     builder: Arc<Builder>,
     /// How long the compiler may take.
     time_limit: Duration,
-    /// The program whose tables are watched.
+    /// The program whose tables are watched, and since when.
     program: Option<Arc<Program>>,
+    since: Duration,
     tables: BTreeMap<u32, HeldFacts>,
     job: Option<Job>,
     /// The facts that were compiled last.
@@ -75,6 +85,7 @@ pub struct Specialiser {
     is_tried: bool,
     /// The comparison that goes on, and the specialised code.
     trial: Option<(Trial, Built)>,
+    watch: Watch,
     status: Status,
 }
 
@@ -85,6 +96,7 @@ impl Specialiser {
             builder: Arc::new(builder),
             time_limit,
             program: None,
+            since: Duration::ZERO,
             tables: BTreeMap::new(),
             job: None,
             tried: Vec::new(),
@@ -95,6 +107,7 @@ impl Specialiser {
             wait: FIRST_WAIT,
             is_tried,
             trial: None,
+            watch: Watch::default(),
             status: Status::default(),
         }
     }
@@ -113,7 +126,7 @@ impl Specialiser {
         let Some(engine) = live.engine() else { return };
         let program = engine.program();
         if self.program.as_ref().is_none_or(|known| !Arc::ptr_eq(known, &program)) {
-            self.begin(program.clone());
+            self.begin(program.clone(), now);
         }
         let breaks = engine.take_breaks();
         let is_specialised = engine.is_specialised();
@@ -126,15 +139,17 @@ impl Specialiser {
         self.compare(&mut live, now, work);
         self.load(&mut live, &program, now);
         self.observe(&mut live, now);
+        self.watch.glance(&mut live, now);
         self.compile(&mut live, &program, now);
     }
 
     /// Another program: nothing is known of its tables.
-    fn begin(&mut self, program: Arc<Program>) {
-        self.program = Some(program);
+    fn begin(&mut self, program: Arc<Program>, now: Duration) {
+        (self.program, self.since) = (Some(program), now);
         self.tables.clear();
         self.tried.clear();
         self.trial = None;
+        self.watch = Watch::default();
         self.is_useless = false;
         (self.status.is_specialised, self.status.facts) = (false, Vec::new());
     }
@@ -162,10 +177,10 @@ impl Specialiser {
             Err(TryRecvError::Disconnected) => Err("the compilation ended without a result".to_string()),
             Ok(result) => result,
         };
-        let is_this = Arc::ptr_eq(&job.program, program);
-        self.job = None;
+        let Some(Job { program: of, passes, .. }) = self.job.take() else { return };
+        let is_this = Arc::ptr_eq(&of, program);
         let Some(engine) = live.engine().filter(|_| is_this) else { return };
-        let built = match result {
+        let (built, traffic) = match result {
             Ok(built) => built,
             Err(why) => {
                 self.not_before = now + self.wait;
@@ -177,15 +192,17 @@ impl Specialiser {
         };
         self.wait = FIRST_WAIT;
         let facts: Vec<String> = words(program, &built.compiled.assumptions);
-        if facts.is_empty() {
+        let what = what_it_is(&facts, traffic.as_ref());
+        self.watch.plan_for(passes, traffic, now);
+        let Some(what) = what else {
             self.is_useless = true;
             return;
-        }
+        };
         match engine.specialise(&built.compiled, built.pipeline.clone()) {
             Ok(()) => {
                 self.trial = self.is_tried.then(|| (Trial::default(), built));
                 self.status.loaded += 1;
-                self.say(format!("code is specialised for {} facts: {}", facts.len(), facts.join("; ")));
+                self.say(what);
                 (self.status.is_specialised, self.status.facts) = (true, facts);
             }
             Err(refusal) => self.say(format!("generic code stays: {refusal}")),
@@ -241,9 +258,15 @@ impl Specialiser {
         let store = engine.store();
         let known = store.facts().map(|facts| facts.hold(store)).unwrap_or_default();
         known.into_iter().for_each(|one| facts.entry(number(one.table)).or_default().push(one.fact));
+        let mut is_new = false;
         for (id, _) in engine.program().tables.iter() {
             let held = self.tables.entry(number(id)).or_default();
-            held.observe(facts.remove(&number(id)).unwrap_or_default(), now);
+            let hold = facts.remove(&number(id)).unwrap_or_default();
+            is_new |= hold.iter().any(|fact| !self.tried.iter().any(|one| one.table == id && one.fact == *fact));
+            held.observe(hold, now);
+        }
+        if is_new && self.job.is_none() {
+            self.watch.begin_sample(now);
         }
     }
 
@@ -278,25 +301,28 @@ impl Specialiser {
         wanted.retain(|one| !makes_own_table(&one.fact) || !is_large(one.table));
         let is_new = wanted.iter().any(|fact| !self.tried.contains(fact));
         let is_failure_over = self.not_before > Duration::ZERO;
-        let is_due = is_new || !self.status.is_specialised && (!self.is_useless || is_failure_over);
+        let is_due =
+            is_new || !self.status.is_specialised && (!self.is_useless || is_failure_over) || self.watch.has_moved();
         self.begun.retain(|at| now < *at + MINUTE);
-        if wanted.is_empty() || !is_due || self.begun.len() >= MOST_COMPILATIONS {
+        let may_be_facts = wanted.is_empty() && now < self.since + SETTLING;
+        if may_be_facts || self.begun.len() >= MOST_COMPILATIONS {
             return;
         }
+        if !is_due {
+            if let Some(share) = self.watch.look(live, program, now) {
+                self.say(format!(
+                    "packets take other ways than the code is planned for: {:.0} % of them; it is made again",
+                    share * 100.0
+                ));
+            }
+            return;
+        }
+        let Some(sample) = self.watch.sample(live, now) else { return };
         let structures = live.structures.clone();
         let Some(engine) = live.engine() else { return };
-        // A structure of its own has room for what the shared one may come to hold, not only for what is there.
-        let is_own = |id: TableId| wanted.iter().any(|one| one.table == id && makes_own_table(&one.fact));
-        let content = |(id, table): (TableId, &hlir::Table)| {
-            let stored = stored(engine.store(), id);
-            (table.name.clone(), Content { is_known: stored.is_known && !is_own(id), ..stored })
-        };
-        let tables = program.tables.iter().map(content).filter(|(_, content)| content.entries > 0).collect();
+        let occupancy = occupancy(engine.store(), &wanted);
         let counts = program.tables.iter().map(|(id, table)| (table.name.as_str(), engine.table_counts(id)));
         let counted = hit_rates(counts);
-        let occupancy = Occupancy { tables, others_are_empty: true, ..Occupancy::default() };
-        self.begun.push_back(now);
-        (self.not_before, self.is_useless) = (Duration::ZERO, false);
         self.tried.clone_from(&wanted);
         let mut builder = self.builder.with_passes_of(program);
         builder.passes.facts = wanted;
@@ -304,20 +330,69 @@ impl Specialiser {
         builder.passes.counted = Some(counted);
         builder.passes.structures = structures;
         builder.native.time_limit = Some(self.time_limit);
+        if self.tried.is_empty() && sample.is_none() {
+            // Nothing is known, neither of tables nor of packets.
+            self.watch.plan_for(builder.passes, None, now);
+            self.is_useless = true;
+            return;
+        }
+        self.begun.push_back(now);
+        (self.not_before, self.is_useless) = (Duration::ZERO, false);
         let (sender, done) = mpsc::channel();
-        self.job = Some(Job { program: program.clone(), done });
-        let loaded = Loaded { program: (**program).clone(), plan: None };
-        std::thread::spawn(move || {
-            let built = pushed::build_loaded(&builder, loaded, |_| {});
-            // The switch may have ended.
-            drop(sender.send(built.map_err(|failure| failure.message().to_string())));
-        });
+        self.job = Some(Job { program: program.clone(), passes: builder.passes.clone(), done });
+        let program = program.clone();
+        // The switch may have ended.
+        std::thread::spawn(move || drop(sender.send(built(builder, &program, sample))));
     }
 
     fn say(&mut self, what: String) {
         eprintln!("note: {what}");
         self.status.last = what;
     }
+}
+
+/// What specialised code is, in words; none if it is no other than the generic code.
+fn what_it_is(facts: &[String], traffic: Option<&Traffic>) -> Option<String> {
+    let planned = traffic.map(|traffic| format!("planned for a sample of {} packets", traffic.packets));
+    match (facts, planned) {
+        ([], planned) => planned.map(|planned| format!("code is {planned}")),
+        (facts, planned) => {
+            let planned = planned.map_or(String::new(), |planned| format!(", {planned}"));
+            Some(format!("code is specialised for {} facts{planned}: {}", facts.len(), facts.join("; ")))
+        }
+    }
+}
+
+/// A pipeline for the traffic of a sample, or for what is known without one; and that traffic.
+fn built(
+    mut builder: Builder,
+    program: &Arc<Program>,
+    sample: Option<Sample>,
+) -> Result<(Built, Option<Traffic>), String> {
+    let words = |failure: Failure| failure.message().to_string();
+    let followed = sample.map(|sample| Traffic::of(program, &builder.passes, sample)).transpose();
+    let traffic = followed.unwrap_or_else(|failure| {
+        eprintln!("note: specialised code is planned by estimates: {}", failure.message());
+        None
+    });
+    if let Some(traffic) = &traffic {
+        builder.passes.counted = Some(traffic.profile.clone());
+    }
+    let loaded = Loaded { program: (**program).clone(), plan: None };
+    let built = pushed::build_loaded(&builder, loaded, |_| {}).map_err(words)?;
+    Ok((built, traffic))
+}
+
+/// What the tables hold, for code with these facts.
+pub fn occupancy(store: &Store, facts: &[Assumption]) -> Occupancy {
+    // A structure of its own has room for what the shared one may come to hold, not only for what is there.
+    let is_own = |id: TableId| facts.iter().any(|one| one.table == id && makes_own_table(&one.fact));
+    let content = |(id, table): (TableId, &hlir::Table)| {
+        let stored = stored(store, id);
+        (table.name.clone(), Content { is_known: stored.is_known && !is_own(id), ..stored })
+    };
+    let tables = store.program().tables.iter().map(content).filter(|(_, content)| content.entries > 0).collect();
+    Occupancy { tables, others_are_empty: true, ..Occupancy::default() }
 }
 
 /// Whether code with this fact has a table of its own, which is filled at each exchange.

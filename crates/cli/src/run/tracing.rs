@@ -2,7 +2,7 @@
 //!
 //! A trace has a thread of its own, which ends when no client asks for a while. While there is none, workers run the pipeline as it is.
 
-use super::live::Shared;
+use super::live::{Shared, TapUser};
 use control::message::switch::trace_step::{self, Apply, Copy, Enter, Extract, Hit, Send};
 use control::message::switch::{TraceRequest, TraceResponse, TraceStep, TraceValue, TracedPacket};
 use control::plane::Frame;
@@ -109,7 +109,7 @@ impl<L: Replay> Drop for Untap<L> {
     fn drop(&mut self) {
         let state = self.tracing.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.last == self.number {
-            self.switch.lock().engine().iter_mut().for_each(|engine| engine.switch().tap(false));
+            self.switch.lock().untap(TapUser::Trace);
         }
     }
 }
@@ -183,8 +183,8 @@ impl<L: Replay> Trace<'_, L> {
 
     /// An interpreter with the contents of the switch.
     fn prepared(&self) -> Result<(interp::Switch<'_>, u64), Refusal> {
+        self.switch.lock().tap(TapUser::Trace);
         let contents = self.with_engine(|engine| {
-            engine.switch().tap(true);
             let registers = registers(engine, self.program);
             Ok(Contents { store: engine.store().clone(), registers })
         })?;
@@ -259,7 +259,10 @@ impl<L: Replay> Trace<'_, L> {
 }
 
 /// The registers that are not 0, as far as they are copied.
-fn registers<L: Replay>(engine: &mut super::live::Engine<L>, program: &Program) -> Vec<(RegisterId, u64, BigUint)> {
+pub(super) fn registers<L: Replay>(
+    engine: &mut super::live::Engine<L>,
+    program: &Program,
+) -> Vec<(RegisterId, u64, BigUint)> {
     let mut found = Vec::new();
     for (id, register) in program.registers.iter() {
         for index in 0..register.size.min(MOST_CELLS) {

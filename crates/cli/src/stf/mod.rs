@@ -1,5 +1,6 @@
 //! `bacus stf`: runs packet tests on an engine.
 
+mod profile;
 mod trace;
 mod tree;
 
@@ -58,7 +59,7 @@ pub struct Arguments {
     /// Packet descriptor of native code
     #[arg(long, value_enum, default_value_t = DescriptorKind::Own, help_heading = "Native code")]
     descriptor: DescriptorKind,
-    /// Write a profile for --profile, of native code: packets on each edge, hits, misses and keys of each table
+    /// Write a profile for --profile: packets on each edge, hits, misses and keys of each table
     #[arg(long, value_name = "FILE")]
     profile_out: Option<PathBuf>,
     /// Specialise native code for what the tables hold when the first packet comes; writes that break that are refused
@@ -91,16 +92,24 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ));
     }
     match arguments.engine {
-        EngineKind::Interp if arguments.profile_out.is_none() && !arguments.specialise => {
+        EngineKind::Interp if !arguments.specialise => {
             let program = loaded.program.clone();
-            let interpreted = interpreted(loaded, &arguments.passes)?;
+            let interpreted = interpreted(loaded, arguments)?;
             let mut engine = interp::Switch::new(&interpreted, 0, PORTS);
             engine.bind(ForInterpreter::compile(&interpreted, &arguments.native)?.bind());
             if arguments.trace_tree {
                 check_tree(&interpreted)?;
                 return run_files(arguments, &arguments.files, &program, &mut tree::Tree::new(engine));
             }
-            run_files(arguments, &arguments.files, &program, &mut engine)
+            if arguments.profile_out.is_some() {
+                engine.start_counts();
+                engine.start_keys();
+            }
+            run_files(arguments, &arguments.files, &program, &mut engine).and(profile::write_interpreted(
+                arguments.profile_out.as_deref(),
+                &interpreted,
+                &mut engine,
+            ))
         }
         EngineKind::Interp if arguments.specialise => Err(Failure::input(
             "--specialise is for native code\nhint: add --engine native, or compare both engines with --trace"
@@ -124,8 +133,13 @@ fn check_tree(program: &Program) -> Result<(), Failure> {
     }
 }
 
-/// The program for the interpreter: as it was written, or with tables joined, if that pass is named.
-fn interpreted(loaded: Loaded, passes: &Passes) -> Result<Program, Failure> {
+/// The program for the interpreter: as it was written, or with tables joined, if that pass is named; for a profile, as planners see it.
+fn interpreted(loaded: Loaded, arguments: &Arguments) -> Result<Program, Failure> {
+    let passes = &arguments.passes;
+    if arguments.profile_out.is_some() {
+        let loaded = Loaded { program: loaded.program, plan: None };
+        return frontend::optimize(loaded, &frontend::counting(passes), None).map(|(program, _)| program);
+    }
     if passes.passes.iter().flatten().all(|name| name != "join") {
         return Ok(loaded.program);
     }
@@ -168,24 +182,15 @@ fn run_native(
         DescriptorKind::Own => {
             let lanes = || vec![MemoryPort::new(Buffers::default())];
             let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
-            test(&program, &mut engine, copies).and(write_profile(arguments, &mut engine))
+            test(&program, &mut engine, copies).and(profile::write(arguments.profile_out.as_deref(), &mut engine))
         }
         DescriptorKind::Mbuf => {
             let dpdk = start_dpdk(&inputs::native_for(passes.machine.as_deref(), &arguments.native))?;
             let lanes = || vec![DpdkMemoryPort::new(&dpdk)];
             let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
-            test(&program, &mut engine, copies).and(write_profile(arguments, &mut engine))
+            test(&program, &mut engine, copies).and(profile::write(arguments.profile_out.as_deref(), &mut engine))
         }
     }
-}
-
-fn write_profile<L: runtime::WorkerPorts>(
-    arguments: &Arguments,
-    engine: &mut NativeEngine<'_, L>,
-) -> Result<(), Failure> {
-    let Some(path) = &arguments.profile_out else { return Ok(()) };
-    let counts = engine.counts();
-    inputs::write_profile(path, engine.switch().pipeline().description(), &counts)
 }
 
 /// DPDK without any port: mbufs in memory.

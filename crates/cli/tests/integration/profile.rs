@@ -28,6 +28,27 @@ fn a_profile_counts_packets_on_edges_and_different_keys() {
     assert!(traffic == "counted" && !said.contains("keyless.profile"), "{traffic}: {said}");
 }
 
+/// Copies, learning, timers and branches included: the lines of edges that no packet took are native code's only.
+#[test]
+fn both_engines_count_the_same() {
+    let folder = scratch("engines");
+    for name in ["chatserver", "dualstack", "l2fwd", "l2switch", "nat"] {
+        let counted = |engine: &str| {
+            let file = folder.join(format!("{name}.{engine}"));
+            let beside = |extension: &str| path(&format!("apps/{name}/{name}.{extension}"));
+            let ran = bacus()
+                .args(["stf", "--engine", engine, "--profile-out"])
+                .args([&file, &beside("p4"), &beside("stf")])
+                .output()
+                .unwrap();
+            assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&ran.stderr));
+            let text = fs::read_to_string(&file).unwrap();
+            text.lines().filter(|line| !line.starts_with("0 ")).map(str::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(counted("interp"), counted("native"), "{name}");
+    }
+}
+
 /// Whether traffic is counted or estimated with a profile, and what is said of it.
 fn explained(program: &Path, profile: &Path) -> (String, String) {
     let ran = bacus().arg("explain").arg(program).arg("--json").arg("--profile").arg(profile).output().unwrap();

@@ -10,6 +10,28 @@ fn l2fwd() -> String {
     path("apps/l2fwd/l2fwd.p4").display().to_string()
 }
 
+/// A program without tables: whether a packet is sent back depends on its address.
+const MIRROR: &str = r#"
+#include <core.p4>
+#include <v1model.p4>
+header ethernet_t { bit<48> dst; bit<48> src; bit<16> type; }
+struct headers_t { ethernet_t ethernet; }
+struct meta_t {}
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    state start { packet.extract(hdr.ethernet); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    apply {
+        if (hdr.ethernet.dst == 1) { mark_to_drop(standard); } else { standard.egress_spec = 1; }
+    }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply {} }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.ethernet); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"#;
+
 const WRITE: [&str; 4] = ["add", "dmac", "hdr.ethernet.dst:0x020000000001", "forward(port:1)"];
 
 #[test]
@@ -48,6 +70,40 @@ fn packets_decide_whether_specialised_code_goes_on() {
         ["generic", "specialised"].map(|code| said(&format!("note: {code} code goes on: specialised code takes ")));
     let runs = ["generic", "specialised"].map(|code| stats.lines().any(|line| line.starts_with(&format!("{code} "))));
     assert_eq!((decided, decided.iter().filter(|it| **it).count()), (runs, 1), "{stats}");
+}
+
+/// Packets to one host, then as many to another: code is planned for a sample of the first, and made again for the others.
+#[test]
+fn code_is_planned_for_the_packets_that_come() {
+    let folder = folder("sampled");
+    let switch = Switch::start(&folder, &[&l2fwd(), "--specialise"]);
+    let said = |what: &str| switch.said_later.lock().unwrap().contains(what);
+    let send = |host: u32| {
+        for _ in 0..8 {
+            switch.ok(&["packets", "send", &format!("02000000000{host}{}", "00".repeat(52))]);
+        }
+    };
+    for host in [1, 2] {
+        switch.ok(&["add", "dmac", &format!("hdr.ethernet.dst:0x02000000000{host}"), "forward(port:1)"]);
+    }
+    send(1);
+    until(|| said(", planned for a sample of ") && said(" code goes on: specialised code takes "));
+    send(2);
+    until(|| said("note: packets take other ways than the code is planned for: "));
+}
+
+/// Where nothing is known of the tables, of which one is written all the time, code is planned for the packets alone.
+#[test]
+fn code_without_facts_is_planned_for_the_packets_that_come() {
+    let folder = folder("only-sampled");
+    let program = folder.join("mirror.p4");
+    fs::write(&program, MIRROR).unwrap();
+    let switch = Switch::start(&folder, &[&program.display().to_string(), "--specialise"]);
+    let said = |what: &str| switch.said_later.lock().unwrap().contains(what);
+    for _ in 0..8 {
+        switch.ok(&["packets", "send", &format!("020000000001{}", "00".repeat(52))]);
+    }
+    until(|| said("note: code is planned for a sample of ") && said(" code goes on: specialised code takes "));
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl<'a> Measuring<'a> {
 
     /// Where the packets go, which is the same for both descriptors.
     pub fn profile(&self, passes: &Passes) -> Result<Profile, Failure> {
-        let passes = &Passes { is_counted: true, ..frontend::without_planners(passes) };
+        let passes = &frontend::counting(passes);
         self.under(passes, &self.own(), Symbols::None, inputs::counting, |ready| {
             run(ready.engine, COUNTED);
             Ok(inputs::profile_of(ready.pipeline.description(), &ready.engine.counts()))

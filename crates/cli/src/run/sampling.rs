@@ -1,0 +1,106 @@
+//! Samples of the packets that the workers of a running switch receive.
+//!
+//! Workers copy packets for half a millisecond, ten times a second, until the sample is full: less than one burst in a hundred. Where hardly any
+//! packets come, they copy all of them meanwhile, which costs as little. Between two samples workers run the pipeline as it is ([`runtime::tap`]).
+
+use super::live::{Live, TapUser};
+use super::tracing;
+use control::plane::Frame;
+use control::{DataPlane as _, Store};
+use hlir::RegisterId;
+use native::Replay;
+use num_bigint::BigUint;
+use std::time::{Duration, Instant};
+
+/// Packets of a sample.
+const FULL: usize = 4096;
+/// Of fewer nothing is concluded: the share of an edge would be off by a tenth.
+const LEAST: usize = 256;
+/// Packets that are taken at once.
+const TOGETHER: usize = FULL / 4;
+/// Workers copy packets for so long at once.
+const GLANCE: Duration = Duration::from_micros(500);
+const STEP: Duration = Duration::from_micros(100);
+/// Longer no sample is waited for.
+const LONGEST: Duration = Duration::from_millis(600);
+/// Packets of a sample that was begun before are not taken for those that come now.
+const STALE: Duration = Duration::from_secs(2);
+/// With more entries, what the tables hold is not copied while packets flow.
+const MOST_ENTRIES: usize = 65_536;
+
+/// Packets, and what the switch held when they came.
+pub struct Sample {
+    pub frames: Vec<Frame>,
+    pub store: Store,
+    /// Those that are not 0.
+    pub registers: Vec<(RegisterId, u64, BigUint)>,
+}
+
+/// How far a sample is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    None,
+    UnderWay,
+    /// It is full, or was waited for long enough.
+    Over,
+}
+
+/// The sample that is being taken, if one is. Times are since the start.
+#[derive(Default)]
+pub struct Sampling {
+    begun: Option<Duration>,
+    frames: Vec<Frame>,
+}
+
+impl Sampling {
+    /// Begins a sample, unless there is one.
+    pub fn begin(&mut self, now: Duration) {
+        if self.stage(now) == Stage::None {
+            (self.begun, self.frames) = (Some(now), Vec::new());
+        }
+    }
+
+    pub fn stage(&self, now: Duration) -> Stage {
+        match self.begun {
+            Some(begun) if now < begun + LONGEST && self.frames.len() < FULL => Stage::UnderWay,
+            Some(begun) if now < begun + STALE => Stage::Over,
+            Some(_) | None => Stage::None,
+        }
+    }
+
+    /// Takes what packets come, for a moment.
+    pub fn glance<L: Replay>(&mut self, live: &mut Live<L>, now: Duration) {
+        if self.stage(now) != Stage::UnderWay {
+            return live.untap(TapUser::Sample);
+        }
+        if !live.tap(TapUser::Sample) {
+            return;
+        }
+        let (begun, before) = (Instant::now(), self.frames.len());
+        while begun.elapsed() < GLANCE && self.frames.len() < before + TOGETHER {
+            std::thread::sleep(STEP);
+            let Some(engine) = live.engine() else { return };
+            let (tapped, _) = engine.switch().take_tapped(before + TOGETHER - self.frames.len());
+            self.frames.extend(tapped.into_iter().map(|one| Frame { port: one.port.into(), bytes: one.bytes }));
+        }
+        // The queues of workers are far from full at such a rate.
+        let is_sparse = self.frames.len() < before + TOGETHER / 4;
+        if !is_sparse || self.stage(now) != Stage::UnderWay {
+            live.untap(TapUser::Sample);
+        }
+    }
+
+    /// The sample, where enough packets have come and the tables can be copied. The next one is begun anew.
+    pub fn take<L: Replay>(&mut self, live: &mut Live<L>) -> Option<Sample> {
+        live.untap(TapUser::Sample);
+        let Sampling { frames, .. } = std::mem::take(self);
+        let engine = live.engine()?;
+        let program = engine.program();
+        let entries: usize = program.tables.iter().map(|(table, _)| engine.store().entry_count(table)).sum();
+        if frames.len() < LEAST || entries > MOST_ENTRIES {
+            return None;
+        }
+        let registers = tracing::registers(engine, &program);
+        Some(Sample { frames, store: engine.store().clone(), registers })
+    }
+}
