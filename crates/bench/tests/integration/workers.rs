@@ -1,6 +1,7 @@
 //! State is kept by several workers as by one, packet by packet of each flow, where packets are spread as the compiler says.
 
 use control::DataPlane as _;
+use control::Rate;
 use control::plane::{Cell, MeterRates};
 use driver::entries::{self, Origin, USUAL_PORTS};
 use driver::options::{Native, Passes, Source};
@@ -120,7 +121,8 @@ fn registers_and_meters_are_right_where_packets_are_spread_by_their_index() {
     let out = agree((file, None), &frames, flow_of, |engine| {
         let program = engine.program();
         let (meter, _) = program.meters.iter().next().expect("the example has a meter");
-        let rates = MeterRates { committed_rate: 1, committed_burst: 10, peak_rate: 1, peak_burst: 20 };
+        let one = Rate::of_units(1);
+        let rates = MeterRates { committed_rate: one, committed_burst: 10, peak_rate: one, peak_burst: 20 };
         for flow in 0..FLOWS {
             engine.set_meter(meter, &Cell::Index(u64::from(flow)), Some(rates)).expect("it is there");
         }
