@@ -176,12 +176,8 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     pub(super) fn return_to_generic(&mut self, start: Instant) -> Result<(Duration, u64), Refusal> {
         let joint_counts = self.all_joint_counts();
         let tables = self.switch.tables().to_vec();
-        let sum = |sum: u64, (hits, misses): (u64, u64)| sum + hits + misses;
-        let before = (0..tables.len()).map(|table| self.switch.hits(table)).fold(0, sum);
-        self.switch.return_to_standby().map_err(|error| Refusal::wrong(error.to_string()))?;
-        let time = start.elapsed();
-        let after = (0..tables.len()).map(|table| self.switch.standby_hits(table)).fold(0, sum);
-        let done = (time, after.saturating_sub(before));
+        let lookups = self.switch.return_to_standby().map_err(|error| Refusal::wrong(error.to_string()))?;
+        let done = (start.elapsed(), lookups);
         let Some(generic) = self.generic.take() else { return Ok(done) };
         let old = self.swap((self.program.clone(), generic.compiled, generic.pipeline, None));
         self.store.assume(&self.compiled.assumptions);

@@ -9,6 +9,7 @@ use crate::error::SwitchError;
 use crate::objects::Objects;
 use crate::pipeline::Pipeline;
 use crate::quiescent::Readers;
+use crate::region::Region;
 use crate::state::{GroupTable, Meter, Register};
 use crate::table_host::DirectCells;
 use crate::tables::Table;
@@ -72,6 +73,12 @@ impl Generation {
             SharedMemory { raw, _tables: tables, _registers: registers, _meters: meters, _selections: selections };
         let (shared, bound) = (Box::new(shared), Box::new(bound));
         Ok(Generation { pipeline, number: next_number(), shared, _objects: objects, bound, counted })
+    }
+
+    /// Hits and misses of all tables, over all workers.
+    pub fn lookups(&self) -> u64 {
+        let sum = |region: &Region<u64>| (0..region.len()).filter_map(|table| region.get(table)).sum::<u64>();
+        self.counted.iter().map(|counted| sum(&counted.hits) + sum(&counted.misses)).sum()
     }
 
     pub fn attachment(&self, worker: usize) -> Attachment {

@@ -55,21 +55,22 @@ impl<L: WorkerPorts> Switch<L> {
         self.standby.is_some()
     }
 
-    /// Lets all workers go back to the pipeline that stands by; returns when each has. The pipeline that they left stands by
-    /// then.
+    /// Lets all workers go back to the pipeline that stands by; returns when each has, with the lookups of the pipeline that
+    /// they left since they were called. That one stands by then.
     ///
     /// # Errors
     /// A worker is not taken: all go on as before.
-    pub fn return_to_standby(&mut self) -> Result<(), SwitchError> {
+    pub fn return_to_standby(&mut self) -> Result<u64, SwitchError> {
         self.hide_standby();
         self.give_up();
         self.wait_for_resumed();
-        let Some(standby) = self.standby.take() else { return Ok(()) };
+        let Some(standby) = self.standby.take() else { return Ok(0) };
         let change = |id| {
             let (from, to) = (self.current.attachment(id), standby.generation.attachment(id));
             Changeover::return_to(from, to, standby.moves.clone())
         };
         let changes: Vec<Changeover> = (0..self.workers.len()).map(change).collect();
+        let before = self.current.lookups();
         if let Some((worker, status)) = self.make_all(&changes) {
             self.standby = Some(standby);
             return Err(SwitchError::Attach { worker, status });
@@ -83,7 +84,8 @@ impl<L: WorkerPorts> Switch<L> {
             is_shown: false,
         });
         self.exchanges += 1;
-        Ok(())
+        let after = self.standby.as_ref().map_or(0, |left| left.generation.lookups());
+        Ok(after.saturating_sub(before))
     }
 
     /// Lets the pipeline that stands by go.

@@ -38,7 +38,7 @@ struct Contents {
     has_profile: bool,
     entries: u64,
     actions: BTreeMap<u32, OfAction>,
-    /// By key.
+    /// By key that is not exact.
     masks: Vec<Counts<Mask>>,
     /// By key: of entries that match one value.
     values: Vec<Sums>,
@@ -149,8 +149,12 @@ impl Contents {
         for (((counts, sums), found), key) in
             self.masks.iter_mut().zip(&mut self.values).zip(&entry.matches).zip(&self.keys)
         {
-            counts.add(mask(found, *key));
-            only_value(found, *key).into_iter().for_each(|value| sums.add(value));
+            let mask = mask(found, *key);
+            only_value(found, &mask, key.1).into_iter().for_each(|value| sums.add(value));
+            // All masks of an exact key are the same.
+            if key.0 != MatchKind::Exact {
+                counts.add(mask);
+            }
         }
         if let EntryAction::Call(call) = &entry.action {
             let empty =
@@ -166,8 +170,11 @@ impl Contents {
         for (((counts, sums), found), key) in
             self.masks.iter_mut().zip(&mut self.values).zip(&entry.matches).zip(&self.keys)
         {
-            counts.take(&mask(found, *key));
-            only_value(found, *key).into_iter().for_each(|value| sums.take(value));
+            let mask = mask(found, *key);
+            only_value(found, &mask, key.1).into_iter().for_each(|value| sums.take(value));
+            if key.0 != MatchKind::Exact {
+                counts.take(&mask);
+            }
         }
         if let EntryAction::Call(call) = &entry.action
             && let Some(of_action) = self.actions.get_mut(&call.action)
@@ -254,12 +261,12 @@ fn ones(width: u32) -> BigUint {
     (BigUint::from(1u32) << width) - 1u32
 }
 
-/// The value that a match of a key is, if it is one of at most 32 bits.
-fn only_value(found: &Match, (kind, width): (MatchKind, u32)) -> Option<u32> {
+/// The value that a match with this mask is, of a key of so many bits, if it is one of at most 32 bits.
+fn only_value(found: &Match, mask: &Mask, width: u32) -> Option<u32> {
     if width > MOST_SUMMED {
         return None;
     }
-    let is_one = mask(found, (kind, width)) == Mask::Bits(ones(width));
+    let is_one = *mask == Mask::Bits(ones(width));
     lowest(found).filter(|_| is_one).and_then(|value| value.try_into().ok())
 }
 
