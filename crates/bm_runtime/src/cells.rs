@@ -146,12 +146,16 @@ impl Work<'_> {
         Ok(self.write(&Update::SetMeter { meter, cell, rates }).map_err(|_| MeterCode::Error)?)
     }
 
+    /// Of a direct meter, the rates of all entries that there are.
     pub fn set_all_rates(&mut self, name: &str, rates: &[MeterRate]) -> Result<(), Fault<MeterCode>> {
         let (meter, size) = self.meter(name)?;
         let rates = Some(read_rates(rates)?);
-        for index in 0..size {
-            let update = Update::SetMeter { meter, cell: Cell::Index(index), rates };
-            self.write(&update).map_err(|_| MeterCode::Error)?;
+        let cells: Vec<Cell> = match self.program.meters[meter].table {
+            Some(table) => self.handles(table).iter().map(|(_, key)| Cell::Entry(key.clone())).collect(),
+            None => (0..size).map(Cell::Index).collect(),
+        };
+        for cell in cells {
+            self.write(&Update::SetMeter { meter, cell, rates }).map_err(|_| MeterCode::Error)?;
         }
         Ok(())
     }

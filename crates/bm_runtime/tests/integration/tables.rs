@@ -3,7 +3,7 @@
 use crate::rig::{Rig, messages};
 use crate::{Switch, action, add_host, bytes, exact, frame, lpm, priority, ternary, text};
 use bm_runtime::Settings;
-use bm_runtime::standard::{AddEntryOptions, MatchParameter, MatchRange, MatchType, StandardClient};
+use bm_runtime::standard::{AddEntryOptions, MatchParameter, MatchRange, MatchType, MeterRate, StandardClient};
 
 fn hosts() -> String {
     "ingress.hosts".to_string()
@@ -118,6 +118,29 @@ fn the_smaller_priority_wins() {
     let mut packet = frame(1);
     packet[12..14].copy_from_slice(&[8, 0]);
     assert_eq!(switch.ports_of(1, &packet), [2]);
+}
+
+/// As in BMv2, the array of a direct meter is that of its table's entries.
+#[test]
+fn rates_of_a_direct_array_are_those_of_all_entries() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let acl = || "acl".to_string();
+    for kind in [1, 2] {
+        let range = Some(MatchRange { start: bytes(0, 2), end: bytes(0xffff, 2) });
+        let any = MatchParameter { kind: MatchType::Range, range, ..MatchParameter::default() };
+        let key = vec![ternary(0, 0, 4), any, ternary(kind, 0xff, 1)];
+        text(client.bm_mt_add_entry(0, acl(), key, "drop".to_string(), vec![], priority(1))).expect("the entry suits");
+    }
+    let rates = vec![
+        MeterRate { units_per_micros: 0.000_000_5, burst_size: 1 },
+        MeterRate { units_per_micros: 0.000_01, burst_size: 1 },
+    ];
+    text(client.bm_meter_array_set_rates(0, "acl_meter".to_string(), rates.clone())).expect("the rates are two");
+    for handle in [0, 1] {
+        assert_eq!(text(client.bm_mt_get_meter_rates(0, acl(), handle)), Ok(rates.clone()));
+    }
 }
 
 #[test]

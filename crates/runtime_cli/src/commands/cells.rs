@@ -64,6 +64,16 @@ fn rates(given: &[&str], count: usize) -> Outcome<Vec<MeterRate>> {
     given.iter().map(rate).collect::<Option<_>>().map_or_else(|| input("Error while parsing rates"), Ok)
 }
 
+/// As Python writes a number: in an exponent, a sign and two digits at least.
+fn float(number: f64) -> String {
+    let text = format!("{number:?}");
+    let Some((digits, exponent)) = text.split_once('e') else { return text };
+    match exponent.strip_prefix('-') {
+        Some(exponent) => format!("{digits}e-{exponent:0>2}"),
+        None => format!("{digits}e+{exponent:0>2}"),
+    }
+}
+
 pub fn meter_array_set_rates(session: &mut Session, arguments: &[&str]) -> Outcome {
     at_least(arguments, 1)?;
     let meter = session.config.meter(arguments[0])?.clone();
@@ -96,7 +106,7 @@ pub fn meter_get_rates(session: &mut Session, arguments: &[&str]) -> Outcome {
         say!(session, "WARNING: expected {} rates but only received {}", meter.rate_count, rates.len());
     }
     for (at, rate) in rates.iter().enumerate() {
-        say!(session, "{at}: info rate = {:?}, burst size = {}", rate.units_per_micros, rate.burst_size);
+        say!(session, "{at}: info rate = {}, burst size = {}", float(rate.units_per_micros), rate.burst_size);
     }
     Ok(())
 }
@@ -175,4 +185,21 @@ pub fn value_set_clear(session: &mut Session, arguments: &[&str]) -> Outcome {
     let set = session.config.value_set(arguments[0])?.name.clone();
     session.standard().bm_parse_vset_clear(0, set)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::float;
+
+    #[test]
+    fn numbers_are_written_as_python_writes_them() {
+        for (number, written) in [(0.5, "0.5"), (1.0, "1.0"), (1e-4, "0.0001"), (1e-5, "1e-05"), (5e-7, "5e-07")] {
+            assert_eq!(float(number), written);
+        }
+        for (number, written) in
+            [(1.25e-15, "1.25e-15"), (123_456.0, "123456.0"), (1e16, "1e+16"), (1.5e100, "1.5e+100")]
+        {
+            assert_eq!(float(number), written);
+        }
+    }
 }
