@@ -194,7 +194,8 @@ fn draw_group(
             bar.cycles
         );
         if is_cut {
-            let (break_at, size) = (from + 12.0, (width + 2.0).min(14.0));
+            // No wider than the bar, so that labels of neighbours do not touch.
+            let (break_at, size) = (from + 12.0, width.min(14.0));
             let (across, above) = (middle + size * 0.35, from - 4.0);
             let _ = writeln!(
                 svg,

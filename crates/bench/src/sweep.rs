@@ -337,7 +337,11 @@ pub fn svg(records: &[Record]) -> Result<String, String> {
             .y_label_area_size(52)
             .build_cartesian_2d((5.0..top).log_scale(), (5.0..top).log_scale())
             .map_err(|error| failed(&error))?;
-        chart.configure_mesh().x_desc("predicted").y_desc("measured").draw().map_err(|error| failed(&error))?;
+        let whole = |cycles: &f64| format!("{cycles:.0}");
+        let mut mesh = chart.configure_mesh();
+        mesh.x_desc("predicted cycles per packet").y_desc("measured cycles per packet");
+        mesh.x_label_formatter(&whole).y_label_formatter(&whole).label_style(("sans-serif", 13));
+        mesh.draw().map_err(|error| failed(&error))?;
         chart.draw_series(LineSeries::new([(5.0, 5.0), (top, top)], &BLACK)).map_err(|error| failed(&error))?;
         let points = known.iter().map(|(x, y, is_pick)| {
             let style = if *is_pick { RED.filled() } else { BLUE.stroke_width(1) };

@@ -66,7 +66,7 @@ fn read(measured: &Measured) -> Reading {
             .to_string(),
         "Δ of indexing a table (42 cycles in the paper) is a cost of each structure here, not one number".to_string(),
     ];
-    Reading { findings, figures: vec![latencies(measured), windows(measured)], notes }
+    Reading { findings, figures: vec![latencies(measured), windows(measured), misses(measured)], notes }
 }
 
 /// The largest working set before the steepest step in latency.
@@ -83,8 +83,11 @@ fn last_cache(machine: &opt::inputs::Machine) -> u64 {
 /// Figure 10: effective latency over the working set.
 fn latencies(measured: &Measured) -> Figure {
     let machine = &measured.machine;
-    let mut figure =
-        Figure::curves("Effective latency over the working set", "KB", "cycles a line, by lines in flight");
+    let mut figure = Figure::curves(
+        "Effective latency over the working set",
+        "working set, KB",
+        "cycles a line, by lines in flight",
+    );
     figure.log_y = true;
     for (colour, in_flight) in IN_FLIGHT.into_iter().enumerate() {
         let point = |kb: &u64| (*kb as f64, machine.line_cycles(Access::Load, kb << 10, in_flight));
@@ -98,15 +101,25 @@ fn latencies(measured: &Measured) -> Figure {
     figure
 }
 
-/// Figure 8: two misses with fillers between them, by misses before.
+fn points(points: &[(u32, f64)]) -> Vec<(f64, f64)> {
+    points.iter().map(|(at, cycles)| (f64::from(*at), *cycles)).collect()
+}
+
+/// Figure 8: two misses with fillers between them.
 fn windows(measured: &Measured) -> Figure {
-    let mut figure =
-        Figure::curves("Reorder buffer and misses in flight", "instructions between misses", "cycles of all misses");
+    let mut figure = Figure::curves("Reorder buffer", "instructions between two misses", "cycles of both misses");
     figure.log_x = false;
-    let points = |points: &[(u32, f64)]| points.iter().map(|(at, cycles)| (f64::from(*at), *cycles)).collect();
     figure.add("two misses", Role::Measured, 0, points(&measured.windows));
+    figure
+}
+
+/// Independent misses, with fillers before the last.
+fn misses(measured: &Measured) -> Figure {
+    let what = "cycles of all misses, by instructions before the last";
+    let mut figure = Figure::curves("Misses in flight", "misses before the last", what);
+    figure.log_x = false;
     for (colour, (before, curve)) in measured.misses.iter().enumerate() {
-        figure.add(&format!("{before} before"), Role::Measured, colour + 1, points(curve));
+        figure.add(&format!("{before}"), Role::Measured, colour, points(curve));
     }
     figure
 }

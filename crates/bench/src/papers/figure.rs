@@ -2,6 +2,7 @@
 //!
 //! What is measured has full colours. What was predicted before it is dashed (curves) or outlined (bars), and what the paper has is grey.
 
+use super::axis::{doublings, powers, steps};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -48,11 +49,18 @@ pub struct Figure {
 const WIDTH: f64 = 440.0;
 const LEFT: f64 = 44.0;
 const RIGHT: f64 = 10.0;
-const TOP: f64 = 40.0;
 const PLOT: f64 = 220.0;
 const LEGEND_LINE: f64 = 17.0;
-/// Of a character of the legend, on average.
+/// Of the heading: its title, and what the vertical axis has.
+const HEADING_LINE: f64 = 15.0;
+/// Of a character of the legend, on average; and of the title.
 const CHARACTER: f64 = 6.3;
+const BOLD_CHARACTER: f64 = 7.4;
+/// The smallest size of a category's name: smaller ones cannot be read on a phone.
+const SMALLEST: f64 = 9.0;
+/// Names of categories that do not fit beside each other stand at this angle, so long per character.
+const STEEP_DEGREES: f64 = 60.0;
+const STEEP_CHARACTER: f64 = 5.2;
 
 /// Colours in light and in dark, with the same meaning everywhere.
 pub const STYLE: &str = "\
@@ -103,34 +111,52 @@ impl Figure {
 
     fn begin(&self) -> (String, String) {
         let legend = self.legend();
-        let below = if self.x.is_empty() { 26.0 } else { 40.0 };
-        let height = TOP + PLOT + below + LEGEND_LINE * legend.0 as f64 + 6.0;
+        let below = if self.x.is_empty() { self.names_height() } else { 40.0 };
+        let bottom = self.top() + PLOT;
+        let height = bottom + below + LEGEND_LINE * legend.0 as f64 + 6.0;
         let begin = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" width=\"{:.0}\" font-size=\"11\" \
              role=\"img\" aria-label=\"{}\">\n",
             WIDTH * 1.6,
             escaped(&self.title)
         );
-        let mut svg = format!(
-            "<text x=\"{LEFT:.0}\" y=\"16\" font-size=\"13\" font-weight=\"bold\" fill=\"var(--ink)\">{}</text>\
-             <text x=\"{LEFT:.0}\" y=\"31\" fill=\"var(--faint)\">{}</text>\n",
-            escaped(&self.title),
-            escaped(&self.y)
-        );
+        let mut svg = String::new();
+        let (title, y) = self.heading();
+        for (number, line) in title.iter().chain(&y).enumerate() {
+            let look = if number < title.len() {
+                "font-size=\"13\" font-weight=\"bold\" fill=\"var(--ink)\""
+            } else {
+                "fill=\"var(--faint)\""
+            };
+            let at = 16.0 + HEADING_LINE * number as f64;
+            let _ = writeln!(svg, "<text x=\"{LEFT:.0}\" y=\"{at:.0}\" {look}>{}</text>", escaped(line));
+        }
         match self.kind {
             Kind::Bars => self.draw_bars(&mut svg),
             Kind::Curves | Kind::Scatter => self.draw_curves(&mut svg),
         }
         if !self.x.is_empty() {
-            let (middle, at) = (f64::midpoint(LEFT, WIDTH - RIGHT), TOP + PLOT + 32.0);
+            let (middle, at) = (f64::midpoint(LEFT, WIDTH - RIGHT), bottom + 32.0);
             let label = escaped(&self.x);
             let _ = writeln!(
                 svg,
                 "<text x=\"{middle:.0}\" y=\"{at:.0}\" text-anchor=\"middle\" fill=\"var(--faint)\">{label}</text>"
             );
         }
-        let _ = writeln!(svg, "<g transform=\"translate(0 {:.0})\">{}</g>\n</svg>", TOP + PLOT + below, legend.1);
+        let _ = writeln!(svg, "<g transform=\"translate(0 {:.0})\">{}</g>\n</svg>", bottom + below, legend.1);
         (begin, svg)
+    }
+
+    /// Lines of the title, and of what the vertical axis has.
+    fn heading(&self) -> (Vec<String>, Vec<String>) {
+        let width = WIDTH - LEFT - RIGHT;
+        (wrapped(&self.title, (width / BOLD_CHARACTER) as usize), wrapped(&self.y, (width / CHARACTER) as usize))
+    }
+
+    /// The upper end of the plot.
+    fn top(&self) -> f64 {
+        let (title, y) = self.heading();
+        10.0 + HEADING_LINE * (title.len() + y.len()) as f64
     }
 
     /// Lines of the legend, and what it looks like.
@@ -176,8 +202,8 @@ impl Figure {
     /// The vertical axis with its lines; gives the place of a value.
     fn vertical(&self, svg: &mut String) -> impl Fn(f64) -> f64 + use<> {
         let (low, high) = self.extent(|point| point.1);
-        let (log, bottom) = (self.log_y && low > 0.0, TOP + PLOT);
-        let ticks = if log { powers(low, high) } else { steps(low.min(0.0), high.max(1e-9)) };
+        let (log, bottom) = (self.log_y && low > 0.0, self.top() + PLOT);
+        let ticks = if log { powers(low, high) } else { steps((low.min(0.0), high.max(1e-9)), 4) };
         let (least, most) = (ticks[0], ticks[ticks.len() - 1]);
         let scale = move |value: f64| if log { value.max(least).ln() } else { value };
         let y = move |value: f64| {
@@ -207,7 +233,7 @@ impl Figure {
 
     fn draw_bars(&self, svg: &mut String) {
         let y = self.vertical(svg);
-        let slot = (WIDTH - LEFT - RIGHT) / self.categories.len().max(1) as f64;
+        let slot = self.slot();
         // What was predicted is drawn around what is measured.
         let solid: Vec<&Series> = self.series.iter().filter(|series| series.role != Role::Predicted).collect();
         let width = (slot * 0.86 / solid.len().max(1) as f64).min(34.0);
@@ -243,14 +269,53 @@ impl Figure {
                     );
                 }
             }
-            let size = (slot / (0.56 * name.chars().count().max(1) as f64)).clamp(6.5, 11.0);
-            let _ = writeln!(
-                svg,
-                "<text x=\"{:.1}\" y=\"{:.0}\" text-anchor=\"middle\" font-size=\"{size:.1}\" fill=\"var(--ink)\">{}</text>",
-                left + slot / 2.0,
-                TOP + PLOT + 16.0,
-                escaped(name)
-            );
+        }
+        self.names(svg, slot);
+    }
+
+    /// The size of the categories' names, each in a line for every part; none if they do not fit beside each other.
+    fn name_size(&self, slot: f64) -> Option<f64> {
+        let parts = self.categories.iter().flat_map(|name| name.split(", "));
+        let longest = parts.map(|part| part.chars().count()).max().unwrap_or(0).max(1);
+        Some((slot / (0.6 * longest as f64)).min(11.0)).filter(|size| *size >= SMALLEST)
+    }
+
+    fn slot(&self) -> f64 {
+        (WIDTH - LEFT - RIGHT) / self.categories.len().max(1) as f64
+    }
+
+    /// The room below the plot that the categories' names take.
+    fn names_height(&self) -> f64 {
+        let longest = self.categories.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let lines = self.categories.iter().map(|name| name.split(", ").count()).max().unwrap_or(1);
+        match self.name_size(self.slot()) {
+            Some(_) => 14.0 + 12.0 * lines as f64,
+            None => 18.0 + STEEP_CHARACTER * longest as f64 * STEEP_DEGREES.to_radians().sin(),
+        }
+    }
+
+    fn names(&self, svg: &mut String, slot: f64) {
+        let size = self.name_size(slot);
+        for (category, name) in self.categories.iter().enumerate() {
+            let (x, y) = (LEFT + slot * (category as f64 + 0.5), self.top() + PLOT + 16.0);
+            let Some(size) = size else {
+                let (x, y) = (x + 3.0, y - 4.0);
+                let _ = writeln!(
+                    svg,
+                    "<text x=\"{x:.1}\" y=\"{y:.0}\" text-anchor=\"end\" font-size=\"{SMALLEST}\" fill=\"var(--ink)\" \
+                     transform=\"rotate(-{STEEP_DEGREES} {x:.1} {y:.0})\">{}</text>",
+                    escaped(name)
+                );
+                continue;
+            };
+            for (line, part) in name.split(", ").enumerate() {
+                let y = y + 12.0 * line as f64;
+                let _ = writeln!(
+                    svg,
+                    "<text x=\"{x:.1}\" y=\"{y:.0}\" text-anchor=\"middle\" font-size=\"{size:.1}\" fill=\"var(--ink)\">{}</text>",
+                    escaped(part)
+                );
+            }
         }
     }
 
@@ -263,13 +328,18 @@ impl Figure {
             LEFT + 6.0
                 + (WIDTH - LEFT - RIGHT - 16.0) * (scale(value) - scale(low)) / (scale(high) - scale(low)).max(1e-12)
         };
-        let ticks = if log { doublings(low, high) } else { steps(low, high) };
+        let ticks = match (log, self.kind) {
+            (false, _) => steps((low, high), 6),
+            // Both axes have the same unit.
+            (true, Kind::Scatter) => powers(low, high),
+            (true, Kind::Bars | Kind::Curves) => doublings(low, high),
+        };
         for tick in ticks.into_iter().filter(|tick| *tick >= low * 0.999 && *tick <= high * 1.001) {
             let at = x(tick);
             let _ = writeln!(
                 svg,
                 "<text x=\"{at:.1}\" y=\"{:.0}\" text-anchor=\"middle\" fill=\"var(--faint)\">{}</text>",
-                TOP + PLOT + 15.0,
+                self.top() + PLOT + 15.0,
                 short(tick)
             );
         }
@@ -320,30 +390,19 @@ fn colour(series: &Series) -> String {
     }
 }
 
-/// Some round numbers from below `low` to above `high`.
-fn steps(low: f64, high: f64) -> Vec<f64> {
-    let rough = ((high - low) / 4.0).max(1e-9);
-    let power = 10f64.powf(rough.log10().floor());
-    let step =
-        [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= rough).unwrap_or(rough);
-    let (first, last) = ((low / step).floor() as i64, (high / step).ceil() as i64);
-    (first..=last).map(|number| number as f64 * step).collect()
-}
-
-/// Powers of ten with 2 and 5 between them, around the values.
-fn powers(low: f64, high: f64) -> Vec<f64> {
-    let all = (-6..=12).flat_map(|power| [1.0, 2.0, 5.0].map(|times| times * 10f64.powi(power)));
-    let all: Vec<f64> = all.collect();
-    let first = all.iter().rposition(|tick| *tick <= low).unwrap_or(0);
-    let last = all.iter().position(|tick| *tick >= high).unwrap_or(all.len() - 1).max(first + 1);
-    all[first..=last].to_vec()
-}
-
-/// Powers of two, at most nine of them.
-fn doublings(low: f64, high: f64) -> Vec<f64> {
-    let (first, last) = (low.log2().floor() as i32, high.log2().ceil() as i32);
-    let step = ((last - first) / 8 + 1).max(1) as usize;
-    (first..=last).step_by(step).map(|power| 2f64.powi(power)).collect()
+/// A text in lines of so many characters, as far as its words allow.
+fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.to_string()),
+        }
+    }
+    lines
 }
 
 /// `65536` as `64K`, `0.123` as `0.12`.
@@ -369,11 +428,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_have_round_numbers_that_hold_all_values() {
-        assert_eq!(steps(0.0, 138.0), [0.0, 50.0, 100.0, 150.0]);
-        assert_eq!(steps(-3.3, 38.0), [-20.0, 0.0, 20.0, 40.0]);
-        assert_eq!(powers(8.0, 130.0), [5.0, 10.0, 20.0, 50.0, 100.0, 200.0]);
-        assert_eq!(doublings(1.0, 256.0).len(), 5);
+    fn large_numbers_have_a_unit() {
         assert_eq!([65_536.0, 138.0, 7.25, 1e7].map(short), ["64K", "138", "7.25", "10M"]);
     }
 
@@ -388,5 +443,18 @@ mod tests {
         assert_eq!((svg.matches("<rect x").count(), figure.series.len()), (3 + 1 + 3, 3), "{svg}");
         assert!(svg.contains("gains &lt;") && svg.contains("COP (paper)") && svg.contains("outlined"), "{svg}");
         assert!(svg.contains("prefers-color-scheme:dark"));
+    }
+
+    /// No text is longer than the figure is wide, and names of categories that are many do not lie on one another.
+    #[test]
+    fn long_headings_are_wrapped_and_many_names_stand_steep() {
+        let y = "% more packets a second, by the share of prefixes whose paths can be compressed";
+        let few = Figure::bars("Path compression", y, vec!["l2fwd, 16M".into(), "ipv4fwd, 600K".into()]);
+        let svg = few.inline();
+        assert!(!svg.contains(y) && svg.contains("can be compressed</text>"), "{svg}");
+        assert!(svg.contains(">l2fwd</text>") && svg.contains(">16M</text>") && !svg.contains("rotate("), "{svg}");
+        let many: Vec<String> = (0..16).map(|number| format!("chatserver{number}, 4K")).collect();
+        let svg = Figure::bars("Ablation", "times", many).inline();
+        assert_eq!(svg.matches("rotate(-60 ").count(), 16, "{svg}");
     }
 }

@@ -10,14 +10,15 @@ const PAGE: &str = "\
 body{margin:0 auto;max-width:1080px;padding:16px;font:16px/1.5 system-ui,sans-serif;background:var(--back);color:var(--ink)}\
 h1{font-size:1.6rem;line-height:1.2}h2{margin-top:2.5rem;border-top:1px solid var(--line);padding-top:1rem;font-size:1.25rem}h3{font-size:1.05rem}\
 a{color:inherit}code{font-size:.9em;overflow-wrap:anywhere}.faint{color:var(--faint)}.lost{color:var(--lost)}\
-.figures{display:flex;flex-wrap:wrap;gap:16px}.figures svg{width:100%;max-width:520px;height:auto;background:var(--card);border-radius:8px}\
+.figures{display:flex;flex-wrap:wrap;gap:16px;align-items:start}.figures svg{width:100%;max-width:520px;height:auto;background:var(--card);border-radius:8px}\
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.88rem;width:100%}\
 th,td{text-align:left;padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}\
 td.number,th.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\
 dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 12px;font-size:.9rem}dt{color:var(--faint)}dd{margin:0;overflow-wrap:anywhere}\
-summary{cursor:pointer;margin:.6rem 0}\
-@media(max-width:480px){body{padding:10px}th,td{padding:3px 4px}table{font-size:.8rem}dl{grid-template-columns:1fr}dd{margin-bottom:4px}}\
-@media print{h2{break-before:page}details{display:none}}";
+summary{cursor:pointer;margin:.6rem 0}td.date{white-space:nowrap}.unit{display:none}\
+@media(max-width:480px){body{padding:10px}th,td{padding:3px 4px}table{font-size:.8rem}dl{grid-template-columns:1fr}dd{margin-bottom:4px}\
+td.apart,th.apart{display:none}.unit{display:inline}}\
+@media print{h2,h3,h2+p{break-after:avoid}svg,tr,dl,li{break-inside:avoid}.figures{break-inside:avoid}.figures svg{max-width:330px}details{display:none}}";
 
 /// An experiment that has no result, and what it would show.
 pub struct Missing {
@@ -49,7 +50,7 @@ fn overview(html: &mut String, outcomes: &[Outcome], missing: &[Missing]) {
         html,
         "<p>bacus compiles P4 programs into software switches. Each section repeats an experiment of a paper: the paper's number, what the model predicted \
          before, and what was measured. {} of {} were measured on a quiet machine.</p>\n<div class=\"wide\"><table>\n\
-         <tr><th>experiment</th><th>answers</th><th>machine</th><th>date</th><th class=\"number\">worse</th></tr>",
+         <thead><tr><th>experiment</th><th>answers</th><th>machine</th><th>date</th><th class=\"number\">worse</th></tr></thead>",
         quiet,
         outcomes.len()
     );
@@ -58,26 +59,26 @@ fn overview(html: &mut String, outcomes: &[Outcome], missing: &[Missing]) {
         let lost = outcome.findings.iter().filter(|finding| finding.is_lost()).count();
         let _ = writeln!(
             html,
-            "<tr><td><a href=\"#{}\">{}</a></td><td>{}</td><td>{}{}</td><td>{}</td><td class=\"number{}\">{lost} of {compared}</td></tr>",
+            "<tr><td><a href=\"#{}\">{}</a></td><td>{}</td><td>{}{}</td><td class=\"date\">{}</td><td class=\"number{}\">{}</td></tr>",
             anchor(outcome),
             escaped(&outcome.experiment),
             escaped(&outcome.source),
             escaped(&outcome.machine),
             if outcome.load.is_quiet() { "" } else { " (busy)" },
             outcome.date.get(..10).unwrap_or(&outcome.date),
-            if lost > 0 { " lost" } else { "" }
+            if lost > 0 { " lost" } else { "" },
+            if compared > 0 { format!("{lost} of {compared}") } else { "–".to_string() }
         );
     }
     html.push_str("</table></div>\n");
-    for Missing { name, shows } in missing {
-        let command = format!("bacus bench --experiment {name}");
-        let _ = writeln!(
-            html,
-            "<p class=\"faint\">Not measured: {} ({}). <code>{command}</code></p>",
-            escaped(name),
-            escaped(shows)
-        );
+    if missing.is_empty() {
+        return;
     }
+    html.push_str("<div class=\"faint\"><p>Not measured, each by <code>bacus bench --experiment NAME</code>:</p><ul>");
+    for Missing { name, shows } in missing {
+        let _ = write!(html, "<li>{}: {}</li>", escaped(name), escaped(shows));
+    }
+    html.push_str("</ul></div>\n");
 }
 
 /// All numbers that are less good than a paper's.
@@ -100,21 +101,22 @@ fn losses(html: &mut String, outcomes: &[Outcome]) {
 fn findings(html: &mut String, findings: &[Finding]) {
     let cell = |value: Option<f64>| value.map_or("–".to_string(), short);
     html.push_str(
-        "<div class=\"wide\"><table>\n<tr><th>case</th><th class=\"number\">paper</th><th class=\"number\">predicted</th>\
-         <th class=\"number\">measured</th><th>unit</th></tr>\n",
+        "<div class=\"wide\"><table>\n<thead><tr><th>case</th><th class=\"number\">paper</th><th class=\"number\">predicted</th>\
+         <th class=\"number\">measured</th><th class=\"apart\">unit</th></tr></thead>\n",
     );
     for finding in findings {
+        // A phone has the unit below the case, not in a column.
+        let unit = escaped(&finding.unit);
         let _ = writeln!(
             html,
-            "<tr><td>{}<br><span class=\"faint\">{}</span></td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
-             <td class=\"number{}\">{}</td><td>{}</td></tr>",
+            "<tr><td>{}<br><span class=\"faint\">{}<span class=\"unit\">; {unit}</span></span></td><td class=\"number\">{}</td>\
+             <td class=\"number\">{}</td><td class=\"number{}\">{}</td><td class=\"apart\">{unit}</td></tr>",
             escaped(&finding.case),
             escaped(&finding.what),
             cell(finding.paper),
             cell(finding.predicted),
             if finding.is_lost() { " lost" } else { "" },
-            short(finding.measured),
-            escaped(&finding.unit)
+            short(finding.measured)
         );
     }
     html.push_str("</table></div>\n");
@@ -158,7 +160,7 @@ fn records(html: &mut String, outcome: &Outcome) {
         columns.iter().map(|column| format!("<th>{}</th>", column.replace("committed", "predicted"))).collect();
     let _ = writeln!(
         html,
-        "<details><summary>{} rows</summary><div class=\"wide\"><table>\n<tr>{}</tr>",
+        "<details><summary>{} rows</summary><div class=\"wide\"><table>\n<thead><tr>{}</tr></thead>",
         outcome.records.len(),
         heads.concat()
     );
@@ -220,7 +222,9 @@ mod tests {
             "{sections}"
         );
         assert!(
-            html.contains("0 of 2 were measured on a quiet machine") && html.contains("Not measured: cores"),
+            html.contains("0 of 2 were measured on a quiet machine")
+                && html.contains("Not measured")
+                && html.contains("<li>cores: scaling</li>"),
             "{html}"
         );
         assert!(

@@ -2,6 +2,7 @@
 //!
 //! The cases are measured as all others are. What is here chooses them, makes their plans, and reads the records.
 
+mod axis;
 mod calibration;
 mod figure;
 mod html;
@@ -183,7 +184,7 @@ fn command() -> String {
     format!("bacus {}", words.join(" "))
 }
 
-/// `NAME.json`, and each figure as a picture: `NAME.svg`, `NAME-2.svg`.
+/// `NAME.json`, and each figure as a picture: `NAME.svg`, `NAME-2.svg`, ….
 pub fn write(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
     let name = &outcome.experiment;
     let text = serde_json::to_string_pretty(outcome).map_err(|error| Failure::environment(error.to_string()))?;
