@@ -179,12 +179,13 @@ impl<L: Replay> Live<L> {
         self.engine.iter_mut().for_each(|engine| engine.switch().set_ports(ports));
     }
 
-    /// Lets workers copy the packets that they receive. A trace takes the copies over from a sample; a sample waits for the end of a trace: false.
+    /// Lets workers copy the packets that they receive. A trace takes the copies over from a sample, and gets no earlier ones whenever it asks; a sample
+    /// waits for the end of a trace: false.
     pub fn tap(&mut self, user: TapUser) -> bool {
         if user == TapUser::Sample && self.tapped_for == Some(TapUser::Trace) {
             return false;
         }
-        if self.tapped_for != Some(user) {
+        if self.tapped_for != Some(user) || user == TapUser::Trace {
             self.tapped_for = Some(user);
             self.engine.iter_mut().for_each(|engine| engine.switch().tap(true));
         }

@@ -27,6 +27,8 @@ const LONGEST: Duration = Duration::from_millis(600);
 const STALE: Duration = Duration::from_secs(2);
 /// With more entries, what the tables hold is not copied while packets flow.
 const MOST_ENTRIES: usize = 65_536;
+/// With more cells in all registers together, nor are these.
+const MOST_CELLS: u64 = 1 << 18;
 
 /// Packets, and what the switch held when they came.
 pub struct Sample {
@@ -97,7 +99,8 @@ impl Sampling {
         let engine = live.engine()?;
         let program = engine.program();
         let entries: usize = program.tables.iter().map(|(table, _)| engine.store().entry_count(table)).sum();
-        if frames.len() < LEAST || entries > MOST_ENTRIES {
+        let cells: u64 = program.registers.values().map(|register| register.size).sum();
+        if frames.len() < LEAST || entries > MOST_ENTRIES || cells > MOST_CELLS {
             return None;
         }
         let registers = tracing::registers(engine, &program);

@@ -333,7 +333,7 @@ impl Specialiser {
         if self.tried.is_empty() && sample.is_none() {
             // Nothing is known, neither of tables nor of packets.
             self.watch.plan_for(builder.passes, None, now);
-            self.is_useless = true;
+            (self.not_before, self.is_useless) = (Duration::ZERO, true);
             return;
         }
         self.begun.push_back(now);

@@ -1,7 +1,8 @@
 //! Hints of the programmer about traffic: the annotations `@likely`, `@unlikely`, `@traffic(0.95)`.
 //!
 //! On an action: its share of the packets that hit the table. On a table: its hit rate. On a parser state:
-//! the share of the packets from preceding states. A profile overrides hints, and hints override heuristics.
+//! the share of the packets from preceding states. On a node, where a pass has put it: of the condition that leads to it.
+//! A profile overrides hints, and hints override heuristics.
 
 use hlir::Notes;
 use hlir::notes::stated_share;

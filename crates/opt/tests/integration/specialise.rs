@@ -1,6 +1,7 @@
 //! Tables whose entries are known: comparisons where these make the cheaper plan, a lookup where that does.
 
 use hlir::facts::Fact;
+use hlir::plan::{Structure, TablePlan};
 use hlir::text::parse_file;
 use hlir::{Plan, Program};
 use opt::analyze::Traffic;
@@ -113,5 +114,31 @@ fn entries_that_no_packet_can_hit_are_looked_up_only_where_they_have_counters() 
         assert_eq!(applied == 1, looks_up, "{counter}");
         let is_assumed = specialised.assumptions.iter().any(|one| matches!(one.fact, Fact::Key { .. }));
         assert_eq!(is_assumed, !looks_up, "{counter}");
+    }
+}
+
+/// Specialised code shares tables with the code that runs, so it has their structures; a table of which it leaves a key out
+/// is its own.
+#[test]
+fn tables_that_are_shared_keep_the_structure_of_the_running_code() {
+    let text = "program domains for none\nheader h: host_t { host: 32 }\nvariable meta.domain: 16\nvariable meta.port: 9\n\
+                variable error: 32\ntable routes {\n  key meta.domain: exact\n  key h.host: lpm\n  \
+                action forward(port: 9) { meta.port = port }\n  action drop() { meta.port = 511 }\n  default drop()\n}\n\
+                parser parser { start start, accept routes, reject routes, error error }\nentry start\n\
+                node start: state of parser { extract h } -> routes\nnode routes: apply routes -> queue\n\
+                node queue: buffer {\n  when meta.port == 511: drop \"no route\"\n  otherwise -> deparser\n}\n\
+                node deparser: deparse { emit h } -> departure\nnode departure: buffer { send u32(meta.port) }\n";
+    for (fact, is_shared) in [("", true), ("assume routes key 0 = 0x0\n", false)] {
+        let file = parse_file(&format!("{text}\n{fact}assume routes default drop()\n"));
+        let mut program = file.unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+        let facts = std::mem::take(&mut program.assumptions);
+        let running = TablePlan { table: "routes".to_string(), structure: Structure::TupleSpace, reason: None };
+        let mut inputs = Inputs { facts, running: vec![running], ..Inputs::default() };
+        let content = Content { entries: 1000, records: 64, masks: 9, is_known: true, ..Content::default() };
+        inputs.occupancy.tables.insert("routes".to_string(), content);
+        let mut plan = Plan::default();
+        opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+        let structure = plan.tables.iter().find(|table| table.table == "routes").map(|table| table.structure);
+        assert_eq!(structure == Some(Structure::TupleSpace), is_shared, "{fact}: {structure:?}");
     }
 }
