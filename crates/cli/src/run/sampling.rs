@@ -107,3 +107,36 @@ impl Sampling {
         Some(Sample { frames, store: engine.store().clone(), registers })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::{MemoryPort, Settings};
+
+    #[test]
+    fn a_sample_is_over_when_it_is_full_or_late_and_stale_behind_that() {
+        let at = Duration::from_millis;
+        let mut sampling = Sampling::default();
+        assert_eq!(sampling.stage(at(0)), Stage::None);
+        sampling.begin(at(100));
+        sampling.begin(at(500));
+        let stages = [100, 699, 700, 2099, 2100].map(|time| sampling.stage(at(time)));
+        assert_eq!(stages, [Stage::UnderWay, Stage::UnderWay, Stage::Over, Stage::Over, Stage::None]);
+        sampling.begin(at(3000));
+        assert_eq!(sampling.stage(at(3000)), Stage::UnderWay);
+        sampling.frames = vec![Frame { port: 0, bytes: Vec::new() }; FULL];
+        assert_eq!(sampling.stage(at(3000)), Stage::Over);
+    }
+
+    #[test]
+    fn a_trace_takes_the_copies_of_packets_over_from_a_sample() {
+        let mut live: Live<MemoryPort> = Live::new(Vec::new(), Settings { ports: 1, seed: 0 }, None);
+        assert!(live.tap(TapUser::Sample) && live.tap(TapUser::Sample) && live.tap(TapUser::Trace));
+        assert!(!live.tap(TapUser::Sample));
+        // The end of the sample is not the end of the trace.
+        live.untap(TapUser::Sample);
+        assert!(!live.tap(TapUser::Sample));
+        live.untap(TapUser::Trace);
+        assert!(live.tap(TapUser::Sample));
+    }
+}
