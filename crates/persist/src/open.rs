@@ -156,5 +156,5 @@ fn rows_of(database: &Database) -> Result<(Rows, u64), Box<dyn Error>> {
 /// The operating system's reason, without its number.
 fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_string()
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
