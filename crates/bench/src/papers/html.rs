@@ -50,7 +50,7 @@ fn overview(html: &mut String, outcomes: &[Outcome], missing: &[Missing]) {
         html,
         "<p>bacus compiles P4 programs into software switches. Each section repeats an experiment of a paper: the paper's number, what the model predicted \
          before, and what was measured. {} of {} were measured on a quiet machine.</p>\n<div class=\"wide\"><table>\n\
-         <thead><tr><th>experiment</th><th>answers</th><th>machine</th><th>date</th><th class=\"number\">worse</th></tr></thead>",
+         <thead><tr><th>experiment</th><th>answers</th><th>machine</th><th class=\"apart\">date</th><th class=\"number\">worse</th></tr></thead>",
         quiet,
         outcomes.len()
     );
@@ -59,7 +59,7 @@ fn overview(html: &mut String, outcomes: &[Outcome], missing: &[Missing]) {
         let lost = outcome.findings.iter().filter(|finding| finding.is_lost()).count();
         let _ = writeln!(
             html,
-            "<tr><td><a href=\"#{}\">{}</a></td><td>{}</td><td>{}{}</td><td class=\"date\">{}</td><td class=\"number{}\">{}</td></tr>",
+            "<tr><td><a href=\"#{}\">{}</a></td><td>{}</td><td>{}{}</td><td class=\"date apart\">{}</td><td class=\"number{}\">{}</td></tr>",
             anchor(outcome),
             escaped(&outcome.experiment),
             escaped(&outcome.source),
