@@ -41,6 +41,16 @@ fn p4runtime(directory: &Path) -> [PathBuf; 3] {
     files
 }
 
+/// What a controller reads when the request of a file of JSON was written, beside that file.
+fn read_response(request: &Path) -> PathBuf {
+    let written: serde_json::Value = serde_json::from_slice(&fs::read(request).unwrap()).unwrap();
+    let updates = written["updates"].as_array().unwrap();
+    let entities: Vec<_> = updates.iter().map(|update| update["entity"].clone()).collect();
+    let response = request.with_extension("response");
+    fs::write(&response, serde_json::json!({ "entities": entities }).to_string()).unwrap();
+    response
+}
+
 #[test]
 fn every_form_has_the_same_entries() {
     let directory = scratch("forms");
@@ -51,7 +61,9 @@ fn every_form_has_the_same_entries() {
         fs::read(&out).unwrap()
     };
     let expected = written(&file("entries.stf"));
-    for form in [file("entries.txt"), file("runtime.json")].iter().chain(&p4runtime(&directory)) {
+    let requests = p4runtime(&directory);
+    let response = read_response(&requests[1]);
+    for form in [file("entries.txt"), file("runtime.json"), response].iter().chain(&requests) {
         assert_eq!(written(form), expected, "{form:?}");
     }
     fs::remove_dir_all(directory).unwrap();
@@ -183,6 +195,7 @@ fn what_cannot_be_loaded_is_told_with_its_place() {
             "updates { type: INSERT entity { meter_entry { meter_id: 5 } } }",
             ":1:45: `meter_entry` cannot be loaded",
         ),
+        ("a.txtpb", "entities { counter_entry { counter_id: 5 } }", ":1:26: `counter_entry` cannot be loaded"),
         (
             "a.stf",
             "add routes address:10.0.0.0/8 mark(1)\nad routes\n",

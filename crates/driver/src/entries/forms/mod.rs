@@ -93,11 +93,14 @@ pub fn form(bytes: &[u8]) -> Result<Form, Mistake> {
         let has = |names: &[&str]| names.iter().any(|name| root.field(name).is_some());
         return if has(&tutorials::LISTS) {
             Ok(Form::Tutorials)
-        } else if has(&["updates"]) {
+        } else if has(&["updates", p4runtime::ENTITIES]) {
             Ok(Form::P4RuntimeJson)
         } else {
             let lists = tutorials::LISTS.join("`, `");
-            Err(Mistake::new(start, format!("expected `{lists}` of the tutorials, or `updates` of P4Runtime")))
+            Err(Mistake::new(
+                start,
+                format!("expected `{lists}` of the tutorials, or `updates` or `entities` of P4Runtime"),
+            ))
         };
     }
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

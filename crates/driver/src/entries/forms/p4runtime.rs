@@ -1,4 +1,5 @@
-//! P4Runtime's `WriteRequest`, as text, as JSON or as bytes: what `bacus compile --p4runtime-entries-files` writes, and what controllers keep.
+//! P4Runtime's `WriteRequest`, as text, as JSON or as bytes: what `bacus compile --p4runtime-entries-files` writes, and what controllers keep. Also
+//! `ReadResponse`, as text or JSON: its entities are inserted.
 
 use super::tree::{Node, Value as Written};
 use hlir::interface::{SourceKey, SourceTable};
@@ -7,7 +8,9 @@ use stf::command::{Argument, Call, Control, EntryAction, Key, Member, Multicast,
 use stf::{Aging, Mistake, Place};
 
 /// Fields of a request, by which the form is recognised.
-pub const FIELDS: [&str; 6] = ["updates", "device_id", "role_id", "role", "election_id", "atomicity"];
+pub const FIELDS: [&str; 7] = ["updates", ENTITIES, "device_id", "role_id", "role", "election_id", "atomicity"];
+/// The field of a response.
+pub const ENTITIES: &str = "entities";
 
 /// How values of bytes are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +53,13 @@ pub fn with_proto_names(node: Node) -> Node {
 impl Reader<'_> {
     pub fn commands(&self, root: &Node) -> Vec<Result<Control, Mistake>> {
         let unknown = root.only(&FIELDS).err().into_iter().map(Err);
-        let updates = root.all("updates").flat_map(|update| match self.update(update) {
+        let each = |commands: Commands| match commands {
             Ok(controls) => controls.into_iter().map(Ok).collect(),
             Err(mistake) => vec![Err(mistake)],
-        });
-        unknown.chain(updates).collect()
+        };
+        let updates = root.all("updates").flat_map(|update| each(self.update(update)));
+        let entities = root.all(ENTITIES).flat_map(|entity| each(self.entity(Kind::Insert, entity)));
+        unknown.chain(updates).chain(entities).collect()
     }
 
     fn update(&self, update: &Node) -> Commands {
@@ -66,7 +71,10 @@ impl Reader<'_> {
             "DELETE" | "3" => Kind::Delete,
             _ => return Err(Mistake::new(kind.place, "expected INSERT, MODIFY or DELETE")),
         };
-        let entity = update.needed("entity")?;
+        self.entity(kind, update.needed("entity")?)
+    }
+
+    fn entity(&self, kind: Kind, entity: &Node) -> Commands {
         entity.only(&[
             "table_entry",
             "packet_replication_engine_entry",
