@@ -209,6 +209,12 @@ fn what_cannot_be_loaded_is_told_with_its_place() {
         let (taken, said) = entries(&[&form]);
         assert!(!taken && said.contains(expected) && said.contains(&form.display().to_string()), "{text}: {said}");
     }
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn default_actions_do_not_fit_the_compact_form() {
+    let directory = scratch("default-action");
     let default = directory.join("default.stf");
     fs::write(&default, "setdefault hosts drop()\n").unwrap();
     let (taken, said) = entries(&[&default, Path::new("-o"), &directory.join("x.bin")]);
