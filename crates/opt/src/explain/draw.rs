@@ -72,8 +72,7 @@ fn line(svg: &mut String, layout: &Layout, edge: &Edge) {
     );
 }
 
-/// The share of an edge, at the first place along it that has no other label. Without such a place, only the edge's
-/// tooltip has it.
+/// The share of an edge, at the first place along it that has no other label, else where there is the most room.
 fn label(svg: &mut String, layout: &Layout, edge: &Edge, placed: &mut Vec<(f64, f64)>) {
     let ((x1, y1), (x2, y2)) = ends(layout, edge);
     let places: Vec<(f64, f64)> = match layout.lane(edge) {
@@ -86,10 +85,14 @@ fn label(svg: &mut String, layout: &Layout, edge: &Edge, placed: &mut Vec<(f64, 
             all.collect()
         }
     };
-    let is_free = |(x, y): &(f64, f64)| {
-        placed.iter().all(|other| (x - other.0).abs() >= LABEL.0 || (y - other.1).abs() >= LABEL.1)
+    // How far it is to the nearest label, in labels; from 1 on, they do not touch.
+    let room = |(x, y): &(f64, f64)| {
+        let apart = |other: &(f64, f64)| ((x - other.0).abs() / LABEL.0).max((y - other.1).abs() / LABEL.1);
+        placed.iter().map(apart).fold(1.0, f64::min)
     };
-    let Some((x, y)) = places.into_iter().find(is_free) else { return };
+    let free = places.iter().find(|place| room(place) >= 1.0);
+    let widest = || places.iter().max_by(|one, other| room(one).total_cmp(&room(other)));
+    let Some((x, y)) = free.or_else(widest).copied() else { return };
     placed.push((x, y));
     let (place, share) = (format!("x=\"{x:.0}\" y=\"{y:.0}\" font-size=\"12\""), percent(edge.share));
     // The halo is an element of its own, below the text: not every converter knows `paint-order`.
