@@ -162,6 +162,22 @@ impl Rig {
         (after.rate(before), after.own_rate(before), result)
     }
 
+    /// Packets a second of the worker's own time while `work` runs, whatever tables the code looks up. The worker begins and ends with it.
+    pub fn packet_rate(&self, work: impl FnOnce()) -> f64 {
+        let received = |live: &mut Live<MemoryPort>| {
+            live.stop();
+            let engine = live.engine().expect("it began with a pipeline");
+            let received = engine.switch().lane(0).expect("no thread runs it").counts().received;
+            live.start();
+            received
+        };
+        let before = received(&mut self.switch.lock());
+        work();
+        let processor = processor_time();
+        let packets = received(&mut self.switch.lock()) - before;
+        packets as f64 / processor.as_secs_f64()
+    }
+
     /// What the program has counted.
     pub fn counter(&self, name: &str) -> u64 {
         let mut live = self.switch.lock();

@@ -1,7 +1,7 @@
 //! What it brings to plan specialised code for a sample of the packets, and what samples cost the packets.
 
 use super::report::Records;
-use super::rig::{Rig, Stretches};
+use super::rig::Rig;
 use crate::run::live::Built;
 use crate::run::pushed::{self, Builder};
 use crate::run::sampling::{Sample, Sampling, Stage};
@@ -34,28 +34,31 @@ pub fn traffic(rig: &Rig, builder: &Builder, time: Duration, records: &mut Recor
     records.note("time until a sample is full", begin.elapsed().as_secs_f64() * 1e3, "ms");
     let (estimated, sampled) = built(rig, builder, sample, records)?;
     let turn = time / TURNS;
-    let (mut generic, mut of_estimates, mut of_sample) =
-        (Stretches::default(), Stretches::default(), Stretches::default());
+    let (mut generic, mut of_estimates, mut of_sample) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..TURNS {
-        generic.add(rig, || std::thread::sleep(turn));
-        for (code, stretches) in [(&estimated, &mut of_estimates), (&sampled, &mut of_sample)] {
-            exchange(rig, Some(code))?;
-            stretches.add(rig, || std::thread::sleep(turn));
+        for (code, rates) in
+            [(None, &mut generic), (Some(&estimated), &mut of_estimates), (Some(&sampled), &mut of_sample)]
+        {
+            exchange(rig, code)?;
+            rates.push(rig.packet_rate(|| std::thread::sleep(turn)));
         }
-        exchange(rig, None)?;
     }
-    let of_generic = |stretches: &Stretches| stretches.own_rate() / generic.own_rate();
-    records.note("rate of code planned by estimates, of generic code's", of_generic(&of_estimates), "of it");
-    records.note("rate of code planned for a sample, of generic code's", of_generic(&of_sample), "of it");
-    exchange(rig, Some(&sampled))?;
-    let (mut quiet, mut during) = (Stretches::default(), Stretches::default());
+    let generic = median(generic);
+    records.note("rate of code planned by estimates, of generic code's", median(of_estimates) / generic, "of it");
+    records.note("rate of code planned for a sample, of generic code's", median(of_sample) / generic, "of it");
+    let (mut quiet, mut during) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
-        quiet.add(rig, || std::thread::sleep(turn));
-        during.add(rig, || one_sample_after_the_other(rig, turn));
+        quiet.push(rig.packet_rate(|| std::thread::sleep(turn)));
+        during.push(rig.packet_rate(|| one_sample_after_the_other(rig, turn)));
     }
-    let ratio = during.own_rate() / quiet.own_rate();
+    let ratio = median(during) / median(quiet);
     records.at_least("rate while samples are taken all the time", ratio, "of it", 0.99);
     Ok(())
+}
+
+fn median(mut rates: Vec<f64>) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates[rates.len() / 2]
 }
 
 /// Specialised code for what the tables hold, planned by estimates and for the sample.
