@@ -116,11 +116,11 @@ impl<L: WorkerPorts> Switch<L> {
         (packets, lost)
     }
 
-    /// Copies received packets from now on, or no longer. What waits is discarded.
-    pub fn tap(&mut self, is_wanted: bool) {
+    /// Lets each worker copy so many of the packets that it receives, to the end of a burst. What waits is discarded.
+    pub fn tap(&mut self, packets: u64) {
         for worker in &self.workers {
             // SAFETY: the switch is borrowed, so no other thread reads.
-            unsafe { worker.control.tap.want(is_wanted) };
+            unsafe { worker.control.tap.want(packets) };
             worker.host.call();
         }
     }

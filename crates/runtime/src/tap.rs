@@ -1,15 +1,15 @@
-//! Copies of the packets that workers receive, for a trace.
+//! Copies of the packets that workers receive, for a trace or a sample.
 //!
 //! While it is off it costs nothing: workers run the pipeline itself. While it is on, they run a copy of the pipeline's struct whose `process` puts the
 //! packets of a burst into a queue before it calls the pipeline's own. A packet that finds the queue full is not copied, and counted. A worker changes from
-//! one to the other at the end of a burst, as it does for another pipeline.
+//! one to the other at the end of a burst, as it does for another pipeline; also by itself, when it has copied as many packets as were wanted.
 
 use crate::abi;
 use crate::control::host;
 use crate::ring::Ring;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// Bytes of packets that wait for the trace, of each worker. Memory is taken when it is first used.
 const BYTES: u64 = 1 << 22;
@@ -25,7 +25,8 @@ pub struct Tapped {
 
 /// See the module; of one worker.
 pub(crate) struct Tap {
-    is_wanted: AtomicBool,
+    /// Packets that are still to be copied; 0: it is off.
+    left: AtomicU64,
     ring: Ring,
     /// The copy of the pipeline's struct. Written and read by the worker's thread alone.
     copy: UnsafeCell<MaybeUninit<abi::Pipeline>>,
@@ -35,22 +36,22 @@ pub(crate) struct Tap {
 impl Tap {
     pub fn new() -> Tap {
         Tap {
-            is_wanted: AtomicBool::new(false),
+            left: AtomicU64::new(0),
             ring: Ring::new(BYTES),
             copy: UnsafeCell::new(MaybeUninit::uninit()),
             real: AtomicPtr::default(),
         }
     }
 
-    /// Copies received packets from now on, or no longer. What waits is discarded.
+    /// Copies so many received packets from now on, to the end of the burst that has the last of them. What waits is discarded.
     ///
     /// # Safety
     /// No other thread reads what is copied.
-    pub unsafe fn want(&self, is_wanted: bool) {
+    pub unsafe fn want(&self, packets: u64) {
         // SAFETY: the caller's promise.
         unsafe { self.ring.drain(usize::MAX, |_, _| (), &mut Vec::new()) };
         self.ring.take_lost();
-        self.is_wanted.store(is_wanted, Ordering::Release);
+        self.left.store(packets, Ordering::Release);
     }
 
     /// The oldest packets that were copied, at most so many, and how many found no room since this was last called.
@@ -78,7 +79,7 @@ impl Tap {
     /// # Safety
     /// By the worker's thread, between two bursts; the pipeline outlives the worker's attachment to it.
     pub unsafe fn chosen(&self, pipeline: *const abi::Pipeline) -> *const abi::Pipeline {
-        if !self.is_wanted.load(Ordering::Acquire) {
+        if self.left.load(Ordering::Acquire) == 0 {
             return pipeline;
         }
         self.real.store(pipeline.cast_mut(), Ordering::Relaxed);
@@ -109,6 +110,12 @@ impl Tap {
                 let Some(to) = self.ring.begin(port, &[&clock], usize::from(length)) else { continue };
                 (host.copy)(packet, length, to);
                 self.ring.end();
+            }
+            let count = burst.count.into();
+            let less = |left: u64| Some(left.saturating_sub(count));
+            let before = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).unwrap_or(0);
+            if before <= count {
+                host.call();
             }
         }
     }

@@ -179,24 +179,26 @@ impl<L: Replay> Live<L> {
         self.engine.iter_mut().for_each(|engine| engine.switch().set_ports(ports));
     }
 
-    /// Lets workers copy the packets that they receive. A trace takes the copies over from a sample, and gets no earlier ones whenever it asks; a sample
-    /// waits for the end of a trace: false.
-    pub fn tap(&mut self, user: TapUser) -> bool {
+    /// Lets each worker copy so many of the packets that it receives; earlier copies are discarded. A trace takes the copies over from a sample, which waits
+    /// for the end of a trace: false.
+    pub fn tap(&mut self, user: TapUser, packets: u64) -> bool {
         if user == TapUser::Sample && self.tapped_for == Some(TapUser::Trace) {
             return false;
         }
-        if self.tapped_for != Some(user) || user == TapUser::Trace {
-            self.tapped_for = Some(user);
-            self.engine.iter_mut().for_each(|engine| engine.switch().tap(true));
-        }
+        self.tapped_for = Some(user);
+        self.engine.iter_mut().for_each(|engine| engine.switch().tap(packets));
         true
+    }
+
+    pub fn is_tapped_for(&self, user: TapUser) -> bool {
+        self.tapped_for == Some(user)
     }
 
     /// Ends the copying for a user, unless another has taken it over.
     pub fn untap(&mut self, user: TapUser) {
         if self.tapped_for == Some(user) {
             self.tapped_for = None;
-            self.engine.iter_mut().for_each(|engine| engine.switch().tap(false));
+            self.engine.iter_mut().for_each(|engine| engine.switch().tap(0));
         }
     }
 

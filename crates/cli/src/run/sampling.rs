@@ -1,7 +1,7 @@
 //! Samples of the packets that the workers of a running switch receive.
 //!
-//! Workers copy packets for half a millisecond, ten times a second, until the sample is full: less than one burst in a hundred. Where hardly any
-//! packets come, they copy all of them meanwhile, which costs as little. Between two samples workers run the pipeline as it is ([`runtime::tap`]).
+//! Each worker copies the next thousand packets, ten times a second, until the sample is full: at ten million packets a second one of a thousand. Where
+//! hardly any come, it copies all of them meanwhile. Between two samples workers run the pipeline as it is ([`runtime::tap`]).
 
 use super::live::{Live, TapUser};
 use super::tracing;
@@ -10,17 +10,14 @@ use control::{DataPlane as _, Store};
 use hlir::RegisterId;
 use native::Replay;
 use num_bigint::BigUint;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Packets of a sample.
 const FULL: usize = 4096;
 /// Of fewer nothing is concluded: the share of an edge would be off by a tenth.
 const LEAST: usize = 256;
-/// Packets that are taken at once.
-const TOGETHER: usize = FULL / 4;
-/// Workers copy packets for so long at once.
-const GLANCE: Duration = Duration::from_micros(500);
-const STEP: Duration = Duration::from_micros(100);
+/// Packets that a worker copies one after the other.
+const TOGETHER: u64 = FULL as u64 / 4;
 /// Longer no sample is waited for.
 const LONGEST: Duration = Duration::from_millis(600);
 /// Packets of a sample that was begun before are not taken for those that come now.
@@ -51,6 +48,8 @@ pub enum Stage {
 #[derive(Default)]
 pub struct Sampling {
     begun: Option<Duration>,
+    /// Whether workers were told to copy packets.
+    is_tapped: bool,
     frames: Vec<Frame>,
 }
 
@@ -58,7 +57,7 @@ impl Sampling {
     /// Begins a sample, unless there is one.
     pub fn begin(&mut self, now: Duration) {
         if self.stage(now) == Stage::None {
-            (self.begun, self.frames) = (Some(now), Vec::new());
+            *self = Sampling { begun: Some(now), ..Sampling::default() };
         }
     }
 
@@ -70,26 +69,17 @@ impl Sampling {
         }
     }
 
-    /// Takes what packets come, for a moment.
+    /// Takes the packets that workers have copied since the last time, and lets them copy others where the sample needs more.
     pub fn glance<L: Replay>(&mut self, live: &mut Live<L>, now: Duration) {
         if self.stage(now) != Stage::UnderWay {
             return live.untap(TapUser::Sample);
         }
-        if !live.tap(TapUser::Sample) {
-            return;
-        }
-        let (begun, before) = (Instant::now(), self.frames.len());
-        while begun.elapsed() < GLANCE && self.frames.len() < before + TOGETHER {
-            std::thread::sleep(STEP);
+        if self.is_tapped && live.is_tapped_for(TapUser::Sample) {
             let Some(engine) = live.engine() else { return };
-            let (tapped, _) = engine.switch().take_tapped(before + TOGETHER - self.frames.len());
+            let (tapped, _) = engine.switch().take_tapped(FULL);
             self.frames.extend(tapped.into_iter().map(|one| Frame { port: one.port.into(), bytes: one.bytes }));
         }
-        // The queues of workers are far from full at such a rate.
-        let is_sparse = self.frames.len() < before + TOGETHER / 4;
-        if !is_sparse || self.stage(now) != Stage::UnderWay {
-            live.untap(TapUser::Sample);
-        }
+        self.is_tapped = self.stage(now) == Stage::UnderWay && live.tap(TapUser::Sample, TOGETHER);
     }
 
     /// The sample, where enough packets have come and the tables can be copied. The next one is begun anew.
@@ -131,12 +121,12 @@ mod tests {
     #[test]
     fn a_trace_takes_the_copies_of_packets_over_from_a_sample() {
         let mut live: Live<MemoryPort> = Live::new(Vec::new(), Settings { ports: 1, seed: 0 }, None);
-        assert!(live.tap(TapUser::Sample) && live.tap(TapUser::Sample) && live.tap(TapUser::Trace));
-        assert!(!live.tap(TapUser::Sample));
+        assert!(live.tap(TapUser::Sample, 1) && live.is_tapped_for(TapUser::Sample) && live.tap(TapUser::Trace, 1));
+        assert!(!live.tap(TapUser::Sample, 1) && !live.is_tapped_for(TapUser::Sample));
         // The end of the sample is not the end of the trace.
         live.untap(TapUser::Sample);
-        assert!(!live.tap(TapUser::Sample));
+        assert!(!live.tap(TapUser::Sample, 1));
         live.untap(TapUser::Trace);
-        assert!(live.tap(TapUser::Sample));
+        assert!(live.tap(TapUser::Sample, 1));
     }
 }

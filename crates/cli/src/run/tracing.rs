@@ -183,7 +183,7 @@ impl<L: Replay> Trace<'_, L> {
 
     /// An interpreter with the contents of the switch.
     fn prepared(&self) -> Result<(interp::Switch<'_>, u64), Refusal> {
-        self.switch.lock().tap(TapUser::Trace);
+        self.switch.lock().tap(TapUser::Trace, u64::MAX);
         let contents = self.with_engine(|engine| {
             let registers = registers(engine, self.program);
             Ok(Contents { store: engine.store().clone(), registers })
