@@ -34,7 +34,7 @@ pub struct Switch<'p> {
     pub(crate) waiting: VecDeque<(Packet, NodeId)>,
     pub(crate) outcome: Outcome,
     pub(crate) punted: Vec<Punted>,
-    /// A line for each step, if anybody wants to know.
+    /// A line for each step, kept from [`Switch::start_trace`] on.
     pub(crate) trace: Option<Vec<String>>,
     /// The same as data.
     pub(crate) notes: Notes<'p>,
@@ -42,9 +42,9 @@ pub struct Switch<'p> {
     pub(crate) has_memory: bool,
     /// What is chosen where all outcomes of a packet are followed.
     pub(crate) script: Option<Script>,
-    /// Keys with which each table was looked up, if anybody wants to know.
+    /// Keys with which each table was looked up, kept from [`Switch::start_keys`] on.
     pub(crate) keys: Option<Vec<Vec<Vec<Bits>>>>,
-    /// What packets do, if anybody wants to know.
+    /// Kept from [`Switch::start_counts`] on.
     pub(crate) counted: Option<Counted>,
     drop_reasons: HashMap<String, usize>,
     /// The user's functions for custom externs, and the objects that they are called on.
@@ -113,6 +113,11 @@ impl<'p> Switch<'p> {
     /// The keys since then, by table, each with its fields.
     pub fn take_keys(&mut self) -> Vec<Vec<Vec<Bits>>> {
         self.keys.take().unwrap_or_default()
+    }
+
+    /// Lets time pass up to the one given, without aging: packets that did not come here may have hit entries.
+    pub fn pass_time(&mut self, nanoseconds: u64) {
+        self.state.clock_ns = self.state.clock_ns.max(nanoseconds);
     }
 
     /// Counts what packets do from now on, over resets.

@@ -154,7 +154,7 @@ impl Bench {
     }
 }
 
-fn builder(native: &Native) -> Builder {
+pub fn builder(native: &Native) -> Builder {
     Builder {
         source: Source::plain(Path::new("-")),
         passes: Passes::default(),

@@ -2,10 +2,10 @@
 
 use super::report::Records;
 use super::rig::Rig;
-use crate::run::live::Built;
+use crate::run::live::{Built, TapUser};
 use crate::run::pushed::{self, Builder};
 use crate::run::sampling::{Sample, Sampling, Stage};
-use crate::run::specialise;
+use crate::run::specialised_code;
 use crate::run::traffic::Traffic;
 use control::{DataPlane as _, Facts, Refusal};
 use driver::failure::Failure;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// Turns of each kind.
 const TURNS: u32 = 5;
-/// Between two glances at the packets, as of a running switch.
+/// Between two looks at what workers have copied, as of a running switch.
 const LOOK: Duration = Duration::from_millis(100);
 
 pub fn traffic(rig: &Rig, builder: &Builder, time: Duration, records: &mut Records) -> Result<(), Failure> {
@@ -23,14 +23,18 @@ pub fn traffic(rig: &Rig, builder: &Builder, time: Duration, records: &mut Recor
     let sample = loop {
         sampling.begin(begin.elapsed());
         let mut live = rig.switch.lock();
-        sampling.glance(&mut live, begin.elapsed());
+        sampling.collect(&mut live, begin.elapsed());
         if sampling.stage(begin.elapsed()) == Stage::Over {
-            break sampling.take(&mut live);
+            let locked = Instant::now();
+            let sample = sampling.take(&mut live);
+            records.note("time that controllers wait for it", locked.elapsed().as_secs_f64() * 1e3, "ms");
+            break sample;
         }
         drop(live);
         std::thread::sleep(LOOK);
     };
-    let sample = sample.ok_or_else(|| Failure::input("the tables hold more entries than a sample copies"))?;
+    let sample = sample
+        .ok_or_else(|| Failure::input("the switch holds more than a sample copies (docs/passes/specialise.md)"))?;
     records.note("time until a sample is full", begin.elapsed().as_secs_f64() * 1e3, "ms");
     let (estimated, sampled) = built(rig, builder, sample, records)?;
     let turn = time / TURNS;
@@ -65,13 +69,10 @@ fn median(mut rates: Vec<f64>) -> f64 {
 fn built(rig: &Rig, builder: &Builder, sample: Sample, records: &mut Records) -> Result<(Built, Built), Failure> {
     let (program, mut builder) = {
         let mut live = rig.switch.lock();
-        let structures = live.structures.clone();
         let engine = live.engine().expect("it has a pipeline");
-        let program = engine.program();
+        let (program, facts) = (engine.program(), Facts::of(engine.store()).hold(engine.store()));
         let mut builder = builder.with_passes_of(&program);
-        builder.passes.facts = Facts::of(engine.store()).hold(engine.store());
-        builder.passes.occupancy = Some(specialise::occupancy(engine.store(), &builder.passes.facts));
-        builder.passes.structures = structures;
+        specialised_code::set_passes(&mut builder.passes, &mut live, facts);
         (program, builder)
     };
     let build =
@@ -102,11 +103,12 @@ fn one_sample_after_the_other(rig: &Rig, time: Duration) {
     while begin.elapsed() < time {
         let mut live = rig.switch.lock();
         sampling.begin(begin.elapsed());
-        sampling.glance(&mut live, begin.elapsed());
+        sampling.collect(&mut live, begin.elapsed());
         if sampling.stage(begin.elapsed()) == Stage::Over {
             drop(sampling.take(&mut live));
         }
         drop(live);
         std::thread::sleep(LOOK);
     }
+    rig.switch.lock().untap(TapUser::Sample);
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// How long a fact must have held before code is made for it.
-const HOLD: Duration = Duration::from_millis(500);
+pub const HOLD: Duration = Duration::from_millis(500);
 /// A kind of fact that a table has lost so often within a minute is not used for that time.
 const MOST_LOSSES: usize = 3;
 pub const MINUTE: Duration = Duration::from_secs(60);

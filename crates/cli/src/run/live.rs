@@ -25,7 +25,7 @@ pub struct Built {
     pub spread: Vec<SpreadStep>,
 }
 
-/// Who gets copies of the packets that workers receive.
+/// Users of copies of the packets that workers receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TapUser {
     Trace,

@@ -2,6 +2,7 @@
 
 mod account;
 mod carry;
+mod contents;
 pub mod controller;
 pub mod controllers;
 mod dump;
@@ -24,6 +25,7 @@ pub mod requests;
 pub mod sampling;
 mod service;
 pub mod specialise;
+pub mod specialised_code;
 pub mod spread;
 pub mod state;
 mod summary;
@@ -163,7 +165,7 @@ pub struct Arguments {
     /// Seed of `random`
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = WORKERS)]
     seed: u64,
-    /// Specialise the code for what the tables hold while the switch runs; generic code takes over before a write that breaks it
+    /// Specialise the code for what the tables hold and for the packets that come, while the switch runs; generic code takes over before a write that breaks it
     #[arg(long, help_heading = "Optimizing", conflicts_with_all = ["plan", "pin", "profile_out"])]
     specialise: bool,
     /// Time that the compiler may take for specialised code; then it is killed, and generic code goes on

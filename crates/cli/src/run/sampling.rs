@@ -1,38 +1,32 @@
 //! Samples of the packets that the workers of a running switch receive.
 //!
-//! Each worker copies the next thousand packets, ten times a second, until the sample is full: at ten million packets a second one of a thousand. Where
-//! hardly any come, it copies all of them meanwhile. Between two samples workers run the pipeline as it is ([`runtime::tap`]).
+//! Workers copy some hundred packets in succession, ten times a second, until the sample is full: at ten million packets a second one of a thousand.
+//! Where hardly any come, they copy all of them meanwhile. Between two samples workers run the pipeline as it is ([`runtime::tap`]).
 
+use super::contents::{Contents, MOST_ELEMENTS};
 use super::live::{Live, TapUser};
-use super::tracing;
-use control::plane::Frame;
-use control::{DataPlane as _, Store};
-use hlir::RegisterId;
+use control::DataPlane as _;
 use native::Replay;
-use num_bigint::BigUint;
+use runtime::tap::Tapped;
 use std::time::Duration;
 
 /// Packets of a sample.
 const FULL: usize = 4096;
-/// Of fewer nothing is concluded: the share of an edge would be off by a tenth.
+/// Of fewer nothing is concluded.
 const LEAST: usize = 256;
-/// Packets that a worker copies one after the other.
-const TOGETHER: u64 = FULL as u64 / 4;
+/// Packets that are copied in succession, by all workers together.
+const TOGETHER: usize = FULL / 4;
 /// Longer no sample is waited for.
 const LONGEST: Duration = Duration::from_millis(600);
 /// Packets of a sample that was begun before are not taken for those that come now.
 const STALE: Duration = Duration::from_secs(2);
-/// With more entries, what the tables hold is not copied while packets flow.
+/// With more entries, what the tables hold is not copied while controllers wait.
 const MOST_ENTRIES: usize = 65_536;
-/// With more cells in all registers together, nor are these.
-const MOST_CELLS: u64 = 1 << 18;
 
-/// Packets, and what the switch held when they came.
+/// Packets in the order of their workers' clocks, and what the switch held behind them.
 pub struct Sample {
-    pub frames: Vec<Frame>,
-    pub store: Store,
-    /// Those that are not 0.
-    pub registers: Vec<(RegisterId, u64, BigUint)>,
+    pub packets: Vec<Tapped>,
+    pub contents: Contents,
 }
 
 /// How far a sample is.
@@ -50,7 +44,7 @@ pub struct Sampling {
     begun: Option<Duration>,
     /// Whether workers were told to copy packets.
     is_tapped: bool,
-    frames: Vec<Frame>,
+    packets: Vec<Tapped>,
 }
 
 impl Sampling {
@@ -63,39 +57,46 @@ impl Sampling {
 
     pub fn stage(&self, now: Duration) -> Stage {
         match self.begun {
-            Some(begun) if now < begun + LONGEST && self.frames.len() < FULL => Stage::UnderWay,
+            Some(begun) if now < begun + LONGEST && self.packets.len() < FULL => Stage::UnderWay,
             Some(begun) if now < begun + STALE => Stage::Over,
             Some(_) | None => Stage::None,
         }
     }
 
     /// Takes the packets that workers have copied since the last time, and lets them copy others where the sample needs more.
-    pub fn glance<L: Replay>(&mut self, live: &mut Live<L>, now: Duration) {
+    pub fn collect<L: Replay>(&mut self, live: &mut Live<L>, now: Duration) {
         if self.stage(now) != Stage::UnderWay {
             return live.untap(TapUser::Sample);
         }
+        let workers = live.engine().map_or(1, |engine| engine.switch().worker_count()).max(1);
         if self.is_tapped && live.is_tapped_for(TapUser::Sample) {
             let Some(engine) = live.engine() else { return };
-            let (tapped, _) = engine.switch().take_tapped(FULL);
-            self.frames.extend(tapped.into_iter().map(|one| Frame { port: one.port.into(), bytes: one.bytes }));
+            let (tapped, _) = engine.switch().take_tapped(TOGETHER.div_ceil(workers));
+            self.packets.extend(tapped);
         }
-        self.is_tapped = self.stage(now) == Stage::UnderWay && live.tap(TapUser::Sample, TOGETHER);
+        let each = TOGETHER.div_ceil(workers) as u64;
+        self.is_tapped = self.stage(now) == Stage::UnderWay && live.tap(TapUser::Sample, each);
     }
 
-    /// The sample, where enough packets have come and the tables can be copied. The next one is begun anew.
+    /// The sample, if enough packets have come. The next one is begun anew.
     pub fn take<L: Replay>(&mut self, live: &mut Live<L>) -> Option<Sample> {
         live.untap(TapUser::Sample);
-        let Sampling { frames, .. } = std::mem::take(self);
-        let engine = live.engine()?;
-        let program = engine.program();
-        let entries: usize = program.tables.iter().map(|(table, _)| engine.store().entry_count(table)).sum();
-        let cells: u64 = program.registers.values().map(|register| register.size).sum();
-        if frames.len() < LEAST || entries > MOST_ENTRIES || cells > MOST_CELLS {
+        let Sampling { mut packets, .. } = std::mem::take(self);
+        if packets.len() < LEAST || !can_be_copied(live) {
             return None;
         }
-        let registers = tracing::registers(engine, &program);
-        Some(Sample { frames, store: engine.store().clone(), registers })
+        packets.sort_by_key(|packet| packet.clock_ns);
+        Some(Sample { packets, contents: Contents::of(live.engine()?) })
     }
+}
+
+/// Whether what the switch holds is little enough to be copied.
+pub fn can_be_copied<L: Replay>(live: &mut Live<L>) -> bool {
+    let Some(engine) = live.engine() else { return false };
+    let (program, store) = (engine.program(), engine.store());
+    let entries: usize = program.tables.iter().map(|(table, _)| store.entry_count(table)).sum();
+    let elements: u64 = program.registers.values().map(|register| register.size).sum();
+    entries <= MOST_ENTRIES && elements <= MOST_ELEMENTS
 }
 
 #[cfg(test)]
@@ -104,7 +105,7 @@ mod tests {
     use runtime::{MemoryPort, Settings};
 
     #[test]
-    fn a_sample_is_over_when_it_is_full_or_late_and_stale_behind_that() {
+    fn a_sample_is_over_when_it_is_full_or_late_and_stale_after_that() {
         let at = Duration::from_millis;
         let mut sampling = Sampling::default();
         assert_eq!(sampling.stage(at(0)), Stage::None);
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(stages, [Stage::UnderWay, Stage::UnderWay, Stage::Over, Stage::Over, Stage::None]);
         sampling.begin(at(3000));
         assert_eq!(sampling.stage(at(3000)), Stage::UnderWay);
-        sampling.frames = vec![Frame { port: 0, bytes: Vec::new() }; FULL];
+        sampling.packets = vec![Tapped { port: 0, clock_ns: 0, bytes: Vec::new() }; FULL];
         assert_eq!(sampling.stage(at(3000)), Stage::Over);
     }
 

@@ -5,26 +5,21 @@
 //! workers back on generic code by itself (`native::specialised`); here it is only counted. Compilations are bounded, and
 //! a kind of fact that a table loses often is not used for a time. Whatever the compiler does, generic code goes on; so it
 //! does where the packets that come show that specialised code is slower ([`super::trial`]). The code is planned for the
-//! packets that come, and made again when they take other ways ([`super::watch`]).
+//! packets that come, and compiled again when they take other branches ([`super::watch`]).
 
-use super::held_facts::{HeldFacts, MINUTE};
+use super::held_facts::{HOLD, HeldFacts, MINUTE};
 use super::live::{Built, Live, Shared};
-use super::pushed::{self, Builder};
-use super::sampling::Sample;
+use super::pushed::Builder;
+use super::specialised_code;
 use super::traffic::Traffic;
 use super::trial::{Code, Next, Trial, Work};
 use super::watch::Watch;
-use control::plane::TableCounts;
-use control::{DataPlane as _, Store};
-use driver::entries::stored;
-use driver::failure::Failure;
-use driver::frontend::Loaded;
+use control::DataPlane as _;
 use driver::options::Passes;
 use hlir::facts::{Assumption, Fact};
 use hlir::{Program, TableId};
 use native::{Break, Replay};
 use opt::explain::described;
-use opt::inputs::{Content, Occupancy, Profile};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -34,9 +29,7 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(100);
 /// Entries of a table at most that are written at each exchange.
 const MOST_REWRITTEN: usize = 65_536;
-/// Lookups of a table at least, from which its share of misses is known.
-const LEAST_LOOKUPS: u64 = 10_000;
-/// A program without facts so long behind its start has none.
+/// A program without facts so long after its start has none.
 const SETTLING: Duration = Duration::from_secs(2);
 /// Compilations begun within a minute, at most.
 const MOST_COMPILATIONS: usize = 10;
@@ -139,17 +132,19 @@ impl Specialiser {
         self.compare(&mut live, now, work);
         self.load(&mut live, &program, now);
         self.observe(&mut live, now);
-        self.watch.glance(&mut live, now);
+        self.prepare(&mut live, &program, now);
+        self.watch.collect(&mut live, now);
         self.compile(&mut live, &program, now);
     }
 
     /// Another program: nothing is known of its tables.
     fn begin(&mut self, program: Arc<Program>, now: Duration) {
-        (self.program, self.since) = (Some(program), now);
         self.tables.clear();
         self.tried.clear();
         self.trial = None;
-        self.watch = Watch::default();
+        let profile = &self.builder.with_passes_of(&program).passes.profile;
+        self.watch = Watch::new(profile.is_some());
+        (self.program, self.since) = (Some(program), now);
         self.is_useless = false;
         (self.status.is_specialised, self.status.facts) = (false, Vec::new());
     }
@@ -191,15 +186,15 @@ impl Specialiser {
             }
         };
         self.wait = FIRST_WAIT;
-        let facts: Vec<String> = words(program, &built.compiled.assumptions);
-        let what = what_it_is(&facts, traffic.as_ref());
-        self.watch.plan_for(passes, traffic, now);
-        let Some(what) = what else {
+        let facts: Vec<String> = specialised_code::words(program, &built.compiled.assumptions);
+        let Some(what) = specialised_code::what_it_is(&facts, traffic.as_ref()) else {
+            self.watch.plan_for(passes, traffic, now);
             self.is_useless = true;
             return;
         };
         match engine.specialise(&built.compiled, built.pipeline.clone()) {
             Ok(()) => {
+                self.watch.plan_for(passes, traffic, now);
                 self.trial = self.is_tried.then(|| (Trial::default(), built));
                 self.status.loaded += 1;
                 self.say(what);
@@ -225,7 +220,7 @@ impl Specialiser {
         };
         self.status.is_specialised = engine.is_specialised();
         self.status.facts = match self.status.is_specialised {
-            true => words(&engine.program(), &built.compiled.assumptions),
+            true => specialised_code::words(&engine.program(), &built.compiled.assumptions),
             false => Vec::new(),
         };
         // The turn begins when the exchange is over.
@@ -258,25 +253,36 @@ impl Specialiser {
         let store = engine.store();
         let known = store.facts().map(|facts| facts.hold(store)).unwrap_or_default();
         known.into_iter().for_each(|one| facts.entry(number(one.table)).or_default().push(one.fact));
-        let mut is_new = false;
         for (id, _) in engine.program().tables.iter() {
             let held = self.tables.entry(number(id)).or_default();
-            let hold = facts.remove(&number(id)).unwrap_or_default();
-            is_new |= hold.iter().any(|fact| !self.tried.iter().any(|one| one.table == id && one.fact == *fact));
-            held.observe(hold, now);
-        }
-        if is_new && self.job.is_none() {
-            self.watch.begin_sample(now);
+            held.observe(facts.remove(&number(id)).unwrap_or_default(), now);
         }
     }
 
-    /// The facts that have held long enough and are not lost often.
-    fn wanted(&self, program: &Program, now: Duration) -> Vec<Assumption> {
+    /// Begins a sample where code is to be compiled as soon as facts have held for long enough.
+    fn prepare<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>, now: Duration) {
+        let may_compile = self.job.is_none() && self.trial.is_none() && now >= self.not_before;
+        if !may_compile || !program.externs.is_empty() || self.begun.len() >= MOST_COMPILATIONS {
+            return;
+        }
+        let soon = self.wanted(live, program, now + HOLD);
+        if soon.iter().any(|fact| !self.tried.contains(fact)) {
+            self.watch.begin_sample(live, now);
+        }
+    }
+
+    /// The facts that have held long enough and are not lost often, and of which the switch has room for the code's tables.
+    fn wanted<L: Replay>(&self, live: &mut Live<L>, program: &Program, now: Duration) -> Vec<Assumption> {
         let of_table = |id: TableId| {
             let held = self.tables.get(&number(id));
             held.into_iter().flat_map(move |held| held.wanted(now)).map(move |fact| Assumption { table: id, fact })
         };
-        program.tables.iter().flat_map(|(id, _)| of_table(id)).collect()
+        let mut wanted: Vec<Assumption> = program.tables.iter().flat_map(|(id, _)| of_table(id)).collect();
+        if let Some(engine) = live.engine() {
+            let is_large = |table: TableId| engine.store().entry_count(table) > MOST_REWRITTEN;
+            wanted.retain(|one| !specialised_code::makes_own_table(&one.fact) || !is_large(one.table));
+        }
+        wanted
     }
 
     /// Begins to compile where there is something new to gain.
@@ -295,10 +301,7 @@ impl Specialiser {
             }
             return;
         }
-        let mut wanted = self.wanted(program, now);
-        let Some(engine) = live.engine() else { return };
-        let is_large = |table: TableId| engine.store().entry_count(table) > MOST_REWRITTEN;
-        wanted.retain(|one| !makes_own_table(&one.fact) || !is_large(one.table));
+        let wanted = self.wanted(live, program, now);
         let is_new = wanted.iter().any(|fact| !self.tried.contains(fact));
         let is_failure_over = self.not_before > Duration::ZERO;
         let is_due =
@@ -309,28 +312,17 @@ impl Specialiser {
             return;
         }
         if !is_due {
-            if let Some(share) = self.watch.look(live, program, now) {
-                self.say(format!(
-                    "packets take other ways than the code is planned for: {:.0} % of them; it is made again",
-                    share * 100.0
-                ));
-            }
-            return;
+            let moved = self.watch.check(live, program, now);
+            return moved.into_iter().for_each(|moved| self.say(moved.to_string()));
         }
         let Some(sample) = self.watch.sample(live, now) else { return };
-        let structures = live.structures.clone();
-        let Some(engine) = live.engine() else { return };
-        let occupancy = occupancy(engine.store(), &wanted);
-        let counts = program.tables.iter().map(|(id, table)| (table.name.as_str(), engine.table_counts(id)));
-        let counted = hit_rates(counts);
         self.tried.clone_from(&wanted);
         let mut builder = self.builder.with_passes_of(program);
-        builder.passes.facts = wanted;
-        builder.passes.occupancy = Some(occupancy);
-        builder.passes.counted = Some(counted);
-        builder.passes.structures = structures;
         builder.native.time_limit = Some(self.time_limit);
-        if self.tried.is_empty() && sample.is_none() {
+        specialised_code::set_passes(&mut builder.passes, live, wanted);
+        // Without a sample, packets are taken to come as before.
+        let known = self.watch.traffic().cloned().filter(|_| sample.is_none());
+        if self.tried.is_empty() && sample.is_none() && known.is_none() {
             // Nothing is known, neither of tables nor of packets.
             self.watch.plan_for(builder.passes, None, now);
             (self.not_before, self.is_useless) = (Duration::ZERO, true);
@@ -342,7 +334,7 @@ impl Specialiser {
         self.job = Some(Job { program: program.clone(), passes: builder.passes.clone(), done });
         let program = program.clone();
         // The switch may have ended.
-        std::thread::spawn(move || drop(sender.send(built(builder, &program, sample))));
+        std::thread::spawn(move || drop(sender.send(specialised_code::built(builder, &program, sample, known))));
     }
 
     fn say(&mut self, what: String) {
@@ -351,94 +343,7 @@ impl Specialiser {
     }
 }
 
-/// What specialised code is, in words; none if it is no other than the generic code.
-fn what_it_is(facts: &[String], traffic: Option<&Traffic>) -> Option<String> {
-    let planned = traffic.map(|traffic| format!("planned for a sample of {} packets", traffic.packets));
-    match (facts, planned) {
-        ([], planned) => planned.map(|planned| format!("code is {planned}")),
-        (facts, planned) => {
-            let planned = planned.map_or(String::new(), |planned| format!(", {planned}"));
-            Some(format!("code is specialised for {} facts{planned}: {}", facts.len(), facts.join("; ")))
-        }
-    }
-}
-
-/// A pipeline for the traffic of a sample, or for what is known without one; and that traffic.
-fn built(
-    mut builder: Builder,
-    program: &Arc<Program>,
-    sample: Option<Sample>,
-) -> Result<(Built, Option<Traffic>), String> {
-    let words = |failure: Failure| failure.message().to_string();
-    let followed = sample.map(|sample| Traffic::of(program, &builder.passes, sample)).transpose();
-    let traffic = followed.unwrap_or_else(|failure| {
-        eprintln!("note: specialised code is planned by estimates: {}", failure.message());
-        None
-    });
-    if let Some(traffic) = &traffic {
-        builder.passes.counted = Some(traffic.profile.clone());
-    }
-    let loaded = Loaded { program: (**program).clone(), plan: None };
-    let built = pushed::build_loaded(&builder, loaded, |_| {}).map_err(words)?;
-    Ok((built, traffic))
-}
-
-/// What the tables hold, for code with these facts.
-pub fn occupancy(store: &Store, facts: &[Assumption]) -> Occupancy {
-    // A structure of its own has room for what the shared one may come to hold, not only for what is there.
-    let is_own = |id: TableId| facts.iter().any(|one| one.table == id && makes_own_table(&one.fact));
-    let content = |(id, table): (TableId, &hlir::Table)| {
-        let stored = stored(store, id);
-        (table.name.clone(), Content { is_known: stored.is_known && !is_own(id), ..stored })
-    };
-    let tables = store.program().tables.iter().map(content).filter(|(_, content)| content.entries > 0).collect();
-    Occupancy { tables, others_are_empty: true, ..Occupancy::default() }
-}
-
-/// Whether code with this fact has a table of its own, which is filled at each exchange.
-fn makes_own_table(fact: &Fact) -> bool {
-    match fact {
-        Fact::Any(_) | Fact::Key { .. } => true,
-        Fact::Empty | Fact::Default(_) | Fact::Entries(_) | Fact::Actions(_) | Fact::Argument { .. } => false,
-    }
-}
-
-/// The traffic as far as tables have counted it: which of them packets hit.
-fn hit_rates<'t>(counts: impl Iterator<Item = (&'t str, TableCounts)>) -> Profile {
-    let mut profile = Profile::default();
-    for (table, TableCounts { hits, misses }) in
-        counts.filter(|(_, counts)| counts.hits + counts.misses >= LEAST_LOOKUPS)
-    {
-        profile.hits.insert(table.to_string(), hits);
-        profile.misses.insert(table.to_string(), misses);
-    }
-    profile
-}
-
 /// A typed index as a number, which has an order.
 fn number(table: TableId) -> u32 {
     table.into_raw().into_u32()
-}
-
-/// A line for each table of which something is taken for granted.
-fn words(program: &Program, assumptions: &[Assumption]) -> Vec<String> {
-    let of_table = |(id, table): (TableId, &hlir::Table)| {
-        let facts: Vec<String> =
-            assumptions.iter().filter(|one| one.table == id).map(|one| described(program, one)).collect();
-        (!facts.is_empty()).then(|| format!("{}: {}", table.name, facts.join(", ")))
-    };
-    program.tables.iter().filter_map(of_table).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_of_misses_is_known_after_enough_lookups() {
-        let few = TableCounts { hits: LEAST_LOOKUPS - 1, misses: 0 };
-        let many = TableCounts { hits: LEAST_LOOKUPS, misses: 3 * LEAST_LOOKUPS };
-        let profile = hit_rates([("few", few), ("many", many)].into_iter());
-        assert_eq!((profile.miss_share("few"), profile.miss_share("many")), (None, Some(0.75)));
-    }
 }

@@ -2,12 +2,13 @@
 //!
 //! A trace has a thread of its own, which ends when no client asks for a while. While there is none, workers run the pipeline as it is.
 
+use super::contents::Contents;
 use super::live::{Shared, TapUser};
 use control::message::switch::trace_step::{self, Apply, Copy, Enter, Extract, Hit, Send};
 use control::message::switch::{TraceRequest, TraceResponse, TraceStep, TraceValue, TracedPacket};
 use control::plane::Frame;
-use control::{DataPlane as _, Refusal, RefusalKind, Store};
-use hlir::{Program, RegisterId};
+use control::{DataPlane as _, Refusal, RefusalKind};
+use hlir::Program;
 use interp::{Interest, Named, Parsed, Step};
 use native::Replay;
 use num_bigint::BigUint;
@@ -28,8 +29,6 @@ const REFRESH: Duration = Duration::from_secs(1);
 /// Packets that are taken from a worker at once.
 const TOGETHER: usize = 64;
 const MOST_PACKETS: u32 = 1024;
-/// Cells of a register that are copied.
-const MOST_CELLS: u64 = 1 << 16;
 
 /// The trace of a switch, if one runs.
 #[derive(Clone, Default)]
@@ -121,12 +120,6 @@ struct Trace<'t, L: Replay> {
     filter: &'t Filter,
 }
 
-/// What a switch had at one moment.
-struct Contents {
-    store: Store,
-    registers: Vec<(RegisterId, u64, BigUint)>,
-}
-
 /// How many packets may still be looked at in this second.
 struct Rate {
     begin: Instant,
@@ -184,16 +177,10 @@ impl<L: Replay> Trace<'_, L> {
     /// An interpreter with the contents of the switch.
     fn prepared(&self) -> Result<(interp::Switch<'_>, u64), Refusal> {
         self.switch.lock().tap(TapUser::Trace, u64::MAX);
-        let contents = self.with_engine(|engine| {
-            let registers = registers(engine, self.program);
-            Ok(Contents { store: engine.store().clone(), registers })
-        })?;
+        let contents = self.with_engine(|engine| Ok(Contents::of(engine)))?;
         let version = contents.store.version();
         let mut interpreter = interp::Switch::new(self.program, 0, interp::PORTS);
-        interpreter.restore(contents.store)?;
-        for (register, index, value) in contents.registers {
-            interpreter.write_register(register, index, &value)?;
-        }
+        contents.restore_into(&mut interpreter)?;
         let filter = self.filter;
         interpreter.watch(|parsed| {
             let seen = Seen { parsed: Some(parsed), port: parsed.port, bytes: parsed.bytes, end: None };
@@ -235,6 +222,7 @@ impl<L: Replay> Trace<'_, L> {
     /// The way of a packet, if it matches.
     fn traced(&self, interpreter: &mut interp::Switch<'_>, packet: Tapped) -> Option<TracedPacket> {
         let frame = Frame { port: packet.port.into(), bytes: packet.bytes };
+        interpreter.pass_time(packet.clock_ns);
         // A packet at which the program stops has its steps as well.
         let outcome = interpreter.process(std::slice::from_ref(&frame)).unwrap_or_default();
         interpreter.take_punted();
@@ -256,25 +244,6 @@ impl<L: Replay> Trace<'_, L> {
         let steps = interpreter.take_steps().into_iter().map(|step| written(step, &mut sent)).collect();
         Some(TracedPacket { port: frame.port, clock_ns: packet.clock_ns, received: frame.bytes, steps })
     }
-}
-
-/// The registers that are not 0, as far as they are copied.
-pub(super) fn registers<L: Replay>(
-    engine: &mut super::live::Engine<L>,
-    program: &Program,
-) -> Vec<(RegisterId, u64, BigUint)> {
-    let mut found = Vec::new();
-    for (id, register) in program.registers.iter() {
-        for index in 0..register.size.min(MOST_CELLS) {
-            match engine.read_register(id, index) {
-                Ok(value) if value != BigUint::ZERO => found.push((id, index, value)),
-                Ok(_) => {}
-                // One that the optimizer has taken away.
-                Err(_) => break,
-            }
-        }
-    }
-    found
 }
 
 impl Rate {

@@ -1,13 +1,24 @@
-//! The traffic of a sample: which way its packets take through a program, and how far that is from another traffic.
+//! The traffic of a sample: which branches of a program its packets take, and how far that is from another traffic.
 
 use super::sampling::Sample;
 use crate::interpreted;
 use control::DataPlane as _;
+use control::plane::Frame;
 use driver::failure::Failure;
 use driver::frontend::{self, Loaded};
 use driver::options::Passes;
 use hlir::Program;
+use hlir::effects::learns;
 use opt::inputs::Profile;
+use runtime::tap::Tapped;
+use std::time::{Duration, Instant};
+
+/// A difference of the share of packets on an edge from which on code is compiled again.
+const MOVED: f64 = 0.1;
+/// Standard deviations that chance explains.
+const CHANCE: f64 = 3.0;
+/// Longer no sample is interpreted: what was counted until then is all.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// What packets of a sample have done.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,57 +28,141 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Of a program's rewritten form, which the planners will see: the interpreter follows each packet of the sample through it.
+    /// Of a program's rewritten form, which the planners will see. The interpreter follows the packets of the sample through it, at their times.
     ///
     /// # Errors
-    /// The program cannot be rewritten so, or the tables of the sample do not fit it.
+    /// The program cannot be rewritten so, or what the switch held does not fit it.
     pub fn of(program: &Program, passes: &Passes, sample: Sample) -> Result<Traffic, Failure> {
+        let Sample { packets, contents } = sample;
+        // The tables may have changed since.
+        let mut passes = frontend::counting(passes);
+        passes.facts.retain(|one| contents.store.holds(one));
         let loaded = Loaded { program: program.clone(), plan: None };
-        let (rewritten, _) = frontend::optimize(loaded, &frontend::counting(passes), None)?;
+        let (rewritten, _) = frontend::optimize(loaded, &passes, None)?;
         let refused = |refusal: control::Refusal| Failure::environment(refusal.to_string());
         let mut interpreter = interp::Switch::new(&rewritten, 0, interp::PORTS);
-        interpreter.restore(sample.store).map_err(refused)?;
-        for (register, index, value) in sample.registers {
-            interpreter.write_register(register, index, &value).map_err(refused)?;
+        contents.restore_into(&mut interpreter).map_err(refused)?;
+        let (first, last) = packets.first().zip(packets.last()).map_or((0, 0), |(a, b)| (a.clock_ns, b.clock_ns));
+        let until = Instant::now() + LONGEST;
+        let mut later = 0;
+        if rewritten.tables.iter().any(|(table, _)| learns(&rewritten, table)) {
+            // The store does not have what packets have inserted: those of the sample insert it again.
+            follow(&mut interpreter, &packets, 0, until);
+            later = last - first + 1;
         }
         interpreter.start_counts();
-        let mut packets = 0;
-        for frame in &sample.frames {
-            packets += 1;
-            // An assertion of the program does not hold: what was counted so far is all.
-            if interpreter.process(std::slice::from_ref(frame)).is_err() || interpreter.is_stopped() {
-                break;
-            }
-            interpreter.take_punted();
-        }
+        let packets = follow(&mut interpreter, &packets, later, until);
         Ok(Traffic { packets, profile: interpreted::profile(&rewritten, &interpreter.take_counts()) })
     }
 
-    /// The most that the share of packets on an edge differs by, from 0 to 1 where no packet takes an edge twice.
-    pub fn distance(&self, other: &Traffic) -> f64 {
-        let share = |traffic: &Traffic, (from, to): &(String, String)| {
-            traffic.profile.count(from, to).unwrap_or(0) as f64 / traffic.packets.max(1) as f64
+    /// The most that the share of packets on an edge has moved by, from 0 to 1, if that is a tenth more than chance explains.
+    pub fn moved(&self, other: &Traffic) -> Option<f64> {
+        let of = |traffic: &Traffic| traffic.packets.max(1) as f64;
+        let (here, there) = (of(self), of(other));
+        let moved = |(from, to): &(String, String)| {
+            let [one, two] = [self, other].map(|it| it.profile.count(from, to).unwrap_or(0) as f64);
+            // A packet may take an edge of a loop more than once.
+            let share = ((one + two) / (here + there)).min(1.0);
+            let deviation = (share * (1.0 - share) * (here.recip() + there.recip())).sqrt();
+            let moved = (one / here - two / there).abs();
+            (moved >= MOVED + CHANCE * deviation).then_some(moved.min(1.0))
         };
         let edges = self.profile.edges.keys().chain(other.profile.edges.keys());
-        edges.map(|edge| (share(self, edge) - share(other, edge)).abs()).fold(0.0, f64::max)
+        edges.filter_map(moved).reduce(f64::max)
     }
+}
+
+/// Interprets packets, so many nanoseconds later than they came. How many there was time for.
+fn follow(interpreter: &mut interp::Switch<'_>, packets: &[Tapped], later: u64, until: Instant) -> u64 {
+    let mut followed = 0;
+    for packet in packets {
+        if Instant::now() >= until {
+            break;
+        }
+        interpreter.pass_time(packet.clock_ns + later);
+        let frame = Frame { port: packet.port.into(), bytes: packet.bytes.clone() };
+        followed += 1;
+        // An assertion of the program does not hold: what was counted so far is all.
+        if interpreter.process(&[frame]).is_err() || interpreter.is_stopped() {
+            break;
+        }
+        interpreter.take_punted();
+    }
+    followed
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control_bench;
+    use crate::run::contents::Contents;
+    use crate::run::live::Live;
+    use crate::run::pushed;
+    use driver::options::Native;
+    use runtime::{Buffers, MemoryPort, Settings};
+    use std::path::Path;
+
+    /// Flows that packets begin are no misses of later packets: the sample hits and misses as the switch does when it sees its packets again.
+    #[test]
+    fn packets_find_what_those_before_them_have_inserted() {
+        let file = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/nat").join(name);
+        let builder = control_bench::builder(&Native::default());
+        let text = std::fs::read(file("nat.p4")).expect("nat is there");
+        let built = pushed::build(&builder, &text, None).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let lanes = vec![MemoryPort::new(Buffers::default())];
+        let mut live = Live::new(lanes, Settings { ports: 64, seed: 0 }, None);
+        let engine = live.begin(&built).expect("it attaches");
+        driver::entries::configure(&built.program, &file("nat.stf"), engine)
+            .unwrap_or_else(|failure| panic!("{}", failure.message()));
+        let frames =
+            driver::entries::packets(&file("nat.stf")).unwrap_or_else(|failure| panic!("{}", failure.message()));
+        let contents = Contents::of(engine);
+        let tables: Vec<hlir::TableId> = built.program.tables.iter().map(|(table, _)| table).collect();
+        let counts = |engine: &crate::run::live::Engine<MemoryPort>| {
+            tables.iter().map(|table| engine.table_counts(*table)).collect::<Vec<_>>()
+        };
+        let mut process = || {
+            engine.process(&frames).unwrap_or_else(|refusal| panic!("{refusal}"));
+            counts(engine)
+        };
+        let (once, twice) = (process(), process());
+        let tapped =
+            |(at, frame): (u64, &Frame)| Tapped { port: frame.port as u16, clock_ns: at, bytes: frame.bytes.clone() };
+        let packets = (0..).zip(&frames).map(tapped).collect();
+        let passes = &builder.with_passes_of(&built.program).passes;
+        let traffic = Traffic::of(&built.program, passes, Sample { packets, contents })
+            .unwrap_or_else(|failure| panic!("{}", failure.message()));
+        let mut misses = 0;
+        for ((table, once), twice) in tables.iter().zip(&once).zip(&twice) {
+            let name = &built.program.tables[*table].name;
+            let of = |counts: &std::collections::BTreeMap<String, u64>| counts.get(name).copied().unwrap_or(0);
+            let (hits, missed) = (of(&traffic.profile.hits), of(&traffic.profile.misses));
+            assert_eq!((hits, missed), (twice.hits - once.hits, twice.misses - once.misses), "{name}");
+            misses += once.misses - missed;
+        }
+        assert!(misses > 0, "the first packets of flows have missed");
+    }
+
+    fn traffic(packets: u64, edges: &[(&str, &str, u64)]) -> Traffic {
+        let mut profile = Profile::default();
+        edges.iter().for_each(|(from, to, count)| profile.add(from, to, *count));
+        Traffic { packets, profile }
+    }
 
     #[test]
-    fn traffic_is_as_far_from_another_as_the_edge_that_differs_most() {
-        let traffic = |packets: u64, edges: &[(&str, &str, u64)]| {
-            let mut profile = Profile::default();
-            edges.iter().for_each(|(from, to, count)| profile.add(from, to, *count));
-            Traffic { packets, profile }
-        };
-        let one = traffic(100, &[("start", "ipv4", 90), ("start", "ipv6", 10), ("ipv4", "routes", 80)]);
-        let other = traffic(200, &[("start", "ipv4", 150), ("start", "ipv6", 50), ("ipv4", "routes", 90)]);
-        assert!((one.distance(&other) - 0.35).abs() < 1e-9 && one.distance(&one) == 0.0);
-        let arp = traffic(10, &[("start", "arp", 10)]);
-        assert_eq!((arp.distance(&one), one.distance(&arp)), (1.0, 1.0));
+    fn traffic_has_moved_as_far_as_the_edge_that_differs_most() {
+        let one = traffic(1000, &[("start", "ipv4", 900), ("start", "ipv6", 100), ("ipv4", "routes", 800)]);
+        let other = traffic(2000, &[("start", "ipv4", 1500), ("start", "ipv6", 500), ("ipv4", "routes", 900)]);
+        assert!(one.moved(&other).is_some_and(|moved| (moved - 0.35).abs() < 1e-9) && one.moved(&one).is_none());
+        let arp = traffic(1000, &[("start", "arp", 1000)]);
+        assert_eq!((arp.moved(&one), one.moved(&arp)), (Some(1.0), Some(1.0)));
+    }
+
+    /// Of 256 packets, 128 and 176 on an edge are no change, as three deviations have 33; of 4,096 the same shares are one.
+    #[test]
+    fn what_chance_explains_is_no_change() {
+        let of = |packets: u64, sixteenths: u64| traffic(packets, &[("start", "ipv4", packets * sixteenths / 16)]);
+        assert_eq!(of(256, 8).moved(&of(256, 11)), None);
+        assert_eq!(of(4096, 8).moved(&of(4096, 11)), Some(3.0 / 16.0));
     }
 }

@@ -1,27 +1,49 @@
 //! Which traffic a running switch's code is planned for, and whether packets still come like that.
 //!
-//! Before code is made, and every ten seconds behind that, a sample of packets is taken, and another thread follows them
-//! through the program. Where a tenth of them take other ways than the code is planned for, it is to be made again.
-//! Traffic that changes each time is looked at less and less often.
+//! Before code is compiled, and every ten seconds after that, a sample of packets is taken, which another thread follows
+//! through the program. Where the share of packets on an edge has moved by a tenth, code is to be compiled again. Traffic
+//! that has moved each time is checked less and less often.
 
 use super::live::Live;
-use super::sampling::{Sample, Sampling, Stage};
+use super::sampling::{Sample, Sampling, Stage, can_be_copied};
 use super::traffic::Traffic;
 use driver::options::Passes;
 use hlir::Program;
 use native::Replay;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::Duration;
 
-/// A share of packets on an edge, from which on code is made again.
-const MOVED: f64 = 0.1;
 const FIRST_WAIT: Duration = Duration::from_secs(10);
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
+
+/// Why code is to be planned for other traffic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Moved {
+    /// No packets had come before.
+    FirstPackets,
+    /// By so much, the share of packets on an edge.
+    Share(f64),
+}
+
+impl fmt::Display for Moved {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Moved::FirstPackets => out.write_str("packets come by now; code is compiled for them"),
+            Moved::Share(share) => {
+                let percent = share * 100.0;
+                write!(out, "the share of packets on a branch has moved by {percent:.0} %; code is compiled again")
+            }
+        }
+    }
+}
 
 /// See the module. Times are since the start.
 #[derive(Default)]
 pub struct Watch {
+    /// The user's profile says what the traffic is.
+    is_given: bool,
     sampling: Sampling,
     /// What the code was planned with, and for which traffic, if any was seen.
     planned: Option<(Passes, Option<Traffic>)>,
@@ -33,42 +55,59 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// For a program. `is_given`: the user's profile says what its traffic is, so no samples are taken.
+    pub fn new(is_given: bool) -> Watch {
+        Watch { is_given, ..Watch::default() }
+    }
+
     /// Takes what packets come of a sample, if one is being taken.
-    pub fn glance<L: Replay>(&mut self, live: &mut Live<L>, now: Duration) {
-        self.sampling.glance(live, now);
+    pub fn collect<L: Replay>(&mut self, live: &mut Live<L>, now: Duration) {
+        self.sampling.collect(live, now);
     }
 
-    /// Begins a sample: code may be made soon.
-    pub fn begin_sample(&mut self, now: Duration) {
-        self.sampling.begin(now);
+    /// Begins a sample, if there can be one: code may be compiled soon.
+    pub fn begin_sample<L: Replay>(&mut self, live: &mut Live<L>, now: Duration) {
+        if !self.is_given && can_be_copied(live) {
+            self.sampling.begin(now);
+        }
     }
 
-    /// The sample that code is to be planned for, and none where hardly any packets come. None at all: it is being taken.
+    /// The sample that code is to be planned for, and none where there can be none or hardly any packets come. None at all:
+    /// it is being taken.
     pub fn sample<L: Replay>(&mut self, live: &mut Live<L>, now: Duration) -> Option<Option<Sample>> {
-        self.sampling.begin(now);
-        (self.sampling.stage(now) == Stage::Over).then(|| self.sampling.take(live))
+        self.begin_sample(live, now);
+        match self.sampling.stage(now) {
+            Stage::UnderWay => None,
+            Stage::Over => Some(self.sampling.take(live)),
+            Stage::None => Some(None),
+        }
     }
 
-    /// Code was made with these passes, and for this traffic.
+    /// The traffic that was seen last.
+    pub fn traffic(&self) -> Option<&Traffic> {
+        self.planned.as_ref().and_then(|(_, traffic)| traffic.as_ref())
+    }
+
+    /// Code was compiled with these passes, and for this traffic.
     pub fn plan_for(&mut self, passes: Passes, traffic: Option<Traffic>, now: Duration) {
         self.wait = if self.has_moved { (2 * self.wait).min(LONGEST_WAIT) } else { FIRST_WAIT };
         (self.planned, self.followed, self.has_moved) = (Some((passes, traffic)), None, false);
         self.next = now + self.wait;
     }
 
-    /// Whether packets take other ways than the code was planned for.
+    /// Whether packets take other branches than the code was planned for.
     pub fn has_moved(&self) -> bool {
         self.has_moved
     }
 
-    /// Looks whether they do, when it is time. The share of the packets that do, if it has just been found out.
-    pub fn look<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>, now: Duration) -> Option<f64> {
-        let (_, traffic) = self.planned.as_ref()?;
+    /// Checks whether they do, when it is time; gives what has just been found out.
+    pub fn check<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>, now: Duration) -> Option<Moved> {
+        let (_, traffic) = self.planned.as_ref().filter(|_| !self.is_given && !self.has_moved)?;
         let Some(followed) = &self.followed else {
             if now >= self.next
                 && let Some(sample) = self.sample(live, now)
             {
-                self.follow(program, sample, now);
+                self.interpret(program, sample, now);
             }
             return None;
         };
@@ -77,18 +116,21 @@ impl Watch {
             Err(TryRecvError::Disconnected) => None,
             Ok(found) => found,
         };
-        let distance = found.map(|found| traffic.as_ref().map_or(1.0, |traffic| traffic.distance(&found)));
+        let moved = found.as_ref().and_then(|found| match traffic {
+            None => Some(Moved::FirstPackets),
+            Some(traffic) => traffic.moved(found).map(Moved::Share),
+        });
         self.followed = None;
         self.next = now + self.wait;
-        self.has_moved = distance.is_some_and(|distance| distance >= MOVED);
-        if distance.is_some() && !self.has_moved {
+        self.has_moved = moved.is_some();
+        if found.is_some() && moved.is_none() {
             self.wait = FIRST_WAIT;
         }
-        distance.filter(|_| self.has_moved)
+        moved
     }
 
     /// Lets another thread follow the packets of a sample.
-    fn follow(&mut self, program: &Arc<Program>, sample: Option<Sample>, now: Duration) {
+    fn interpret(&mut self, program: &Arc<Program>, sample: Option<Sample>, now: Duration) {
         let (Some((passes, _)), Some(sample)) = (&self.planned, sample) else {
             self.next = now + self.wait;
             return;

@@ -91,8 +91,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "--trace-tree shows the way of packets through the interpreter\nhint: leave out --engine native",
         ));
     }
+    if arguments.specialise {
+        return match arguments.engine {
+            EngineKind::Native => specialised(arguments, &loaded),
+            EngineKind::Interp => Err(Failure::input(
+                "--specialise is for native code\nhint: add --engine native, or compare both engines with --trace"
+                    .to_string(),
+            )),
+        };
+    }
     match arguments.engine {
-        EngineKind::Interp if !arguments.specialise => {
+        EngineKind::Interp => {
             let program = loaded.program.clone();
             let interpreted = interpreted(loaded, arguments)?;
             let mut engine = interp::Switch::new(&interpreted, 0, PORTS);
@@ -111,12 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 &mut engine,
             ))
         }
-        EngineKind::Interp if arguments.specialise => Err(Failure::input(
-            "--specialise is for native code\nhint: add --engine native, or compare both engines with --trace"
-                .to_string(),
-        )),
-        EngineKind::Native if arguments.specialise => specialised(arguments, &loaded),
-        EngineKind::Interp | EngineKind::Native => {
+        EngineKind::Native => {
             let native = |program: &Program, engine: &mut dyn DataPlane, _| {
                 run_files(arguments, &arguments.files, program, engine)
             };

@@ -1,6 +1,6 @@
 //! Facts about what tables hold, kept as counters while a controller writes.
 //!
-//! For each table there are counts of entries by action, by value of each parameter, by mask of each key. A write changes
+//! For each table there are counts of entries by action, by value of each parameter, by mask of each key that is not exact. A write changes
 //! as many of them as the entry has keys and parameters, so whether a fact still holds is known at once, whatever the
 //! table holds. [`Facts::of`] counts a store anew. Tables that packets write have no facts, nor have those with action
 //! profiles, or entries that were written past the store.

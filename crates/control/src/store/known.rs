@@ -39,7 +39,8 @@ impl Store {
         })
     }
 
-    fn holds(&self, Assumption { table, fact }: &Assumption) -> bool {
+    /// Whether the store has what an assumption says.
+    pub fn holds(&self, Assumption { table, fact }: &Assumption) -> bool {
         let none_breaks = || {
             let same = |one: &Entry, other: &Entry| self.is_same_key(*table, one, other);
             self.entries(*table).all(|stored| !breaks(&self.program, *table, fact, &stored.entry, &same))
