@@ -142,3 +142,26 @@ impl Watch {
         self.followed = Some(followed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traffic_that_has_moved_each_time_is_checked_less_often() {
+        let mut watch = Watch::default();
+        let mut waits = Vec::new();
+        for has_moved in [false, true, true, true, false] {
+            watch.has_moved = has_moved;
+            watch.plan_for(Passes::default(), None, Duration::ZERO);
+            assert!(!watch.has_moved());
+            waits.push(watch.next.as_secs());
+        }
+        assert_eq!(waits, [10, 20, 40, 80, 10]);
+        for _ in 0..9 {
+            watch.has_moved = true;
+            watch.plan_for(Passes::default(), None, Duration::ZERO);
+        }
+        assert_eq!(watch.next, LONGEST_WAIT);
+    }
+}
