@@ -17,8 +17,8 @@ Examples:
   bacus entries router.p4 commands.txt.gz acl.stf -o all.bin
 
 FILE is STF, a script of simple_switch_CLI, the p4lang tutorials' runtime JSON, or P4Runtime's
-WriteRequest (text, JSON, binary), as for `bacus run --entries`. The compact form only has entries
-with actions; docs/run.md describes it.";
+WriteRequest (text, JSON, binary) or ReadResponse (text, JSON), as for `bacus run --entries`. The
+compact form only has entries with actions; docs/run.md describes it.";
 
 #[derive(Args)]
 pub struct Arguments {

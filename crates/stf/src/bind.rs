@@ -156,7 +156,9 @@ impl<'p> Binder<'p> {
             command::Control::Remove { table, priority, keys } => self.remove(table, priority.as_ref(), keys)?,
             command::Control::ValueSet { set, members } => self.value_set(set, members)?,
             command::Control::Member { profile, id, action } => self.member(profile, id, action)?,
-            command::Control::Group { profile, id, members } => self.group(profile, id, members)?,
+            command::Control::Group { profile, id, members, max_size } => {
+                self.group(profile, id, members, max_size.as_ref())?
+            }
             command::Control::MirrorToPort { session, port, bytes } => {
                 let members = vec![Replica { port: self.port(port)?, instance: 0 }];
                 let bytes = bytes.as_ref().map_or(Ok(0), |bytes| matches::small(bytes, "a number of bytes"))?;
@@ -348,11 +350,26 @@ impl<'p> Binder<'p> {
         Ok(Control::SetMember(profile, id, self.call(table, action)?))
     }
 
-    fn group(&self, word: &Word, id: &Word, members: &[Word]) -> Result<Control, Mistake> {
+    /// A member that is listed several times has the sum of its weights.
+    fn group(
+        &self,
+        word: &Word,
+        id: &Word,
+        members: &[command::GroupMember],
+        max_size: Option<&Word>,
+    ) -> Result<Control, Mistake> {
         let profile = object(word, "action profile", &self.program.profiles, |profile| &profile.name)?;
-        let members = members.iter().map(|member| matches::small(member, "a member"));
-        let members = members.collect::<Result<Vec<u32>, _>>()?;
-        Ok(Control::SetGroup(profile, matches::small(id, "a group")?, members.as_slice().into()))
+        let max_size = max_size.map_or(Ok(0), |size| matches::small(size, "a size"))?;
+        let mut group = plane::Group { max_size, ..plane::Group::default() };
+        for command::GroupMember { id, weight, watch } in members {
+            let (member, weight) = (matches::small(id, "a member")?, *weight);
+            let watch = watch.as_ref().map(|port| self.port(port)).transpose()?;
+            match group.members.iter_mut().find(|known| known.member == member && known.watch == watch) {
+                Some(known) => known.weight = known.weight.saturating_add(weight),
+                None => group.members.push(plane::GroupMember { member, weight, watch }),
+            }
+        }
+        Ok(Control::SetGroup(profile, matches::small(id, "a group")?, group))
     }
 
     fn session(&self, session: &Word, target: Option<(SessionTarget, u32)>) -> Result<Control, Mistake> {

@@ -122,8 +122,26 @@ pub enum Control {
     Group {
         profile: Word,
         id: Word,
-        members: Vec<Word>,
+        members: Vec<GroupMember>,
+        /// Weights, or members if the selector counts these, at most.
+        max_size: Option<Word>,
     },
+}
+
+/// A member of a group of an action selector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupMember {
+    pub id: Word,
+    /// How often it is among the choices.
+    pub weight: u32,
+    /// A port without whose link the member is left out.
+    pub watch: Option<Word>,
+}
+
+impl From<Word> for GroupMember {
+    fn from(id: Word) -> GroupMember {
+        GroupMember { id, weight: 1, watch: None }
+    }
 }
 
 /// A port, and the instance that the copy for it is.

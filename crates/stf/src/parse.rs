@@ -1,8 +1,8 @@
 //! Reads STF, a command a line, and reports every line that is none.
 
 use super::command::{
-    Argument, Call, Command, Condition, Control, Elements, EntryAction, Key, Kind, MeterRate, Multicast, Pattern,
-    Relation, Unit, Value, Word,
+    Argument, Call, Command, Condition, Control, Elements, EntryAction, GroupMember, Key, Kind, MeterRate, Multicast,
+    Pattern, Relation, Unit, Value, Word,
 };
 use super::lex::{self, Token};
 use super::names::nearest;
@@ -260,7 +260,8 @@ impl Line {
             "group" => Control::Group {
                 profile: self.name("an action profile")?,
                 id: self.number()?,
-                members: self.numbers()?,
+                members: self.numbers()?.into_iter().map(GroupMember::from).collect(),
+                max_size: None,
             },
             "mirroring_add" => Control::MirrorToPort {
                 session: self.number()?,

@@ -50,6 +50,7 @@ mod plans;
 mod port_kinds;
 mod profile;
 mod pushed;
+mod read_back;
 mod run;
 mod semantics;
 mod silence;

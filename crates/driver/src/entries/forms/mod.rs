@@ -1,18 +1,19 @@
 //! The forms in which people have entries, distinguished by what is in a file and not by its name.
 //!
-//! STF, scripts of `simple_switch_CLI`, the JSON of the p4lang tutorials, and P4Runtime's `WriteRequest` as text, JSON or bytes: all become the same commands,
+//! STF, scripts of `simple_switch_CLI`, the JSON of the p4lang tutorials, and P4Runtime's `WriteRequest` and `ReadResponse`: all become the same commands,
 //! with the place of everything that is written. What cannot be loaded is a mistake, and what is left out is reported.
 
+mod left_out;
 mod p4runtime;
 mod script;
 mod tree;
 mod tutorials;
 
 use super::binary;
-use hlir::Program;
+use hlir::{Entry, Program, TableId};
+use left_out::LeftOut;
 use p4runtime::Bytes;
 use script::Script;
-use std::collections::BTreeMap;
 use stf::bind::{Act, Bound, Control};
 use stf::command::{self, Kind};
 use stf::{Command, Mistake, Place};
@@ -32,7 +33,8 @@ pub enum Form {
 }
 
 /// The forms, for people.
-pub const FORMS: &str = "STF, a script of simple_switch_CLI, the tutorials' runtime JSON, P4Runtime's WriteRequest, or the binary form of `bacus entries`";
+pub const FORMS: &str = "STF, a script of simple_switch_CLI, the tutorials' runtime JSON, P4Runtime's WriteRequest (text, JSON, binary) or \
+                         ReadResponse (text, JSON), or the binary form of `bacus entries`";
 
 /// Commands of a file that configure a switch.
 #[derive(Debug)]
@@ -40,42 +42,18 @@ pub struct Read {
     pub commands: Vec<Command>,
     /// What else is there, and why it has no effect.
     pub left_out: LeftOut,
-    /// Whether entries may be listed that the program brings itself.
-    lists_own: bool,
+    own: Own,
 }
 
-/// Commands without effect, by the reason: which, how many, and where the first is.
-#[derive(Debug, Default)]
-pub struct LeftOut(BTreeMap<&'static str, (Place, u64, Vec<String>)>);
-
-impl LeftOut {
-    pub fn note(&mut self, command: &str, place: Place, why: &'static str) {
-        let (_, count, commands) = self.0.entry(why).or_insert((place, 0, Vec::new()));
-        *count += 1;
-        if !commands.iter().any(|known| known == command) {
-            commands.push(command.to_string());
-        }
-    }
-
-    /// One for each reason.
-    pub fn warnings(&self) -> Vec<Mistake> {
-        let mut warnings: Vec<Mistake> = self
-            .0
-            .iter()
-            .map(|(why, (place, count, commands))| {
-                let names: Vec<String> = commands.iter().map(|command| format!("`{command}`")).collect();
-                let subject = if names.len() == 1 { "it" } else { "each" };
-                let lines = match count {
-                    1 => String::new(),
-                    2 => ", here and once more".to_string(),
-                    _ => format!(", here and {} times more", count - 1),
-                };
-                Mistake::new(*place, format!("skipped {}{lines}: {subject} {why}", names.join(", ")))
-            })
-            .collect();
-        warnings.sort_by_key(|warning| warning.place);
-        warnings
-    }
+/// What a file may say of that which the program brings itself: its entries and its constant default actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Own {
+    /// Nothing.
+    Unlisted,
+    /// The same as the program.
+    Listed,
+    /// The same, or what a controller has made of it.
+    AsFound,
 }
 
 /// What form a file has; or why none is known.
@@ -134,7 +112,10 @@ pub fn read(program: &Program, bytes: &[u8]) -> Result<Read, Vec<Mistake>> {
         Form::Binary => Err(vec![Mistake::new(Place { line: 1, column: 1 }, "this is the binary form already")]),
         Form::Stf => stf(&text()),
         Form::Script => script(program, &text()),
-        Form::Tutorials => made(tutorials::commands(program, &tree::json(&text()).map_err(one)?), false),
+        Form::Tutorials => {
+            let commands = tutorials::commands(program, &tree::json(&text()).map_err(one)?);
+            made(commands, LeftOut::default(), Own::Unlisted)
+        }
         Form::P4RuntimeText => p4runtime(program, &tree::proto(&text()).map_err(one)?, Bytes::AsTheyAre),
         Form::P4RuntimeJson => {
             let root = p4runtime::with_proto_names(tree::json(&text()).map_err(one)?);
@@ -149,11 +130,14 @@ pub fn read(program: &Program, bytes: &[u8]) -> Result<Read, Vec<Mistake>> {
 }
 
 fn p4runtime(program: &Program, root: &Node, bytes: Bytes) -> Result<Read, Vec<Mistake>> {
-    made(p4runtime::Reader { program, bytes }.commands(root), true)
+    let reader = p4runtime::Reader::new(program, bytes);
+    let commands = reader.commands(root);
+    let own = if root.field(p4runtime::ENTITIES).is_some() { Own::AsFound } else { Own::Listed };
+    made(commands, reader.left_out.into_inner(), own)
 }
 
 /// Commands in the places of what they are made of.
-fn made(found: Vec<Result<command::Control, Mistake>>, lists_own: bool) -> Result<Read, Vec<Mistake>> {
+fn made(found: Vec<Result<command::Control, Mistake>>, left_out: LeftOut, own: Own) -> Result<Read, Vec<Mistake>> {
     let (mut commands, mut mistakes) = (Vec::new(), Vec::new());
     for control in found {
         match control {
@@ -161,7 +145,7 @@ fn made(found: Vec<Result<command::Control, Mistake>>, lists_own: bool) -> Resul
             Err(mistake) => mistakes.push(mistake),
         }
     }
-    if mistakes.is_empty() { Ok(Read { commands, left_out: LeftOut::default(), lists_own }) } else { Err(mistakes) }
+    if mistakes.is_empty() { Ok(Read { commands, left_out, own }) } else { Err(mistakes) }
 }
 
 /// Where the first word of what these forms make is written.
@@ -196,7 +180,11 @@ fn script(program: &Program, text: &str) -> Result<Read, Vec<Mistake>> {
             Err(mistake) => mistakes.push(mistake),
         }
     }
-    if mistakes.is_empty() { Ok(Read { commands, left_out: script.left_out, lists_own: false }) } else { Err(mistakes) }
+    if mistakes.is_empty() {
+        Ok(Read { commands, left_out: script.left_out, own: Own::Unlisted })
+    } else {
+        Err(mistakes)
+    }
 }
 
 /// The commands of an STF file that make a switch what it is. Others test it.
@@ -210,7 +198,7 @@ fn stf(text: &str) -> Result<Read, Vec<Mistake>> {
         }
         None => true,
     });
-    Ok(Read { commands, left_out, lists_own: false })
+    Ok(Read { commands, left_out, own: Own::Unlisted })
 }
 
 /// What does not configure a switch: its name, and what it does instead.
@@ -235,16 +223,37 @@ impl Read {
     /// The commands with all names and values resolved. Entries that the program brings itself are there already.
     pub fn bind(&self, program: &Program) -> Result<Bound, Vec<Mistake>> {
         let mut bound = stf::bind(program, &self.commands)?;
-        if self.lists_own {
-            bound.steps.retain(|step| {
-                let Act::Control(Control::Insert(table, entry)) = &step.act else { return true };
-                let is_same = |own: &hlir::Entry| {
-                    own.matches == entry.matches && own.priority == entry.priority && own.action == entry.action
-                };
-                !program.tables[*table].entries.iter().any(is_same)
-            });
+        if self.own != Own::Unlisted {
+            bound.steps.retain(|step| !repeats(program, &step.act));
+        }
+        if self.own == Own::AsFound {
+            for step in &mut bound.steps {
+                if let Act::Control(Control::Insert(table, entry)) = &step.act
+                    && own_entry(program, *table, entry).is_some()
+                {
+                    step.act = Act::Control(Control::Modify(*table, entry.clone()));
+                }
+            }
         }
         bound.warnings.splice(0..0, self.left_out.warnings());
         Ok(bound)
+    }
+}
+
+/// The program's own entry with the key of this one.
+fn own_entry<'p>(program: &'p Program, table: TableId, entry: &Entry) -> Option<&'p Entry> {
+    let is_same = |own: &&Entry| own.matches == entry.matches && own.priority == entry.priority;
+    program.tables[table].entries.iter().find(is_same)
+}
+
+/// Whether this only says what the program says itself, and what it may not even be told again.
+fn repeats(program: &Program, act: &Act) -> bool {
+    if let Act::Control(Control::Insert(table, entry)) = act {
+        own_entry(program, *table, entry).is_some_and(|own| own.action == entry.action)
+    } else if let Act::Control(Control::SetDefault(table, call)) = act {
+        let declared = &program.tables[*table];
+        declared.default_constant && declared.default == *call
+    } else {
+        false
     }
 }

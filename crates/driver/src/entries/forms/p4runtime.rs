@@ -1,10 +1,12 @@
 //! P4Runtime's `WriteRequest`, as text, as JSON or as bytes: what `bacus compile --p4runtime-entries-files` writes, and what controllers keep. Also
-//! `ReadResponse`, as text or JSON: its entities are inserted.
+//! `ReadResponse`, as text or JSON: a new switch gets the same entities.
 
+use super::left_out::LeftOut;
 use super::tree::{Node, Value as Written};
 use hlir::interface::{SourceKey, SourceTable};
 use hlir::{MatchKind, Program};
-use stf::command::{Argument, Call, Control, EntryAction, Key, Member, Multicast, Value, Word};
+use std::cell::RefCell;
+use stf::command::{Argument, Call, Control, EntryAction, GroupMember, Key, Member, Multicast, Value, Word};
 use stf::{Aging, Mistake, Place};
 
 /// Fields of a request, by which the form is recognised.
@@ -22,10 +24,14 @@ pub enum Bytes {
 pub struct Reader<'p> {
     pub program: &'p Program,
     pub bytes: Bytes,
+    /// What has no effect here.
+    pub left_out: RefCell<LeftOut>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// Not in a request: a switch was found to have it.
+    Found,
     Insert,
     Modify,
     Delete,
@@ -50,7 +56,21 @@ pub fn with_proto_names(node: Node) -> Node {
     Node { value, ..node }
 }
 
-impl Reader<'_> {
+/// The same entities, each after those that it may refer to: a response has them in the order that was asked for.
+fn in_order_of_reference(entities: &mut [&Node]) {
+    entities.sort_by_key(|entity| match entity.fields().first().map(|(name, _)| name.as_str()) {
+        Some("action_profile_member") => 0,
+        Some("action_profile_group") => 1,
+        Some("packet_replication_engine_entry") => 2,
+        _ => 3,
+    });
+}
+
+impl<'p> Reader<'p> {
+    pub fn new(program: &'p Program, bytes: Bytes) -> Reader<'p> {
+        Reader { program, bytes, left_out: RefCell::default() }
+    }
+
     pub fn commands(&self, root: &Node) -> Vec<Result<Control, Mistake>> {
         let unknown = root.only(&FIELDS).err().into_iter().map(Err);
         let each = |commands: Commands| match commands {
@@ -58,8 +78,16 @@ impl Reader<'_> {
             Err(mistake) => vec![Err(mistake)],
         };
         let updates = root.all("updates").flat_map(|update| each(self.update(update)));
-        let entities = root.all(ENTITIES).flat_map(|entity| each(self.entity(Kind::Insert, entity)));
+        let mut entities: Vec<&Node> = root.all(ENTITIES).collect();
+        in_order_of_reference(&mut entities);
+        let entities = entities.into_iter().flat_map(|entity| each(self.entity(Kind::Found, entity)));
         unknown.chain(updates).chain(entities).collect()
+    }
+
+    /// Leaves these fields out, with a warning for those that say something.
+    fn leave_out(&self, message: &Node, fields: &[&str], why: &'static str) {
+        let said = message.fields().iter().filter(|(name, node)| fields.contains(&name.as_str()) && !node.is_default());
+        said.for_each(|(name, node)| self.left_out.borrow_mut().note(name, node.place, why));
     }
 
     fn update(&self, update: &Node) -> Commands {
@@ -93,7 +121,7 @@ impl Reader<'_> {
     }
 
     fn table_entry(&self, kind: Kind, entry: &Node) -> Commands {
-        entry.only(&[
+        const WRITTEN: [&str; 9] = [
             "table_id",
             "match",
             "action",
@@ -103,11 +131,22 @@ impl Reader<'_> {
             "idle_timeout_ns",
             "controller_metadata",
             "metadata",
-        ])?;
+        ];
+        const READ: [&str; 4] = ["counter_data", "meter_config", "meter_counter_data", "time_since_last_hit"];
+        if kind == Kind::Found {
+            entry.only(&[&WRITTEN[..], &READ].concat())?;
+            self.leave_out(entry, &READ, "is what packets and meters had come to in the switch that was read");
+        } else {
+            entry.only(&WRITTEN)?;
+        }
         let source = self.table(entry.needed("table_id")?)?;
         let table = Word { text: source.name.clone(), place: entry.place };
         let action = || self.action(entry.needed("action")?);
         if entry.field("is_default_action").is_some_and(Node::is_true) {
+            // Of a table that has no default action, a response has none.
+            if kind == Kind::Found && entry.field("action").is_none() {
+                return Ok(Vec::new());
+            }
             return match action()? {
                 EntryAction::Call(action) => Ok(vec![Control::SetDefault { table, action }]),
                 EntryAction::Member(word) | EntryAction::Group(word) => {
@@ -119,12 +158,12 @@ impl Reader<'_> {
         let priority = entry.field("priority").map(|node| node.word("a priority")).transpose()?;
         let priority = priority.filter(|word| word.text != "0");
         let time = entry.field("idle_timeout_ns").map(|time| self.nanoseconds(time)).transpose()?;
-        let timeout = time.map(|nanoseconds| {
+        let timeout = time.filter(|time| kind == Kind::Modify || *time != 0).map(|nanoseconds| {
             let (table, priority, keys) = (table.clone(), priority.clone(), keys.clone());
             Control::Aging(Aging::IdleTimeout { table, priority, keys, nanoseconds })
         });
         let written = match kind {
-            Kind::Insert => Control::Add { table, priority, keys, action: action()?, label: None },
+            Kind::Found | Kind::Insert => Control::Add { table, priority, keys, action: action()?, label: None },
             Kind::Modify => Control::Modify { table, priority, keys, action: action()? },
             Kind::Delete => return Ok(vec![Control::Remove { table, priority, keys }]),
         };
@@ -238,7 +277,8 @@ impl Reader<'_> {
             return Ok(vec![Control::Multicast(Multicast::Whole { group, members })]);
         }
         let entry = entry.needed("clone_session_entry")?;
-        entry.only(&["session_id", "replicas", "packet_length_bytes"])?;
+        entry.only(&["session_id", "replicas", "packet_length_bytes", "class_of_service"])?;
+        self.leave_out(entry, &["class_of_service"], "has no effect: copies have no class of service here");
         let session = entry.needed("session_id")?.word("a session")?;
         if kind == Kind::Delete {
             return Ok(vec![Control::MirrorDelete { session }]);
@@ -249,7 +289,8 @@ impl Reader<'_> {
 
     fn members(&self, entry: &Node) -> Result<Vec<Member>, Mistake> {
         let member = |replica: &Node| {
-            replica.only(&["egress_port", "port", "instance"])?;
+            replica.only(&["egress_port", "port", "instance", "backup_replicas"])?;
+            self.leave_out(replica, &["backup_replicas"], "cannot be loaded from a file: copies go to the first port");
             let port = match replica.field("port") {
                 Some(bytes) => self.number(bytes)?,
                 None => replica.needed("egress_port")?.word("a port")?,
@@ -274,22 +315,27 @@ impl Reader<'_> {
         Ok(vec![Control::Member { profile, id, action: self.call(entry.needed("action")?)? }])
     }
 
-    /// A member that weighs more is there several times.
     fn group(&self, kind: Kind, entry: &Node) -> Commands {
-        const HEAVIEST: usize = 1 << 16;
+        const HEAVIEST: u32 = 1 << 16;
         entry.only(&["action_profile_id", "group_id", "members", "max_size"])?;
         self.no_deletion(kind, entry)?;
         let (profile, id) = (self.profile(entry)?, entry.needed("group_id")?.word("a group")?);
         let mut members = Vec::new();
         for member in entry.all("members") {
-            member.only(&["member_id", "weight"])?;
+            member.only(&["member_id", "weight", "watch_port", "watch"])?;
             let weight = member.needed("weight")?.word("a weight")?;
-            let times = weight.text.parse().ok().filter(|times| (1..=HEAVIEST).contains(times));
-            let times =
-                times.ok_or_else(|| Mistake::new(weight.place, format!("expected a weight of 1 to {HEAVIEST}")))?;
-            members.extend(std::iter::repeat_n(member.needed("member_id")?.word("a member")?, times));
+            let wrong = || Mistake::new(weight.place, format!("expected a weight of 1 to {HEAVIEST}"));
+            let number = weight.text.parse().ok().filter(|number| (1..=HEAVIEST).contains(number));
+            let watch = match (member.field("watch_port"), member.field("watch")) {
+                (Some(bytes), _) if !bytes.is_default() => Some(self.number(bytes)?),
+                (_, Some(number)) => Some(number.word("a port")?),
+                _ => None,
+            };
+            let id = member.needed("member_id")?.word("a member")?;
+            members.push(GroupMember { id, weight: number.ok_or_else(wrong)?, watch });
         }
-        Ok(vec![Control::Group { profile, id, members }])
+        let max_size = entry.field("max_size").map(|size| size.word("a size")).transpose()?;
+        Ok(vec![Control::Group { profile, id, members, max_size }])
     }
 
     fn no_deletion(&self, kind: Kind, entry: &Node) -> Result<(), Mistake> {

@@ -2,10 +2,10 @@
 //!
 //! Commands that STF has too are read as STF has them. Handles are numbered as BMv2 does, so that `table_delete` and `table_modify` find their entries.
 
-use super::LeftOut;
+use super::left_out::LeftOut;
 use hlir::{Program, Table};
 use std::collections::BTreeMap;
-use stf::command::{Argument, Call, Control, Elements, EntryAction, Key, Kind, Value, Word};
+use stf::command::{Argument, Call, Control, Elements, EntryAction, GroupMember, Key, Kind, Value, Word};
 use stf::{Aging, COMMANDS, Command, Mistake, Place, names, parse_line};
 
 /// Commands that no STF file has, by which the form is recognised.
@@ -394,7 +394,7 @@ impl<'p> Script<'p> {
         let groups = self.groups.entry(self.profile(&profile)?.0).or_default();
         let id = Word { text: groups.len().to_string(), place: profile.place };
         groups.push(Vec::new());
-        Ok(vec![Control::Group { profile, id, members: Vec::new() }])
+        Ok(vec![Control::Group { profile, id, members: Vec::new(), max_size: None }])
     }
 
     fn change_group(&mut self, words: &mut Words, change: fn(&mut Vec<Word>, Word)) -> Controls {
@@ -404,8 +404,8 @@ impl<'p> Script<'p> {
         let found = id.text.parse().ok().and_then(|at: usize| groups.get_mut(at));
         let members = found.ok_or_else(|| Mistake::new(id.place, format!("there is no group {}", id.text)))?;
         change(members, member);
-        let members = members.clone();
-        Ok(vec![Control::Group { profile, id, members }])
+        let members = members.iter().cloned().map(GroupMember::from).collect();
+        Ok(vec![Control::Group { profile, id, members, max_size: None }])
     }
 
     fn value_set_add(&mut self, words: &mut Words) -> Controls {

@@ -67,6 +67,16 @@ impl Node {
         Ok(Word { text, place: self.place })
     }
 
+    /// Whether this is what a field has that is not written: nothing, zero, false or no bytes.
+    pub fn is_default(&self) -> bool {
+        match &self.value {
+            Value::Text(bytes) => bytes.is_empty(),
+            Value::Plain(text) => matches!(text.as_str(), "0" | "false" | "null"),
+            Value::Fields(_) => false,
+            Value::List(items) => items.is_empty(),
+        }
+    }
+
     pub fn is_true(&self) -> bool {
         self.value == Value::Plain("true".to_string())
     }
