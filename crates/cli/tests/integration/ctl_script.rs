@@ -60,6 +60,11 @@ fn groups_sessions_and_elements_are_written() {
     let ran = switch.script("meter_set_rates rates 2 0.0000005:1 0.00001:1\n", &[]);
     let said = error(&ran);
     assert!(ran.status.code() == Some(2) && said.contains("a rate of 0.5 is set by Thrift"), "{said}");
+    for large in ["1e13:1", "1e300:1"] {
+        let ran = switch.script(&format!("meter_set_rates rates 2 {large} {large}\n"), &[]);
+        let expected = format!("the rate of `{large}` is too large: it is in packets or bytes a microsecond");
+        assert!(ran.status.code() == Some(2) && error(&ran).contains(&expected), "{}", error(&ran));
+    }
 }
 
 #[test]

@@ -229,15 +229,29 @@ fn elements(command: &str, input: &mut Input) -> Lines {
 
 /// BMv2 has rates in packets or bytes a microsecond, P4Runtime in whole ones a second.
 fn rate(word: &Word) -> Result<(u64, u64), Mistake> {
-    let wrong = || Mistake::new(word.place, format!("expected RATE:BURST, found `{}`", word.text));
+    let wrong = || {
+        Mistake::new(
+            word.place,
+            format!("expected RATE:BURST, a rate in packets or bytes a microsecond, found `{}`", word.text),
+        )
+    };
     let (rate, burst) = word.text.split_once(':').ok_or_else(wrong)?;
     let rate = rate.parse().ok().and_then(Rate::from_micros).ok_or_else(wrong)?;
-    if rate.fraction() != 0 {
-        let sentence = format!("P4Runtime has no fractions of a unit a second: a rate of {rate} is set by Thrift");
+    // A rate above the largest is the largest, whose fraction nobody wrote.
+    if i64::try_from(rate.whole()).is_err() {
+        let sentence = format!(
+            "the rate of `{}` is too large: it is in packets or bytes a microsecond, of which P4Runtime has at most {} a second",
+            word.text,
+            i64::MAX
+        );
         return Err(Mistake::new(word.place, sentence));
     }
-    let whole = Some(rate.whole()).filter(|whole| i64::try_from(*whole).is_ok()).ok_or_else(wrong)?;
-    Ok((whole, burst.parse().map_err(|_| wrong())?))
+    if rate.fraction() != 0 {
+        let sentence =
+            format!("P4Runtime has no fractions of a packet or byte a second: a rate of {rate} is set by Thrift");
+        return Err(Mistake::new(word.place, sentence));
+    }
+    Ok((rate.whole(), burst.parse().map_err(|_| wrong())?))
 }
 
 /// An action and its parameters, up to the end of the line.
