@@ -10,6 +10,7 @@ pub use crate::subscription::DigestConfig;
 use crate::{Inverse, Rate, Refusal, Store, Update};
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
+use std::fmt;
 
 /// Ports of a switch by default: all numbers of 16 bits. The architecture defines which of them drop, if any.
 pub const PORTS: u32 = 1 << 16;
@@ -81,6 +82,27 @@ pub struct MeterRates {
     pub committed_burst: u64,
     pub peak_rate: Rate,
     pub peak_burst: u64,
+}
+
+/// A peak rate below the committed rate: there would be no colour between the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeakBelowCommitted;
+
+impl fmt::Display for PeakBelowCommitted {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the peak rate of a meter is at least the committed rate")
+    }
+}
+
+impl MeterRates {
+    /// What a controller or a file sets: a rate and a burst each. Saved rates are not checked, as older versions took any.
+    pub fn new(committed: (Rate, u64), peak: (Rate, u64)) -> Result<MeterRates, PeakBelowCommitted> {
+        let ((committed_rate, committed_burst), (peak_rate, peak_burst)) = (committed, peak);
+        if peak_rate < committed_rate {
+            return Err(PeakBelowCommitted);
+        }
+        Ok(MeterRates { committed_rate, committed_burst, peak_rate, peak_burst })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -187,12 +187,9 @@ fn random_rate(draws: &mut Draws) -> Rate {
 }
 
 fn random_rates(draws: &mut Draws) -> MeterRates {
-    MeterRates {
-        committed_rate: random_rate(draws),
-        committed_burst: draws.draw() % LARGEST_BURST,
-        peak_rate: random_rate(draws),
-        peak_burst: draws.draw() % LARGEST_BURST,
-    }
+    let (one, other) = (random_rate(draws), random_rate(draws));
+    let mut burst = || draws.draw() % LARGEST_BURST;
+    MeterRates::new((one.min(other), burst()), (one.max(other), burst())).expect("the peak rate is the larger")
 }
 
 /// Often a small number: a port or an index that exists.

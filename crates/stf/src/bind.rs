@@ -486,7 +486,7 @@ impl<'p> Binder<'p> {
             Elements::MeterRates { meter: name, index } => Control::ReadMeter(meter(name)?, at(index)?),
             Elements::SetMeterRates { meter: name, index, committed, peak } => {
                 let index = index.as_ref().map(at).transpose()?;
-                Control::SetMeter(meter(name)?, index, meter_rates(*committed, *peak))
+                Control::SetMeter(meter(name)?, index, meter_rates(*committed, *peak)?)
             }
         };
         Ok(vec![act])
@@ -514,13 +514,9 @@ fn needs_priority(table: &Table) -> bool {
     table.keys.iter().any(|key| key.kind == hlir::MatchKind::Ternary)
 }
 
-fn meter_rates(committed: MeterRate, peak: MeterRate) -> MeterRates {
-    MeterRates {
-        committed_rate: committed.rate,
-        committed_burst: committed.burst,
-        peak_rate: peak.rate,
-        peak_burst: peak.burst,
-    }
+fn meter_rates(committed: MeterRate, peak: MeterRate) -> Result<MeterRates, Mistake> {
+    MeterRates::new((committed.rate, committed.burst), (peak.rate, peak.burst))
+        .map_err(|falling| Mistake::new(peak.place, falling.to_string()))
 }
 
 fn object<T>(

@@ -280,6 +280,7 @@ pub enum Relation {
 /// One of a meter's two rates, and its burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeterRate {
+    pub place: Place,
     pub rate: Rate,
     pub burst: u64,
 }

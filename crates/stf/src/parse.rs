@@ -476,6 +476,6 @@ impl Line {
         let wrong = || Mistake::new(word.place, "expected a rate a microsecond, such as `0.5`");
         let rate = Rate::parse_micros(&word.text).ok_or_else(wrong)?;
         self.mark(":")?;
-        Ok(MeterRate { rate, burst: self.small()? })
+        Ok(MeterRate { place: word.place, rate, burst: self.small()? })
     }
 }

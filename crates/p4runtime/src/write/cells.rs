@@ -128,14 +128,9 @@ pub fn meter_rates(config: &message::MeterConfig) -> Outcome<MeterRates> {
     if config.eburst != 0 {
         return Err(Failure::invalid("a meter of two rates has no excess burst"));
     }
-    let rates = MeterRates {
-        committed_rate: Rate::of_units(value::count(config.cir, "the committed rate")?),
-        committed_burst: value::count(config.cburst, "the committed burst")?,
-        peak_rate: Rate::of_units(value::count(config.pir, "the peak rate")?),
-        peak_burst: value::count(config.pburst, "the peak burst")?,
-    };
-    if rates.peak_rate < rates.committed_rate {
-        return Err(Failure::invalid("the peak rate of a meter is at least the committed rate"));
-    }
-    Ok(rates)
+    let committed = Rate::of_units(value::count(config.cir, "the committed rate")?);
+    let committed = (committed, value::count(config.cburst, "the committed burst")?);
+    let peak = Rate::of_units(value::count(config.pir, "the peak rate")?);
+    let peak = (peak, value::count(config.pburst, "the peak burst")?);
+    MeterRates::new(committed, peak).map_err(|falling| Failure::invalid(falling.to_string()))
 }

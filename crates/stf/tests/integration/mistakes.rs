@@ -238,3 +238,17 @@ fn conditions_are_nested_to_a_bound() {
         assert!(mistake.len() < 500, "{mistake}");
     }
 }
+
+/// As by P4Runtime and Thrift: no rates that a meter could not colour with.
+#[test]
+fn a_peak_rate_below_the_committed_one() {
+    let program = hlir::text::parse_program(include_str!("../stf/state.hlir")).expect("the program is well formed");
+    let commands = stf::parse("meter_set_rates rate 0 0.002:4 0.001:2\nmeter_array_set_rates rate 0.5:4 0.25:2\n");
+    let bound = stf::bind(&program, &commands.expect("these are commands"));
+    let mistakes: String = bound.err().into_iter().flatten().map(|mistake| format!("{mistake}\n")).collect();
+    expect![[r#"
+        1:32: the peak rate of a meter is at least the committed rate
+        2:34: the peak rate of a meter is at least the committed rate
+    "#]]
+    .assert_eq(&mistakes);
+}
