@@ -29,11 +29,8 @@ fn read_rates(rates: &[MeterRate]) -> Result<MeterRates, MeterCode> {
     let [committed, peak] = rates else { return Err(MeterCode::BadRates) };
     let rate = |of: &MeterRate| Rate::from_micros(of.units_per_micros).ok_or(MeterCode::InvalidRate);
     let burst = |of: &MeterRate| u64::try_from(of.burst_size).map_err(|_| MeterCode::InvalidBurst);
-    let (committed_rate, peak_rate) = (rate(committed)?, rate(peak)?);
-    if peak_rate < committed_rate {
-        return Err(MeterCode::InvalidRate);
-    }
-    Ok(MeterRates { committed_rate, committed_burst: burst(committed)?, peak_rate, peak_burst: burst(peak)? })
+    let (committed, peak) = ((rate(committed)?, burst(committed)?), (rate(peak)?, burst(peak)?));
+    MeterRates::new(committed, peak).map_err(|_| MeterCode::InvalidRate)
 }
 
 fn write_rates(rates: Option<MeterRates>) -> Vec<MeterRate> {
@@ -139,9 +136,19 @@ impl Work<'_> {
         Ok((meter, self.program.meters[meter].size))
     }
 
-    pub fn set_rates(&mut self, name: &str, index: i32, rates: &[MeterRate]) -> Result<(), Fault<MeterCode>> {
+    /// The cell of a meter with an index. That of a direct one is the slot of an entry, the low bits of its handle, as in BMv2
+    /// (`MatchUnitAbstract_::get_meter`); a slot without an entry has none.
+    fn meter_cell(&mut self, name: &str, index: i32) -> Result<(MeterId, Cell), Fault<MeterCode>> {
         let (meter, size) = self.meter(name)?;
-        let cell = cell(index, size).ok_or(MeterCode::InvalidIndex)?;
+        let cell = match self.program.meters[meter].table {
+            Some(table) => self.handles(table).in_slot(index).map(|key| Cell::Entry(key.clone())),
+            None => cell(index, size),
+        };
+        Ok((meter, cell.ok_or(MeterCode::InvalidIndex)?))
+    }
+
+    pub fn set_rates(&mut self, name: &str, index: i32, rates: &[MeterRate]) -> Result<(), Fault<MeterCode>> {
+        let (meter, cell) = self.meter_cell(name, index)?;
         let rates = Some(read_rates(rates)?);
         Ok(self.write(&Update::SetMeter { meter, cell, rates }).map_err(|_| MeterCode::Error)?)
     }
@@ -161,8 +168,7 @@ impl Work<'_> {
     }
 
     pub fn rates(&mut self, name: &str, index: i32) -> Result<Vec<MeterRate>, Fault<MeterCode>> {
-        let (meter, size) = self.meter(name)?;
-        let cell = cell(index, size).ok_or(MeterCode::InvalidIndex)?;
+        let (meter, cell) = self.meter_cell(name, index)?;
         Ok(self.store().meter_rates(meter, &cell).map(write_rates).map_err(|_| MeterCode::Error)?)
     }
 

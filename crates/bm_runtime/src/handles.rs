@@ -61,6 +61,11 @@ impl Handles {
         }
     }
 
+    /// The entry whose handle has this slot, whatever its version.
+    pub fn in_slot(&self, at: i32) -> Option<&EntryKey> {
+        self.slots.get(usize::try_from(at).ok()?)?.key.as_ref()
+    }
+
     pub fn remove(&mut self, key: &EntryKey) {
         let Some(at) = self.of_key.remove(key) else { return };
         let slot = &mut self.slots[at];

@@ -140,6 +140,15 @@ fn rates_of_a_direct_array_are_those_of_all_entries() {
     text(client.bm_meter_array_set_rates(0, "acl_meter".to_string(), rates.clone())).expect("the rates are two");
     for handle in [0, 1] {
         assert_eq!(text(client.bm_mt_get_meter_rates(0, acl(), handle)), Ok(rates.clone()));
+        assert_eq!(text(client.bm_meter_get_rates(0, "acl_meter".to_string(), handle)), Ok(rates.clone()));
+    }
+    let other = vec![rates[1].clone(), rates[1].clone()];
+    text(client.bm_meter_set_rates(0, "acl_meter".to_string(), 1, other.clone())).expect("the slot has an entry");
+    assert_eq!(text(client.bm_mt_get_meter_rates(0, acl(), 1)), Ok(other.clone()));
+    assert_eq!(text(client.bm_mt_get_meter_rates(0, acl(), 0)), Ok(rates));
+    for free in [2, -1] {
+        let set = client.bm_meter_set_rates(0, "acl_meter".to_string(), free, other.clone());
+        assert_eq!(text(set), Err("InvalidIndex".to_string()));
     }
 }
 
