@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 
-const MEASURES: [&str; 18] = [
+const MEASURES: [&str; 19] = [
     "inserts",
     "writes",
     "durable",
@@ -24,6 +24,7 @@ const MEASURES: [&str; 18] = [
     "resume",
     "connections",
     "trace",
+    "traffic",
 ];
 
 fn text(record: &Value, field: &str) -> String {
