@@ -14,6 +14,7 @@ pub struct Contents {
     pub store: Store,
     /// Elements that are not 0.
     registers: Vec<(RegisterId, u64, BigUint)>,
+    /// When an interpreter begins.
     clock_ns: u64,
 }
 
@@ -22,6 +23,11 @@ impl Contents {
     pub fn of<L: Replay>(engine: &mut Engine<L>) -> Contents {
         let registers = registers(engine);
         Contents { store: engine.store().clone(), registers, clock_ns: engine.switch().clock() }
+    }
+
+    /// For packets from this time on, which came before the copy was made.
+    pub fn since(self, clock_ns: u64) -> Contents {
+        Contents { clock_ns, ..self }
     }
 
     /// Into an interpreter that is new.

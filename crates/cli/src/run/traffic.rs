@@ -41,8 +41,8 @@ impl Traffic {
         let (rewritten, _) = frontend::optimize(loaded, &passes, None)?;
         let refused = |refusal: control::Refusal| Failure::environment(refusal.to_string());
         let mut interpreter = interp::Switch::new(&rewritten, 0, interp::PORTS);
-        contents.restore_into(&mut interpreter).map_err(refused)?;
         let (first, last) = packets.first().zip(packets.last()).map_or((0, 0), |(a, b)| (a.clock_ns, b.clock_ns));
+        contents.since(first).restore_into(&mut interpreter).map_err(refused)?;
         let until = Instant::now() + LONGEST;
         let mut later = 0;
         if rewritten.tables.iter().any(|(table, _)| learns(&rewritten, table)) {
@@ -98,9 +98,58 @@ mod tests {
     use crate::run::contents::Contents;
     use crate::run::live::Live;
     use crate::run::pushed;
+    use control::plane::{Cell, MeterRates};
+    use control::{Rate, Update};
     use driver::options::Native;
     use runtime::{Buffers, MemoryPort, Settings};
     use std::path::Path;
+
+    const METERED: &str = r#"
+#include <core.p4>
+#include <v1model.p4>
+header ethernet_t { bit<48> dst; bit<48> src; bit<16> type; }
+struct headers_t { ethernet_t ethernet; }
+struct meta_t { bit<8> colour; }
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    state start { packet.extract(hdr.ethernet); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    meter(1, MeterType.packets) policer;
+    action forward(bit<9> port) { standard.egress_spec = port; }
+    table green { key = { hdr.ethernet.dst: exact; } actions = { forward; NoAction; } default_action = NoAction(); }
+    apply {
+        policer.execute_meter(0, meta.colour);
+        if (meta.colour == 0) { green.apply(); }
+    }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply {} }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.ethernet); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"#;
+
+    /// A thousand packets a second come at a meter of a thousand packets a second, a whole second before the switch's contents are copied: each is green.
+    #[test]
+    fn meters_fill_up_between_the_packets_of_a_sample() {
+        let builder = control_bench::builder(&Native::default());
+        let built = pushed::build(&builder, METERED.as_bytes(), None).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let lanes = vec![MemoryPort::new(Buffers::default())];
+        let mut live = Live::new(lanes, Settings { ports: 64, seed: 0 }, None);
+        let engine = live.begin(&built).expect("it attaches");
+        let (meter, _) = built.program.meters.iter().next().expect("it has one");
+        let thousand = (Rate::of_units(1000), 1);
+        let rates = MeterRates::new(thousand, thousand).expect("the peak is no lower");
+        let update = Update::SetMeter { meter, cell: Cell::Index(0), rates: Some(rates) };
+        engine.write(&update).unwrap_or_else(|refusal| panic!("{refusal}"));
+        engine.set_clock(1_000_000_000);
+        let tapped = |at: u64| Tapped { port: 1, clock_ns: at * 1_000_000, bytes: vec![0; 60] };
+        let sample = Sample { packets: (100..110).map(tapped).collect(), contents: Contents::of(engine) };
+        let passes = &builder.with_passes_of(&built.program).passes;
+        let traffic =
+            Traffic::of(&built.program, passes, sample).unwrap_or_else(|failure| panic!("{}", failure.message()));
+        assert_eq!(traffic.profile.misses.values().sum::<u64>(), 10, "{:?}", traffic.profile);
+    }
 
     /// Flows that packets begin are no misses of later packets: the sample hits and misses as the switch does when it sees its packets again.
     #[test]

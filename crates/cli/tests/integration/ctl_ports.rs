@@ -110,9 +110,9 @@ fn ports_are_not_added_from_elsewhere() {
     }
     let address = "127.0.0.1:0";
     let switch = Switch::start_bare(&folder("elsewhere"), &[&objects(), "--p4runtime", address]);
-    let listening = switch.said.split("P4Runtime ").nth(1).unwrap().split_whitespace().next().unwrap().to_string();
+    let listening = switch.p4runtime();
     for command in [&["ports", "add", "1=net_ring0"][..], &["ports", "remove", "1"]] {
-        let (code, said) = switch.fails(&[&["--connect", &listening], command].concat());
+        let (code, said) = switch.fails(&[&["--connect", listening], command].concat());
         assert!(code == 1 && said.contains("by the switch's Unix socket alone"), "{said}");
     }
 }

@@ -48,6 +48,7 @@ mod packages;
 mod pins;
 mod plans;
 mod port_kinds;
+mod primary;
 mod profile;
 mod pushed;
 mod read_back;

@@ -1,11 +1,12 @@
 //! Pipelines that a controller pushes to a switch that was started with a program.
 
 use crate::command::{bacus, has_dpdk, path, scratch};
+use crate::primary::{arbitrate, client};
 use crate::switch::{Switch, folder, objects};
 use control::message::config::P4Info;
 use control::message::runtime::{
-    ForwardingPipelineConfig, MasterArbitrationUpdate, SetForwardingPipelineConfigRequest, StreamMessageRequest,
-    Uint128, set_forwarding_pipeline_config_request::Action, stream_message_request::Update,
+    ForwardingPipelineConfig, SetForwardingPipelineConfigRequest, Uint128,
+    set_forwarding_pipeline_config_request::Action,
 };
 use prost::Message;
 use std::fs;
@@ -21,19 +22,11 @@ fn push(switch: &Switch, config: &str) -> Result<(), Status> {
 }
 
 fn push_with(switch: &Switch, config: &str, p4info: Option<P4Info>) -> Result<(), Status> {
-    let address = switch.said.split("P4Runtime ").nth(1).unwrap().split_whitespace().next().unwrap();
-    let address = format!("http://{address}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let channel = tonic::transport::Endpoint::from_shared(address).unwrap().connect().await.unwrap();
-        let mut service = p4runtime::P4RuntimeClient::new(channel);
+        let mut service = client(switch).await;
         let election_id = Some(Uint128 { high: 0, low: PUSHES.fetch_add(1, Ordering::Relaxed) });
-        let bid = MasterArbitrationUpdate { device_id: 1, election_id, ..Default::default() };
-        let (sender, requests) = tokio::sync::mpsc::channel(1);
-        sender.send(StreamMessageRequest { update: Some(Update::Arbitration(bid)) }).await.unwrap();
-        let requests = tokio_stream::wrappers::ReceiverStream::new(requests);
-        let mut answers = service.stream_channel(requests).await?.into_inner();
-        answers.message().await?;
+        let _stream = arbitrate(&mut service, election_id).await?;
         let request = SetForwardingPipelineConfigRequest {
             device_id: 1,
             election_id,

@@ -1,13 +1,13 @@
 //! What a controller has read from a switch gives another switch the same state.
 
 use crate::command::{bacus, has_dpdk, path, said, scratch};
+use crate::primary::{ELECTION, arbitrate, client};
 use crate::switch::{Switch, folder};
 use control::message::DESCRIPTORS;
 use control::message::runtime::{
-    ActionProfileGroup, ActionProfileMember, CloneSessionEntry, CounterData, Entity, MasterArbitrationUpdate,
-    MeterConfig, MulticastGroupEntry, PacketReplicationEngineEntry, ReadRequest, ReadResponse, StreamMessageRequest,
-    TableEntry, Uint128, WriteRequest, entity, packet_replication_engine_entry as engine, stream_message_request,
-    table_entry,
+    ActionProfileGroup, ActionProfileMember, CloneSessionEntry, CounterData, Entity, MeterConfig, MulticastGroupEntry,
+    PacketReplicationEngineEntry, ReadRequest, ReadResponse, TableEntry, WriteRequest, entity,
+    packet_replication_engine_entry as engine, table_entry,
 };
 use p4runtime::P4RuntimeClient;
 use prost::Message;
@@ -15,8 +15,6 @@ use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tonic::transport::Channel;
-
-const ELECTION: Option<Uint128> = Some(Uint128 { high: 0, low: 1 });
 
 fn file(name: &str) -> PathBuf {
     path(&format!("crates/cli/tests/entries/{name}"))
@@ -35,21 +33,9 @@ fn switch(name: &str, entries: Option<&Path>) -> Switch {
     Switch::without_controller(&folder(name), &arguments)
 }
 
-async fn client(switch: &Switch) -> P4RuntimeClient<Channel> {
-    let address = switch.said.split("P4Runtime ").nth(1).unwrap().split_whitespace().next().unwrap();
-    let endpoint = tonic::transport::Endpoint::from_shared(format!("http://{address}")).unwrap();
-    P4RuntimeClient::new(endpoint.connect().await.unwrap())
-}
-
 /// Writes a request of the form of text, as the primary controller.
 async fn write(client: &mut P4RuntimeClient<Channel>, text: &str) {
-    let bid = MasterArbitrationUpdate { device_id: 1, election_id: ELECTION, ..Default::default() };
-    let (sender, requests) = tokio::sync::mpsc::channel(1);
-    let bid = StreamMessageRequest { update: Some(stream_message_request::Update::Arbitration(bid)) };
-    sender.send(bid).await.unwrap();
-    let requests = tokio_stream::wrappers::ReceiverStream::new(requests);
-    let mut answers = client.stream_channel(requests).await.unwrap().into_inner();
-    answers.message().await.unwrap();
+    let _stream = arbitrate(client, ELECTION).await.unwrap();
     let parsed = DynamicMessage::parse_text_format(descriptor("WriteRequest"), text).unwrap();
     let WriteRequest { updates, .. } = WriteRequest::decode(parsed.encode_to_vec().as_slice()).unwrap();
     let request = WriteRequest { device_id: 1, election_id: ELECTION, updates, ..Default::default() };

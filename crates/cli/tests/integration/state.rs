@@ -1,12 +1,12 @@
 //! `--state`: what was acknowledged is there after a kill at any moment, and what cannot be read or written is reported.
 
 use crate::command::{bacus, has_dpdk, scratch};
+use crate::primary::{self, ELECTION, arbitrate};
 use crate::switch::{Switch, error, folder, objects};
 use control::message::runtime::{
-    Action, Entity, FieldMatch, GetForwardingPipelineConfigRequest, MasterArbitrationUpdate, ReadRequest,
-    StreamMessageRequest, TableAction, TableEntry, Uint128, Update, WriteRequest, action, entity, field_match,
-    get_forwarding_pipeline_config_request::ResponseType, stream_message_request, table_action, update,
-    write_request::Atomicity,
+    Action, Entity, FieldMatch, GetForwardingPipelineConfigRequest, ReadRequest, TableAction, TableEntry, Update,
+    WriteRequest, action, entity, field_match, get_forwarding_pipeline_config_request::ResponseType, table_action,
+    update, write_request::Atomicity,
 };
 use p4runtime::P4RuntimeClient;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,8 +62,6 @@ impl Place {
     }
 }
 
-const ELECTION: Option<Uint128> = Some(Uint128 { high: 0, low: 1 });
-
 /// A primary controller: its clones write under its election.
 #[derive(Clone)]
 struct Controller {
@@ -75,22 +73,14 @@ struct Controller {
 impl Controller {
     /// And the stream, which has to stay open.
     async fn new(switch: &Switch) -> (Controller, impl Sized + use<>) {
-        let address = switch.said.split("P4Runtime ").nth(1).unwrap().split_whitespace().next().unwrap();
-        let endpoint = tonic::transport::Endpoint::from_shared(format!("http://{address}")).unwrap();
-        let mut client = P4RuntimeClient::new(endpoint.connect().await.unwrap()).max_decoding_message_size(usize::MAX);
-        let bid = MasterArbitrationUpdate { device_id: 1, election_id: ELECTION, ..Default::default() };
-        let (sender, requests) = tokio::sync::mpsc::channel(1);
-        let bid = StreamMessageRequest { update: Some(stream_message_request::Update::Arbitration(bid)) };
-        sender.send(bid).await.unwrap();
-        let requests = tokio_stream::wrappers::ReceiverStream::new(requests);
-        let mut answers = client.stream_channel(requests).await.unwrap().into_inner();
-        answers.message().await.unwrap();
+        let mut client = primary::client(switch).await.max_decoding_message_size(usize::MAX);
+        let stream = arbitrate(&mut client, ELECTION).await.unwrap();
         let request = GetForwardingPipelineConfigRequest { device_id: 1, response_type: ResponseType::All.into() };
         let config = client.get_forwarding_pipeline_config(request).await.unwrap().into_inner().config.unwrap();
         let info = config.p4info.unwrap();
         let id = |preamble: Option<control::message::config::Preamble>| preamble.unwrap().id;
         let (table, action) = (id(info.tables[0].preamble.clone()), id(info.actions[0].preamble.clone()));
-        (Controller { client, table, action }, (sender, answers))
+        (Controller { client, table, action }, stream)
     }
 
     fn host(&self, number: u64) -> TableEntry {

@@ -31,6 +31,11 @@ pub fn objects() -> String {
 }
 
 impl Switch {
+    /// The address at which it listens for controllers.
+    pub fn p4runtime(&self) -> &str {
+        self.said.split("P4Runtime ").nth(1).unwrap().split_whitespace().next().unwrap()
+    }
+
     pub fn start(folder: &Path, arguments: &[&str]) -> Switch {
         Switch::start_bare(folder, &[arguments, &["--port", "1=net_ring0"]].concat())
     }

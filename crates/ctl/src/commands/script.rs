@@ -237,7 +237,7 @@ fn rate(word: &Word) -> Result<(u64, u64), Mistake> {
     };
     let (rate, burst) = word.text.split_once(':').ok_or_else(wrong)?;
     let rate = rate.parse().ok().and_then(Rate::from_micros).ok_or_else(wrong)?;
-    // A rate above the largest is the largest, whose fraction nobody wrote.
+    // Checked first: rates above the largest are read as that, which has a fraction.
     if i64::try_from(rate.whole()).is_err() {
         let sentence = format!(
             "the rate of `{}` is too large: it is in packets or bytes a microsecond, of which P4Runtime has at most {} a second",
