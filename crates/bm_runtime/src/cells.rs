@@ -6,8 +6,8 @@ use crate::service::Fault;
 use crate::standard::{CounterCode, CounterValue, MeterCode, MeterRate, RegisterCode, TableCode, ValueSetCode};
 use crate::tables::{Answer, code};
 use crate::wire::Binary;
-use control::plane::{self, Cell, MeterRates};
-use control::{Rate, Update};
+use control::plane::{self, Cell, EntryKey, MeterRates};
+use control::{Rate, Refusal, Update};
 use hlir::{CounterId, Match, MatchKind, MeterId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
 
@@ -153,18 +153,29 @@ impl Work<'_> {
         Ok(self.write(&Update::SetMeter { meter, cell, rates }).map_err(|_| MeterCode::Error)?)
     }
 
-    /// Of a direct meter, the rates of all entries that there are.
+    /// Of a direct meter, the rates of all entries that there are, and of those that clients add later: BMv2 has a meter for each slot of the table.
     pub fn set_all_rates(&mut self, name: &str, rates: &[MeterRate]) -> Result<(), Fault<MeterCode>> {
         let (meter, size) = self.meter(name)?;
-        let rates = Some(read_rates(rates)?);
+        let given = read_rates(rates)?;
+        let rates = Some(given);
         let cells: Vec<Cell> = match self.program.meters[meter].table {
-            Some(table) => self.handles(table).iter().map(|(_, key)| Cell::Entry(key.clone())).collect(),
+            Some(table) => {
+                self.state.array_rates.insert(meter, given);
+                self.handles(table).iter().map(|(_, key)| Cell::Entry(key.clone())).collect()
+            }
             None => (0..size).map(Cell::Index).collect(),
         };
         for cell in cells {
             self.write(&Update::SetMeter { meter, cell, rates }).map_err(|_| MeterCode::Error)?;
         }
         Ok(())
+    }
+
+    /// The rates of the whole array, for the direct meter of a new entry.
+    pub fn give_array_rates(&mut self, key: &EntryKey) -> Result<(), Refusal> {
+        let Ok(meter) = self.direct_meter(key.table) else { return Ok(()) };
+        let Some(rates) = self.state.array_rates.get(&meter).copied() else { return Ok(()) };
+        self.write(&Update::SetMeter { meter, cell: Cell::Entry(key.clone()), rates: Some(rates) })
     }
 
     pub fn rates(&mut self, name: &str, index: i32) -> Result<Vec<MeterRate>, Fault<MeterCode>> {

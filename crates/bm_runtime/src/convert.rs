@@ -6,7 +6,7 @@ use crate::standard::{
 };
 use crate::wire::Binary;
 use hlir::entry::EntryAction;
-use hlir::{ActionCall, Match, MatchKind, Table};
+use hlir::{ActionCall, Match, MatchKind, Scope, Table};
 use num_bigint::BigUint;
 
 /// In BMv2 the smaller priority wins; here the larger does.
@@ -115,10 +115,13 @@ pub fn write_match(found: &Match, (kind, width): (MatchKind, u32)) -> MatchParam
     }
 }
 
-/// An action of the table with its data.
-pub fn read_call(table: &Table, name: &str, data: &ActionData) -> Result<ActionCall, TableCode> {
+/// An action of the table with its data, used where `forbidden` would keep it out.
+pub fn read_call(table: &Table, name: &str, data: &ActionData, forbidden: Scope) -> Result<ActionCall, TableCode> {
     let names = table.actions.iter().map(|action| action.name.as_str());
     let at = crate::device::find(name, names).ok_or(TableCode::InvalidActionName)?;
+    if table.actions[at].scope == forbidden {
+        return Err(TableCode::InvalidActionName);
+    }
     let parameters = &table.actions[at].parameters;
     if parameters.len() != data.len() {
         return Err(TableCode::BadActionData);
@@ -130,7 +133,8 @@ pub fn read_call(table: &Table, name: &str, data: &ActionData) -> Result<ActionC
 
 pub fn write_call(table: &Table, call: &ActionCall) -> (String, ActionData) {
     let Some(action) = table.actions.get(call.action as usize) else { return (String::new(), Vec::new()) };
-    let data = call.arguments.iter().zip(&action.parameters).map(|(value, parameter)| bytes(value, parameter.width));
+    // BMv2 keeps action data as numbers, and answers with as few bytes as they need (`Data::get_string`).
+    let data = call.arguments.iter().map(|value| Binary(value.to_bytes_be()));
     (action.name.clone(), data.collect())
 }
 

@@ -1,4 +1,4 @@
-//! Multicast groups of nodes: the store has the copies of a group, the nodes are kept here. And mirroring sessions.
+//! Multicast groups of nodes: the store has the copies of a group, the nodes and link aggregation groups are kept here. And mirroring sessions.
 
 use crate::device::Work;
 use crate::replication::{MirroringCode, MirroringSession, MulticastCode};
@@ -12,9 +12,22 @@ type Answer<T> = Result<T, Fault<MulticastCode>>;
 /// Ports are numbers of at most so many bits.
 const MOST_PORTS: usize = 1 << 16;
 
+/// The largest number of a link aggregation group in BMv2 (`McSimplePreLAG::LAG_MAX_ENTRIES`).
+const LARGEST_LAG: u32 = 256;
+/// BMv2 has no hash of the packet yet: this constant chooses the port of a link aggregation group.
+const LAG_HASH: usize = 0xff;
+
+/// Where a node sends its copies.
+#[derive(Default)]
+struct Targets {
+    ports: Vec<u32>,
+    /// Of link aggregation groups, one port each.
+    lags: Vec<u32>,
+}
+
 struct Node {
     instance: u16,
-    ports: Vec<u32>,
+    targets: Targets,
     group: Option<u32>,
 }
 
@@ -24,9 +37,11 @@ pub struct Nodes {
     nodes: BTreeMap<i32, Node>,
     /// The nodes of each group, in the order in which they were associated.
     groups: BTreeMap<u32, Vec<i32>>,
+    /// The ports of each link aggregation group.
+    lags: BTreeMap<u32, Vec<u32>>,
 }
 
-/// The ports of a map, which has port 0 at its end.
+/// The ports of a map, or its link aggregation groups: number 0 is at its end.
 fn ports(map: &str) -> Option<Vec<u32>> {
     if map.len() > MOST_PORTS || map.bytes().any(|digit| !matches!(digit, b'0' | b'1')) {
         return None;
@@ -34,12 +49,32 @@ fn ports(map: &str) -> Option<Vec<u32>> {
     Some((0..).zip(map.bytes().rev()).filter(|(_, digit)| *digit == b'1').map(|(port, _)| port).collect())
 }
 
+fn targets(map: &str, lags: &str) -> Answer<Targets> {
+    let numbers = |map| ports(map).ok_or(MulticastCode::Error);
+    Ok(Targets { ports: numbers(map)?, lags: numbers(lags)? })
+}
+
 impl Nodes {
     fn replicas(&self, group: u32) -> Vec<Replica> {
         let nodes = self.groups.get(&group).into_iter().flatten().filter_map(|node| self.nodes.get(node));
-        let replicas =
-            nodes.flat_map(|node| node.ports.iter().map(|port| Replica { port: *port, instance: node.instance }));
-        replicas.collect()
+        let replica = |node: &Node, port| Replica { port, instance: node.instance };
+        nodes.flat_map(|node| self.ports(&node.targets).map(|port| replica(node, port))).collect()
+    }
+
+    /// The ports themselves, then one of each link aggregation group that has any.
+    fn ports<'a>(&'a self, targets: &'a Targets) -> impl Iterator<Item = u32> + 'a {
+        let chosen = targets.lags.iter().filter_map(|lag| {
+            let members = self.lags.get(lag).filter(|members| !members.is_empty())?;
+            Some(members[LAG_HASH % members.len()])
+        });
+        targets.ports.iter().copied().chain(chosen)
+    }
+
+    /// The groups that send to a link aggregation group.
+    fn with_lag(&self, lag: u32) -> Vec<u32> {
+        let nodes = self.nodes.values().filter(|node| node.targets.lags.contains(&lag));
+        let groups: std::collections::BTreeSet<u32> = nodes.filter_map(|node| node.group).collect();
+        groups.into_iter().collect()
     }
 
     fn node(&mut self, handle: i32) -> Answer<&mut Node> {
@@ -53,15 +88,15 @@ impl Nodes {
             .nodes
             .iter()
             .map(|(handle, node)| serde_json::json!({ "handle": handle, "rid": node.instance, "l2_handle": handle }));
-        let ports = self
-            .nodes
-            .iter()
-            .map(|(handle, node)| serde_json::json!({ "handle": handle, "ports": node.ports, "lags": [] }));
+        let ports = self.nodes.iter().map(|(handle, Node { targets, .. })| {
+            serde_json::json!({ "handle": handle, "ports": targets.ports, "lags": targets.lags })
+        });
+        let lags = self.lags.iter().map(|(lag, ports)| serde_json::json!({ "id": lag, "ports": ports }));
         serde_json::json!({
             "mgrps": groups.collect::<Vec<_>>(),
             "l1_handles": nodes.collect::<Vec<_>>(),
             "l2_handles": ports.collect::<Vec<_>>(),
-            "lags": [],
+            "lags": lags.collect::<Vec<_>>(),
         })
     }
 }
@@ -79,19 +114,21 @@ impl Work<'_> {
         Ok(self.write(&Update::SetMulticast { group, value }).map_err(|_| MulticastCode::Error)?)
     }
 
+    /// As in BMv2, a group that is there stays as it is.
     pub fn create_multicast(&mut self, group: i32) -> Answer<i32> {
         let number = u32::try_from(group).ok().filter(|group| (1..MOST_PORTS as u32).contains(group));
         let number = number.ok_or(MulticastCode::InvalidGroup)?;
         if self.state.nodes.groups.contains_key(&number) {
-            return Err(MulticastCode::Error.into());
+            return Ok(group);
         }
         self.write_group(number)?;
         self.state.nodes.groups.insert(number, Vec::new());
         Ok(group)
     }
 
+    /// As in BMv2, a group that is not there is none that has to be deleted.
     pub fn destroy_multicast(&mut self, group: i32) -> Answer<()> {
-        let group = self.multicast_group(group)?;
+        let Ok(group) = self.multicast_group(group) else { return Ok(()) };
         self.write(&Update::SetMulticast { group, value: None }).map_err(|_| MulticastCode::Error)?;
         for node in self.state.nodes.groups.remove(&group).unwrap_or_default() {
             self.state.nodes.node(node)?.group = None;
@@ -99,28 +136,19 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Ports of link aggregation groups, which this switch does not have.
-    fn map(&self, map: &str, lags: &str) -> Answer<Vec<u32>> {
-        if lags.contains('1') {
-            (self.log)("there are no link aggregation groups here: name the ports themselves");
-            return Err(MulticastCode::Error.into());
-        }
-        Ok(ports(map).ok_or(MulticastCode::Error)?)
-    }
-
     pub fn create_node(&mut self, rid: i32, map: &str, lags: &str) -> Answer<i32> {
-        let ports = self.map(map, lags)?;
+        let targets = targets(map, lags)?;
         let instance = u16::try_from(rid).map_err(|_| MulticastCode::Error)?;
         let nodes = &mut self.state.nodes.nodes;
         let handle = nodes.keys().zip(0..).find(|(used, at)| *used != at).map_or(nodes.len() as i32, |(_, at)| at);
-        nodes.insert(handle, Node { instance, ports, group: None });
+        nodes.insert(handle, Node { instance, targets, group: None });
         Ok(handle)
     }
 
     pub fn update_node(&mut self, handle: i32, map: &str, lags: &str) -> Answer<()> {
-        let ports = self.map(map, lags)?;
+        let targets = targets(map, lags)?;
         let node = self.state.nodes.node(handle)?;
-        node.ports = ports;
+        node.targets = targets;
         let group = node.group;
         group.map_or(Ok(()), |group| self.write_group(group))
     }
@@ -153,6 +181,14 @@ impl Work<'_> {
         }
         self.state.nodes.nodes.remove(&handle);
         Ok(())
+    }
+
+    /// Sets the ports of a link aggregation group, also for the nodes that have it already.
+    pub fn set_lag(&mut self, lag: i16, map: &str) -> Answer<()> {
+        let lag = u32::try_from(lag).ok().filter(|lag| *lag <= LARGEST_LAG).ok_or(MulticastCode::Error)?;
+        let members = ports(map).ok_or(MulticastCode::Error)?;
+        self.state.nodes.lags.insert(lag, members);
+        self.state.nodes.with_lag(lag).into_iter().try_for_each(|group| self.write_group(group))
     }
 
     pub fn multicast_entries(&self) -> String {

@@ -6,7 +6,7 @@ use crate::standard::{ActionData, ProfileGroup, ProfileMember, TableCode};
 use crate::tables::{Answer, code};
 use control::plane::{Group, GroupMember};
 use control::{RefusalKind, Update};
-use hlir::{ProfileId, Table};
+use hlir::{ProfileId, Scope, Table};
 
 fn first_free(mut used: Vec<u32>) -> u32 {
     used.sort_unstable();
@@ -41,7 +41,7 @@ impl Work<'_> {
 
     pub fn add_member(&mut self, name: &str, action: &str, data: &ActionData) -> Answer<i32> {
         let profile = self.profile(name)?;
-        let call = read_call(self.table_of(profile)?, action, data)?;
+        let call = read_call(self.table_of(profile)?, action, data, Scope::DefaultOnly)?;
         let used = self.store().members(profile).map(|(member, _)| member).collect();
         let member = first_free(used);
         let update = Update::SetMember { profile, member, call };
@@ -63,7 +63,7 @@ impl Work<'_> {
     pub fn modify_member(&mut self, name: &str, member: i32, action: &str, data: &ActionData) -> Answer<()> {
         let profile = self.profile(name)?;
         let member = self.known_member(profile, member)?;
-        let call = read_call(self.table_of(profile)?, action, data)?;
+        let call = read_call(self.table_of(profile)?, action, data, Scope::DefaultOnly)?;
         let update = Update::SetMember { profile, member, call };
         self.write(&update).map_err(|refusal| code(&refusal, TableCode::BadActionData))?;
         Ok(())

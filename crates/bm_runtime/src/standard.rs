@@ -272,6 +272,6 @@ service! {
         bm_get_config() -> String, Undeclared;
         bm_get_config_md5() -> Binary, Undeclared;
         bm_get_id_from_name(1 cxt_id: i32, 2 resource_type: ResourceType, 3 resource_name: String) -> i32, IdCode;
-        bm_serialize_state() -> String, Undeclared;
+        bm_serialize_state() -> Binary, Undeclared;
     }
 }

@@ -132,6 +132,7 @@ impl Work<'_> {
             self.write(&Update::SetMeter { meter, cell, rates: None })?;
         }
         self.state.nodes = multicast::Nodes::default();
+        self.state.array_rates.clear();
         self.state.unreached.clear();
         self.reset_cells()
     }

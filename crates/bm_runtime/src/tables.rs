@@ -4,12 +4,12 @@ use crate::convert::{call_entry, priority, read_call, read_match, write_action, 
 use crate::device::{Work, find};
 use crate::handles::NoEntry;
 use crate::service::Fault;
-use crate::standard::{AddEntryOptions, EntryLife, MatchParameter, TableCode, TableEntry};
+use crate::standard::{ActionEntry, AddEntryOptions, EntryLife, MatchParameter, TableCode, TableEntry};
 use control::plane::EntryKey;
 use control::store::Stored;
 use control::{Refusal, RefusalKind, Update};
 use hlir::entry::EntryAction;
-use hlir::{Entry, MatchKind, Program, Table, TableId};
+use hlir::{Entry, MatchKind, Program, Scope, Table, TableId};
 use std::sync::Arc;
 
 pub type Answer<T> = Result<T, Fault<TableCode>>;
@@ -136,7 +136,9 @@ impl Work<'_> {
         // The store may have another form of the same matches.
         let stored = self.store().find(&key).map(|stored| stored.entry.matches);
         let key = EntryKey { matches: stored.unwrap_or(key.matches), ..key };
-        Ok(self.handles(table).add(key))
+        let handle = self.handles(table).add(key.clone());
+        self.give_array_rates(&key).map_err(|refusal| code(&refusal, TableCode::InvalidMeterOperation))?;
+        Ok(handle)
     }
 
     pub fn entry_key(&mut self, table: TableId, handle: i32) -> Answer<EntryKey> {
@@ -210,10 +212,10 @@ impl Work<'_> {
     pub fn set_default(&mut self, name: &str, action: &str, data: &crate::standard::ActionData) -> Answer<()> {
         let Found::Table(table) = self.table(name)? else { return Ok(()) };
         self.check_kind(table, Kind::Direct)?;
-        let call = read_call(self.declared(table), action, data)?;
+        let call = read_call(self.declared(table), action, data, Scope::TableOnly)?;
         self.write(&Update::SetDefault { table, call }).map_err(|refusal| {
             match refusal.kind == RefusalKind::Constant {
-                true => TableCode::DefaultActionIsConst,
+                true => TableCode::DefaultEntryIsConst,
                 false => code(&refusal, TableCode::InvalidActionName),
             }
         })?;
@@ -230,10 +232,16 @@ impl Work<'_> {
         Ok(())
     }
 
-    pub fn default_entry(&mut self, name: &str) -> Answer<crate::standard::ActionEntry> {
+    pub fn default_entry(&mut self, name: &str) -> Answer<ActionEntry> {
         let table = self.reached(name)?;
         let call = self.store().default_action(table).clone();
-        Ok(call_entry(self.declared(table), &call))
+        let declared = self.declared(table);
+        // BMv2's tables with a profile have no default action before a member is set.
+        let does_nothing = declared.actions.get(call.action as usize).is_none_or(|action| action.body.is_empty());
+        match declared.profile.is_some() && does_nothing {
+            true => Ok(ActionEntry::default()),
+            false => Ok(call_entry(declared, &call)),
+        }
     }
 
     /// A member or group cannot be the default action: a table with a profile keeps the one that the program gives it.
@@ -279,7 +287,8 @@ impl Work<'_> {
     fn described(&mut self, handle: i32, key: &EntryKey) -> Option<TableEntry> {
         let Stored { entry, idle_timeout_ns, .. } = self.store().find(key)?;
         let milliseconds = |nanoseconds: u64| i32::try_from(nanoseconds / 1_000_000).unwrap_or(i32::MAX);
-        let life = self.declared(key.table).idle_timeout.is_some().then(|| EntryLife {
+        // As in BMv2, only entries with a timeout have it.
+        let life = (idle_timeout_ns != 0).then(|| EntryLife {
             timeout_ms: milliseconds(idle_timeout_ns),
             time_since_hit_ms: milliseconds(self.switch.since_last_hit_ns(key).unwrap_or(0)),
         });

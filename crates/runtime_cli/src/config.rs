@@ -61,6 +61,13 @@ pub struct ValueSet {
     pub width: u32,
 }
 
+/// A CRC whose parameters clients may change.
+#[derive(Clone, Debug)]
+pub struct CustomCrc {
+    pub name: String,
+    pub width: u32,
+}
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
@@ -71,6 +78,7 @@ pub struct Config {
     pub meters: Vec<Array>,
     pub registers: Vec<Array>,
     pub value_sets: Vec<ValueSet>,
+    pub custom_crcs: Vec<CustomCrc>,
 }
 
 fn text(value: &Value) -> String {
@@ -133,6 +141,7 @@ impl Config {
                 .iter()
                 .map(|set| ValueSet { name: text(&set["name"]), width: width(&set["compressed_bitwidth"]) })
                 .collect(),
+            custom_crcs: list(&json["calculations"]).iter().filter_map(custom_crc).collect(),
             ..Config::default()
         };
         for pipeline in list(&json["pipelines"]) {
@@ -214,6 +223,15 @@ fn action(described: &Value) -> Action {
 fn array(described: &Value) -> Array {
     let table = described["binding"].as_str().map(str::to_string);
     Array { name: text(&described["name"]), table, rate_count: width(&described["rate_count"]) as usize }
+}
+
+fn custom_crc(described: &Value) -> Option<CustomCrc> {
+    let width = match described["algo"].as_str()? {
+        "crc16_custom" => 16,
+        "crc32_custom" => 32,
+        _ => return None,
+    };
+    Some(CustomCrc { name: text(&described["name"]), width })
 }
 
 fn table(described: &Value, widths: &BTreeMap<(String, String), u32>) -> Result<Table, String> {

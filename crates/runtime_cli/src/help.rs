@@ -31,7 +31,7 @@ pub fn print(session: &mut Session, topic: &str) -> Outcome {
     Ok(())
 }
 
-/// Names in as few lines as fit, from top to bottom.
+/// Names in as few lines as fit, from top to bottom, each as wide as its column: so Python's `cmd` prints them for BMv2.
 fn columns(names: &[&str]) -> Vec<String> {
     let arranged = |rows: usize| -> Vec<String> {
         let columns: Vec<&[&str]> = names.chunks(rows).collect();
@@ -40,7 +40,7 @@ fn columns(names: &[&str]) -> Vec<String> {
         let line = |row: usize| {
             let cells = columns.iter().zip(&widths);
             let cells = cells.filter_map(|(column, width)| column.get(row).map(|name| format!("{name:width$}")));
-            cells.collect::<Vec<_>>().join("  ").trim_end().to_string()
+            cells.collect::<Vec<_>>().join("  ")
         };
         (0..rows).map(line).collect()
     };

@@ -76,9 +76,8 @@ impl SimplePreLag for Device {
         self.work(NONE, |work| work.update_node(node, &ports, &lags))
     }
 
-    fn bm_mc_set_lag_membership(&self, _: i32, _: i16, _: String) -> Answer<()> {
-        (self.settings.log)("there are no link aggregation groups here: name the ports themselves");
-        Err(NONE.into())
+    fn bm_mc_set_lag_membership(&self, _: i32, lag: i16, ports: String) -> Answer<()> {
+        self.work(NONE, |work| work.set_lag(lag, &ports))
     }
 
     fn bm_mc_get_entries(&self, context: i32) -> Answer<String> {

@@ -12,8 +12,8 @@ use crate::standard::{
 };
 use crate::tables::{Answer, Kind};
 use crate::wire::Binary;
-use hlir::Program;
 use hlir::entry::EntryAction;
+use hlir::{Program, Scope};
 use md5::{Digest as _, Md5};
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Standard for Device {
     ) -> Answer<i32> {
         self.work(NO_TABLE, |work| {
             work.add_entry((&table, Kind::Direct), (&key, &options), |declared| {
-                read_call(declared, &action, &data).map(EntryAction::Call)
+                read_call(declared, &action, &data, Scope::DefaultOnly).map(EntryAction::Call)
             })
         })
     }
@@ -78,7 +78,7 @@ impl Standard for Device {
     fn bm_mt_modify_entry(&self, _: i32, table: String, handle: i32, action: String, data: ActionData) -> Answer<()> {
         self.work(NO_TABLE, |work| {
             work.modify_entry((&table, Kind::Direct), handle, |declared| {
-                read_call(declared, &action, &data).map(EntryAction::Call)
+                read_call(declared, &action, &data, Scope::DefaultOnly).map(EntryAction::Call)
             })
         })
     }
@@ -421,7 +421,7 @@ impl Standard for Device {
         self.id_of(kind, &name)
     }
 
-    fn bm_serialize_state(&self) -> Result<String, Fault<Undeclared>> {
+    fn bm_serialize_state(&self) -> Result<Binary, Fault<Undeclared>> {
         Err(Fault::Sentence(
             "the state is not serialized here: read it by P4Runtime, or by `bacus ctl dump`".to_string(),
         ))

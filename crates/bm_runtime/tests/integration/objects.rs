@@ -130,7 +130,7 @@ fn a_group_has_the_ports_of_its_nodes() {
     text(flood).expect("the action may be the default");
     let mut client = SimplePreLagClient(&mut connection);
     assert_eq!(text(client.bm_mc_mgrp_create(0, 5)), Ok(5));
-    assert_eq!(text(client.bm_mc_mgrp_create(0, 5)), Err("Error".to_string()));
+    assert_eq!(text(client.bm_mc_mgrp_create(0, 5)), Ok(5), "BMv2 takes it again");
     assert_eq!(text(client.bm_mc_mgrp_create(0, 0)), Err("InvalidGroup".to_string()));
     assert_eq!(text(client.bm_mc_node_create(0, 1, "1010".to_string(), String::new())), Ok(0));
     assert_eq!(text(client.bm_mc_node_create(0, 2, "10000".to_string(), String::new())), Ok(1));
@@ -147,10 +147,37 @@ fn a_group_has_the_ports_of_its_nodes() {
     assert!(dump.contains(r#"{"handle":1,"lags":[],"ports":[5]}"#), "{dump}");
     text(client.bm_mc_node_destroy(0, 1)).expect("the node is there");
     assert_eq!(text(client.bm_mc_node_associate(0, 5, 1)), Err("InvalidNode".to_string()));
-    let lags = text(client.bm_mc_node_create(0, 1, "1".to_string(), "1".to_string()));
-    assert_eq!(lags, Err("Error".to_string()), "there are no link aggregation groups");
     text(client.bm_mc_mgrp_destroy(0, 5)).expect("the group is there");
-    assert_eq!(text(client.bm_mc_mgrp_destroy(0, 5)), Err("InvalidGroupHandle".to_string()));
+    assert_eq!(text(client.bm_mc_mgrp_destroy(0, 5)), Ok(()), "BMv2 has no error for this");
+    assert_eq!(text(client.bm_mc_node_associate(0, 5, 0)), Err("InvalidGroupHandle".to_string()));
+}
+
+#[test]
+fn a_link_aggregation_group_has_one_port_of_its_members() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let flood = client.bm_mt_set_default_action(0, "hosts".to_string(), "flood".to_string(), vec![bytes(5, 2)]);
+    text(flood).expect("the action may be the default");
+    let mut client = SimplePreLagClient(&mut connection);
+    text(client.bm_mc_mgrp_create(0, 5)).expect("the group is new");
+    assert_eq!(text(client.bm_mc_node_create(0, 1, "10".to_string(), "110".to_string())), Ok(0));
+    text(client.bm_mc_node_associate(0, 5, 0)).expect("both are there");
+    assert_eq!(switch.ports_of(9, &frame(1)), [1], "neither has ports yet");
+    // BMv2 chooses by the constant 255: of two ports the second, of three the first.
+    text(client.bm_mc_set_lag_membership(0, 1, "1100".to_string())).expect("the map suits");
+    assert_eq!(switch.ports_of(9, &frame(1)), [1, 3]);
+    text(client.bm_mc_set_lag_membership(0, 2, "1110000".to_string())).expect("the map suits");
+    assert_eq!(switch.ports_of(9, &frame(1)), [1, 3, 4]);
+    let dump = text(client.bm_mc_get_entries(0)).expect("entries can be read");
+    assert!(dump.contains(r#""lags":[{"id":1,"ports":[2,3]},{"id":2,"ports":[4,5,6]}]"#), "{dump}");
+    assert!(dump.contains(r#"{"handle":0,"lags":[1,2],"ports":[1]}"#), "{dump}");
+    text(client.bm_mc_set_lag_membership(0, 1, String::new())).expect("the map suits");
+    assert_eq!(switch.ports_of(9, &frame(1)), [1, 4]);
+    for wrong in [-1, 257] {
+        assert_eq!(text(client.bm_mc_set_lag_membership(0, wrong, "1".to_string())), Err("Error".to_string()));
+    }
+    assert_eq!(text(client.bm_mc_set_lag_membership(0, 1, "2".to_string())), Err("Error".to_string()));
 }
 
 #[test]

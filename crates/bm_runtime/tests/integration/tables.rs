@@ -128,10 +128,8 @@ fn rates_of_a_direct_array_are_those_of_all_entries() {
     let mut client = StandardClient(&mut connection);
     let acl = || "acl".to_string();
     for kind in [1, 2] {
-        let range = Some(MatchRange { start: bytes(0, 2), end: bytes(0xffff, 2) });
-        let any = MatchParameter { kind: MatchType::Range, range, ..MatchParameter::default() };
-        let key = vec![ternary(0, 0, 4), any, ternary(kind, 0xff, 1)];
-        text(client.bm_mt_add_entry(0, acl(), key, "drop".to_string(), vec![], priority(1))).expect("the entry suits");
+        let add = client.bm_mt_add_entry(0, acl(), acl_key(kind), "drop".to_string(), vec![], priority(1));
+        text(add).expect("the entry suits");
     }
     let rates = vec![
         MeterRate { units_per_micros: 0.000_000_5, burst_size: 1 },
@@ -152,6 +150,49 @@ fn rates_of_a_direct_array_are_those_of_all_entries() {
     }
 }
 
+fn acl_key(class: u64) -> Vec<MatchParameter> {
+    let range = Some(MatchRange { start: bytes(0, 2), end: bytes(0xffff, 2) });
+    let any = MatchParameter { kind: MatchType::Range, range, ..MatchParameter::default() };
+    vec![ternary(0, 0, 4), any, ternary(class, 0xff, 1)]
+}
+
+#[test]
+fn rates_of_a_direct_array_reach_later_entries() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let acl = || "acl".to_string();
+    let rates = vec![MeterRate { units_per_micros: 3.0, burst_size: 30 }; 2];
+    text(client.bm_meter_array_set_rates(0, "acl_meter".to_string(), rates.clone())).expect("the rates are two");
+    let add = client.bm_mt_add_entry(0, acl(), acl_key(1), "drop".to_string(), vec![], priority(1));
+    assert_eq!(text(add), Ok(0));
+    assert_eq!(text(client.bm_mt_get_meter_rates(0, acl(), 0)), Ok(rates));
+    text(client.bm_reset_state()).expect("all can be taken back");
+    let add = client.bm_mt_add_entry(0, acl(), acl_key(2), "drop".to_string(), vec![], priority(1));
+    assert_eq!(text(add), Ok(0));
+    assert_eq!(text(client.bm_mt_get_meter_rates(0, acl(), 0)), Ok(vec![]), "a reset takes them back");
+}
+
+#[test]
+fn answers_have_what_bmv2_has() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    assert_eq!(add_host(&mut connection, 1, 2), Ok(0));
+    let mut client = StandardClient(&mut connection);
+    let life = |entry: &bm_runtime::standard::TableEntry| entry.life.as_ref().map(|life| life.timeout_ms);
+    let entry = text(client.bm_mt_get_entry(0, hosts(), 0)).expect("the entry is there");
+    assert_eq!(life(&entry), None, "it has no timeout");
+    text(client.bm_mt_set_entry_ttl(0, hosts(), 0, 5000)).expect("the table has timeouts");
+    let entry = text(client.bm_mt_get_entry(0, hosts(), 0)).expect("the entry is there");
+    assert_eq!(life(&entry), Some(5000));
+    let set = client.bm_mt_set_default_action(0, "acl".to_string(), "NoAction".to_string(), vec![]);
+    assert_eq!(text(set), Err("DefaultEntryIsConst".to_string()));
+    let punt = client.bm_mt_modify_entry(0, hosts(), 0, "punt".to_string(), vec![]);
+    assert_eq!(text(punt), Err("InvalidActionName".to_string()), "it may only be the default action");
+    let entry = text(client.bm_mt_get_default_entry(0, "paths".to_string())).expect("the table is there");
+    assert_eq!(entry, bm_runtime::standard::ActionEntry::default(), "no member is the default");
+}
+
 #[test]
 fn default_actions_are_set_and_reset() {
     let switch = Switch::begin();
@@ -161,11 +202,11 @@ fn default_actions_are_set_and_reset() {
     text(set).expect("the action may be the default");
     assert_eq!(switch.ports_of(1, &frame(1)), [9]);
     let entry = text(client.bm_mt_get_default_entry(0, hosts())).expect("the table is there");
-    assert_eq!(action(&entry), ("ingress.forward", vec![vec![0, 9]]));
+    assert_eq!(action(&entry), ("ingress.forward", vec![vec![9]]), "BMv2 has no leading zeros");
     text(client.bm_mt_reset_default_entry(0, hosts())).expect("the table is there");
     assert!(switch.ports_of(1, &frame(1)).is_empty());
     let constant = client.bm_mt_set_default_action(0, "acl".to_string(), "drop".to_string(), vec![]);
-    assert_eq!(text(constant), Err("DefaultActionIsConst".to_string()));
+    assert_eq!(text(constant), Err("DefaultEntryIsConst".to_string()));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod cells;
 mod dump;
+mod hashes;
 mod multicast;
 mod profiles;
 mod switch;
@@ -88,9 +89,9 @@ pub const COMMANDS: &[(&str, &str, &str, Run)] = &[
     ("swap_configs", "", "Run the program that was loaded last", switch::swap_configs),
     ("write_config_to_file", "<file>", "Write the JSON of the program to a file", switch::write_config),
     ("serialize_state", "<file>", "Write the state of the switch to a file", switch::serialize_state),
-    ("set_crc16_parameters", "<name> <polynomial> <initial> <final> <reflect data> <reflect remainder>", "Change a CRC of 16 bits", switch::set_crc),
-    ("set_crc32_parameters", "<name> <polynomial> <initial> <final> <reflect data> <reflect remainder>", "Change a CRC of 32 bits", switch::set_crc),
-    ("set_toeplitz_hash_key", "<name> <key>", "Change the key of a Toeplitz hash", switch::set_crc),
+    ("set_crc16_parameters", "<name> <polynomial> <initial> <final> <reflect data> <reflect remainder>", "Change a CRC of 16 bits", hashes::set_crc16),
+    ("set_crc32_parameters", "<name> <polynomial> <initial> <final> <reflect data> <reflect remainder>", "Change a CRC of 32 bits", hashes::set_crc32),
+    ("set_toeplitz_hash_key", "<name> <key>", "Change the key of a Toeplitz hash", hashes::set_toeplitz_key),
     ("set_queue_depth", "<packets> [port [priority]]", "Set the depth of egress queues", switch::set_queue_depth),
     ("set_queue_rate", "<packets a second> [port [priority]]", "Set the rate of egress queues", switch::set_queue_rate),
     ("get_time_elapsed", "", "Print the microseconds since the switch started", switch::time_elapsed),

@@ -80,26 +80,21 @@ pub fn swap_configs(session: &mut Session, _: &[&str]) -> Outcome {
     Ok(())
 }
 
-fn write(path: &str, text: &str) -> Outcome {
-    std::fs::write(path, text).map_err(|error| Problem::Input(format!("{path}: {error}")))
+fn write(path: &str, contents: &[u8]) -> Outcome {
+    std::fs::write(path, contents).map_err(|error| Problem::Input(format!("{path}: {error}")))
 }
 
 pub fn write_config(session: &mut Session, arguments: &[&str]) -> Outcome {
     exactly(arguments, 1)?;
     let json = session.standard().bm_get_config()?;
-    write(arguments[0], &json)
+    write(arguments[0], json.as_bytes())
 }
 
 pub fn serialize_state(session: &mut Session, arguments: &[&str]) -> Outcome {
     exactly(arguments, 1)?;
     let state = session.standard().bm_serialize_state()?;
-    write(arguments[0], &state)
-}
-
-/// No program has a hash whose parameters can be changed.
-pub fn set_crc(_: &mut Session, arguments: &[&str]) -> Outcome {
-    at_least(arguments, 1)?;
-    input(format!("Invalid custom hash name ({})", arguments[0]))
+    // Bytes of BMv2's own, and no text.
+    write(arguments[0], &state.0)
 }
 
 fn number(text: &str, name: &str) -> Outcome<i64> {

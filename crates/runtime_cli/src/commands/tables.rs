@@ -67,7 +67,9 @@ fn print_action(session: &mut Session, action: &str, data: &[Binary]) -> Outcome
 pub fn set_default(session: &mut Session, arguments: &[&str]) -> Outcome {
     at_least(arguments, 2)?;
     let (table, action) = table_and_action(session, arguments)?;
-    let data = action_data(&action, &arguments[2..])?;
+    // BMv2's command line has the action's name as it is given here, and in full elsewhere.
+    let named = Action { name: arguments[1].to_string(), ..action.clone() };
+    let data = action_data(&named, &arguments[2..])?;
     say!(session, "Setting default action of {}", arguments[0]);
     print_action(session, arguments[1], &data)?;
     session.standard().bm_mt_set_default_action(0, table.name, action.name, data)?;

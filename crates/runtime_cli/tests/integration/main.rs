@@ -83,7 +83,7 @@ TABLE ENTRIES
 Dumping entry 0x0
 Match key:
 * ipv4.dst            : LPM       0a000000/8
-Action entry: ingress.forward - 0003
+Action entry: ingress.forward - 03
 ==========
 Dumping default entry
 Action entry: NoAction - \n==========",
@@ -132,7 +132,8 @@ mgrp(1)
 LAGS
 ==========",
         ),
-        ("mc_mgrp_create 1", "Creating multicast group 1\nInvalid PRE operation (ERROR)"),
+        ("mc_mgrp_create 1", "Creating multicast group 1"),
+        ("mc_set_lag_membership 1 2 3", "Setting lag membership: 1 <- 1100"),
         ("mirroring_add 100 2", ""),
         ("mirroring_get 100", "MirroringSessionConfig(port=2, mgid=None)"),
         ("mirroring_get 101", "Invalid mirroring operation (SESSION_NOT_FOUND)"),
@@ -167,6 +168,10 @@ fn lines_that_are_no_commands_are_reported() {
         ("", "last[0]= 0"),
         ("help table_delete", "Delete an entry of a table: table_delete <table> <handle>"),
         ("help nope", "*** No help on nope"),
+        ("set_crc16_parameters calc 0x8005 0 0 true true", "Error: Invalid crc16_custom name (calc)"),
+        ("set_toeplitz_hash_key calc 00", "Error: Toeplitz hash key must be a multiple of 4 bytes in length"),
+        ("set_toeplitz_hash_key calc 00000000", "Invalid Toeplitz hash operation (WRONG_TYPE_CALCULATION)"),
+        ("table_set_default hosts forward", "Error: Action forward needs 1 parameters"),
         ("set_queue_rate 10", "Error: the switch does not limit its egress queues"),
         ("swap_configs", "Swapping configs\nInvalid swap operation (CONFIG_SWAP_DISABLED)"),
     ]);
