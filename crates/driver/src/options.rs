@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use hlir::facts::Assumption;
 use hlir::plan::{Descriptor, TablePlan};
 use opt::inputs::{Occupancy, Ports, Profile};
-use runtime::Symbols;
+use runtime::{Effort, Symbols};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -163,6 +163,9 @@ pub struct Native {
     /// The line information of objects.
     #[arg(skip)]
     pub symbols: Symbols,
+    /// What the compiler spends on optimizing.
+    #[arg(skip)]
+    pub effort: Effort,
     /// Bytes of the widest vectors, where the machine's file has them.
     #[arg(skip)]
     pub vector_bytes: Option<u32>,

@@ -53,7 +53,7 @@ mod worker;
 mod worker_ports;
 
 pub use cache::Cache;
-pub use compile::{Compiler, Descriptor, Sanitize, Symbols, UserCode};
+pub use compile::{Compiler, Descriptor, Effort, Sanitize, Symbols, UserCode};
 pub use core_isolation::Undisturbed;
 pub use counts::{Counts, KeySketch};
 pub use dpdk_memory::DpdkMemoryPort;

@@ -164,6 +164,7 @@ pub fn builder(native: &Native) -> Builder {
         given: None,
         ports: PortNumbers::new(0..=rig::CPU_PORT),
         spreading: Spreading { workers: 1, by: None },
+        is_quick_first: false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the server of controllers needs of this process: the switch, and a compiler for the programs that they push.
 
+use super::improve::improve;
 use super::live::{Built, Live, Shared};
 use super::pushed::{self, Builder};
 use super::requests::ControlThread;
@@ -23,7 +24,7 @@ pub struct Controller<L: Replay> {
     pub tracing: Tracing,
 }
 
-impl<L: Replay> Target for Controller<L> {
+impl<L: Replay + 'static> Target for Controller<L> {
     fn verify(&self, config: &ForwardingPipelineConfig) -> Result<Prepared, Refusal> {
         let built = pushed::build(&self.builder, &config.p4_device_config, config.p4info.as_ref())?;
         Ok(Prepared { program: built.program.clone(), artefact: Box::new(built) })
@@ -42,6 +43,7 @@ impl<L: Replay> Target for Controller<L> {
         self.builder.ports.check(&built.program).map_err(Refusal::wrong)?;
         live.replace(&built, written)?;
         live.committed(config);
+        improve(&self.switch, &built);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use super::state::{Keeper, Origin};
 use control::message::runtime::ForwardingPipelineConfig;
 use control::{DataPlane as _, Refusal};
+use driver::compile::Code;
 use hlir::Program;
 use hlir::plan::TablePlan;
 use native::{NativeEngine, Replay, Written};
@@ -23,6 +24,8 @@ pub struct Built {
     pub structures: Vec<TablePlan>,
     /// By which its packets go to workers.
     pub spread: Vec<SpreadStep>,
+    /// The code that is to follow, where the pipeline was compiled quickly.
+    pub better: Option<Arc<Code>>,
 }
 
 /// Users of copies of the packets that workers receive.

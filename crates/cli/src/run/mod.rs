@@ -9,6 +9,7 @@ mod dump;
 mod exposition;
 mod first;
 mod held_facts;
+mod improve;
 mod interfaces;
 mod late;
 pub mod live;
@@ -49,6 +50,7 @@ use driver::options::{Native, Passes, Source};
 use driver::ports::{Claim, Port, announce, check_ports, claim_interfaces};
 use driver::stdout::print_line;
 use first::First;
+use improve::improve;
 use interfaces::PortInterfaces;
 use live::{Built, Live, Shared};
 use metadata::{Metadata, metadata};
@@ -388,6 +390,7 @@ fn builder(arguments: &Arguments, built: Option<&Built>, ports: PortNumbers) -> 
         given: built.cloned(),
         ports,
         spreading: spreading(arguments),
+        is_quick_first: arguments.is_bmv2 && !arguments.specialise,
     }
 }
 
@@ -503,6 +506,7 @@ fn begin(arguments: &Arguments, first: &First, open: Open, sockets: Sockets) -> 
     let load_time = start.elapsed();
     live.keep(first.keeper.clone());
     let switch = Shared::new(live);
+    first.running.iter().for_each(|built| improve(&switch, built));
     let (control, requests) = requests::channel();
     late::open((control.clone(), switch.clone()), arguments.late_ports.clone());
     let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));

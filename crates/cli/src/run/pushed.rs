@@ -33,6 +33,8 @@ pub struct Builder {
     /// Numbers of the switch's ports, as they are when a program is pushed.
     pub ports: PortNumbers,
     pub spreading: Spreading,
+    /// Whether a program that takes the C compiler long is compiled quickly first.
+    pub is_quick_first: bool,
 }
 
 impl Builder {
@@ -49,6 +51,7 @@ impl Builder {
             given: None,
             ports: self.ports.clone(),
             spreading: self.spreading,
+            is_quick_first: false,
         }
     }
 
@@ -142,14 +145,20 @@ pub fn build_loaded(
     passes.descriptor = Some(builder.descriptor);
     let burst = PortBurst::of(builder.burst, passes.read_plans()?, &loaded, &mut passes);
     let mut planned = Vec::new();
-    let (pipeline, compiled) = compile::pipeline(loaded, &passes, &builder.native, |plan| {
+    let code = compile::code(loaded, &passes, &builder.native, |plan| {
         plan.descriptor = builder.descriptor;
         plan.burst = burst.of_plan(plan);
         adjust(plan);
         planned.clone_from(&plan.tables);
     })?;
+    let compiled = Arc::new(code.program.clone());
+    let quick = if builder.is_quick_first { code.quick_pipeline()? } else { None };
+    let (pipeline, better) = match quick {
+        Some(pipeline) => (pipeline, Some(Arc::new(code))),
+        None => (code.pipeline()?, None),
+    };
     let structures = structures(&compiled, &pipeline, &planned);
-    Ok(Built { program, compiled: Arc::new(compiled), pipeline, structures, spread })
+    Ok(Built { program, compiled, pipeline, structures, spread, better })
 }
 
 /// The structures of a pipeline's tables, given by its plan or by their keys.

@@ -215,6 +215,77 @@ control deparse(packet_out p, in headers h) { apply { p.emit(h); } }
 V1Switch(parse(), checksum(), ingress(), egress(), checksum(), deparse()) main;
 ";
 
+/// The same with so many tables that the C compiler takes more than a second; a number that no other program has keeps it out of the cache.
+fn large() -> String {
+    let number = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() & 0xffff_ffff_ffff;
+    let table = |at: usize| {
+        format!(
+            "table more{at} {{ key = {{ h.ethernet.src: exact; h.ethernet.type: ternary; }} actions = {{ forward; }} \
+             const entries = {{ ({number}, {at}): forward(7); }} }}\n"
+        )
+    };
+    let tables: String = (0..20).map(table).collect();
+    let applied: String = (0..20).map(|at| format!("more{at}.apply(); ")).collect();
+    COUNTING.replace("    apply { hosts", &format!("{tables}    apply {{ {applied}hosts"))
+}
+
+/// A C compiler that does not begin to optimize a pipeline fully before the file `begin` is there.
+const OPTIMIZING_LATE: &str = "\
+#!/bin/sh
+case \"$*\" in
+*-Og*) ;;
+*-fno-tree-slp-vectorize*) until [ -e begin ]; do sleep 0.02; done ;;
+esac
+exec /usr/bin/gcc \"$@\"
+";
+
+#[test]
+fn a_large_program_forwards_before_it_is_fully_optimized() {
+    if !has_dpdk() {
+        return;
+    }
+    let folder = scratch("dropin-quick");
+    std::fs::write(folder.join("counting.p4"), large()).unwrap();
+    std::fs::write(folder.join("gcc"), OPTIMIZING_LATE).unwrap();
+    std::fs::set_permissions(folder.join("gcc"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.join("pcap0_in.pcap")).status().unwrap().success());
+    std::fs::write(folder.join("pcap3_in.pcap"), driver::pcap::bytes_of([])).unwrap();
+    let port = port();
+    let log = File::create(folder.join("log")).unwrap();
+    let path = std::env::join_paths(
+        [folder.clone()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    let mut command = named("simple_switch");
+    command.current_dir(&folder).env("PATH", path.unwrap()).args(["--use-files", "0", "--thrift-port"]);
+    command.arg(port.to_string()).args(["-i 0@pcap0", "-i 3@pcap3", "counting.p4"]);
+    command.stdout(log.try_clone().unwrap()).stderr(log);
+    let switch = Switch::run(command, port, &folder);
+    let mut pipe = writer(&folder.join("pcap0_in.pcap"));
+    let frame = |source: u8| [&[0, 0, 0, 0, 0, 5][..], &[0, 0, 0, 0, 0, source], &[8, 0], &[source; 46]].concat();
+    let until = |is_so: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(start.elapsed() < TIMEOUT, "{}", std::fs::read_to_string(folder.join("log")).unwrap());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let received = |count: usize| said(&cli(port, "counter_read received 0\n")).contains(&format!(" {count} packets)"));
+    said(&cli(port, "table_add hosts forward 00:00:00:00:00:05 => 3\n"));
+    pipe.write_all(&driver::pcap::bytes_of([&frame(1)])).unwrap();
+    until(&|| received(1));
+    let is_optimized =
+        || std::fs::read_to_string(folder.join("log")).unwrap().contains("note: counting runs fully optimized\n");
+    assert!(!is_optimized(), "the compiler waits");
+    std::fs::write(folder.join("begin"), "").unwrap();
+    until(&is_optimized);
+    // Entries and counters are those of before. A capture that comes by a pipe has one header.
+    pipe.write_all(&driver::pcap::bytes_of([&frame(2)])[24..]).unwrap();
+    until(&|| received(2));
+    drop(pipe);
+    assert_eq!(switch.end(), Some(0));
+    assert_eq!(capture(&folder.join("pcap3_out.pcap")), [frame(1), frame(2)]);
+}
+
 /// Opens a pipe once it has a reader.
 fn writer(path: &Path) -> File {
     let start = Instant::now();
