@@ -24,6 +24,12 @@ pub enum Fact {
     Any(u32),
     /// All its entries match this value of this key, and no other.
     Key { key: u32, value: BigUint },
+    /// All its entries distinguish these bits of this key, one at least, and no others.
+    Mask { key: u32, mask: BigUint },
+    /// No two of its entries have the same matches, whatever their priorities.
+    Distinct,
+    /// No direct meter of it has rates, neither for an entry nor for the default action.
+    Unmetered,
 }
 
 /// A fact that a program takes for granted.

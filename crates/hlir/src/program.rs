@@ -11,6 +11,7 @@ use crate::{
     expression::{Binary, Expression},
 };
 use la_arena::Arena;
+use num_bigint::BigUint;
 
 /// What happens to a packet, and nothing about speed.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -181,7 +182,7 @@ impl Program {
 
     /// Kind and width of the keys that a table's structure holds: all but those [left out](Program::left_out). Where only
     /// keys that are left out have priorities, the others count as ternary: entries that differ in their priority alone
-    /// may be in the table.
+    /// may be in the table. Where all entries [have the same masks](Program::has_one_shape), the keys are exact.
     pub fn held_keys(&self, table: TableId) -> Vec<(MatchKind, u32)> {
         self.held_of(table, self.key_kinds(table))
     }
@@ -190,10 +191,44 @@ impl Program {
     pub(crate) fn held_of(&self, table: TableId, kinds: Vec<(MatchKind, u32)>) -> Vec<(MatchKind, u32)> {
         let mut held: Vec<(MatchKind, u32)> =
             (0..).zip(kinds).filter(|(key, _)| self.left_out(table, *key).is_none()).map(|(_, kind)| kind).collect();
-        if self.tables[table].has_priorities() && !held.iter().any(|(kind, _)| kind.has_priorities()) {
+        if self.has_one_shape(table) {
+            held.iter_mut().for_each(|(kind, _)| *kind = MatchKind::Exact);
+        } else if self.tables[table].has_priorities() && !held.iter().any(|(kind, _)| kind.has_priorities()) {
             held.iter_mut().for_each(|(kind, _)| *kind = MatchKind::Ternary);
         }
         held
+    }
+
+    /// Whether a table's structure can hold keys as exact ones that are declared as others: all entries distinguish the same
+    /// bits of them, lookups have no others, and one entry at most has the bits of a lookup.
+    pub fn has_one_shape(&self, table: TableId) -> bool {
+        let declared = &self.tables[table];
+        let of_table = || self.assumptions.iter().filter(|one| one.table == table);
+        let is_distinct = !declared.has_priorities() || of_table().any(|one| one.fact == Fact::Distinct);
+        let mask_of = |number: u32| {
+            of_table().find_map(|one| match &one.fact {
+                Fact::Mask { key, mask } => (*key == number).then_some(mask),
+                Fact::Empty
+                | Fact::Default(_)
+                | Fact::Entries(_)
+                | Fact::Actions(_)
+                | Fact::Argument { .. }
+                | Fact::Any(_)
+                | Fact::Key { .. }
+                | Fact::Distinct
+                | Fact::Unmetered => None,
+            })
+        };
+        let is_fixed = |number: u32, key: &Key| {
+            let width = self.expression_type(&key.value, &[]).width();
+            let masked = |mask: &BigUint| mask.count_ones() == u64::from(width) || key.value.is_masked_by(mask);
+            key.kind == MatchKind::Exact
+                || self.left_out(table, number).is_some()
+                || key.kind != MatchKind::Range && mask_of(number).is_some_and(masked)
+        };
+        let is_declared_so = declared.keys.iter().all(|key| key.kind == MatchKind::Exact);
+        let are_fixed = || (0u32..).zip(&declared.keys).all(|(number, key)| is_fixed(number, key));
+        !is_declared_so && is_distinct && !self.has_timers_or_meters(table) && are_fixed()
     }
 
     /// What all entries match of a key that the structure of a table leaves out: any value, or the one that all lookups have.
@@ -220,7 +255,14 @@ impl Program {
             Fact::Key { key: number, value: of_entries } => {
                 (*number == key && of_entries == value).then(|| Match::Exact(value.clone()))
             }
-            Fact::Empty | Fact::Default(_) | Fact::Entries(_) | Fact::Actions(_) | Fact::Argument { .. } => None,
+            Fact::Empty
+            | Fact::Default(_)
+            | Fact::Entries(_)
+            | Fact::Actions(_)
+            | Fact::Argument { .. }
+            | Fact::Mask { .. }
+            | Fact::Distinct
+            | Fact::Unmetered => None,
         };
         // Structures prepare for each range that the table declares.
         let mut of_table = self.assumptions.iter().filter(|one| one.table == table && *kind != MatchKind::Range);
@@ -247,6 +289,12 @@ impl Program {
 }
 
 impl Expression {
+    /// Whether this is something without the bits outside of `mask`, at first sight.
+    fn is_masked_by(&self, mask: &BigUint) -> bool {
+        let Expression::Binary { operator: Binary::And, left: _, right } = self else { return false };
+        matches!(&**right, Expression::Constant { value, .. } if value == mask)
+    }
+
     /// The expression's type, where `parameters` are the widths of the enclosing action's parameters.
     pub fn type_in(&self, program: &Program, parameters: &[u32]) -> Type {
         match self {

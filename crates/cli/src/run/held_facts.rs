@@ -20,6 +20,9 @@ enum Kind {
     Argument(u32, u32),
     Any(u32),
     Key(u32),
+    Mask(u32),
+    Distinct,
+    Unmetered,
 }
 
 impl Kind {
@@ -32,6 +35,9 @@ impl Kind {
             Fact::Argument { action, parameter, .. } => Kind::Argument(*action, *parameter),
             Fact::Any(key) => Kind::Any(*key),
             Fact::Key { key, .. } => Kind::Key(*key),
+            Fact::Mask { key, .. } => Kind::Mask(*key),
+            Fact::Distinct => Kind::Distinct,
+            Fact::Unmetered => Kind::Unmetered,
         }
     }
 }

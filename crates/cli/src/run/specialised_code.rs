@@ -81,8 +81,14 @@ fn occupancy(store: &Store, facts: &[Assumption]) -> Occupancy {
 /// Whether code with this fact has a table of its own, which is filled at each exchange.
 pub fn makes_own_table(fact: &Fact) -> bool {
     match fact {
-        Fact::Any(_) | Fact::Key { .. } => true,
-        Fact::Empty | Fact::Default(_) | Fact::Entries(_) | Fact::Actions(_) | Fact::Argument { .. } => false,
+        Fact::Any(_) | Fact::Key { .. } | Fact::Mask { .. } => true,
+        Fact::Empty
+        | Fact::Default(_)
+        | Fact::Entries(_)
+        | Fact::Actions(_)
+        | Fact::Argument { .. }
+        | Fact::Distinct
+        | Fact::Unmetered => false,
     }
 }
 

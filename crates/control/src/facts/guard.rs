@@ -29,14 +29,36 @@ impl Guard {
         &self.assumptions
     }
 
-    /// What an entry breaks.
+    /// What an entry breaks. `repeats` tells whether another entry of the table has its matches.
     pub fn broken_by_entry(
         &self,
         program: &Program,
         table: TableId,
         (entry, same): (&Entry, SameKey),
+        repeats: &dyn Fn() -> bool,
     ) -> Option<&Assumption> {
-        self.of(table).find(|one| breaks(program, table, &one.fact, entry, same))
+        self.of(table).find(|one| match one.fact {
+            Fact::Distinct => repeats(),
+            Fact::Empty
+            | Fact::Default(_)
+            | Fact::Entries(_)
+            | Fact::Actions(_)
+            | Fact::Argument { .. }
+            | Fact::Any(_)
+            | Fact::Key { .. }
+            | Fact::Mask { .. }
+            | Fact::Unmetered => breaks(program, table, &one.fact, entry, same),
+        })
+    }
+
+    /// What rates of a direct meter break.
+    pub fn broken_by_rates(&self, table: TableId) -> Option<&Assumption> {
+        self.of(table).find(|one| one.fact == Fact::Unmetered)
+    }
+
+    /// Whether entries have to be told apart by their matches.
+    pub fn needs_distinct(&self) -> bool {
+        self.assumptions.iter().any(|one| one.fact == Fact::Distinct)
     }
 
     /// What another default action breaks.
@@ -50,22 +72,19 @@ impl Guard {
     }
 }
 
-/// Whether a fact does not hold with this entry.
+/// Whether a fact does not hold with this entry, whichever others there are.
 pub(crate) fn breaks(program: &Program, table: TableId, fact: &Fact, entry: &Entry, same: SameKey) -> bool {
     match fact {
         Fact::Empty => true,
-        Fact::Default(_) => false,
+        Fact::Default(_) | Fact::Distinct | Fact::Unmetered => false,
         Fact::Entries(entries) => !entries.iter().any(|other| other.action == entry.action && same(other, entry)),
         Fact::Actions(actions) => !matches!(&entry.action, EntryAction::Call(call) if actions.contains(&call.action)),
         Fact::Argument { action, parameter, value } => {
             let EntryAction::Call(call) = &entry.action else { return true };
             call.action == *action && call.arguments.get(*parameter as usize) != Some(value)
         }
-        Fact::Any(key) => {
-            let kinds = program.key_kinds(table);
-            let found = entry.matches.get(*key as usize).zip(kinds.get(*key as usize));
-            found.is_none_or(|(found, kind)| mask(found, *kind) != Mask::Bits(BigUint::ZERO))
-        }
+        Fact::Any(key) => has_other_mask(program, table, *key, (entry, &BigUint::ZERO)),
+        Fact::Mask { key, mask } => has_other_mask(program, table, *key, (entry, mask)),
         Fact::Key { key, value } => {
             let kinds = program.key_kinds(table);
             let found = entry.matches.get(*key as usize).zip(kinds.get(*key as usize));
@@ -75,6 +94,13 @@ pub(crate) fn breaks(program: &Program, table: TableId, fact: &Fact, entry: &Ent
             !found.is_some_and(|(found, kind)| is_value(found, *kind))
         }
     }
+}
+
+/// Whether an entry distinguishes other bits of a key than these.
+fn has_other_mask(program: &Program, table: TableId, key: u32, (entry, bits): (&Entry, &BigUint)) -> bool {
+    let kinds = program.key_kinds(table);
+    let found = entry.matches.get(key as usize).zip(kinds.get(key as usize));
+    found.is_none_or(|(found, kind)| mask(found, *kind) != Mask::Bits(bits.clone()))
 }
 
 /// Refuses a write that breaks what code takes for granted.
@@ -103,6 +129,12 @@ pub(crate) fn refusal(program: &Program, Assumption { table: id, fact }: &Assump
             let name = table.keys.get(*key as usize).map_or("?", |key| key.name.as_str());
             format!("`{name}` = {value:#x} in all entries")
         }
+        Fact::Mask { key, mask } => {
+            let name = table.keys.get(*key as usize).map_or("?", |key| key.name.as_str());
+            format!("the mask {mask:#x} for `{name}` in all entries")
+        }
+        Fact::Distinct => "entries of which no two have the same matches".to_string(),
+        Fact::Unmetered => "direct meters without rates".to_string(),
     };
     let name = &table.name;
     Refusal::new(

@@ -1,6 +1,7 @@
 //! Facts about what tables hold, kept as counters while a controller writes.
 //!
-//! For each table there are counts of entries by action, by value of each parameter, by mask of each key that is not exact. A write changes
+//! For each table there are counts of entries by action, by value of each parameter, by mask of each key that is not exact,
+//! by matches where entries have priorities, and of rates of its direct meters. A write changes
 //! as many of them as the entry has keys and parameters, so whether a fact still holds is known at once, whatever the
 //! table holds. [`Facts::of`] counts a store anew. Tables that packets write have no facts, nor have those with action
 //! profiles, or entries that were written past the store.
@@ -9,13 +10,14 @@ mod guard;
 
 pub(crate) use guard::{Guard, breaks, refusal};
 
+use crate::store::packed;
 use hlir::effects::learns;
 use hlir::entry::EntryAction;
 use hlir::facts::Fact;
 use hlir::{Entry, Match, MatchKind, Program, TableId};
 use num_bigint::BigUint;
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +44,18 @@ struct Contents {
     masks: Vec<Counts<Mask>>,
     /// By key: of entries that match one value.
     values: Vec<Sums>,
+    /// Of a table with priorities: how many entries have the same matches, by a number made of these. Others with the same
+    /// number only cost the table a fact.
+    alike: Option<Alike>,
+    /// Rates of direct meters; none, if the table has no such meter.
+    rates: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+struct Alike {
+    counts: HashMap<u64, u32>,
+    /// Numbers that occur more than once.
+    repeated: u64,
 }
 
 /// Whether some numbers are all the same, whichever are added and taken: n · Σ v² = (Σ v)² holds for these alone, by the
@@ -129,6 +143,24 @@ impl<T: Eq + Hash> Default for Counts<T> {
     }
 }
 
+impl Alike {
+    fn add(&mut self, number: u64) {
+        let count = self.counts.entry(number).or_default();
+        *count += 1;
+        self.repeated += u64::from(*count == 2);
+    }
+
+    fn take(&mut self, number: u64) {
+        if let Some(count) = self.counts.get_mut(&number) {
+            *count -= 1;
+            self.repeated -= u64::from(*count == 1);
+            if *count == 0 {
+                self.counts.remove(&number);
+            }
+        }
+    }
+}
+
 impl Contents {
     fn new(program: &Program, id: TableId) -> Contents {
         let table = &program.tables[id];
@@ -140,12 +172,23 @@ impl Contents {
             actions: BTreeMap::new(),
             masks: keys.iter().map(|_| Counts::default()).collect(),
             values: keys.iter().map(|_| Sums::default()).collect(),
+            alike: table.has_priorities().then(Alike::default),
+            rates: program.meters.values().any(|meter| meter.table == Some(id)).then_some(0),
             keys,
         }
     }
 
+    /// A number that entries with the same matches have, in whatever form these are written.
+    fn number(&self, entry: &Entry) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        packed::key(&entry.matches, 0, self.keys.iter().copied()).hash(&mut hasher);
+        hasher.finish()
+    }
+
     fn add(&mut self, entry: &Entry) {
         self.entries += 1;
+        let number = self.alike.is_some().then(|| self.number(entry));
+        self.alike.iter_mut().zip(number).for_each(|(alike, number)| alike.add(number));
         for (((counts, sums), found), key) in
             self.masks.iter_mut().zip(&mut self.values).zip(&entry.matches).zip(&self.keys)
         {
@@ -167,6 +210,8 @@ impl Contents {
 
     fn take(&mut self, entry: &Entry) {
         self.entries -= 1;
+        let number = self.alike.is_some().then(|| self.number(entry));
+        self.alike.iter_mut().zip(number).for_each(|(alike, number)| alike.take(number));
         for (((counts, sums), found), key) in
             self.masks.iter_mut().zip(&mut self.values).zip(&entry.matches).zip(&self.keys)
         {
@@ -198,13 +243,15 @@ impl Contents {
     }
 
     fn facts(&self) -> Vec<Fact> {
+        let mut facts: Vec<Fact> = (self.rates == Some(0)).then_some(Fact::Unmetered).into_iter().collect();
         if self.entries == 0 {
-            return vec![Fact::Empty];
+            facts.push(Fact::Empty);
+            return facts;
         }
         if self.has_profile {
-            return Vec::new();
+            return facts;
         }
-        let mut facts = vec![Fact::Actions(self.actions.keys().copied().collect())];
+        facts.push(Fact::Actions(self.actions.keys().copied().collect()));
         for (action, of_action) in &self.actions {
             let only = (0u32..).zip(&of_action.arguments).filter_map(|(at, counts)| Some((at, counts.only()?)));
             let argument = |(parameter, value): (u32, &BigUint)| Fact::Argument {
@@ -218,6 +265,12 @@ impl Contents {
         facts.extend(any.map(|key| Fact::Any(key as u32)));
         let values = (0u32..).zip(&self.values).filter_map(|(key, sums)| Some((key, sums.only(self.entries)?)));
         facts.extend(values.map(|(key, value)| Fact::Key { key, value: value.into() }));
+        let masks = (0u32..).zip(&self.masks).filter_map(|(key, counts)| match counts.only()? {
+            Mask::Bits(mask) => (*mask != BigUint::ZERO).then(|| Fact::Mask { key, mask: mask.clone() }),
+            Mask::Range(..) => None,
+        });
+        facts.extend(masks);
+        facts.extend(self.alike.as_ref().filter(|alike| alike.repeated == 0).map(|_| Fact::Distinct));
         facts
     }
 }
@@ -234,6 +287,19 @@ impl Facts {
 
     pub(crate) fn take(&mut self, table: TableId, entry: &Entry) {
         self.tables[index(table)].take(entry);
+    }
+
+    /// Rates of a direct meter of a table were set, or taken.
+    pub(crate) fn note_rates(&mut self, table: TableId, were_set: bool, are_set: bool) {
+        if let Some(rates) = &mut self.tables[index(table)].rates {
+            *rates = *rates + u64::from(are_set) - u64::from(were_set);
+        }
+    }
+
+    /// Whether an entry may have the matches that another one has.
+    pub(crate) fn repeats(&self, table: TableId, entry: &Entry) -> bool {
+        let contents = &self.tables[index(table)];
+        contents.alike.as_ref().is_some_and(|alike| alike.counts.contains_key(&contents.number(entry)))
     }
 
     /// An entry was written past the store: there are no facts about the table any more.

@@ -2,16 +2,24 @@
 
 use super::{Store, index};
 use crate::facts::{Facts, Guard, breaks, refusal};
-use crate::plane::EntryKey;
+use crate::plane::{Cell, EntryKey};
 use crate::{Refusal, Update};
 use hlir::facts::{Assumption, Fact, MOST_ENTRIES};
-use hlir::{Entry, Match, TableId};
+use hlir::{Entry, Match, MeterId, TableId};
 
 impl Store {
     /// From now on refuses writes that break one of these. What the store holds already may do so:
     /// [`Store::check_assumptions`].
     pub fn assume(&mut self, assumptions: &[Assumption]) {
         self.guard = Guard::new(assumptions);
+        self.count_for_guard();
+    }
+
+    /// Whether two entries have the same matches is known from counters alone.
+    pub(super) fn count_for_guard(&mut self) {
+        if self.guard.needs_distinct() && self.facts.is_none() {
+            self.count_facts();
+        }
     }
 
     /// What the code takes for granted.
@@ -53,9 +61,11 @@ impl Store {
             Fact::Empty => self.entry_count(*table) == 0,
             Fact::Default(call) => self.default_action(*table) == call,
             Fact::Entries(entries) => self.entry_count(*table) == entries.len() && none_breaks(),
-            Fact::Actions(_) | Fact::Argument { .. } | Fact::Any(_) | Fact::Key { .. } => {
+            Fact::Actions(_) | Fact::Argument { .. } | Fact::Any(_) | Fact::Key { .. } | Fact::Mask { .. } => {
                 is_counted(fact) || none_breaks()
             }
+            Fact::Distinct => is_counted(fact) || self.entry_count(*table) == 0,
+            Fact::Unmetered => is_counted(fact) || !self.meters().any(|(_, cell, _)| table_of(&cell) == Some(*table)),
         }
     }
 
@@ -75,15 +85,36 @@ impl Store {
         after.into_iter().for_each(|entry| facts.add(table, entry));
     }
 
-    /// What the code takes for granted and an update breaks. Decided from the update alone, whatever the table holds.
+    /// Counts the rates of a meter that were set before, and those that are now.
+    pub(super) fn counted_rates(&mut self, meter: MeterId, were_set: bool, are_set: bool) {
+        if let Some((facts, table)) = self.facts.as_mut().zip(self.program.meters[meter].table) {
+            facts.note_rates(table, were_set, are_set);
+        }
+    }
+
+    /// Whether an entry that is written would be the second one with its matches.
+    fn repeats(&self, table: TableId, entry: &Entry) -> bool {
+        let is_there = || {
+            let key = EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
+            self.find(&key).is_some()
+        };
+        self.facts.as_ref().is_none_or(|facts| facts.repeats(table, entry)) && !is_there()
+    }
+
+    /// What the code takes for granted and an update breaks. Decided from the update and counters, whatever the table holds.
     pub fn broken_by(&self, update: &Update) -> Option<&Assumption> {
         match update {
             Update::Insert { table, entry } | Update::Modify { table, entry } => {
                 let same = |one: &Entry, other: &Entry| self.is_same_key(*table, one, other);
-                self.guard.broken_by_entry(&self.program, *table, (entry, &same))
+                let repeats = || self.repeats(*table, entry);
+                self.guard.broken_by_entry(&self.program, *table, (entry, &same), &repeats)
             }
             Update::SetDefault { table, call } => self.guard.broken_by_default(*table, call),
             Update::Delete(key) => self.guard.broken_by_deletion(key.table),
+            // A specialised program has no table for a direct meter without rates.
+            Update::SetMeter { cell, rates: Some(_), .. } => {
+                table_of(cell).and_then(|table| self.guard.broken_by_rates(table))
+            }
             Update::SetIdleTimeout { .. }
             | Update::SetExpiry { .. }
             | Update::SetMember { .. }
@@ -93,7 +124,7 @@ impl Store {
             | Update::SetValueSet { .. }
             | Update::SetMulticast { .. }
             | Update::SetSession { .. }
-            | Update::SetMeter { .. }
+            | Update::SetMeter { rates: None, .. }
             | Update::SetPort { .. }
             | Update::Record(_) => None,
         }
@@ -125,6 +156,15 @@ impl Store {
     }
 }
 
+/// The table whose direct meters or counters have a cell.
+fn table_of(cell: &Cell) -> Option<TableId> {
+    match cell {
+        Cell::Entry(key) => Some(key.table),
+        Cell::Default(table) => Some(*table),
+        Cell::Index(_) => None,
+    }
+}
+
 impl Facts {
     /// Counts what a store holds.
     pub fn of(store: &Store) -> Facts {
@@ -132,6 +172,9 @@ impl Facts {
         let mut facts = Facts::empty(&program);
         for (id, _) in program.tables.iter() {
             store.entries(id).for_each(|stored| facts.add(id, &stored.entry));
+        }
+        for (meter, ..) in store.meters() {
+            program.meters[meter].table.into_iter().for_each(|table| facts.note_rates(table, false, true));
         }
         facts
     }

@@ -88,7 +88,7 @@ fn index<T>(id: la_arena::Idx<T>) -> usize {
 impl Store {
     /// The program's own entries.
     pub fn new(program: Arc<Program>) -> Store {
-        Store {
+        let mut store = Store {
             tables: program.tables.values().map(|table| TableStore::new(&program, table)).collect(),
             profiles: program.profiles.iter().map(|_| Profile::default()).collect(),
             value_sets: vec![Vec::new(); program.value_sets.len()],
@@ -103,7 +103,9 @@ impl Store {
             facts: None,
             guard: Guard::new(&program.assumptions),
             program,
-        }
+        };
+        store.count_for_guard();
+        store
     }
 
     pub fn program(&self) -> &Arc<Program> {
@@ -356,9 +358,11 @@ impl Store {
             rest.push(Update::SetIdleTimeout { key: key.clone(), nanoseconds: idle_timeout_ns });
         }
         let of_table = |meter: &hlir::Meter| meter.table == Some(key.table);
-        for (meter, _) in self.program.meters.iter().filter(|(_, meter)| of_table(meter)) {
+        let program = self.program.clone();
+        for (meter, _) in program.meters.iter().filter(|(_, meter)| of_table(meter)) {
             let cell = (index(meter), MeterCell::Entry(index(key.table), packed.clone()));
             if let Some(rates) = self.meters.remove(&cell) {
+                self.counted_rates(meter, true, false);
                 rest.push(Update::SetMeter { meter, cell: Cell::Entry(key.clone()), rates: Some(rates) });
             }
         }
@@ -450,6 +454,7 @@ impl Store {
             Some(rates) => self.meters.insert(key, rates),
             None => self.meters.remove(&key),
         };
+        self.counted_rates(meter, before.is_some(), rates.is_some());
         Ok(Update::SetMeter { meter, cell: cell.clone(), rates: before })
     }
 

@@ -187,6 +187,9 @@ impl Writes {
             return Update::SetMeter { meter: object(0), cell: Cell::Index(self.below(4)), rates };
         }
         let rules = table(&self.program, "rules");
+        if self.below(6) == 0 {
+            return Update::SetMeter { meter: object(1), cell: Cell::Default(rules), rates };
+        }
         let entry = self.entry("rules");
         let cell = Cell::Entry(EntryKey { table: rules, matches: entry.matches, priority: entry.priority });
         Update::SetMeter { meter: object(1), cell, rates }
@@ -218,7 +221,36 @@ fn holds(store: &Store, Assumption { table, fact }: &Assumption) -> bool {
             .all(|call| call.arguments[*parameter as usize] == *value),
         Fact::Any(key) => entries.iter().all(|entry| is_any(&entry.matches[*key as usize])),
         Fact::Key { key, value } => entries.iter().all(|entry| is_only(&entry.matches[*key as usize], value)),
+        Fact::Mask { key, mask } => {
+            let program = store.program();
+            let width = program.key_kinds(*table)[*key as usize].1;
+            entries.iter().all(|entry| mask_of(&entry.matches[*key as usize], width).as_ref() == Some(mask))
+        }
+        Fact::Distinct => (1..entries.len()).all(|at| entries[..at].iter().all(|one| !match_alike(one, &entries[at]))),
+        Fact::Unmetered => !store.meters().any(|(_, cell, _)| match cell {
+            Cell::Entry(key) => key.table == *table,
+            Cell::Default(of) => of == *table,
+            Cell::Index(_) => false,
+        }),
     }
+}
+
+/// The bits that a match distinguishes; none for those of a range.
+fn mask_of(found: &Match, width: u32) -> Option<BigUint> {
+    let ones = (BigUint::from(1u32) << width) - 1u32;
+    match found {
+        Match::Exact(_) => Some(ones),
+        Match::Lpm { prefix, .. } => Some(&ones - ((BigUint::from(1u32) << (width - prefix)) - 1u32)),
+        Match::Ternary { mask, .. } => Some(mask.clone()),
+        Match::Range { low, high } if low == high => Some(ones),
+        Match::Range { .. } => is_any(found).then_some(BigUint::ZERO),
+        Match::Any => Some(BigUint::ZERO),
+    }
+}
+
+/// Whether two entries match the same packets.
+fn match_alike(one: &Entry, other: &Entry) -> bool {
+    one.matches.iter().zip(&other.matches).all(|(one, other)| one == other || is_any(one) && is_any(other))
 }
 
 fn is_only(found: &Match, value: &BigUint) -> bool {

@@ -186,8 +186,8 @@ fn is_weaker(Assumption { table, fact }: &Assumption, store: &Store) -> bool {
             let with = |call: &&ActionCall| call.action == *action;
             calls.iter().filter(with).all(|call| call.arguments[*parameter as usize] == *value)
         }
-        Fact::Any(_) | Fact::Key { .. } => entries.is_empty(),
-        Fact::Empty | Fact::Default(_) | Fact::Entries(_) => false,
+        Fact::Any(_) | Fact::Key { .. } | Fact::Mask { .. } | Fact::Distinct => entries.is_empty(),
+        Fact::Empty | Fact::Default(_) | Fact::Entries(_) | Fact::Unmetered => false,
     }
 }
 

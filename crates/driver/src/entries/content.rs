@@ -26,9 +26,10 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
 /// The same, and the facts that hold for exactly these contents. Of tables that get entries past the store there are none.
 pub fn contents(program: &Program, origins: &[Origin]) -> Result<(Occupancy, Vec<Assumption>), Failure> {
     // Entries are written for the program as its controllers know it.
-    let (written, program) = (program, &program.without_places());
+    let program = Arc::new(program.without_places());
+    let mut rehearsal = Rehearsal::new(Arc::clone(&program));
+    let program = &*program;
     let mut counts = Counts { program, tables: HashMap::new() };
-    let mut rehearsal = Rehearsal::new(Arc::new(written.clone()));
     let mut has_text = false;
     for origin in origins {
         match origin {
@@ -323,6 +324,50 @@ node queue: buffer { send 32w1 }
         let drawn = Origin::Generated { table: "sources".to_string(), count: 1000, seed: 1 };
         let drawn = occupancy(&parsed.program, &[drawn]).unwrap_or_else(|failure| panic!("{failure:?}"));
         assert_eq!(drawn.union_count(sources, sources), None, "entries to be drawn are unknown");
+    }
+
+    /// Entries come as controllers write them, without the places that a value join adds.
+    #[test]
+    fn entries_are_counted_in_a_program_with_a_value_join() {
+        let parsed = parse_file(
+            "program router for none
+variable x: 32
+variable hop: 32
+variable routes.place: 12
+table routes {
+  key x: lpm
+  action to(hop: 32, place: 12) { routes.place = place }
+  action away() { routes.place = 0 }
+  const default away()
+}
+table hops {
+  key hop: exact
+  action forward(port: 9) {}
+  action none() {}
+  const default none()
+}
+table both {
+  key routes.place: exact
+  default_only action slow() {}
+  table_only action forward(port: 9) {}
+  const default slow()
+  size 4095
+}
+join both of routes, hops limit 4095 {
+  key determined
+  first to determines hop
+  second forward
+  place routes.place
+}
+entry routes
+node routes: apply routes -> both
+node both: apply both -> queue
+node queue: buffer { send 32w1 }
+",
+        )
+        .unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let text = b"add routes x:0x0a000000/8 to(hop:7)\nadd routes x:0x0b000000/8 to(hop:8)\n";
+        assert_eq!(content(&parsed.program, "placed.stf", text).entries, 2);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::{Site, Verifier};
 use crate::Table;
 use crate::facts::{Assumption, Fact};
 use crate::text::{get, number};
+use num_bigint::BigUint;
 
 impl Verifier<'_> {
     pub(super) fn assumptions(&mut self) {
@@ -18,7 +19,7 @@ impl Verifier<'_> {
 
     fn assumption(&mut self, site: Site, table: &Table, Assumption { fact, .. }: &Assumption) {
         match fact {
-            Fact::Empty => {}
+            Fact::Empty | Fact::Distinct | Fact::Unmetered => {}
             Fact::Default(call) => self.action_call(site, table, call),
             Fact::Entries(entries) => {
                 let widths: Vec<_> = table.keys.iter().map(|key| self.judge_key(site, &key.value)).collect();
@@ -40,15 +41,24 @@ impl Verifier<'_> {
                 self.error(site, format!("the table has no key number {key}"));
             }
             Fact::Any(_) => {}
-            Fact::Key { key, value } => match table.keys.get(*key as usize) {
-                None => self.error(site, format!("the table has no key number {key}")),
-                Some(declared) => {
-                    let width = self.judge_key(site, &declared.value);
-                    if width.is_some_and(|width| value.bits() > u64::from(width)) {
-                        self.error(site, format!("key number {key} cannot have the value {value}"));
-                    }
+            Fact::Key { key, value } => self.fits_key(site, table, *key, ("value", value)),
+            Fact::Mask { key, mask } => {
+                self.fits_key(site, table, *key, ("mask", mask));
+                if *mask == BigUint::ZERO {
+                    self.error(site, format!("a mask of no bits: write `any {key}`"));
                 }
-            },
+            }
+        }
+    }
+
+    /// Whether a key has room for a value or a mask.
+    fn fits_key(&mut self, site: Site, table: &Table, key: u32, (what, number): (&str, &BigUint)) {
+        let Some(declared) = table.keys.get(key as usize) else {
+            return self.error(site, format!("the table has no key number {key}"));
+        };
+        let width = self.judge_key(site, &declared.value);
+        if width.is_some_and(|width| number.bits() > u64::from(width)) {
+            self.error(site, format!("key number {key} cannot have the {what} {number}"));
         }
     }
 }

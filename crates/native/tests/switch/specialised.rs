@@ -1,11 +1,12 @@
 //! Code specialised for the contents of tables, under random writes: no packet meets an assumption that does not hold.
 
-use control::plane::{Cell, EntryKey, Frame, Group};
+use control::plane::{Cell, EntryKey, Frame, Group, MeterRates};
 use control::{DataPlane, Facts, Update};
 use driver::compile;
 use driver::frontend::Loaded;
 use driver::options::{Native, Passes};
 use hlir::entry::EntryAction;
+use hlir::facts::Fact;
 use hlir::text::parse_program;
 use hlir::{ActionCall, Entry, Match, MatchKind, Program, TableId};
 use native::NativeEngine;
@@ -19,10 +20,13 @@ header h: h_t { key: 8, sum: 8 }
 variable error: 32
 variable meta.more: 8
 variable meta.router: 8
+variable meta.colour: 8
+meter access.rate: bytes of access into meta.colour
 counter few.packets: packets of few automatic
 counter added: packets [2]
 counter hidden.packets: packets of hidden automatic
 counter wide.packets: packets of wide automatic
+counter access.packets: packets of access automatic
 register last: 8 [2]
 profile hops [8] selector crc16 width 14 largest_group 4
 table few {
@@ -74,6 +78,13 @@ table mixed {
   action none() {}
   default none()
 }
+table access {
+  key h.key: ternary
+  key meta.more: ternary
+  action add(n: 8) { h.sum = h.sum + n }
+  default_only action none() {}
+  default none()
+}
 table spread {
   key h.key: exact
   action add(n: 8) { h.sum = h.sum + n }
@@ -92,7 +103,10 @@ node rules: apply rules -> plain
 node plain: apply plain -> routes
 node routes: apply routes -> wide
 node wide: apply wide -> mixed
-node mixed: apply mixed -> spread
+node mixed: apply mixed -> white
+node white: block { meta.colour = 5 } -> access
+node access: apply access -> coloured
+node coloured: block { h.sum = h.sum + meta.colour } -> spread
 node spread: apply spread -> out
 node out: deparse { emit h } -> queue
 node queue: buffer { send 32w1 }
@@ -122,21 +136,50 @@ fn update(program: &Program, random: &mut impl FnMut(u64) -> u64) -> Update {
     if random(6) == 0 {
         return of_profile(program, random);
     }
-    let table = tables(program)[random(7) as usize];
+    let table = tables(program)[random(8) as usize];
     let declared = &program.tables[table];
+    let of_access = declared.name == "access";
     let keys = declared.keys.iter().zip(program.key_kinds(table));
-    let matches: Vec<Match> = keys.map(|(key, kind)| matching(&key.name, kind, random)).collect();
+    let matches: Vec<Match> = match of_access {
+        true => of_one_shape(random),
+        false => keys.map(|(key, kind)| matching(&key.name, kind, random)).collect(),
+    };
     let priority = if declared.has_priorities() { 1 + random(3) as u32 } else { 0 };
-    let action = random(declared.actions.len() as u64) as u32;
+    if of_access && random(8) == 0 {
+        let entry = Cell::Entry(EntryKey { table, matches, priority });
+        let cell = if random(4) == 0 { Cell::Default(table) } else { entry };
+        return Update::SetMeter { meter: tables_meter(program), cell, rates: (random(2) == 0).then(always_red) };
+    }
+    let actions = if of_access { 1 } else { declared.actions.len() as u64 };
+    let action = random(actions) as u32;
     let arguments = declared.actions[action as usize].parameters.iter().map(|_| BigUint::from(1 + random(3))).collect();
     let call = ActionCall { action, arguments };
     let entry = Entry { matches: matches.clone(), priority, action: EntryAction::Call(call.clone()), constant: false };
     match random(8) {
         0..=2 => Update::Insert { table, entry },
         3 => Update::Modify { table, entry },
-        4 if random(4) == 0 => Update::SetDefault { table, call },
+        4 if random(4) == 0 && !of_access => Update::SetDefault { table, call },
         _ => Update::Delete(EntryKey { table, matches, priority }),
     }
+}
+
+/// Of the table with a meter: most entries have one mask of each key.
+fn of_one_shape(random: &mut impl FnMut(u64) -> u64) -> Vec<Match> {
+    let mask = BigUint::from(if random(30) == 0 { 1u32 } else { 6 });
+    let key = Match::Ternary { value: BigUint::from(random(8)) & &mask, mask };
+    let more =
+        if random(30) == 0 { Match::Any } else { Match::Ternary { value: random(2).into(), mask: 0xffu32.into() } };
+    vec![key, more]
+}
+
+fn tables_meter(program: &Program) -> hlir::MeterId {
+    program.meters.iter().next().expect("there is one").0
+}
+
+/// Packets have two bytes, so there are never enough tokens.
+fn always_red() -> MeterRates {
+    let second = control::Rate::of_units(1);
+    MeterRates { committed_rate: second, committed_burst: 1, peak_rate: second, peak_burst: 1 }
 }
 
 /// What an entry matches. In most entries it is one value of the metadata, and any sum.
@@ -155,7 +198,7 @@ fn matching(key: &str, (kind, width): (MatchKind, u32), random: &mut impl FnMut(
 
 /// A write to the profile, or to the table that has it.
 fn of_profile(program: &Program, random: &mut impl FnMut(u64) -> u64) -> Update {
-    let table = tables(program)[7];
+    let table = tables(program)[8];
     let profile = program.tables[table].profile.expect("it is declared with one");
     let matches = vec![Match::Exact(BigUint::from(random(6)))];
     let target = random(3) as u32;
@@ -186,7 +229,10 @@ fn same_counts(engine: &mut NativeEngine<MemoryPort>, expected: &mut interp::Swi
     let program = engine.program();
     for (counter, declared) in program.counters.iter() {
         let entries = |table: TableId| {
-            let key = |stored: control::store::Stored| EntryKey { table, matches: stored.entry.matches, priority: 0 };
+            let key = |stored: control::store::Stored| {
+                let (matches, priority) = (stored.entry.matches, stored.entry.priority);
+                EntryKey { table, matches, priority }
+            };
             expected.store().entries(table).map(key).map(Cell::Entry).collect::<Vec<_>>()
         };
         let cells = match declared.table {
@@ -213,7 +259,8 @@ fn no_packet_meets_a_stale_assumption_under_random_writes() {
     let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, lanes).expect("a switch");
     let mut expected = interp::Switch::new(&program, 0, 8);
     let mut random = generator(7);
-    let (mut accepted, mut breaks, mut kept, mut assuming, mut left_out) = (0, 0, 0, 0, 0);
+    let (mut accepted, mut breaks, mut kept, mut assuming, mut left_out, mut shaped) = (0, 0, 0, 0, 0, 0);
+    let mut unmetered = 0;
     for round in 0..12 {
         let (pipeline, code) = specialised(&engine);
         // The cheapest plan may be one that takes nothing for granted.
@@ -222,6 +269,8 @@ fn no_packet_meets_a_stale_assumption_under_random_writes() {
             .iter()
             .filter(|table| code.held_keys(**table).len() < code.tables[**table].keys.len())
             .count();
+        shaped += tables(&code).iter().filter(|table| code.has_one_shape(**table)).count();
+        unmetered += code.assumptions.iter().filter(|one| one.fact == Fact::Unmetered).count();
         for _ in 0..120 {
             if !engine.is_specialised() {
                 // Refused where the tables hold something else by now; then generic code goes on.
@@ -246,6 +295,7 @@ fn no_packet_meets_a_stale_assumption_under_random_writes() {
     }
     assert!(accepted > 200 && breaks > 10 && kept > 3, "{accepted} accepted, {breaks} breaks, {kept} broke nothing");
     assert!(assuming > 6 && left_out > 6, "{assuming} rounds with assumptions, {left_out} tables without some keys");
+    assert!(shaped > 2 && unmetered > 4, "{shaped} tables of one shape, {unmetered} without rates");
 }
 
 /// Flips while workers run: every packet goes out, in all 200 exchanges.

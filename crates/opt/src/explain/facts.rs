@@ -107,5 +107,10 @@ pub fn described(program: &Program, Assumption { table, fact }: &Assumption) -> 
         }
         Fact::Any(key) => format!("no entry distinguishes {}", table.keys[*key as usize].name),
         Fact::Key { key, value } => format!("{} is {value:#x} in all entries", table.keys[*key as usize].name),
+        Fact::Mask { key, mask } => {
+            format!("all entries have the mask {mask:#x} for {}", table.keys[*key as usize].name)
+        }
+        Fact::Distinct => "no two entries match the same".to_string(),
+        Fact::Unmetered => "no meter has rates".to_string(),
     }
 }

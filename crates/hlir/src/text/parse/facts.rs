@@ -35,8 +35,18 @@ impl Reader {
             let key = self.number("the number of a key")?;
             self.expect("=")?;
             Fact::Key { key, value: self.value("a value of the key")? }
+        } else if self.eat_word("mask") {
+            let key = self.number("the number of a key")?;
+            self.expect("=")?;
+            Fact::Mask { key, mask: self.value("a mask of the key")? }
+        } else if self.eat_word("distinct") {
+            Fact::Distinct
+        } else if self.eat_word("unmetered") {
+            Fact::Unmetered
         } else {
-            return Err(self.fail("`empty`, `default`, `entries`, `actions`, `argument`, `any` or `key`"));
+            return Err(self.fail(
+                "`empty`, `default`, `entries`, `actions`, `argument`, `any`, `key`, `mask`, `distinct` or `unmetered`",
+            ));
         };
         self.places.set(Site::Assumption(self.program.assumptions.len() as u32), self.since(start));
         self.program.assumptions.push(Assumption { table, fact });

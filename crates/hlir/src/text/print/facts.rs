@@ -25,6 +25,9 @@ impl Printer<'_> {
             }
             Fact::Any(key) => lines.add(format!("{head} any {key}")),
             Fact::Key { key, value } => lines.add(format!("{head} key {key} = {value:#x}")),
+            Fact::Mask { key, mask } => lines.add(format!("{head} mask {key} = {mask:#x}")),
+            Fact::Distinct => lines.add(format!("{head} distinct")),
+            Fact::Unmetered => lines.add(format!("{head} unmetered")),
         }
     }
 }

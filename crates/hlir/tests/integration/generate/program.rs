@@ -69,8 +69,10 @@ impl Generator<'_> {
             false => self.program.key_kinds(id).into_iter().map(|(_, width)| width).collect(),
         };
         let parameters = self.program.tables[id].parameter_widths(1);
-        match self.below(7) {
+        match self.below(10) {
             0 => Fact::Empty,
+            7 => Fact::Distinct,
+            8 => Fact::Unmetered,
             1 => Fact::Default(self.program.tables[id].default.clone()),
             2 => Fact::Entries(self.several(2, |it| it.entry(id, &widths))),
             3 => Fact::Actions(vec![0, 1]),
@@ -79,6 +81,10 @@ impl Generator<'_> {
             5 => {
                 let key = self.below(widths.len());
                 Fact::Key { key: key as u32, value: self.value(widths[key]) }
+            }
+            6 if widths.iter().all(|width| *width > 0) => {
+                let key = self.below(widths.len());
+                Fact::Mask { key: key as u32, mask: self.value(widths[key]).max(1u32.into()) }
             }
             _ => Fact::Any(self.below(widths.len()) as u32),
         }

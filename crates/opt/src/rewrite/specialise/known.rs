@@ -16,6 +16,9 @@ pub(super) struct Known {
     pub arguments: Vec<(u32, u32, BigUint)>,
     pub any: Vec<u32>,
     pub values: Vec<(u32, BigUint)>,
+    pub masks: Vec<(u32, BigUint)>,
+    pub is_distinct: bool,
+    pub is_unmetered: bool,
 }
 
 impl Known {
@@ -39,6 +42,9 @@ impl Known {
             Fact::Argument { action, parameter, value } => self.arguments.push((action, parameter, value)),
             Fact::Any(key) => self.any.push(key),
             Fact::Key { key, value } => self.values.push((key, value)),
+            Fact::Mask { key, mask } => self.masks.push((key, mask)),
+            Fact::Distinct => self.is_distinct = true,
+            Fact::Unmetered => self.is_unmetered = true,
         }
     }
 }

@@ -15,6 +15,8 @@
 mod inline;
 mod keys;
 mod known;
+mod masks;
+mod meters;
 
 use super::flow;
 use crate::Inputs;
@@ -63,7 +65,9 @@ fn specialised(program: &Program, inputs: &Inputs, is_compared: &dyn Fn(TableId)
         }
         let mut known = Known::of(&program, id, &inputs.facts);
         known.entries = known.entries.filter(|_| is_compared(id));
-        used.extend(table(&mut program, id, &nodes, &known).into_iter().map(|fact| Assumption { table: id, fact }));
+        let facts = meters::without_rates(&mut program, id, &known);
+        let facts = facts.into_iter().chain(table(&mut program, id, &nodes, &known));
+        used.extend(facts.map(|fact| Assumption { table: id, fact }));
     }
     let has_values = inputs.facts.iter().any(|one| matches!(one.fact, Fact::Key { .. }));
     if !used.is_empty() || has_values {
@@ -76,6 +80,9 @@ fn specialised(program: &Program, inputs: &Inputs, is_compared: &dyn Fn(TableId)
         assume(&mut program, used);
         flow::fold(&mut program);
     }
+    // Which keys are left is known behind these.
+    let used = masks::of_one_shape(&mut program, inputs);
+    assume(&mut program, used);
     program
 }
 
