@@ -1,6 +1,6 @@
 //! Lookups without a table: the default action where there are no entries, comparisons where there are few.
 
-use super::is_neutral;
+use super::known::is_neutral;
 use crate::rewrite::join::graph;
 use hlir::entry::EntryAction;
 use hlir::{

@@ -4,7 +4,7 @@
 //! structures of addresses, though most switches have one router.
 
 use super::inline::{Inlined, block, target};
-use super::{Known, can_be_known, lookups};
+use super::known::{Known, can_be_known, lookups};
 use crate::Inputs;
 use crate::inputs::hints::LIKELY;
 use hlir::facts::{Assumption, Fact};

@@ -1,8 +1,9 @@
 //! What is known of a table: facts of the source, and those that come with the inputs.
 
+use hlir::effects::learns;
 use hlir::entry::EntryAction;
 use hlir::facts::{Assumption, Fact};
-use hlir::{ActionCall, Entry, Match, MatchKind, Program, Table, TableId};
+use hlir::{ActionCall, Entry, Match, MatchKind, NodeId, NodeKind, Program, Table, TableId};
 use num_bigint::BigUint;
 use std::collections::BTreeSet;
 
@@ -47,6 +48,18 @@ impl Known {
             Fact::Unmetered => self.is_unmetered = true,
         }
     }
+}
+
+/// The nodes that look a table up.
+pub(super) fn lookups(program: &Program, id: TableId) -> Vec<NodeId> {
+    let is_lookup = |kind: &NodeKind| matches!(kind, NodeKind::Apply { table, .. } if *table == id);
+    program.nodes.iter().filter(|(_, node)| is_lookup(&node.kind)).map(|(node, _)| node).collect()
+}
+
+/// Whether a controller alone decides about what a table does.
+pub(super) fn can_be_known(program: &Program, id: TableId) -> bool {
+    let table = &program.tables[id];
+    !table.punt_on_miss && !learns(program, id)
 }
 
 /// What the source alone says of a table.

@@ -1,7 +1,7 @@
 //! Tables of which all entries distinguish the same bits: a lookup of these bits is exact, whatever the keys were declared
 //! as. Rules that name an address and a port are so, and so are routes of one length.
 
-use super::{Known, can_be_known, lookups};
+use super::known::{Known, can_be_known, lookups};
 use crate::Inputs;
 use hlir::facts::{Assumption, Fact};
 use hlir::{Binary, Expression, MatchKind, Program, TableId};

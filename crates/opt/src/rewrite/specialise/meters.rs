@@ -2,7 +2,7 @@
 //!
 //! A meter would keep the lookup and the whole key, since each entry has a bucket of its own.
 
-use super::Known;
+use super::known::Known;
 use hlir::facts::Fact;
 use hlir::{Call, Expression, MeterId, Place, Program, Scope, Statement, TableId};
 use std::mem;

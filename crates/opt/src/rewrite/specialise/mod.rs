@@ -20,12 +20,11 @@ mod meters;
 
 use super::flow;
 use crate::Inputs;
-use hlir::effects::learns;
 use hlir::facts::{Assumption, Fact};
 use hlir::{Expression, NodeId, NodeKind, Program, Statement, TableId};
 use inline::Inlined;
 pub use known::of_source;
-use known::{Known, is_neutral};
+use known::{Known, can_be_known, lookups};
 use std::iter;
 
 /// Tables whose entries are known, at most, for which each choice of comparisons is tried. Of more tables, either all
@@ -92,18 +91,6 @@ fn assume(program: &mut Program, facts: Vec<Assumption>) {
             program.assumptions.push(fact);
         }
     }
-}
-
-/// The nodes that look a table up.
-fn lookups(program: &Program, id: TableId) -> Vec<NodeId> {
-    let is_lookup = |kind: &NodeKind| matches!(kind, NodeKind::Apply { table, .. } if *table == id);
-    program.nodes.iter().filter(|(_, node)| is_lookup(&node.kind)).map(|(node, _)| node).collect()
-}
-
-/// Whether a controller alone decides about what a table does.
-fn can_be_known(program: &Program, id: TableId) -> bool {
-    let table = &program.tables[id];
-    !table.punt_on_miss && !learns(program, id)
 }
 
 /// Specialises the lookups of a table. Returns the facts that they depend on from now on.
