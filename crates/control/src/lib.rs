@@ -10,6 +10,7 @@ pub mod format;
 mod info;
 pub mod join;
 pub mod message;
+pub mod note;
 mod number;
 pub mod plane;
 mod rate;

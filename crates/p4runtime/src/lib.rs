@@ -19,7 +19,6 @@ mod grpc;
 mod incoming;
 mod info;
 mod miss;
-mod note;
 mod packet;
 mod pipelines;
 mod port;

@@ -6,6 +6,7 @@ use super::command::{
     self, Argument, Call, Command, Condition, Elements, Key, Kind, MeterRate, Multicast, Pattern, Value, Word,
 };
 use super::{Mistake, Place, matches, names};
+use control::Update;
 use control::plane::{self, Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, Parameter, ProfileId, Program, RegisterId, Table};
@@ -66,6 +67,8 @@ pub enum Control {
     Session(u32, Option<Session>),
     IdleTimeout(EntryKey, u64),
     Expiry(TableId, u8, u64),
+    /// What belongs to an entry or to a default action besides its action.
+    Attach(Update),
     Clock(u64),
     Seed(u64),
     /// Splits bursts and does nothing else: `wait`, and writes to what the program never reaches.
@@ -113,6 +116,10 @@ impl<'p> Binder<'p> {
         Binder { program, labels, nodes, groups, port_numbers: program.port_numbers(), warnings }
     }
 
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
     /// A port that the program's port numbers can name.
     fn port(&self, word: &Word) -> Result<u32, Mistake> {
         let port = matches::small(word, "a port")?;
@@ -144,6 +151,9 @@ impl<'p> Binder<'p> {
             command::Control::Wait | command::Control::MirrorGet { .. } => Control::Nothing,
             command::Control::RemoveAll => Control::Clear,
             command::Control::Aging(aging) => self.aging(aging)?,
+            command::Control::Attach { table, priority, keys, attached } => {
+                self.attach(table, priority.as_ref(), keys.as_deref(), attached)?
+            }
             command::Control::Clock { nanoseconds } => Control::Clock(*nanoseconds),
             command::Control::Seed { seed } => Control::Seed(matches::index(seed, "the seed")?),
             command::Control::Add { table, priority, keys, action, label } => {
@@ -514,7 +524,7 @@ fn needs_priority(table: &Table) -> bool {
     table.keys.iter().any(|key| key.kind == hlir::MatchKind::Ternary)
 }
 
-fn meter_rates(committed: MeterRate, peak: MeterRate) -> Result<MeterRates, Mistake> {
+pub(super) fn meter_rates(committed: MeterRate, peak: MeterRate) -> Result<MeterRates, Mistake> {
     MeterRates::new((committed.rate, committed.burst), (peak.rate, peak.burst))
         .map_err(|falling| Mistake::new(peak.place, falling.to_string()))
 }

@@ -101,6 +101,13 @@ pub enum Control {
     Multicast(Multicast),
     Elements(Elements),
     Aging(Aging),
+    /// As P4Runtime writes it. Without keys: to the table's default action.
+    Attach {
+        table: Word,
+        priority: Option<Word>,
+        keys: Option<Vec<Key>>,
+        attached: Attached,
+    },
     Wait,
     /// Nanoseconds to go on.
     Clock {
@@ -126,6 +133,15 @@ pub enum Control {
         /// Weights, or members if the selector counts these, at most.
         max_size: Option<Word>,
     },
+}
+
+/// What belongs to an entry or to a default action besides its action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attached {
+    /// As the store keeps it ([`control::note`]).
+    Metadata(Vec<u8>),
+    /// Those of the table's direct meter, committed and peak; none for a meter that is green for ever.
+    Rates(Option<(MeterRate, MeterRate)>),
 }
 
 /// A member of a group of an action selector.

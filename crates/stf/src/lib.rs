@@ -6,6 +6,7 @@
 
 mod address;
 mod aging;
+mod attached;
 pub mod bind;
 pub mod command;
 pub mod compare;

@@ -216,6 +216,7 @@ impl<'a> Runner<'a> {
             Control::Session(session, value) => self.engine.set_session(*session, value.as_ref()),
             Control::IdleTimeout(key, time) => self.engine.set_idle_timeout(key, *time),
             Control::Expiry(table, profile, time) => self.engine.set_expiry(*table, *profile, *time),
+            Control::Attach(update) => self.engine.write(update).map(drop),
             Control::Clock(nanoseconds) => {
                 self.clock_ns += nanoseconds;
                 self.engine.set_clock(self.clock_ns);

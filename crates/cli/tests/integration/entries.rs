@@ -232,3 +232,40 @@ fn bits_that_do_not_count_are_told() {
     assert!(said.contains("a.stf:2:1: warning: skipped `check_counter`: it tests a switch"), "{said}");
     fs::remove_dir_all(directory).unwrap();
 }
+
+/// An entry of the table with the direct meter, with these fields.
+fn metered(fields: &str) -> String {
+    let key = r#"match { field_id: 1 exact { value: "\x0a" } }"#;
+    let action = r#"action { action { action_id: 0x01000003 params { param_id: 1 value: "\x05" } } }"#;
+    format!(
+        "updates {{ type: INSERT entity {{ table_entry {{\n table_id: 0x02000001 {key} {action}\n{fields} }} }} }}\n"
+    )
+}
+
+#[test]
+fn what_is_attached_to_entries_is_loaded_and_their_constancy_is_not() {
+    let directory = scratch("attached");
+    let form = directory.join("a.txtpb");
+    let checked = |text: &str| {
+        fs::write(&form, text).unwrap();
+        let ran = bacus().arg("entries").arg(file("read.p4")).arg(&form).output().unwrap();
+        (ran.status.success(), said(&ran))
+    };
+    let (taken, said) = checked(&metered("metadata: \"m\" meter_config { cir: 1 cburst: 2 pir: 3 pburst: 4 }"));
+    assert!(taken && !said.contains("warning"), "{said}");
+    let (taken, said) = checked(&metered("is_const: true"));
+    assert!(taken && said.contains("a.txtpb:1:45: warning: skipped `is_const`: it has no effect"), "{said}");
+    let refused = [
+        ("meter_config { cir: 4 cburst: 1 pir: 3 pburst: 1 }", "the peak rate of a meter is at least the committed"),
+        ("meter_config { cir: -1 }", "expected a rate, a number that is not negative"),
+        ("meter_config { eburst: 1 }", "a meter of two rates has no excess burst"),
+        ("counter_data { packet_count: 1 }", "`counter_data` cannot be loaded"),
+    ];
+    for (fields, expected) in refused {
+        let (taken, said) = checked(&metered(fields));
+        assert!(!taken && said.contains(expected) && said.contains("a.txtpb:3:"), "{fields}: {said}");
+    }
+    let (taken, said) = checked(&metered("meter_config { }").replace("0x02000001", "0x02000004"));
+    assert!(!taken, "{said}");
+    fs::remove_dir_all(directory).unwrap();
+}

@@ -1,5 +1,6 @@
 //! From the steps of a file to the compact form, which has entries with actions and nothing else.
 
+use control::{Record, Update};
 use hlir::entry::EntryAction;
 use hlir::{Entry, Match, Program, TableId};
 use stf::Mistake;
@@ -44,5 +45,15 @@ fn keep_one(program: &Program, control: &Control, kept: &mut Vec<(TableId, Entry
     if let Control::SetDefault(table, _) = control {
         return Err(format!("sets the default action of `{}`", program.tables[*table].name));
     }
-    if matches!(control, Control::Nothing) { Ok(()) } else { Err("is no entry".to_string()) }
+    // What an entry has to which nothing is attached.
+    if let Control::Attach(Update::Record(Record::Metadata { metadata, .. })) = control
+        && metadata.is_empty()
+    {
+        return Ok(());
+    }
+    if matches!(control, Control::Nothing | Control::Attach(Update::SetMeter { rates: None, .. })) {
+        Ok(())
+    } else {
+        Err("is no entry".to_string())
+    }
 }

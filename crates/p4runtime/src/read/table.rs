@@ -2,7 +2,6 @@
 
 use super::Reader;
 use crate::failure::{Failure, Outcome};
-use crate::note;
 use crate::port::{PortWriter, Written};
 use crate::schema::{Schema, TableSchema};
 use crate::value::{int32, int64};
@@ -12,6 +11,7 @@ use control::message::runtime::{
     ActionProfileAction, ActionProfileActionSet, CounterData, MeterConfig, TableAction, TableEntry,
     action_profile_action, action_profile_action_set, entity::Entity, table_action, table_entry,
 };
+use control::note;
 use control::plane::{Cell, CounterValue, EntryKey, MeterRates};
 use control::store::{Origin, Stored};
 use hlir::entry::EntryAction;

@@ -2,11 +2,11 @@
 
 use super::{Undo, Writer};
 use crate::failure::{Failure, Outcome};
-use crate::note;
 use crate::read::check_default;
 use crate::schema::TableSchema;
 use crate::value;
 use control::message::runtime::{self as message, TableAction, entity::Entity, table_action, update::Type};
+use control::note;
 use control::plane::{Cell, CounterValue, EntryKey};
 use control::store::{Origin, Stored};
 use control::{Record, Update};

@@ -3,6 +3,7 @@
 //! STF, scripts of `simple_switch_CLI`, the JSON of the p4lang tutorials, and P4Runtime's `WriteRequest` and `ReadResponse`: all become the same commands,
 //! with the place of everything that is written. What cannot be loaded is a mistake, and what is left out is reported.
 
+mod attached;
 mod left_out;
 mod p4runtime;
 mod script;
@@ -14,6 +15,7 @@ use hlir::{Entry, Program, TableId};
 use left_out::LeftOut;
 use p4runtime::Bytes;
 use script::Script;
+use std::collections::BTreeSet;
 use stf::bind::{Act, Bound, Control};
 use stf::command::{self, Kind};
 use stf::{Command, Mistake, Place};
@@ -43,6 +45,8 @@ pub struct Read {
     /// What else is there, and why it has no effect.
     pub left_out: LeftOut,
     own: Own,
+    /// Where entries and default actions are marked as the program's own.
+    constant: BTreeSet<Place>,
 }
 
 /// What a file may say of that which the program brings itself: its entries and its constant default actions.
@@ -133,7 +137,8 @@ fn p4runtime(program: &Program, root: &Node, bytes: Bytes) -> Result<Read, Vec<M
     let reader = p4runtime::Reader::new(program, bytes);
     let commands = reader.commands(root);
     let own = if root.field(p4runtime::ENTITIES).is_some() { Own::AsFound } else { Own::Listed };
-    made(commands, reader.left_out.into_inner(), own)
+    let read = made(commands, reader.left_out.into_inner(), own)?;
+    Ok(Read { constant: reader.constant.into_inner(), ..read })
 }
 
 /// Commands in the places of what they are made of.
@@ -145,17 +150,19 @@ fn made(found: Vec<Result<command::Control, Mistake>>, left_out: LeftOut, own: O
             Err(mistake) => mistakes.push(mistake),
         }
     }
-    if mistakes.is_empty() { Ok(Read { commands, left_out, own }) } else { Err(mistakes) }
+    let constant = BTreeSet::new();
+    if mistakes.is_empty() { Ok(Read { commands, left_out, own, constant }) } else { Err(mistakes) }
 }
 
 /// Where the first word of what these forms make is written.
 fn place_of(control: &command::Control) -> Place {
     use command::Control::{
-        Add, Aging, Group, Member, MirrorDelete, MirrorToMembers, Modify, Multicast, Remove, SetDefault,
+        Add, Aging, Attach, Group, Member, MirrorDelete, MirrorToMembers, Modify, Multicast, Remove, SetDefault,
     };
     let word = if let Add { table: word, .. }
     | Modify { table: word, .. }
     | SetDefault { table: word, .. }
+    | Attach { table: word, .. }
     | Remove { table: word, .. }
     | Aging(stf::Aging::IdleTimeout { table: word, .. })
     | MirrorToMembers { session: word, .. }
@@ -181,7 +188,7 @@ fn script(program: &Program, text: &str) -> Result<Read, Vec<Mistake>> {
         }
     }
     if mistakes.is_empty() {
-        Ok(Read { commands, left_out: script.left_out, own: Own::Unlisted })
+        Ok(Read { commands, left_out: script.left_out, own: Own::Unlisted, constant: BTreeSet::new() })
     } else {
         Err(mistakes)
     }
@@ -198,7 +205,7 @@ fn stf(text: &str) -> Result<Read, Vec<Mistake>> {
         }
         None => true,
     });
-    Ok(Read { commands, left_out, own: Own::Unlisted })
+    Ok(Read { commands, left_out, own: Own::Unlisted, constant: BTreeSet::new() })
 }
 
 /// What does not configure a switch: its name, and what it does instead.
@@ -235,8 +242,19 @@ impl Read {
                 }
             }
         }
-        bound.warnings.splice(0..0, self.left_out.warnings());
+        bound.warnings.splice(0..0, self.left_out.warnings().into_iter().chain(self.not_constant(&bound)));
         Ok(bound)
+    }
+
+    /// What is marked as the program's own, which the program does not have: it is written as a controller's.
+    fn not_constant(&self, bound: &Bound) -> Vec<Mistake> {
+        let mut left_out = LeftOut::default();
+        for step in bound.steps.iter().filter(|step| self.constant.contains(&step.place)) {
+            if matches!(&step.act, Act::Control(Control::Insert(..) | Control::Modify(..) | Control::SetDefault(..))) {
+                left_out.note("is_const", step.place, "has no effect: only what the program itself has is constant");
+            }
+        }
+        left_out.warnings()
     }
 }
 

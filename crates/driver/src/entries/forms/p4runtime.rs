@@ -1,11 +1,13 @@
 //! P4Runtime's `WriteRequest`, as text, as JSON or as bytes: what `bacus compile --p4runtime-entries-files` writes, and what controllers keep. Also
 //! `ReadResponse`, as text or JSON: a new switch gets the same entities.
 
+use super::attached::Owner;
 use super::left_out::LeftOut;
 use super::tree::{Node, Value as Written};
 use hlir::interface::{SourceKey, SourceTable};
 use hlir::{MatchKind, Program};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use stf::command::{Argument, Call, Control, EntryAction, GroupMember, Key, Member, Multicast, Value, Word};
 use stf::{Aging, Mistake, Place};
 
@@ -26,10 +28,12 @@ pub struct Reader<'p> {
     pub bytes: Bytes,
     /// What has no effect here.
     pub left_out: RefCell<LeftOut>,
+    /// Entries and default actions that are marked as the program's own.
+    pub constant: RefCell<BTreeSet<Place>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
     /// Not in a request: a switch was found to have it.
     Found,
     Insert,
@@ -37,7 +41,7 @@ enum Kind {
     Delete,
 }
 
-type Commands = Result<Vec<Control>, Mistake>;
+pub type Commands = Result<Vec<Control>, Mistake>;
 
 /// The names of JSON as those of the protocol: `tableEntry` as `table_entry`.
 pub fn with_proto_names(node: Node) -> Node {
@@ -68,7 +72,7 @@ fn in_order_of_reference(entities: &mut [&Node]) {
 
 impl<'p> Reader<'p> {
     pub fn new(program: &'p Program, bytes: Bytes) -> Reader<'p> {
-        Reader { program, bytes, left_out: RefCell::default() }
+        Reader { program, bytes, left_out: RefCell::default(), constant: RefCell::default() }
     }
 
     pub fn commands(&self, root: &Node) -> Vec<Result<Control, Mistake>> {
@@ -121,7 +125,7 @@ impl<'p> Reader<'p> {
     }
 
     fn table_entry(&self, kind: Kind, entry: &Node) -> Commands {
-        const WRITTEN: [&str; 9] = [
+        const WRITTEN: [&str; 10] = [
             "table_id",
             "match",
             "action",
@@ -131,16 +135,20 @@ impl<'p> Reader<'p> {
             "idle_timeout_ns",
             "controller_metadata",
             "metadata",
+            "meter_config",
         ];
-        const READ: [&str; 4] = ["counter_data", "meter_config", "meter_counter_data", "time_since_last_hit"];
+        const READ: [&str; 3] = ["counter_data", "meter_counter_data", "time_since_last_hit"];
         if kind == Kind::Found {
             entry.only(&[&WRITTEN[..], &READ].concat())?;
-            self.leave_out(entry, &READ, "is what packets and meters had come to in the switch that was read");
+            self.leave_out(entry, &READ, "is what packets had come to in the switch that was read");
         } else {
             entry.only(&WRITTEN)?;
         }
         let source = self.table(entry.needed("table_id")?)?;
         let table = Word { text: source.name.clone(), place: entry.place };
+        if entry.field("is_const").is_some_and(Node::is_true) {
+            self.constant.borrow_mut().insert(entry.place);
+        }
         let action = || self.action(entry.needed("action")?);
         if entry.field("is_default_action").is_some_and(Node::is_true) {
             // Of a table that has no default action, a response has none.
@@ -148,7 +156,10 @@ impl<'p> Reader<'p> {
                 return Ok(Vec::new());
             }
             return match action()? {
-                EntryAction::Call(action) => Ok(vec![Control::SetDefault { table, action }]),
+                EntryAction::Call(action) => {
+                    let attached = self.attached(kind, entry, &Owner { table: table.clone(), entry: None })?;
+                    Ok([Control::SetDefault { table, action }].into_iter().chain(attached).collect())
+                }
                 EntryAction::Member(word) | EntryAction::Group(word) => {
                     Err(Mistake::new(word.place, "a default action is no member of a profile and no group"))
                 }
@@ -157,22 +168,21 @@ impl<'p> Reader<'p> {
         let keys = self.keys(source, entry)?;
         let priority = entry.field("priority").map(|node| node.word("a priority")).transpose()?;
         let priority = priority.filter(|word| word.text != "0");
-        let time = entry.field("idle_timeout_ns").map(|time| self.nanoseconds(time)).transpose()?;
+        let time = entry.field("idle_timeout_ns").map(|time| time.count("nanoseconds")).transpose()?;
         let timeout = time.filter(|time| kind == Kind::Modify || *time != 0).map(|nanoseconds| {
             let (table, priority, keys) = (table.clone(), priority.clone(), keys.clone());
             Control::Aging(Aging::IdleTimeout { table, priority, keys, nanoseconds })
         });
+        if kind == Kind::Delete {
+            return Ok(vec![Control::Remove { table, priority, keys }]);
+        }
+        let owner = Owner { table: table.clone(), entry: Some((priority.clone(), keys.clone())) };
+        let attached = self.attached(kind, entry, &owner)?;
         let written = match kind {
             Kind::Found | Kind::Insert => Control::Add { table, priority, keys, action: action()?, label: None },
-            Kind::Modify => Control::Modify { table, priority, keys, action: action()? },
-            Kind::Delete => return Ok(vec![Control::Remove { table, priority, keys }]),
+            Kind::Modify | Kind::Delete => Control::Modify { table, priority, keys, action: action()? },
         };
-        Ok([written].into_iter().chain(timeout).collect())
-    }
-
-    fn nanoseconds(&self, node: &Node) -> Result<u64, Mistake> {
-        let word = node.word("a time")?;
-        word.text.parse().map_err(|_| Mistake::new(word.place, "expected a number of nanoseconds"))
+        Ok([written].into_iter().chain(timeout).chain(attached).collect())
     }
 
     fn table(&self, id: &Node) -> Result<&SourceTable, Mistake> {
@@ -183,8 +193,8 @@ impl<'p> Reader<'p> {
     /// What has this id in the program's P4Info.
     fn with_id<T>(&self, id: &Node, what: &str, mut known: impl Iterator<Item = (u32, T)>) -> Result<T, Mistake> {
         let word = id.word(&format!("the id of a {what}"))?;
-        let number: Option<u32> = word.text.parse().ok();
-        let found = number.and_then(|number| known.find(|(id, _)| *id == number));
+        let number = id.count(&format!("the id of a {what}"))?;
+        let found = known.find(|(id, _)| u64::from(*id) == number);
         found.map(|(_, found)| found).ok_or_else(|| {
             let hint = "is the file of another program? `bacus compile --p4runtime-files` lists the ids of this one";
             Mistake::new(word.place, format!("there is no {what} with the id {}; {hint}", word.text))
@@ -253,14 +263,18 @@ impl<'p> Reader<'p> {
         Ok(Call { name, arguments: node.all("params").map(argument).collect::<Result<_, _>>()? })
     }
 
-    /// The number that some bytes are, the highest first.
-    fn number(&self, node: &Node) -> Result<Word, Mistake> {
+    pub fn value(&self, node: &Node) -> Result<Vec<u8>, Mistake> {
         let wrong = || Mistake::new(node.place, "expected a value of bytes between quotes");
         let Written::Text(written) = &node.value else { return Err(wrong()) };
-        let bytes = match self.bytes {
-            Bytes::AsTheyAre => written.clone(),
-            Bytes::Base64 => base64(written).ok_or_else(wrong)?,
-        };
+        match self.bytes {
+            Bytes::AsTheyAre => Ok(written.clone()),
+            Bytes::Base64 => base64(written).ok_or_else(wrong),
+        }
+    }
+
+    /// The number that some bytes are, the highest first.
+    fn number(&self, node: &Node) -> Result<Word, Mistake> {
+        let bytes = self.value(node)?;
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         if digits.is_empty() {
             return Err(Mistake::new(node.place, "a value has at least one byte"));
@@ -272,6 +286,7 @@ impl<'p> Reader<'p> {
         entry.only(&["multicast_group_entry", "clone_session_entry"])?;
         if let Some(entry) = entry.field("multicast_group_entry") {
             entry.only(&["multicast_group_id", "replicas", "metadata"])?;
+            self.leave_out(entry, &["metadata"], "of a multicast group cannot be loaded from a file");
             let group = entry.needed("multicast_group_id")?.word("a multicast group")?;
             let members = if kind == Kind::Delete { Vec::new() } else { self.members(entry)? };
             return Ok(vec![Control::Multicast(Multicast::Whole { group, members })]);
@@ -323,9 +338,10 @@ impl<'p> Reader<'p> {
         let mut members = Vec::new();
         for member in entry.all("members") {
             member.only(&["member_id", "weight", "watch_port", "watch"])?;
-            let weight = member.needed("weight")?.word("a weight")?;
+            let weight = member.needed("weight")?;
+            let number = weight.count("a weight")?;
+            let number = u32::try_from(number).ok().filter(|number| (1..=HEAVIEST).contains(number));
             let wrong = || Mistake::new(weight.place, format!("expected a weight of 1 to {HEAVIEST}"));
-            let number = weight.text.parse().ok().filter(|number| (1..=HEAVIEST).contains(number));
             let watch = match (member.field("watch_port"), member.field("watch")) {
                 (Some(bytes), _) if !bytes.is_default() => Some(self.number(bytes)?),
                 (_, Some(number)) => Some(number.word("a port")?),

@@ -77,6 +77,20 @@ impl Node {
         }
     }
 
+    /// A whole number that is not negative, as both forms write it: decimal, or in the text form hexadecimal or octal as well.
+    pub fn count(&self, what: &str) -> Result<u64, Mistake> {
+        let word = self.word(what)?;
+        let text = word.text.as_str();
+        let number = if let Some(digits) = text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+            u64::from_str_radix(digits, 16)
+        } else if let Some(digits) = text.strip_prefix('0').filter(|digits| !digits.is_empty()) {
+            u64::from_str_radix(digits, 8)
+        } else {
+            text.parse()
+        };
+        number.map_err(|_| Mistake::new(word.place, format!("expected {what}, a number that is not negative")))
+    }
+
     pub fn is_true(&self) -> bool {
         self.value == Value::Plain("true".to_string())
     }
