@@ -54,6 +54,8 @@ fn capabilities() -> ServerCapabilities {
 
 /// A file that an editor has open.
 struct Document {
+    /// In the editor's spelling.
+    uri: Uri,
     text: String,
     version: i32,
     analysis: Option<Analysis>,
@@ -104,8 +106,8 @@ impl Server {
                 let opened: DidOpenTextDocumentParams = serde_json::from_value(params)?;
                 let document = opened.text_document;
                 if let Some(path) = uri::path(&document.uri) {
-                    self.documents
-                        .insert(path, Document { text: document.text, version: document.version, analysis: None });
+                    let (uri, text, version) = (document.uri, document.text, document.version);
+                    self.documents.insert(path, Document { uri, text, version, analysis: None });
                 }
             }
             "textDocument/didChange" => {
@@ -127,10 +129,10 @@ impl Server {
             "textDocument/didClose" => {
                 let closed: DidCloseTextDocumentParams = serde_json::from_value(params)?;
                 if let Some(path) = uri::path(&closed.text_document.uri) {
-                    self.documents.remove(&path);
                     for file in self.published.remove(&path).unwrap_or_default() {
-                        publish(connection, &file, Vec::new(), None)?;
+                        self.publish(connection, &file, Vec::new(), None)?;
                     }
+                    self.documents.remove(&path);
                 }
             }
             _ => {}
@@ -168,15 +170,35 @@ impl Server {
         if !is_part {
             for (file, diagnostics) in &analysis.diagnostics {
                 let version = (Path::new(file) == path).then_some(document.version);
-                publish(connection, file, diagnostics.clone(), version)?;
+                self.publish(connection, file, diagnostics.clone(), version)?;
                 now.insert(file.clone());
             }
         }
         for file in before.difference(&now) {
-            publish(connection, file, Vec::new(), None)?;
+            self.publish(connection, file, Vec::new(), None)?;
         }
         self.published.insert(path.to_path_buf(), now);
         Ok(())
+    }
+
+    fn publish(
+        &self,
+        connection: &Connection,
+        file: &str,
+        diagnostics: Vec<lsp_types::Diagnostic>,
+        version: Option<i32>,
+    ) -> Result<(), Box<dyn Error + Sync + Send>> {
+        let Some(uri) = uri::of(file) else { return Ok(()) };
+        let mut params = serde_json::to_value(PublishDiagnosticsParams { uri, diagnostics, version })?;
+        uri::respell(&mut params, &|path| self.opened(path));
+        let method = "textDocument/publishDiagnostics".to_string();
+        connection.sender.send(Message::Notification(Notification { method, params }))?;
+        Ok(())
+    }
+
+    /// The editor's URI of a file that it has open.
+    fn opened(&self, path: PathBuf) -> Option<&Uri> {
+        self.documents.get(&path).map(|document| &document.uri)
     }
 
     /// An open program that includes a file.
@@ -198,7 +220,10 @@ impl Server {
             other => Err((ErrorCode::MethodNotFound, format!("bacus has no `{other}`"))),
         };
         match answer {
-            Ok(result) => Response::new_ok(id, result),
+            Ok(mut result) => {
+                uri::respell(&mut result, &|path| self.opened(path));
+                Response::new_ok(id, result)
+            }
             Err((code, message)) => Response::new_err(id, code as i32, message),
         }
     }
@@ -276,19 +301,6 @@ fn parsed<T: serde::de::DeserializeOwned>(params: Value) -> Result<T, (ErrorCode
 
 fn answer<T: serde::Serialize>(result: T) -> Answer {
     serde_json::to_value(result).map_err(|error| (ErrorCode::InternalError, error.to_string()))
-}
-
-fn publish(
-    connection: &Connection,
-    file: &str,
-    diagnostics: Vec<lsp_types::Diagnostic>,
-    version: Option<i32>,
-) -> Result<(), Box<dyn Error + Sync + Send>> {
-    let Some(uri) = uri::of(file) else { return Ok(()) };
-    let params = serde_json::to_value(PublishDiagnosticsParams { uri, diagnostics, version })?;
-    let method = "textDocument/publishDiagnostics".to_string();
-    connection.sender.send(Message::Notification(Notification { method, params }))?;
-    Ok(())
 }
 
 /// Replaces a range of a text. What is beyond its end is the end.

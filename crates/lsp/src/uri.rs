@@ -1,6 +1,7 @@
 //! Files as URIs.
 
 use lsp_types::Uri;
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// The file that a URI names, if it names one.
@@ -31,6 +32,28 @@ pub fn of(file: &str) -> Option<Uri> {
         }
     }
     text.parse().ok()
+}
+
+/// Writes the URIs of an answer as the editor does, where it has the file open: of several spellings of one file, it may know its own alone. `opened` is the
+/// editor's URI of a file.
+pub fn respell<'u>(value: &mut Value, opened: &impl Fn(PathBuf) -> Option<&'u Uri>) {
+    let own = |text: &str| opened(path(&text.parse().ok()?)?).map(|uri| uri.as_str().to_string());
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| respell(item, opened)),
+        Value::Object(fields) => {
+            if let Some(Value::Object(changes)) = fields.get_mut("changes") {
+                *changes =
+                    std::mem::take(changes).into_iter().map(|(uri, edits)| (own(&uri).unwrap_or(uri), edits)).collect();
+            }
+            if let Some(Value::String(uri)) = fields.get_mut("uri")
+                && let Some(own) = own(uri)
+            {
+                *uri = own;
+            }
+            fields.values_mut().for_each(|inner| respell(inner, opened));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 #[cfg(test)]

@@ -166,8 +166,15 @@ fn opened(name: &str) -> (Editor, std::path::PathBuf, std::path::PathBuf) {
 
 #[test]
 fn diagnostics_come_while_a_program_is_written_and_go_when_it_is_mended() {
-    let (mut editor, program, _) = opened("lsp-diagnostics");
+    // URIs of a `+` have two spellings: an editor gets its own.
+    let (mut editor, program, _) = opened("lsp-c++");
     assert_eq!(editor.diagnostics(&program), Vec::<Value>::new());
+    let found = editor.ask("textDocument/definition", at(&program, PROGRAM, "hosts.apply", 0));
+    assert_eq!(found["uri"], uri(&program).as_str(), "{found}");
+    let mut params = at(&program, PROGRAM, "wire; }", 0);
+    params["newName"] = json!("cable");
+    let renamed = editor.ask("textDocument/rename", params)["changes"].clone();
+    assert_eq!(renamed.as_object().unwrap().keys().collect::<Vec<_>>(), [&uri(&program)]);
     // `port` becomes `part` in the action, by a change of one letter.
     let range = at(&program, PROGRAM, "port; }", 0)["position"].clone();
     let line = &range["line"];
