@@ -458,10 +458,14 @@ native_run(struct worker *worker, struct lane *lane, const struct pipeline *pipe
 			idle = 0;
 			packet_ns = worker->clock_ns;
 		} else {
-			if (++idle > SLEEP_AFTER_POLLS && may_sleep && worker->clock_ns - packet_ns > SLEEP_AFTER_NS)
-				native_sleep(worker, lane, stop);
-			else if (idle > NATIVE_SPINS)
+			idle++;
+			/* On a busy machine, a yield may take milliseconds: the last polls before a sleep come one after the other. */
+			if (worker->clock_ns - packet_ns > SLEEP_AFTER_NS && may_sleep) {
+				if (idle > SLEEP_AFTER_POLLS)
+					native_sleep(worker, lane, stop);
+			} else if (idle > NATIVE_SPINS) {
 				(void)sched_yield();
+			}
 		}
 		/* The clock is read for each burst anyway: a busy time ends with the first one of the next poll. */
 		if (busy_since != 0 && worker->clock_ns > busy_since)
