@@ -5,12 +5,12 @@
 
 use crate::Switch;
 use crate::script::{Choice, Script};
-use crate::steps::Step;
+use control::message::switch::trace_step::Step;
 use control::plane::{DataPlane, Frame, Outcome};
 use std::cell::RefCell;
 
 /// One outcome.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
     pub choices: Vec<Choice>,
     pub steps: Vec<Step>,
@@ -18,7 +18,7 @@ pub struct Branch {
 }
 
 /// The outcomes of a packet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcomes {
     /// In the order of their choices.
     pub branches: Vec<Branch>,

@@ -30,5 +30,5 @@ pub use choices::{Branch, Outcomes};
 pub use control::plane::PORTS;
 pub use counted::Counted;
 pub use script::{Choice, Chooser};
-pub use steps::{Hit, Interest, Named, Parsed, Step};
+pub use steps::{Interest, Parsed};
 pub use switch::{Punted, Switch};

@@ -30,10 +30,10 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A packet that is received. It still has no budget for copies.
-    pub fn new(layout: &Layout, port: u32, bytes: Vec<u8>, number: u64, seed: u64) -> Packet {
+    /// A packet that is received, with blank storage. It still has no budget for copies.
+    pub fn new(storage: Storage, port: u32, bytes: Vec<u8>, number: u64, seed: u64) -> Packet {
         Packet {
-            storage: layout.blank(),
+            storage,
             original: bytes.as_slice().into(),
             bytes,
             cursor: 0,

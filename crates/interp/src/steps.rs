@@ -1,65 +1,19 @@
 //! The way of a packet as data: what it extracted, which entries it hit, what changed, and how it ended.
 //!
-//! Steps are noted by ids and values; names and texts are made of them when they are taken. A trace looks at many packets and shows few: of others,
-//! [`crate::Switch::watch`] ends the notes, and the packet itself where it leaves nothing behind, as soon as it is known.
+//! Steps are noted by ids and values; messages with names and texts are made of them when they are taken. A trace looks at many packets and shows
+//! few: of others, [`crate::Switch::watch`] ends the notes, and the packet itself where it leaves nothing behind, as soon as it is known.
 
 use crate::packet::Packet;
 use crate::pattern::Pattern;
 use crate::state::State;
-use crate::storage::{Layout, Storage};
+use crate::storage::{Layout, Storage, number};
 use crate::tables::{Invocation, StoredEntry};
+use control::message::switch::TraceValue;
+use control::message::switch::trace_step::{Apply, Copy, Enter, Extract, Hit, Send, Step};
 use hlir::value::Bits;
-use hlir::{Call, FieldRef, Header, HeaderId, NodeId, Place, Program, Statement, TableId, VariableId};
+use hlir::{Call, FieldRef, HeaderId, NodeId, Place, Program, Statement, TableId, VariableId};
 use num_bigint::BigUint;
 use std::rc::Rc;
-
-/// A name with its value.
-pub type Named = (String, BigUint);
-
-/// See the module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// A packet comes in, or a copy enters the graph again.
-    Enter {
-        port: u32,
-        bytes: usize,
-        again: bool,
-    },
-    /// A node of the graph: a parser state, a block, a branch, a lookup, a deparser.
-    Node(String),
-    Extract {
-        header: String,
-        fields: Vec<Named>,
-    },
-    Set(Named),
-    Apply {
-        table: String,
-        key: Vec<Named>,
-        hit: Option<Hit>,
-        action: String,
-        data: Vec<Named>,
-    },
-    /// Of the parser.
-    Error(String),
-    Copy {
-        port: u32,
-        instance: u32,
-    },
-    Punt(String),
-    Drop(String),
-    Send {
-        port: u32,
-        bytes: usize,
-    },
-}
-
-/// The entry that a packet hit, by its key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    pub matches: Vec<String>,
-    /// 0 in tables without.
-    pub priority: u32,
-}
 
 /// A step by ids. The values of those that have some are in [`Notes::values`], in the order of the steps.
 pub(crate) enum Noted<'p> {
@@ -125,14 +79,15 @@ pub(crate) struct Notes<'p> {
     has_ended: bool,
     interest: Interest,
     watch: Option<Watch<'p>>,
+    places: Places,
     /// Kept where a packet's end decides.
     parsed: Option<(Storage, u32, usize)>,
 }
 
 impl<'p> Notes<'p> {
     /// For all packets, or for those that a function wants.
-    pub fn wanted(watch: Option<Watch<'p>>) -> Notes<'p> {
-        Notes { are_wanted: true, watch, ..Notes::default() }
+    pub fn wanted(program: &Program, watch: Option<Watch<'p>>) -> Notes<'p> {
+        Notes { are_wanted: true, watch, places: Places::of(program), ..Notes::default() }
     }
 
     pub fn interest(&self) -> Interest {
@@ -187,10 +142,10 @@ impl<'p> Notes<'p> {
         self.steps.iter().any(|step| matches!(step, Noted::Drop(_)))
     }
 
-    /// The steps by their names.
+    /// The steps as messages, without the bytes of packets that were sent.
     pub fn named(&self, program: &'p Program, state: &State<'p>) -> Vec<Step> {
-        let mut values = self.values.iter().map(Bits::to_big);
-        let names = Names { program, state };
+        let mut values = self.values.iter();
+        let names = Names { program, state, places: &self.places };
         self.steps.iter().map(|step| names.step(step, &mut values)).collect()
     }
 
@@ -217,71 +172,116 @@ impl Parsed<'_> {
     }
 }
 
+/// Names that the program has in parts.
+#[derive(Default)]
+struct Places {
+    /// Of the fields of each header, behind its own.
+    fields: Vec<Vec<String>>,
+    drop_reasons: Vec<String>,
+}
+
+impl Places {
+    fn of(program: &Program) -> Places {
+        let headers = program.headers.values();
+        let fields =
+            headers.map(|header| header.fields.iter().map(|field| format!("{}.{}", header.name, field.name)).collect());
+        Places { fields: fields.collect(), drop_reasons: program.drop_reasons() }
+    }
+
+    fn name(&self, program: &Program, place: Place) -> String {
+        match place {
+            Place::Variable(variable) => program.variables[variable].name.clone(),
+            Place::Field(FieldRef { header, field }) => self.fields[number(header)][field as usize].clone(),
+        }
+    }
+}
+
 /// What steps are named by.
 #[derive(Clone, Copy)]
 struct Names<'n, 'p> {
     program: &'p Program,
     state: &'n State<'p>,
+    places: &'n Places,
 }
 
 impl<'p> Names<'_, 'p> {
-    fn step(self, step: &Noted<'p>, values: &mut impl Iterator<Item = BigUint>) -> Step {
+    fn step<'v>(self, step: &Noted<'p>, values: &mut impl Iterator<Item = &'v Bits>) -> Step {
         let program = self.program;
         match step {
-            Noted::Enter { port, bytes, again } => Step::Enter { port: *port, bytes: *bytes, again: *again },
+            Noted::Enter { port, bytes, again } => {
+                Step::Enter(Enter { port: *port, bytes: *bytes as u64, again: *again })
+            }
             Noted::Node(node) => Step::Node(program.nodes[*node].name.clone()),
             Noted::Extract(header) => {
-                let Header { name, fields, .. } = &program.headers[*header];
-                let fields = fields.iter().map(|field| field.name.clone()).zip(values).collect();
-                Step::Extract { header: name.clone(), fields }
+                let declared = &program.headers[*header];
+                let fields = declared.fields.iter().zip(values).map(|(field, bits)| valued(field.name.clone(), bits));
+                Step::Extract(Extract { header: declared.name.clone(), fields: fields.collect() })
             }
-            Noted::Set(place) => Step::Set((place_name(program, *place), values.next().unwrap_or_default())),
-            Noted::Apply { table, entry, invocation } => self.applied(*table, *entry, invocation, values),
+            Noted::Set(place) => {
+                let value = values.next().map(big_endian).unwrap_or_default();
+                Step::Set(TraceValue { name: self.places.name(program, *place), value })
+            }
+            Noted::Apply { table, entry, invocation } => Step::Apply(self.applied(*table, *entry, invocation, values)),
             Noted::Error => {
-                let code = values.next().unwrap_or_default();
-                let name = usize::try_from(&code).ok().and_then(|number| program.errors.get(number));
+                let code = values.next().map_or(0, Bits::to_u64);
+                let name = usize::try_from(code).ok().and_then(|number| program.errors.get(number));
                 Step::Error(name.cloned().unwrap_or_else(|| code.to_string()))
             }
-            Noted::Copy { port, instance } => Step::Copy { port: *port, instance: *instance },
+            Noted::Copy { port, instance } => Step::Copy(Copy { port: *port, instance: *instance }),
             Noted::Punt(reason) => Step::Punt(reason.to_string()),
-            Noted::Drop(reason) => Step::Drop(program.drop_reasons().swap_remove(*reason)),
-            Noted::Send { port, bytes } => Step::Send { port: *port, bytes: *bytes },
+            Noted::Drop(reason) => Step::Drop(self.places.drop_reasons[*reason].clone()),
+            Noted::Send { port, bytes } => Step::Send(Send { port: *port, bytes: *bytes as u64, packet: Vec::new() }),
         }
     }
 
-    fn applied(
+    fn applied<'v>(
         self,
         id: TableId,
         entry: Option<usize>,
         invocation: &Invocation,
-        values: &mut impl Iterator<Item = BigUint>,
-    ) -> Step {
+        values: &mut impl Iterator<Item = &'v Bits>,
+    ) -> Apply {
         let table = &self.program.tables[id];
         let action = &table.actions[invocation.action as usize];
         let data = action.parameters.iter().zip(&invocation.arguments);
-        Step::Apply {
+        Apply {
             table: table.name.clone(),
-            key: table.keys.iter().map(|key| key.name.clone()).zip(values).collect(),
+            key: table.keys.iter().zip(values).map(|(key, bits)| valued(key.name.clone(), bits)).collect(),
             hit: entry.map(|entry| hit(self.state.table(id).entry(entry))),
             action: action.name.clone(),
-            data: data.map(|(parameter, value)| (parameter.name.clone(), value.bits.to_big())).collect(),
+            data: data.map(|(parameter, value)| valued(parameter.name.clone(), &value.bits)).collect(),
         }
     }
 }
 
-fn place_name(program: &Program, place: Place) -> String {
-    match place {
-        Place::Variable(variable) => program.variables[variable].name.clone(),
-        Place::Field(field) => format!("{}.{}", program.headers[field.header].name, program.field(field).name),
+fn valued(name: String, bits: &Bits) -> TraceValue {
+    TraceValue { name, value: big_endian(bits) }
+}
+
+/// The bytes of a number, the highest first, without leading zeros; of zero one byte.
+fn big_endian(bits: &Bits) -> Vec<u8> {
+    match bits {
+        Bits::Word(word) => {
+            let zeros = (word.leading_zeros() / u8::BITS) as usize;
+            word.to_be_bytes()[zeros.min(size_of::<u128>() - 1)..].to_vec()
+        }
+        Bits::Wide(wide) => wide.to_bytes_be(),
     }
 }
 
 fn hit(entry: &StoredEntry) -> Hit {
     let written = |pattern: &Pattern| match pattern {
-        Pattern::Masked { value, mask } => format!("{:#x}&&&{:#x}", value.to_big(), mask.to_big()),
-        Pattern::Range { low, high } => format!("{:#x}..{:#x}", low.to_big(), high.to_big()),
+        Pattern::Masked { value, mask } => format!("{}&&&{}", hexadecimal(value), hexadecimal(mask)),
+        Pattern::Range { low, high } => format!("{}..{}", hexadecimal(low), hexadecimal(high)),
     };
     Hit { matches: entry.patterns().iter().map(written).collect(), priority: entry.priority }
+}
+
+fn hexadecimal(bits: &Bits) -> String {
+    match bits {
+        Bits::Word(word) => format!("{word:#x}"),
+        Bits::Wide(wide) => format!("{wide:#x}"),
+    }
 }
 
 /// Whether packets of the program can change what later ones find, meters apart: these do so only with rates.

@@ -27,13 +27,17 @@ pub struct HeaderLayout {
     pub fixed_bits: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Storage {
     variables: Vec<Bits>,
     fields: Vec<Bits>,
     valid: Vec<bool>,
     /// Bits of each header's varbit field now.
     lengths: Vec<u32>,
+    /// Variables that were written, perhaps several times: a packet writes few, and the others are blank.
+    written: Vec<u32>,
+    /// Headers of which a field was written.
+    touched: Vec<bool>,
 }
 
 impl Layout {
@@ -52,13 +56,21 @@ impl Layout {
             fields,
             valid: vec![false; headers.len()],
             lengths: vec![0; headers.len()],
+            written: Vec::new(),
+            touched: vec![false; headers.len()],
         };
         Layout { variable_widths, headers, blank }
     }
 
-    /// Everything zero, every header invalid.
-    pub fn blank(&self) -> Storage {
-        self.blank.clone()
+    /// Everything zero, every header invalid: what a packet that has ended had, or new storage.
+    pub fn storage(&self, spare: &mut Vec<Storage>) -> Storage {
+        let Some(mut storage) = spare.pop() else { return self.blank.clone() };
+        for variable in storage.written.drain(..) {
+            let index = variable as usize;
+            storage.variables[index].clone_from(&self.blank.variables[index]);
+        }
+        storage.forget_headers(self);
+        storage
     }
 
     pub fn header(&self, header: HeaderId) -> &HeaderLayout {
@@ -101,8 +113,14 @@ impl Storage {
         let width = layout.place_width(place);
         let bits = if value.width == width { value.bits } else { value.resize(width).bits };
         match place {
-            Place::Variable(variable) => self.variables[number(variable)] = bits,
-            Place::Field(field) => self.fields[layout.field_position(field)] = bits,
+            Place::Variable(variable) => {
+                self.written.push(number(variable) as u32);
+                self.variables[number(variable)] = bits;
+            }
+            Place::Field(field) => {
+                self.touched[number(field.header)] = true;
+                self.fields[layout.field_position(field)] = bits;
+            }
         }
     }
 
@@ -126,7 +144,7 @@ impl Storage {
         if self.valid[index] {
             return;
         }
-        self.valid[index] = true;
+        (self.valid[index], self.touched[index]) = (true, true);
         self.lengths[index] = 0;
         let HeaderLayout { first, widths, .. } = layout.header(header);
         for (field, width) in widths.iter().enumerate() {
@@ -144,6 +162,7 @@ impl Storage {
         if !self.valid[source] {
             return;
         }
+        self.touched[target] = true;
         self.lengths[target] = self.lengths[source];
         let (to, from) = (layout.header(to), layout.header(from));
         for field in 0..from.widths.len() {
@@ -153,7 +172,13 @@ impl Storage {
 
     /// Takes all headers back to their state at the start of a packet.
     pub fn forget_headers(&mut self, layout: &Layout) {
-        self.fields.clone_from(&layout.blank.fields);
+        for (header, is_touched) in layout.headers.iter().zip(&mut self.touched) {
+            if !std::mem::take(is_touched) {
+                continue;
+            }
+            let fields = header.first..header.first + header.widths.len();
+            self.fields[fields.clone()].clone_from_slice(&layout.blank.fields[fields]);
+        }
         self.valid.fill(false);
         self.lengths.fill(0);
     }

@@ -8,10 +8,11 @@ use crate::packet::Packet;
 use crate::pattern::Pattern;
 use crate::script::{Chooser, Script};
 use crate::state::State;
-use crate::steps::{self, Interest, Noted, Notes, Parsed, Step};
-use crate::storage::{Layout, number};
+use crate::steps::{self, Interest, Noted, Notes, Parsed};
+use crate::storage::{Layout, Storage, number};
 use crate::tables;
 use control::join::{self, Change, Joins};
+use control::message::switch::trace_step::Step;
 use control::plane::*;
 use control::store::Derived;
 use control::{Refusal, Store, Update};
@@ -29,6 +30,8 @@ pub struct Switch<'p> {
     joins: Joins,
     pub(crate) layout: Layout,
     pub(crate) state: State<'p>,
+    /// Storage of packets that have ended, for others.
+    pub(crate) spare: Vec<Storage>,
     pub(crate) ports: u32,
     /// Packets that will enter the graph again, and where.
     pub(crate) waiting: VecDeque<(Packet, NodeId)>,
@@ -70,6 +73,7 @@ impl<'p> Switch<'p> {
             store,
             layout: Layout::new(program),
             state: State::new(program),
+            spare: Vec::new(),
             ports,
             waiting: VecDeque::new(),
             outcome: Outcome::default(),
@@ -351,13 +355,13 @@ impl<'p> Switch<'p> {
 impl<'p> Switch<'p> {
     /// From now on, notes the steps of packets.
     pub fn start_steps(&mut self) {
-        self.notes = Notes::wanted(None);
+        self.notes = Notes::wanted(self.program, None);
     }
 
     /// From now on, notes the steps of packets that may be wanted. A packet that is not wanted ends with its parser, unless later packets depend on
     /// what it does.
     pub fn watch(&mut self, watch: impl Fn(&Parsed<'_>) -> Interest + 'p) {
-        self.notes = Notes::wanted(Some(Box::new(watch)));
+        self.notes = Notes::wanted(self.program, Some(Box::new(watch)));
     }
 
     /// Whether the steps since they were last taken are wanted, as far as the end of the first parser has decided.
@@ -375,7 +379,7 @@ impl<'p> Switch<'p> {
         self.notes.has_dropped()
     }
 
-    /// The steps since they were last taken.
+    /// The steps since they were last taken, without the bytes of packets that were sent: those are in the outcome, in the same order.
     pub fn take_steps(&mut self) -> Vec<Step> {
         let steps = self.notes.named(self.program, &self.state);
         self.notes.clear();
@@ -448,7 +452,8 @@ impl DataPlane for Switch<'_> {
             self.state.next_packet += 1;
             self.note(|| format!("packet {number} from port {}: {} bytes", frame.port, frame.bytes.len()));
             self.notes.note(Noted::Enter { port: frame.port, bytes: frame.bytes.len(), again: false }, []);
-            let packet = Packet::new(&self.layout, frame.port, frame.bytes.clone(), number, self.state.seed);
+            let storage = self.layout.storage(&mut self.spare);
+            let packet = Packet::new(storage, frame.port, frame.bytes.clone(), number, self.state.seed);
             Walker::new(self, packet.with_budget(self.program.budget.copies), entry).walk();
             if self.state.stopped.is_some() {
                 break;

@@ -140,9 +140,11 @@ impl<'p> TableState<'p> {
     /// The best entry that the key matches.
     pub fn find(&self, key: &[Bits]) -> Option<usize> {
         let mut best: Option<(Rank, usize)> = None;
+        let mut masked = Vec::with_capacity(key.len());
         for (masks, buckets) in &self.groups {
-            let masked: Vec<Bits> = key.iter().zip(masks).map(|(key, mask)| key.and(mask)).collect();
-            let Some(bucket) = buckets.get(&masked) else { continue };
+            masked.clear();
+            masked.extend(key.iter().zip(masks).map(|(key, mask)| key.and(mask)));
+            let Some(bucket) = buckets.get(masked.as_slice()) else { continue };
             let matching = bucket.iter().copied().find(|id| self.entry(*id).matches(key));
             if let Some(id) = matching {
                 let rank = self.entry(id).rank;

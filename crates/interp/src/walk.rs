@@ -20,6 +20,9 @@ use hlir::{
 };
 use std::rc::Rc;
 
+/// Storage that is kept for other packets.
+const MOST_SPARE: usize = 8;
+
 /// Where a packet goes from a node; nowhere, if its path ends.
 type Onward<'p> = Result<Option<NodeId>, Interrupt<'p>>;
 
@@ -30,6 +33,13 @@ impl<'s, 'p> Walker<'s, 'p> {
 
     /// Walks on from where the packet is to the end.
     pub fn walk(mut self) {
+        self.follow();
+        if self.switch.spare.len() < MOST_SPARE {
+            self.switch.spare.push(self.packet.storage);
+        }
+    }
+
+    fn follow(&mut self) {
         let mut place = Some(self.here);
         let mut states = (None, 0);
         while let Some(node) = place {

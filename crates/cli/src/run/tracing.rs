@@ -4,12 +4,12 @@
 
 use super::contents::Contents;
 use super::live::{Shared, TapUser};
-use control::message::switch::trace_step::{self, Apply, Copy, Enter, Extract, Hit, Send};
-use control::message::switch::{TraceRequest, TraceResponse, TraceStep, TraceValue, TracedPacket};
+use control::message::switch::trace_step::Step;
+use control::message::switch::{TraceRequest, TraceResponse, TraceStep, TracedPacket};
 use control::plane::Frame;
 use control::{DataPlane as _, Refusal, RefusalKind};
 use hlir::Program;
-use interp::{Interest, Named, Parsed, Step};
+use interp::{Interest, Parsed};
 use native::Replay;
 use num_bigint::BigUint;
 use runtime::tap::Tapped;
@@ -241,7 +241,7 @@ impl<L: Replay> Trace<'_, L> {
             return None;
         }
         let mut sent = outcome.outputs.into_iter().map(|output| output.bytes);
-        let steps = interpreter.take_steps().into_iter().map(|step| written(step, &mut sent)).collect();
+        let steps = interpreter.take_steps().into_iter().map(|step| with_bytes(step, &mut sent)).collect();
         Some(TracedPacket { port: frame.port, clock_ns: packet.clock_ns, received: frame.bytes, steps })
     }
 }
@@ -286,34 +286,10 @@ impl Facts for Seen<'_> {
     }
 }
 
-fn values(named: Vec<Named>) -> Vec<TraceValue> {
-    named.into_iter().map(value).collect()
-}
-
-fn value((name, value): Named) -> TraceValue {
-    TraceValue { name, value: value.to_bytes_be() }
-}
-
-/// A step as a message; packets that are sent come in the order of their steps.
-pub fn written(step: Step, sent: &mut impl Iterator<Item = Vec<u8>>) -> TraceStep {
-    use trace_step::Step as Written;
-    TraceStep {
-        step: Some(match step {
-            Step::Enter { port, bytes, again } => Written::Enter(Enter { port, bytes: bytes as u64, again }),
-            Step::Node(name) => Written::Node(name),
-            Step::Extract { header, fields } => Written::Extract(Extract { header, fields: values(fields) }),
-            Step::Set(named) => Written::Set(value(named)),
-            Step::Apply { table, key, hit, action, data } => {
-                let hit = hit.map(|hit| Hit { matches: hit.matches, priority: hit.priority });
-                Written::Apply(Apply { table, key: values(key), hit, action, data: values(data) })
-            }
-            Step::Error(name) => Written::Error(name),
-            Step::Copy { port, instance } => Written::Copy(Copy { port, instance }),
-            Step::Punt(reason) => Written::Punt(reason),
-            Step::Drop(reason) => Written::Drop(reason),
-            Step::Send { port, bytes } => {
-                Written::Send(Send { port, bytes: bytes as u64, packet: sent.next().unwrap_or_default() })
-            }
-        }),
+/// A step with the bytes of its packet, if it sends one; packets that are sent come in the order of their steps.
+pub fn with_bytes(mut step: Step, sent: &mut impl Iterator<Item = Vec<u8>>) -> TraceStep {
+    if let Step::Send(send) = &mut step {
+        send.packet = sent.next().unwrap_or_default();
     }
+    TraceStep { step: Some(step) }
 }

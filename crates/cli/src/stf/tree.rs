@@ -1,6 +1,6 @@
 //! `bacus stf --trace-tree`: the way of each packet of a test, with a branch for each outcome where the program may choose.
 
-use crate::run::tracing::written;
+use crate::run::tracing::with_bytes;
 use crate::trace::text;
 use control::plane::*;
 use control::{DataPlane, Refusal, Store, Update};
@@ -44,7 +44,7 @@ fn lines(outcomes: &Outcomes) -> String {
         let first = if before.is_empty() { 0 } else { choices.get(shared).map_or(steps.len(), |choice| choice.at) };
         let mut next = shared;
         for (at, step) in steps.iter().enumerate() {
-            let step = written(step.clone(), &mut sent);
+            let step = with_bytes(step.clone(), &mut sent);
             if at < first {
                 continue;
             }

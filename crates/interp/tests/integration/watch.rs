@@ -1,9 +1,10 @@
 //! Steps of packets that are chosen by what they have when their parser has ended.
 
 use control::DataPlane;
+use control::message::switch::trace_step::{Apply, Step};
 use control::plane::Frame;
 use hlir::{HeaderId, Program};
-use interp::{Interest, PORTS, Step, Switch};
+use interp::{Interest, PORTS, Switch};
 
 /// Packets go to the port that the table has for them; each adds 1 to a register, which is the second byte of what is sent.
 const REMEMBERS: &str = "program remembers for none
@@ -56,7 +57,7 @@ fn steps_of_wanted_packets_are_those_of_any_packet() {
     any.start_steps();
     let sent = process(&mut any, frame(0xaa));
     let steps = any.take_steps();
-    assert!(steps.iter().any(|step| matches!(step, Step::Apply { hit: Some(_), .. })), "{steps:?}");
+    assert!(steps.iter().any(|step| matches!(step, Step::Apply(Apply { hit: Some(_), .. }))), "{steps:?}");
     assert_eq!(any.take_steps(), []);
     for interest in [Interest::Yes, Interest::Open] {
         let mut switch = Switch::new(&program, 0, PORTS);
