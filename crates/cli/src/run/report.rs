@@ -33,8 +33,8 @@ fn of_ring(ring: &Fill) -> Ring {
 }
 
 fn of_code(status: &Status) -> Code {
-    let Status { is_specialised, facts, loaded, broken, last } = status.clone();
-    Code { specialised: is_specialised, facts, loaded, broken, last }
+    let Status { is_specialised, facts, loaded, broken, last, sample } = status.clone();
+    Code { specialised: is_specialised, facts, loaded, broken, last, sample: sample.filter(|_| is_specialised) }
 }
 
 fn of_port(port: &PortAccount) -> Port {

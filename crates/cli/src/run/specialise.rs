@@ -15,6 +15,7 @@ use super::traffic::Traffic;
 use super::trial::{Code, Next, Trial, Work};
 use super::watch::Watch;
 use control::DataPlane as _;
+use control::message::switch::Sample;
 use driver::options::Passes;
 use hlir::facts::{Assumption, Fact};
 use hlir::{Program, TableId};
@@ -47,6 +48,8 @@ pub struct Status {
     pub broken: u64,
     /// What happened last.
     pub last: String,
+    /// What the last code was planned for.
+    pub sample: Option<Sample>,
 }
 
 /// A compilation in another thread.
@@ -194,6 +197,7 @@ impl Specialiser {
         };
         match engine.specialise(&built.compiled, built.pipeline.clone()) {
             Ok(()) => {
+                self.status.sample = traffic.as_ref().map(Traffic::summary);
                 self.watch.plan_for(passes, traffic, now);
                 self.trial = self.is_tried.then(|| (Trial::default(), built));
                 self.status.loaded += 1;

@@ -3,6 +3,7 @@
 use super::sampling::Sample;
 use crate::interpreted;
 use control::DataPlane as _;
+use control::message::switch::{self, Branch};
 use control::plane::Frame;
 use driver::failure::Failure;
 use driver::frontend::{self, Loaded};
@@ -11,6 +12,8 @@ use hlir::Program;
 use hlir::effects::learns;
 use opt::inputs::Profile;
 use runtime::tap::Tapped;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// A difference of the share of packets on an edge from which on code is compiled again.
@@ -53,6 +56,22 @@ impl Traffic {
         interpreter.start_counts();
         let packets = follow(&mut interpreter, &packets, later, until);
         Ok(Traffic { packets, profile: interpreted::profile(&rewritten, &interpreter.take_counts()) })
+    }
+
+    /// What controllers are told of it: where its packets part.
+    pub fn summary(&self) -> switch::Sample {
+        let mut nodes: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
+        for ((from, to), packets) in self.profile.edges.iter().filter(|(_, packets)| **packets > 0) {
+            nodes.entry(from).or_default().push((to, *packets));
+        }
+        let mut parting: Vec<_> = nodes.into_iter().filter(|(_, edges)| edges.len() > 1).collect();
+        let at = |edges: &[(&str, u64)]| edges.iter().map(|(_, packets)| packets).sum::<u64>();
+        parting.sort_by_key(|(_, edges)| Reverse(at(edges)));
+        let branches = parting.into_iter().flat_map(|(from, mut edges)| {
+            edges.sort_by_key(|(_, packets)| Reverse(*packets));
+            edges.into_iter().map(move |(to, packets)| Branch { from: from.to_string(), to: to.to_string(), packets })
+        });
+        switch::Sample { packets: self.packets, branches: branches.collect() }
     }
 
     /// The most that the share of packets on an edge has moved by, from 0 to 1, if that is a tenth more than chance explains.
@@ -205,6 +224,16 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
         assert!(one.moved(&other).is_some_and(|moved| (moved - 0.35).abs() < 1e-9) && one.moved(&one).is_none());
         let arp = traffic(1000, &[("start", "arp", 1000)]);
         assert_eq!((arp.moved(&one), one.moved(&arp)), (Some(1.0), Some(1.0)));
+    }
+
+    #[test]
+    fn a_summary_has_the_nodes_where_packets_part() {
+        let edges = [("start", "ipv4", 300), ("start", "arp", 0), ("ipv4", "tcp", 100), ("ipv4", "udp", 200)];
+        let summary = traffic(300, &[&edges[..], &[("udp", "a", 5), ("udp", "b", 195)]].concat()).summary();
+        let branches: Vec<_> =
+            summary.branches.iter().map(|it| (it.from.as_str(), it.to.as_str(), it.packets)).collect();
+        assert_eq!(branches, [("ipv4", "udp", 200), ("ipv4", "tcp", 100), ("udp", "b", 195), ("udp", "a", 5)]);
+        assert_eq!(summary.packets, 300);
     }
 
     /// Of 256 packets, 128 and 176 on an edge are no change, as three deviations have 33; of 4,096 the same shares are one.

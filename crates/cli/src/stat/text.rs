@@ -1,8 +1,11 @@
 //! Two reports as text: counts, and the rates between them.
 
 use super::Sample;
-use control::message::switch::{Count, Exchanges, Port, ReportResponse, Ring, Table, Worker};
+use control::message::switch::{Branch, Count, Exchanges, Port, ReportResponse, Ring, Table, Worker};
 use std::fmt::Write as _;
+
+/// Branches of the traffic that code is planned for.
+const MOST_BRANCHES: usize = 12;
 
 /// Of the counts at two moments: what has come in a second.
 struct Rate {
@@ -189,6 +192,16 @@ fn code(text: &mut String, report: &ReportResponse) {
     for fact in &code.facts {
         let _ = writeln!(text, "  {fact}");
     }
+    let Some(sample) = &code.sample else { return };
+    let _ = writeln!(text, "planned for a sample of {} packets", sample.packets);
+    for Branch { from, to, packets } in sample.branches.iter().take(MOST_BRANCHES) {
+        // A packet may take a branch of a loop more than once.
+        let percent = 100.0 * *packets as f64 / sample.packets.max(1) as f64;
+        let _ = writeln!(text, "  {percent:>5.1} %  {from} -> {to}");
+    }
+    if let more @ 1.. = sample.branches.len().saturating_sub(MOST_BRANCHES) {
+        let _ = writeln!(text, "  and {more} branches more: `bacus ctl stats` prints them all");
+    }
 }
 
 #[cfg(test)]
@@ -223,6 +236,10 @@ mod tests {
             loaded: 2,
             broken: 1,
             last: "compiled".to_string(),
+            sample: Some(control::message::switch::Sample {
+                packets: 4096,
+                branches: vec![Branch { from: "start".to_string(), to: "ipv4".to_string(), packets: 1024 }; 14],
+            }),
         };
         let report = ReportResponse {
             rings: vec![ring(0, "digests", 1 << 19, 1), ring(1, "digests", 1 << 19, 4), ring(0, "log lines", 0, 0)],
@@ -238,6 +255,8 @@ mod tests {
         assert!(!text.contains("log lines") && text.contains("  hosts: no entries\n"), "{text}");
         assert!(text.contains("pipelines exchanged: 3, longest pause of a worker 4.5 us\n"), "{text}");
         assert!(text.contains("code: specialised; specialised 2 times, put back 1 times; compiled\n"), "{text}");
+        assert!(text.contains("planned for a sample of 4096 packets\n   25.0 %  start -> ipv4\n"), "{text}");
+        assert!(text.contains("  and 2 branches more: "), "{text}");
         let quiet = table(&before, &sample(ReportResponse::default()));
         assert!(!quiet.contains("exchanged") && !quiet.contains("code:") && !quiet.contains("ring"), "{quiet}");
     }

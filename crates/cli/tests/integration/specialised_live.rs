@@ -115,6 +115,14 @@ fn code_that_is_fixed_is_not_compared() {
     until(|| switch.ok(&["stats"]).contains("exactly 1 entries"));
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert!(!said("code goes on"), "{}", switch.said_later.lock().unwrap());
+    // It is planned for packets: those that go round.
+    let report = || {
+        let mut command = bacus();
+        let ran = command.args(["stat", "--once", "--json"]).env("XDG_RUNTIME_DIR", &switch.folder).output().unwrap();
+        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap()["code"].clone()
+    };
+    until(|| report()["sample"]["packets"].as_u64().is_some_and(|packets| packets >= 256));
+    assert!(report()["specialised"] == true && !report()["facts"].as_array().unwrap().is_empty(), "{}", report());
 }
 
 /// A switch whose compiler does `bad` from the moment on at which the file of that name is there.

@@ -54,6 +54,7 @@ fn a_report_has_ports_tables_drops_and_workers() {
     let [bursts, busy] = ["bursts", "busy_ns"].map(|name| worker[name].as_u64().unwrap());
     assert!((1..=2).contains(&bursts) && (1..1_000_000_000).contains(&busy), "{report}");
     assert_eq!(report["ports"][0]["received"], 2, "{report}");
+    assert!(!report["rings"].as_array().unwrap().is_empty() && report["exchanges"] == 0, "{report}");
     assert!(report["drops"].as_object().unwrap().values().any(|count| *count == 1), "{report}");
     let text = stat(&switch, &["--once", "--interval", "0.1"]);
     let line = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_string();

@@ -215,6 +215,24 @@ pub struct Code {
     pub broken: u64,
     #[prost(string, tag = "5")]
     pub last: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "6")]
+    pub sample: ::core::option::Option<Sample>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Sample {
+    #[prost(uint64, tag = "1")]
+    pub packets: u64,
+    #[prost(message, repeated, tag = "2")]
+    pub branches: ::prost::alloc::vec::Vec<Branch>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Branch {
+    #[prost(string, tag = "1")]
+    pub from: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub to: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub packets: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Port {

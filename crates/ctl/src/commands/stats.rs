@@ -29,6 +29,7 @@ impl Session {
             balance(&report),
             code(&report),
             facts(&report),
+            sample(&report),
         ];
         let printed: Vec<String> = reports.iter().map(|report| report.print(self.form)).collect();
         let printed = printed.into_iter().filter(|text| !text.is_empty());
@@ -69,6 +70,17 @@ fn facts(report: &ReportResponse) -> Report {
     let mut facts = Report::new(&["specialised_for"]);
     report.code.iter().flat_map(|code| &code.facts).for_each(|fact| facts.row(vec![fact.as_str().into()]));
     facts
+}
+
+/// Where the packets part that specialised code was planned for.
+fn sample(report: &ReportResponse) -> Report {
+    let mut branches = Report::new(&["planned_for", "to", "packets", "of_sample"]);
+    let sample = report.code.iter().filter_map(|code| code.sample.as_ref());
+    for (sample, branch) in sample.flat_map(|sample| sample.branches.iter().map(move |branch| (sample, branch))) {
+        let names = [branch.from.as_str(), branch.to.as_str()].map(Cell::from);
+        branches.row([&names[..], &[branch.packets.into(), sample.packets.into()]].concat());
+    }
+    branches
 }
 
 /// Where each packet has gone: in + copies = out + dropped + not sent + to the controller.
