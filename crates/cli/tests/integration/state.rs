@@ -166,7 +166,9 @@ fn no_acknowledged_write_is_lost_by_a_kill() {
     let mut fates: BTreeMap<u64, Fate> = BTreeMap::new();
     // Moments between the first answers and many commits; by the clock, so that no two runs are alike.
     let jitter = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().subsec_micros() % 40;
-    for (round, milliseconds) in [60, 15, 200, 110].into_iter().enumerate() {
+    // Long runs: KILLS=1000.
+    let kills = std::env::var("KILLS").map_or(4, |kills| kills.parse().expect("KILLS is a number"));
+    for (round, milliseconds) in [60, 15, 200, 110].into_iter().cycle().take(kills).enumerate() {
         let mut switch = place.switch("kills");
         runtime.block_on(async {
             let (mut controller, _stream) = Controller::new(&switch).await;
