@@ -26,6 +26,7 @@ pub enum Kind {
 #[command(
     name = "simple_switch",
     version,
+    disable_version_flag = true,
     after_help = "Flags of the target follow `--`. docs/dropin.md compares the switch with BMv2."
 )]
 struct Arguments {
@@ -95,6 +96,9 @@ struct Arguments {
     /// Print the newest version of BMv2's JSON, and end
     #[arg(long)]
     json_version: bool,
+    /// Print the version
+    #[arg(short = 'v', long, action = clap::ArgAction::Version)]
+    version: (),
     /// Flags of the target
     #[arg(last = true, value_name = "TARGET FLAGS", allow_hyphen_values = true)]
     target: Vec<OsString>,
@@ -149,7 +153,7 @@ struct Target {
     /// Refused: packets come from interfaces and captures
     #[arg(long, value_name = "ADDRESS:PORT")]
     dp_grpc_server_addr: Option<String>,
-    /// Accepted: there are no modules to load
+    /// Accepted: modules are not loaded
     #[arg(long, value_name = "FILE")]
     load_modules: Option<String>,
 }
@@ -259,6 +263,10 @@ fn notes(arguments: &Arguments, target: &Target) -> Vec<&'static str> {
         (arguments.dump_packet_data.is_some_and(|bytes| bytes > 0), "--dump-packet-data: packets are not printed"),
         (target.priority_queues.is_some_and(|count| count > 1), "--priority-queues: queues are those of the devices"),
         (target.disable_swap, "--disable-swap: programs may be exchanged all the same"),
+        (
+            target.load_modules.is_some(),
+            "--load-modules: modules are not loaded; a program that uses their externs is refused",
+        ),
         (arguments.no_p4 && arguments.program.is_some(), "ignoring input config as '--no-p4' was used"),
     ];
     flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, note)| note).collect()

@@ -215,18 +215,19 @@ control deparse(packet_out p, in headers h) { apply { p.emit(h); } }
 V1Switch(parse(), checksum(), ingress(), egress(), checksum(), deparse()) main;
 ";
 
-/// The same with so many tables that the C compiler takes more than a second; a number that no other program has keeps it out of the cache.
+/// The same with so many tables that the C compiler takes more than a second; a number that no other run has keeps its code out of the cache.
 fn large() -> String {
     let number = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() & 0xffff_ffff_ffff;
     let table = |at: usize| {
         format!(
             "table more{at} {{ key = {{ h.ethernet.src: exact; h.ethernet.type: ternary; }} actions = {{ forward; }} \
-             const entries = {{ ({number}, {at}): forward(7); }} }}\n"
+             const entries = {{ (7, {at}): forward(7); }} }}\n"
         )
     };
     let tables: String = (0..20).map(table).collect();
     let applied: String = (0..20).map(|at| format!("more{at}.apply(); ")).collect();
-    COUNTING.replace("    apply { hosts", &format!("{tables}    apply {{ {applied}hosts"))
+    let of_this_run = format!("if (h.ethernet.src == {number}) {{ forward(7); }}");
+    COUNTING.replace("    apply { hosts", &format!("{tables}    apply {{ {applied}{of_this_run} hosts"))
 }
 
 /// A C compiler that does not begin to optimize a pipeline fully before the file `begin` is there.
@@ -382,6 +383,10 @@ fn wrong_command_lines_end_with_1() {
         assert!(text.contains(expected), "{arguments:?}: {text}");
     }
     assert_eq!(ended("simple_switch_grpc", &["--json-version"]), (Some(0), "2.24\n".to_string()));
+    let (code, text) = ended("simple_switch", &["-v"]);
+    assert!(code == Some(0) && text.starts_with("simple_switch "), "{text}");
+    let (code, text) = ended("simple_switch", &["none.json", "--", "--load-modules", "m.so"]);
+    assert!(code == Some(1) && text.contains("note: --load-modules: modules are not loaded"), "{text}");
     let (code, text) = ended("p4c", &["--target", "ebpf", "x.p4"]);
     assert_eq!(code, Some(1), "{text}");
     let (code, text) = ended("p4c-bm2-ss", &["none.p4"]);
