@@ -45,6 +45,7 @@ mod workload;
 pub use experiment::{Case, EXPERIMENTS};
 use measure::calibrate;
 pub use options::{Beside, Options};
+pub use papers::{Figure, Role};
 
 use dpdk_tree::DpdkTree;
 use driver::failure::Failure;

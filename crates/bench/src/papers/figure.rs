@@ -21,6 +21,8 @@ pub enum Role {
     Measured,
     Predicted,
     Paper,
+    /// Something happened there: upright lines. Only of curves, and `y` says nothing.
+    Moment,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -319,6 +321,19 @@ impl Figure {
         }
     }
 
+    /// An upright line for each.
+    fn draw_moments(&self, svg: &mut String, series: &Series, x: &dyn Fn(f64) -> f64) {
+        let (top, stroke) = (self.top(), colour(series));
+        for (at, _) in &series.points {
+            let title = format!("{} at {}", escaped(&series.name), short(*at));
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{:.1} {top:.1}v{PLOT:.0}\" stroke=\"{stroke}\" stroke-dasharray=\"2 2\"><title>{title}</title></path>",
+                x(*at)
+            );
+        }
+    }
+
     fn draw_curves(&self, svg: &mut String) {
         let y = self.vertical(svg);
         let (low, high) = self.extent(|point| point.0);
@@ -350,6 +365,10 @@ impl Figure {
                 writeln!(svg, "<path d=\"M{} {}L{} {}\" stroke=\"var(--faint)\"/>", ends[0], ends[1], ends[2], ends[3]);
         }
         for series in &self.series {
+            if series.role == Role::Moment {
+                self.draw_moments(svg, series, &x);
+                continue;
+            }
             let points: Vec<String> = series.points.iter().map(|(a, b)| format!("{:.1} {:.1}", x(*a), y(*b))).collect();
             let (stroke, dash) =
                 (colour(series), if series.role == Role::Predicted { " stroke-dasharray=\"4 3\"" } else { "" });
@@ -386,7 +405,7 @@ fn bar(svg: &mut String, (x, width): (f64, f64), (y, value): (&dyn Fn(f64) -> f6
 fn colour(series: &Series) -> String {
     match series.role {
         Role::Paper => "var(--paper)".to_string(),
-        Role::Measured | Role::Predicted => format!("var(--c{})", series.colour % 8),
+        Role::Measured | Role::Predicted | Role::Moment => format!("var(--c{})", series.colour % 8),
     }
 }
 
@@ -443,6 +462,16 @@ mod tests {
         assert_eq!((svg.matches("<rect x").count(), figure.series.len()), (3 + 1 + 3, 3), "{svg}");
         assert!(svg.contains("gains &lt;") && svg.contains("COP (paper)") && svg.contains("outlined"), "{svg}");
         assert!(svg.contains("prefers-color-scheme:dark"));
+    }
+
+    #[test]
+    fn moments_are_upright_lines_of_the_whole_plot() {
+        let mut figure = Figure::curves("exchange", "seconds", "ns");
+        figure.add("a packet", Role::Measured, 0, vec![(1.0, 200.0), (9.0, 100.0)]);
+        figure.add("loaded", Role::Moment, 2, vec![(5.0, 0.0)]);
+        let svg = figure.file();
+        assert_eq!((svg.matches("v220\"").count(), svg.matches("<circle").count()), (1, 2), "{svg}");
+        assert!(svg.contains("loaded at 5") && svg.contains(">loaded<"), "{svg}");
     }
 
     /// No text is longer than the figure is wide, and names of categories that are many do not lie on one another.

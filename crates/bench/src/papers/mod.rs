@@ -13,6 +13,7 @@ mod read;
 pub mod report;
 mod rows;
 
+pub use figure::{Figure, Role};
 pub use load::Watch;
 pub use outcome::Outcome;
 

@@ -2,6 +2,7 @@
 //!
 //! The switch, with the in-memory port, and its client are in this process; between them are the server and a connection of loopback.
 
+mod arrivals;
 mod client;
 mod connections;
 mod durable;
@@ -56,13 +57,13 @@ pub struct Arguments {
     /// Entries of the large tables
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1000..=2_000_000))]
     entries: u32,
-    /// Also write the numbers into this directory, as a table and as JSON
+    /// Also write the numbers into this directory, as a table and as JSON, and the picture of `arrivals`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Save the state of the measures `durable` and `restart` below this directory, whose disk counts [default: temporary files]
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// The program of the measures `trace` and `traffic`, in place of their own
+    /// The program of the measures `trace`, `traffic` and `arrivals`, in place of their own
     #[arg(long, value_name = "FILE", requires = "packets")]
     program: Option<PathBuf>,
     /// Its entries and packets, as STF
@@ -75,7 +76,7 @@ pub struct Arguments {
 /// A name for `--only`, and what finds the numbers.
 type Measure = (&'static str, fn(&Bench, &mut Records) -> Result<(), Failure>);
 
-const MEASURES: [Measure; 19] = [
+const MEASURES: [Measure; 20] = [
     ("inserts", tables::inserts),
     ("writes", tables::writes),
     ("durable", |bench, records| durable::durable(bench.given(), records)),
@@ -91,6 +92,9 @@ const MEASURES: [Measure; 19] = [
     ("flips", |bench, records| {
         let load = (&bench.ids, bench.few());
         flips::flips(&bench.rig()?, builder(&bench.native), load, bench.seconds, records)
+    }),
+    ("arrivals", |bench, records| {
+        arrivals::arrivals(&bench.loaded()?, builder(&bench.native), bench.seconds, bench.out.as_deref(), records)
     }),
     ("packet-in", stream::packet_in),
     ("learning", stream::learning),
@@ -118,6 +122,8 @@ pub struct Bench {
     entries: u32,
     seconds: Duration,
     state: Option<PathBuf>,
+    /// Where pictures go.
+    out: Option<PathBuf>,
     loads: Option<Load>,
 }
 
@@ -180,6 +186,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         entries: arguments.entries,
         seconds: Duration::from_secs_f64(arguments.seconds),
         state: arguments.state.clone(),
+        out: arguments.out.clone(),
         loads: arguments
             .program
             .clone()

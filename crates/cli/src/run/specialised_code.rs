@@ -13,7 +13,7 @@ use driver::options::Passes;
 use hlir::facts::{Assumption, Fact};
 use hlir::{Program, TableId};
 use native::Replay;
-use opt::explain::described;
+use opt::explain::described_all;
 use opt::inputs::{Content, Occupancy, Profile};
 use std::sync::Arc;
 
@@ -32,6 +32,9 @@ pub fn set_passes<L: Replay>(passes: &mut Passes, live: &mut Live<L>, facts: Vec
     passes.facts = facts;
 }
 
+/// Tables at most that a line of the log names with what they hold.
+const MOST_NAMED: usize = 4;
+
 /// What specialised code is, in words; none if it is no other than the generic code.
 pub fn what_it_is(facts: &[String], traffic: Option<&Traffic>) -> Option<String> {
     let planned = traffic.map(|traffic| format!("planned for a sample of {} packets", traffic.packets));
@@ -39,7 +42,11 @@ pub fn what_it_is(facts: &[String], traffic: Option<&Traffic>) -> Option<String>
         ([], planned) => planned.map(|planned| format!("code is {planned}")),
         (facts, planned) => {
             let planned = planned.map_or(String::new(), |planned| format!(", {planned}"));
-            Some(format!("code is specialised for {} facts{planned}: {}", facts.len(), facts.join("; ")))
+            let tables = if facts.len() == 1 { "1 table holds" } else { &format!("{} tables hold", facts.len()) };
+            let named = &facts[..facts.len().min(MOST_NAMED)];
+            let more = facts.len() - named.len();
+            let more = if more > 0 { format!("; {more} more (`bacus ctl stats`)") } else { String::new() };
+            Some(format!("code is specialised for what {tables}{planned}: {}{more}", named.join("; ")))
         }
     }
 }
@@ -107,8 +114,7 @@ fn hit_rates<'t>(counts: impl Iterator<Item = (&'t str, TableCounts)>) -> Profil
 /// A line for each table of which something is taken for granted.
 pub fn words(program: &Program, assumptions: &[Assumption]) -> Vec<String> {
     let of_table = |(id, table): (TableId, &hlir::Table)| {
-        let facts: Vec<String> =
-            assumptions.iter().filter(|one| one.table == id).map(|one| described(program, one)).collect();
+        let facts = described_all(program, id, assumptions);
         (!facts.is_empty()).then(|| format!("{}: {}", table.name, facts.join(", ")))
     };
     program.tables.iter().filter_map(of_table).collect()
@@ -117,6 +123,16 @@ pub fn words(program: &Program, assumptions: &[Assumption]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_of_the_log_names_few_tables() {
+        let named = |count: usize| what_it_is(&vec!["t: no entries".to_string(); count], None);
+        assert_eq!(named(0), None);
+        assert_eq!(named(1).as_deref(), Some("code is specialised for what 1 table holds: t: no entries"));
+        let many = "code is specialised for what 6 tables hold: t: no entries; t: no entries; t: no entries; \
+                    t: no entries; 2 more (`bacus ctl stats`)";
+        assert_eq!(named(6).as_deref(), Some(many));
+    }
 
     #[test]
     fn a_share_of_misses_is_known_after_enough_lookups() {

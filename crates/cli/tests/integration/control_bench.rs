@@ -5,13 +5,14 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 
-const MEASURES: [&str; 19] = [
+const MEASURES: [&str; 20] = [
     "inserts",
     "writes",
     "durable",
     "restart",
     "facts",
     "flips",
+    "arrivals",
     "read",
     "full",
     "routes",
@@ -42,6 +43,7 @@ fn every_measure_has_numbers_and_no_packet_is_wrong_or_lost() {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let json = fs::read_to_string(folder.join("control.json")).expect("it was written");
     let table = fs::read_to_string(folder.join("control.txt")).expect("it was written");
+    assert!(fs::read_to_string(folder.join("arrivals.svg")).is_ok_and(|svg| svg.contains("nanoseconds per packet")));
     fs::remove_dir_all(&folder).expect("it is ours");
     let records: Vec<Value> = serde_json::from_str(&json).expect("it is JSON");
     assert_eq!(table.lines().count(), records.len());

@@ -25,8 +25,7 @@ pub fn decisions(program: &Program, before: Option<Unspecialised>, inputs: &Inpu
     }
     let costs = before.map(|before| [Costs::of(program, inputs), Costs::of(before.program, before.inputs)]);
     for (id, table) in program.tables.iter() {
-        let facts = program.assumptions.iter().filter(|one| one.table == id);
-        let facts: Vec<String> = facts.map(|one| described(program, one)).collect();
+        let facts = described_all(program, id, &program.assumptions);
         if facts.is_empty() {
             continue;
         }
@@ -87,6 +86,16 @@ fn reason(cost: f64, before: f64) -> Reason {
         cost: tenths(cost),
         alternatives: vec![Alternative { choice: Choice::Unspecialised, cost: tenths(before) }],
     }
+}
+
+/// The facts of a table in words, without its name. Keys that no entry distinguishes are in one of them, the first.
+pub fn described_all(program: &Program, id: TableId, assumptions: &[Assumption]) -> Vec<String> {
+    let of_table = || assumptions.iter().filter(move |one| one.table == id);
+    let any = of_table().filter_map(|one| if let Fact::Any(key) = one.fact { Some(key as usize) } else { None });
+    let any: Vec<&str> = any.map(|key| program.tables[id].keys[key].name.as_str()).collect();
+    let any = (!any.is_empty()).then(|| format!("no entry distinguishes {}", any.join(", ")));
+    let others = of_table().filter(|one| !matches!(one.fact, Fact::Any(_))).map(|one| described(program, one));
+    any.into_iter().chain(others).collect()
 }
 
 /// A fact in words, without the name of its table.

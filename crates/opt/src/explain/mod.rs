@@ -27,7 +27,7 @@ use crate::plan::with_planner;
 pub use expectations::{Expected, Other};
 use explanation::NOTHING;
 pub use explanation::{Assumed, Breakdown, Decision, Explanation, Group, Measured, NodeRow, Total};
-pub use facts::{Unspecialised, described};
+pub use facts::{Unspecialised, described, described_all};
 use hlir::plan::{Access, Choice, JointTables, Placement, Reason, StagedPath};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
