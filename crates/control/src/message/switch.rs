@@ -203,7 +203,7 @@ pub struct Exchanges {
     #[prost(uint64, tag = "2")]
     pub longest_pause_ns: u64,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Code {
     #[prost(bool, tag = "1")]
     pub specialised: bool,
@@ -218,7 +218,7 @@ pub struct Code {
     #[prost(message, optional, tag = "6")]
     pub sample: ::core::option::Option<Sample>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Sample {
     #[prost(uint64, tag = "1")]
     pub packets: u64,
