@@ -325,7 +325,7 @@ extern void drop_packet();
 extern void send_to_port(PortId_t dest_port);
 extern void recirculate();
 
-/// Makes a copy as the mirror session says. Slots are independent of each other; in one slot the session named last counts.
+/// Makes a copy to the ports of the mirror session. Slots are independent of each other; in one slot the session named last counts.
 extern void mirror_packet(MirrorSlotId_t mirror_slot_id, MirrorSessionId_t mirror_session_id);
 
 /// In the default action of a table with `add_on_miss`: inserts an entry for the key that has just missed.

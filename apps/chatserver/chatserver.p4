@@ -8,7 +8,7 @@
  *   5 egress_routes  for each copy: longest prefix -> next hop
  *   6 egress_switch  next hop -> the frame's addresses
  *
- * The paper says: UDP, two fields of the application (sender and room), the lookup of the sender
+ * The paper states: UDP, two fields of the application (sender and room), the lookup of the sender
  * gives the room as the place to send to, and the buffer replicates by the members of the room: by
  * 4 (entries.stf), or by 64 (chatserver64_entries.stf). Chosen:
  *   the message   behind UDP: sender (32 bits), room (16 bits), text. A room other than the

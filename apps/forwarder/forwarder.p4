@@ -1,7 +1,7 @@
 /* A simple forwarder, the first of PacketMill's network functions: what input, parsing and output
  * cost, and nothing else.
  *
- * The paper names it and says no more. Chosen: the two Ethernet addresses change places, and the
+ * The paper names it and gives no details. Chosen: the two Ethernet addresses change places, and the
  * frame leaves by the port that it came in by. There is no table. A frame that ends within its
  * Ethernet header is dropped and counted. */
 #include <core.p4>

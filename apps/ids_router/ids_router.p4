@@ -1,7 +1,7 @@
 /* An intrusion detection system followed by a router, the third of PacketMill's network functions:
  * what follows the IPv4 header is checked, then the packet is routed as in router.p4.
  *
- * The paper says "an Intrusion Detection System (IDS) followed by a router", and no more. Chosen,
+ * The paper states "an Intrusion Detection System (IDS) followed by a router", and no more. Chosen,
  * as Click's elements check the headers of TCP, UDP and ICMP:
  *   checksums     of TCP, UDP (where there is one) and ICMP, over the whole payload. v1model has
  *                 one bit for all checksums, so a wrong one is counted where the router counts that

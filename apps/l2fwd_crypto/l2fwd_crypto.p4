@@ -4,7 +4,7 @@
  *   cd apps/l2fwd_crypto
  *   bacus stf l2fwd_crypto.p4 l2fwd_crypto.stf --extern cipher.c --extern pkg:libcrypto
  *
- * The papers say: encryption and decryption "based on the input parameters", then layer 2 with a
+ * The papers state: encryption and decryption "based on the input parameters", then layer 2 with a
  * static mapping of ports. Chosen:
  *   the cipher    AES-128-CBC under one key, -D KEY=… . libcrypto rather than intel-ipsec-mb, whose
  *                 gain is in jobs of several packets at once.

@@ -1,7 +1,7 @@
 /* A layer 3 switch: bridges Ethernet and routes IPv4, with the checksum verified and written anew
  * (NPF's IPv4 forwarding benchmark, which the paper measures).
  *
- * The paper says: bridging and IPv4 routing, a lookup of the next hop, time to live and checksum.
+ * The paper states: bridging and IPv4 routing, a lookup of the next hop, time to live and checksum.
  * NPF's tables and traffic are not public. Chosen:
  *   bridging      addresses are learnt by a digest, also when a host moves to another port. Unknown
  *                 and group destinations are flooded to multicast group 1, but for the port that

@@ -1,14 +1,14 @@
 /* A label switching router that pushes, swaps and pops stacks of up to three labels (NPF's MPLS
  * benchmark, which the paper measures).
  *
- * The paper says: one or more labels are attached, and the label is the index into the forwarding
+ * The paper states: one or more labels are attached, and the label is the index into the forwarding
  * table. NPF's tables and traffic are not public. Chosen:
  *   push          an IPv4 packet gets one, two or three labels by the longest prefix of its
  *                 destination (RFC 3031: FTN), or none: then it is routed.
  *   swap          a label is replaced (ILM), and one or two more may be pushed on it, up to three
  *                 in all.
  *   pop           at the last hop but one, what is below the label is sent as it is. At the last
- *                 hop, the label below is looked up in its turn, and behind the last label the IPv4
+ *                 hop, the label below is looked up next, and behind the last label the IPv4
  *                 packet is routed or gets labels again. That includes the explicit null label 0,
  *                 if an entry requires it.
  *   TTL           uniform model (RFC 3443): the outermost TTL, less one, is in whatever is

@@ -1,7 +1,7 @@
 /* A stateful NAT with a router behind it, the fourth of PacketMill's network functions: inside
  * addresses share a few outside ones, by port.
  *
- * The paper names it and says no more. Chosen, after RFC 4787 (UDP), 5382 (TCP) and 5508 (ICMP):
+ * The paper names it and gives no details. Chosen, after RFC 4787 (UDP), 5382 (TCP) and 5508 (ICMP):
  *   sides         ports are a host's (inside) or the network's (outside), as PNA has it:
  *                 `register_write direction PORT 1` makes a port an inside one.
  *   mappings      an inside protocol, address and port has one outside address and port, whatever

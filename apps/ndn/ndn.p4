@@ -1,7 +1,7 @@
 /* A forwarder of named data: interests leave by the port given by the table of names (names of 32
  * bytes, 10 million of them).
  *
- * The papers say: one lookup in a hash table, by a URL of 32 bytes in the packet's headers.
+ * The papers state: one lookup in a hash table, by a URL of 32 bytes in the packet's headers.
  * Chosen:
  *   the packets   NDN's format (version 0.3) over Ethernet, type 0x8624: an Interest whose Name
  *                 holds NAME_BYTES bytes, with CanBePrefix, MustBeFresh, a Nonce and a HopLimit, in

@@ -1,7 +1,7 @@
 /* A standard IPv4 router, the second of PacketMill's network functions: ARP, header checks, routes,
  * neighbours and a slow path.
  *
- * The paper names it and says no more. Chosen, after RFC 1812 and the elements of Click's IP
+ * The paper names it and gives no details. Chosen, after RFC 1812 and the elements of Click's IP
  * router:
  *   ARP           requests for an interface's address are answered here, replies go to the host.
  *   checks        frame for this interface; version, lengths, checksum (over options too), source
@@ -12,7 +12,7 @@
  *   slow path     the host behind port 255 gets, with a reason and the ingress port in front: local
  *                 packets, options, ended lives (TTL), no route, an unknown neighbour, packets
  *                 longer than the MTU. ICMP, fragments and options are its work, as are redirects,
- *                 of which it is not told. */
+ *                 of which it is not notified. */
 #include <core.p4>
 #include <v1model.p4>
 #include "routing.p4"

@@ -2,7 +2,7 @@
  * at random places of S MB of memory. W is for the core, N and S are for its caches; -D W=20 -D N=5
  * -D S=64 sets them at compile time.
  *
- * The paper names the function and says no more. Chosen:
+ * The paper names the function and gives no details. Chosen:
  *   the numbers   xorshift32 (Marsaglia 2003: 13, 17, 5). The seed is the low half of the source
  *                 address XOR the low half of the destination, or 1 where that is 0, so that a
  *                 packet's numbers depend on nothing but the packet.

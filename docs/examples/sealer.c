@@ -1,4 +1,4 @@
-/* The externs of sealer.p4. The cipher is a toy that shows where a real one would stand: it protects nothing. */
+/* The externs of sealer.p4. The cipher is a toy that shows where a real one would be: it protects nothing. */
 #include "extern/payload.h"
 
 #include <stdatomic.h>

@@ -15,7 +15,7 @@ extern Sealer {
     void sealed(out bit<32> packets, out bit<64> bytes);
 }
 
-/// Folds an address of any length to a port's bits, and says whether any bit was set.
+/// Folds an address of any length to a port's bits, and returns whether any bit was set.
 extern bool fold(in bit<48> address, in bit<128> salt, inout bit<16> sum, out bit<80> mixed);
 
 header ethernet_t {

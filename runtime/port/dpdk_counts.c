@@ -91,7 +91,7 @@ port_enabled(const struct dpdk_port *port)
 	return port->interface == NULL || atomic_load_explicit(&port->interface->enabled, memory_order_relaxed) != 0;
 }
 
-/* A port that is disabled has no link, whatever its device says. */
+/* A port that is disabled has no link, whatever its device reports. */
 static enum link_state
 port_link(const struct dpdk_port *port, enum link_state link)
 {

@@ -191,7 +191,7 @@ struct interface_packet super_frame_segment(const struct packet_maker *maker, st
 uint32_t super_frame_merge(const struct interface *interface, struct sent_frame *frame, void *const *packets, const uint16_t *lengths, uint32_t count,
 	struct iovec *pieces, uint32_t most);
 
-/* Completes a checksum of TCP or UDP that has only its pseudo-header's part yet, of which nothing in the frame tells. */
+/* Completes a checksum of TCP or UDP that has only its pseudo-header's part yet, which nothing in the frame shows. */
 void frame_complete_bare(uint8_t *data, uint32_t length);
 
 static inline int

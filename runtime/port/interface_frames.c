@@ -267,7 +267,7 @@ super_frame_segment(const struct packet_maker *maker, struct super_frame *super)
 	return packet_of(maker, frame, headers, super->header_bytes, bytes, payload);
 }
 
-/* Bytes that the IP header says follow it; 0: it is a fragment, or longer than the frame. */
+/* Bytes after the IP header, by its length; 0: it is a fragment, or longer than the frame. */
 static uint32_t
 carried_bytes(const struct raw_frame *frame, uint32_t network, uint32_t transport)
 {

@@ -366,7 +366,7 @@ native_enabled(const struct native_port *port)
 		atomic_load_explicit(&port->interface->enabled, memory_order_relaxed) != 0;
 }
 
-/* A port that is disabled has no link, whatever its interface says. */
+/* A port that is disabled has no link, whatever its interface reports. */
 static enum link_state
 native_link(const struct native_port *port, enum link_state link)
 {

@@ -148,7 +148,7 @@ spread_waits(uint32_t worker)
 	return 0;
 }
 
-/* A worker that says that it sleeps looks at its rings once more, so one of both sees the other (sleep.h). */
+/* A worker that has announced its sleep looks at its rings once more, so one of both sees the other (sleep.h). */
 static void
 host_rouse(const struct host *host)
 {

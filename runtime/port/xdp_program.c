@@ -32,7 +32,7 @@
 #define STORE(SIZE, TO, OFFSET, FROM) OP(BPF_STX | BPF_MEM | (SIZE), TO, FROM, OFFSET, 0)
 #define CALL(FUNCTION) OP(BPF_JMP | BPF_CALL, 0, 0, 0, FUNCTION)
 
-/* Tells the tag: `bpf_xdp_metadata_rx_vlan_tag`, with its number in the kernel's types. */
+/* Gives the tag: `bpf_xdp_metadata_rx_vlan_tag`, with its number in the kernel's types. */
 #define TAG_CODE(FUNCTION) \
 	MOVE(BPF_REG_6, BPF_REG_1), \
 	MOVE(BPF_REG_2, BPF_REG_10), ADD_NUMBER(BPF_REG_2, -8), \
@@ -66,7 +66,7 @@ program_load(const struct bpf_insn *code, size_t count, uint32_t flags, int inde
 	return bpf_prog_load(BPF_PROG_TYPE_XDP, "bacus", "GPL", code, count, &options);
 }
 
-/* The kernel's number of the function that tells a frame's VLAN tag; 0: it has none, or does not describe its types. */
+/* The kernel's number of the function that gives a frame's VLAN tag; 0: it has none, or does not describe its types. */
 static int
 tag_function(void)
 {
@@ -82,7 +82,7 @@ tag_function(void)
 	return found;
 }
 
-/* With the tag where driver and kernel tell it, and with frames of several buffers where the driver has them. */
+/* With the tag where driver and kernel give it, and with frames of several buffers where the driver has them. */
 static int
 program_of(struct xdp_interface *xdp, int index)
 {

@@ -14,7 +14,7 @@ struct xdp_interface {
 	int link;		/* the program's; the kernel takes it away with this process */
 	uint32_t queues;
 	uint32_t generic;	/* 1: the program runs behind the driver, for the driver has no place for one */
-	uint32_t completes;	/* 1: hosts leave checksums to the interface, and nothing in a frame tells */
+	uint32_t completes;	/* 1: hosts leave checksums to the interface, and nothing in a frame shows it */
 	uint32_t tags;		/* 1: the program puts the VLAN tag back that the driver has taken out */
 	uint32_t zero_copy;
 };

@@ -143,7 +143,7 @@ dir24_8_is_changed(struct dir24_8_span span, const struct dir24_8_change *change
 /* Encodes a group in its line. Plain stores: no reader knows the group yet. With too many pieces all ends are 0,
  * so that only `rest` 0 finds a piece, the first, whose record is right; all others go to the array. */
 static void
-dir24_8_tell(const struct dir24_8_writer *writer, uint32_t group)
+dir24_8_encode(const struct dir24_8_writer *writer, uint32_t group)
 {
 	const struct dir24_8_form *form = writer->form;
 	const uint32_t bytes = form->entry_bytes;
@@ -171,7 +171,7 @@ static void
 dir24_8_publish(struct dir24_8_writer *writer, uint64_t at, uint32_t group, const struct dir24_8_change *change)
 {
 	dir24_8_change_span(writer, dir24_8_part(writer, dir24_8_span_of(writer, group), change), change);
-	dir24_8_tell(writer, group);
+	dir24_8_encode(writer, group);
 	dir24_8_set_group(writer, at, group);
 }
 

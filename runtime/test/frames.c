@@ -1,4 +1,4 @@
-/* Checksums that a host has left to hardware, of which nothing in the frame tells: those with the sum of the pseudo-header alone are completed, and all others
+/* Checksums that a host has left to hardware, which nothing in the frame shows: those with the sum of the pseudo-header alone are completed, and all others
  * stay as they are. Frames lie in memory of their own length, so that a sanitizer sees each byte beyond. */
 #define _GNU_SOURCE
 #include <string.h>

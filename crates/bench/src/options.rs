@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub struct Beside {
     /// Where its files are
     pub native: PathBuf,
-    /// What its controller tells it, a message a line
+    /// The messages of its controller, one per line
     pub messages: PathBuf,
 }
 

@@ -41,7 +41,7 @@ pub fn plans(program: &Program, inputs: &Inputs) -> Vec<Point> {
 /// Tables whose keys the papers have a structure for, which is the plain program's as well; rules are left to the planner, on both sides.
 pub fn papers_structures(program: &Program) -> Vec<TablePlan> {
     let tables = program.tables.iter().filter(|(_, table)| !table.keys.is_empty());
-    let structures = tables.map(|(id, table)| (Structure::usual(&program.key_kinds(id)), table.name.clone()));
+    let structures = tables.map(|(id, table)| (Structure::of_keys(&program.key_kinds(id)), table.name.clone()));
     let known = structures.filter(|(structure, _)| *structure != Structure::List);
     known.map(|(structure, table)| TablePlan { table, structure, reason: None }).collect()
 }

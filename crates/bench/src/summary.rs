@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn gains_stand_beside_the_papers_and_the_models() {
+    fn gains_are_beside_those_of_papers_and_model() {
         let rows = [
             row("l2fwd", 1 << 24, Experiment::Gains, "papers:packet", 60.0),
             row("l2fwd", 1 << 24, Experiment::Gains, "papers:B+S+P", 20.0),

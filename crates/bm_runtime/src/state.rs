@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 
 /// Characters that the names of interfaces have; others make a device of another kind, which no client of the network may name.
 fn is_interface(name: &str) -> bool {
-    let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
-    !name.is_empty() && name.len() < 16 && name.chars().all(is_usual)
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
+    !name.is_empty() && name.len() < 16 && name.chars().all(is_plain)
 }
 
 impl Device {

@@ -27,7 +27,7 @@ impl Reader<'_> {
     ) -> Read<NodeId> {
         let block = self.builder.plain_block(name);
         for at in self.root.list("checksums")? {
-            // Both are done where nothing is said.
+            // Both are done by default.
             if at.value.get(purpose).is_some_and(|wanted| wanted.as_bool() == Some(false)) {
                 continue;
             }

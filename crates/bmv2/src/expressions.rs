@@ -10,7 +10,7 @@ use crate::json::{At, Read};
 use crate::operands::Choice;
 use crate::reader::Reader;
 
-/// What is said of an expression whose value has no limit.
+/// The message about an expression whose value has no limit.
 pub const UNLIMITED: &str = "this number may become too large: its width depends on a shift by a number known only at run time, \
                              or on a division of negative numbers; mask the result with `&`";
 

@@ -26,7 +26,7 @@ pub fn freeze(program: &mut Program, given: Option<&Interface>) -> Read<()> {
     Ok(())
 }
 
-/// Counters count what the interface has: the JSON does not say it.
+/// Counters count what the interface has: the JSON does not have it.
 fn take_units(program: &mut Program) {
     let units = program.interface.objects.iter().filter_map(|object| match &object.detail {
         Detail::Counter { unit, .. } | Detail::DirectCounter { unit, .. } => Some((object.name.as_str(), *unit)),

@@ -82,7 +82,7 @@ impl<'j> Reader<'j> {
     }
 }
 
-/// The sets that a transition's value stands for: fields of whole bytes, one behind the other.
+/// The sets of a transition's value: fields of whole bytes, one behind the other.
 fn key_sets(at: &At<'_>, keys: &[Key]) -> Read<Vec<KeySet>> {
     let value = at.content()?.bits()?;
     let mask = at.get("mask").map(|mask| mask.bits()).transpose()?;

@@ -98,7 +98,7 @@ impl<'j> Reader<'j> {
                 "optional" => MatchKind::Optional,
                 other => return Err(kind.error(format!("`{other}` is no match kind of `simple_switch`"))),
             };
-            // BMv2 matches optional keys as ternary ones; only the P4Info tells them apart.
+            // BMv2 matches optional keys as ternary ones; only the P4Info distinguishes them.
             let known = source.and_then(|table| table.keys.get(number)).map(|key| key.kind);
             let is_optional = given == MatchKind::Ternary && known == Some(MatchKind::Optional);
             let exact = data.exact().ok_or_else(|| target.error(UNLIMITED))?;

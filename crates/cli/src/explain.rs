@@ -154,8 +154,8 @@ fn measure(arguments: &Arguments, passes: &mut Passes, before: &mut Passes) -> R
 
 /// What is known of the machine, and where from.
 fn machine_note(passes: &Passes, given: &Inputs) -> String {
-    let usual = passes.machine.clone().or_else(machine_file::usual_file).unwrap_or_else(machine_file::default_file);
-    let file = usual.display();
+    let path = passes.machine.clone().or_else(machine_file::calibrated_file).unwrap_or_else(machine_file::default_file);
+    let file = path.display();
     if given.machine == Machine::default() {
         return format!("machine: default model, not {file}; `bacus calibrate` measures this one");
     }

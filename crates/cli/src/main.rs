@@ -42,7 +42,7 @@ Examples:
   bacus run router.p4 --entries routes.stf --port 0=veth0 --port 1=veth1
   bacus ctl show routes                          entries of the running switch
   bacus stat                                     its counts and rates, renewed each second
-  bacus trace --match 'dropped' --count 3        the way of three packets that it drops
+  bacus trace --match 'dropped' --count 3        the path of three packets that it drops
 
 Exit codes:
   0  success
@@ -92,7 +92,7 @@ enum Command {
     /// Watch a running switch: ports, tables, drops, workers
     #[command(after_help = stat::EXAMPLES)]
     Stat(stat::Arguments),
-    /// Show the way of packets through a running switch: states, values, entries, drops
+    /// Show the path of packets through a running switch: states, values, entries, drops
     #[command(after_help = trace::EXAMPLES)]
     Trace(trace::Arguments),
     /// Find what this machine lacks for a fast switch, what it costs, and the command that mends it

@@ -1,5 +1,5 @@
 # What a host at either end of the switch does; the last lines list it. Used by tests inside network namespaces: plain sockets, so that no tools need to be
-# installed. What waits for others says `listening` first.
+# installed. What waits for others prints `listening` first.
 import ctypes
 import fcntl
 import hashlib
@@ -20,7 +20,7 @@ def checksum(data):
     return ~total & 0xFFFF
 
 
-# The body may be so long that one packet takes more than a usual frame.
+# The body may be so long that one packet takes more than one frame.
 def ping(address, count, size):
     echo = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
     echo.settimeout(2)

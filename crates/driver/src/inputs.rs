@@ -54,7 +54,9 @@ pub fn machine(named: Option<&Path>) -> Machine {
 }
 
 fn read_machine(named: Option<&Path>) -> Machine {
-    let Some(path) = named.map(Path::to_path_buf).or_else(machine_file::usual_file) else { return Machine::default() };
+    let Some(path) = named.map(Path::to_path_buf).or_else(machine_file::calibrated_file) else {
+        return Machine::default();
+    };
     let path = path.as_path();
     let guess = |why: String| {
         warn_once(format!(
@@ -180,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_of_another_width_are_told() {
+    fn vectors_of_another_width_are_reported() {
         let warned = |bytes, own| vectors_warning(&Machine { vector_bytes: bytes, ..Machine::default() }, own);
         assert_eq!([warned(None, 32), warned(Some(32), 32)], [None, None]);
         assert!(warned(Some(32), 64).is_some_and(|text| text.contains("without the 64 of this machine's")));

@@ -14,7 +14,7 @@ pub fn default_file() -> PathBuf {
 }
 
 /// What plans are made for where no file is named: the host's file where there is one, else what was measured for this processor last, wherever that was.
-pub fn usual_file() -> Option<PathBuf> {
+pub fn calibrated_file() -> Option<PathBuf> {
     let default = default_file();
     if default.exists() { Some(default) } else { in_cache().ok().filter(|path| of_this_processor(path).is_some()) }
 }

@@ -24,7 +24,7 @@ pub struct Head<'p> {
     plan: Option<&'p ResolvedLoop>,
 }
 
-/// How packets stand in the list of a loop.
+/// How packets are ordered in the list of a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waiting {
     /// As they came in.
@@ -247,7 +247,7 @@ impl Unit<'_> {
         code
     }
 
-    /// What a group does until its records are found, and where a packet's record then stands: looked up with the others, or by an expression.
+    /// What a group does until its records are found, and where a packet's record then is: looked up with the others, or by an expression.
     pub fn look_ups(
         &self,
         plan: Option<&ResolvedLoop>,

@@ -1,7 +1,7 @@
 //! The code of one node while it is being written: statements so far, and what is known of each header's storage here.
 //!
 //! Headers live in the packet: a header is a pointer to its first byte. Until it is extracted or made valid it has none; where a program may
-//! touch it all the same, the code first points it at zeroed scratch. [`Presence`] says where that is needed, so most programs have no such code.
+//! touch it all the same, the code first points it at zeroed scratch. [`Presence`] finds where that is needed, so most programs have no such code.
 
 use crate::c::{Expr, Item, Stmt};
 use crate::deparse::Emitting;

@@ -1,6 +1,6 @@
 //! The buffering manager: rules in order, each a condition and an effect.
 //!
-//! Copies of a multicast group run to their end one after the other, by `walk_copy`; references.rs says which have the bytes of the original. Packets that
+//! Copies of a multicast group run to their end one after the other, by `walk_copy`; references.rs finds those with the bytes of the original. Packets that
 //! enter again go to the worker's queue and run after the burst.
 
 use crate::body::{Body, Presence};

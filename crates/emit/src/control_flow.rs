@@ -43,7 +43,7 @@ impl Region<'_> {
         if self.heads.is_empty() { Stmt::Return(None) } else { Stmt::result(Expr::name("ENDED")) }
     }
 
-    /// The body of the function. `at` says where to begin, if there are several entries.
+    /// The body of the function. `at` is where to begin, if there are several entries.
     pub fn body(&self, unit: &Unit, written: &[Written]) -> Vec<Stmt> {
         let mut code = self.entrance(unit);
         let mut blocks: Vec<(usize, Vec<Stmt>)> = Vec::new();
@@ -122,7 +122,7 @@ impl Region<'_> {
         }
     }
 
-    /// Continues where `on` says.
+    /// Continues at `on`.
     fn choose(&self, unit: &Unit, place: usize, written: &Written, on: Expr) -> Vec<Stmt> {
         let ways: Vec<(NodeId, Option<Stmt>)> =
             written.outcomes.iter().map(|to| (*to, self.jump(unit, place, *to))).collect();

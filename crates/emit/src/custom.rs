@@ -131,7 +131,7 @@ fn object_members(program: &Program, with_type: bool) -> Vec<Expr> {
 }
 
 impl Unit<'_> {
-    /// What the pipeline's descriptor says of objects: functions and members.
+    /// What the pipeline's descriptor has for objects: functions and members.
     pub fn object_descriptors(&self) -> (Vec<Item>, Vec<Expr>) {
         (object_items(self.program), object_members(self.program, true))
     }

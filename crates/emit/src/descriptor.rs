@@ -1,4 +1,4 @@
-//! What the pipeline tells its host about itself: `struct pipeline` of the ABI, and the arrays it points to.
+//! The pipeline's description for its host: `struct pipeline` of the ABI, and the arrays it points to.
 
 use crate::c::{Expr, Item};
 use crate::storage::Words;
@@ -178,7 +178,7 @@ impl Unit<'_> {
         actions
     }
 
-    /// A value set is a list whose records say no more than that a member matched.
+    /// A value set is a list whose records have no more than that a member matched.
     fn value_set(&self, id: hlir::ValueSetId) -> Expr {
         let set = &self.program.value_sets[id];
         let bits: u32 = set.fields.iter().map(|(_, width, _)| width).sum();
@@ -205,7 +205,7 @@ impl Unit<'_> {
     fn counters(&self) -> Vec<Expr> {
         let all = self.program.counters.values();
         all.map(|counter| {
-            // Packets and bytes are counted whatever the unit; it says what the controller is shown.
+            // Packets and bytes are counted whatever the unit; the controller reads those of its unit.
             match counter.unit {
                 CounterUnit::Packets | CounterUnit::Bytes | CounterUnit::Both => {}
             }

@@ -9,7 +9,7 @@ use hlir::text::written_structure;
 /// Packets that the runtime's functions take at most.
 pub const GROUP_MOST: u32 = 64;
 
-/// Where a group's keys and hashes stand, and where its answers go.
+/// The arrays of a group's keys, hashes and answers.
 pub struct Grouped {
     /// Prefix of the lookup's variable names.
     pub name: String,
@@ -17,7 +17,7 @@ pub struct Grouped {
     pub prefix: String,
     pub run: &'static str,
     pub count: Expr,
-    /// Hashes stand beside the keys.
+    /// Hashes are beside the keys.
     pub is_hashed: bool,
     /// Where addresses are that are still good.
     pub addresses: Option<Expr>,

@@ -1,6 +1,6 @@
 //! Emits C: a program and its plan become the source of one pipeline, which the host compiles and loads.
 //!
-//! The emitter decides nothing. `Plan::default()` is the plain program, packet by packet; what a plan says beyond that is carried out, or refused by
+//! The emitter decides nothing. `Plan::default()` is the plain program, packet by packet; what a plan has beyond that is carried out, or refused by
 //! name. Equal inputs give equal text.
 
 mod batch;
@@ -96,10 +96,10 @@ pub fn names(program: &Program) -> CNames {
 /// The whole file, in an order in which everything is declared before it is used.
 fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, (plan, custom): (&str, &CustomCode)) -> Vec<Item> {
     let code: Vec<Item> = nodes.written.iter().flat_map(|written| written.items.clone()).map(outlined).collect();
-    let way = HotPath::new(unit, nodes);
+    let hot_path = HotPath::new(unit, nodes);
     let mut used = Words::new();
     nodes.written.iter().for_each(|written| storage::words(&written.code(), &mut used));
-    let mut items = opening(unit, plan, way.as_ref());
+    let mut items = opening(unit, plan, hot_path.as_ref());
     items.extend(custom::user_items(unit.program, custom, "extern/custom.h"));
     items.extend(enumerations(unit));
     if !unit.program.tables.is_empty() {
@@ -115,8 +115,8 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, (plan, custom): (&str, &Custo
     }
     items.extend(unit.storage_items(&used));
     items.extend(unit.saved_items(&used));
-    items.extend(way.iter().flat_map(HotPath::storage_items));
-    items.extend(unit.run_items(way.as_ref()));
+    items.extend(hot_path.iter().flat_map(HotPath::storage_items));
+    items.extend(unit.run_items(hot_path.as_ref()));
     items.extend(unit.access_items());
     if unit.copies() {
         items.extend(unit.copy_items(&used));
@@ -126,10 +126,10 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, (plan, custom): (&str, &Custo
     }
     items.extend(code);
     items.extend(walks(unit, &nodes.written, entry));
-    items.extend(unit.entry_items(way.as_ref(), &used));
-    items.extend(way.iter().flat_map(|way| way.items(nodes, entry, &used)));
-    items.extend(unit.host_items(entry, way.as_ref()));
-    items.extend(unit.descriptor_items(way.as_ref().map_or(0, HotPath::held_bursts), &used));
+    items.extend(unit.entry_items(hot_path.as_ref(), &used));
+    items.extend(hot_path.iter().flat_map(|hot_path| hot_path.items(nodes, entry, &used)));
+    items.extend(unit.host_items(entry, hot_path.as_ref()));
+    items.extend(unit.descriptor_items(hot_path.as_ref().map_or(0, HotPath::held_bursts), &used));
     let arrays = unit.names.arrays();
     if !arrays.is_empty() {
         roll::items(&mut items, &arrays);
@@ -149,7 +149,7 @@ fn table_headers(unit: &Unit) -> Vec<String> {
     names.into_iter().map(|name| format!("table/{name}.h")).collect()
 }
 
-fn opening(unit: &Unit, plan: &str, way: Option<&HotPath>) -> Vec<Item> {
+fn opening(unit: &Unit, plan: &str, hot_path: Option<&HotPath>) -> Vec<Item> {
     let title = format!(
         "The pipeline of {}, as bacus compiled it. It is written to be read, but not to be edited. Its plan:\n\n{}",
         unit.program.name,
@@ -167,10 +167,10 @@ fn opening(unit: &Unit, plan: &str, way: Option<&HotPath>) -> Vec<Item> {
     for header in ["abi.h", packet, "walk.h"].map(str::to_string).into_iter().chain(tables).chain(externs) {
         lines.push(format!("include \"{header}\""));
     }
-    if way.is_some_and(HotPath::has_next) {
+    if hot_path.is_some_and(HotPath::has_next) {
         lines.push("include \"packet/picked.h\"".to_string());
     }
-    if let Some(lanes) = way.and_then(HotPath::side_by_side) {
+    if let Some(lanes) = hot_path.and_then(HotPath::side_by_side) {
         lines.extend([format!("define LANES {lanes}u"), "include \"lanes.h\"".to_string()]);
     }
     let mut items = vec![Item::Comment(title)];

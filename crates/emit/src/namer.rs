@@ -1,6 +1,6 @@
 //! Spaces of names of C, in which no two things get the same name: neither a thing and another, nor what is made of their names.
 //!
-//! Much is made of a name by something behind it: beside `run->routes` stands `run->routes_misses`, and a table `routes_misses` must not be called that. So
+//! Much is made of a name by something behind it: beside `run->routes` is `run->routes_misses`, and a table `routes_misses` must not be called that. So
 //! a name is given only if all that will be made of it is free, and takes all of it. Ordinary names stay as they are; only who clashes gets a number.
 
 use crate::words;
@@ -135,7 +135,7 @@ const ANY_NUMBER: char = '#';
 /// One space of names.
 pub struct Namer {
     taken: HashSet<String>,
-    /// What stands before the number, of names that are taken and end in one.
+    /// The part before the number, of names that are taken and end in one.
     fronts: HashSet<String>,
     /// Fronts of which every number is taken.
     numbered: HashSet<String>,
@@ -185,7 +185,7 @@ impl Namer {
     }
 }
 
-/// A space, and what a name makes there: itself, if it stands there, and what is named after it.
+/// A space, and what a name makes there: itself, if it is there, and what is named after it.
 pub type Made<'n> = (&'n mut Namer, &'n dyn Fn(&str) -> Vec<String>);
 
 /// `wish` as a C name, with a number appended if a name derived from it is taken in some space.
@@ -223,7 +223,7 @@ fn unlike_macros(name: String) -> String {
     }
 }
 
-/// What stands before the number that ends a name.
+/// The part before the number that ends a name.
 fn front(name: &str) -> Option<&str> {
     let front = name.trim_end_matches(|last: char| last.is_ascii_digit());
     (front.len() < name.len()).then_some(front)

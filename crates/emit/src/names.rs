@@ -135,7 +135,7 @@ fn look_ups(program: &Program, spaces: &mut Spaces) -> Vec<Option<String>> {
     program.nodes.values().map(|node| is_shared(node).then(|| spaces.look_up(&node.name))).collect()
 }
 
-/// Names that must be told apart.
+/// Names that must be distinct.
 struct Spaces {
     /// Members of `struct state`, `struct scratch` and `struct saved`.
     members: Namer,
@@ -218,7 +218,7 @@ fn with(name: &str, parts: &[&str]) -> Vec<String> {
     parts.iter().map(|part| format!("{name}{part}")).collect()
 }
 
-/// Beside a header's pointer stand its valid bit and perhaps a length, and where it is in a packet that is saved.
+/// Beside a header's pointer are its valid bit and perhaps a length, and where it is in a packet that is saved.
 fn of_header(name: &str) -> Vec<String> {
     with(name, &["", "_valid", "_bits", "_place"])
 }

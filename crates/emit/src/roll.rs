@@ -9,7 +9,7 @@ use crate::c::{Expr, Item, Stmt};
 use atoms::{Alike, Rolled, alike};
 use std::collections::BTreeSet;
 
-/// Elements from which on a loop is shorter to read than what it stands for.
+/// Elements from which on a loop is shorter to read than its statements.
 const SHORTEST: usize = 4;
 
 /// Statements that belong to one element, at most.

@@ -26,7 +26,7 @@ impl Unit<'_> {
     }
 
     /// The worker's own memory, and the state of a burst.
-    pub fn run_items(&self, way: Option<&HotPath>) -> Vec<Item> {
+    pub fn run_items(&self, hot_path: Option<&HotPath>) -> Vec<Item> {
         let mut memory = Vec::new();
         if self.copies() {
             memory.push(Member::plain("struct copy *", "copies", "free ones that were used"));
@@ -37,7 +37,7 @@ impl Unit<'_> {
             memory.push(Member::plain("struct copy *", "last", ""));
         }
         if self.facts.multiplies {
-            let packets = self.burst() + way.map_or(0, HotPath::held);
+            let packets = self.burst() + hot_path.map_or(0, HotPath::held);
             memory.push(Member::plain("uint32_t", "copied", "received packets that were copied"));
             memory.push(Member::plain("uint32_t", format!("budgets[{packets}]"), "remaining copy budget of each"));
         }
@@ -45,8 +45,8 @@ impl Unit<'_> {
             true => memory.extend(self.batch_members()),
             false => memory.push(Member::plain("struct scratch", "scratch", "")),
         }
-        memory.extend(way.iter().flat_map(|way| way.members()));
-        let run = self.run_members(way);
+        memory.extend(hot_path.iter().flat_map(|hot_path| hot_path.members()));
+        let run = self.run_members(hot_path);
         let copied = copy(&run);
         let mut items = vec![
             Item::Comment("The worker's memory.".to_string()),
@@ -60,14 +60,14 @@ impl Unit<'_> {
         items
     }
 
-    fn run_members(&self, way: Option<&HotPath>) -> Vec<Member> {
+    fn run_members(&self, hot_path: Option<&HotPath>) -> Vec<Member> {
         let mut members = vec![
             Member::plain("struct worker *", "worker", ""),
             Member::plain("struct memory *", "memory", ""),
             Member::plain("uint64_t", "clock_ns", ""),
             Member::plain("struct output", "out", "packets that leave"),
         ];
-        members.extend(way.iter().flat_map(|way| way.run_members()));
+        members.extend(hot_path.iter().flat_map(|hot_path| hot_path.run_members()));
         for table in self.looked_up() {
             let held = self.table_name(table);
             let structure = structure_type(self.structure(table));
@@ -80,10 +80,10 @@ impl Unit<'_> {
     }
 
     /// How a burst, and a packet of it, begins.
-    pub fn entry_items(&self, way: Option<&HotPath>, used: &Words) -> Vec<Item> {
+    pub fn entry_items(&self, hot_path: Option<&HotPath>, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
         let parameters = ["struct run *run", "struct worker *worker"];
-        items.extend(function("INLINE void", "run_begin", &parameters, self.run_begin(way)));
+        items.extend(function("INLINE void", "run_begin", &parameters, self.run_begin(hot_path)));
         items.extend(function("INLINE void", "run_end", &["const struct run *run"], self.run_end()));
         if self.facts.original {
             items.push(Item::Comment("A packet as it enters the graph.".to_string()));
@@ -101,14 +101,14 @@ impl Unit<'_> {
     }
 
     /// What the host calls.
-    pub fn host_items(&self, entry: NodeId, way: Option<&HotPath>) -> Vec<Item> {
+    pub fn host_items(&self, entry: NodeId, hot_path: Option<&HotPath>) -> Vec<Item> {
         let mut items = Vec::new();
         if self.facts.pending {
             items.push(Item::Comment("Runs re-entering packets in order, until none is left.".to_string()));
             items.extend(function("static void", "run_pending", &["struct run *run"], self.pending()));
         }
         let parameters = ["struct worker *worker", "struct burst *burst"];
-        items.extend(function("static void", "process", &parameters, self.process(entry, way)));
+        items.extend(function("static void", "process", &parameters, self.process(entry, hot_path)));
         if self.facts.punts {
             items.push(Item::Comment("Resumes a packet from the control plane.".to_string()));
             let parameters =
@@ -118,7 +118,7 @@ impl Unit<'_> {
         items
     }
 
-    fn run_begin(&self, way: Option<&HotPath>) -> Vec<Stmt> {
+    fn run_begin(&self, hot_path: Option<&HotPath>) -> Vec<Stmt> {
         let table = |index: usize| Expr::index(name("worker->shared->tables"), Expr::word(index as u32));
         let sets = self.names.value_sets.iter().enumerate();
         let mut tables: Vec<(&str, Expr)> =
@@ -141,7 +141,7 @@ impl Unit<'_> {
             Member::Plain { of, name: title, .. } => Stmt::set(Expr::Name(format!("run->{title}")), begun(of, title)),
             Member::Union(_) | Member::Inner { .. } => unreachable!("all of `struct run` is plain"),
         };
-        let mut body: Vec<Stmt> = self.run_members(way).iter().map(each).collect();
+        let mut body: Vec<Stmt> = self.run_members(hot_path).iter().map(each).collect();
         if self.facts.multiplies {
             body.push(Stmt::set(name("run->memory->copied"), Expr::word(0)));
         }
@@ -209,7 +209,7 @@ impl Unit<'_> {
         body
     }
 
-    fn process(&self, entry: NodeId, way: Option<&HotPath>) -> Vec<Stmt> {
+    fn process(&self, entry: NodeId, hot_path: Option<&HotPath>) -> Vec<Stmt> {
         let mut body = vec![
             Stmt::Declare { of: "struct run".to_string(), name: "run".to_string(), value: None },
             Stmt::declare("const uint32_t", "count", name("burst->count")),
@@ -219,8 +219,8 @@ impl Unit<'_> {
         let number = Expr::binary("+", name("worker->packet_number"), name("i"));
         let taken = Expr::call("packet_take", [name("burst"), name("i")]);
         let port = Expr::index(name("burst->ports"), name("i"));
-        if let Some(way) = way {
-            body.extend(way.process());
+        if let Some(hot_path) = hot_path {
+            body.extend(hot_path.process());
         } else if self.batched() {
             body.extend(self.process_batched(entry, taken, port, number));
         } else {

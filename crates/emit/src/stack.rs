@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Elements from which on a stack is kept as arrays. Shorter ones are common on hot paths, where registers are worth more than short code.
 const LONG: usize = 9;
 
-/// Where a header stands in an array.
+/// The index of a header in an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
     /// The array's name.

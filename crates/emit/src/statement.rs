@@ -8,7 +8,7 @@ use crate::unit::{headers_used, number};
 use hlir::{Expression, FieldRef, HeaderId, Place, Statement};
 use std::collections::BTreeSet;
 
-/// A label that can be left to, and what is known of headers where it stands.
+/// A label that can be left to, and what is known of headers there.
 pub struct Target {
     label: String,
     name: String,
@@ -172,7 +172,7 @@ impl Body<'_, '_> {
         self.push(Stmt::set(to_bits, from_bits));
     }
 
-    /// A valid header has storage: what a condition says about validity holds in its branches.
+    /// A valid header has storage: what a condition checks of validity holds in its branches.
     pub fn assume(&mut self, condition: &Expression, holds: bool) {
         if let Expression::Unary { operator: hlir::Unary::Not, operand } = condition {
             self.assume(operand, !holds);

@@ -415,7 +415,7 @@ impl Body<'_, '_> {
         let unlikely = Expr::call("__builtin_expect", [missed, Expr::name("0")]);
         let misses = Expr::Name(format!("run->{name}_misses"));
         self.push(Stmt::when(unlikely, vec![Stmt::Assign(misses, "+=", Expr::word(1))]));
-        // A table that its misses fill restarts timers only where an action says so.
+        // A table that its misses fill restarts timers only where an action does so.
         if self.program().tables[table].idle_timeout.is_some() && !self.program().tables[table].add_on_miss {
             let note = Stmt::call("record_hit", [Expr::name("record"), Expr::name("run->clock_ns")]);
             self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), vec![note]));

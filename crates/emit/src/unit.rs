@@ -106,7 +106,7 @@ impl<'a> Unit<'a> {
         &self.names.variables[number(variable)]
     }
 
-    /// Where a node stands among those that packets reach, in the order of the file.
+    /// The position of a node among those that packets reach, in the order of the file.
     pub fn position(&self, node: NodeId) -> usize {
         self.facts.order.iter().position(|known| *known == node).expect("only nodes that packets reach are written")
     }

@@ -1,4 +1,4 @@
-//! Names that a C program has before it says anything: C's keywords, and what the headers declare that generated code includes.
+//! Names that a C program has before its first declaration: C's keywords, and what the headers declare that generated code includes.
 //!
 //! Rules cover names by the thousand (macros, types, DPDK); the list has the others. The test of names asks the C compilers of this machine whether any is
 //! missing.

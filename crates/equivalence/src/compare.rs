@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_surplus_packets_are_told() {
+    fn missing_and_surplus_packets_are_reported() {
         let expected = outcome(&[(1, 0xa, 7), (1, 0xa, 7)]);
         let message = |found: &[(u32, u8, u64)]| difference(&expected, &outcome(found), Order::OnPaths);
         assert_eq!(message(&[(1, 0xa, 0)]).as_deref(), Some("port 1: expected also 0a"));

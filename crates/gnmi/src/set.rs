@@ -181,7 +181,7 @@ fn apply(switch: &dyn Interfaces, before: &[Interface], wanted: &BTreeMap<String
     for (index, interface) in changed.iter().enumerate() {
         let Err(refusal) = switch.set_enabled(&interface.name, !interface.enabled) else { continue };
         for undone in &changed[..index] {
-            // A failure here leaves the port as its own state says.
+            // A failure here leaves the port in its own state.
             drop(switch.set_enabled(&undone.name, undone.enabled));
         }
         return Err(status(&interface.name, refusal));

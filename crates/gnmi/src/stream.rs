@@ -104,7 +104,7 @@ impl Stream<'_> {
             };
             let notifications = match woken {
                 Woken::Left => return Ok(()),
-                // The client has nothing more to say, and may go on to listen.
+                // The client has no more requests, and may go on to listen.
                 Woken::Request(None) => {
                     half_closed = true;
                     continue;

@@ -144,7 +144,7 @@ impl Subscriptions {
     /// A mode, an encoding or a path that is not supported.
     pub fn new(list: &SubscriptionList) -> Result<Subscriptions, Status> {
         check_models(&list.use_models)?;
-        // JSON is what a client asks for that says nothing. Clients written for Stratum then expect scalars.
+        // JSON is the encoding of a client that names none. Clients written for Stratum then expect scalars.
         let form = match Form::parse(list.encoding)? {
             Form::Json | Form::Scalar => Form::Scalar,
             Form::Ietf => Form::Ietf,

@@ -83,7 +83,7 @@ fn last_change(interface: &Interface) -> Value {
 pub const ENABLED: &[&str] = &["config", "enabled"];
 pub const ID: &[&str] = &["config", "id"];
 
-/// The switch does not tell unicast packets from others: both counts have all packets.
+/// The switch does not distinguish unicast packets from others: both counts have all packets.
 #[rustfmt::skip]
 pub const LEAVES: [Leaf; 21] = [
     config(&["name"], name),

@@ -9,7 +9,7 @@ use num_bigint::BigUint;
 pub struct PortNumbers {
     /// Bits of the widest port by which the program sends. Nothing if it sends nowhere, or if any number of 32 bits is a port.
     bits: Option<u32>,
-    /// The number that stands for dropping, as 511 does in v1model.
+    /// The number that means dropping, as 511 does in v1model.
     drop: Option<u32>,
 }
 

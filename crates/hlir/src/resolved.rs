@@ -141,7 +141,7 @@ impl ResolvedPlan {
 
     /// The structure that the plan gives a table, or the one that its keys suggest.
     pub fn structure(&self, program: &Program, table: TableId) -> Structure {
-        self.structures.get(&table).copied().unwrap_or_else(|| Structure::usual(&program.held_keys(table)))
+        self.structures.get(&table).copied().unwrap_or_else(|| Structure::of_keys(&program.held_keys(table)))
     }
 
     /// The joint tables that a table belongs to, if any.

@@ -174,7 +174,7 @@ impl Structure {
     }
 
     /// The one that these keys, kinds and widths, suggest: the structure of a table without a line in the plan.
-    pub fn usual(keys: &[(MatchKind, u32)]) -> Structure {
+    pub fn of_keys(keys: &[(MatchKind, u32)]) -> Structure {
         let fits = |structure: Structure| structure.misses(keys).is_none();
         if fits(Structure::Exact) {
             Structure::Exact

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_of_actions_tells_apart_all_but_the_last() {
+    fn a_set_of_actions_distinguishes_all_but_the_last() {
         assert_eq!([0, 1, 62].map(|action| only_action(action_bit(action))), [Some(0), Some(1), Some(62)]);
         assert_eq!(action_bit(63), action_bit(64));
         assert_eq!(only_action(action_bit(63)), None, "it may be any from there on");

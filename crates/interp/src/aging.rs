@@ -22,7 +22,7 @@ pub enum Timer {
 pub struct Idle {
     pub timer: Option<Timer>,
     pub restarted_ns: u64,
-    /// When the control plane was last told that the time has passed.
+    /// When the control plane was last notified that the time has passed.
     pub(crate) notified_ns: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The way of a packet as data: what it extracted, which entries it hit, what changed, and how it ended.
+//! The path of a packet as data: what it extracted, which entries it hit, what changed, and how it ended.
 //!
 //! Steps are noted by ids and values; messages with names and texts are made of them when they are taken. A trace looks at many packets and shows
 //! few: of others, [`crate::Switch::watch`] ends the notes, and the packet itself where it leaves nothing behind, as soon as it is known.

@@ -26,7 +26,7 @@ pub struct Places {
 pub struct Place {
     pub file: String,
     pub range: Range,
-    /// Whether the range is the token itself, not what a macro stands for.
+    /// Whether the range is the token itself, not the expansion of a macro.
     pub is_exact: bool,
 }
 
@@ -171,7 +171,7 @@ mod tests {
         let (file, text) = ("    a  =  MOST +\tb; // é", "    a = 17 + b; // é");
         assert_eq!(matched(text, file, 4), Some(4));
         assert_eq!(matched(text, file, 6), Some(7));
-        assert_eq!(matched(text, file, 8), None, "17 is what the macro stands for");
+        assert_eq!(matched(text, file, 8), None, "17 is the macro's expansion");
         assert_eq!(matched(text, file, 13), Some(17));
         assert_eq!(matched(file, text, 17), Some(13));
         assert_eq!(between(text, file), (10, 14));

@@ -171,7 +171,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         self.write_moved_meters(&old.2, &fresh)
     }
 
-    /// Workers go back to the generic pipeline, which stands by. The time since `start` at which all have, and the lookups
+    /// Workers go back to the generic pipeline, the standby. The time since `start` at which all have, and the lookups
     /// that they have made since they were called.
     pub(super) fn return_to_generic(&mut self, start: Instant) -> Result<(Duration, u64), Refusal> {
         let joint_counts = self.all_joint_counts();
@@ -193,7 +193,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         Ok(done)
     }
 
-    /// Moves here what the pipeline that stands by has counted in cells of its own. No packet counts there any more.
+    /// Moves here what the standby has counted in cells of its own. No packet counts there any more.
     fn take_values(&mut self, old: &Generation, tables: &[Arc<Table>], fresh: &[usize]) {
         self.switch.show_standby();
         let values = self.leaving_values(&Leaving { generation: old, tables, fresh });

@@ -1,9 +1,9 @@
 //! Code that is specialised for what the tables hold, in the place of the generic code, while packets flow.
 //!
-//! The generic pipeline stands by with its tables and counters, most of which both pipelines share. A write that breaks an
+//! The generic pipeline is the standby, with its tables and counters, most of which both pipelines share. A write that breaks an
 //! assumption of the specialised code first puts all workers on generic code, each at the end of a burst; then it is kept,
 //! applied and acknowledged. So no packet runs code that takes something false for granted, and no write is refused for
-//! that. Writes to tables that only the generic pipeline has reach them while it stands by, and controllers read there what
+//! that. Writes to tables that only the generic pipeline has reach them while it is the standby, and controllers read there what
 //! the specialised pipeline lacks.
 
 use super::numbers::Numbers;
@@ -93,7 +93,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         Ok(())
     }
 
-    /// Does something with the generic pipeline while it stands by, as if it were the one that runs; none if none does.
+    /// Does something with the generic pipeline while it is the standby, as if it were the one that runs; none if none does.
     pub(super) fn beside<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let mut generic = self.generic.take()?;
         self.trade_places(&mut generic);
@@ -111,7 +111,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         std::mem::swap(&mut self.numbers, &mut generic.numbers);
     }
 
-    /// Applies an update to what packets read, and to what only the generic pipeline has while it stands by.
+    /// Applies an update to what packets read, and to what only the generic pipeline has while it is the standby.
     pub(super) fn apply_everywhere(&mut self, update: &Update) -> Result<(), Refusal> {
         if self.generic.is_none() {
             return self.apply_update(update);

@@ -153,7 +153,7 @@ fn replicas_of(store: &Store) -> Vec<BackedReplica> {
     of_groups.chain(of_sessions).collect()
 }
 
-/// What was accepted for the saved config is refused by the switch only where a data plane has less room than the program says.
+/// What was accepted for the saved config is refused by the switch only where a data plane has less room than the program declares.
 fn check_replayed(outcomes: &[Outcome]) -> Outcome {
     let mut failed = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
     let Some(first) = failed.next() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Opens a file, and says what is wrong with it.
+//! Opens a file, and reports what is wrong with it.
 
 use crate::Rows;
 use crate::commit::{Change, File};

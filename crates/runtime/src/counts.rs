@@ -45,7 +45,7 @@ impl KeySketch {
     }
 
     /// How many different keys there were, within some percent: by linear counting, from the share of bits that no key has set. `None` if there were too many
-    /// to tell, some half a million.
+    /// to count, some half a million.
     pub fn keys(&self) -> Option<u64> {
         let bits = 64 * KEY_SKETCH_WORDS as u32;
         let clear = bits - self.map.iter().map(|word| word.count_ones()).sum::<u32>();

@@ -136,7 +136,7 @@ impl Trace {
         Trace { frames, _lines: lines, order: Vec::new(), overlays: Region::new(2 * LINE), overlay: (0, 0), count }
     }
 
-    /// Makes the trace as many packets as there are overlays: each has `bytes` bytes of its own from `offset` on, within the first line. `order` says
+    /// Makes the trace as many packets as there are overlays: each has `bytes` bytes of its own from `offset` on, within the first line. `order` gives
     /// which frame a packet is; empty where there is but one.
     pub fn overlay(mut self, order: Vec<u32>, offset: u32, bytes: u32, overlays: &[u8]) -> Trace {
         let count = overlays.len() / bytes as usize;

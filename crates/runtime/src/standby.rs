@@ -40,7 +40,7 @@ impl Standby {
 }
 
 impl<L: WorkerPorts> Switch<L> {
-    /// As [`Switch::change_over`], but the pipeline that workers leave stands by.
+    /// As [`Switch::change_over`], but the pipeline that workers leave is the standby then.
     ///
     /// # Errors
     /// A worker does not take the pipeline: all are back at the old one.
@@ -55,8 +55,8 @@ impl<L: WorkerPorts> Switch<L> {
         self.standby.is_some()
     }
 
-    /// Lets all workers go back to the pipeline that stands by; returns when each has, with the lookups of the pipeline that
-    /// they left since they were called. That one stands by then.
+    /// Lets all workers go back to the standby; returns when each has, with the lookups of the pipeline that
+    /// they left since they were called. That one is the standby then.
     ///
     /// # Errors
     /// A worker is not taken: all go on as before.
@@ -88,7 +88,7 @@ impl<L: WorkerPorts> Switch<L> {
         Ok(after.saturating_sub(before))
     }
 
-    /// Lets the pipeline that stands by go.
+    /// Lets the standby go.
     pub fn forget_standby(&mut self) -> Option<Left> {
         let standby = self.standby.take()?;
         self.current.bind_tables(&self.state.meters);

@@ -33,7 +33,7 @@ impl Run<'_> {
         }
         self.values.commit_in_words(&commit)?;
         let expected = expected.filter(|commit| self.values.commit_in_words(commit).is_ok());
-        if !self.usual_stays(&commit.lookups) {
+        if !self.expected_stays(&commit.lookups) {
             return Err(Obstacle {
                 node: from,
                 does: "has an action, or leads to a node, that cannot be scheduled".into(),
@@ -113,15 +113,15 @@ impl Run<'_> {
         Commit { exits, lookups, effects, missed: ended.missed.clone() }
     }
 
-    /// Ends in the order in which packets are told apart, choice by choice. The last one is that of packets that hit along
+    /// Ends in the order in which packets are distinguished, choice by choice. The last one is that of packets that hit along
     /// the hot path, and run its expected actions.
     fn by_likelihood<'l>(&mut self, leaves: &'l [Leaf]) -> Vec<&'l Leaf> {
         let on_path = self.path.nodes.iter().enumerate();
         let actions = on_path.filter_map(|(place, node)| Some((*node, *self.path.actions.get(&place)?))).collect();
-        let mut usual = Known::default().and_of_lookups(self.path.nodes.clone(), actions);
+        let mut expected = Known::default().and_of_lookups(self.path.nodes.clone(), actions);
         let mut marked = Vec::new();
         for leaf in leaves {
-            let when = usual.of(&mut self.values, leaf.when);
+            let when = expected.of(&mut self.values, leaf.when);
             let is_possible = leaf.is_sent() && self.values.holds(when) != Some(false);
             marked.push((if is_possible { leaf.on_path + 1 } else { 0 }, leaf));
         }
@@ -205,7 +205,7 @@ impl Run<'_> {
     }
 
     /// Whether all that packets do has a schedule that hit along the path and run its expected actions.
-    pub fn usual_stays(&mut self, late: &[LateLookup]) -> bool {
+    pub fn expected_stays(&mut self, late: &[LateLookup]) -> bool {
         let on_path = |late: &&LateLookup| self.path.nodes.contains(&late.node);
         let late = late.iter().filter(on_path).map(|late| late.node);
         let hits: Vec<NodeId> = self.lookups.iter().map(|lookup| lookup.node).chain(late).collect();
@@ -254,7 +254,7 @@ fn by_choices(leaves: Vec<Marked<'_>>, made: usize) -> Vec<&Leaf> {
     groups.into_iter().flat_map(|(_, group)| by_choices(group, made + 1)).collect()
 }
 
-/// The effects that packets have before any of them is told apart.
+/// The effects that packets have before any of them is distinguished.
 fn common_effects(leaves: &[Leaf]) -> &[Effect] {
     let Some((first, others)) = leaves.split_first() else { return &[] };
     let is_common = |number: usize| {

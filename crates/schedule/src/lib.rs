@@ -122,7 +122,7 @@ pub struct Commit {
     /// Lookups that no stage makes, in the order of the graph. They do not depend on effects.
     pub lookups: Vec<LateLookup>,
     /// In order, all after the exits. They lie between the ends of packets: each end is that of the packets whose
-    /// effects stand before it, and the last one that of all that are left.
+    /// effects are before it, and the last one that of all that are left.
     pub effects: Vec<Effect>,
     /// Misses of the only lookup, if all they do is to be counted and dropped while the table has its original
     /// default action.

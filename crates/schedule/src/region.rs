@@ -123,7 +123,7 @@ impl Run<'_> {
         }
         let mut exits = self.values.or(self.leaving, self.barred);
         if self.is_decided_late(exits) {
-            // Packets are told apart first, by what these lookups find.
+            // Packets are distinguished first, by what these lookups find.
             exits = no;
         } else {
             leaves.retain(|leaf| !leaf.leaves());

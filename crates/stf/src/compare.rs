@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_and_what_is_too_much_is_told() {
+    fn what_is_missing_and_what_is_too_much_is_reported() {
         let messages = |mistakes: Vec<Mistake>| mistakes.into_iter().map(|m| m.to_string()).collect::<Vec<_>>();
         let one = [expectation("12", true)];
         assert_eq!(messages(compare_in_order(3, &one, &[])), ["1:1: port 3: expected 12 $, but no more packets left"]);

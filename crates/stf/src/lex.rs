@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_keep_together_where_values_stand() {
+    fn addresses_are_one_token_where_values_are() {
         assert_eq!(
             texts("add t k:10.0.0.0/8 f(10.0.0.1)"),
             ["add", "t", "k", ":", "10.0.0.0", "/", "8", "f", "(", "10.0.0.1", ")"]

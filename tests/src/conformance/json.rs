@@ -118,7 +118,7 @@ fn written(text: &str, source: &Program, of_p4c: &Program) -> std::result::Resul
     }
 }
 
-/// Whether a program that is read with a P4Info has what that says.
+/// Whether a program that is read with a P4Info has the objects of that.
 fn described(
     text: &str,
     read: impl FnOnce(&Interface) -> std::result::Result<Program, String>,

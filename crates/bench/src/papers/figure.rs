@@ -60,7 +60,7 @@ const CHARACTER: f64 = 6.3;
 const BOLD_CHARACTER: f64 = 7.4;
 /// The smallest size of a category's name: smaller ones cannot be read on a phone.
 const SMALLEST: f64 = 9.0;
-/// Names of categories that do not fit beside each other stand at this angle, so long per character.
+/// Names of categories that do not fit beside each other are at this angle, so long per character.
 const STEEP_DEGREES: f64 = 60.0;
 const STEEP_CHARACTER: f64 = 5.2;
 
@@ -476,7 +476,7 @@ mod tests {
 
     /// No text is longer than the figure is wide, and names of categories that are many do not lie on one another.
     #[test]
-    fn long_headings_are_wrapped_and_many_names_stand_steep() {
+    fn long_headings_are_wrapped_and_many_names_are_steep() {
         let y = "% more packets a second, by the share of prefixes whose paths can be compressed";
         let few = Figure::bars("Path compression", y, vec!["l2fwd, 16M".into(), "ipv4fwd, 600K".into()]);
         let svg = few.inline();

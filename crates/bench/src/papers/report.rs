@@ -59,7 +59,7 @@ const PRINTERS: [(&str, &[&str], &str); 3] = [
     ("weasyprint", &[], ""),
 ];
 
-/// Prints the page with the first program that is there and can, and says what became of it.
+/// Prints the page with the first program that is there and can, and reports the result.
 fn pdf(page: &Path) -> String {
     let file = page.with_extension("pdf");
     for (program, arguments, option) in PRINTERS {

@@ -161,7 +161,7 @@ mod tests {
     const COUNTS: Counts = Counts { routes: 3, hops: 2, rules: 2 };
 
     #[test]
-    fn a_line_stands_for_each_route_hop_or_rule() {
+    fn a_line_is_repeated_for_each_route_hop_or_rule() {
         let template = "
             # words
             add ports port:1 own()

@@ -217,7 +217,7 @@ fn trace(
     })
 }
 
-/// A trace of several frames: `own` also says which of them a packet is.
+/// A trace of several frames: `own` also gives the frame that a packet is.
 fn mixed_trace(
     kinds: &[Vec<u8>],
     (packets, traffic): (u64, Traffic),

@@ -1,4 +1,4 @@
-//! State is kept by several workers as by one, packet by packet of each flow, where packets are spread as the compiler says.
+//! State is kept by several workers as by one, packet by packet of each flow, where packets are spread by the compiler's choice.
 
 use control::DataPlane as _;
 use control::Rate;

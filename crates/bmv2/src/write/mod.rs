@@ -1,7 +1,7 @@
 //! A program of v1model as BMv2's JSON, which `simple_switch` runs and other tools read: the other direction of [`crate::read`].
 //!
 //! The program is HLIR as it was lowered: its graph has what the JSON has (parser states, tables, conditions, blocks of statements), and names its
-//! objects as the controller does. Stacks, unions and structs are headers and scalars already. What the JSON cannot say is an error.
+//! objects as the controller does. Stacks, unions and structs are headers and scalars already. What the JSON cannot express is an error.
 
 mod calls;
 mod checksums;

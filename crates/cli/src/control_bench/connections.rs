@@ -16,7 +16,7 @@ const ENDS: usize = 2;
 /// Open files that remain for anything else.
 const RESERVE: usize = 64;
 /// One of so many packets is for the controller.
-const TOLD: usize = 64;
+const PACKETS_PER_PACKET_IN: usize = 64;
 /// Turns with and without the crowd: what else the machine does meets both.
 const TURNS: u32 = 5;
 
@@ -42,7 +42,7 @@ pub fn connections(bench: &Bench, records: &mut Records) -> Result<(), Failure> 
         let rig = bench.rig()?;
         let mut client = Client::of(&rig)?;
         client.write_all(entries::hosts(&bench.ids, 0, bench.few()))?;
-        rig.load(entries::with_told(TOLD, bench.few()));
+        rig.load(entries::with_packet_ins(PACKETS_PER_PACKET_IN, bench.few()));
         std::thread::sleep(window / 5);
         let (rate, own, ()) = rig.rates(|| std::thread::sleep(window));
         quiet.push((rate, own));

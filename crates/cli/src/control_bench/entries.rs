@@ -14,7 +14,7 @@ const MOST_PACKETS: u32 = 1 << 20;
 
 /// Ports that packets come in by, as the program has them.
 pub const HOSTS: u16 = 1;
-pub const TOLD: u16 = 2;
+pub const PACKET_IN: u16 = 2;
 pub const LEARNT: u16 = 3;
 pub const ROUTED: u16 = 4;
 pub const PAIRED: u16 = 5;
@@ -117,10 +117,11 @@ pub fn to_addresses(port: u16, addresses: impl Iterator<Item = u32>) -> Trace {
 }
 
 /// Packets to hosts, and one of `every` for the controller.
-pub fn with_told(every: usize, hosts: u32) -> Trace {
+pub fn with_packet_ins(every: usize, hosts: u32) -> Trace {
     let mut draw = Draw::new();
-    let frames: Vec<(u16, Vec<u8>)> =
-        (0..every).map(|at| (if at == 0 { TOLD } else { HOSTS }, frame(address(draw.below(hosts)), 1, 0, 0))).collect();
+    let frames: Vec<(u16, Vec<u8>)> = (0..every)
+        .map(|at| (if at == 0 { PACKET_IN } else { HOSTS }, frame(address(draw.below(hosts)), 1, 0, 0)))
+        .collect();
     Trace::new(frames.iter().map(|(port, frame)| (*port, &frame[..])))
 }
 

@@ -3,7 +3,7 @@
 #include <v1model.p4>
 
 const bit<9> CPU_PORT = 255;
-const bit<9> TOLD = 2;
+const bit<9> PACKET_IN = 2;
 const bit<9> LEARNT = 3;
 const bit<9> ROUTED = 4;
 const bit<9> PAIRED = 5;
@@ -145,7 +145,7 @@ control Load(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
     }
 
     apply {
-        if (standard.ingress_port == TOLD) {
+        if (standard.ingress_port == PACKET_IN) {
             hdr.packet_in.setValid();
             hdr.packet_in.ingress_port = standard.ingress_port;
             hdr.packet_in.reason = 0;

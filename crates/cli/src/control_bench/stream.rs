@@ -2,7 +2,7 @@
 
 use super::Bench;
 use super::client::{Client, Message, refused};
-use super::entries::{self, IN_A_BATCH, TOLD};
+use super::entries::{self, IN_A_BATCH, PACKET_IN};
 use super::report::Records;
 use control::message::runtime::{
     Action, DigestEntry, DigestList, DigestListAck, Entity, PacketOut, Update, digest_entry, entity, p4_data,
@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 pub fn packet_in(bench: &Bench, records: &mut Records) -> Result<(), Failure> {
     let rig = bench.rig()?;
     let mut client = Client::of(&rig)?;
-    rig.load(Trace::new([(TOLD, &entries::frame(1, 2, 3, 4)[..])]));
+    rig.load(Trace::new([(PACKET_IN, &entries::frame(1, 2, 3, 4)[..])]));
     let (mut count, mut wrong, begin) = (0u32, 0u32, Instant::now());
     while begin.elapsed() < bench.seconds {
         match client.next(TIMEOUT)? {

@@ -1,4 +1,4 @@
-//! The age of the machine file, and whether this machine is still as it says.
+//! The age of the machine file, and whether this machine still agrees with it.
 
 use super::finding::{Finding, State};
 use super::measured::{BYTES, Measured};
@@ -16,7 +16,7 @@ const FAR: f64 = 1.3;
 const MEND: &str = "bacus calibrate";
 
 pub fn check(measured: &Measured) -> Finding {
-    match machine_file::usual_file() {
+    match machine_file::calibrated_file() {
         None => missing(measured),
         Some(path) => of_file(&path, measured),
     }

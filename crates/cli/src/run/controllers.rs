@@ -206,7 +206,7 @@ impl Controllers {
     }
 }
 
-/// None where no socket can be made: the switch runs as well without, and says so.
+/// None where no socket can be made: the switch runs without, and a warning reports it.
 fn local_socket() -> Option<PathBuf> {
     let folder = socket_folder();
     match claim_folder(&folder) {

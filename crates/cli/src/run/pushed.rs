@@ -166,7 +166,7 @@ pub fn structures(compiled: &hlir::Program, pipeline: &Pipeline, planned: &[Tabl
     let is_there = |name: &str| pipeline.description().tables.iter().any(|table| table.name == name);
     let structure = |(id, table): (hlir::TableId, &hlir::Table)| {
         let planned = planned.iter().find(|planned| planned.table == table.name).map(|planned| planned.structure);
-        let structure = planned.unwrap_or_else(|| Structure::usual(&compiled.held_keys(id)));
+        let structure = planned.unwrap_or_else(|| Structure::of_keys(&compiled.held_keys(id)));
         TablePlan { table: table.name.clone(), structure, reason: None }
     };
     compiled.tables.iter().filter(|(_, table)| is_there(&table.name)).map(structure).collect()

@@ -42,7 +42,7 @@ pub enum Stage {
 #[derive(Default)]
 pub struct Sampling {
     begun: Option<Duration>,
-    /// Whether workers were told to copy packets.
+    /// Whether workers copy packets.
     is_tapped: bool,
     packets: Vec<Tapped>,
 }

@@ -38,7 +38,7 @@ const MOST_COMPILATIONS: usize = 10;
 const FIRST_WAIT: Duration = Duration::from_secs(10);
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
 
-/// What controllers are told.
+/// What controllers are notified of.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
     pub is_specialised: bool,
@@ -130,7 +130,7 @@ impl Specialiser {
         if self.status.is_specialised && !is_specialised {
             self.trial = None;
             (self.status.is_specialised, self.status.facts) = (false, Vec::new());
-            self.say("generic code runs since an atomic batch".to_string());
+            self.report("generic code runs since an atomic batch".to_string());
         }
         self.compare(&mut live, now, work);
         self.load(&mut live, &program, now);
@@ -160,7 +160,7 @@ impl Specialiser {
         self.trial = None;
         self.status.broken += 1;
         (self.status.is_specialised, self.status.facts) = (false, Vec::new());
-        self.say(format!(
+        self.report(format!(
             "generic code runs since a write to {table}, which had {}: after {:.1} us{left}",
             described(program, &broken),
             time.as_secs_f64() * 1e6
@@ -182,7 +182,7 @@ impl Specialiser {
             Ok(built) => built,
             Err(why) => {
                 self.not_before = now + self.wait;
-                self.say(format!("generic code stays; the next attempt is in {} s: {why}", self.wait.as_secs()));
+                self.report(format!("generic code stays; the next attempt is in {} s: {why}", self.wait.as_secs()));
                 self.wait = (2 * self.wait).min(LONGEST_WAIT);
                 self.is_useless = true;
                 return;
@@ -201,10 +201,10 @@ impl Specialiser {
                 self.watch.plan_for(passes, traffic, now);
                 self.trial = self.is_tried.then(|| (Trial::default(), built));
                 self.status.loaded += 1;
-                self.say(what);
+                self.report(what);
                 (self.status.is_specialised, self.status.facts) = (true, facts);
             }
-            Err(refusal) => self.say(format!("generic code stays: {refusal}")),
+            Err(refusal) => self.report(format!("generic code stays: {refusal}")),
         }
     }
 
@@ -236,10 +236,10 @@ impl Specialiser {
             self.is_useless = exchanged.is_ok() && code == Code::Generic;
         }
         match (exchanged, next) {
-            (Err(refusal), _) => self.say(format!("generic code goes on: {refusal}")),
+            (Err(refusal), _) => self.report(format!("generic code goes on: {refusal}")),
             (Ok(()), Next::Decide { share, .. }) => {
                 let on = if self.status.is_specialised { "specialised" } else { "generic" };
-                self.say(format!(
+                self.report(format!(
                     "{on} code goes on: specialised code takes {share:.2} of generic code's time for a packet"
                 ));
             }
@@ -298,7 +298,7 @@ impl Specialiser {
         // An object of a custom extern has state of its own in each pipeline.
         if !program.externs.is_empty() {
             if self.status.last.is_empty() {
-                self.say(
+                self.report(
                     "generic code stays: the program has objects of custom externs, whose state is the pipeline's"
                         .to_string(),
                 );
@@ -317,7 +317,7 @@ impl Specialiser {
         }
         if !is_due {
             let moved = self.watch.check(live, program, now);
-            return moved.into_iter().for_each(|moved| self.say(moved.to_string()));
+            return moved.into_iter().for_each(|moved| self.report(moved.to_string()));
         }
         let Some(sample) = self.watch.sample(live, now) else { return };
         self.tried.clone_from(&wanted);
@@ -341,7 +341,7 @@ impl Specialiser {
         std::thread::spawn(move || drop(sender.send(specialised_code::built(builder, &program, sample, known))));
     }
 
-    fn say(&mut self, what: String) {
+    fn report(&mut self, what: String) {
         eprintln!("note: {what}");
         self.status.last = what;
     }

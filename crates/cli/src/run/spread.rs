@@ -19,7 +19,7 @@ pub enum Spread {
     Any,
 }
 
-/// The workers of a switch, and what the user says of them.
+/// The workers of a switch, and the user's settings of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Spreading {
     pub workers: u32,
@@ -63,7 +63,7 @@ impl Spreading {
         }
     }
 
-    /// Where state is right on any worker, its packets are spread if the user says so.
+    /// Where state is right on any worker, its packets are spread if the user asks for it.
     fn of_any(&self) -> Spreads {
         let steps = if self.by == Some(Spread::Software) { raw(&spread::flows()) } else { Vec::new() };
         Spreads { steps, note: None }

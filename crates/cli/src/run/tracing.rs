@@ -219,7 +219,7 @@ impl<L: Replay> Trace<'_, L> {
         Ok(response)
     }
 
-    /// The way of a packet, if it matches.
+    /// The path of a packet, if it matches.
     fn traced(&self, interpreter: &mut interp::Switch<'_>, packet: Tapped) -> Option<TracedPacket> {
         let frame = Frame { port: packet.port.into(), bytes: packet.bytes };
         interpreter.pass_time(packet.clock_ns);

@@ -1,7 +1,7 @@
 //! Whether specialised code is faster than generic code, measured with the packets that come.
 //!
 //! The model proposes, the measurement decides. Both codes take turns, each [`TURNS`] times for [`TURN`]; the one that
-//! needs less time for a packet goes on. A turn in which too few packets came tells nothing.
+//! needs less time for a packet goes on. A turn in which too few packets came decides nothing.
 //!
 //!     specialised ── generic ── specialised ── generic ──▶ decision
 //!

@@ -42,7 +42,7 @@ impl fmt::Display for Moved {
 /// See the module. Times are since the start.
 #[derive(Default)]
 pub struct Watch {
-    /// The user's profile says what the traffic is.
+    /// The user's profile gives the traffic.
     is_given: bool,
     sampling: Sampling,
     /// What the code was planned with, and for which traffic, if any was seen.
@@ -55,7 +55,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// For a program. `is_given`: the user's profile says what its traffic is, so no samples are taken.
+    /// For a program. `is_given`: the user's profile gives its traffic, so no samples are taken.
     pub fn new(is_given: bool) -> Watch {
         Watch { is_given, ..Watch::default() }
     }

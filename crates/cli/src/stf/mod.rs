@@ -35,7 +35,7 @@ Examples:
   bacus stf router.p4 router.stf
   bacus stf router.p4 tests/*.stf --engine native --burst 1
   bacus stf router.p4 router.stf --engine native --sanitize
-  bacus stf router.p4 router.stf --trace-tree    the way of each packet, with all outcomes
+  bacus stf router.p4 router.stf --trace-tree    the path of each packet, with all outcomes
   bacus stf router.p4 router.stf --trace in.pcap --count 100000 --seed 7
                                  compares both engines on random packets, and on mutations of a
                                  capture's packets (or of an STF file's)
@@ -65,7 +65,7 @@ pub struct Arguments {
     /// Specialise native code for what the tables hold when the first packet comes; writes that break that are refused
     #[arg(long, help_heading = "Optimizing")]
     specialise: bool,
-    /// Print the way of each packet, with a branch for each outcome where a selector or `random` chooses
+    /// Print the path of each packet, with a branch for each outcome where a selector or `random` chooses
     #[arg(long, conflicts_with_all = ["trace", "profile_out", "specialise"])]
     trace_tree: bool,
     #[command(flatten)]
@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if arguments.trace_tree && matches!(arguments.engine, EngineKind::Native) {
         return Err(Failure::input(
-            "--trace-tree shows the way of packets through the interpreter\nhint: leave out --engine native",
+            "--trace-tree shows the path of packets through the interpreter\nhint: leave out --engine native",
         ));
     }
     if arguments.specialise {

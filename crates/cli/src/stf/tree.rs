@@ -1,4 +1,4 @@
-//! `bacus stf --trace-tree`: the way of each packet of a test, with a branch for each outcome where the program may choose.
+//! `bacus stf --trace-tree`: the path of each packet of a test, with a branch for each outcome where the program may choose.
 
 use crate::run::tracing::with_bytes;
 use crate::trace::text;

@@ -1,4 +1,4 @@
-//! The way of a packet as an object: its steps in order, each an object with one member.
+//! The path of a packet as an object: its steps in order, each an object with one member.
 
 use super::text::value;
 use super::verdict;

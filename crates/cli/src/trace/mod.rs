@@ -1,4 +1,4 @@
-//! `bacus trace`: the way of packets through a running switch, as text, JSON, or a capture with comments.
+//! `bacus trace`: the path of packets through a running switch, as text, JSON, or a capture with comments.
 
 mod capture;
 mod json;

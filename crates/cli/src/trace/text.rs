@@ -1,4 +1,4 @@
-//! The way of a packet as lines.
+//! The path of a packet as lines.
 
 use super::verdict;
 use control::message::switch::trace_step::{Apply, Step};

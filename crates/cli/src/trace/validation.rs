@@ -1,4 +1,4 @@
-//! The way of a packet as `dvaas.PacketTrace`, the message by which PINS' data-plane validation tells which entries a packet has hit
+//! The path of a packet as `dvaas.PacketTrace`, the message by which PINS' data-plane validation reports which entries a packet has hit
 //! (sonic-net/sonic-pins: dvaas/packet_trace.proto, p4_pdpi/ir.proto), in protobuf's JSON form.
 
 use super::text;

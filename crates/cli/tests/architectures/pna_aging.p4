@@ -39,7 +39,7 @@ control MainImpl(inout headers_t hdr, inout user_t user, in pna_main_input_metad
         send_to_port(to);
     }
 
-    // A hit alone restarts nothing. `seen` tells what to do: 1 restarts, 2 changes the profile to 3.
+    // A hit alone restarts nothing. `seen` selects what to do: 1 restarts, 2 changes the profile to 3.
     action forward(bit<8> port, bit<8> seen) {
         set_entry_expire_time_if(hdr.order.seen == 2, (ExpireTimeProfileId_t)3);
         if (hdr.order.seen == 1) {

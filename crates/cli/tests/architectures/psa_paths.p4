@@ -1,4 +1,4 @@
-// Every way of a packet through PSA, with metadata that goes along: the command in the packet chooses one, the egress reports it.
+// Every path of a packet through PSA, with metadata that goes along: the command in the packet chooses one, the egress reports it.
 
 #include <core.p4>
 #include <psa.p4>

@@ -1,4 +1,4 @@
-// v1model: what its externs give. `kind` says which.
+// v1model: what its externs give. `kind` selects one.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -141,7 +141,7 @@ control Before(inout headers_t hdr, inout metadata_t meta, inout standard_metada
 control After(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     apply {
         if (hdr.order.kind == 18) {
-            // What a switch without queues says of them.
+            // What a switch without queues reports of them.
             hdr.order.result = (bit<64>)(standard.enq_timestamp ++ standard.egress_global_timestamp[31:0]);
             hdr.order.b = (bit<16>)(standard.enq_qdepth |+| standard.deq_qdepth)
                 |+| (bit<16>)standard.deq_timedelta |+| (bit<16>)standard.priority;

@@ -1,4 +1,4 @@
-// support_timeout: the control plane is told of entries that no packet has hit for the time that it gave them.
+// support_timeout: the control plane is notified of entries that no packet has hit for the time that it gave them.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,4 +1,4 @@
-// v1model: every way of a packet. What `path` asks for happens in ingress below 16, in egress from 16 on.
+// v1model: every path of a packet. What `path` asks for happens in ingress below 16, in egress from 16 on.
 #include <core.p4>
 #include <v1model.p4>
 

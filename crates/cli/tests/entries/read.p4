@@ -1,4 +1,4 @@
-// A table of every kind that a response of P4Runtime says something special of.
+// A table of every kind with something special in a response of P4Runtime.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,4 +1,4 @@
-/* What its programmer may say about its traffic stands in macros: of packets from outside, of IPv6, of who is known. */
+/* The programmer's hints about its traffic are macros: of packets from outside, of IPv6, of who is known. */
 #include <core.p4>
 #include <v1model.p4>
 

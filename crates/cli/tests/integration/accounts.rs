@@ -1,4 +1,4 @@
-//! Every packet that comes is accounted for, and how a switch starts, tells and stops.
+//! Every packet that comes is accounted for, and how a switch starts, reports and stops.
 
 use crate::command::{bacus, capture, has_dpdk, path, scratch};
 use crate::namespaces::{Account, Network, Switch, mac};
@@ -26,7 +26,7 @@ fn account(ended: &Output, line: usize) -> Account {
     Account(serde_json::from_str(text.lines().nth(line).unwrap_or_default()).unwrap_or_else(|_| panic!("{text}")))
 }
 
-/// Frames to a known host, to an unknown one (dropped), to a port that no device stands behind, to all: the kernel counts the same.
+/// Frames to a known host, to an unknown one (dropped), to a port without a device, to all: the kernel counts the same.
 #[test]
 fn each_frame_from_a_host_is_sent_dropped_or_not_sent() {
     let Some(network) = Network::new(3, 1500) else { return };
@@ -185,7 +185,7 @@ fn a_full_transmit_ring_is_counted() {
     drop(receiver.account());
 }
 
-/// Whether the first signal is among those that `/proc/PID/status` says are ignored.
+/// Whether the first signal is among those that are ignored by `/proc/PID/status`.
 fn ignores_hangups(status: &str) -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
@@ -193,7 +193,7 @@ fn ignores_hangups(status: &str) -> bool {
 
 /// SIGHUP ends a switch as Ctrl-C does; SIGUSR1 prints counts, and with --dump the state that packets have changed.
 #[test]
-fn signals_end_a_switch_or_make_it_tell() {
+fn signals_end_a_switch_or_make_it_report() {
     if !has_dpdk() {
         return;
     }
@@ -206,8 +206,8 @@ fn signals_end_a_switch_or_make_it_tell() {
         std::thread::sleep(Duration::from_millis(300));
         let ended = switch.end(Some(signal));
         assert!(ended.status.success(), "{signal}: {}", text(&ended.stderr));
-        let (told, last) = (account(&ended, 0), account(&ended, 1));
-        assert!(last.count("received") > told.count("received"), "{signal}");
+        let (first, last) = (account(&ended, 0), account(&ended, 1));
+        assert!(last.count("received") > first.count("received"), "{signal}");
         last.is_balanced(0);
         // Packets of net_null are zeros: none is IPv4.
         let counter = &last.0["state"][0];

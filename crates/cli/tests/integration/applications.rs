@@ -1,6 +1,6 @@
 //! The applications: each program in `apps/` with its packets, on both engines, then both engines on random packets.
 //!
-//! `apps/NAME/X.stf` tests `X.p4`, or `NAME.p4` if there is no such program. Entry files say how such a test begins.
+//! `apps/NAME/X.stf` tests `X.p4`, or `NAME.p4` if there is no such program. Such a test begins with the entry files.
 
 use crate::command::{bacus, path, said, scratch};
 use crate::plans::APPS;
@@ -17,7 +17,7 @@ struct Case {
 }
 
 impl Case {
-    /// Runs `bacus stf`, which must work, and returns what it says.
+    /// Runs `bacus stf`, which must work, and returns what it prints.
     fn stf(&self, files: &[&Path], arguments: &[&str]) -> String {
         let mut command = bacus();
         command.arg("stf").arg(&self.program).args(files).args(arguments);
@@ -137,7 +137,7 @@ fn l2l3acl_is_left_with_three_lookups_of_seven_where_rewrites_follow_next_hops()
     let text = String::from_utf8_lossy(&shown.unwrap().stdout).into_owned();
     let lookups = text.lines().filter(|line| line.starts_with("node ") && line.contains(": apply ")).count();
     let joins = text.lines().filter(|line| line.starts_with("join ")).count();
-    // Each joint table stands beside both of its sources.
+    // Each joint table is beside both of its sources.
     assert_eq!((lookups, joins), (7 + 4, 4), "{text}");
     let packets = path("apps/l2l3acl/l2l3acl.stf");
     let cases = cases().into_iter().filter(|case| case.packets == packets);

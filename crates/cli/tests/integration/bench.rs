@@ -6,8 +6,8 @@ use std::fs;
 /// One process, plain and best, as short as can be.
 fn ran(arguments: &[&str]) -> (Option<i32>, String) {
     let machine = path("machines/epyc-genoa.toml").display().to_string();
-    let usual = ["bench", "--quick", "--only", "best", "--bursts", "32", "--machine", &machine];
-    let output = bacus().args(usual).args(arguments).current_dir(path("")).output().expect("bacus can be run");
+    let common = ["bench", "--quick", "--only", "best", "--bursts", "32", "--machine", &machine];
+    let output = bacus().args(common).args(arguments).current_dir(path("")).output().expect("bacus can be run");
     (output.status.code(), said(&output))
 }
 
@@ -39,9 +39,9 @@ fn what_is_wrong_with_a_program_and_its_files_shows_before_anything_is_measured(
         (&[&untested], "untested.stf: there is no such file\nhint: name packets with --packets"),
         (&["missing.p4"], "missing.p4: no such file"),
     ];
-    for (arguments, told) in cases {
+    for (arguments, message) in cases {
         let (code, text) = ran(arguments);
-        assert!(code == Some(1) && text.contains(told) && !text.contains("machine file"), "{arguments:?}: {text}");
+        assert!(code == Some(1) && text.contains(message) && !text.contains("machine file"), "{arguments:?}: {text}");
     }
     fs::remove_dir_all(directory).unwrap();
 }
@@ -99,8 +99,8 @@ fn an_experiment_of_a_paper_has_its_numbers_beside_ours_and_predictions_from_bef
 fn the_duel_names_the_checkout_that_it_lacks() {
     let machine = path("machines/epyc-genoa.toml").display().to_string();
     let duel = |arguments: &[&str]| {
-        let usual = ["bench", "--machine", &machine, "--duel"];
-        let output = bacus().args(usual).args(arguments).current_dir(path("")).output().expect("bacus can be run");
+        let common = ["bench", "--machine", &machine, "--duel"];
+        let output = bacus().args(common).args(arguments).current_dir(path("")).output().expect("bacus can be run");
         (output.status.code(), said(&output))
     };
     let (code, text) = duel(&[]);

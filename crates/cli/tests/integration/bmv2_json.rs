@@ -150,7 +150,7 @@ fn tables_with_entries_that_are_not_const_have_room_for_others() {
     }
 }
 
-/// What `check` says of a program of which a part is replaced.
+/// What `check` prints about a program of which a part is replaced.
 fn said_of(name: &str, from: &str, to: &str) -> String {
     let text = fs::read_to_string(program(name)).expect("the program is there");
     assert!(text.contains(from), "{name} has {from}");

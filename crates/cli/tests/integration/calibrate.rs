@@ -43,7 +43,7 @@ fn said(output: &Output) -> String {
     format!("{}{}({})\n", text(&output.stdout), text(&output.stderr), output.status)
 }
 
-/// What a file says of a number of its port.
+/// What a file has for a number of its port.
 fn number(file: &Path, name: &str) -> Option<f64> {
     let text = fs::read_to_string(file).unwrap();
     let line = text.lines().find(|line| line.starts_with(&format!("{name} = ")))?;
@@ -124,7 +124,7 @@ fn two_ports_that_are_wired_to_each_other_have_a_ring_to_choose() {
     assert!(ran.status.success(), "{text}");
     let ring = number(&file, "ring").unwrap_or_else(|| panic!("{text}"));
     assert!((32.0..=2048.0).contains(&ring) && text.contains(&format!("a ring of {ring} are enough")), "{text}");
-    // The switch opens ports of that kind with this ring, and still takes what a user says of it.
+    // The switch opens ports of that kind with this ring, and still takes what a user sets.
     for more in ["", ",rsize=6"] {
         let socket = directory.join("switch.sock");
         let port = format!("0=net_memif0,role=server,socket={},socket-abstract=no{more}", socket.display());

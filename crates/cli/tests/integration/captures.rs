@@ -119,9 +119,9 @@ fn captures_are_taken_in_every_form() {
     fs::remove_dir_all(directory).unwrap();
 }
 
-/// Packets of any length up to a jumbo frame's fit buffers; what is longer still is left out, and the page says so.
+/// Packets of any length up to a jumbo frame's fit buffers; what is longer still is left out, as documented.
 #[test]
-fn packets_longer_than_usual_buffers_are_measured() {
+fn packets_longer_than_default_buffers_are_measured() {
     let directory = scratch("long-packets");
     let capture = directory.join("long.pcap");
     let frames = [ethernet(&ipv4(30)), ethernet(&ipv4(1480)), ethernet(&ipv4(8980)), ethernet(&ipv4(20000))];

@@ -11,7 +11,7 @@ pub fn bacus() -> Command {
     command
 }
 
-/// The exit code of `bacus` with these arguments, and what it says.
+/// The exit code of `bacus` with these arguments, and what it prints.
 pub fn ran(arguments: &[&str]) -> (Option<i32>, String) {
     let output = bacus().args(arguments).output().unwrap();
     (output.status.code(), said(&output))

@@ -1,4 +1,4 @@
-//! `bacus bench control`, with small tables and short times: what it counts must be right; how fast a switch is, no test says.
+//! `bacus bench control`, with small tables and short times: what it counts must be right; no test checks how fast a switch is.
 
 use crate::command::bacus;
 use serde_json::Value;

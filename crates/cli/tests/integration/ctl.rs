@@ -142,7 +142,7 @@ fn packets_and_digests_come_as_they_happen() {
         command.args(words).args(["count", "1", "for", "60"]).stdout(Stdio::piped()).spawn().unwrap()
     };
     let mut listening = [listen(&["packets"]), listen(&["digests", "station_t"]), listen(&["--json", "watch"])];
-    // Nothing says that they listen, so packets go until they have heard of one.
+    // No message reports that they listen, so packets are sent until they have received one.
     while listening.iter_mut().any(|process| process.try_wait().unwrap().is_none()) {
         switch.ok(&send);
     }

@@ -5,7 +5,7 @@ use crate::ctl_mistakes::split;
 use crate::switch::{Switch, error, folder, objects};
 use std::fs;
 
-/// An example, as it stands in the page: its command, and the lines below it.
+/// An example of the page: its command, and the lines below it.
 const EXAMPLE: &str = "    $ bacus ctl ";
 
 /// Words that are equal, or numbers: packets and time go on.

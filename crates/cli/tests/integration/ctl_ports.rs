@@ -33,7 +33,7 @@ fn bare(name: &str, arguments: &[&str]) -> Option<Switch> {
 fn a_port_that_is_added_carries_packets() {
     let Some(switch) = bare("add", &[&objects()]) else { return };
     assert_eq!(switch.ok(&["ports"]), "");
-    // Nothing stands behind the number yet.
+    // The number has no device yet.
     send(&switch, 1);
     switch.ok(&["ports", "add", "1=net_ring0"]);
     send(&switch, 1);

@@ -56,7 +56,7 @@ fn groups_sessions_and_elements_are_written() {
     // Packets per microsecond in BMv2.
     let shown = ok(&switch, "meter_set_rates rates 2 0.0002:10 0.0003:20\nmeter_get_rates rates 2\n");
     assert!(["200", "10", "300", "20"].iter().all(|number| shown.contains(number)), "{shown}");
-    // P4Runtime cannot say what BMv2 takes.
+    // P4Runtime cannot express what BMv2 takes.
     let ran = switch.script("meter_set_rates rates 2 0.0000005:1 0.00001:1\n", &[]);
     let said = error(&ran);
     assert!(ran.status.code() == Some(2) && said.contains("a rate of 0.5 is set by Thrift"), "{said}");

@@ -1,7 +1,7 @@
 //! The `bacus` commands of README and of the pages in docs/ run as they are written.
 //!
 //! A command is an indented line that begins with `bacus `; a `\` at its end joins the next line, and a comment begins with ` # `. Commands that measure are
-//! left out, as docs/contributing.md says: they take longer, and what they say depends on the machine.
+//! left out (docs/contributing.md): they take longer, and their output depends on the machine.
 
 use crate::command::{bacus, path, said, scratch};
 use std::fs;

@@ -91,7 +91,7 @@ fn share(program: &Program, draw: &mut Draw, plan: &mut Plan) {
     }
 }
 
-/// A way from the entry: mostly by first edges, for those are the usual ones.
+/// A path from the entry: mostly by first edges, which are the expected ones.
 fn way(program: &Program, draw: &mut Draw) -> Vec<NodeId> {
     let Some(mut at) = program.entry else { return Vec::new() };
     let mut taken = vec![at];
@@ -201,8 +201,8 @@ fn request(draw: &mut Draw, program: &Program, table: Option<TableId>, placement
     Prefetch { access, placement, distance, hint, reason: None }
 }
 
-fn number(variable: &str, usual: u64) -> u64 {
-    std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
 /// Draws plans for a program. Entries are those of `configuration`, and some with keys of packets, which are mutations of those of `capture`.

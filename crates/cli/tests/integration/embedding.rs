@@ -16,7 +16,7 @@ fn a_program_embeds_a_pipeline_with_what_is_installed() {
     let arguments = [assign("OUT", "build"), assign("DESTDIR", "root"), "PREFIX=/opt/bacus".to_string()];
     built(Command::new("make").arg("-s").arg("-C").arg(path("runtime")).arg("install").args(arguments));
     let prefix = directory.join("root/opt/bacus");
-    // Elsewhere than installed for: pkg-config is told so.
+    // Not where it was installed for: pkg-config needs that place.
     let flags = built(
         Command::new("pkg-config")
             .args(["--cflags", "--libs", "bacus"])

@@ -8,7 +8,7 @@ fn file(name: &str) -> PathBuf {
     path(&format!("crates/cli/tests/entries/{name}"))
 }
 
-/// What `bacus entries` says of the files, and whether it takes them.
+/// What `bacus entries` prints about the files, and whether it takes them.
 fn entries(arguments: &[&Path]) -> (bool, String) {
     let ran = bacus().arg("entries").arg(file("forms.p4")).args(arguments).output().unwrap();
     (ran.status.success(), said(&ran))
@@ -132,13 +132,13 @@ fn a_switch_takes_every_form() {
         let mut command = bacus();
         command.arg("run").arg(file("forms.p4")).arg("--entries").arg(form).arg("--entries").arg(&packets);
         let ran = command.args((1..7).flat_map(|number| ["--port".to_string(), port(number)])).output().unwrap();
-        let told = said(&ran);
-        assert!(ran.status.success(), "{form:?}: {told}");
+        let printed = said(&ran);
+        assert!(ran.status.success(), "{form:?}: {printed}");
         assert!(
-            told.contains(
+            printed.contains(
                 "packets.stf:8:1: warning: skipped `packet`, `expect`, here and 7 times more: each tests a switch"
             ),
-            "{told}"
+            "{printed}"
         );
         for number in 1..7u16 {
             let hex = |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -223,7 +223,7 @@ fn default_actions_do_not_fit_the_compact_form() {
 }
 
 #[test]
-fn bits_that_do_not_count_are_told() {
+fn bits_that_do_not_count_are_reported() {
     let directory = scratch("host-bits");
     let form = directory.join("a.stf");
     fs::write(&form, "add routes address:10.0.0.1/8 mark(1)\ncheck_counter x(1)\n").unwrap();

@@ -43,24 +43,27 @@ fn explanations_have_traffic_decisions_and_costs_in_every_form() {
 /// What is explained as JSON, and the same for people.
 fn explained(arguments: &[&str]) -> (serde_json::Value, String) {
     let of_form = |form: &[&str]| {
-        let (is_good, told, errors) = run(&[&["explain"], arguments, form].concat());
+        let (is_good, report, errors) = run(&[&["explain"], arguments, form].concat());
         assert!(is_good, "{arguments:?}: {errors}");
-        told
+        report
     };
     let json = of_form(&["--json"]);
     (serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}")), of_form(&["--all"]))
 }
 
 /// What was chosen, by what there was to choose.
-fn chosen(told: &serde_json::Value, what: &str) -> String {
-    let decisions = told["decisions"].as_array().unwrap_or_else(|| panic!("no decisions: {told}"));
+fn chosen(report: &serde_json::Value, what: &str) -> String {
+    let decisions = report["decisions"].as_array().unwrap_or_else(|| panic!("no decisions: {report}"));
     let decision = decisions.iter().find(|decision| decision["what"] == what);
-    decision.and_then(|decision| decision["chosen"].as_str()).unwrap_or_else(|| panic!("no {what}: {told}")).to_string()
+    decision
+        .and_then(|decision| decision["chosen"].as_str())
+        .unwrap_or_else(|| panic!("no {what}: {report}"))
+        .to_string()
 }
 
 /// The plan of an explanation, as a file has it.
-fn plan_of(told: &serde_json::Value) -> hlir::Plan {
-    let text = told["plan"].as_str().unwrap_or_else(|| panic!("no plan: {told}"));
+fn plan_of(report: &serde_json::Value) -> hlir::Plan {
+    let text = report["plan"].as_str().unwrap_or_else(|| panic!("no plan: {report}"));
     let plan = hlir::text::parse_plan(text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
     assert_eq!(hlir::text::print_plan(&plan), text);
     plan
@@ -71,17 +74,17 @@ fn vector_code_is_explained_and_in_the_plan() {
     let slow = path("tests/machines/slow-memory.toml").display().to_string();
     let program = app("ipv4fwd", "p4");
     for (without, lanes, words) in [(&[][..], 8, ", vectors of 8"), (&["--without", "vector"], 1, "")] {
-        let (told, text) = explained(&[&[program.as_str(), "--machine", &slow], without].concat());
-        let plan = plan_of(&told);
-        let [stage] = &plan.loops[..] else { panic!("one stage: {told}") };
+        let (report, text) = explained(&[&[program.as_str(), "--machine", &slow], without].concat());
+        let plan = plan_of(&report);
+        let [stage] = &plan.loops[..] else { panic!("one stage: {report}") };
         assert_eq!(stage.vector, lanes);
         let words = format!("a stage, groups of {} packets{words}", stage.group);
-        assert_eq!(chosen(&told, &format!("lookup at {}", stage.node)), words);
+        assert_eq!(chosen(&report, &format!("lookup at {}", stage.node)), words);
         assert!(text.contains(&format!("  {words}  ")), "{text}");
         let nodes = plan.hot_path.map_or(0, |path| path.nodes.len());
-        assert_eq!(chosen(&told, "hot path"), format!("{nodes} nodes in stages"));
+        assert_eq!(chosen(&report, "hot path"), format!("{nodes} nodes in stages"));
         // Vector code reads rows of 16 bytes.
-        let bytes = chosen(&told, "bytes of packets, stage 0");
+        let bytes = chosen(&report, "bytes of packets, stage 0");
         assert!(bytes.starts_with("base: ") && bytes.ends_with(", no store"), "{bytes}");
         assert_eq!(lanes > 1, bytes.starts_with("base: 2 reads of 32 bytes"), "{bytes}");
     }
@@ -89,10 +92,10 @@ fn vector_code_is_explained_and_in_the_plan() {
 
 #[test]
 fn a_plan_without_stages_is_said_to_be_packet_by_packet() {
-    let (told, text) = explained(&[&app("l2fwd", "p4"), "--passes", "structures"]);
-    assert_eq!(chosen(&told, "hot path"), "packet by packet");
-    let plan = plan_of(&told);
-    assert!(plan.hot_path.is_none() && plan.loops.is_empty() && !plan.tables.is_empty(), "{told}");
+    let (report, text) = explained(&[&app("l2fwd", "p4"), "--passes", "structures"]);
+    assert_eq!(chosen(&report, "hot path"), "packet by packet");
+    let plan = plan_of(&report);
+    assert!(plan.hot_path.is_none() && plan.loops.is_empty() && !plan.tables.is_empty(), "{report}");
     let line = text.lines().find(|line| line.starts_with("  hot path "));
     assert!(line.is_some_and(|line| line.ends_with("  packet by packet")), "{text}");
     // The tables of this plan are not those of the plain program, which has a name of its own.
@@ -172,14 +175,14 @@ fn costs_below_zero_are_those_of_stages_and_explained() {
     let mut spared = 0;
     for machine in [&slow, &genoa] {
         for name in ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl"] {
-            let (told, text) = explained(&[&app(name, "p4"), "--machine", machine]);
-            for node in told["nodes"].as_array().unwrap_or_else(|| panic!("no nodes: {told}")) {
+            let (report, text) = explained(&[&app(name, "p4"), "--machine", machine]);
+            for node in report["nodes"].as_array().unwrap_or_else(|| panic!("no nodes: {report}")) {
                 for part in ["issue", "memory", "mispredicted"] {
                     let cycles = node[part].as_f64().unwrap_or_else(|| panic!("no {part}: {node}"));
                     assert!(cycles > -0.005, "{name} on {machine}: {node}");
                 }
             }
-            let is_less = told["staging"]["predicted"].as_f64().is_some_and(|cycles| cycles < 0.0);
+            let is_less = report["staging"]["predicted"].as_f64().is_some_and(|cycles| cycles < 0.0);
             spared += usize::from(is_less);
             assert_eq!(
                 text.contains("\nStages are predicted to save more cycles in the nodes"),
@@ -191,7 +194,7 @@ fn costs_below_zero_are_those_of_stages_and_explained() {
     assert!(spared > 0);
 }
 
-/// The share of the packets that come to a table's lookup, and whether a stage looks it up, as `bacus explain` tells of the program under hints.
+/// The share of the packets that come to a table's lookup, and whether a stage looks it up, as `bacus explain` reports for the program under hints.
 fn share_and_stage(hints: &[&str], table: &str) -> (f64, bool) {
     let slow = path("tests/machines/slow-memory.toml").display().to_string();
     let program = path("crates/cli/tests/explain/hints.p4").display().to_string();
@@ -200,8 +203,8 @@ fn share_and_stage(hints: &[&str], table: &str) -> (f64, bool) {
     arguments.extend(defined.iter().map(String::as_str));
     let (is_good, json, errors) = run(&arguments);
     assert!(is_good, "{hints:?}: {errors}");
-    let told: serde_json::Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
-    let rows = |part: &str| told[part].as_array().cloned().unwrap_or_default();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    let rows = |part: &str| report[part].as_array().cloned().unwrap_or_default();
     let node = rows("nodes").into_iter().find(|node| node["name"] == table);
     let share = node.and_then(|node| node["share"].as_f64()).unwrap_or_else(|| panic!("no {table} in {json}"));
     let staged = format!("lines of {table}");
@@ -222,10 +225,10 @@ fn what_a_programmer_says_about_traffic_is_planned_for() {
         (&[six, "KNOWN=@likely"], "Hints.routes", "Hints.strangers"),
         (&[six, "KNOWN=@traffic(0.1)"], "Hints.strangers", "Hints.routes"),
     ];
-    for (hints, usual, rare) in cases {
-        let (much, little) = (share_and_stage(hints, usual), share_and_stage(hints, rare));
-        assert!(much.0 > 0.7 && little.0 < 0.15, "{hints:?}: {usual} {much:?}, {rare} {little:?}");
-        assert!(much.1 && !little.1, "{hints:?}: {usual} {much:?}, {rare} {little:?}");
+    for (hints, expected, rare) in cases {
+        let (much, little) = (share_and_stage(hints, expected), share_and_stage(hints, rare));
+        assert!(much.0 > 0.7 && little.0 < 0.15, "{hints:?}: {expected} {much:?}, {rare} {little:?}");
+        assert!(much.1 && !little.1, "{hints:?}: {expected} {much:?}, {rare} {little:?}");
     }
     let nothing = share_and_stage(&[], "Hints.known");
     assert!(
@@ -292,7 +295,7 @@ fn machine_files_that_do_not_fit_are_warned_about() {
 }
 
 #[test]
-fn a_pinned_decision_stands_and_a_wrong_one_is_shown_where_it_is() {
+fn a_pinned_decision_is_kept_and_a_wrong_one_is_shown_at_its_place() {
     let file = std::env::temp_dir().join(format!("bacus-{}-pins.plan", std::process::id()));
     let name = file.display().to_string();
     fs::write(&file, "plan {\n  table Router.routes: lpm_trie\n}\n").expect("a file can be written");
@@ -332,11 +335,11 @@ applications! { l2fwd ipv4fwd ipv6fwd l2l3acl mpls firewall l2switch }
 /// The drawing has every node, and on every edge its share; what an `if` decides has its line. It is planned for what `bacus run` does.
 #[test]
 fn a_page_shows_the_whole_graph_with_shares_and_lines() {
-    let (told, text) = explained(&[&app("l2l3acl", "p4")]);
+    let (report, text) = explained(&[&app("l2l3acl", "p4")]);
     assert!(text.contains("bursts of 32, descriptor mbuf, as `bacus run` does"), "{text}");
     let (is_good, page, errors) = run(&["explain", &app("l2l3acl", "p4"), "--html"]);
     assert!(is_good, "{errors}");
-    let nodes = told["nodes"].as_array().expect("there are nodes");
+    let nodes = report["nodes"].as_array().expect("there are nodes");
     let edges: usize = nodes.iter().filter_map(|node| node["onward"].as_array()).map(Vec::len).sum();
     assert_eq!(page.matches("<text class=\"halo\"").count(), edges, "a label on a halo for each edge");
     assert_eq!(page.matches("<g class=\"").count(), nodes.len(), "a box a node");

@@ -27,7 +27,7 @@ fn the_example_runs_on_both_engines_packet_by_packet_and_in_bursts() {
 }
 
 #[test]
-fn values_with_parts_come_part_by_part_and_equal_names_are_told_apart() {
+fn values_with_parts_come_part_by_part_and_equal_names_are_distinguished() {
     let file = |name: &str| path("crates/cli/tests/externs").join(name);
     for engine in ["interp", "native"] {
         let mut command = bacus();
@@ -59,8 +59,9 @@ fn a_library_that_was_not_named_is_asked_for() {
     for engine in ["interp", "native"] {
         let ran = stf(std::slice::from_ref(&code), &["--engine", engine]);
         let said = said(&ran);
-        let is_told = said.contains("`elsewhere` is in none of its files") && said.contains("hint: name the library");
-        assert!(ran.status.code().is_some_and(|code| code != 0) && is_told, "{engine}: {said}");
+        let is_reported =
+            said.contains("`elsewhere` is in none of its files") && said.contains("hint: name the library");
+        assert!(ran.status.code().is_some_and(|code| code != 0) && is_reported, "{engine}: {said}");
     }
     fs::remove_dir_all(folder).unwrap();
 }

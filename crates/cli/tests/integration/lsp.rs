@@ -23,7 +23,7 @@ impl Editor {
         let mut editor = Editor { server, input, output, requests: 0, notified: Vec::new() };
         let answer = editor.ask("initialize", json!({ "capabilities": {} }));
         assert_eq!(answer["capabilities"]["renameProvider"], true, "{answer}");
-        editor.tell("initialized", json!({}));
+        editor.notify("initialized", json!({}));
         editor
     }
 
@@ -48,7 +48,7 @@ impl Editor {
         serde_json::from_slice(&text).unwrap()
     }
 
-    fn tell(&mut self, method: &str, params: Value) {
+    fn notify(&mut self, method: &str, params: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
@@ -74,12 +74,12 @@ impl Editor {
 
     fn open(&mut self, file: &Path, text: &str) {
         let document = json!({ "uri": uri(file), "languageId": "p4", "version": 1, "text": text });
-        self.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
     fn change(&mut self, file: &Path, version: i32, changes: Value) {
         let document = json!({ "uri": uri(file), "version": version });
-        self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
+        self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
     }
 
     /// The next diagnostics of a file.
@@ -94,7 +94,7 @@ impl Editor {
 
     fn end(mut self) {
         assert!(self.ask("shutdown", Value::Null).is_null());
-        self.tell("exit", Value::Null);
+        self.notify("exit", Value::Null);
         self.input = None;
         assert!(self.server.wait().unwrap().success());
     }
@@ -342,7 +342,7 @@ fn an_editor_that_errs_is_answered_and_one_that_goes_ends_the_server() {
     let beyond = json!({ "textDocument": { "uri": uri(&program) }, "position": { "line": 9999, "character": 9999 } });
     assert!(editor.ask("textDocument/hover", beyond).is_null());
     editor.open(&headers, "header ethernet_t { bit<8> a");
-    editor.tell("textDocument/didClose", json!({ "textDocument": { "uri": uri(&program) } }));
+    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri(&program) } }));
     assert!(editor.asked("textDocument/hover", at(&program, PROGRAM, "hosts", 0))["error"].is_object());
     editor.input = None;
     assert!(editor.server.wait().unwrap().code().is_some());

@@ -102,9 +102,9 @@ fn state_that_no_machine_has_room_for_is_told_without_a_panic() {
     ];
     for (text, expected, said) in cases {
         let program = file(&directory, "ordered_register.hlir", &text);
-        let (code, told) = ran(&["stf", &program, &test, &test, "--engine", "native"]);
-        assert!(code == Some(expected) && told.contains(said), "{code:?}: {told}");
-        assert!(expected == 0 || told.contains("\nhint: ") && told.lines().count() == 2, "{told}");
+        let (code, printed) = ran(&["stf", &program, &test, &test, "--engine", "native"]);
+        assert!(code == Some(expected) && printed.contains(said), "{code:?}: {printed}");
+        assert!(expected == 0 || printed.contains("\nhint: ") && printed.lines().count() == 2, "{printed}");
     }
 }
 
@@ -120,9 +120,9 @@ fn tests_that_cannot_be_read_fail_with_their_place() {
     ];
     for (at, (text, said)) in cases.into_iter().enumerate() {
         let test = file(&directory, &format!("{at}.stf"), text);
-        let (code, told) = ran(&["stf", &program, &test]);
-        assert_eq!(code, Some(1), "{text}: {told}");
-        assert!(told.contains(&format!("{test}: failed: ")) && told.contains(said), "{text}: {told}");
+        let (code, printed) = ran(&["stf", &program, &test]);
+        assert_eq!(code, Some(1), "{text}: {printed}");
+        assert!(printed.contains(&format!("{test}: failed: ")) && printed.contains(said), "{text}: {printed}");
     }
 }
 
@@ -136,9 +136,9 @@ fn mistakes_in_what_configures_a_comparison_name_their_file() {
     let entry = "add dmac hdr.ethernet.dst:1 forward(port:2)\n";
     for (text, place) in [("\nadd nope hdr.ethernet.dst:1 forward(port:1)\n", "2:5"), (entry, "1:1")] {
         let wrong = file(&directory, "wrong.stf", text);
-        let (code, told) = ran(&["stf", &program, &right, &wrong, "--trace", &capture, "--count", "5"]);
-        assert_eq!(code, Some(1), "{text}: {told}");
-        assert!(told.starts_with(&format!("error: {wrong}:{place}: ")), "{text}: {told}");
+        let (code, printed) = ran(&["stf", &program, &right, &wrong, "--trace", &capture, "--count", "5"]);
+        assert_eq!(code, Some(1), "{text}: {printed}");
+        assert!(printed.starts_with(&format!("error: {wrong}:{place}: ")), "{text}: {printed}");
     }
 }
 
@@ -316,7 +316,7 @@ control D(packet_out p, in H h) {{ apply {{ }} }}\nV1Switch(P(), N(), In(), Out(
     assert_eq!(ran(&["show", "--after", "lower", &out]), (Some(0), shown));
 }
 
-/// What only lowering sees is told by the check, in the same words.
+/// What only lowering sees is reported by the check, in the same words.
 #[test]
 fn the_check_refuses_what_compiling_would() {
     let directory = scratch("refused");
@@ -381,8 +381,8 @@ fn an_id_that_two_objects_have_is_found_without_compiling() {
     let (code, compiled) = ran(&["compile", &shared, "-o", &out]);
     assert_eq!((code, compiled), (Some(1), checked));
     // A table and an action are of different kinds.
-    let (code, told) = ran(&["check", &program("7", "9", "7")]);
-    assert_eq!((code, told.as_str()), (Some(0), ""));
+    let (code, printed) = ran(&["check", &program("7", "9", "7")]);
+    assert_eq!((code, printed.as_str()), (Some(0), ""));
 }
 
 #[test]
@@ -405,14 +405,14 @@ fn a_program_that_nothing_can_run_is_told_why() {
     for (text, said, warned) in cases {
         let program = file(&directory, "nothing.p4", text);
         for engine in ["interp", "native"] {
-            let (code, told) = ran(&["stf", &program, &test, "--engine", engine]);
-            assert_eq!(code, Some(1), "{told}");
-            assert!(told.contains(said), "{engine}: {told}");
+            let (code, printed) = ran(&["stf", &program, &test, "--engine", engine]);
+            assert_eq!(code, Some(1), "{printed}");
+            assert!(printed.contains(said), "{engine}: {printed}");
         }
-        // The check tells of it at the place, and goes no further.
-        let (code, told) = ran(&["check", "--Wdisable=unused", &program]);
-        assert_eq!(code, Some(0), "{told}");
-        assert!(told.contains(warned) && told.contains("hint: "), "{told}");
+        // The check reports it at its place, and goes no further.
+        let (code, printed) = ran(&["check", "--Wdisable=unused", &program]);
+        assert_eq!(code, Some(0), "{printed}");
+        assert!(printed.contains(warned) && printed.contains("hint: "), "{printed}");
     }
 }
 

@@ -59,7 +59,7 @@ impl Network {
         ip(&["-n", host, "address", "add", &format!("fd00::{number}/64"), "dev", "eth0", "nodad"])
     }
 
-    /// From now on hosts say nothing by themselves, as IPv6 does.
+    /// From now on hosts send nothing by themselves, as IPv6 does.
     pub fn silence(&self) {
         for host in &self.hosts {
             run(self.inside(host, "sysctl").args(["-qw", "net.ipv6.conf.all.disable_ipv6=1"])).unwrap();
@@ -73,7 +73,7 @@ impl Network {
         command
     }
 
-    /// What a host does, as `network.py` says.
+    /// What a host does, by `network.py`.
     pub fn host(&self, number: usize, arguments: &[&str]) -> Command {
         let mut command = self.inside(&self.hosts[number - 1], "python3");
         command.arg(path("crates/cli/tests/network.py")).args(arguments);
@@ -144,7 +144,7 @@ pub fn run(command: &mut Command) -> Result<(), String> {
     said(command).map(drop)
 }
 
-/// What a command says, if it succeeds.
+/// What a command prints, if it succeeds.
 pub fn said(command: &mut Command) -> Result<String, String> {
     let shown = format!("{command:?}");
     let output = command.output().map_err(|error| format!("{shown}: {error}"))?;

@@ -159,7 +159,7 @@ fn iperf3_loses_next_to_nothing() {
     let network = &pair.network;
     let mut server =
         network.inside(&network.hosts[1], "iperf3").args(["-s", "-1"]).stdout(Stdio::null()).spawn().unwrap();
-    // It does not say when it listens, and succeeds when it cannot connect.
+    // It does not report when it listens, and succeeds when it cannot connect.
     let client = || {
         let text = said(network.inside(&network.hosts[0], "iperf3").args(["-c", "10.0.0.2", "-t", "2", "-J"])).unwrap();
         let report: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -196,7 +196,7 @@ pub fn pass_jumbo_frames(pair: &Pair) {
     assert_eq!((account.ports("errors"), account.ports("not_sent")), (0, 0), "{account:?}");
 }
 
-/// An MTU that became larger while the switch runs: what no slot of the usual ring takes goes to the large ones.
+/// An MTU that became larger while the switch runs: what no slot of the small ring takes goes to the large ones.
 #[test]
 fn frames_longer_than_the_mtu_was_pass_or_are_counted() {
     Pair::new("longer", 1500).iter().for_each(pass_longer_frames);
@@ -288,7 +288,7 @@ fn tcp_goes_through_tags() {
 }
 
 #[test]
-fn two_switches_stand_beside_each_other_in_one_namespace() {
+fn two_switches_run_in_one_namespace() {
     let Some(network) = Network::new(4, 1500) else { return };
     let directory = scratch("beside");
     let start = |low: usize| {
@@ -307,7 +307,7 @@ fn two_switches_stand_beside_each_other_in_one_namespace() {
     }
 }
 
-/// A port without a link, or whose interface is gone, says so, sends nothing and counts that; it works again when it is back.
+/// A port without a link, or whose interface is gone, is reported, sends nothing and counts that; it works again when it is back.
 #[test]
 fn links_that_go_are_told_of_and_taken_again() {
     Pair::new("links", 1500).iter().for_each(lose_links);

@@ -125,7 +125,7 @@ impl Sent {
             }
             let sequence = u32::from_be_bytes(self.transport[4..8].try_into().unwrap());
             segment.transport[4..8].copy_from_slice(&sequence.wrapping_add((number * each) as u32).to_be_bytes());
-            // FIN and PSH stand at the end, CWR at the beginning.
+            // FIN and PSH are at the end, CWR at the beginning.
             let kept = if number + 1 < pieces.len() { !0x09 } else { !0 } & if number > 0 { !0x80 } else { !0 };
             segment.transport[13] &= kept;
             segment
@@ -222,7 +222,7 @@ fn checksums_and_segments_are_made_as_hardware_would() {
         passes(&network, &v6(tcp), tag, (TCPV6 | ECN, 500));
         passes(&network, &Sent::udp(payload(1300)), tag, (UDP_L4, 400));
     }
-    // Longer than a slot of the usual ring.
+    // Longer than a slot of the small ring.
     passes(&network, &Sent::tcp(0x10, 1, payload(30_000)), &[], (TCPV4, 1448));
     let account = switch.account();
     account.is_balanced(0);
@@ -246,7 +246,7 @@ fn segments_that_follow_each_other_leave_as_one_frame() {
     assert_eq!(account.port(2, "sent"), 5, "{account:?}");
 }
 
-/// A super-frame of more than 64 KB, which only a host makes that is told to: it fits no slot, and half of it is not passed on.
+/// A super-frame of more than 64 KB, which only a host makes that is configured so: it fits no slot, and half of it is not passed on.
 #[test]
 fn what_fits_no_slot_is_an_error() {
     let Some(network) = Network::new(2, 1500) else { return };
@@ -264,7 +264,7 @@ fn what_fits_no_slot_is_an_error() {
     account.is_balanced(0);
 }
 
-/// TCP within VXLAN: the tunnel's headers stand in front of each segment.
+/// TCP within VXLAN: the tunnel's headers are in front of each segment.
 #[test]
 fn tcp_goes_through_tunnels() {
     let Some(network) = Network::new(2, 1500) else { return };

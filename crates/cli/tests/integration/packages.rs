@@ -58,7 +58,7 @@ fn a_manager_of_services_hears_that_packets_are_forwarded_and_that_the_switch_en
     assert!(output.status.success() && said(&output).contains("warning: the manager of services"), "{}", said(&output));
 }
 
-/// Under a systemd of its own, in namespaces: the unit has the rights that it says, its program can be exchanged, and a switch that was killed is back.
+/// Under a systemd of its own, in namespaces: the unit has the rights that it declares, its program can be exchanged, and a switch that was killed is back.
 #[test]
 fn the_unit_starts_reloads_restarts_and_comes_back_under_systemd() {
     let ran = std::process::Command::new("sh").arg(path("scripts/unit")).arg(env!("CARGO_BIN_EXE_bacus")).output();

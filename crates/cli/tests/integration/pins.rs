@@ -1,4 +1,4 @@
-//! `--pin` and `--plan`: each decision of a file stands in the plan, or is refused where the file has it.
+//! `--pin` and `--plan`: each decision of a file is in the plan, or is refused where the file has it.
 
 use crate::command::{bacus, path, said, scratch};
 use std::fs;
@@ -35,7 +35,7 @@ fn planned(name: &str, pins: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn each_decision_that_is_pinned_stands_as_it_is_written() {
+fn each_decision_that_is_pinned_is_in_the_plan_as_written() {
     let lines = "  descriptor own\n  burst 16\n  table Router.routes: lpm_trie\n  queue Router.block_107: capacity 3 timeout 4\n  instrument edges\n";
     for more in [&[][..], &["--without", "structures,descriptor,batches"]] {
         // Without stages, packets cannot wait.
@@ -74,7 +74,7 @@ fn one_in_five_is_ipv6() -> String {
     edges.iter().map(|((from, to), count)| format!("{count} {from} -> {to}\n")).collect()
 }
 
-/// What is given may leave no place for further paths, or says of what size the groups of all paths are.
+/// What is given may leave no place for further paths, or gives the size of the groups of all paths.
 #[test]
 fn next_paths_are_planned_around_pins() {
     let genoa = path("machines/epyc-genoa.toml").display().to_string();
@@ -119,7 +119,7 @@ fn packets_are_the_same_under_pins() {
     assert!(code == Some(0) && text.contains("both engines agree"), "{text}");
 }
 
-/// What a file says, where that stands, and what is said about it.
+/// A line of a file, its place, and the message about it.
 const REFUSED: [(&str, &str, &str); 5] = [
     ("  loop Router.routes: batch 8 group 8 vector 4\n", "2:3", "vectors of 4 packets are not supported"),
     (
@@ -141,7 +141,7 @@ const REFUSED: [(&str, &str, &str); 5] = [
 ];
 
 #[test]
-fn what_cannot_be_is_shown_where_it_stands() {
+fn what_cannot_be_is_shown_at_its_place() {
     for (number, (text, place, message)) in REFUSED.into_iter().enumerate() {
         let plan = file(&format!("refused-{number}"), &format!("plan {{\n{text}}}\n")).display().to_string();
         for flag in ["--pin", "--plan"] {

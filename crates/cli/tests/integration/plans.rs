@@ -15,7 +15,7 @@ fn plan_file(name: &str) -> String {
     path(&format!("crates/cli/tests/plans/{name}.plan")).display().to_string()
 }
 
-/// What `bacus stf` says of an application's tests.
+/// What `bacus stf` prints for an application's tests.
 fn tested(name: &str, plan: &[&str], arguments: &[&str]) -> String {
     let output = bacus().args(["stf", &app(name, "p4"), &app(name, "stf")]).args(arguments).args(plan).output();
     let output = output.expect("bacus runs");
@@ -100,7 +100,7 @@ fn packets_of_several_hot_paths_are_those_of_the_interpreter() {
 
 /// The message is placed in the next path, not in the first one.
 #[test]
-fn a_next_path_that_cannot_be_is_shown_where_it_stands() {
+fn a_next_path_that_cannot_be_is_shown_at_its_place() {
     let text = fs::read_to_string(plan_file("dualstack")).expect("the plan is there");
     let stage = "loop Router.routes6: batch 64 group 64 vector 8";
     let (before, _) = text.split_once("next_path {").expect("it has a next path");

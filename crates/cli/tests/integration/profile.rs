@@ -49,7 +49,7 @@ fn both_engines_count_the_same() {
     }
 }
 
-/// Whether traffic is counted or estimated with a profile, and what is said of it.
+/// Whether traffic is counted or estimated with a profile, and what is stated about it.
 fn explained(program: &Path, profile: &Path) -> (String, String) {
     let ran = bacus().arg("explain").arg(program).arg("--json").arg("--profile").arg(profile).output().unwrap();
     let (json, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr).into_owned());
@@ -59,7 +59,7 @@ fn explained(program: &Path, profile: &Path) -> (String, String) {
 }
 
 #[test]
-fn a_profile_that_is_not_of_the_program_is_told() {
+fn a_profile_that_is_not_of_the_program_is_reported() {
     let folder = scratch("strange-profile");
     let program = path("apps/ipv4fwd/ipv4fwd.p4");
     let own = folder.join("own.profile");
@@ -80,14 +80,14 @@ fn a_profile_that_is_not_of_the_program_is_told() {
         (String::new(), "estimated", "no packets that it counts go on from where the program begins"),
         (format!("{first}\n"), "estimated", "no packets that it counts go on from where the program begins"),
     ];
-    for (number, (text, traffic, told)) in cases.into_iter().enumerate() {
+    for (number, (text, traffic, message)) in cases.into_iter().enumerate() {
         let file = folder.join(format!("{number}.profile"));
         fs::write(&file, &text).unwrap();
         let (found, said) = explained(&program, &file);
         assert_eq!(found, traffic, "{text}: {said}");
-        assert!(said.contains(told), "{text}: {said}");
+        assert!(said.contains(message), "{text}: {said}");
         let begin = format!("warning: {}: ", file.display());
-        let is_told = said.lines().filter(|line| line.starts_with(&begin)).count() == 1 && said.contains(hint);
-        assert_eq!(is_told, !told.is_empty(), "{text}: {said}");
+        let is_reported = said.lines().filter(|line| line.starts_with(&begin)).count() == 1 && said.contains(hint);
+        assert_eq!(is_reported, !message.is_empty(), "{text}: {said}");
     }
 }

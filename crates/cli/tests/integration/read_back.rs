@@ -42,7 +42,7 @@ async fn write(client: &mut P4RuntimeClient<Channel>, text: &str) {
     client.write(request).await.unwrap();
 }
 
-/// All that the switch tells, the tables first, with what belongs to their entries.
+/// All that is read of the switch, the tables first, with what belongs to their entries.
 async fn read(client: &mut P4RuntimeClient<Channel>) -> ReadResponse {
     use entity::Entity::{ActionProfileGroup as Group, ActionProfileMember as Member};
     let of_entries = TableEntry {
@@ -113,10 +113,13 @@ fn what_was_read_from_a_switch_is_loaded_by_another() {
         let form = directory.join(name);
         fs::write(&form, text).unwrap();
         let ran = bacus().arg("entries").arg(file("read.p4")).arg(&form).output().unwrap();
-        let told = said(&ran);
-        assert!(ran.status.success(), "{name}: {told}");
+        let printed = said(&ran);
+        assert!(ran.status.success(), "{name}: {printed}");
         for skipped in ["`counter_data`", "`time_since_last_hit`", "`class_of_service`"] {
-            assert!(told.lines().any(|line| line.contains("warning: skipped") && line.contains(skipped)), "{told}");
+            assert!(
+                printed.lines().any(|line| line.contains("warning: skipped") && line.contains(skipped)),
+                "{printed}"
+            );
         }
         let second = switch("read-again", Some(&form));
         let again = runtime.block_on(async { read(&mut client(&second).await).await });

@@ -73,7 +73,7 @@ fn packets_go_from_capture_to_capture_and_are_counted() {
     assert_eq!(figures("dropped"), [200], "{text}");
 }
 
-/// Stopped while packets come, some of them wait to be dropped with others: they are counted before the switch says what it has counted.
+/// Stopped while packets come, some of them wait to be dropped with others: they are counted before the switch prints its counts.
 #[test]
 fn what_waits_when_the_switch_is_stopped_is_counted() {
     if !has_dpdk() {

@@ -1,6 +1,6 @@
 //! What implementations of P4 get wrong, one program for each: on the interpreter and as native code, packet by packet and in bursts.
 //!
-//! A test is named by what it says, and so is its program in `semantics/`, beside its packets. Those of PSA and PNA are in `architectures/`.
+//! A test is named by its property, and so is its program in `semantics/`, beside its packets. Those of PSA and PNA are in `architectures/`.
 
 use crate::command::{bacus, has_dpdk, path, said, scratch};
 use std::fs;

@@ -90,7 +90,7 @@ fn a_program_without_main_is_told_of_with_its_file() {
 }
 
 #[test]
-fn what_is_no_compiler_is_told() {
+fn what_is_no_compiler_is_reported() {
     let program = path("apps/l2fwd/l2fwd.p4").display().to_string();
     let directory = scratch("compilers");
     let out = directory.join("x.so").display().to_string();

@@ -75,10 +75,10 @@ const PACKETS: &str = "packet 3 020000000001 020000000009 0800 00\nexpect 1 0200
 fn a_test_passes_on_code_for_its_entries() {
     let (program, test) = (file("passes.hlir", PROGRAM), file("passes.stf", &format!("{ENTRIES}{PACKETS}")));
     let [program, test] = [program, test].map(|file| file.display().to_string());
-    let (is_good, told, errors) = run(&["stf", &program, &test, "--engine", "native", "--specialise"]);
-    assert!(is_good, "{told}{errors}");
-    let (is_good, told, errors) = run(&["stf", &program, &test, "--specialise", "--trace", &test, "--count", "500"]);
-    assert!(is_good && told.contains("both engines agree"), "{told}{errors}");
+    let (is_good, printed, errors) = run(&["stf", &program, &test, "--engine", "native", "--specialise"]);
+    assert!(is_good, "{printed}{errors}");
+    let (is_good, printed, errors) = run(&["stf", &program, &test, "--specialise", "--trace", &test, "--count", "500"]);
+    assert!(is_good && printed.contains("both engines agree"), "{printed}{errors}");
     let (_, shown, _) = run(&["show", &program, "--entries", &test, "--specialise", "--after", "dead"]);
     assert!(shown.contains("assume rules empty") && !shown.contains(": apply"), "{shown}");
     assert!(shown.contains("count hits at 32w0"), "misses of the table that is gone are counted:\n{shown}");
@@ -94,11 +94,11 @@ fn a_write_that_breaks_a_fact_is_refused() {
     let later = later.replace(" priority 1 mark", " mark").replace("add rules", "add rules 1");
     let (program, test) = (file("breaks.hlir", PROGRAM), file("breaks.stf", &later));
     let [program, test] = [program, test].map(|file| file.display().to_string());
-    let (is_good, told, errors) = run(&["stf", &program, &test, "--engine", "native", "--specialise"]);
+    let (is_good, printed, errors) = run(&["stf", &program, &test, "--engine", "native", "--specialise"]);
     let why = "the code is specialised for table `rules` with no entries; compile without --specialise to write this";
-    assert!(!is_good && told.contains(why), "{told}{errors}");
-    let (is_good, told, errors) = run(&["stf", &program, &test, "--engine", "native"]);
-    assert!(is_good, "{told}{errors}");
+    assert!(!is_good && printed.contains(why), "{printed}{errors}");
+    let (is_good, printed, errors) = run(&["stf", &program, &test, "--engine", "native"]);
+    assert!(is_good, "{printed}{errors}");
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn applications_do_the_same_when_they_are_specialised() {
         let [program, entries, packets] =
             [&format!("{name}.p4"), "entries.stf", &format!("{name}.stf")].map(|it| app(name, it));
         let arguments = ["stf", &program, &entries, "--specialise", "--trace", &packets, "--count", count];
-        let (is_good, told, errors) = run(&arguments);
-        assert!(is_good && told.contains("both engines agree"), "{name}: {told}{errors}");
+        let (is_good, printed, errors) = run(&arguments);
+        assert!(is_good && printed.contains("both engines agree"), "{name}: {printed}{errors}");
     }
 }
 
@@ -131,8 +131,8 @@ fn an_empty_table_with_an_action_profile_has_no_lookups() {
     assert_ne!(text, PROGRAM);
     let (program, test) = (file("profile.hlir", &text), file("profile.stf", &format!("{ENTRIES}{PACKETS}")));
     let [program, test] = [program, test].map(|file| file.display().to_string());
-    let (is_good, told, errors) = run(&["stf", &program, &test, "--engine", "native", "--specialise"]);
-    assert!(is_good, "{told}{errors}");
+    let (is_good, printed, errors) = run(&["stf", &program, &test, "--engine", "native", "--specialise"]);
+    assert!(is_good, "{printed}{errors}");
     let (_, shown, _) = run(&["show", &program, "--entries", &test, "--specialise", "--after", "dead"]);
     assert!(shown.contains("assume rules empty") && !shown.contains(": apply"), "{shown}");
 }
@@ -148,6 +148,6 @@ fn entries_of_a_table_that_no_packet_reaches_any_more_are_written() {
                 add hosts hdr.ethernet.dst:0x020000000002 forward(port:3)\n\
                 packet 0 020000000002 020000000001 0800\nexpect 3 020000000002 020000000001 0800\n";
     let test = file("unreached.stf", test).display().to_string();
-    let (is_good, told, errors) = run(&["stf", &program, &test, "--engine", "native", "--specialise"]);
-    assert!(is_good, "{told}{errors}");
+    let (is_good, printed, errors) = run(&["stf", &program, &test, "--engine", "native", "--specialise"]);
+    assert!(is_good, "{printed}{errors}");
 }

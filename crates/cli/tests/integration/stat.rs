@@ -128,7 +128,7 @@ fn prometheus_gets_the_same_counts_and_the_counters_of_the_program() {
 fn scrapes_that_never_read_hinder_no_other() {
     let Some(switch) = with_traffic("scrapes") else { return };
     let address = address(&switch);
-    // Some say nothing, some ask again and again and read nothing, some are no HTTP.
+    // Some send nothing, some ask again and again and read nothing, some are no HTTP.
     let mut held = Vec::new();
     for number in 0..60 {
         let mut stream = TcpStream::connect(&address).unwrap();

@@ -28,8 +28,8 @@ fn recorder(directory: &Path) -> String {
     command.display().to_string()
 }
 
-/// What the compiler is told of vectors, for each object that a command has it make. Commands that load an empty object fail then.
-fn told(arguments: &[&str], bytes: Option<u32>) -> Vec<Option<String>> {
+/// The vectors that the compiler may use, for each object that a command has it make. Commands that load an empty object fail then.
+fn vector_flags(arguments: &[&str], bytes: Option<u32>) -> Vec<Option<String>> {
     let directory = scratch("recorded");
     let (machine, compiler) = (machine(&directory, bytes), recorder(&directory));
     let output = bacus()
@@ -65,7 +65,7 @@ fn every_command_compiles_for_the_vectors_of_the_machine_file() {
         for (bytes, flag) in
             [(None, None), (Some(64), None), (Some(32), Some("-mno-avx512f")), (Some(16), Some("-mno-avx2"))]
         {
-            let found = told(&command, bytes);
+            let found = vector_flags(&command, bytes);
             assert!(found.iter().all(|found| found.as_deref() == flag), "{command:?} {bytes:?}: {found:?}");
         }
     }

@@ -1,4 +1,4 @@
-/* `&`, `^` and `|` bind tighter than comparisons, `++` as `+`; `a < b` is a comparison, also where a call might stand. */
+/* `&`, `^` and `|` bind tighter than comparisons, `++` as `+`; `a < b` is a comparison, also where a call is possible. */
 #include "frame.p4"
 
 bit<8> same<T>(in T v, in bit<8> w) {

@@ -1,5 +1,5 @@
 /* `exit` copies out of every control that it leaves, and of no other (P4_16 6.8, 12.5). Two controls are applied one after the other: an `exit` of
- * the first must not decide what an `exit` of the second copies out, though nothing but statements stands between them. */
+ * the first must not decide what an `exit` of the second copies out, though only statements are between them. */
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,4 +1,4 @@
-/* A program may bring more entries than `size` says: all count. Of two that match the same, the first does. */
+/* A program may bring more entries than its `size`: all count. Of two that match the same, the first does. */
 #include "frame.p4"
 
 INGRESS {

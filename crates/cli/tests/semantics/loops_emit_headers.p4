@@ -1,4 +1,4 @@
-/* A loop of a deparser emits what it comes to, as it is then: in any order, again, and as far as the packet says. */
+/* A loop of a deparser emits what it comes to, as it is then: in any order, again, and as often as the packet asks. */
 #include <core.p4>
 #include <v1model.p4>
 

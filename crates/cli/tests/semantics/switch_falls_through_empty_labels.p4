@@ -1,4 +1,4 @@
-/* A label without a body goes on to the next one that has; `action_run` tells the default action, too; a table without keys misses. */
+/* A label without a body goes on to the next one that has; `action_run` may be the default action, too; a table without keys misses. */
 #include "frame.p4"
 
 INGRESS {

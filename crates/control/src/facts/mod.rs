@@ -4,7 +4,7 @@
 //! by matches where entries have priorities, and of rates of its direct meters. A write changes
 //! as many of them as the entry has keys and parameters, so whether a fact still holds is known at once, whatever the
 //! table holds. [`Facts::of`] counts a store anew. Tables that packets write have no facts, nor have those with action
-//! profiles, or entries that were written past the store.
+//! profiles, or entries that the store did not check.
 
 mod guard;
 
@@ -302,7 +302,7 @@ impl Facts {
         contents.alike.as_ref().is_some_and(|alike| alike.counts.contains_key(&contents.number(entry)))
     }
 
-    /// An entry was written past the store: there are no facts about the table any more.
+    /// An entry was written without the store: there are no facts about the table any more.
     pub(crate) fn give_up(&mut self, table: TableId) {
         self.tables[index(table)].is_counted = false;
     }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_may_stand_in_either_spelling_and_in_parts() {
+    fn a_string_may_have_either_spelling_and_parts() {
         let text = |text: &str| string_in(&AnnotationBody::Text(text.to_string()));
         assert_eq!(text("\"one\" ++ \" two\"").as_deref(), Some("one two"));
         assert_eq!(text(" \"one\" ").as_deref(), Some("one"));

@@ -124,7 +124,7 @@ impl Joins {
         std::mem::take(&mut self.notices)
     }
 
-    /// All joint tables anew, with the sources that a store has. `cell` says which cells of direct counters and meters an entry has in the data plane.
+    /// All joint tables anew, with the sources that a store has. `cell` gives the cells of direct counters and meters that an entry has in the data plane.
     pub fn fill(&mut self, store: &Store, cell: impl Fn(&EntryKey) -> Option<u64>) -> Vec<Change> {
         let program = self.program.clone();
         (self.tables, self.places) = all_sources(&program);
@@ -221,7 +221,7 @@ impl Joins {
         (write, changes)
     }
 
-    /// The changes that follow it, by what became of it. `cell` says which cells the entry has now.
+    /// The changes that follow it, by what became of it. `cell` gives the cells that the entry has now.
     pub fn behind(&mut self, write: Write, is_done: bool, cell: impl Fn(&EntryKey) -> Option<u64>) -> Vec<Change> {
         let mut changes = Vec::new();
         match write {

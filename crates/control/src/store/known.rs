@@ -47,7 +47,7 @@ impl Store {
         })
     }
 
-    /// Whether the store has what an assumption says.
+    /// Whether the store has what is assumed.
     pub fn holds(&self, Assumption { table, fact }: &Assumption) -> bool {
         let none_breaks = || {
             let same = |one: &Entry, other: &Entry| self.is_same_key(*table, one, other);

@@ -81,8 +81,8 @@ fn program() -> Arc<Program> {
     Arc::new(program)
 }
 
-fn number(variable: &str, usual: u64) -> u64 {
-    std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
 fn table(program: &Program, name: &str) -> TableId {

@@ -1,4 +1,4 @@
-//! What may stand at the end of a line that is typed: commands, names of the program, keys, actions, parameters, ports.
+//! What may be at the end of a line that is typed: commands, names of the program, keys, actions, parameters, ports.
 
 use super::usage::COMMANDS;
 use crate::field::Field;
@@ -43,7 +43,7 @@ fn devices(names: &Names) -> Vec<String> {
     names.ports.iter().map(|port| whole(&port.device)).collect()
 }
 
-/// What may stand behind a command and these words.
+/// What may follow a command and these words.
 fn behind(names: &Names, command: &str, words: &[&str], before: &str, typed: &str) -> Vec<String> {
     let info = &names.info;
     match (command, words) {

@@ -334,7 +334,7 @@ pub fn shown_fields(fields: &[Field], entry: &TableEntry) -> String {
     fields.iter().filter_map(key).collect()
 }
 
-/// A name as commands take it: some that come from expressions have to stand between quotes.
+/// A name as commands take it: some that come from expressions need quotes.
 fn plain_or_quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.$[]".contains(c);
     if name.chars().all(is_plain) { name.to_string() } else { stf::quoted(name) }

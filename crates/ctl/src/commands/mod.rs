@@ -73,7 +73,7 @@ impl Session {
         self.client.leave();
     }
 
-    /// What may stand at the end of a line, and the byte at which it begins.
+    /// What may be at the end of a line, and the byte at which it begins.
     pub fn complete(&mut self, line: &str) -> (usize, Vec<String>) {
         // Without a switch, commands alone are completed.
         let names = self.names_if_any().ok().flatten();
@@ -160,7 +160,7 @@ impl Session {
     fn names_if_any(&mut self) -> Result<Option<Rc<Names>>, Failure> {
         if self.names.is_none() {
             let config = self.client.config()?;
-            // Only a switch of bacus says which devices its ports have.
+            // Only a switch of bacus reports the devices of its ports.
             let ports = self.client.report()?.unwrap_or_default().ports;
             let ports = ports.into_iter().map(|port| PortName { number: port.number, device: port.device }).collect();
             self.names = config.and_then(|config| config.p4info).map(|info| Rc::new(Names { info, ports }));

@@ -121,7 +121,7 @@ fn number_or_all(line: &mut Line) -> Result<u32, Mistake> {
     Ok(number)
 }
 
-/// `PORT` or `PORT:INSTANCE`, and what stands in for it while the port is down: `|PORT:INSTANCE`.
+/// `PORT` or `PORT:INSTANCE`, and what replaces it while the port is down: `|PORT:INSTANCE`.
 fn replica(names: &Names, line: &mut Line) -> Result<Replica, Mistake> {
     let (port, instance) = port_and_instance(names, line)?;
     let mut replica = Replica { instance, port_kind: Some(PortKind::Port(port)), ..Replica::default() };

@@ -132,7 +132,7 @@ pub const COMMANDS: &[Usage] = &[
     usage(
         "multicast",
         &["multicast [ID]", "multicast add|modify ID PORT[:INSTANCE][|BACKUP] ...", "multicast delete ID"],
-        "prints or changes multicast groups; a backup stands in while the ports before it are down",
+        "prints or changes multicast groups; a backup replaces ports that are down",
         &["multicast add 4 eth1 2:7"],
     ),
     usage(

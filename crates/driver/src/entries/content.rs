@@ -23,7 +23,7 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
     contents(program, origins).map(|(occupancy, _)| occupancy)
 }
 
-/// The same, and the facts that hold for exactly these contents. Of tables that get entries past the store there are none.
+/// The same, and the facts that hold for exactly these contents. There are none about tables whose entries the store does not check.
 pub fn contents(program: &Program, origins: &[Origin]) -> Result<(Occupancy, Vec<Assumption>), Failure> {
     // Entries are written for the program as its controllers know it.
     let program = Arc::new(program.without_places());

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_were_cut_are_left_out_and_told() {
+    fn packets_that_were_cut_are_left_out_and_reported() {
         let some = capture(&classic(1, &[(4, &[1, 2, 3, 4]), (90, &[5; 60]), (70, &[5; 60])])).unwrap();
         assert_eq!(some.frames, [[1, 2, 3, 4]]);
         let warning = "2 of 3 packets were cut when they were captured, the first is packet 2 with 60 of 90 bytes: left out; \

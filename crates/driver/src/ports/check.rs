@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_stands_behind_one_port() {
+    fn a_device_is_that_of_one_port() {
         let both = |ports: &[&str]| refused(ports).is_some_and(|text| text.contains("are both on `"));
         assert!(both(&["1=lo", "2=lo"]));
         assert!(both(&["1=lo", "2=net_af_packet0,iface=lo"]));

@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_are_told_apart() {
+    fn devices_are_distinguished() {
         let device = |text: &str| text.parse::<Port>().map(|port| port.device);
         let captures = Device::Captures { input: "a.pcap".into(), output: "b.pcap".into() };
         assert_eq!(device("0=pcap:a.pcap,b.pcap"), Ok(captures));

@@ -1,6 +1,6 @@
 //! Prints the tree as kernel-like C: tabs, functions with the type on a line of its own, parentheses where a reader wants them.
 //!
-//! Parentheses stand wherever precedence asks for them, and also where gcc and clang would ask "did you mean": shifts in sums, bits in bits.
+//! Parentheses are wherever precedence needs them, and also where gcc and clang would ask "did you mean": shifts in sums, bits in bits.
 
 use super::{Expr, Item, Member, Stmt, Struct};
 
@@ -372,7 +372,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     for part in text.split('\n') {
         let words = part.trim_start();
         let mut line = " ".repeat(part.len() - words.len());
-        // What goes on under an indented line stands deeper than it.
+        // What goes on under an indented line is indented deeper.
         let further = if line.is_empty() { String::new() } else { format!("{line}  ") };
         for (number, word) in words.split(' ').enumerate() {
             if number > 0 && line.len() + 1 + word.len() > width {
@@ -404,7 +404,7 @@ fn strength(operator: &str) -> u8 {
     }
 }
 
-/// Whether `inner` may stand bare on the left of `outer`. Sums of products, tests of sums and chains of tests read well without; the rest is
+/// Whether `inner` may be without parentheses on the left of `outer`. Sums of products, tests of sums and chains of tests read well without; the rest is
 /// where readers (and compilers) hesitate.
 fn bare_left(outer: &str, inner: &str) -> bool {
     if outer == inner {

@@ -2,7 +2,7 @@
 //! a set, without a branch per packet.
 //!
 //! They are kept in the worker's memory across bursts until a vector is full. Vector code then evaluates the
-//! checks again, to tell which packet failed which one. Counters of each exit are increased by the number of
+//! checks again, to find which packet failed which one. Counters of each exit are increased by the number of
 //! its packets and their bytes, and all buffers are freed together. An empty burst flushes the packets; so
 //! does the timeout of LANES_TIMEOUT bursts.
 

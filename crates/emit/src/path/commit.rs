@@ -84,7 +84,7 @@ impl HotPath<'_> {
                 about = "The commit phase: side exits, misses, then hits.";
                 self.commit_out_of_order()
             }
-            false => self.turn_in_order(),
+            false => self.commit_in_order(),
         };
         items.push(Item::Comment(about.to_string()));
         items.extend(inline("void", "path_commit", &STAGE, code));
@@ -99,7 +99,7 @@ impl HotPath<'_> {
         unordered && !self.scheduled.may_exit()
     }
 
-    fn turn_in_order(&self) -> Vec<Stmt> {
+    fn commit_in_order(&self) -> Vec<Stmt> {
         let entry = name(self.unit.place_name(self.plan.nodes[0]));
         let has_left = Expr::binary("&", Expr::binary(">>", name("exits"), name("i")), name("1"));
         let on = Expr::binary("-", name("count"), popcount(name("exits")));
@@ -225,7 +225,7 @@ impl HotPath<'_> {
     }
 }
 
-/// Tells the C compiler that this never holds.
+/// Lets the C compiler assume that this never holds.
 pub(super) fn never(condition: Expr) -> Stmt {
     Stmt::when(condition, vec![Stmt::call("__builtin_unreachable", [])])
 }

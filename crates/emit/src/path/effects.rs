@@ -112,7 +112,7 @@ impl HotPath<'_> {
             writer.decide(commit.exits, false);
         }
         self.done_together(scheduled, &groups.common, &mut writer, is_expected);
-        self.told_apart(scheduled, (&groups, 0..groups.list.len()), &mut writer, is_expected);
+        self.by_choices(scheduled, (&groups, 0..groups.list.len()), &mut writer, is_expected);
         let code = without_unused(std::mem::take(&mut writer.code));
         let mut body = self.packet_declared(true);
         body.push(Stmt::Blank);
@@ -121,9 +121,9 @@ impl HotPath<'_> {
         body
     }
 
-    /// Ends of packets, choice by choice. What packets of several ends need is computed before they are told apart, and
+    /// Ends of packets, choice by choice. What packets of several ends need is computed before they are distinguished, and
     /// whatever else with the end that needs it. Returns whether no packet goes on.
-    fn told_apart(
+    fn by_choices(
         &self,
         scheduled: &Scheduled,
         (groups, range): (&Groups, Range<usize>),
@@ -151,7 +151,7 @@ impl HotPath<'_> {
             let condition = writer.condition(choice);
             let around = writer.enter();
             writer.decide(choice, true);
-            let none_left = self.told_apart(scheduled, (groups, now), writer, is_expected);
+            let none_left = self.by_choices(scheduled, (groups, now), writer, is_expected);
             let inner = writer.leave(around);
             writer.under(condition, inner);
             if none_left {

@@ -18,7 +18,7 @@ pub struct Group {
 }
 
 pub struct Groups {
-    /// Effects of all packets, before they are told apart.
+    /// Effects of all packets, before they are distinguished.
     pub common: Vec<Effect>,
     pub list: Vec<Group>,
 }

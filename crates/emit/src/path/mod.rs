@@ -1,6 +1,6 @@
 //! The hot path: code that runs most packets in stages, for all packets of a group.
 //!
-//! What a stage computes is what the path's schedule says: conditions of side exits, and keys. Between two
+//! What a stage computes is given by the path's schedule: conditions of side exits, and keys. Between two
 //! stages are the lookups of all packets of the group. `path_finish` commits a packet with the records that were
 //! found for it: by the effects of the schedule, or by the nodes of the plain program. A side exit runs the packet
 //! from its beginning by `walk_on`, or by `walk` before all others.
@@ -86,17 +86,17 @@ impl<'u> HotPath<'u> {
         plan.stages.last()?;
         // A plan whose stages cannot be scheduled was refused.
         let scheduled = Scheduled::of(unit, &unit.plan).ok()?;
-        let mut way = HotPath::of(unit, plan, scheduled);
-        way.queues = queue::queues(unit);
-        way.finish = match way.scheduled.commit() {
-            Some(commit) => way.scheduled_commit(commit),
-            None => way.plain_commit(nodes),
+        let mut hot_path = HotPath::of(unit, plan, scheduled);
+        hot_path.queues = queue::queues(unit);
+        hot_path.finish = match hot_path.scheduled.commit() {
+            Some(commit) => hot_path.scheduled_commit(commit),
+            None => hot_path.plain_commit(nodes),
         };
-        way.is_out_of_order = way.sends_in_bulk() && way.may_leave_first();
+        hot_path.is_out_of_order = hot_path.sends_in_bulk() && hot_path.may_leave_first();
         let next = unit.plan.next_paths.iter().enumerate();
-        way.next =
+        hot_path.next =
             next.filter_map(|(number, path)| HotPath::next(unit, path, &unit.plan.of_next_path(number))).collect();
-        Some(way)
+        Some(hot_path)
     }
 
     /// Without its commit phase.
@@ -104,16 +104,17 @@ impl<'u> HotPath<'u> {
         let action = |place: &usize| Some((*place, *plan.actions.get(place)?));
         let actions = plan.speculative.iter().filter_map(action).collect();
         let (finish, queues, next, lanes) = (Vec::new(), Vec::new(), Vec::new(), None);
-        let mut way = HotPath { unit, plan, actions, queues, lanes, finish, is_out_of_order: false, scheduled, next };
-        way.lanes = way.in_lanes();
-        way
+        let mut hot_path =
+            HotPath { unit, plan, actions, queues, lanes, finish, is_out_of_order: false, scheduled, next };
+        hot_path.lanes = hot_path.in_lanes();
+        hot_path
     }
 
     /// A next path, whose commit phase has a schedule.
     fn next(unit: &'u Unit<'u>, plan: &'u ResolvedPath, whole: &ResolvedPlan) -> Option<HotPath<'u>> {
-        let mut way = HotPath::of(unit, plan, Scheduled::of(unit, whole).ok()?);
-        way.finish = way.scheduled_commit(way.scheduled.commit()?);
-        Some(way)
+        let mut hot_path = HotPath::of(unit, plan, Scheduled::of(unit, whole).ok()?);
+        hot_path.finish = hot_path.scheduled_commit(hot_path.scheduled.commit()?);
+        Some(hot_path)
     }
 
     fn table(&self, place: usize) -> TableId {

@@ -285,14 +285,14 @@ impl HotPath<'_> {
             let taken = self.unit.records_in(table, "run.");
             body.push(Stmt::set(name(format!("run.{held}_records")), taken));
         }
-        let mut way = Stmt::call(stage, arguments);
+        let mut statement = Stmt::call(stage, arguments);
         for (at, (also, then)) in together.into_iter().enumerate().rev() {
             let whole = also.into_iter().fold(whole.clone(), |whole, also| Expr::binary("&&", whole, also));
             // The others are not unlikely: a router that drops a packet of each group takes the last one.
             let condition = if at == 0 { Expr::call("__builtin_expect", [whole, name("1")]) } else { whole };
-            way = Stmt::If { condition, then, otherwise: vec![way] };
+            statement = Stmt::If { condition, then, otherwise: vec![statement] };
         }
-        body.push(way);
+        body.push(statement);
         if changes {
             body.push(run_copy("given", "&run"));
         }

@@ -322,7 +322,7 @@ pub(super) fn loaded(rows: &[u32]) -> impl Iterator<Item = Stmt> {
 
 /// Emits steps as C: an expression if it is short and used once, otherwise a named value.
 pub(super) struct Writer<'l> {
-    way: &'l HotPath<'l>,
+    hot_path: &'l HotPath<'l>,
     steps: &'l [Step],
     rows: &'l [u32],
     /// The ingress ports.
@@ -340,7 +340,7 @@ pub(super) struct Writer<'l> {
 impl<'l> Writer<'l> {
     /// `results`: the steps needed, once per use.
     pub fn new(
-        way: &'l HotPath<'l>,
+        hot_path: &'l HotPath<'l>,
         steps: &'l [Step],
         rows: &'l [u32],
         results: impl Iterator<Item = Number>,
@@ -351,7 +351,7 @@ impl<'l> Writer<'l> {
         operands.chain(results).for_each(|number| uses[number as usize] += 1);
         let (names, kept) = (vec![None; steps.len()], BTreeSet::new());
         let titles = Namer::new(TAKEN);
-        Writer { way, steps, rows, ports, uses, names, titles, wishes: HashMap::new(), kept, code: Vec::new() }
+        Writer { hot_path, steps, rows, ports, uses, names, titles, wishes: HashMap::new(), kept, code: Vec::new() }
     }
 
     /// The same within a loop with hoisted constants.
@@ -433,7 +433,7 @@ impl<'l> Writer<'l> {
             }
             Step::TableRead { place, what, of } => {
                 let of = self.vector(of);
-                (Expr::call(format!("{}_lanes", self.way.title_of(place, what)), [name("run"), of]), LARGEST)
+                (Expr::call(format!("{}_lanes", self.hot_path.title_of(place, what)), [name("run"), of]), LARGEST)
             }
             Step::Operate(operator, left, right) => {
                 let (left, a) = self.written(left);

@@ -128,7 +128,7 @@ impl Alike {
         }
     }
 
-    /// Statements for the first element as those for the element that is so far behind it as `variable` says.
+    /// Statements for the first element as those for the element that is `variable` elements behind it.
     pub fn rewritten(&self, first: &[Stmt], variable: &str) -> Vec<Stmt> {
         let mut place = 0;
         let mut copies = first.to_vec();

@@ -105,7 +105,7 @@ node tag: state of again { extract hdr.tag } -> departure",
 
 /// Side exits are sent first if packets share counters only, else in order of arrival.
 #[test]
-fn leavers_go_first_where_nobody_sees_it() {
+fn side_exits_go_first_where_no_packet_sees_it() {
     let first = |ready: &str| {
         let code = code(&switch(ready), Descriptor::Own);
         let is_first = code.contains("path_side_exits(");

@@ -1,6 +1,6 @@
 //! The C of every example compiles without a warning, on gcc and on clang, for both descriptors.
 //!
-//! A compiler that is not installed is skipped with a line that says so; without any the test fails.
+//! A compiler that is not installed is skipped with a message; without any the test fails.
 
 use crate::compilers::{COMPILERS, plans, repository};
 use hlir::plan::{Access, Descriptor, Hint, Placement, Plan, Prefetch};
@@ -123,7 +123,7 @@ fn tables_may_have_any_name() {
     }
 }
 
-/// What a group looks up is unrolled for its size, and compilers say what they think of accesses beyond arrays that they believe to see.
+/// What a group looks up is unrolled for its size, and compilers warn of accesses beyond arrays that they believe to see.
 #[test]
 fn look_ups_of_groups_of_any_size_compile_without_a_warning() {
     let structures = [

@@ -1,4 +1,4 @@
-//! The C compilers of this machine, which say whether generated C is legal.
+//! The C compilers of this machine, which check that generated C is legal.
 
 use crate::installed;
 use hlir::plan::{Access, Descriptor, Hint, Loop, Placement, Plan, Prefetch};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// As pipelines are compiled: clang may say of processors newer than itself, whatever it compiles, that their features do not fit together.
+/// As pipelines are compiled: clang may warn of processors newer than itself, whatever it compiles, that their features do not fit together.
 #[rustfmt::skip]
 const FLAGS: &[&str] = &[
     "-std=c11", "-O3", "-march=native", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fPIC", "-shared", "-Wno-unknown-warning-option",

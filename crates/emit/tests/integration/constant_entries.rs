@@ -1,4 +1,4 @@
-//! Constant entries that stand in the code.
+//! Constant entries that are in the code.
 
 use crate::compilers::{COMPILERS, plans};
 use hlir::plan::Plan;

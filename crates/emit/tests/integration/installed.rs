@@ -1,4 +1,4 @@
-//! Which C compilers this machine has. A test that would use one more says that it does without.
+//! Which C compilers this machine has. A test that would use one more prints that it does without.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Names of a program that are others with something behind them, as the emitter makes names: the C compiles, whatever stands beside what.
+//! Names of a program that are others with something behind them, as the emitter makes names: the C compiles, whatever is beside what.
 
 use crate::compilers::{COMPILERS, plans};
 use hlir::plan::Plan;

@@ -1,4 +1,4 @@
-//! What a plan says and the emitter does not carry out: each is refused where it stands, with what is possible.
+//! What a plan has and the emitter does not carry out: each is refused at its place, with what is possible.
 
 use hlir::source::SourceMap;
 use hlir::text::parse_file;
@@ -123,7 +123,7 @@ fn refused_of(program: &str, plan: &str) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn says(plan: &str, message: &str, place: &str) {
+fn refuses(plan: &str, message: &str, place: &str) {
     assert_eq!(refused(plan), [(format!("the plan: {message}"), place.to_string())]);
 }
 
@@ -137,12 +137,12 @@ fn with_request(head: &str, node: &str, request: &str) -> String {
 #[test]
 fn parts_that_the_emitter_has_not() {
     let lanes = "loop sources: batch 8 group 8 vector 4";
-    says(lanes, "vectors of 4 packets are not supported", lanes);
-    says("burst 513", "no port delivers 513 packets at once", "burst 513");
+    refuses(lanes, "vectors of 4 packets are not supported", lanes);
+    refuses("burst 513", "no port delivers 513 packets at once", "burst 513");
     assert_eq!(refused("burst 512"), []);
     assert_eq!(refused("instrument edges"), []);
     let lost = "loop lost: batch 8 group 8";
-    says(lost, "a loop at `lost`, which no packet reaches", lost);
+    refuses(lost, "a loop at `lost`, which no packet reaches", lost);
     assert_eq!(refused(&format!("burst 513\n{lanes}")).len(), 2, "all that can be found in one run");
 }
 
@@ -151,18 +151,18 @@ fn vector_code_where_it_is_impossible() {
     let of = |node: &str, lanes: u32| format!("loop {node}: batch 8 group 8 vector {lanes}");
     assert_eq!(refused(&format!("{PATH}{}", of("sources", 8))), []);
     let wide = of("sources", 16);
-    says(&format!("{PATH}{wide}"), "a group of 8 packets is smaller than a vector of 16", &wide);
+    refuses(&format!("{PATH}{wide}"), "a group of 8 packets is smaller than a vector of 16", &wide);
     let late = of("hosts", 8);
     let behind = format!("{PATH}loop sources: batch 8 group 8\n{late}");
-    says(&behind, "nothing before `hosts` can be vector code", &late);
+    refuses(&behind, "nothing before `hosts` can be vector code", &late);
     let pathless = of("sources", 8);
-    says(&pathless, "nothing before `sources` can be vector code", &pathless);
+    refuses(&pathless, "nothing before `sources` can be vector code", &pathless);
     let counted = of("sources", 8);
     let counting = format!("{PATH}{counted}\ninstrument edges");
-    says(&counting, "vector code does not count keys", &counted);
+    refuses(&counting, "vector code does not count keys", &counted);
     let looked_up = of("hosts", 8);
     let message = "the stage before `hosts` has no vector form: it looks up a key that does not have 1 to 32 bits";
-    says(&format!("{PATH}{looked_up}"), message, &looked_up);
+    refuses(&format!("{PATH}{looked_up}"), message, &looked_up);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn requests_for_what_nothing_asks_for() {
     for head in ["", PATH] {
         let packet = "prefetch packet ahead 1 interleaved lookup to t0";
         let place = if head.is_empty() { "start" } else { "sources" };
-        says(&with_request(head, place, packet), "prefetches of packets cannot be interleaved", packet);
+        refuses(&with_request(head, place, packet), "prefetches of packets cannot be interleaved", packet);
     }
 }
 
@@ -180,15 +180,15 @@ fn requests_of_loops_without_a_path() {
     assert_eq!(refused(&with_request("", "sources", own)), []);
     let behind = "prefetch table sources ahead 1 interleaved lookup to t0";
     let message = "without a hot path, prefetches cannot be interleaved";
-    says(&with_request("", "sources", behind), message, behind);
+    refuses(&with_request("", "sources", behind), message, behind);
     let other = "prefetch table hosts ahead 8 in own_loop to t0";
-    says(&with_request("", "sources", other), "`sources` does not look up `hosts`", other);
+    refuses(&with_request("", "sources", other), "`sources` does not look up `hosts`", other);
     let named = format!("lookup hosts\n{other}");
     assert_eq!(refused(&with_request(PATH, "sources", &named)), [], "a stage looks it up");
     let packet = "prefetch packet ahead 8 in own_loop to t0";
     assert_eq!(refused(&with_request("", "start", packet)), []);
     let message = "the loop at `sources` has a lookup and cannot prefetch packets";
-    says(&with_request("", "sources", packet), message, packet);
+    refuses(&with_request("", "sources", packet), message, packet);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn packets_are_requested_where_the_path_begins() {
     assert_eq!(refused(&with_request(PATH, "sources", packet)), []);
     let first = format!("{PATH}loop sources: batch 8 group 8\n");
     let message = "the loop at `hosts` is too late to prefetch packets";
-    says(&with_request(&first, "hosts", packet), message, packet);
+    refuses(&with_request(&first, "hosts", packet), message, packet);
 }
 
 /// The plan of [`KINDS`] whose further path is this one.

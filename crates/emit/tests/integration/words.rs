@@ -30,7 +30,7 @@ fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()))
 }
 
-/// What preprocessed C declares at the top level, and its enumerators: the rest of what stands between brackets is out of a program's reach.
+/// What preprocessed C declares at the top level, and its enumerators: the rest of what is between brackets is out of a program's reach.
 fn declared(text: &str) -> BTreeSet<String> {
     let (mut names, mut depth, mut in_enumeration) = (BTreeSet::new(), 0u32, false);
     for line in text.lines().filter(|line| !line.starts_with('#')) {

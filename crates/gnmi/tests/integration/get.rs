@@ -69,7 +69,7 @@ async fn prefixes_precede_paths() {
     let under = get("interfaces/interface[name=eth1]/state", &["id", "oper-status"]).await;
     let leaves = ["id = 1", "oper-status = UP"].map(str::to_string).to_vec();
     assert_eq!(under, Ok(("interfaces/interface[name=eth1]/state".to_string(), leaves)));
-    // One prefix cannot stand for two interfaces.
+    // One prefix cannot be that of two interfaces.
     let both = ["interface[name=eth1]/state/id = 1", "interface[name=eth2]/state/id = 2"].map(str::to_string).to_vec();
     assert_eq!(get("interfaces/interface[name=*]", &["state/id"]).await, Ok((String::new(), both)));
     let (prefix, all) = get("interfaces", &[]).await.expect("it is there");

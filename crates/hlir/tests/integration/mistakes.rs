@@ -79,7 +79,7 @@ fn types_and_widths() {
 }
 
 #[test]
-fn statements_and_where_they_stand() {
+fn statements_and_their_places() {
     finds(statement("emit hdr.ipv4"), "node `n`: `emit` is allowed in deparser nodes only");
     finds(
         statement("advance 32w8"),

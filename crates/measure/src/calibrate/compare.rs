@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cost_nothing_is_compared_with_the_least_that_a_clock_tells() {
+    fn what_cost_nothing_is_compared_with_the_least_that_a_clock_measures() {
         let error = |one, other| Point::new(String::new(), one, other).error();
         assert_eq!((error(0.0, 0.0), error(0.0, 1.0), error(2.0, 3.0)), (0.0, 3.0, 0.5));
     }

@@ -52,7 +52,7 @@ fn sent(packets: &[Packet]) -> Vec<(u8, u8)> {
 }
 
 /// The contents of packets of a port that are held while the default action changes from `vlan(1)` to `vlan(2)`.
-fn told_behind(engine: &mut NativeEngine<'_, MemoryPort>, program: &Program, port: u16) -> Vec<(u8, u8)> {
+fn reported_behind(engine: &mut NativeEngine<'_, MemoryPort>, program: &Program, port: u16) -> Vec<(u8, u8)> {
     lane(engine).keep_sent();
     engine.set_default(front(program), &vlan(1)).expect("it is an action of the table");
     lane(engine).hold(true);
@@ -69,11 +69,11 @@ fn told_behind(engine: &mut NativeEngine<'_, MemoryPort>, program: &Program, por
 fn held_packets_get_all_of_a_replaced_default_action() {
     for plan in PORTS {
         with_engine(plan, |engine, program| {
-            assert_eq!(told_behind(engine, program, UNKNOWN), [(2, 2); 32], "{plan:?}");
-            assert_eq!(told_behind(engine, program, KNOWN), [(1, 1); 32], "{plan:?}: it has an entry");
+            assert_eq!(reported_behind(engine, program, UNKNOWN), [(2, 2); 32], "{plan:?}");
+            assert_eq!(reported_behind(engine, program, KNOWN), [(1, 1); 32], "{plan:?}: it has an entry");
         });
     }
-    with_engine(KEYLESS, |engine, program| assert_eq!(told_behind(engine, program, KNOWN), [(2, 2); 32]));
+    with_engine(KEYLESS, |engine, program| assert_eq!(reported_behind(engine, program, KNOWN), [(2, 2); 32]));
 }
 
 /// The worker runs until the controller has changed the entry so often that records are reused. Packets held at its end are flushed.

@@ -116,7 +116,7 @@ impl Estimator<'_, '_> {
         self.sources(to).find_map(|name| profile.count(&from.name, name)).unwrap_or(0)
     }
 
-    /// The names of a node, and of those that it stands before as a joint lookup, in their order.
+    /// The names of a node, and of those before which it is as a joint lookup, in their order.
     fn sources(&self, node: NodeId) -> impl Iterator<Item = &str> {
         let nodes = iter::successors(Some(node), |node| hlir::join::slow_path(self.program, *node));
         nodes.map(|node| self.program.nodes[node].name.as_str())

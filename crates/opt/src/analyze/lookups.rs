@@ -186,13 +186,13 @@ impl Estimator<'_, '_> {
         }
         let counted = self.inputs.profile.as_ref().and_then(|profile| profile.miss_share(&table.name));
         counted.unwrap_or_else(|| {
-            let hits = 1.0 - usual_misses(table, default_drops);
+            let hits = 1.0 - expected_misses(table, default_drops);
             1.0 - hints::of(&table.notes).map_or(hits, |hint| hint.share(hits))
         })
     }
 }
 
-fn usual_misses(table: &Table, default_drops: bool) -> f64 {
+fn expected_misses(table: &Table, default_drops: bool) -> f64 {
     let rules = table.keys.iter().any(|key| !matches!(key.kind, MatchKind::Exact | MatchKind::Lpm));
     match (learns(table), default_drops, rules) {
         (true, _, _) => MISSES_LEARNED,

@@ -78,7 +78,7 @@ fn table_bytes(program: &Program, inputs: &Inputs) -> u64 {
     let bytes = |number: u32| {
         let table = TableId::from_raw(la_arena::RawIdx::from_u32(number));
         let content = inputs.occupancy.of(&program.tables[table]);
-        let structure = Structure::usual(&program.held_keys(table));
+        let structure = Structure::of_keys(&program.held_keys(table));
         shape(program, table, structure, &content, inputs.machine.vector_bytes()).bytes()
     };
     tables.into_iter().map(bytes).sum()

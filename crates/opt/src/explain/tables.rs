@@ -42,7 +42,7 @@ pub(super) fn tables(
         let Some(first) = nodes.first() else { continue };
         let content = inputs.occupancy.of(table);
         let planned = plan.tables.iter().find(|planned| planned.table == table.name);
-        let structure = planned.map_or_else(|| Structure::usual(&program.held_keys(id)), |planned| planned.structure);
+        let structure = planned.map_or_else(|| Structure::of_keys(&program.held_keys(id)), |planned| planned.structure);
         rows.push(TableRow {
             name: table.name.clone(),
             place: super::place::place(program, *first),

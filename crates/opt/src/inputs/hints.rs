@@ -7,7 +7,7 @@
 use hlir::Notes;
 use hlir::notes::stated_share;
 
-/// The annotation by which a pass says so of the node that packets are expected at.
+/// The annotation by which a pass marks the node that packets are expected at.
 pub const LIKELY: &str = "likely";
 
 /// Factor on the odds for `@likely` and `@unlikely`.

@@ -176,7 +176,7 @@ impl<'a> Model<'a> {
             plan.tables.iter().rev().map(|planned| (planned.table.as_str(), planned.structure)).collect();
         let structure = |table: TableId| {
             let planned = planned.get(self.program.tables[table].name.as_str());
-            planned.copied().unwrap_or_else(|| Structure::usual(&self.program.held_keys(table)))
+            planned.copied().unwrap_or_else(|| Structure::of_keys(&self.program.held_keys(table)))
         };
         self.applied.iter().map(|(_, table)| (structure(*table), self.partner(plan, *table))).collect()
     }

@@ -129,7 +129,7 @@ pub struct Model<'a> {
     mispredicted: f64,
     /// By lookup: operations that compute its key.
     key_operations: Vec<f64>,
-    /// The shapes of tables by what a plan says about them: planners try a few structures for each, many times. Equal
+    /// The shapes of tables by their plans: planners try a few structures for each, many times. Equal
     /// shapes are one.
     shape_cache: RefCell<HashMap<(TableId, Planned), Rc<Shape>>>,
     distinct_shapes: RefCell<Vec<Rc<Shape>>>,

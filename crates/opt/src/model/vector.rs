@@ -122,7 +122,7 @@ impl Model<'_> {
             return None;
         }
         let actions = match lookups(path) {
-            0..=MOST_COMMITTED => self.usual_actions(path),
+            0..=MOST_COMMITTED => self.expected_actions(path),
             _ => BTreeMap::new(),
         };
         let schedule = if actions.is_empty() {
@@ -141,12 +141,12 @@ impl Model<'_> {
     }
 
     /// By position on a path, the action that most packets run at the lookup there.
-    fn usual_actions(&self, path: &Path) -> BTreeMap<usize, usize> {
-        path.iter().enumerate().filter_map(|(at, node)| Some((at, self.usual_action(*node)?))).collect()
+    fn expected_actions(&self, path: &Path) -> BTreeMap<usize, usize> {
+        path.iter().enumerate().filter_map(|(at, node)| Some((at, self.expected_action(*node)?))).collect()
     }
 
     /// The action that most packets run at a lookup.
-    fn usual_action(&self, node: NodeId) -> Option<usize> {
+    fn expected_action(&self, node: NodeId) -> Option<usize> {
         let actions = &self.traffic.lookup(node)?.actions;
         let shares = actions.iter().enumerate();
         shares.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(action, _)| action)

@@ -26,7 +26,7 @@ pub fn find(planner: &Planner, plan: &mut Plan) {
 pub(super) fn named(program: &Program, inputs: &Inputs, nodes: &[NodeId]) -> HotPath {
     let action = |(place, node): (usize, &NodeId)| {
         let table = &program.tables[hlir::hot_path::table_of(program, *node)?];
-        Some((place, table.actions[usual_action(table, inputs.occupancy.of(table))?].name.clone()))
+        Some((place, table.actions[expected_action(table, inputs.occupancy.of(table))?].name.clone()))
     };
     HotPath {
         nodes: nodes.iter().map(|node| program.nodes[*node].name.clone()).collect(),
@@ -37,7 +37,7 @@ pub(super) fn named(program: &Program, inputs: &Inputs, nodes: &[NodeId]) -> Hot
 
 /// The action that all entries are expected to run: the counted one if known, else the first that is not the
 /// default.
-fn usual_action(table: &Table, content: Content) -> Option<usize> {
+fn expected_action(table: &Table, content: Content) -> Option<usize> {
     if table.profile.is_some() || table.actions.len() < 2 {
         return None;
     }

@@ -155,7 +155,7 @@ fn minimum_cost(
     };
     let costs: Vec<(Structure, f64)> = shapes.iter().map(|shape| (shape.structure, cost(shape.structure).0)).collect();
     let best = least(&costs, &shapes);
-    let default = Structure::usual(&model.program.held_keys(id));
+    let default = Structure::of_keys(&model.program.held_keys(id));
     let (structure, cycles) = best.unwrap_or_else(|| (default, cost(default).0));
     // The reason leaves out the cost of other tables, but not its change.
     let other_tables = cycles - cost(structure).1;

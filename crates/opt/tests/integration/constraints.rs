@@ -128,7 +128,7 @@ fn a_given_stage_is_kept_and_the_other_is_planned() {
 }
 
 #[test]
-fn constraints_stand_in_the_plan_whichever_passes_run() {
+fn constraints_are_in_the_plan_whichever_passes_run() {
     let all = "  burst 8\n  hot_path { start, kind, hosts, bridges }\n  loop hosts: batch 8 group 8\n  table bridges: exact48\n  \
                queue slow: capacity 3 timeout 2\n  instrument edges\n";
     for passes in [Selection::None, Selection::Without(vec!["batches".to_string()]), Selection::All] {

@@ -38,7 +38,7 @@ fn without_a_word_nothing_is_joined() {
 }
 
 #[test]
-fn a_given_join_is_made_and_stands_in_the_plan() {
+fn a_given_join_is_made_and_is_in_the_plan() {
     let (program, plan) = planned("join classes with destinations", Joins::None);
     assert_eq!(names(&program), ["classes+destinations"]);
     let [first, second] = ["classes", "destinations"].map(str::to_string);

@@ -51,7 +51,7 @@ fn about(found: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn a_profile_tells_hits_by_edges_and_by_its_own_lines() {
+fn a_profile_has_hits_by_edges_and_by_its_own_lines() {
     let edges = "100 start -> first\n80 first -> second\n20 first -> out\n80 second -> out\n";
     let [first, second] = &outcomes(edges, 0, Joins::None)[..] else { panic!("there are two lookups") };
     about(&first.actions, &[0.4, 0.4, 0.2]);

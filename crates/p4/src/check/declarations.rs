@@ -134,13 +134,13 @@ impl<'a> Checker<'a> {
             matches!(first, DeclarationKind::Parser(_) | DeclarationKind::Control(_) | DeclarationKind::Package(_));
         let function = matches!(first, DeclarationKind::Function(_));
         let same_kind = std::mem::discriminant(first) == std::mem::discriminant(second);
-        same_kind && (constructed || function) && self.are_told_apart(earlier, later)
+        same_kind && (constructed || function) && self.are_distinct(earlier, later)
     }
 
     /// Overloads differ in the number, the names or the types of their parameters: of the constructor, where there is one.
     ///
     /// Type parameters are the same if they are at the same place of their list, whatever their names.
-    pub fn are_told_apart(&self, earlier: DeclarationId, later: DeclarationId) -> bool {
+    pub fn are_distinct(&self, earlier: DeclarationId, later: DeclarationId) -> bool {
         let Some(as_earlier) = self.renamed_type_parameters(later, earlier) else { return true };
         let shape = |id: DeclarationId| -> Vec<(&str, Type)> {
             let object = matches!(self.out.kind(id), Some(DeclarationKind::Parser(_) | DeclarationKind::Control(_)));

@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
         for (at, method) in methods.iter().enumerate() {
             let same = methods[..at]
                 .iter()
-                .find(|other| other.name.text == method.name.text && !self.are_told_apart(other.id, method.id));
+                .find(|other| other.name.text == method.name.text && !self.are_distinct(other.id, method.id));
             if let Some(same) = same {
                 self.duplicate(&method.name, same.id);
             }

@@ -108,7 +108,7 @@ fn lowered<'a>(checked: &'a Checked, sources: &'a SourceMap, name: &str) -> Lowe
 }
 
 /// What is wrong with a program that keeps the rules of the language: what its architecture cannot do, and what only instances show, such as
-/// one `@id` for two objects. Exactly what [`lower`] refuses. Of a program for an architecture that does not run, only the latter: nothing says
+/// one `@id` for two objects. Exactly what [`lower`] refuses. Of a program for an architecture that does not run, only the latter: nothing defines
 /// what its parts are for.
 pub fn refused(checked: &Checked, sources: &SourceMap) -> Vec<Diagnostic> {
     let (mut lowering, result) = settled(checked, sources, "");

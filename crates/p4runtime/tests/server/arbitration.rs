@@ -8,7 +8,7 @@ use p4runtime::Settings;
 use tonic::Code;
 
 #[test]
-fn the_highest_election_id_is_primary_and_all_are_told() {
+fn the_highest_election_id_is_primary_and_all_are_notified() {
     let rig = Rig::new();
     let (mut low, mut high) = (rig.client(), rig.client());
     low.become_primary(5);
@@ -20,7 +20,7 @@ fn the_highest_election_id_is_primary_and_all_are_told() {
 }
 
 #[test]
-fn a_lower_election_id_is_a_backup_and_alone_is_told() {
+fn a_lower_election_id_is_a_backup_and_alone_is_notified() {
     let rig = Rig::new();
     let (mut high, mut low) = (rig.primary(), rig.client());
     high.become_primary(7);

@@ -102,7 +102,7 @@ fn ports_are_read_in_the_form_in_which_they_were_written() {
 
 /// P4Runtime 1.5, 9.2.2, 9.2.3, 9.5.1 and 9.5.2: a port that is watched or gets copies is one of the switch.
 #[test]
-fn a_backup_stands_in_for_a_port_until_it_is_added() {
+fn a_backup_replaces_a_port_until_it_is_added() {
     let rig = Rig::new();
     let mut client = rig.primary();
     let backup = BackupReplica { port: bytes(5), instance: 1 };

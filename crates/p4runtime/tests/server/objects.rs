@@ -212,7 +212,7 @@ fn eventually(holds: impl Fn() -> bool) {
 }
 
 #[test]
-fn backup_replicas_stand_in() {
+fn backup_replicas_replace_ports_without_a_link() {
     let rig = Rig::new();
     let mut client = rig.primary();
     let backup = BackupReplica { port: bytes(5), instance: 1 };

@@ -228,7 +228,7 @@ fn a_p4info_that_refers_to_what_it_lacks_is_refused() {
 }
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_reported() {
     let rig = Rig::empty();
     let mut client = rig.client();
     let mut ask = |device_id| {

@@ -343,7 +343,7 @@ fn direct_counters_and_meters_go_with_a_default_action() {
 }
 
 #[test]
-fn idle_timeouts_are_kept_and_told() {
+fn idle_timeouts_are_kept_and_notified() {
     let rig = Rig::new();
     let mut client = rig.primary();
     let aging = TableEntry { idle_timeout_ns: 1_000, metadata: b"m".to_vec(), ..host(1, 4) };

@@ -23,7 +23,7 @@ fn run(switch: &mut Switch<MemoryPort>, frames: &[(u16, Vec<u8>)], packets: u64)
 
 #[test]
 fn each_kind_is_told_in_order() {
-    let mut switch = Switch::new(pipeline("#define ECHO_TELL\n"), vec![port()], SETTINGS).unwrap();
+    let mut switch = Switch::new(pipeline("#define ECHO_NOTIFY\n"), vec![port()], SETTINGS).unwrap();
     run(&mut switch, &[(1, vec![0; 60]), (1, vec![0; 100])], 2);
     let (events, lost) = switch.take_events(usize::MAX);
     let log = |number, length| Event::Log {
@@ -45,7 +45,7 @@ fn each_kind_is_told_in_order() {
 #[test]
 fn a_flood_of_one_kind_is_counted_and_costs_no_other() {
     const PACKETS: u64 = 400_000;
-    let mut switch = Switch::new(pipeline("#define ECHO_TELL\n"), vec![port()], SETTINGS).unwrap();
+    let mut switch = Switch::new(pipeline("#define ECHO_NOTIFY\n"), vec![port()], SETTINGS).unwrap();
     run(&mut switch, &[(1, vec![0; 60])], PACKETS);
     run(&mut switch, &[(1, vec![0; 100])], 1);
     let (events, lost) = switch.take_events(usize::MAX);

@@ -49,9 +49,9 @@ learn(struct worker *worker, const uint8_t *data, uint16_t port)
 		worker->counters[0][1].packets++;
 }
 
-/* What the control plane gets to know of a packet; with ECHO_TELL of each. */
+/* What the control plane is notified of; with ECHO_NOTIFY of each. */
 static void
-tell(struct worker *worker, uint32_t length)
+notify(struct worker *worker, uint32_t length)
 {
 	const uint64_t values[3] = { worker->packet_number, length, 1 };
 	const uint32_t widths[2] = { 64, 65 };
@@ -105,10 +105,10 @@ process(struct worker *worker, struct burst *burst)
 			packet_drop(worker, &packet);
 			continue;
 		}
-#ifdef ECHO_TELL
-		tell(worker, (uint32_t)packet_length(&packet));
+#ifdef ECHO_NOTIFY
+		notify(worker, (uint32_t)packet_length(&packet));
 #else
-		(void)tell;
+		(void)notify;
 #endif
 		if (packet_data(&packet)[1] == PUNTED) {
 			punt(worker, &packet, burst->ports[i]);

@@ -1,4 +1,4 @@
-//! How often the usual packet's bytes are accessed, as a schedule says (PAC, Table 2).
+//! How often the expected packet's bytes are accessed under a schedule (PAC, Table 2).
 
 use super::widest;
 use crate::text::Part;
@@ -58,17 +58,17 @@ impl Schedule {
             let late = commit.lookups.iter().flat_map(|late| late.key.iter().copied().chain([late.when]));
             // Whether a packet ends before is asked of all.
             let asked = commit.effects.iter().filter(|effect| effect.does.is_end()).map(|effect| effect.when);
-            let usual = usual(&commit.effects);
-            let operands = usual.iter().flat_map(Effect::operands).filter(|value| !kept.contains(value));
+            let expected = expected(&commit.effects);
+            let operands = expected.iter().flat_map(Effect::operands).filter(|value| !kept.contains(value));
             let needed = late.chain(asked).chain(operands).chain([commit.exits]).collect();
-            (part, counting.reads(needed) + counting.stores(usual))
+            (part, counting.reads(needed) + counting.stores(expected))
         });
         stages.chain(commit).collect()
     }
 }
 
 /// The effects of the packets that are left behind all other ends.
-fn usual(effects: &[Effect]) -> &[Effect] {
+fn expected(effects: &[Effect]) -> &[Effect] {
     let before = effects.split_last().map_or(effects, |(_, before)| before);
     let first = before.iter().rposition(|effect| effect.does.is_end()).map_or(0, |end| end + 1);
     &effects[first..]

@@ -76,7 +76,7 @@ fn drops_are_counted_by_reason() {
 }
 
 #[test]
-fn a_trace_tells_the_way_of_each_packet() {
+fn a_trace_shows_the_path_of_each_packet() {
     let program = parse_program(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stf/profile.hlir"));
     let mut switch = Switch::new(&program, 0, PORTS);
     switch.start_trace();

@@ -17,7 +17,7 @@ pub fn read(rows: &Rows<'_>) -> Reading {
             let scaled = |cycles: Option<f64>, of: Option<f64>| Some(of? / cycles?);
             let both = (one.cycles / row.cycles, scaled(row.committed, one.committed));
             let what = format!("{count} workers over one");
-            // The paper says linear, and shows no numbers.
+            // The paper describes it as linear, without numbers.
             reading.findings.push(finding(case_name(case), &what, ("times", Better::More), Some(*count), both));
         }
         let name = case.0;

@@ -1,4 +1,4 @@
-//! What the records of each experiment say, beside the numbers of its paper.
+//! What the records of each experiment state, beside the numbers of its paper.
 
 pub mod ablation;
 pub mod accesses;

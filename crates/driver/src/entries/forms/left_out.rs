@@ -1,4 +1,4 @@
-//! What a file has that has no effect: the user is told once for each reason.
+//! What a file has that has no effect: the user is warned once for each reason.
 
 use std::collections::BTreeMap;
 use stf::{Mistake, Place};

@@ -49,7 +49,7 @@ pub struct Read {
     constant: BTreeSet<Place>,
 }
 
-/// What a file may say of that which the program brings itself: its entries and its constant default actions.
+/// What a file may have of the program's own: its entries and its constant default actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Own {
     /// Nothing.
@@ -264,7 +264,7 @@ fn own_entry<'p>(program: &'p Program, table: TableId, entry: &Entry) -> Option<
     program.tables[table].entries.iter().find(is_same)
 }
 
-/// Whether this only says what the program says itself, and what it may not even be told again.
+/// Whether this only repeats what the program declares, and what may not even be repeated.
 fn repeats(program: &Program, act: &Act) -> bool {
     if let Act::Control(Control::Insert(table, entry)) = act {
         own_entry(program, *table, entry).is_some_and(|own| own.action == entry.action)

@@ -88,7 +88,7 @@ impl<'p> Reader<'p> {
         unknown.chain(updates).chain(entities).collect()
     }
 
-    /// Leaves these fields out, with a warning for those that say something.
+    /// Leaves these fields out, with a warning for those that are set.
     fn leave_out(&self, message: &Node, fields: &[&str], why: &'static str) {
         let said = message.fields().iter().filter(|(name, node)| fields.contains(&name.as_str()) && !node.is_default());
         said.for_each(|(name, node)| self.left_out.borrow_mut().note(name, node.place, why));

@@ -4,7 +4,7 @@ use super::Reader;
 use super::cursor::Read;
 use crate::interface::{Detail, ObjectKind, Physical, SizeSemantics, SourceKey, SourceObject, SourceSelector};
 use crate::interface::{SourceAction, SourceActionUse, SourceDefault, SourceParameter, SourceTable};
-use crate::text::print::usual_alias;
+use crate::text::print::default_alias;
 use crate::text::words::{COUNTER_UNITS, MATCH_KINDS, METER_UNITS, OBJECT_KINDS, SCOPES, value_of};
 use crate::verify::Site;
 use crate::{Interface, Notes};
@@ -163,7 +163,7 @@ impl Reader {
         self.advance();
         let id = self.number("an id")?;
         let name = self.name("a name")?;
-        let alias = if self.eat_word("alias") { self.name("an alias")? } else { usual_alias(&name).to_string() };
+        let alias = if self.eat_word("alias") { self.name("an alias")? } else { default_alias(&name).to_string() };
         Ok((id, name, alias))
     }
 

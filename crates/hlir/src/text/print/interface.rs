@@ -153,9 +153,9 @@ fn of_type(name: &Option<String>) -> String {
 
 /// An alias that is the last part of the name, as most are, is left out.
 fn name_and_alias(name: &str, alias: &str) -> String {
-    if alias == usual_alias(name) { written(name) } else { format!("{} alias {}", written(name), written(alias)) }
+    if alias == default_alias(name) { written(name) } else { format!("{} alias {}", written(name), written(alias)) }
 }
 
-pub(crate) fn usual_alias(name: &str) -> &str {
+pub(crate) fn default_alias(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }

@@ -15,7 +15,7 @@ mod statement;
 mod table;
 mod types;
 
-pub(crate) use interface::usual_alias;
+pub(crate) use interface::default_alias;
 pub(crate) use origin::base_name;
 pub use plan::print_path;
 

@@ -47,7 +47,7 @@ pub(super) fn placed_pairs(
 }
 
 /// Two tables of which the first may decide about the key of the second. There are as many pairs as tables squared, and to
-/// derive a join takes long: of most pairs, what actions write and what the key reads tell at once that it has none.
+/// derive a join takes long: of most pairs, what actions write and what the key reads show at once that it has none.
 fn deciding_pairs(program: &Program) -> Vec<(TableId, TableId)> {
     let mut free = free_lookups(program);
     free.retain(|(_, table)| refusal(program, *table).is_none());

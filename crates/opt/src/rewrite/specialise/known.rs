@@ -62,7 +62,7 @@ pub(super) fn can_be_known(program: &Program, id: TableId) -> bool {
     !table.punt_on_miss && !learns(program, id)
 }
 
-/// What the source alone says of a table.
+/// What follows from a table's source alone.
 pub fn of_source(table: &Table) -> Vec<Fact> {
     let mut facts = Vec::new();
     if table.default_constant {

@@ -35,7 +35,7 @@ fn refused(keys: &str, properties: &str, apply: &str, expected: Expect) {
 }
 
 #[test]
-fn a_prefix_stands_beside_exact_keys() {
+fn a_prefix_may_be_beside_exact_keys() {
     refused("h.long : lpm; h.short : exact;", "", "", expect![[""]]);
     refused(
         "h.long : lpm; h.short : ternary;",

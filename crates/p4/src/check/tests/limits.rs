@@ -93,7 +93,7 @@ control C(inout H h); package P(C c);\ncontrol c(inout H h) { apply { g(h.e); f(
 }
 
 #[test]
-fn parameters_of_a_constructor_and_of_apply_are_told_apart() {
+fn parameters_of_a_constructor_and_of_apply_are_distinguished() {
     expect!["t.p4(1): [--Werror=duplicate] error: duplicate declaration of `p`"]
         .assert_eq(&first_error("control c(bit<32> p)(bool p) { apply {} }\n"));
     expect!["t.p4(1): [--Werror=invalid] error: `@optional` parameters are for externs, packages, and what is applied"]

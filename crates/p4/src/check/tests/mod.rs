@@ -383,7 +383,7 @@ fn a_mistake_is_reported_once() {
 }
 
 #[test]
-fn warnings_tell_what_is_probably_not_meant() {
+fn warnings_show_what_is_probably_not_meant() {
     warns(
         "const bit<8> big = 256;\nconst bit<8> negative = -1;\ncontrol c(inout bit<8> x) { apply { bit<8> y; x = x << 9; } }\n",
         expect![[r#"

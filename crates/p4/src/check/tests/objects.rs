@@ -284,7 +284,7 @@ fn calls_know_their_bindings() {
 }
 
 #[test]
-fn overloads_are_told_apart_by_number_name_and_type() {
+fn overloads_are_distinguished_by_number_name_and_type() {
     accepts(
         "extern E { E(); void f(in bit<8> a); void f(in bit<8> a, in bit<8> b); }\ncontrol c() { E() e; apply { e.f(1); e.f(1, 2); } }\n",
     );
@@ -317,7 +317,7 @@ fn overloads_are_told_apart_by_number_name_and_type() {
 }
 
 #[test]
-fn type_parameters_do_not_tell_overloads_apart() {
+fn type_parameters_do_not_distinguish_overloads() {
     let duplicates = [
         "extern E { E(); void f<T>(in T x); void f<T>(in T x); }\n",
         "extern E { E(); void f<T>(in T x); void f<U>(in U x); }\n",

@@ -96,7 +96,7 @@ fn loops_come_round_again() {
 }
 
 #[test]
-fn what_is_written_twice_and_what_never_matches_is_told() {
+fn what_is_written_twice_and_what_never_matches_is_reported() {
     warns(
         "match_kind { ternary }\naction NoAction() {}\nvoid f(inout bit<8> a, out bit<8> b) { b = a; }
 control c(inout bit<8> k) {
@@ -187,7 +187,7 @@ control c(in bit<1> i, out bit<8> r) {
 }
 
 #[test]
-fn selects_whose_end_is_known_are_told() {
+fn selects_whose_end_is_known_are_reported() {
     warns(
         "error { NoError, StackOutOfBounds }
 extern packet_in { void extract<T>(out T h); }
@@ -212,7 +212,7 @@ parser p(packet_in b, out h_t h) {
 
 /// Unknown annotations are anybody's.
 #[test]
-fn hints_on_traffic_that_say_nothing_are_told() {
+fn hints_on_traffic_without_effect_are_reported() {
     warns(
         r#"match_kind { exact }
 control c(inout bit<8> k) {

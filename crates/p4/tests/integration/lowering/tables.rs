@@ -193,7 +193,7 @@ fn an_id_is_of_one_table() {
 }
 
 #[test]
-fn two_tables_of_one_name_are_told_apart_by_nobody() {
+fn two_tables_of_one_name_are_refused() {
     let tables = |first: &str, second: &str| {
         let table = |annotation: &str, name: &str| {
             format!("{annotation} table {name} {{ key = {{ hdr.h.a : exact; }} actions = {{ NoAction; }} }}")

@@ -40,7 +40,7 @@ fn words_with_a_meaning_in_one_place_are_names_elsewhere() {
 }
 
 #[test]
-fn statements_are_told_apart_by_what_follows() {
+fn statements_are_distinguished_by_what_follows() {
     let code = "a = 1; T b; T<U> c = 2; T[4] d; f(a); T(a) e; f<T>(a); T<U>(a) g; .a.b = 1; T.apply(a); T<U>.apply(a); error.x = 1; bit<8> h[2];";
     let code = code.replace("error.x = 1; ", "");
     let kinds: Vec<&str> = statements(&code)

@@ -1,6 +1,6 @@
 //! The interpreter as the data plane behind the server.
 //!
-//! It lives on a thread of its own, since it may not leave it; what the server asks travels there and back. The store stands on the
+//! It lives on a thread of its own, since it may not leave it; what the server asks travels there and back. The store is on the
 //! server's side, as it would in a switch process.
 
 use control::plane::*;
