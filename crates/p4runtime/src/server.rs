@@ -40,14 +40,29 @@ pub struct Lost {
     pub connections: u64,
 }
 
-/// Addresses where clients can connect already. What they send waits until [`Server::start_at`] serves them.
-pub struct Listening(Vec<TcpListener>);
+/// Addresses, and perhaps a Unix socket, where clients can connect already. What they send waits until
+/// [`Server::start_at`] serves them.
+pub struct Listening {
+    addresses: Vec<TcpListener>,
+    socket: Option<(UnixListener, SocketFile)>,
+}
 
 impl Listening {
     /// # Errors
-    /// An address that is taken.
-    pub fn at(addresses: &[SocketAddr]) -> io::Result<Listening> {
-        addresses.iter().map(TcpListener::bind).collect::<io::Result<_>>().map(Listening)
+    /// An address or a socket that is taken.
+    pub fn at(addresses: &[SocketAddr], socket: Option<&Path>) -> io::Result<Listening> {
+        let addresses = addresses.iter().map(TcpListener::bind).collect::<io::Result<_>>()?;
+        let listen = |path: &Path| Ok::<_, io::Error>((local_listener(path)?, SocketFile(path.to_path_buf())));
+        Ok(Listening { addresses, socket: socket.map(listen).transpose()? })
+    }
+}
+
+/// The file of a Unix socket, which is removed with it.
+struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(&self.0));
     }
 }
 
@@ -57,7 +72,7 @@ pub struct Server {
     events: Events,
     connections: Connections,
     addresses: Vec<SocketAddr>,
-    socket: Option<PathBuf>,
+    _socket: Option<SocketFile>,
     stop: watch::Sender<bool>,
     runtime: Option<Runtime>,
     thread: Option<JoinHandle<()>>,
@@ -73,14 +88,15 @@ impl Server {
         target: Arc<dyn Target>,
         running: Option<(Arc<Program>, ForwardingPipelineConfig)>,
     ) -> io::Result<Server> {
-        let listening = Listening::at(&settings.addresses)?;
+        let listening = Listening::at(&settings.addresses, settings.socket.as_deref())?;
         Server::start_at(listening, settings, target, running)
     }
 
-    /// As [`Server::start`], for clients that may have connected before; `settings.addresses` is not read.
+    /// As [`Server::start`], for clients that may have connected before; `settings.addresses` and `settings.socket` are
+    /// not read.
     ///
     /// # Errors
-    /// A socket that is taken, or certificates that are none.
+    /// Certificates that are none.
     pub fn start_at(
         listening: Listening,
         settings: Settings,
@@ -105,17 +121,18 @@ impl Server {
         let serve = |listener| serve(&runtime, &grpc, &connections, listener, &stop);
         let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
         let mut addresses = Vec::new();
-        for listener in listening.0 {
+        for listener in listening.addresses {
             listener.set_nonblocking(true)?;
             addresses.push(listener.local_addr()?);
             let _inside = runtime.enter();
             serve(Listener::Tcp(tokio::net::TcpListener::from_std(listener)?, tls.clone()));
         }
-        if let Some(path) = &settings.socket {
-            let listener = local_listener(path)?;
+        let serve_local = |(listener, file)| {
             let _inside = runtime.enter();
             serve(Listener::Unix(tokio::net::UnixListener::from_std(listener)?));
-        }
+            Ok::<_, io::Error>(file)
+        };
+        let socket = listening.socket.map(serve_local).transpose()?;
         let (queue, events) = mpsc::sync_channel(EVENTS);
         let of_thread = device.clone();
         let thread = std::thread::Builder::new()
@@ -126,7 +143,7 @@ impl Server {
             device,
             connections,
             addresses,
-            socket: settings.socket,
+            _socket: socket,
             stop,
             runtime: Some(runtime),
             thread: Some(thread),
@@ -166,9 +183,6 @@ impl Drop for Server {
         if let Some(runtime) = self.runtime.take() {
             // Streams of controllers have no end of their own.
             runtime.shutdown_timeout(Duration::from_secs(1));
-        }
-        if let Some(socket) = &self.socket {
-            drop(std::fs::remove_file(socket));
         }
     }
 }

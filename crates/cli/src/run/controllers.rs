@@ -98,9 +98,11 @@ impl Controllers {
     }
 
     /// Listens, before a program is compiled: scripts start a switch, and connect once its port listens or a moment later.
+    /// So does `bacus ctl`, by the socket of the machine's user.
     pub fn listen(&self) -> Result<Sockets, Failure> {
         let refused = |flag: &str, error: std::io::Error| Failure::environment(format!("{flag}: {error}"));
-        let p4runtime = Listening::at(&self.addresses).map_err(|error| refused("--p4runtime", error))?;
+        let p4runtime =
+            Listening::at(&self.addresses, local_socket().as_deref()).map_err(|error| refused("--p4runtime", error))?;
         let bind = |address: SocketAddr| {
             TcpListener::bind(address).map_err(|error| refused(&format!("--thrift: {address}"), error))
         };
@@ -124,7 +126,6 @@ impl Controllers {
         let settings = Settings {
             device_id: self.device_id,
             addresses: self.addresses.clone(),
-            socket: local_socket(),
             tls: self.tls()?,
             cpu_port: self.cpu_port,
             most_connections: self.most_connections(),
@@ -169,8 +170,9 @@ impl Controllers {
         let most = limit.saturating_sub(open_files::count() + RESERVE).clamp(1, Settings::default().most_connections);
         if most < Settings::default().most_streams && !self.addresses.is_empty() {
             eprintln!(
-                "note: the switch may have {limit} open files, so at most {most} controllers can be connected: raise the \
-                 hard limit (`ulimit -H -n`) for more"
+                "note: the switch may have {limit} open files, so it takes at most {most} connection{}: raise the hard \
+                 limit (`ulimit -H -n`) for more",
+                if most == 1 { "" } else { "s" }
             );
         }
         most

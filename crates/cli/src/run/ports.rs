@@ -73,6 +73,13 @@ fn listed(ports: &[&Port]) -> String {
 
 impl Running {
     pub fn add_port(&mut self, port: Port) -> Result<(), Refusal> {
+        if let Some(other) = self.ports.iter().find(|other| other.number == port.number) {
+            let (number, name) = (port.number, other.name());
+            let sentence =
+                format!("port {number} is `{name}` already\nhint: remove that one first, or choose another number");
+            port.abandon();
+            return Err(Refusal::wrong(sentence));
+        }
         let ports = [self.ports.as_slice(), std::slice::from_ref(&port)].concat();
         let checked = check_ports(&ports).and_then(|()| port.check_addable(&self.opening.dpdk));
         let added = checked.and_then(|()| self.reserve(&port)).and_then(|()| self.open_and_serve(&port, &ports));

@@ -90,7 +90,11 @@ fn form(bytes: &[u8]) -> Form {
     // The fields 1, 2 or 3 of a message: no text begins with these bytes.
     let wrapped = matches!(bytes.first(), Some(0x08 | 0x12 | 0x1a)).then(|| Wrapper::decode(bytes).ok()).flatten();
     let bytes = wrapped.map_or(bytes.to_vec(), |wrapper| wrapper.device_data);
+    // No program has a NUL in it.
     let Ok(text) = String::from_utf8(bytes) else { return Form::Other };
+    if text.contains('\0') {
+        return Form::Other;
+    }
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
     match first {
         None => Form::Other,

@@ -3,6 +3,7 @@
 use crate::command::{bacus, has_dpdk, path};
 use crate::switch::{Switch, ctl, error, folder, objects, until, words};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 #[test]
@@ -330,4 +331,27 @@ fn shells_complete_the_commands() {
     }
     let ran = bacus().args(["ctl", "completion", "csh"]).output().unwrap();
     assert_eq!(ran.status.code(), Some(2));
+}
+
+/// The socket is there as soon as the address of P4Runtime, so a script that has seen one may go on with the other. It
+/// goes with a switch that cannot start.
+#[test]
+fn the_socket_of_a_switch_is_there_before_its_program_is_compiled() {
+    if !has_dpdk() {
+        return;
+    }
+    let folder = folder("early");
+    let [compiler, has_failed] = ["cc", "cc.failed"].map(|name| folder.join(name));
+    let script = "#!/bin/sh\ncase \"$*\" in *-shared*) sleep 1; touch \"$0.failed\"; exit 1;; esac\nexec cc \"$@\"\n";
+    fs::write(&compiler, script).unwrap();
+    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = bacus();
+    command.args(["run", &objects(), "--p4runtime", "127.0.0.1:0", "--cc"]).arg(&compiler);
+    let mut switch = command.env("XDG_RUNTIME_DIR", &folder).stderr(Stdio::null()).spawn().unwrap();
+    let socket = folder.join(format!("bacus/{}.sock", switch.id()));
+    until(|| socket.exists());
+    assert!(!has_failed.exists(), "the compiler has ended before");
+    assert!(!switch.wait().unwrap().success());
+    assert!(!socket.exists(), "it goes with the switch");
+    drop(fs::remove_dir_all(&folder));
 }

@@ -84,7 +84,7 @@ fn ports_that_cannot_be_added_are_refused_with_the_reason() {
         assert!(code == 1 && said.starts_with("error: ") && said.contains(reason), "{port}: {said}");
         assert_eq!(said.matches("error:").count(), 1, "{said}");
     };
-    refused("1=net_ring1", "port 1 is given twice");
+    refused("1=net_ring1", "port 1 is `net_ring0` already");
     refused("2=net_ring0", "both on `net_ring0`");
     refused("2=nosuch0", "no interface `nosuch0`");
     refused("2=pcap:/nosuch.pcap,", "/nosuch.pcap");

@@ -498,10 +498,7 @@ impl Store {
     /// Whether a register has such a cell, and takes such a value.
     pub fn check_register(&self, register: RegisterId, at: u64, value: Option<&BigUint>) -> Result<(), Refusal> {
         let declared = &self.program.registers[register];
-        if at >= declared.size {
-            let (name, size) = (&declared.name, declared.size);
-            return Err(Refusal::wrong(format!("register `{name}` has only {size} cells")));
-        }
+        check_index("register", &declared.name, at, declared.size)?;
         value.map_or(Ok(()), |value| check_register(&declared.name, declared.width, value))
     }
 
@@ -540,5 +537,10 @@ fn no_such_entry(table: &hlir::Table) -> Refusal {
 }
 
 fn check_index(kind: &str, name: &str, at: u64, size: u64) -> Result<(), Refusal> {
-    if at >= size { Err(Refusal::wrong(format!("{kind} `{name}` has no such cell: it has {size}"))) } else { Ok(()) }
+    let last = size.saturating_sub(1);
+    if at >= size {
+        Err(Refusal::wrong(format!("{kind} `{name}` has the indices 0 to {last}, not {at}")))
+    } else {
+        Ok(())
+    }
 }

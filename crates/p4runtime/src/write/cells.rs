@@ -117,7 +117,7 @@ pub fn indices<T>(cells: &Cells<T>, index: Option<&Index>) -> Outcome<Range<u64>
     let Some(Index { index }) = index else { return Ok(0..cells.size) };
     let index = value::count(*index, "the index")?;
     if index >= cells.size {
-        let sentence = format!("`{}` has {} cells, no index {index}", cells.name, cells.size);
+        let sentence = format!("`{}` has the indices 0 to {}, not {index}", cells.name, cells.size.saturating_sub(1));
         return Err(Failure::new(Code::OutOfRange, sentence));
     }
     Ok(index..index + 1)

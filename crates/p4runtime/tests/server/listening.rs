@@ -5,7 +5,7 @@ use crate::rig::messages::*;
 use crate::rig::{Client, Rig};
 use control::message::runtime::*;
 use control::message::switch::ReportRequest;
-use p4runtime::{Server, Settings, SwitchClient, Tls};
+use p4runtime::{Listening, Server, Settings, SwitchClient, Tls};
 use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
 use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
@@ -111,6 +111,15 @@ fn a_socket_of_the_machine_serves_as_well() {
     assert!(std::fs::metadata(&path).expect("it is there").file_type().is_socket());
     drop(rig);
     assert!(!path.exists(), "it goes with the server");
+}
+
+#[test]
+fn clients_of_a_socket_may_connect_before_the_switch_serves() {
+    let path = rig::temporary("early");
+    let listening = Listening::at(&[], Some(&path)).expect("the directory can be written");
+    std::os::unix::net::UnixStream::connect(&path).expect("it listens");
+    drop(listening);
+    assert!(!path.exists(), "it goes with a switch that could not start");
 }
 
 #[test]
