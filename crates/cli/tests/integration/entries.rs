@@ -96,6 +96,30 @@ fn scripts_name_objects_by_whole_parts() {
     }
 }
 
+/// A MODIFY takes away what it does not write, which a constant default action and an entry may lack anyway.
+#[test]
+fn modifications_that_change_nothing_fit_the_compact_form() {
+    let directory = scratch("modified");
+    let (form, binary) = (directory.join("a.txtpb"), directory.join("a.bin"));
+    let default = "updates { type: MODIFY entity { table_entry { table_id: 0x02000003 is_default_action: true
+        action { action { action_id: 0x01000004 params { param_id: 1 value: \"\\x09\" } } } } } }\n";
+    let modified = metered("").replace("INSERT", "MODIFY");
+    let converted = |text: String| {
+        fs::write(&form, text).unwrap();
+        let arguments = [file("read.p4"), form.clone(), PathBuf::from("-o"), binary.clone()];
+        let ran = bacus().arg("entries").args(arguments).output().unwrap();
+        (ran.status.success(), said(&ran))
+    };
+    let (taken, text) = converted(metered("") + default + &modified);
+    assert!(taken && binary.exists(), "{text}");
+    let (taken, text) = converted(default.replace("is_default_action", "metadata: \"m\" is_default_action"));
+    assert!(
+        !taken && text.contains("a.txtpb:1:45: this is no entry, for which the compact form has no place"),
+        "{text}"
+    );
+    fs::remove_dir_all(directory).unwrap();
+}
+
 /// What a program lists of its own is there when its switch starts, and no entry twice.
 #[test]
 fn the_programs_own_entries_are_taken_once() {

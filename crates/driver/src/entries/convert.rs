@@ -45,15 +45,19 @@ fn keep_one(program: &Program, control: &Control, kept: &mut Vec<(TableId, Entry
     if let Control::SetDefault(table, _) = control {
         return Err(format!("sets the default action of `{}`", program.tables[*table].name));
     }
-    // What an entry has to which nothing is attached.
-    if let Control::Attach(Update::Record(Record::Metadata { metadata, .. })) = control
-        && metadata.is_empty()
+    if let Control::Attach(attached) = control
+        && is_nothing(attached)
     {
         return Ok(());
     }
-    if matches!(control, Control::Nothing | Control::Attach(Update::SetMeter { rates: None, .. })) {
-        Ok(())
+    if matches!(control, Control::Nothing) { Ok(()) } else { Err("is no entry".to_string()) }
+}
+
+/// Whether this is what an entry or a default action has to which nothing is attached. Each MODIFY of P4Runtime writes it.
+fn is_nothing(attached: &Update) -> bool {
+    if let Update::Record(Record::Metadata { metadata, .. } | Record::DefaultMetadata { metadata, .. }) = attached {
+        metadata.is_empty()
     } else {
-        Err("is no entry".to_string())
+        matches!(attached, Update::SetMeter { rates: None, .. })
     }
 }
