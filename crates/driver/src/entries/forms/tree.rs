@@ -77,14 +77,12 @@ impl Node {
         }
     }
 
-    /// A whole number that is not negative, as both forms write it: decimal, or in the text form hexadecimal or octal as well.
+    /// A whole number that is not negative: decimal or hexadecimal. The octal ones of the text form are decimal already.
     pub fn count(&self, what: &str) -> Result<u64, Mistake> {
         let word = self.word(what)?;
         let text = word.text.as_str();
         let number = if let Some(digits) = text.strip_prefix("0x").or(text.strip_prefix("0X")) {
             u64::from_str_radix(digits, 16)
-        } else if let Some(digits) = text.strip_prefix('0').filter(|digits| !digits.is_empty()) {
-            u64::from_str_radix(digits, 8)
         } else {
             text.parse()
         };
@@ -182,7 +180,16 @@ impl<'t> Reader<'t> {
                 Value::List(self.items(depth, Reader::json)?)
             }
             Some('"') => Value::Text(self.quoted()?),
-            _ => Value::Plain(self.plain("a value")?),
+            _ => {
+                let text = self.plain("a value")?;
+                if after_zero(&text).is_some() {
+                    return Err(Mistake::new(
+                        place,
+                        format!("a number in JSON does not begin with 0, as `{text}` does"),
+                    ));
+                }
+                Value::Plain(text)
+            }
         };
         Ok(Node { place, value })
     }
@@ -271,7 +278,15 @@ impl<'t> Reader<'t> {
                 }
                 Value::Text(bytes)
             }
-            _ => Value::Plain(self.plain("a value")?),
+            _ => {
+                let text = self.plain("a value")?;
+                let octal = |digits| {
+                    let wrong = || Mistake::new(place, format!("`{text}` is no octal number, as its leading 0 has it"));
+                    u64::from_str_radix(digits, 8).map_err(|_| wrong())
+                };
+                let decimal = after_zero(&text).map(octal).transpose()?;
+                Value::Plain(decimal.map_or(text, |number| number.to_string()))
+            }
         };
         Ok(Node { place, value })
     }
@@ -338,6 +353,12 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// The digits after a leading 0. They are octal in the text form, and a mistake in JSON.
+fn after_zero(text: &str) -> Option<&str> {
+    let is_number = |digits: &&str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    text.strip_prefix('0').filter(is_number)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -353,6 +374,7 @@ mod tests {
             ("{\"a\": }", "1:7: expected a value, found `}`"),
             ("{\"a\": 1, \"a\": 2}", "1:10: `a` is given twice"),
             ("{\"a\": \"", "1:7: this text has no closing quote"),
+            ("{\"a\": 010}", "1:7: a number in JSON does not begin with 0, as `010` does"),
             ("{} {}", "1:4: expected the end of the text, found `{`"),
         ] {
             assert_eq!(json(text).unwrap_err().to_string(), message);
@@ -368,6 +390,11 @@ mod tests {
         assert_eq!(root.all("u").nth(1).unwrap().all("w").count(), 2);
         assert_eq!(root.field("x").unwrap().word("a type").unwrap().text, "INSERT");
         assert_eq!(proto("u { v: 1").unwrap_err().to_string(), "1:9: expected the name of a field, the text ends");
+        let numbers = proto("a: 010 b: 0x10 c: 0 d: 10").unwrap();
+        let counts = ["a", "b", "c", "d"].map(|name| numbers.field(name).unwrap().count("a number").unwrap());
+        assert_eq!(counts, [8, 16, 0, 10]);
+        assert_eq!(numbers.field("a").unwrap().word("a priority").unwrap().text, "8", "as each field reads it");
+        assert_eq!(proto("a: 09").unwrap_err().to_string(), "1:4: `09` is no octal number, as its leading 0 has it");
         assert_eq!(proto("u 1").unwrap_err().to_string(), "1:3: expected `:` or `{`, found `1`");
     }
 }
