@@ -159,14 +159,15 @@ impl Work<'_> {
         let given = read_rates(rates)?;
         let rates = Some(given);
         let cells: Vec<Cell> = match self.program.meters[meter].table {
-            Some(table) => {
-                self.state.array_rates.insert(meter, given);
-                self.handles(table).iter().map(|(_, key)| Cell::Entry(key.clone())).collect()
-            }
+            Some(table) => self.handles(table).iter().map(|(_, key)| Cell::Entry(key.clone())).collect(),
             None => (0..size).map(Cell::Index).collect(),
         };
         for cell in cells {
             self.write(&Update::SetMeter { meter, cell, rates }).map_err(|_| MeterCode::Error)?;
+        }
+        // Rates that were refused are not those of later entries.
+        if self.program.meters[meter].table.is_some() {
+            self.state.array_rates.insert(meter, given);
         }
         Ok(())
     }

@@ -136,9 +136,12 @@ impl Work<'_> {
         // The store may have another form of the same matches.
         let stored = self.store().find(&key).map(|stored| stored.entry.matches);
         let key = EntryKey { matches: stored.unwrap_or(key.matches), ..key };
-        let handle = self.handles(table).add(key.clone());
-        self.give_array_rates(&key).map_err(|refusal| code(&refusal, TableCode::InvalidMeterOperation))?;
-        Ok(handle)
+        if let Err(refusal) = self.give_array_rates(&key) {
+            // An entry whose addition is answered with a mistake is not there.
+            self.write(&Update::Delete(key)).map_err(|refusal| code(&refusal, TableCode::Error))?;
+            return Err(code(&refusal, TableCode::InvalidMeterOperation).into());
+        }
+        Ok(self.handles(table).add(key))
     }
 
     pub fn entry_key(&mut self, table: TableId, handle: i32) -> Answer<EntryKey> {

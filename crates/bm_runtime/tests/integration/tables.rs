@@ -174,6 +174,27 @@ fn rates_of_a_direct_array_reach_later_entries() {
 }
 
 #[test]
+fn an_entry_whose_rates_are_refused_is_not_there() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let acl = || "acl".to_string();
+    let rates = |burst_size| vec![MeterRate { units_per_micros: 3.0, burst_size }; 2];
+    text(client.bm_meter_array_set_rates(0, "acl_meter".to_string(), rates(30))).expect("the rates are two");
+    let add = client.bm_mt_add_entry(0, acl(), acl_key(1), "drop".to_string(), vec![], priority(1));
+    assert_eq!(text(add), Ok(0));
+    switch.rig.behind().plane.refuses_rates = true;
+    let add = client.bm_mt_add_entry(0, acl(), acl_key(2), "drop".to_string(), vec![], priority(1));
+    assert_eq!(text(add), Err("InvalidMeterOperation".to_string()));
+    assert_eq!(text(client.bm_mt_get_num_entries(0, acl())), Ok(1));
+    assert!(text(client.bm_meter_array_set_rates(0, "acl_meter".to_string(), rates(40))).is_err());
+    switch.rig.behind().plane.refuses_rates = false;
+    let add = client.bm_mt_add_entry(0, acl(), acl_key(2), "drop".to_string(), vec![], priority(1));
+    assert_eq!(text(add), Ok(1), "the refused one had no handle");
+    assert_eq!(text(client.bm_mt_get_meter_rates(0, acl(), 1)), Ok(rates(30)), "those of before the refusal");
+}
+
+#[test]
 fn answers_have_what_bmv2_has() {
     let switch = Switch::begin();
     let mut connection = switch.connect();

@@ -14,6 +14,8 @@ type Job = Box<dyn FnOnce(&mut interp::Switch<'static>) + Send>;
 pub struct Interpreter {
     store: Store,
     jobs: mpsc::Sender<Job>,
+    /// Whether it refuses the rates of meters, as a switch that has no memory for them.
+    pub refuses_rates: bool,
 }
 
 impl Interpreter {
@@ -26,7 +28,7 @@ impl Interpreter {
             let mut switch = interp::Switch::new(program, 1, interp::PORTS);
             queue.iter().for_each(|job| job(&mut switch));
         });
-        Interpreter { store: Store::new(program), jobs }
+        Interpreter { store: Store::new(program), jobs, refuses_rates: false }
     }
 
     fn ask<T: Send + 'static>(&self, question: impl FnOnce(&mut interp::Switch<'static>) -> T + Send + 'static) -> T {
@@ -51,6 +53,9 @@ impl DataPlane for Interpreter {
     }
 
     fn apply(&mut self, update: &Update) -> Result<(), Refusal> {
+        if self.refuses_rates && matches!(update, Update::SetMeter { rates: Some(_), .. }) {
+            return Err(Refusal::wrong("there is no memory for rates"));
+        }
         let update = update.clone();
         self.ask(move |switch| switch.write(&update).map(drop))
     }
