@@ -462,7 +462,7 @@ impl Store {
         let declared = &self.program.meters[meter];
         match cell {
             Cell::Index(index) => {
-                check_index("meter", &declared.name, *index, declared.size)?;
+                self.check_index("meter", &declared.name, (*index, declared.size), declared.table)?;
                 Ok(MeterCell::Index(*index))
             }
             Cell::Entry(key) => {
@@ -481,10 +481,24 @@ impl Store {
     pub fn check_counter(&self, counter: CounterId, cell: &Cell) -> Result<(), Refusal> {
         let declared = &self.program.counters[counter];
         match cell {
-            Cell::Index(index) => check_index("counter", &declared.name, *index, declared.size),
+            Cell::Index(index) => self.check_index("counter", &declared.name, (*index, declared.size), declared.table),
             Cell::Entry(key) => self.check_entry(key),
             Cell::Default(table) => self.check_direct("counter", &declared.name, declared.table, *table),
         }
+    }
+
+    /// Whether an object of a size has an index. A direct one, that of a table, has none.
+    fn check_index(&self, kind: &str, name: &str, (at, size): (u64, u64), of: Option<TableId>) -> Result<(), Refusal> {
+        let sentence = match (of, size.checked_sub(1)) {
+            (Some(table), _) => {
+                let table = &self.program.tables[table].name;
+                format!("{kind} `{name}` belongs to the entries of `{table}`: name an entry, not the index {at}")
+            }
+            (None, None) => format!("{kind} `{name}` has size 0, so it has no index {at}"),
+            (None, Some(last)) if at > last => format!("{kind} `{name}` has the indices 0 to {last}, not {at}"),
+            (None, Some(_)) => return Ok(()),
+        };
+        Err(Refusal::wrong(sentence))
     }
 
     /// Whether a counter or meter has a cell for the default action of this table.
@@ -498,7 +512,7 @@ impl Store {
     /// Whether a register has such a cell, and takes such a value.
     pub fn check_register(&self, register: RegisterId, at: u64, value: Option<&BigUint>) -> Result<(), Refusal> {
         let declared = &self.program.registers[register];
-        check_index("register", &declared.name, at, declared.size)?;
+        self.check_index("register", &declared.name, (at, declared.size), None)?;
         value.map_or(Ok(()), |value| check_register(&declared.name, declared.width, value))
     }
 
@@ -534,13 +548,4 @@ fn check_inserted(table: &hlir::Table, entry: &Entry) -> Result<(), Refusal> {
 
 fn no_such_entry(table: &hlir::Table) -> Refusal {
     Refusal { kind: RefusalKind::Missing, ..refusal(table, "has no such entry") }
-}
-
-fn check_index(kind: &str, name: &str, at: u64, size: u64) -> Result<(), Refusal> {
-    let last = size.saturating_sub(1);
-    if at >= size {
-        Err(Refusal::wrong(format!("{kind} `{name}` has the indices 0 to {last}, not {at}")))
-    } else {
-        Ok(())
-    }
 }

@@ -64,3 +64,14 @@ fn whole_rates_of_an_older_version_are_read_and_damaged_fractions_refused() {
     assert_eq!(refused, ["1000000000 billionths are no fraction of a rate"]);
     assert_eq!(again.meter_rates(meter, &cell).expect("the entry is there"), None);
 }
+
+#[test]
+fn a_direct_meter_has_no_index() {
+    let mut store = carrying::aging_and_metered();
+    let meter = store.program().meters.iter().next().expect("the program has one").0;
+    let refused = store.apply(&Update::SetMeter { meter, cell: Cell::Index(0), rates: None });
+    assert_eq!(
+        refused.expect_err("it belongs to entries").sentence,
+        "meter `routes.colour` belongs to the entries of `routes`: name an entry, not the index 0"
+    );
+}
