@@ -49,11 +49,19 @@ pub struct Listening {
 
 impl Listening {
     /// # Errors
-    /// An address or a socket that is taken.
-    pub fn at(addresses: &[SocketAddr], socket: Option<&Path>) -> io::Result<Listening> {
+    /// An address that is taken.
+    pub fn at(addresses: &[SocketAddr]) -> io::Result<Listening> {
         let addresses = addresses.iter().map(TcpListener::bind).collect::<io::Result<_>>()?;
-        let listen = |path: &Path| Ok::<_, io::Error>((local_listener(path)?, SocketFile(path.to_path_buf())));
-        Ok(Listening { addresses, socket: socket.map(listen).transpose()? })
+        Ok(Listening { addresses, socket: None })
+    }
+
+    /// Listens at a Unix socket, too.
+    ///
+    /// # Errors
+    /// A path that is taken, is too long for a socket (107 bytes), or cannot be written.
+    pub fn listen_local(&mut self, path: &Path) -> io::Result<()> {
+        self.socket = Some((local_listener(path)?, SocketFile(path.to_path_buf())));
+        Ok(())
     }
 }
 
@@ -88,7 +96,8 @@ impl Server {
         target: Arc<dyn Target>,
         running: Option<(Arc<Program>, ForwardingPipelineConfig)>,
     ) -> io::Result<Server> {
-        let listening = Listening::at(&settings.addresses, settings.socket.as_deref())?;
+        let mut listening = Listening::at(&settings.addresses)?;
+        settings.socket.as_deref().map_or(Ok(()), |path| listening.listen_local(path))?;
         Server::start_at(listening, settings, target, running)
     }
 

@@ -101,8 +101,12 @@ impl Controllers {
     /// So does `bacus ctl`, by the socket of the machine's user.
     pub fn listen(&self) -> Result<Sockets, Failure> {
         let refused = |flag: &str, error: std::io::Error| Failure::environment(format!("{flag}: {error}"));
-        let p4runtime =
-            Listening::at(&self.addresses, local_socket().as_deref()).map_err(|error| refused("--p4runtime", error))?;
+        let mut p4runtime = Listening::at(&self.addresses).map_err(|error| refused("--p4runtime", error))?;
+        if let Some(path) = local_socket()
+            && let Err(error) = p4runtime.listen_local(&path)
+        {
+            report_no_socket(&path, &error);
+        }
         let bind = |address: SocketAddr| {
             TcpListener::bind(address).map_err(|error| refused(&format!("--thrift: {address}"), error))
         };
@@ -217,14 +221,19 @@ fn local_socket() -> Option<PathBuf> {
             Some(own_socket(&folder, std::process::id()))
         }
         Err(error) => {
-            let folder = folder.display();
-            eprintln!(
-                "note: {folder}: {error}: `bacus ctl` reaches this switch by --p4runtime and --connect only; \
-                 XDG_RUNTIME_DIR names another directory"
-            );
+            report_no_socket(&folder, &error);
             None
         }
     }
+}
+
+/// The switch runs without its socket.
+fn report_no_socket(path: &Path, error: &std::io::Error) {
+    let path = path.display();
+    eprintln!(
+        "note: {path}: {error}: `bacus ctl` reaches this switch by --p4runtime and --connect only; XDG_RUNTIME_DIR names \
+         another directory"
+    );
 }
 
 /// The socket of this process. Another process may have left one with the same number, or have it now: a container has numbers of its own, and those of

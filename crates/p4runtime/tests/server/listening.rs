@@ -116,7 +116,8 @@ fn a_socket_of_the_machine_serves_as_well() {
 #[test]
 fn clients_of_a_socket_may_connect_before_the_switch_serves() {
     let path = rig::temporary("early");
-    let listening = Listening::at(&[], Some(&path)).expect("the directory can be written");
+    let mut listening = Listening::at(&[]).expect("no address is taken");
+    listening.listen_local(&path).expect("the directory can be written");
     std::os::unix::net::UnixStream::connect(&path).expect("it listens");
     drop(listening);
     assert!(!path.exists(), "it goes with a switch that could not start");
