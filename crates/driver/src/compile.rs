@@ -31,12 +31,15 @@ pub fn object(
     of: hlir::plan::Descriptor,
     (native, externs): (&Native, &Externs),
 ) -> Result<PathBuf, Failure> {
-    let cache = files::cache()?;
     let compiler = configured(native, externs)?;
     let bar = progress(format!("compiling {name} with {}", compiler.command()));
-    let object = compiler.pipeline(&cache, name, c, descriptor(of));
+    let object = object_of(&compiler, name, c, of);
     bar.finish_and_clear();
-    object.map_err(externs::user_failure)
+    object
+}
+
+fn object_of(compiler: &Compiler, name: &str, c: &str, of: hlir::plan::Descriptor) -> Result<PathBuf, Failure> {
+    compiler.pipeline(&files::cache()?, name, c, descriptor(of)).map_err(externs::user_failure)
 }
 
 fn descriptor(of: hlir::plan::Descriptor) -> runtime::Descriptor {
@@ -105,6 +108,16 @@ impl Code {
     /// There is no C compiler, or it refuses the text.
     pub fn pipeline(&self) -> Result<Arc<Pipeline>, Failure> {
         self.with(&self.native)
+    }
+
+    /// The same beside a switch that runs, whose lines a progress bar would be among.
+    ///
+    /// # Errors
+    /// Those of [`Code::pipeline`].
+    pub fn pipeline_without_progress(&self) -> Result<Arc<Pipeline>, Failure> {
+        let compiler = configured(&self.native, &self.externs)?;
+        let object = object_of(&compiler, &self.program.name, &self.c, self.descriptor)?;
+        Ok(Arc::new(Pipeline::load(&object)?))
     }
 
     /// The same code, compiled sooner than [`Code::pipeline`], which is to follow it; none where this is not worth while.

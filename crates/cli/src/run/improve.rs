@@ -11,11 +11,10 @@ use std::sync::Arc;
 pub fn improve<L: Replay + Send + 'static>(switch: &Shared<L>, built: &Built) {
     let Some(code) = built.better.clone() else { return };
     let (switch, quick, compiled) = (switch.clone(), built.pipeline.clone(), built.compiled.clone());
-    // The switch may end meanwhile.
-    std::thread::spawn(move || {
-        let pipeline = match code.pipeline() {
+    let improve = move || {
+        let pipeline = match code.pipeline_without_progress() {
             Ok(pipeline) => pipeline,
-            Err(failure) => return eprintln!("warning: less optimized code goes on: {}", failure.message()),
+            Err(failure) => return warn(&failure.message()),
         };
         let mut live = switch.lock();
         let Some(engine) = live.engine() else { return };
@@ -25,7 +24,19 @@ pub fn improve<L: Replay + Send + 'static>(switch: &Shared<L>, built: &Built) {
         }
         match engine.exchange(&compiled, pipeline) {
             Ok(()) => eprintln!("note: {} runs fully optimized", compiled.name),
-            Err(refusal) => eprintln!("warning: less optimized code goes on: {refusal}"),
+            Err(refusal) => warn(&refusal),
         }
-    });
+    };
+    // The switch may end meanwhile.
+    if let Err(error) = std::thread::Builder::new().name("improve".to_string()).spawn(improve) {
+        warn(&error);
+    }
+}
+
+/// The user need not do anything for the switch to forward, but has a way to the better code.
+fn warn(why: &dyn std::fmt::Display) {
+    eprintln!(
+        "warning: less optimized code goes on; once the cause is mended, start the switch again or push the program \
+         again: {why}"
+    );
 }

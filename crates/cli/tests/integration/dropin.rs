@@ -135,12 +135,47 @@ fn a_compiled_program_runs_and_is_controlled() {
     assert!(log.contains("Thrift server was started\n"), "{log}");
 }
 
-/// A C compiler that does not begin before the file `begin` is there.
-const WAITING_COMPILER: &str = "\
-#!/bin/sh
-case \"$*\" in *--version*) ;; *) until [ -e begin ]; do sleep 0.02; done ;; esac
-exec gcc \"$@\"
-";
+/// Arms of a `case` of sh over the flags of a C compiler: it does not begin before the file `begin` is there.
+const WAITING: &str = "*--version*) ;; *) wait_for_begin ;;";
+
+/// The same of the full optimization of a pipeline.
+const OPTIMIZING_LATE: &str = "*-Og*) ;; *-fno-tree-slp-vectorize*) wait_for_begin ;;";
+
+/// Writes the C compiler that a switch finds, with such arms before it. It waits for [`TIMEOUT`] at most: a test that fails leaves none.
+fn write_compiler(file: &Path, arms: &str) {
+    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect();
+    let found = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
+    let compiler = found("gcc").or_else(|| found("clang")).expect("there is a C compiler");
+    let (seconds, compiler) = (TIMEOUT.as_secs(), compiler.display());
+    let script = format!(
+        "#!/bin/sh\nwait_for_begin() {{\n    left={seconds}00\n    until [ -e begin ] || [ $left -le 0 ]; do sleep 0.02; \
+         left=$((left - 2)); done\n}}\ncase \"$*\" in {arms} esac\nexec {compiler} \"$@\"\n"
+    );
+    std::fs::write(file, script).unwrap();
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// `bacus ctl` has other ways to it.
+#[test]
+fn a_switch_runs_without_its_own_socket() {
+    if !has_dpdk() {
+        return;
+    }
+    let folder = scratch("dropin-socket");
+    std::fs::write(folder.join("counting.p4"), COUNTING).unwrap();
+    // A path of a socket has 107 bytes at most.
+    let long = folder.join("a".repeat(100));
+    let port = port();
+    let log = File::create(folder.join("log")).unwrap();
+    let mut command = named("simple_switch");
+    command.current_dir(&folder).env("XDG_RUNTIME_DIR", &long);
+    command.args(["--thrift-port", &port.to_string(), "counting.p4"]).stdout(log.try_clone().unwrap()).stderr(log);
+    let switch = Switch::run(command, port, &folder);
+    assert_eq!(switch.end(), Some(0));
+    let log = std::fs::read_to_string(folder.join("log")).unwrap();
+    let socket = format!("note: {}/bacus/", long.display());
+    assert!(log.contains(&socket) && log.contains("XDG_RUNTIME_DIR names another directory"), "{log}");
+}
 
 /// A switch whose program is still compiled when its port listens: until the file `begin` is there.
 fn compiling(name: &str) -> (Switch, u16, PathBuf) {
@@ -152,8 +187,7 @@ fn compiling(name: &str) -> (Switch, u16, PathBuf) {
     assert!(source.contains(table));
     let entry = format!("        const entries = {{ {number} : forward(7); }}\n{table}");
     std::fs::write(folder.join("l2fwd.p4"), source.replacen(table, &entry, 1)).unwrap();
-    std::fs::write(folder.join("cc"), WAITING_COMPILER).unwrap();
-    std::fs::set_permissions(folder.join("cc"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_compiler(&folder.join("cc"), WAITING);
 
     let port = port();
     let address = format!("127.0.0.1:{port}");
@@ -230,16 +264,6 @@ fn large() -> String {
     COUNTING.replace("    apply { hosts", &format!("{tables}    apply {{ {applied}{of_this_run} hosts"))
 }
 
-/// A C compiler that does not begin to optimize a pipeline fully before the file `begin` is there.
-const OPTIMIZING_LATE: &str = "\
-#!/bin/sh
-case \"$*\" in
-*-Og*) ;;
-*-fno-tree-slp-vectorize*) until [ -e begin ]; do sleep 0.02; done ;;
-esac
-exec /usr/bin/gcc \"$@\"
-";
-
 #[test]
 fn a_large_program_forwards_before_it_is_fully_optimized() {
     if !has_dpdk() {
@@ -247,8 +271,7 @@ fn a_large_program_forwards_before_it_is_fully_optimized() {
     }
     let folder = scratch("dropin-quick");
     std::fs::write(folder.join("counting.p4"), large()).unwrap();
-    std::fs::write(folder.join("gcc"), OPTIMIZING_LATE).unwrap();
-    std::fs::set_permissions(folder.join("gcc"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_compiler(&folder.join("gcc"), OPTIMIZING_LATE);
     assert!(Command::new("mkfifo").arg(folder.join("pcap0_in.pcap")).status().unwrap().success());
     std::fs::write(folder.join("pcap3_in.pcap"), driver::pcap::bytes_of([])).unwrap();
     let port = port();
