@@ -149,15 +149,13 @@ pub fn build_loaded(
     passes.descriptor = Some(builder.descriptor);
     let burst = PortBurst::of(builder.burst, passes.read_plans()?, &loaded, &mut passes);
     let mut planned = Vec::new();
-    // Better code takes over the state of the quick code, except that of custom externs, which is the pipeline's, and what
-    // was counted for entries of joint exact tables.
-    let mut is_carried = program.externs.is_empty();
+    // Better code takes over the state of the quick code, except that of custom externs, which is the pipeline's.
+    let is_carried = program.externs.is_empty();
     let code = compile::code(loaded, &passes, &builder.native, |plan| {
         plan.descriptor = builder.descriptor;
         plan.burst = burst.of_plan(plan);
         adjust(plan);
         planned.clone_from(&plan.tables);
-        is_carried &= plan.joints.is_empty();
     })?;
     let compiled = Arc::new(code.program.clone());
     let quick = if builder.is_quick_first && is_carried { code.quick_pipeline()? } else { None };
