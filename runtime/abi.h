@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ABI_VERSION 6u
+#define ABI_VERSION 7u
 #define KEY_SKETCH_WORDS 1024u	/* words in the bitmap of a table's keys */
 
 /* A received burst. The pipeline becomes the owner of its packets. */
@@ -197,6 +197,7 @@ struct key_field {
 	uint32_t width;
 	uint32_t shift;
 	uint32_t kind;		/* enum match_kind */
+	const uint64_t *mask;	/* of all entries, in limbs: the structure holds the key as an exact one; NULL: entries have their own */
 };
 
 /* A key of a table that is in no field, since entries and lookups do not differ in it. */

@@ -207,7 +207,14 @@ mod tests {
             structure: Structure::Dir24_8,
             key_bits: 32,
             key_limbs: 1,
-            fields: vec![KeyField { name: "dst".into(), width: 32, shift: 0, kind: MatchKind::Lpm, left_out: None }],
+            fields: vec![KeyField {
+                name: "dst".into(),
+                width: 32,
+                shift: 0,
+                kind: MatchKind::Lpm,
+                mask: None,
+                left_out: None,
+            }],
             actions: vec![
                 Action { name: "NoAction".into(), parameters: Vec::new() },
                 Action { name: "Router.forward".into(), parameters: vec![parameter(9, 4), parameter(48, 8)] },
@@ -235,7 +242,14 @@ mod tests {
 
     #[test]
     fn a_wide_field_lies_across_limbs() {
-        let field = |width, shift| KeyField { name: "f".into(), width, shift, kind: MatchKind::Exact, left_out: None };
+        let field = |width, shift| KeyField {
+            name: "f".into(),
+            width,
+            shift,
+            kind: MatchKind::Exact,
+            mask: None,
+            left_out: None,
+        };
         let fields = vec![field(9, 0), field(256, 9)];
         let tables = [pipeline::Table { structure: Structure::Exact, key_bits: 265, key_limbs: 5, fields, ..routes() }];
         let entered = [Field::Exact(0x1ff), Field::Wide([1, 2, 3, 1 << 63])];

@@ -6,6 +6,7 @@ use crate::table::{cell_bytes, structure_enumerator};
 use crate::unit::{Unit, number};
 use hlir::plan::Structure;
 use hlir::{CounterUnit, IdleTimeout, Match, MatchKind, MeterUnit};
+use num_bigint::BigUint;
 
 fn kind(kind: MatchKind) -> Expr {
     Expr::name(match kind {
@@ -99,7 +100,8 @@ impl Unit<'_> {
         let fields = self.program.key_fields(id);
         let listed = fields.iter().map(|field| {
             let key = &table.keys[field.index];
-            key_field(&key.name, field.width, field.shift, key.kind)
+            let mask = self.program.held_mask(id, field.index as u32);
+            key_field(&key.name, (field.width, field.shift), key.kind, mask)
         });
         let (count, fields) = (fields.len() as u32, array("struct key_field", listed.collect()));
         let bytes = format!("sizeof(struct {name}_record)");
@@ -135,10 +137,7 @@ impl Unit<'_> {
         for (index, (key, (match_kind, width))) in (0u32..).zip(table.keys.iter().zip(self.program.key_kinds(id))) {
             let value = match self.program.left_out(id, index) {
                 None => continue,
-                Some(Match::Exact(value)) => {
-                    let limb = |at: u32| Expr::long(value.iter_u64_digits().nth(at as usize).unwrap_or(0));
-                    (0..crate::body::limbs(width)).map(limb).collect()
-                }
+                Some(Match::Exact(value)) => limbs_of(&value, width),
                 Some(Match::Lpm { .. } | Match::Ternary { .. } | Match::Range { .. } | Match::Any) => Vec::new(),
             };
             keys.push(structure(vec![
@@ -186,7 +185,7 @@ impl Unit<'_> {
         let mut fields = Vec::new();
         for (field, width, match_kind) in &set.fields {
             shift -= width;
-            fields.push(key_field(field, *width, shift, *match_kind));
+            fields.push(key_field(field, (*width, shift), *match_kind, None));
         }
         let count = fields.len() as u32;
         let member = structure(vec![text("name", "member")]);
@@ -253,11 +252,19 @@ impl Unit<'_> {
     }
 }
 
-fn key_field(name: &str, width: u32, shift: u32, match_kind: MatchKind) -> Expr {
-    structure(vec![
+fn key_field(name: &str, (width, shift): (u32, u32), match_kind: MatchKind, mask: Option<&BigUint>) -> Expr {
+    let mut members = vec![
         text("name", name),
         word("width", width),
         word("shift", shift),
         Expr::designated("kind", kind(match_kind)),
-    ])
+    ];
+    members.extend(mask.map(|mask| Expr::designated("mask", array("uint64_t", limbs_of(mask, width)))));
+    structure(members)
+}
+
+/// A number of so many bits, low limb first.
+fn limbs_of(value: &BigUint, width: u32) -> Vec<Expr> {
+    let limb = |at: u32| Expr::long(value.iter_u64_digits().nth(at as usize).unwrap_or(0));
+    (0..crate::body::limbs(width)).map(limb).collect()
 }

@@ -182,7 +182,7 @@ impl Program {
 
     /// Kind and width of the keys that a table's structure holds: all but those [left out](Program::left_out). Where only
     /// keys that are left out have priorities, the others count as ternary: entries that differ in their priority alone
-    /// may be in the table. Where all entries [have the same masks](Program::has_one_shape), the keys are exact.
+    /// may be in the table. Where all entries [have the same masks](Program::has_equal_masks), the keys are exact.
     pub fn held_keys(&self, table: TableId) -> Vec<(MatchKind, u32)> {
         self.held_of(table, self.key_kinds(table))
     }
@@ -191,7 +191,7 @@ impl Program {
     pub(crate) fn held_of(&self, table: TableId, kinds: Vec<(MatchKind, u32)>) -> Vec<(MatchKind, u32)> {
         let mut held: Vec<(MatchKind, u32)> =
             (0..).zip(kinds).filter(|(key, _)| self.left_out(table, *key).is_none()).map(|(_, kind)| kind).collect();
-        if self.has_one_shape(table) {
+        if self.has_equal_masks(table) {
             held.iter_mut().for_each(|(kind, _)| *kind = MatchKind::Exact);
         } else if self.tables[table].has_priorities() && !held.iter().any(|(kind, _)| kind.has_priorities()) {
             held.iter_mut().for_each(|(kind, _)| *kind = MatchKind::Ternary);
@@ -199,32 +199,40 @@ impl Program {
         held
     }
 
+    /// The mask that all entries have of a key that is declared as another kind but held as an exact one.
+    pub fn held_mask(&self, table: TableId, key: u32) -> Option<&BigUint> {
+        let is_exact = self.tables[table].keys[key as usize].kind == MatchKind::Exact;
+        self.mask_of_all(table, key).filter(|_| !is_exact && self.has_equal_masks(table))
+    }
+
+    /// The mask of a key that all entries are known to have.
+    fn mask_of_all(&self, table: TableId, number: u32) -> Option<&BigUint> {
+        self.assumptions.iter().filter(|one| one.table == table).find_map(|one| match &one.fact {
+            Fact::Mask { key, mask } => (*key == number).then_some(mask),
+            Fact::Empty
+            | Fact::Default(_)
+            | Fact::Entries(_)
+            | Fact::Actions(_)
+            | Fact::Argument { .. }
+            | Fact::Any(_)
+            | Fact::Key { .. }
+            | Fact::Distinct
+            | Fact::Unmetered => None,
+        })
+    }
+
     /// Whether a table's structure can hold keys as exact ones that are declared as others: all entries distinguish the same
     /// bits of them, lookups have no others, and one entry at most has the bits of a lookup.
-    pub fn has_one_shape(&self, table: TableId) -> bool {
+    pub fn has_equal_masks(&self, table: TableId) -> bool {
         let declared = &self.tables[table];
         let of_table = || self.assumptions.iter().filter(|one| one.table == table);
         let is_distinct = !declared.has_priorities() || of_table().any(|one| one.fact == Fact::Distinct);
-        let mask_of = |number: u32| {
-            of_table().find_map(|one| match &one.fact {
-                Fact::Mask { key, mask } => (*key == number).then_some(mask),
-                Fact::Empty
-                | Fact::Default(_)
-                | Fact::Entries(_)
-                | Fact::Actions(_)
-                | Fact::Argument { .. }
-                | Fact::Any(_)
-                | Fact::Key { .. }
-                | Fact::Distinct
-                | Fact::Unmetered => None,
-            })
-        };
         let is_fixed = |number: u32, key: &Key| {
             let width = self.expression_type(&key.value, &[]).width();
             let masked = |mask: &BigUint| mask.count_ones() == u64::from(width) || key.value.is_masked_by(mask);
             key.kind == MatchKind::Exact
                 || self.left_out(table, number).is_some()
-                || key.kind != MatchKind::Range && mask_of(number).is_some_and(masked)
+                || key.kind != MatchKind::Range && self.mask_of_all(table, number).is_some_and(masked)
         };
         let is_declared_so = declared.keys.iter().all(|key| key.kind == MatchKind::Exact);
         let are_fixed = || (0u32..).zip(&declared.keys).all(|(number, key)| is_fixed(number, key));

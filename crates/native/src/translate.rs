@@ -91,6 +91,10 @@ pub(crate) fn put_key(table: &pipeline::Table, key: &[u8], found: &mut tables::M
             MatchKind::Lpm | MatchKind::Ternary | MatchKind::Optional => {
                 let mask = take();
                 deposit(&mut found.high, field, value);
+                if field.mask.is_some() {
+                    bits += deposit_ones(&mut found.mask, field);
+                    continue;
+                }
                 deposit(&mut found.mask, field, mask);
                 bits += mask.iter().map(|byte| byte.count_ones()).sum::<u32>();
             }
@@ -148,6 +152,7 @@ pub fn key(table: &pipeline::Table, found: &tables::Match) -> Vec<Match> {
         }
         let all = ones(field.width);
         let [value, mask, high] = [&value, &mask, &high].map(|number| (number >> field.shift) & &all);
+        let mask = field.mask.as_ref().map_or(mask, |limbs| number(limbs));
         match field.kind {
             MatchKind::Exact => Match::Exact(value),
             MatchKind::Lpm => Match::Lpm { value, prefix: mask.count_ones() as u32 },
@@ -207,6 +212,7 @@ mod tests {
             width,
             shift,
             kind,
+            mask: None,
             left_out: None,
         };
         let parameter =
@@ -313,6 +319,27 @@ mod tests {
         let key = [Match::Any, exact(0x0a00_0001), exact(0x101), exact(0xff), Match::Exact(wide)];
         let found = matches(&table, &key, 3).unwrap();
         assert_eq!((&found.value, &found.mask), (&vec![0x0a_0000_01ff], &vec![0xff_ffff_ffff]));
+        assert_eq!(self::key(&table, &found), key);
+    }
+
+    /// Keys of one mask are exact ones to the structure, and what they were declared as to a reader.
+    #[test]
+    fn keys_of_one_mask_are_as_wide_as_exact_ones() {
+        let mut table = table(
+            Structure::Exact,
+            &[(16, 80, MatchKind::Ternary), (72, 8, MatchKind::Lpm), (8, 0, MatchKind::Optional)],
+        );
+        for (field, mask) in [(0, vec![0xfff0]), (1, vec![0, 0xff]), (2, vec![0xff])] {
+            table.fields[field].mask = Some(mask);
+        }
+        let prefix = BigUint::from(0x20u32) << 64;
+        let key = [
+            Match::Ternary { value: 0x1230u32.into(), mask: 0xfff0u32.into() },
+            Match::Lpm { value: prefix, prefix: 8 },
+            Match::Exact(7u32.into()),
+        ];
+        let found = matches(&table, &key, 3).unwrap();
+        assert_eq!((&found.value, &found.mask), (&vec![7, 0x1230_2000], &vec![u64::MAX, 0xffff_ffff]));
         assert_eq!(self::key(&table, &found), key);
     }
 

@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 
-pub const ABI_VERSION: u32 = 6;
+pub const ABI_VERSION: u32 = 7;
 /// Words of a map of keys.
 pub const KEY_SKETCH_WORDS: usize = 1024;
 
@@ -187,6 +187,7 @@ pub struct KeyField {
     pub width: u32,
     pub shift: u32,
     pub kind: u32,
+    pub mask: *const u64,
 }
 
 #[repr(C)]
@@ -372,7 +373,7 @@ mod tests {
             "pool" Pool { handle, allocate, buffer_bytes, headroom_bytes, count }
             "worker" Worker { id, port_count, clock_ns, seed, packet_number, shared, memory, pool, flush, host, out, freed, drops, hits, misses,
                 counters, edges, key_sketches, quiescent }
-            "key_field" KeyField { name, width, shift, kind }
+            "key_field" KeyField { name, width, shift, kind, mask }
             "left_out_key" LeftOutKey { name, width, kind, number, value }
             "parameter" Parameter { name, width, offset, form }
             "action" Action { name, parameter_count, parameters }

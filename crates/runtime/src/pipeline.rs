@@ -161,6 +161,8 @@ pub struct KeyField {
     pub width: u32,
     pub shift: u32,
     pub kind: MatchKind,
+    /// The mask that all entries have, in limbs, low limb first, if the structure holds the field as an exact one whatever its kind.
+    pub mask: Option<Vec<u64>>,
     /// What all entries match, if the structure leaves the field out.
     pub left_out: Option<LeftOut>,
 }
@@ -391,7 +393,8 @@ impl Table {
         // SAFETY: each array has as many elements as in the descriptor.
         let (fields, actions) = unsafe { (array(raw.fields, raw.field_count), array(raw.actions, raw.action_count)) };
         let unknown = || format!("table {name} has an unknown match kind");
-        let fields = fields.iter().map(|field| KeyField::read(field).ok_or_else(unknown));
+        // SAFETY: as above.
+        let fields = fields.iter().map(|field| unsafe { KeyField::read(field) }.ok_or_else(unknown));
         let mut fields = fields.collect::<Result<Vec<KeyField>, _>>()?;
         // SAFETY: as above.
         for key in unsafe { array(raw.left_out, raw.left_out_count) } {
@@ -438,9 +441,13 @@ impl MatchKind {
 }
 
 impl KeyField {
-    fn read(raw: &abi::KeyField) -> Option<KeyField> {
+    /// # Safety
+    /// As for [`Description::read`].
+    unsafe fn read(raw: &abi::KeyField) -> Option<KeyField> {
         let kind = MatchKind::read(raw.kind)?;
-        Some(KeyField { name: text(raw.name), width: raw.width, shift: raw.shift, kind, left_out: None })
+        // SAFETY: the mask has as many limbs as the key.
+        let mask = (!raw.mask.is_null()).then(|| unsafe { array(raw.mask, raw.width.div_ceil(64)) }.to_vec());
+        Some(KeyField { name: text(raw.name), width: raw.width, shift: raw.shift, kind, mask, left_out: None })
     }
 
     /// # Safety
@@ -452,7 +459,8 @@ impl KeyField {
             // SAFETY: the value has as many limbs as the key.
             false => LeftOut::Value(unsafe { array(raw.value, raw.width.div_ceil(64)) }.to_vec()),
         };
-        Some(KeyField { name: text(raw.name), width: raw.width, shift: 0, kind, left_out: Some(left_out) })
+        let name = text(raw.name);
+        Some(KeyField { name, width: raw.width, shift: 0, kind, mask: None, left_out: Some(left_out) })
     }
 }
 

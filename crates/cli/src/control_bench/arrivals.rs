@@ -58,9 +58,10 @@ pub fn arrivals(
     while begin.elapsed() < stretch * STRETCHES {
         let due = due(begin.elapsed().as_secs_f64() / stretch.as_secs_f64());
         write(rig, (&program, table), (&mut written, due))?;
-        let at = begin.elapsed() + SLICE / 2;
+        let slice = SLICE.min(stretch / 4);
+        let at = begin.elapsed() + slice / 2;
         let rate = rig.packet_rate(|| {
-            std::thread::sleep(SLICE.min(stretch / 4));
+            std::thread::sleep(slice);
             specialiser.tend(&rig.switch, begin.elapsed(), Work::default);
         });
         seen.slices.push((at.as_secs_f64(), 1e9 / rate.max(1.0)));
@@ -69,8 +70,10 @@ pub fn arrivals(
         seen.loaded.resize(status.loaded as usize, now);
         seen.broken.resize(status.broken as usize, now);
     }
-    records.note("a packet with generic code, median", seen.median(false), "ns");
-    records.note("a packet with specialised code, median", seen.median(true), "ns");
+    let medians = [("a packet with generic code, median", false), ("a packet with specialised code, median", true)];
+    for (what, is_specialised) in medians {
+        seen.median(is_specialised).into_iter().for_each(|time| records.note(what, time, "ns"));
+    }
     records.note("times that specialised code was loaded", seen.loaded.len() as f64, "");
     records.note("times that a write broke a fact", seen.broken.len() as f64, "");
     let counts = rig.unload();
@@ -118,6 +121,7 @@ fn most_asked(engine: &mut native::NativeEngine<MemoryPort>) -> Result<TableId, 
     let takes = |id: TableId| {
         let table = &program.tables[id];
         let has_room = program.key_kinds(id).iter().any(|(_, width)| *width >= 8);
+        let has_room = has_room && table.capacity().is_none_or(|most| most > u64::from(STEADY));
         let is_written = !table.entries_constant && table.profile.is_none() && !learns(&program, id);
         has_room && is_written && any_action(&program, id).is_some() && engine.store().entry_count(id) == 0
     };
@@ -130,7 +134,9 @@ fn most_asked(engine: &mut native::NativeEngine<MemoryPort>) -> Result<TableId, 
         Some(hits + misses)
     };
     candidates.into_iter().max_by_key(|id| lookups(*id)).ok_or_else(|| {
-        Failure::input("no table of the program is empty, has a key of 8 bits, and is written by controllers alone")
+        Failure::input(
+            "no table of the program is empty, has a key of 8 bits and room for 21 entries, and is written by controllers alone",
+        )
     })
 }
 
@@ -161,12 +167,12 @@ fn unseen(program: &Program, table: TableId, number: u32) -> Entry {
 }
 
 impl Seen {
-    /// Of the slices at whose end this code ran.
-    fn median(&self, is_specialised: bool) -> f64 {
+    /// Of the slices at whose end this code ran, if there are any.
+    fn median(&self, is_specialised: bool) -> Option<f64> {
         let of = self.slices.iter().zip(&self.is_specialised).filter(|(_, is)| **is == is_specialised);
         let mut times: Vec<f64> = of.map(|((_, time), _)| *time).collect();
         times.sort_by(f64::total_cmp);
-        times.get(times.len() / 2).copied().unwrap_or(0.0)
+        times.get(times.len() / 2).copied()
     }
 
     fn figure(&self, table: &str, stretch: Duration) -> Figure {

@@ -167,6 +167,14 @@ impl Specialiser {
         ));
     }
 
+    /// There is no code for these facts. The next attempt is later, and later still after each failure.
+    fn fail(&mut self, now: Duration, why: &str) {
+        self.not_before = now + self.wait;
+        self.report(format!("generic code stays; the next attempt is in {} s: {why}", self.wait.as_secs()));
+        self.wait = (2 * self.wait).min(LONGEST_WAIT);
+        self.is_useless = true;
+    }
+
     /// Puts code that is ready in the place of the code that runs.
     fn load<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>, now: Duration) {
         let Some(job) = &self.job else { return };
@@ -180,29 +188,27 @@ impl Specialiser {
         let Some(engine) = live.engine().filter(|_| is_this) else { return };
         let (built, traffic) = match result {
             Ok(built) => built,
-            Err(why) => {
-                self.not_before = now + self.wait;
-                self.report(format!("generic code stays; the next attempt is in {} s: {why}", self.wait.as_secs()));
-                self.wait = (2 * self.wait).min(LONGEST_WAIT);
-                self.is_useless = true;
-                return;
-            }
+            Err(why) => return self.fail(now, &why),
         };
-        self.wait = FIRST_WAIT;
         let facts: Vec<String> = specialised_code::words(program, &built.compiled.assumptions);
         let Some(what) = specialised_code::what_it_is(&facts, traffic.as_ref()) else {
             self.watch.plan_for(passes, traffic, now);
-            self.is_useless = true;
+            (self.wait, self.is_useless) = (FIRST_WAIT, true);
             return;
         };
         match engine.specialise(&built.compiled, built.pipeline.clone()) {
             Ok(()) => {
+                self.wait = FIRST_WAIT;
                 self.status.sample = traffic.as_ref().map(Traffic::summary);
                 self.watch.plan_for(passes, traffic, now);
                 self.trial = self.is_tried.then(|| (Trial::default(), built));
                 self.status.loaded += 1;
                 self.report(what);
                 (self.status.is_specialised, self.status.facts) = (true, facts);
+            }
+            // The contents may have changed while the code was compiled: the next is for what they are now.
+            Err(refusal) if built.compiled.assumptions.iter().all(|one| engine.store().holds(one)) => {
+                self.fail(now, &refusal.to_string());
             }
             Err(refusal) => self.report(format!("generic code stays: {refusal}")),
         }

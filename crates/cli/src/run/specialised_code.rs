@@ -88,14 +88,14 @@ fn occupancy(store: &Store, facts: &[Assumption]) -> Occupancy {
 /// Whether code with this fact has a table of its own, which is filled at each exchange.
 pub fn makes_own_table(fact: &Fact) -> bool {
     match fact {
-        Fact::Any(_) | Fact::Key { .. } | Fact::Mask { .. } => true,
+        // Without meters, entries may share records, which they do not in the generic code.
+        Fact::Any(_) | Fact::Key { .. } | Fact::Mask { .. } | Fact::Unmetered => true,
         Fact::Empty
         | Fact::Default(_)
         | Fact::Entries(_)
         | Fact::Actions(_)
         | Fact::Argument { .. }
-        | Fact::Distinct
-        | Fact::Unmetered => false,
+        | Fact::Distinct => false,
     }
 }
 

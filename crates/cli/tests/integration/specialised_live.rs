@@ -32,6 +32,34 @@ control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.etherne
 V1Switch(P(), V(), I(), E(), C(), D()) main;
 "#;
 
+/// A table of rules with a meter for each.
+const RULES: &str = r#"
+#include <core.p4>
+#include <v1model.p4>
+header ethernet_t { bit<48> dst; bit<48> src; bit<16> type; }
+struct headers_t { ethernet_t ethernet; }
+struct meta_t { bit<2> colour; }
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    state start { packet.extract(hdr.ethernet); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    direct_meter<bit<2>>(MeterType.packets) rate;
+    action forward(bit<9> port) { standard.egress_spec = port; rate.read(meta.colour); }
+    table rules {
+        key = { hdr.ethernet.type: ternary; hdr.ethernet.dst: ternary; }
+        actions = { forward; @defaultonly NoAction; }
+        default_action = NoAction;
+        meters = rate;
+    }
+    apply { rules.apply(); if (meta.colour == 2) { mark_to_drop(standard); } }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply {} }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.ethernet); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"#;
+
 const WRITE: [&str; 4] = ["add", "dmac", "hdr.ethernet.dst:0x020000000001", "forward(port:1)"];
 
 #[test]
@@ -52,6 +80,34 @@ fn code_follows_the_tables_of_a_running_switch() {
     until(|| said("generic code runs since an atomic batch"));
     let shown = switch.ok(&["show", "dmac"]);
     assert!(shown.contains("forward"), "{shown}");
+}
+
+/// Rules with equal masks are looked up exactly, and their meter goes, until it has rates; without them it goes again.
+#[test]
+fn meters_without_rates_and_rules_with_equal_masks_are_replaced() {
+    let folder = folder("rules");
+    let program = folder.join("rules.p4");
+    fs::write(&program, RULES).unwrap();
+    let switch = Switch::start(&folder, &[&program.display().to_string(), "--specialise", "--fixed"]);
+    let said = |what: &str| switch.said_later.lock().unwrap().contains(what);
+    let has = |what: &[&str]| {
+        let stats = switch.ok(&["stats"]);
+        what.iter().all(|what| stats.contains(what))
+    };
+    for number in 0..8 {
+        let (kind, priority) = (format!("type:0x{number}0&&&0xfff0"), (number + 1).to_string());
+        switch.ok(&["add", "rules", &kind, "forward(port:1)", "priority", &priority]);
+    }
+    let equal = ["no rates of meters", "mask 0xfff0 of hdr.ethernet.type in all entries", "no two entries alike"];
+    until(|| has(&equal));
+    let meter = ["meters", "set", "rate", "type:0x30&&&0xfff0", "priority", "4"];
+    let rates = ["cir", "1", "cburst", "1", "pir", "1", "pburst", "1"];
+    switch.ok(&[&meter[..], &rates[..]].concat());
+    until(|| said("generic code runs since a write to ") && said("rules, which had no rates of meters: after "));
+    switch.ok(&["delete", "rules", "type:0x30&&&0xfff0", "priority", "4"]);
+    until(|| has(&equal));
+    let shown = switch.ok(&["show", "rules"]);
+    assert_eq!(shown.matches("&&&0xfff0").count(), 7, "{shown}");
 }
 
 /// With packets that are forwarded to the ring they come from, and so never end.

@@ -186,6 +186,9 @@ impl Contents {
     }
 
     fn add(&mut self, entry: &Entry) {
+        if !self.is_counted {
+            return;
+        }
         self.entries += 1;
         let number = self.alike.is_some().then(|| self.number(entry));
         self.alike.iter_mut().zip(number).for_each(|(alike, number)| alike.add(number));
@@ -209,6 +212,9 @@ impl Contents {
     }
 
     fn take(&mut self, entry: &Entry) {
+        if !self.is_counted {
+            return;
+        }
         self.entries -= 1;
         let number = self.alike.is_some().then(|| self.number(entry));
         self.alike.iter_mut().zip(number).for_each(|(alike, number)| alike.take(number));

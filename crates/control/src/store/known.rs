@@ -64,7 +64,9 @@ impl Store {
             Fact::Actions(_) | Fact::Argument { .. } | Fact::Any(_) | Fact::Key { .. } | Fact::Mask { .. } => {
                 is_counted(fact) || none_breaks()
             }
-            Fact::Distinct => is_counted(fact) || self.entry_count(*table) == 0,
+            Fact::Distinct => {
+                is_counted(fact) || Facts::of(self).of_table(*table).is_some_and(|all| all.contains(fact))
+            }
             Fact::Unmetered => is_counted(fact) || !self.meters().any(|(_, cell, _)| table_of(&cell) == Some(*table)),
         }
     }
@@ -92,8 +94,12 @@ impl Store {
         }
     }
 
-    /// Whether an entry that is written would be the second one with its matches.
+    /// Whether an entry that is written would be the second one with its matches. What does not fit the table is refused anyway.
     fn repeats(&self, table: TableId, entry: &Entry) -> bool {
+        let declared = &self.program.tables[table];
+        if self.tables[index(table)].check_matches(declared, &entry.matches).is_err() {
+            return false;
+        }
         let is_there = || {
             let key = EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
             self.find(&key).is_some()

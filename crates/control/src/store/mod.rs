@@ -467,6 +467,7 @@ impl Store {
             }
             Cell::Entry(key) => {
                 self.check_entry(key)?;
+                self.check_direct("meter", &declared.name, declared.table, key.table)?;
                 let key_of = &self.tables[index(key.table)];
                 Ok(MeterCell::Entry(index(key.table), key_of.key(&key.matches, key.priority)))
             }

@@ -186,6 +186,12 @@ impl Writes {
         if self.below(2) == 0 {
             return Update::SetMeter { meter: object(0), cell: Cell::Index(self.below(4)), rates };
         }
+        if self.below(8) == 0 {
+            // A match of another kind than its key, which the store refuses.
+            let (id, action) = (table(&self.program, "routes"), EntryAction::Call(self.call("routes")));
+            let matches = vec![Match::Any, Match::Ternary { value: self.value(3), mask: BigUint::from(3u32) }];
+            return Update::Insert { table: id, entry: Entry { matches, priority: 0, action, constant: false } };
+        }
         let rules = table(&self.program, "rules");
         if self.below(6) == 0 {
             return Update::SetMeter { meter: object(1), cell: Cell::Default(rules), rates };

@@ -116,10 +116,8 @@ pub fn described(program: &Program, Assumption { table, fact }: &Assumption) -> 
         }
         Fact::Any(key) => format!("no entry distinguishes {}", table.keys[*key as usize].name),
         Fact::Key { key, value } => format!("{} is {value:#x} in all entries", table.keys[*key as usize].name),
-        Fact::Mask { key, mask } => {
-            format!("all entries have the mask {mask:#x} for {}", table.keys[*key as usize].name)
-        }
-        Fact::Distinct => "no two entries match the same".to_string(),
-        Fact::Unmetered => "no meter has rates".to_string(),
+        Fact::Mask { key, mask } => format!("mask {mask:#x} of {} in all entries", table.keys[*key as usize].name),
+        Fact::Distinct => "no two entries alike".to_string(),
+        Fact::Unmetered => "no rates of meters".to_string(),
     }
 }

@@ -11,7 +11,7 @@ use num_bigint::BigUint;
 const ADDRESS: u32 = 32;
 
 /// Masks keys, so that structures can hold them as exact ones. Returns the facts that this depends on.
-pub(super) fn of_one_shape(program: &mut Program, inputs: &Inputs) -> Vec<Assumption> {
+pub(super) fn of_equal_masks(program: &mut Program, inputs: &Inputs) -> Vec<Assumption> {
     let mut used = Vec::new();
     for id in program.tables.iter().map(|(id, _)| id).collect::<Vec<_>>() {
         let is_held = program.tables[id].profile.is_some() || program.has_timers_or_meters(id);

@@ -80,7 +80,7 @@ fn specialised(program: &Program, inputs: &Inputs, is_compared: &dyn Fn(TableId)
         flow::fold(&mut program);
     }
     // Which keys are left is known behind these.
-    let used = masks::of_one_shape(&mut program, inputs);
+    let used = masks::of_equal_masks(&mut program, inputs);
     assume(&mut program, used);
     program
 }
