@@ -119,7 +119,7 @@ fn an_object_that_is_not_there_is_said_so() {
         (&["sessions", "9"], "there is no clone session 9: `sessions` lists all"),
         (&["members", "uplinks", "9"], "`Switch.uplinks` has no member 9: `members Switch.uplinks` lists those"),
         (&["groups", "uplinks", "9"], "`Switch.uplinks` has no group 9: `groups Switch.uplinks` lists those"),
-        (&["registers", "seen", "8"], "`Switch.seen` has 8"),
+        (&["registers", "seen", "8"], "`Switch.seen` has the indices 0 to 7, not 8"),
     ];
     for (typed, message) in cases {
         let (code, said) = switch.fails(typed);
