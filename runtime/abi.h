@@ -342,8 +342,8 @@ struct pipeline {
 /* Changes when a struct does, so that host and pipeline of different builds reject each other. */
 #define ABI_MIX(hash, value) (((hash) ^ (uint64_t)(value)) * 0x9e3779b97f4a7c15ull)
 #define ABI_LAYOUT                                                                                                                                  \
-	ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_VERSION, sizeof(struct worker)), sizeof(struct pipeline)),     \
+	ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_VERSION, sizeof(struct worker)), sizeof(struct pipeline)),     \
 		sizeof(struct shared)), sizeof(struct table_descriptor)), offsetof(struct worker, drops)), offsetof(struct worker, quiescent)),     \
-		sizeof(struct meter_cell)), offsetof(struct pipeline, process)), sizeof(struct parameter))
+		sizeof(struct meter_cell)), offsetof(struct pipeline, process)), sizeof(struct parameter)), sizeof(struct key_field))
 
 #endif

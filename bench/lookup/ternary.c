@@ -12,8 +12,8 @@
 
 /* The whole key: ports lowest, then the protocol, then the addresses. */
 static const struct key_field rule_fields[] = {
-	{ "source", 32, 72, MATCH_TERNARY }, { "destination", 32, 40, MATCH_TERNARY }, { "protocol", 8, 32, MATCH_TERNARY },
-	{ "source port", 16, 16, MATCH_RANGE }, { "destination port", 16, 0, MATCH_RANGE },
+	{ "source", 32, 72, MATCH_TERNARY, NULL }, { "destination", 32, 40, MATCH_TERNARY, NULL }, { "protocol", 8, 32, MATCH_TERNARY, NULL },
+	{ "source port", 16, 16, MATCH_RANGE, NULL }, { "destination port", 16, 0, MATCH_RANGE, NULL },
 };
 
 struct rule5 {

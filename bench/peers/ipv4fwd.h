@@ -12,7 +12,7 @@ struct route_record {
 	uint64_t src;
 };
 
-static const struct key_field route_fields[] = { { "dst", 32, 0, MATCH_LPM } };
+static const struct key_field route_fields[] = { { "dst", 32, 0, MATCH_LPM, NULL } };
 static const struct parameter route_parameters[] = {
 	{ "port", 9, offsetof(struct route_record, port), PARAMETER_NUMBER },
 	{ "dst", 48, offsetof(struct route_record, dst), PARAMETER_NUMBER },

@@ -114,7 +114,7 @@ detach(struct worker *worker)
 	(void)worker;
 }
 
-static const struct key_field fields[] = { { "hdr.ipv4.dst", 32, 0, MATCH_LPM } };
+static const struct key_field fields[] = { { "hdr.ipv4.dst", 32, 0, MATCH_LPM, NULL } };
 static const struct parameter forward_parameters[] = {
 	{ "port", 9, offsetof(struct route_record, port), PARAMETER_NUMBER },
 	{ "dst", 48, offsetof(struct route_record, dst), PARAMETER_NUMBER },

@@ -8,7 +8,7 @@
 #define IPV6_DST 24u
 #define TYPE_IPV6 0xdd86u	/* as loaded */
 
-static const struct key_field route6_fields[] = { { "dst", 128, 0, MATCH_LPM } };
+static const struct key_field route6_fields[] = { { "dst", 128, 0, MATCH_LPM, NULL } };
 static const struct table_descriptor tables6[] = {
 	{ .name = "routes", .structure = STRUCTURE_LPM_TRIE, .key_bits = 128, .key_limbs = 2, .field_count = 1, .fields = route6_fields,
 	  .action_count = 1, .actions = route_actions, .record_bytes = sizeof(struct route_record) },

@@ -16,7 +16,7 @@ struct dmac_record {
 	uint16_t unused;
 };
 
-static const struct key_field mac_fields[] = { { "address", 48, 0, MATCH_EXACT } };
+static const struct key_field mac_fields[] = { { "address", 48, 0, MATCH_EXACT, NULL } };
 static const struct parameter forward_parameters[] = { { "port", 9, offsetof(struct dmac_record, port), PARAMETER_NUMBER } };
 static const struct action smac_actions[] = { { "NoAction", 0, NULL } };
 static const struct action dmac_actions[] = { { "forward", 1, forward_parameters } };

@@ -93,8 +93,8 @@ detach(struct worker *worker)
 	(void)worker;
 }
 
-static const struct key_field smac_fields[] = { { "hdr.ethernet.src", 48, 0, MATCH_EXACT } };
-static const struct key_field dmac_fields[] = { { "hdr.ethernet.dst", 48, 0, MATCH_EXACT } };
+static const struct key_field smac_fields[] = { { "hdr.ethernet.src", 48, 0, MATCH_EXACT, NULL } };
+static const struct key_field dmac_fields[] = { { "hdr.ethernet.dst", 48, 0, MATCH_EXACT, NULL } };
 static const struct parameter forward_parameters[] = { { "port", 9, offsetof(struct dmac_record, port), PARAMETER_NUMBER } };
 static const struct action smac_actions[] = { { "NoAction", 0, NULL }, { "Bridge.learn", 0, NULL } };
 static const struct action dmac_actions[] = { { "Bridge.forward", 1, forward_parameters }, { "Bridge.drop", 0, NULL } };

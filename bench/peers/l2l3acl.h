@@ -30,13 +30,13 @@ static const struct action hop_actions[] = { { "send", 2, two }, { "no_nexthop",
 static const struct action acl_actions[] = { { "permit", 0, NULL }, { "deny", 0, NULL } };
 static const struct action rewrite_actions[] = { { "rewrite", 2, addresses }, { "drop", 0, NULL } };
 
-static const struct key_field port_field[] = { { "port", 9, 0, MATCH_EXACT } };
-static const struct key_field mac_fields[] = { { "vlan", 12, 48, MATCH_EXACT }, { "address", 48, 0, MATCH_EXACT } };
-static const struct key_field dst_field[] = { { "dst", 32, 0, MATCH_LPM } };
-static const struct key_field number_field[] = { { "number", 16, 0, MATCH_EXACT } };
+static const struct key_field port_field[] = { { "port", 9, 0, MATCH_EXACT, NULL } };
+static const struct key_field mac_fields[] = { { "vlan", 12, 48, MATCH_EXACT, NULL }, { "address", 48, 0, MATCH_EXACT, NULL } };
+static const struct key_field dst_field[] = { { "dst", 32, 0, MATCH_LPM, NULL } };
+static const struct key_field number_field[] = { { "number", 16, 0, MATCH_EXACT, NULL } };
 static const struct key_field acl_fields[] = {
-	{ "src", 32, 72, MATCH_TERNARY }, { "dst", 32, 40, MATCH_TERNARY }, { "protocol", 8, 32, MATCH_TERNARY },
-	{ "sport", 16, 16, MATCH_TERNARY }, { "dport", 16, 0, MATCH_TERNARY },
+	{ "src", 32, 72, MATCH_TERNARY, NULL }, { "dst", 32, 40, MATCH_TERNARY, NULL }, { "protocol", 8, 32, MATCH_TERNARY, NULL },
+	{ "sport", 16, 16, MATCH_TERNARY, NULL }, { "dport", 16, 0, MATCH_TERNARY, NULL },
 };
 
 #define TABLE(NAME, KIND, BITS, LIMBS, FIELDS, ACTIONS)                                                                     \

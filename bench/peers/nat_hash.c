@@ -24,7 +24,7 @@ struct pool_record {
 	uint32_t unused;
 };
 
-static const struct key_field pool_fields[] = { { "src", 32, 0, MATCH_LPM } };
+static const struct key_field pool_fields[] = { { "src", 32, 0, MATCH_LPM, NULL } };
 static const struct parameter pool_parameters[] = {
 	{ "address", 32, offsetof(struct pool_record, address), PARAMETER_NUMBER },
 	{ "first", 16, offsetof(struct pool_record, first), PARAMETER_NUMBER },

@@ -25,7 +25,7 @@ struct name_record {
 	uint16_t unused;
 };
 
-static const struct key_field name_fields[] = { { "name", 8 * NAME_BYTES, 0, MATCH_EXACT } };
+static const struct key_field name_fields[] = { { "name", 8 * NAME_BYTES, 0, MATCH_EXACT, NULL } };
 static const struct parameter name_parameters[] = { { "port", 9, offsetof(struct name_record, port), PARAMETER_NUMBER } };
 static const struct action name_actions[] = { { "forward", 1, name_parameters } };
 static const struct table_descriptor tables[] = {

@@ -28,9 +28,9 @@ struct neighbour_record {
 	uint64_t src;
 };
 
-static const struct key_field interface_fields[] = { { "port", 9, 0, MATCH_EXACT } };
-static const struct key_field via_fields[] = { { "dst", 32, 0, MATCH_LPM } };
-static const struct key_field neighbour_fields[] = { { "port", 9, 0, MATCH_EXACT }, { "nexthop", 32, 9, MATCH_EXACT } };
+static const struct key_field interface_fields[] = { { "port", 9, 0, MATCH_EXACT, NULL } };
+static const struct key_field via_fields[] = { { "dst", 32, 0, MATCH_LPM, NULL } };
+static const struct key_field neighbour_fields[] = { { "port", 9, 0, MATCH_EXACT, NULL }, { "nexthop", 32, 9, MATCH_EXACT, NULL } };
 static const struct parameter interface_parameters[] = {
 	{ "own_mac", 48, offsetof(struct interface_record, mac), PARAMETER_NUMBER },
 	{ "own_address", 32, offsetof(struct interface_record, address), PARAMETER_NUMBER },

@@ -56,6 +56,7 @@ static const struct place places[] = {
 	OFFSET(worker, key_sketches), OFFSET(worker, quiescent),
 	SIZE(key_field),
 	OFFSET(key_field, name), OFFSET(key_field, width), OFFSET(key_field, shift), OFFSET(key_field, kind),
+	OFFSET(key_field, mask),
 	SIZE(left_out_key),
 	OFFSET(left_out_key, name), OFFSET(left_out_key, width), OFFSET(left_out_key, kind), OFFSET(left_out_key, number),
 	OFFSET(left_out_key, value),

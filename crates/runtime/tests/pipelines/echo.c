@@ -25,7 +25,7 @@
 
 static const struct parameter set_parameters[] = { { "port", 9, 4, PARAMETER_NUMBER } };
 static const struct action actions[] = { { "NoAction", 0, NULL }, { "set", 1, set_parameters } };
-static const struct key_field station_key[] = { { "address", 48, 0, MATCH_EXACT } };
+static const struct key_field station_key[] = { { "address", 48, 0, MATCH_EXACT, NULL } };
 static const struct table_descriptor tables[] = {
 	{
 		.name = "hosts", .structure = STRUCTURE_EXACT, .key_bits = 48, .key_limbs = 1, .field_count = 1, .fields = station_key,
