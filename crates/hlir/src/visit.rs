@@ -38,27 +38,35 @@ pub fn statements(body: &mut [Statement], visit: &mut impl FnMut(&mut Expression
 /// The calls in statements, nested ones too.
 pub fn calls(body: &mut [Statement], visit: &mut impl FnMut(&mut Call)) {
     for statement in body {
-        match statement {
-            Statement::Call(call) => visit(call),
-            Statement::If { then, otherwise, .. } => {
-                calls(then, visit);
-                calls(otherwise, visit);
-            }
-            Statement::Scope { body, .. } | Statement::Loop { body, .. } => calls(body, visit),
-            Statement::Assign { .. }
-            | Statement::SetValid(_)
-            | Statement::SetInvalid(_)
-            | Statement::CopyHeader { .. }
-            | Statement::CopyVarbit { .. }
-            | Statement::Leave(_)
-            | Statement::Exit
-            | Statement::Extract { .. }
-            | Statement::Advance(_)
-            | Statement::Lookahead { .. }
-            | Statement::Verify { .. }
-            | Statement::Emit(_)
-            | Statement::Truncate(_) => {}
+        if let Statement::Call(call) = statement {
+            visit(call);
         }
+        nested(statement, &mut |body| calls(body, visit));
+    }
+}
+
+/// The statements directly within a statement, list by list.
+pub fn nested(statement: &mut Statement, visit: &mut dyn FnMut(&mut Vec<Statement>)) {
+    match statement {
+        Statement::If { then, otherwise, .. } => {
+            visit(then);
+            visit(otherwise);
+        }
+        Statement::Scope { body, .. } | Statement::Loop { body, .. } => visit(body),
+        Statement::Call(_)
+        | Statement::Assign { .. }
+        | Statement::SetValid(_)
+        | Statement::SetInvalid(_)
+        | Statement::CopyHeader { .. }
+        | Statement::CopyVarbit { .. }
+        | Statement::Leave(_)
+        | Statement::Exit
+        | Statement::Extract { .. }
+        | Statement::Advance(_)
+        | Statement::Lookahead { .. }
+        | Statement::Verify { .. }
+        | Statement::Emit(_)
+        | Statement::Truncate(_) => {}
     }
 }
 

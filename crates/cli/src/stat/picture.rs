@@ -41,7 +41,7 @@ pub fn recording(command: &str, reports: &[String], seconds: f64) -> String {
     svg
 }
 
-/// Each report is seen in its turn. Where nothing moves, all but the first are hidden.
+/// The reports are visible one after the other. Without animation, only the first is.
 fn style(reports: usize, seconds: f64) -> String {
     let rules = ".prompt { fill: #8ab4f8 } .head { fill: #81c995 }";
     if reports < 2 {

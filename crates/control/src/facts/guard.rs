@@ -37,18 +37,8 @@ impl Guard {
         (entry, same): (&Entry, SameKey),
         repeats: &dyn Fn() -> bool,
     ) -> Option<&Assumption> {
-        self.of(table).find(|one| match one.fact {
-            Fact::Distinct => repeats(),
-            Fact::Empty
-            | Fact::Default(_)
-            | Fact::Entries(_)
-            | Fact::Actions(_)
-            | Fact::Argument { .. }
-            | Fact::Any(_)
-            | Fact::Key { .. }
-            | Fact::Mask { .. }
-            | Fact::Unmetered => breaks(program, table, &one.fact, entry, same),
-        })
+        let is_repeated = |fact: &Fact| *fact == Fact::Distinct && repeats();
+        self.of(table).find(|one| is_repeated(&one.fact) || breaks(program, table, &one.fact, entry, same))
     }
 
     /// What rates of a direct meter break.
@@ -56,7 +46,7 @@ impl Guard {
         self.of(table).find(|one| one.fact == Fact::Unmetered)
     }
 
-    /// Whether entries have to be told apart by their matches.
+    /// Whether something depends on no two entries having the same matches.
     pub fn needs_distinct(&self) -> bool {
         self.assumptions.iter().any(|one| one.fact == Fact::Distinct)
     }

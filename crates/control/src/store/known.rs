@@ -65,7 +65,8 @@ impl Store {
                 is_counted(fact) || none_breaks()
             }
             Fact::Distinct => {
-                is_counted(fact) || Facts::of(self).of_table(*table).is_some_and(|all| all.contains(fact))
+                let counted_now = || Facts::of(self).of_table(*table).is_some_and(|all| all.contains(fact));
+                if self.facts.is_some() { is_counted(fact) } else { counted_now() }
             }
             Fact::Unmetered => is_counted(fact) || !self.meters().any(|(_, cell, _)| table_of(&cell) == Some(*table)),
         }

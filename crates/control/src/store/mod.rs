@@ -483,7 +483,10 @@ impl Store {
         let declared = &self.program.counters[counter];
         match cell {
             Cell::Index(index) => self.check_index("counter", &declared.name, (*index, declared.size), declared.table),
-            Cell::Entry(key) => self.check_entry(key),
+            Cell::Entry(key) => {
+                self.check_entry(key)?;
+                self.check_direct("counter", &declared.name, declared.table, key.table)
+            }
             Cell::Default(table) => self.check_direct("counter", &declared.name, declared.table, *table),
         }
     }

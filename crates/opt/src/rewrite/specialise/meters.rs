@@ -80,31 +80,13 @@ fn uses_elsewhere(program: &Program, meters: &[MeterId], id: TableId) -> bool {
 fn fold(program: &Program, body: &mut Vec<Statement>, meters: &[MeterId], is_miss: bool) {
     let executes = |statement: &Statement| matches!(statement, Statement::Call(Call::ExecuteMeter { meter, .. }) if meters.contains(meter));
     body.retain(|statement| !(is_miss && executes(statement)));
-    for statement in body.iter_mut() {
-        match statement {
-            Statement::Call(Call::ExecuteMeter { meter, into, .. }) if meters.contains(meter) => {
-                *statement = assign_green(program, *into);
-            }
-            Statement::If { then, otherwise, .. } => {
-                fold(program, then, meters, is_miss);
-                fold(program, otherwise, meters, is_miss);
-            }
-            Statement::Scope { body, .. } | Statement::Loop { body, .. } => fold(program, body, meters, is_miss),
-            Statement::Call(_)
-            | Statement::Assign { .. }
-            | Statement::SetValid(_)
-            | Statement::SetInvalid(_)
-            | Statement::CopyHeader { .. }
-            | Statement::CopyVarbit { .. }
-            | Statement::Leave(_)
-            | Statement::Exit
-            | Statement::Extract { .. }
-            | Statement::Advance(_)
-            | Statement::Lookahead { .. }
-            | Statement::Verify { .. }
-            | Statement::Emit(_)
-            | Statement::Truncate(_) => {}
+    for statement in body {
+        if let Statement::Call(Call::ExecuteMeter { meter, into, .. }) = statement
+            && meters.contains(meter)
+        {
+            *statement = assign_green(program, *into);
         }
+        hlir::visit::nested(statement, &mut |body| fold(program, body, meters, is_miss));
     }
 }
 
