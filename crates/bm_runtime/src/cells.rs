@@ -7,7 +7,7 @@ use crate::standard::{CounterCode, CounterValue, MeterCode, MeterRate, RegisterC
 use crate::tables::{Answer, code};
 use crate::wire::Binary;
 use control::plane::{self, Cell, EntryKey, MeterRates};
-use control::{Rate, Refusal, Update};
+use control::{Rate, Record, Refusal, Update};
 use hlir::{CounterId, Match, MatchKind, MeterId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
 
@@ -153,7 +153,7 @@ impl Work<'_> {
         Ok(self.write(&Update::SetMeter { meter, cell, rates }).map_err(|_| MeterCode::Error)?)
     }
 
-    /// Of a direct meter, the rates of all entries that there are, and of those that clients add later: BMv2 has a meter for each slot of the table.
+    /// Of a direct meter, the rates of all entries that there are, and of those that are added later: BMv2 has a meter for each slot of the table.
     pub fn set_all_rates(&mut self, name: &str, rates: &[MeterRate]) -> Result<(), Fault<MeterCode>> {
         let (meter, size) = self.meter(name)?;
         let given = read_rates(rates)?;
@@ -167,15 +167,23 @@ impl Work<'_> {
         }
         // Rates that were refused are not those of later entries.
         if self.program.meters[meter].table.is_some() {
-            self.state.array_rates.insert(meter, given);
+            self.set_array_rates(meter, Some(given)).map_err(|_| MeterCode::Error)?;
         }
         Ok(())
+    }
+
+    /// The rates of a direct meter's later entries, whoever adds them.
+    pub fn set_array_rates(&mut self, meter: MeterId, rates: Option<MeterRates>) -> Result<(), Refusal> {
+        match self.store().array_rates(meter) == rates {
+            true => Ok(()),
+            false => self.write(&Update::Record(Record::ArrayRates { meter, rates })),
+        }
     }
 
     /// The rates of the whole array, for the direct meter of a new entry.
     pub fn give_array_rates(&mut self, key: &EntryKey) -> Result<(), Refusal> {
         let Ok(meter) = self.direct_meter(key.table) else { return Ok(()) };
-        let Some(rates) = self.state.array_rates.get(&meter).copied() else { return Ok(()) };
+        let Some(rates) = self.store().array_rates(meter) else { return Ok(()) };
         self.write(&Update::SetMeter { meter, cell: Cell::Entry(key.clone()), rates: Some(rates) })
     }
 

@@ -5,9 +5,8 @@ use crate::learning::Learning;
 use crate::multicast::Nodes;
 use crate::notifications::Publisher;
 use crate::service::Fault;
-use control::plane::MeterRates;
 use control::{Refusal, Store, Update};
-use hlir::{MeterId, Program, TableId};
+use hlir::{Program, TableId};
 use p4runtime::{Pipelines, Switch, Target};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,8 +67,8 @@ pub(crate) struct State {
     /// Handles that were given for entries of tables that no packet reaches.
     pub unreached: HashMap<String, i32>,
     pub nodes: Nodes,
-    /// Of direct meters: the rates that were set for the whole array, which later entries have, too.
-    pub array_rates: HashMap<MeterId, MeterRates>,
+    /// Members that are the default actions of their tables.
+    pub default_members: HashMap<TableId, u32>,
 }
 
 /// The switch in the hands of one call.

@@ -18,6 +18,7 @@ mod server;
 mod service;
 pub mod standard;
 mod state;
+pub mod state_file;
 mod tables;
 mod wire;
 

@@ -49,12 +49,12 @@ impl Work<'_> {
         Ok(handle(member))
     }
 
-    fn known_member(&mut self, profile: ProfileId, member: i32) -> Answer<u32> {
+    pub fn known_member(&mut self, profile: ProfileId, member: i32) -> Answer<u32> {
         let member = member as u32;
         Ok(self.store().member(profile, member).map(|_| member).ok_or(TableCode::InvalidMember)?)
     }
 
-    fn known_group(&mut self, profile: ProfileId, group: i32) -> Answer<(u32, Group)> {
+    pub fn known_group(&mut self, profile: ProfileId, group: i32) -> Answer<(u32, Group)> {
         let number = group as u32;
         let group = self.store().group(profile, number).cloned();
         Ok(group.map(|group| (number, group)).ok_or(TableCode::InvalidGroup)?)
@@ -64,14 +64,17 @@ impl Work<'_> {
         let profile = self.profile(name)?;
         let member = self.known_member(profile, member)?;
         let call = read_call(self.table_of(profile)?, action, data, Scope::DefaultOnly)?;
-        let update = Update::SetMember { profile, member, call };
+        let update = Update::SetMember { profile, member, call: call.clone() };
         self.write(&update).map_err(|refusal| code(&refusal, TableCode::BadActionData))?;
-        Ok(())
+        self.follow_member(profile, member, &call)
     }
 
     pub fn delete_member(&mut self, name: &str, member: i32) -> Answer<()> {
         let profile = self.profile(name)?;
         let member = self.known_member(profile, member)?;
+        if !self.defaults_of_member(profile, member).is_empty() {
+            return Err(TableCode::MemberStillUsed.into());
+        }
         let update = Update::DeleteMember { profile, member };
         self.write(&update).map_err(|refusal| code(&refusal, TableCode::Error))?;
         Ok(())

@@ -132,7 +132,10 @@ impl Work<'_> {
             self.write(&Update::SetMeter { meter, cell, rates: None })?;
         }
         self.state.nodes = multicast::Nodes::default();
-        self.state.array_rates.clear();
+        self.state.default_members.clear();
+        for (meter, _) in program.meters.iter() {
+            self.set_array_rates(meter, None)?;
+        }
         self.state.unreached.clear();
         self.reset_cells()
     }

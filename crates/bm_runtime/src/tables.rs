@@ -4,12 +4,14 @@ use crate::convert::{call_entry, priority, read_call, read_match, write_action, 
 use crate::device::{Work, find};
 use crate::handles::NoEntry;
 use crate::service::Fault;
-use crate::standard::{ActionEntry, AddEntryOptions, EntryLife, MatchParameter, TableCode, TableEntry};
+use crate::standard::{
+    ActionEntry, ActionEntryType, AddEntryOptions, EntryLife, MatchParameter, TableCode, TableEntry,
+};
 use control::plane::EntryKey;
 use control::store::Stored;
 use control::{Refusal, RefusalKind, Update};
 use hlir::entry::EntryAction;
-use hlir::{Entry, MatchKind, Program, Scope, Table, TableId};
+use hlir::{ActionCall, Entry, MatchKind, ProfileId, Program, Scope, Table, TableId};
 use std::sync::Arc;
 
 pub type Answer<T> = Result<T, Fault<TableCode>>;
@@ -216,17 +218,12 @@ impl Work<'_> {
         let Found::Table(table) = self.table(name)? else { return Ok(()) };
         self.check_kind(table, Kind::Direct)?;
         let call = read_call(self.declared(table), action, data, Scope::TableOnly)?;
-        self.write(&Update::SetDefault { table, call }).map_err(|refusal| {
-            match refusal.kind == RefusalKind::Constant {
-                true => TableCode::DefaultEntryIsConst,
-                false => code(&refusal, TableCode::InvalidActionName),
-            }
-        })?;
-        Ok(())
+        self.write_default_call(table, call)
     }
 
     pub fn reset_default(&mut self, name: &str) -> Answer<()> {
         let Found::Table(table) = self.table(name)? else { return Ok(()) };
+        self.state.default_members.remove(&table);
         let call = self.declared(table).default.clone();
         if *self.store().default_action(table) == call {
             return Ok(());
@@ -237,6 +234,10 @@ impl Work<'_> {
 
     pub fn default_entry(&mut self, name: &str) -> Answer<ActionEntry> {
         let table = self.reached(name)?;
+        if let Some(member) = self.state.default_members.get(&table) {
+            let mbr_handle = Some(*member as i32);
+            return Ok(ActionEntry { action_type: ActionEntryType::Member, mbr_handle, ..ActionEntry::default() });
+        }
         let call = self.store().default_action(table).clone();
         let declared = self.declared(table);
         // BMv2's tables with a profile have no default action before a member is set.
@@ -247,12 +248,47 @@ impl Work<'_> {
         }
     }
 
-    /// A member or group cannot be the default action: a table with a profile keeps the one that the program gives it.
-    pub fn refuse_indirect_default(&mut self, name: &str, kind: Kind) -> Answer<()> {
-        let table = self.reached(name)?;
-        self.check_kind(table, kind)?;
+    /// The action of a member becomes the default action, and follows the member: data planes have one action for a miss.
+    pub fn set_default_member(&mut self, name: &str, member: i32) -> Answer<()> {
+        let Found::Table(table) = self.table(name)? else { return Ok(()) };
+        self.check_kind(table, Kind::Indirect)?;
+        let profile = self.declared(table).profile.ok_or(TableCode::WrongTableType)?;
+        let member = self.known_member(profile, member)?;
+        let call = self.store().member(profile, member).cloned().ok_or(TableCode::InvalidMember)?;
+        self.write_default_call(table, call)?;
+        self.state.default_members.insert(table, member);
+        Ok(())
+    }
+
+    fn write_default_call(&mut self, table: TableId, call: ActionCall) -> Answer<()> {
+        let written = self.write(&Update::SetDefault { table, call });
+        Ok(written.map_err(|refusal| match refusal.kind == RefusalKind::Constant {
+            true => TableCode::DefaultEntryIsConst,
+            false => code(&refusal, TableCode::InvalidActionName),
+        })?)
+    }
+
+    /// The tables of which a member is the default action.
+    pub fn defaults_of_member(&self, profile: ProfileId, member: u32) -> Vec<TableId> {
+        let tables = self.state.default_members.iter().filter(|(_, of_table)| **of_table == member);
+        let tables = tables.map(|(table, _)| *table);
+        tables.filter(|table| self.program.tables[*table].profile == Some(profile)).collect()
+    }
+
+    /// The default actions of tables follow a member that was changed.
+    pub fn follow_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) -> Answer<()> {
+        let tables = self.defaults_of_member(profile, member);
+        tables.into_iter().try_for_each(|table| self.write_default_call(table, call.clone()))
+    }
+
+    /// A group cannot be the default action: a miss runs one action, and selects none.
+    pub fn refuse_default_group(&mut self, name: &str, group: i32) -> Answer<()> {
+        let Found::Table(table) = self.table(name)? else { return Ok(()) };
+        self.check_kind(table, Kind::WithSelector)?;
+        let profile = self.declared(table).profile.ok_or(TableCode::WrongTableType)?;
+        self.known_group(profile, group)?;
         (self.log)(
-            "the default action of a table with an action profile is the program's own: no member can replace it",
+            "a miss of a table runs one action, so no group can be its default: set a member (table_indirect_set_default)",
         );
         Err(TableCode::DefaultEntryIsConst.into())
     }

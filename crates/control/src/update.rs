@@ -107,6 +107,8 @@ pub enum Record {
     Metadata { key: EntryKey, metadata: Vec<u8> },
     /// What is attached to a default action.
     DefaultMetadata { table: TableId, metadata: Vec<u8> },
+    /// The rates that later entries get in a direct meter; none for green.
+    ArrayRates { meter: MeterId, rates: Option<MeterRates> },
     /// How the records of a digest are wanted; none for not at all.
     Digest { digest: DigestId, config: Option<DigestConfig> },
     /// The number that the program has for a text of a translated type; none takes it back.

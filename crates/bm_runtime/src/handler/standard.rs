@@ -10,6 +10,7 @@ use crate::standard::{
     LearnCode, MatchParameter, MeterCode, MeterRate, PortCode, PortInfo, ProfileGroup, ProfileMember, RegisterCode,
     ResourceType, Standard, SwapCode, SwitchConfig, TableCode, TableEntry, ToeplitzCode, ValueSetCode,
 };
+use crate::state_file;
 use crate::tables::{Answer, Kind};
 use crate::wire::Binary;
 use hlir::entry::EntryAction;
@@ -165,8 +166,8 @@ impl Standard for Device {
         self.work(NO_TABLE, |work| work.set_entry_timeout(&table, handle, timeout_ms))
     }
 
-    fn bm_mt_indirect_set_default_member(&self, _: i32, table: String, _: i32) -> Answer<()> {
-        self.work(NO_TABLE, |work| work.refuse_indirect_default(&table, Kind::Indirect))
+    fn bm_mt_indirect_set_default_member(&self, _: i32, table: String, member: i32) -> Answer<()> {
+        self.work(NO_TABLE, |work| work.set_default_member(&table, member))
     }
 
     fn bm_mt_indirect_reset_default_entry(&self, _: i32, table: String) -> Answer<()> {
@@ -192,8 +193,8 @@ impl Standard for Device {
         })
     }
 
-    fn bm_mt_indirect_ws_set_default_group(&self, _: i32, table: String, _: i32) -> Answer<()> {
-        self.work(NO_TABLE, |work| work.refuse_indirect_default(&table, Kind::WithSelector))
+    fn bm_mt_indirect_ws_set_default_group(&self, _: i32, table: String, group: i32) -> Answer<()> {
+        self.work(NO_TABLE, |work| work.refuse_default_group(&table, group))
     }
 
     fn bm_mt_read_counter(&self, _: i32, table: String, handle: i32) -> Answer<CounterValue> {
@@ -422,8 +423,6 @@ impl Standard for Device {
     }
 
     fn bm_serialize_state(&self) -> Result<Binary, Fault<Undeclared>> {
-        Err(Fault::Sentence(
-            "the state is not serialized here: read it by P4Runtime, or by `bacus ctl dump`".to_string(),
-        ))
+        self.work(Undeclared, |work| Ok(Binary(state_file::write(work.store()).into_bytes())))
     }
 }

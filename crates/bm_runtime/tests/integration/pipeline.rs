@@ -3,7 +3,9 @@
 use crate::rig::EVERYTHING;
 use crate::{Switch, add_host, frame, text};
 use bm_runtime::standard::{ResourceType, StandardClient};
+use bm_runtime::state_file;
 use control::message::runtime::get_forwarding_pipeline_config_request::ResponseType;
+use control::{DataPlane as _, Store};
 
 #[test]
 fn the_config_describes_tables_and_actions() {
@@ -44,8 +46,27 @@ fn the_switch_describes_itself() {
     assert_eq!(id, Ok(0));
     let none = text(client.bm_get_id_from_name(0, ResourceType::Register, "first".to_string()));
     assert_eq!(none, Err("InvalidName".to_string()));
-    let unknown = text(client.bm_serialize_state()).expect_err("the state is not serialized");
-    assert!(unknown.contains("bacus ctl dump"), "{unknown}");
+}
+
+#[test]
+fn the_state_is_a_text_from_which_the_store_is_made_again() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    add_host(&mut connection, 1, 4).expect("the entry suits");
+    let state = text(StandardClient(&mut connection).bm_serialize_state()).expect("a program runs");
+    let saved = state_file::read(&String::from_utf8(state.0).expect("it is a text")).expect("it is as written");
+    let behind = switch.rig.behind();
+    let store = behind.plane.store();
+    assert_eq!(saved.program, hlir::text::print_program(store.program()));
+    let rows = saved.rows.iter().map(|(key, value)| (key.as_slice(), value.as_slice()));
+    let (again, refused) = Store::of_rows(store.program().clone(), rows);
+    assert_eq!(refused, Vec::<String>::new());
+    let sorted = |store: &Store| {
+        let mut rows: Vec<_> = store.rows().collect();
+        rows.sort_unstable();
+        rows
+    };
+    assert_eq!(sorted(&again), sorted(store));
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use crate::rig::{Rig, messages};
 use crate::{Switch, action, add_host, bytes, exact, frame, lpm, priority, ternary, text};
 use bm_runtime::Settings;
-use bm_runtime::standard::{AddEntryOptions, MatchParameter, MatchRange, MatchType, MeterRate, StandardClient};
+use bm_runtime::standard::{
+    ActionEntryType, AddEntryOptions, MatchParameter, MatchRange, MatchType, MeterRate, StandardClient,
+};
+use control::message::runtime::{MeterConfig, TableEntry, Update, entity::Entity, update};
 
 fn hosts() -> String {
     "ingress.hosts".to_string()
@@ -173,6 +176,38 @@ fn rates_of_a_direct_array_reach_later_entries() {
     assert_eq!(text(client.bm_mt_get_meter_rates(0, acl(), 0)), Ok(vec![]), "a reset takes them back");
 }
 
+/// BMv2 has a meter for each slot of a table, so its array's rates are also those of entries that P4Runtime adds without rates.
+#[test]
+fn rates_of_a_direct_array_reach_entries_of_p4runtime() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let acl = || "acl".to_string();
+    let rates = vec![MeterRate { units_per_micros: 3.0, burst_size: 30 }; 2];
+    text(client.bm_meter_array_set_rates(0, "acl_meter".to_string(), rates.clone())).expect("the rates are two");
+    let mut controller = switch.rig.primary();
+    let entry = |class| messages::acl(1, vec![messages::optional(3, class)]);
+    let own = Some(MeterConfig { cir: 5, cburst: 6, pir: 7, pburst: 8, eburst: 0 });
+    let given = [entry(1), TableEntry { meter_config: own, ..entry(2) }, entry(3)];
+    let insertion = |entry: &TableEntry| Update {
+        r#type: update::Type::Insert.into(),
+        entity: Some(control::message::runtime::Entity { entity: Some(messages::table(entry.clone())) }),
+    };
+    controller.write(given.iter().map(insertion).collect()).expect("the entries suit");
+    let config = MeterConfig { cir: 3_000_000, cburst: 30, pir: 3_000_000, pburst: 30, eburst: 0 };
+    let mut read = |entry: &TableEntry| {
+        let asked = TableEntry { meter_config: Some(MeterConfig::default()), ..entry.clone() };
+        match controller.read(messages::table(asked)).pop() {
+            Some(Entity::TableEntry(found)) => found.meter_config,
+            other => panic!("an entry is expected, not {other:?}"),
+        }
+    };
+    assert_eq!(given.each_ref().map(&mut read), [Some(config), own, Some(config)]);
+    controller.modify(messages::table(entry(2))).expect("the entry is there");
+    let after: Vec<_> = (0..3).map(|handle| text(client.bm_mt_get_meter_rates(0, acl(), handle))).collect();
+    assert_eq!(after, vec![Ok(rates); 3], "an entry without rates has those of the array again");
+}
+
 #[test]
 fn an_entry_whose_rates_are_refused_is_not_there() {
     let switch = Switch::begin();
@@ -228,6 +263,46 @@ fn default_actions_are_set_and_reset() {
     assert!(switch.ports_of(1, &frame(1)).is_empty());
     let constant = client.bm_mt_set_default_action(0, "acl".to_string(), "drop".to_string(), vec![]);
     assert_eq!(text(constant), Err("DefaultEntryIsConst".to_string()));
+}
+
+/// As in BMv2: the default follows its member, which cannot be deleted meanwhile.
+#[test]
+fn a_member_can_be_the_default_of_its_table() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let (paths, selector) = (|| "paths".to_string(), || "selector".to_string());
+    let before = switch.ports_of(1, &frame(1));
+    assert_eq!(text(client.bm_mt_indirect_set_default_member(0, paths(), 0)), Err("InvalidMember".to_string()));
+    let member = client.bm_mt_act_prof_add_member(0, selector(), "forward".to_string(), vec![bytes(7, 2)]);
+    assert_eq!(text(member), Ok(0));
+    text(client.bm_mt_indirect_set_default_member(0, paths(), 0)).expect("the member is there");
+    assert_eq!(switch.ports_of(1, &frame(1)), [7]);
+    let entry = text(client.bm_mt_get_default_entry(0, paths())).expect("the table is there");
+    assert_eq!((entry.action_type, entry.mbr_handle), (ActionEntryType::Member, Some(0)));
+    let changed = client.bm_mt_act_prof_modify_member(0, selector(), 0, "forward".to_string(), vec![bytes(8, 2)]);
+    text(changed).expect("the member is there");
+    assert_eq!(switch.ports_of(1, &frame(1)), [8]);
+    let used = text(client.bm_mt_act_prof_delete_member(0, selector(), 0));
+    assert_eq!(used, Err("MemberStillUsed".to_string()));
+    text(client.bm_mt_indirect_reset_default_entry(0, paths())).expect("the table is there");
+    assert_eq!(switch.ports_of(1, &frame(1)), before);
+    text(client.bm_mt_act_prof_delete_member(0, selector(), 0)).expect("it is no default any more");
+    let direct = text(client.bm_mt_indirect_set_default_member(0, hosts(), 0));
+    assert_eq!(direct, Err("WrongTableType".to_string()));
+}
+
+#[test]
+fn a_group_is_no_default() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let paths = || "paths".to_string();
+    let none = text(client.bm_mt_indirect_ws_set_default_group(0, paths(), 0));
+    assert_eq!(none, Err("InvalidGroup".to_string()));
+    assert_eq!(text(client.bm_mt_act_prof_create_group(0, "selector".to_string())), Ok(0));
+    let refused = text(client.bm_mt_indirect_ws_set_default_group(0, paths(), 0));
+    assert_eq!(refused, Err("DefaultEntryIsConst".to_string()));
 }
 
 #[test]

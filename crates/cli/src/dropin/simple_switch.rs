@@ -230,11 +230,6 @@ fn check(arguments: &Arguments, target: &Target) -> Result<(), Failure> {
     if !arguments.no_p4 && arguments.program.is_none() {
         return refused("please specify an input JSON configuration file, or --no-p4");
     }
-    if arguments.restore_state.as_deref().is_some_and(Path::is_file) {
-        return refused(
-            "--restore-state: files of BMv2's states are not read: name a directory, in which the switch saves its own",
-        );
-    }
     if arguments.packet_in.is_some() || target.dp_grpc_server_addr.is_some() {
         return refused(
             "--packet-in, --dp-grpc-server-addr: packets come from interfaces (-i) and captures (--use-files)",
@@ -298,8 +293,9 @@ fn flags(arguments: &Arguments, target: &Target, (program, kind): (Option<&Path>
     if let Some(folder) = arguments.pcap.as_ref().filter(|_| arguments.use_files.is_none()) {
         add("--record", folder.clone().into());
     }
-    if let Some(folder) = &arguments.restore_state {
-        add("--state", folder.clone().into());
+    if let Some(path) = &arguments.restore_state {
+        let flag = if path.is_file() { "--restore" } else { "--state" };
+        add(flag, path.clone().into());
     }
     add("--device-id", arguments.device_id.to_string().into());
     if kind == Kind::Thrift || arguments.thrift_port.is_some() {
@@ -353,6 +349,10 @@ mod tests {
             "bacus run x.json --port 1=eth0 --port 2=eth1 --state s --device-id 0 --thrift 0.0.0.0:9090"
         );
         assert_eq!(
+            flags_of("simple_switch --restore-state Cargo.toml x.json", Kind::Thrift),
+            "bacus run x.json --restore Cargo.toml --device-id 0 --thrift 0.0.0.0:9090"
+        );
+        assert_eq!(
             flags_of(
                 "simple_switch --pcap=. --thrift-port 9092 --device-id 2 --no-p4 --debugger -- --priority-queues 8",
                 Kind::Thrift
@@ -386,7 +386,6 @@ mod tests {
             check(&arguments, &target).err().map(|failure| failure.message().to_string()).unwrap_or_default()
         };
         assert!(refused("s").contains("input JSON"));
-        assert!(refused("s --no-p4 --restore-state Cargo.toml").contains("name a directory"));
         assert!(refused("s --no-p4 -- --cpu-port 0").contains("--cpu-port"));
         assert!(refused("s --no-p4 -- --drop-port 5").contains("511"));
         assert!(refused("s --no-p4 -- --grpc-server-ssl").contains("--grpc-server-cert"));

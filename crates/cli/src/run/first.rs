@@ -3,7 +3,7 @@
 use super::controllers::Controllers;
 use super::live::{Built, Engine, Live};
 use super::pushed::{self, Builder};
-use super::state::{Keeper, Kept, Origin};
+use super::state::{Earlier, Keeper, Kept, Origin};
 use control::DataPlane as _;
 use control::message::runtime::ForwardingPipelineConfig;
 use driver::entries;
@@ -24,11 +24,8 @@ pub struct First {
 
 impl First {
     /// The pipeline of an earlier run which a controller has set runs again, or else the program of the command line.
-    pub fn new(builder: &Builder, opened: Option<(Keeper, Option<Kept>)>) -> Result<First, Failure> {
+    pub fn new(builder: &Builder, Earlier { keeper, kept }: Earlier) -> Result<First, Failure> {
         let given = builder.given.clone();
-        let Some((keeper, kept)) = opened else {
-            return Ok(First { running: given.clone(), given, keeper: None, kept: None });
-        };
         let is_set = |kept: &&Kept| kept.origin == Origin::Controller || given.is_none();
         let running = match kept.as_ref().filter(is_set) {
             None => given.clone(),
@@ -37,13 +34,15 @@ impl First {
                 let built = pushed::build(builder, &config.p4_device_config, config.p4info.as_ref());
                 if given.is_some() {
                     eprintln!(
-                        "note: --state: the pipeline that a controller has set runs, not that of the command line"
+                        "note: {}: the pipeline that a controller has set runs, not that of the command line",
+                        kept.flag
                     );
                 }
-                Some(built.map_err(|refusal| Failure::refusal("--state: its pipeline", &refusal))?)
+                let of_pipeline = |refusal| Failure::refusal(format!("{}: its pipeline", kept.flag), &refusal);
+                Some(built.map_err(of_pipeline)?)
             }
         };
-        Ok(First { given, running, keeper: Some(Arc::new(keeper)), kept })
+        Ok(First { given, running, keeper: keeper.map(Arc::new), kept })
     }
 
     /// Fills the pipeline that runs first: with the entries of an earlier run, or else with those of the command line. Their number. `ports`
@@ -63,12 +62,12 @@ impl First {
             return Ok(count);
         };
         if !origins.is_empty() {
-            eprintln!("note: --state: the entries of the earlier run are loaded, not those of --entries");
+            eprintln!("note: {}: the entries of the earlier run are loaded, not those of --entries", kept.flag);
         }
         let restored = kept.restored(&program)?;
-        restored.warnings.iter().for_each(|warning| eprintln!("warning: --state: {warning}"));
+        restored.warnings.iter().for_each(|warning| eprintln!("warning: {}: {warning}", kept.flag));
         let count = program.tables.iter().map(|(id, _)| restored.store.entry_count(id) as u64).sum();
-        engine.restore(restored.store).map_err(|refusal| Failure::refusal("--state", &refusal))?;
+        engine.restore(restored.store).map_err(|refusal| Failure::refusal(kept.flag, &refusal))?;
         match restored.differs {
             true => self.save(controllers, engine)?,
             false => engine.store_mut().keep_journal(),

@@ -119,6 +119,9 @@ pub struct Arguments {
     /// Save the pipeline and all that controllers write in this directory, before they are answered; start with what is there
     #[arg(long, value_name = "DIR", help_heading = "Controllers")]
     state: Option<PathBuf>,
+    /// Start with what is in this file, which `serialize_state` of `simple_switch_CLI` wrote
+    #[arg(long, value_name = "FILE", conflicts_with = "state", help_heading = "Controllers")]
+    restore: Option<PathBuf>,
     /// Worker threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), help_heading = WORKERS)]
     workers: u32,
@@ -279,21 +282,31 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         true => None,
         false => Some(load(arguments)?),
     };
-    let opened = arguments.state.as_deref().map(state::open).transpose()?;
+    let earlier = earlier(arguments)?;
     // A mistake in the program ends the switch before; the C compiler may take seconds, in which controllers wait.
     let sockets = arguments.controllers.listen()?;
     interrupt::catch();
-    let finished = Open::new(arguments).and_then(|open| compile_and_run(arguments, (loaded, opened), open, sockets));
+    let finished = Open::new(arguments).and_then(|open| compile_and_run(arguments, (loaded, earlier), open, sockets));
     if finished.is_err() {
         arguments.ports.iter().for_each(Port::abandon);
     }
     finished
 }
 
+/// What an earlier run has left, by --state or --restore.
+fn earlier(arguments: &Arguments) -> Result<state::Earlier, Failure> {
+    if let Some(folder) = &arguments.state {
+        let (keeper, kept) = state::open(folder)?;
+        return Ok(state::Earlier { keeper: Some(keeper), kept });
+    }
+    let kept = arguments.restore.as_deref().map(state::Kept::of_file).transpose()?;
+    Ok(state::Earlier { keeper: None, kept })
+}
+
 /// Frames that come to interfaces meanwhile wait in their rings until the pipeline is there.
 fn compile_and_run(
     arguments: &Arguments,
-    (loaded, state): (Option<frontend::Loaded>, Option<(state::Keeper, Option<state::Kept>)>),
+    (loaded, earlier): (Option<frontend::Loaded>, state::Earlier),
     open: Open,
     sockets: Sockets,
 ) -> Result<(), Failure> {
@@ -312,7 +325,7 @@ fn compile_and_run(
         }
     };
     let builder = builder(arguments, built.as_ref(), port_numbers(arguments));
-    First::new(&builder, state).and_then(|first| switch(arguments, &first, open, sockets))
+    First::new(&builder, earlier).and_then(|first| switch(arguments, &first, open, sockets))
 }
 
 impl Arguments {

@@ -1,8 +1,10 @@
-//! What outlives the process: the pipeline and all that controllers have written, in the directory of `--state`.
+//! What outlives the process: the pipeline and all that controllers have written, in the directory of `--state`. Or, to begin with
+//! and not to be saved in, in the file of `--restore`, which `serialize_state` of Thrift gave.
 //!
 //! Rows of the store are numbered by its program, whose text is saved with them. A switch that starts with another program takes over what has
 //! the same names there.
 
+use bm_runtime::state_file::{self, Saved};
 use control::message::runtime::ForwardingPipelineConfig;
 use control::{Refusal, RefusalKind, Store};
 use driver::failure::Failure;
@@ -36,7 +38,9 @@ pub struct Keeper(File);
 
 /// What an earlier run has left.
 pub struct Kept {
-    folder: PathBuf,
+    /// The flag that names it.
+    pub flag: &'static str,
+    path: PathBuf,
     /// The program's text in HLIR.
     text: String,
     pub origin: Origin,
@@ -50,6 +54,13 @@ pub struct Restored {
     /// Whether the file has other rows than the store now.
     pub differs: bool,
     pub warnings: Vec<String>,
+}
+
+/// What a switch begins with, and where it saves its state.
+#[derive(Default)]
+pub struct Earlier {
+    pub keeper: Option<Keeper>,
+    pub kept: Option<Kept>,
 }
 
 /// Opens a directory; it is empty at the first start.
@@ -86,7 +97,17 @@ impl Kept {
         let (text, config) = (text(OF_PROGRAM)?, config.ok_or(lost)?);
         let of_store = |(key, _): &(Vec<u8>, Vec<u8>)| key.first().is_some_and(|first| !ENDS.contains(first));
         let rows = rows.into_iter().filter(of_store).collect();
-        Ok(Some(Kept { folder: folder.to_path_buf(), text, origin, config, rows }))
+        Ok(Some(Kept { flag: "--state", path: folder.to_path_buf(), text, origin, config, rows }))
+    }
+
+    /// Reads a file that Thrift's `serialize_state` gave.
+    pub fn of_file(path: &Path) -> Result<Kept, Failure> {
+        let failed = |why: &str| Failure::input(format!("--restore: {}: {why}", path.display()));
+        let text = driver::files::contents(path)?;
+        let text = std::str::from_utf8(&text).map_err(|_| failed("it is no text"))?;
+        let Saved { program, rows } = state_file::read(text).map_err(|why| failed(&why))?;
+        let (origin, config) = (Origin::CommandLine, ForwardingPipelineConfig::default());
+        Ok(Kept { flag: "--restore", path: path.to_path_buf(), text: program, origin, config, rows })
     }
 
     /// The config that is compiled again: what a controller pushed, or the program's text if a switch is started without it.
@@ -100,11 +121,11 @@ impl Kept {
 
     /// What was written, for the program that runs now.
     pub fn restored(&self, program: &Arc<Program>) -> Result<Restored, Failure> {
-        let failed = |why: String| Failure::input(format!("--state: {}: {why}", self.folder.display()));
+        let failed = |why: String| Failure::input(format!("{}: {}: {why}", self.flag, self.path.display()));
         let rows = self.rows.iter().map(|(key, value)| (key.as_slice(), value.as_slice()));
         let of_rows = |program| {
             let (store, refused) = Store::of_rows(program, rows);
-            (store, refused.iter().map(|why| format!("{}: {why}", self.folder.display())).collect::<Vec<_>>())
+            (store, refused.iter().map(|why| format!("{}: {why}", self.path.display())).collect::<Vec<_>>())
         };
         if print_program(program) == self.text {
             let (store, warnings) = of_rows(program.clone());
@@ -115,7 +136,7 @@ impl Kept {
         let (store, warnings) = of_rows(Arc::new(old));
         let carried = store.carried_to(program.clone()).map_err(|refusal| {
             failed(format!(
-                "it is of another program: {refusal}; start with the program that it is of, or another directory"
+                "it is of another program: {refusal}; start with the program that it is of, or with another state"
             ))
         })?;
         Ok(Restored { store: carried, differs: true, warnings })

@@ -398,7 +398,10 @@ fn wrong_command_lines_end_with_1() {
         (&[][..], "please specify an input JSON configuration file"),
         (&["none.json"], "none.json: "),
         (&["-i", "eth0", "--no-p4"], "expected a port and an interface, such as 1@eth0"),
-        (&["--no-p4", "--restore-state", "Cargo.toml"], "--restore-state"),
+        (
+            &["--no-p4", "--restore-state", "Cargo.toml"],
+            "--restore: Cargo.toml: it does not begin with `bacus state 1`",
+        ),
         (&["--no-p4", "--nope"], "--nope"),
     ] {
         let (code, text) = ended("simple_switch", arguments);

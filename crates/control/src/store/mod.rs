@@ -61,6 +61,8 @@ pub struct Store {
     multicast: BTreeMap<u32, Multicast>,
     sessions: BTreeMap<u32, Session>,
     meters: HashMap<(usize, MeterCell), MeterRates>,
+    /// Of direct meters: the rates that new entries get.
+    array_rates: BTreeMap<usize, MeterRates>,
     /// Ports without a link.
     ports_down: BTreeSet<u32>,
     records: Records,
@@ -95,6 +97,7 @@ impl Store {
             multicast: BTreeMap::new(),
             sessions: BTreeMap::new(),
             meters: HashMap::new(),
+            array_rates: BTreeMap::new(),
             ports_down: BTreeSet::new(),
             records: Records::default(),
             journal: None,

@@ -1,9 +1,10 @@
-//! Records of a controller: what it attaches to entries and default actions, how it wants digests, and the numbers of texts.
+//! Records of a controller: what it attaches to entries and default actions, how it wants digests, the rates of direct meters' arrays,
+//! and the numbers of texts.
 
 use super::{Store, id_of, index};
-use crate::plane::DigestConfig;
+use crate::plane::{DigestConfig, MeterRates};
 use crate::{Record, Refusal, Update};
-use hlir::{DigestId, TableId};
+use hlir::{DigestId, MeterId, TableId};
 use std::collections::BTreeMap;
 
 impl Store {
@@ -20,6 +21,11 @@ impl Store {
     /// The digests whose records are wanted.
     pub fn digests(&self) -> impl Iterator<Item = (DigestId, DigestConfig)> {
         self.records.digests.iter().map(|(digest, config)| (id_of(*digest), *config))
+    }
+
+    /// The rates that new entries get in a direct meter; none for green. Clients of BMv2's Thrift set them for the whole array.
+    pub fn array_rates(&self, meter: MeterId) -> Option<MeterRates> {
+        self.array_rates.get(&index(meter)).copied()
     }
 
     /// The numbers of texts, with the names of their types.
@@ -40,6 +46,10 @@ impl Store {
                 let kept = &mut self.tables[index(*table)].default_metadata;
                 Record::DefaultMetadata { table: *table, metadata: std::mem::replace(kept, metadata.clone()) }
             }
+            Record::ArrayRates { meter, rates } => {
+                let rates = put(&mut self.array_rates, index(*meter), *rates);
+                Record::ArrayRates { meter: *meter, rates }
+            }
             Record::Digest { digest, config } => {
                 let config = put(&mut self.records.digests, index(*digest), *config);
                 Record::Digest { digest: *digest, config }
@@ -52,12 +62,19 @@ impl Store {
         Ok(Update::Record(before))
     }
 
-    /// The records of digests, texts and default actions for another program: those of names that it has.
+    /// The records of digests, meters, texts and default actions for another program: those of names that it has.
     pub(super) fn carry_records(&self, new: &mut Store) {
         for (id, declared) in self.program.digests.iter() {
             let found = new.program.digests.iter().find(|(_, digest)| digest.name == declared.name);
             if let Some((digest, config)) = found.map(|(digest, _)| digest).zip(self.digest(id)) {
                 new.records.digests.insert(index(digest), config);
+            }
+        }
+        for (id, declared) in self.program.meters.iter() {
+            let is_it = |meter: &hlir::Meter| meter.name == declared.name && meter.table.is_some();
+            let found = new.program.meters.iter().find(|(_, meter)| is_it(meter));
+            if let Some((meter, rates)) = found.map(|(meter, _)| meter).zip(self.array_rates(id)) {
+                new.array_rates.insert(index(meter), rates);
             }
         }
         for (id, declared) in self.program.tables.iter() {

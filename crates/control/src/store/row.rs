@@ -27,6 +27,8 @@ pub enum Row {
     Digest(usize),
     /// Type and text.
     Text(String, String),
+    /// The rates of a direct meter's later entries.
+    ArrayRates(usize),
 }
 
 /// A row's key, and its value or none.
@@ -60,6 +62,7 @@ impl Row {
                 numbered(9, *meter, &cell)
             }
             Row::Digest(digest) => numbered(10, *digest, &[]),
+            Row::ArrayRates(meter) => numbered(12, *meter, &[]),
             Row::Text(type_name, text) => [&[11], type_name.as_bytes(), &[0], text.as_bytes()].concat(),
         }
     }
@@ -89,6 +92,7 @@ impl Row {
             8 => exactly(rest).map(|()| Row::Session(number))?,
             9 => Row::Meter(at, meter_cell(rest)?),
             10 => exactly(rest).map(|()| Row::Digest(at))?,
+            12 => exactly(rest).map(|()| Row::ArrayRates(at))?,
             _ => return None,
         })
     }
@@ -133,12 +137,13 @@ mod tests {
             Row::Meter(1, MeterCell::Entry(4, key)),
             Row::Meter(1, MeterCell::Default(4)),
             Row::Digest(5),
+            Row::ArrayRates(3),
             Row::Text("port_id_t".to_string(), "Ethernet1/1".to_string()),
         ];
         for row in rows {
             assert_eq!(Row::of_key(&row.key()), Some(row));
         }
-        for bytes in [&[][..], &[0], &[1, 0, 0], &[2, 0, 0, 0, 1, 9], &[4, 0, 0, 0, 1], &[12, 0, 0, 0, 0], &[11, b'x']]
+        for bytes in [&[][..], &[0], &[1, 0, 0], &[2, 0, 0, 0, 1, 9], &[4, 0, 0, 0, 1], &[13, 0, 0, 0, 0], &[11, b'x']]
         {
             assert_eq!(Row::of_key(bytes), None, "{bytes:?}");
         }

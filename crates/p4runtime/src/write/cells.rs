@@ -10,7 +10,7 @@ use crate::value;
 use control::message::runtime::{self as message, Index, update::Type};
 use control::plane::{Cell, CounterValue, MeterRates};
 use control::{Rate, Update};
-use hlir::CounterId;
+use hlir::{CounterId, MeterId};
 use std::ops::Range;
 use tonic::Code;
 
@@ -67,7 +67,17 @@ impl<'a> Writer<'a> {
             return Err(Failure::invalid(format!("table `{}` has no direct meter", table.name)));
         };
         let rates = given.config.as_ref().map(meter_rates).transpose()?;
+        let rates = rates.or_else(|| self.default_rates(meter, &cell));
         self.apply(&Update::SetMeter { meter, cell, rates })
+    }
+
+    /// The rates of a direct meter's cell to which a controller gives none: those of the array for an entry, and green for a
+    /// default action, which has no cell in BMv2.
+    pub(super) fn default_rates(&mut self, meter: MeterId, cell: &Cell) -> Option<MeterRates> {
+        match cell {
+            Cell::Entry(_) => self.plane().store().array_rates(meter),
+            Cell::Default(_) | Cell::Index(_) => None,
+        }
     }
 
     /// The table and the cell of an entry, or of a default action.

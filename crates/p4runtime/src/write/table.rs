@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
     fn insert_entry(&mut self, table: &TableSchema, key: EntryKey, given: &message::TableEntry) -> Outcome {
         let update = self.insertion(table, key, given)?;
         self.apply(&update)?;
-        if !has_extras(given) {
+        if !has_extras(given) && !self.has_array_rates(table) {
             return Ok(());
         }
         let Update::Insert { table: of, entry } = update else { return Ok(()) };
@@ -68,11 +68,11 @@ impl<'a> Writer<'a> {
     }
 
     /// The updates up to the first that is no new entry, brings more than an action, or is wrong.
-    pub(super) fn leading_insertions(&self, updates: &[message::Update]) -> Vec<Update> {
+    pub(super) fn leading_insertions(&mut self, updates: &[message::Update]) -> Vec<Update> {
         updates.iter().map_while(|update| self.plain_insertion(update)).collect()
     }
 
-    fn plain_insertion(&self, update: &message::Update) -> Option<Update> {
+    fn plain_insertion(&mut self, update: &message::Update) -> Option<Update> {
         let Some(Entity::TableEntry(given)) = update.entity.as_ref()?.entity.as_ref() else { return None };
         let is_more = given.is_const || given.is_default_action || has_extras(given);
         if update.r#type() != Type::Insert || is_more {
@@ -80,7 +80,16 @@ impl<'a> Writer<'a> {
         }
         let table = self.schema.table(given.table_id).ok()?;
         check_direct(table, given).ok()?;
+        // Rates come behind the entry.
+        if self.has_array_rates(table) {
+            return None;
+        }
         self.insertion(table, self.key(table, given).ok()?, given).ok()
+    }
+
+    /// Whether entries without rates of their own get some.
+    fn has_array_rates(&mut self, table: &TableSchema) -> bool {
+        table.meter.is_some_and(|meter| self.plane().store().array_rates(meter).is_some())
     }
 
     fn modify_entry(&mut self, table: &TableSchema, key: EntryKey, given: &message::TableEntry) -> Outcome {
@@ -205,12 +214,14 @@ impl<'a> Writer<'a> {
     }
 
     /// The counter and the meter of an entry or of a default action. A counter that is left out stays, a meter is reset (P4Runtime 1.5, 9.1.7).
+    /// Its default is that of the array, where clients of BMv2's Thrift have set one.
     fn set_direct(&mut self, table: &TableSchema, cell: &Cell, given: &message::TableEntry) -> Outcome {
         if let (Some(data), Some(counter)) = (&given.counter_data, table.counter) {
             self.write_counter(counter, cell.clone(), counter_value(data)?)?;
         }
         let Some(meter) = table.meter else { return Ok(()) };
         let rates = given.meter_config.as_ref().map(super::cells::meter_rates).transpose()?;
+        let rates = rates.or_else(|| self.default_rates(meter, cell));
         if rates.is_some() || self.plane().store().meter_rates(meter, cell)?.is_some() {
             self.apply(&Update::SetMeter { meter, cell: cell.clone(), rates })?;
         }

@@ -72,6 +72,13 @@ impl Store {
             Row::Multicast(group) => drop(self.multicast.insert(group, decode::<MulticastRow>(value)?.into())),
             Row::Session(session) => drop(self.sessions.insert(session, decode::<SessionRow>(value)?.into())),
             Row::Meter(meter, cell) => self.load_meter(meter, cell, value)?,
+            Row::ArrayRates(meter) => {
+                let declared = self.program.meters.values().nth(meter).ok_or_else(|| unknown("meter", meter))?;
+                if declared.table.is_none() {
+                    return Err(format!("meter `{}` has no entries of a table", declared.name));
+                }
+                self.array_rates.insert(meter, decode::<RatesRow>(value)?.try_into()?);
+            }
             Row::Digest(digest) if digest < self.program.digests.len() => {
                 self.records.digests.insert(digest, decode::<DigestRow>(value)?.into());
             }

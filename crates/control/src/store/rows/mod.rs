@@ -49,6 +49,7 @@ impl Store {
             .chain(self.sessions.keys().map(|session| Row::Session(*session)))
             .chain(meters)
             .chain(self.records.digests.keys().map(|digest| Row::Digest(*digest)))
+            .chain(self.array_rates.keys().map(|meter| Row::ArrayRates(*meter)))
             .chain(texts);
         rows.filter_map(|row| Some((row.key(), self.value(&row)?)))
     }
@@ -91,6 +92,7 @@ impl Store {
                 None => return Vec::new(),
             },
             Update::Record(Record::Digest { digest, .. }) => Row::Digest(index(*digest)),
+            Update::Record(Record::ArrayRates { meter, .. }) => Row::ArrayRates(index(*meter)),
             Update::Record(Record::Text { type_name, text, .. }) => Row::Text(type_name.clone(), text.clone()),
             // Links are those of the ports when the switch starts again.
             Update::SetPort { .. } => return Vec::new(),
@@ -147,6 +149,7 @@ impl Store {
             Row::Multicast(group) => MulticastRow::from(self.multicast.get(group)?).encode_to_vec(),
             Row::Session(session) => SessionRow::from(self.sessions.get(session)?).encode_to_vec(),
             Row::Meter(meter, cell) => RatesRow::from(self.meters.get(&(*meter, cell.clone()))?).encode_to_vec(),
+            Row::ArrayRates(meter) => RatesRow::from(self.array_rates.get(meter)?).encode_to_vec(),
             Row::Digest(digest) => DigestRow::from(self.records.digests.get(digest)?).encode_to_vec(),
             Row::Text(type_name, text) => {
                 let number = *self.records.texts.get(&(type_name.clone(), text.clone()))?;

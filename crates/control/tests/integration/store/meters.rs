@@ -1,9 +1,12 @@
-//! Rates in rows: with the fractions that a controller gave, as older versions saved them, and damaged.
+//! Rates in rows: with the fractions that a controller gave, as older versions saved them, and damaged. And the elements that direct meters
+//! and counters have.
 
 use super::carrying;
-use control::plane::{Cell, MeterRates};
-use control::{Rate, Store, Update};
-use hlir::MeterId;
+use control::plane::{Cell, EntryKey, MeterRates};
+use control::{Rate, Record, Store, Update};
+use hlir::entry::EntryAction;
+use hlir::{ActionCall, Entry, Match, MeterId};
+use std::sync::Arc;
 
 /// Field numbers and values: varints below 128 in two fields of a protobuf message.
 const WHOLE_RATES: [u8; 8] = [0x08, 5, 0x10, 6, 0x18, 7, 0x20, 8];
@@ -63,6 +66,49 @@ fn whole_rates_of_an_older_version_are_read_and_damaged_fractions_refused() {
     let (again, refused) = loaded(&store, &key, &[&WHOLE_RATES[..], &billion].concat());
     assert_eq!(refused, ["1000000000 billionths are no fraction of a rate"]);
     assert_eq!(again.meter_rates(meter, &cell).expect("the entry is there"), None);
+}
+
+#[test]
+fn rates_of_a_direct_array_are_saved_carried_and_taken_back() {
+    let mut store = carrying::aging_and_metered();
+    let meter = store.program().meters.iter().next().expect("the program has one").0;
+    let rates = MeterRates {
+        committed_rate: Rate::of_units(5),
+        committed_burst: 6,
+        peak_rate: Rate::of_units(7),
+        peak_burst: 8,
+    };
+    store.keep_journal();
+    let set = Update::Record(Record::ArrayRates { meter, rates: Some(rates) });
+    let inverse = store.apply(&set).expect("it is no entry").expect("the store knows what was there");
+    let changes = store.take_changes();
+    let [(key, Some(value))] = &changes[..] else { panic!("one row has changed: {changes:?}") };
+    let (again, refused) = loaded(&store, key, value);
+    assert_eq!((again.array_rates(meter), refused.as_slice()), (Some(rates), &[][..]));
+    let carried = store.carried_to(store.program().clone()).expect("it is the same program");
+    assert_eq!(carried.array_rates(meter), Some(rates));
+    store.restore(&inverse);
+    assert_eq!(store.array_rates(meter), None);
+}
+
+#[test]
+fn the_counter_of_a_table_has_no_cell_for_an_entry_of_another() {
+    let program = hlir::text::parse_program(include_str!("../places/routes.hlir")).expect("it is a program");
+    let mut store = Store::new(Arc::new(program));
+    let tables: Vec<_> = store.program().tables.iter().map(|(id, _)| id).collect();
+    let [routes, hops, ..] = tables[..] else { panic!("the program has three tables") };
+    for (table, action, arguments) in [(routes, 1, vec![1u32.into()]), (hops, 1, vec![])] {
+        let call = ActionCall { action, arguments };
+        let matches = vec![Match::Exact(5u32.into())];
+        let entry = Entry { matches, priority: 0, action: EntryAction::Call(call), constant: false };
+        store.apply(&Update::Insert { table, entry }).expect("the entry suits");
+    }
+    let of_hops = store.program().counters.iter().find(|(_, counter)| counter.name == "hops.hits");
+    let counter = of_hops.expect("the program has it").0;
+    let cell = |table| Cell::Entry(EntryKey { table, matches: vec![Match::Exact(5u32.into())], priority: 0 });
+    assert_eq!(store.check_counter(counter, &cell(hops)), Ok(()));
+    let refused = store.check_counter(counter, &cell(routes)).expect_err("it is of another table");
+    assert_eq!(refused.sentence, "table `routes` has no direct counter `hops.hits`");
 }
 
 #[test]
