@@ -11,7 +11,7 @@ use super::results::{Call, Callee, Reference};
 use crate::ast::{
     Argument, DeclarationId, DeclarationKind, Expression, ExpressionKind, Method, Name, Type as WrittenType,
 };
-use crate::types::{Nominal, Substitution, Type, substitute};
+use crate::types::{Nominal, Substitution, Type};
 
 /// What makes an object.
 #[derive(Clone, Copy, PartialEq)]
@@ -112,20 +112,16 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The overloads that fit the arguments have to be one.
+    /// The overloads that fit the number and the names of the arguments have to be one. Types do not choose among them.
     pub fn choose<T: Copy>(
         &mut self,
         span: Span,
         name: &str,
         candidates: &[(T, DeclarationId)],
-        outer: &Substitution,
         arguments: &'a [Argument],
     ) -> Option<T> {
-        let mut fitting: Vec<(T, DeclarationId)> =
+        let fitting: Vec<(T, DeclarationId)> =
             candidates.iter().filter(|(_, id)| self.takes(self.out.parameters(*id), arguments)).copied().collect();
-        if fitting.len() > 1 {
-            self.narrow(&mut fitting, outer, arguments);
-        }
         match (&fitting[..], candidates) {
             ([(only, _)], _) | ([], [(only, _)]) => Some(*only),
             ([], _) => {
@@ -153,40 +149,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Of overloads that take as many arguments, keeps those whose parameters have fitting types.
-    fn narrow<T: Copy>(
-        &mut self,
-        fitting: &mut Vec<(T, DeclarationId)>,
-        outer: &Substitution,
-        arguments: &'a [Argument],
-    ) {
-        let types: Vec<Type> = arguments
-            .iter()
-            .map(|argument| match argument.value.kind {
-                ExpressionKind::DontCare => Type::DontCare,
-                _ => self.value(&argument.value, None),
-            })
-            .collect();
-        fitting.retain(|(_, id)| {
-            let parameters = self.out.parameters(*id);
-            let mut opened = outer.clone();
-            for parameter in self.out.type_parameters(*id) {
-                let hole = self.inference.hole();
-                opened.bind(parameter.id, hole);
-            }
-            arguments.iter().enumerate().all(|(at, argument)| {
-                let parameter = match &argument.name {
-                    Some(name) => parameters.iter().find(|parameter| parameter.name.text == name.text),
-                    None => parameters.get(at),
-                };
-                parameter.is_some_and(|parameter| {
-                    let declared = substitute(self.out.declared_type(parameter.id), &opened);
-                    self.unify(&declared, &types[at])
-                })
-            })
-        });
-    }
-
     fn call_function(
         &mut self,
         expression: &'a Expression,
@@ -197,7 +159,7 @@ impl<'a> Checker<'a> {
     ) -> Option<Call> {
         let candidates: Vec<(DeclarationId, DeclarationId)> = found.iter().map(|id| (*id, *id)).collect();
         let name = self.name_of(found[0]);
-        let id = self.choose(expression.span, &name, &candidates, &Substitution::default(), arguments)?;
+        let id = self.choose(expression.span, &name, &candidates, arguments)?;
         self.check_recursion(expression.span, id);
         if name.as_ref() == "verify" && self.is_core_function(id) && !self.in_parser() {
             self.type_error(expression.span, "`verify` can only be called in parsers");
@@ -488,10 +450,7 @@ impl<'a> Checker<'a> {
             self.arguments_of_nothing(arguments);
             return None;
         }
-        {
-            let outer = self.out.arguments_of(nominal);
-            self.choose(span, &nominal.name, &candidates, &outer, arguments)
-        }
+        self.choose(span, &nominal.name, &candidates, arguments)
     }
 }
 

@@ -10,10 +10,10 @@ use super::checker::{Checker, Place};
 use super::nodes::Node;
 use crate::ast::{
     Attributes, Constant, Declaration, DeclarationId, DeclarationKind, Enumeration, Expression, Member, Name,
-    Parameter, Structure, StructureKind, Type as WrittenType, TypeParameter, Variable,
+    Structure, StructureKind, Type as WrittenType, TypeParameter, Variable,
 };
 use crate::evaluate::{Value, fits};
-use crate::types::{Substitution, Type, substitute};
+use crate::types::{Substitution, Type};
 
 impl<'a> Checker<'a> {
     pub fn program(&mut self, declarations: &'a [Declaration]) {
@@ -137,21 +137,18 @@ impl<'a> Checker<'a> {
         same_kind && (constructed || function) && self.are_distinct(earlier, later)
     }
 
-    /// Overloads differ in the number, the names or the types of their parameters: of the constructor, where there is one.
-    ///
-    /// Type parameters are the same if they are at the same place of their list, whatever their names.
+    /// Overloads differ in the number or the names of their parameters: of the constructor, where there is one. Types do not
+    /// distinguish them (the specification on overloading: "Argument type information is not used in disambiguating calls").
     pub fn are_distinct(&self, earlier: DeclarationId, later: DeclarationId) -> bool {
-        let Some(as_earlier) = self.renamed_type_parameters(later, earlier) else { return true };
-        let shape = |id: DeclarationId| -> Vec<(&str, Type)> {
+        let names = |id: DeclarationId| -> Vec<&str> {
             let object = matches!(self.out.kind(id), Some(DeclarationKind::Parser(_) | DeclarationKind::Control(_)));
             let of_object = self.out.constructor_parameters(id);
             let parameters = if object { of_object } else { self.out.parameters(id) };
-            let of_type = |one: &Parameter| substitute(self.out.declared_type(one.id), &as_earlier);
-            let mut shape: Vec<(&str, Type)> = parameters.iter().map(|one| (one.name.as_str(), of_type(one))).collect();
-            shape.sort_by_key(|(name, _)| *name);
-            shape
+            let mut names: Vec<&str> = parameters.iter().map(|one| one.name.as_str()).collect();
+            names.sort_unstable();
+            names
         };
-        shape(earlier) != shape(later)
+        names(earlier) != names(later)
     }
 
     /// The type parameters of `from` as those of `to` at the same places, if there are as many.

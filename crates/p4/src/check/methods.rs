@@ -75,7 +75,7 @@ impl<'a> Checker<'a> {
             .collect();
         let outer = self.out.arguments_of(object);
         let name = format!("{object}.{member}");
-        let method = self.choose(expression.span, &name, &candidates, &outer, arguments)?;
+        let method = self.choose(expression.span, &name, &candidates, arguments)?;
         if self.around.place == Place::TopLevel {
             self.type_error(expression.span, "methods cannot be called at the top of a program");
         }

@@ -284,13 +284,18 @@ fn calls_know_their_bindings() {
 }
 
 #[test]
-fn overloads_are_distinguished_by_number_name_and_type() {
+fn overloads_are_distinguished_by_number_and_name() {
     accepts(
         "extern E { E(); void f(in bit<8> a); void f(in bit<8> a, in bit<8> b); }\ncontrol c() { E() e; apply { e.f(1); e.f(1, 2); } }\n",
     );
     accepts(
-        "bit<8> f(in bit<8> a) { return a; }\nbit<4> f(in bit<4> a) { return a; }\nbit<4> g(in bit<4> x) { return f(x); }\n",
+        "bit<8> f(in bit<8> a) { return a; }\nbit<4> f(in bit<4> b) { return b; }\nbit<4> g(in bit<4> x) { return f(b = x); }\n",
     );
+    // Both take one argument without a name, and its type does not choose.
+    let (found, _) = diagnostics(
+        "bit<8> f(in bit<8> a) { return a; }\nbit<4> f(in bit<4> b) { return b; }\nbit<4> g(in bit<4> x) { return f(x); }\n",
+    );
+    assert!(found.iter().any(|one| one.class() == Some("duplicate")), "{found:?}");
     rejects(
         "extern E { E(); void f(in bit<8> a); }\ncontrol c() { E() e; apply { e.f(1, 2); e.g(); } }\n",
         expect![[r#"
@@ -317,7 +322,7 @@ fn overloads_are_distinguished_by_number_name_and_type() {
 }
 
 #[test]
-fn type_parameters_do_not_distinguish_overloads() {
+fn types_do_not_distinguish_overloads() {
     let duplicates = [
         "extern E { E(); void f<T>(in T x); void f<T>(in T x); }\n",
         "extern E { E(); void f<T>(in T x); void f<U>(in U x); }\n",
@@ -327,14 +332,18 @@ fn type_parameters_do_not_distinguish_overloads() {
         "bit<8> f<T>(in T x) { return 1; }\nbit<8> f<U>(in U x) { return 2; }\n",
         "parser p<T>(in T x);\nparser p<U>(in U x);\n",
         "package p<T>(T x);\npackage p<U>(U x);\n",
+        "bit<8> f(in bit<8> a) { return a; }\nbit<4> f(in bit<4> a) { return a; }\n",
+        "extern E { E(); void f(in bit<8> a); void f(in bit<4> a); }\n",
+        "extern E { E(bit<8> a); E(bit<4> a); }\n",
+        "extern E { E(); void f(in bit<8> a, out bit<4> b); void f(out bit<8> b, in bit<4> a); }\n",
+        "extern void g<T>(in T x);\nextern void g<T>(in tuple<T> x);\n",
+        "extern void g<T>(in T x);\nextern void g<T, U>(in T x);\n",
     ];
     for program in duplicates {
         let (found, _) = diagnostics(program);
         assert!(found.iter().any(|one| one.class() == Some("duplicate")), "{program}");
     }
-    accepts(
-        "extern E { E(); void f<T>(in T x); void f<T>(in T y); void f<T, U>(in T x, in U y); }\nextern void g<T>(in T x);\nextern void g<T>(in tuple<T> x);\n",
-    );
+    accepts("extern E { E(); void f<T>(in T x); void f<T>(in T y); void f<T, U>(in T x, in U y); }\n");
 }
 
 #[test]
