@@ -14,6 +14,9 @@ BACUS = os.environ["BACUS"]
 OUT = pathlib.Path(os.environ["OUT"])
 # `runptf.sh` sleeps so long before its first call.
 LATEST = 2.0
+# What a container of docker may do by default.
+DOCKER = ["audit_write", "chown", "dac_override", "fowner", "fsetid", "kill", "mknod", "net_bind_service", "net_raw", "setfcap",
+          "setgid", "setpcap", "setuid", "sys_chroot"]
 
 
 def listens(port):
@@ -50,15 +53,15 @@ class Starts(unittest.TestCase):
             switch.kill()
             switch.wait()
 
-    def test_container(self):
+    def container(self, capabilities):
         # The start script of the example for containerlab, with what a container may do.
         folder = OUT / "names"
         folder.mkdir(exist_ok=True)
         (folder / "simple_switch_grpc").unlink(missing_ok=True)
         (folder / "simple_switch_grpc").symlink_to(BACUS)
-        capabilities = "-all,+net_admin,+net_raw"
+        allowed = ",".join(["-all", *(f"+{one}" for one in capabilities)])
         script = pathlib.Path(__file__).parent.parent.parent / "examples/containerlab/start"
-        command = ["setpriv", "--bounding-set", capabilities, "--inh-caps", capabilities, script, "--no-p4", "--", "--grpc-server-addr",
+        command = ["setpriv", "--bounding-set", allowed, "--inh-caps", allowed, script, "--no-p4", "--", "--grpc-server-addr",
                    "127.0.0.1:50103"]
         path = f"{folder}:{os.environ['PATH']}"
         with open(OUT / "container.log", "w") as log:
@@ -67,6 +70,11 @@ class Starts(unittest.TestCase):
         # Its interfaces come later.
         for port in [1, 2]:
             subprocess.run(["ip", "link", "add", f"eth{port}", "type", "veth", "peer", "name", f"peer{port}"], check=True)
+            self.addCleanup(subprocess.run, ["ip", "link", "delete", f"eth{port}"], check=True)
+        return switch
+
+    def runs_in_a_container(self, capabilities):
+        switch = self.container(capabilities)
         end = time.monotonic() + 30
         text = ""
         while "Server listening on 127.0.0.1:50103" not in text:
@@ -76,6 +84,21 @@ class Starts(unittest.TestCase):
         self.assertIn("Adding interface eth1 as port 1\nAdding interface eth2 as port 2\n", text)
         switch.terminate()
         self.assertEqual(0, switch.wait(30))
+
+    def test_container_with_two_capabilities(self):
+        self.runs_in_a_container(["net_admin", "net_raw"])
+
+    def test_container_as_docker_makes_it(self):
+        # The default capabilities of docker, and NET_ADMIN on top, which containerlab adds.
+        self.runs_in_a_container([*DOCKER, "net_admin"])
+
+    def test_container_with_net_admin_alone(self):
+        # Packet sockets need NET_RAW: the message names it.
+        switch = self.container(["net_admin"])
+        self.assertEqual(3, switch.wait(30))
+        text = (OUT / "container.log").read_text()
+        self.assertIn("eth1", text)
+        self.assertIn("NET_RAW", text)
 
     def test_dash(self):
         line = "--interface 0@veth0 --interface 1@veth2 --log-console --no-p4 -- --grpc-server-addr 0.0.0.0:50102"
