@@ -1,6 +1,7 @@
 //! The connection to a switch: calls of P4Runtime that wait for their answer.
 
 use crate::failure::{Failure, Label, innermost, sentence};
+use crate::gathered::Gathered;
 use crate::primary::Primary;
 use control::message::runtime::{
     Entity, ForwardingPipelineConfig, GetForwardingPipelineConfigRequest, ReadRequest,
@@ -54,6 +55,7 @@ pub struct Client {
     pub(crate) role: String,
     pub(crate) force: bool,
     pub(crate) primary: Option<Primary>,
+    pub(crate) gathered: Option<Gathered>,
 }
 
 impl Client {
@@ -72,7 +74,7 @@ impl Client {
         let service = P4RuntimeClient::new(channel).max_decoding_message_size(usize::MAX);
         let (role, force) = (settings.role.clone(), settings.force);
         let device = settings.device.unwrap_or(1);
-        let mut client = Client { runtime, service, switch, device, role, force, primary: None };
+        let mut client = Client { runtime, service, switch, device, role, force, primary: None, gathered: None };
         if let Some(device) = client.other_device().map_err(|status| {
             // Plain words to a switch that talks TLS end in a broken connection.
             let is_plain = settings.tls.is_none() && !settings.address.contains('/');
@@ -112,6 +114,7 @@ impl Client {
 
     /// What runs; none if nothing does yet.
     pub fn config(&mut self) -> Result<Option<ForwardingPipelineConfig>, Failure> {
+        self.flush()?;
         let request = self.config_request(ResponseType::All);
         match self.runtime.block_on(self.service.get_forwarding_pipeline_config(request)) {
             Ok(answer) => Ok(answer.into_inner().config),
@@ -122,6 +125,7 @@ impl Client {
 
     /// All counts of the switch; none if it is another than a switch of bacus.
     pub fn report(&mut self) -> Result<Option<ReportResponse>, Failure> {
+        self.flush()?;
         let request = ReportRequest { device_id: self.device };
         match self.runtime.block_on(self.switch.report(request)) {
             Ok(answer) => Ok(Some(answer.into_inner())),
@@ -132,6 +136,7 @@ impl Client {
 
     /// Begins a trace of received packets, or goes on with it.
     pub fn trace(&mut self, request: TraceRequest) -> Result<TraceResponse, Failure> {
+        self.flush()?;
         let request = TraceRequest { device_id: self.device, ..request };
         let traced = self.runtime.block_on(self.switch.trace(request));
         traced.map(tonic::Response::into_inner).map_err(|status| Failure::of_call(&status))
@@ -139,6 +144,7 @@ impl Client {
 
     /// Opens a device as a port of the switch.
     pub fn add_port(&mut self, number: u32, device: String) -> Result<(), Failure> {
+        self.flush()?;
         let request = AddPortRequest { device_id: self.device, number, device };
         let added = self.runtime.block_on(self.switch.add_port(request));
         added.map(drop).map_err(|status| of_ports(&status))
@@ -146,6 +152,7 @@ impl Client {
 
     /// Closes a port of the switch, by its number or device.
     pub fn remove_port(&mut self, port: String) -> Result<(), Failure> {
+        self.flush()?;
         let request = RemovePortRequest { device_id: self.device, port };
         let removed = self.runtime.block_on(self.switch.remove_port(request));
         removed.map(drop).map_err(|status| of_ports(&status))
@@ -153,6 +160,7 @@ impl Client {
 
     /// All that passes a filter.
     pub fn read(&mut self, filters: Vec<Entity>) -> Result<Vec<Entity>, Failure> {
+        self.flush()?;
         let request = ReadRequest { device_id: self.device, role: String::new(), entities: filters };
         let service = &mut self.service;
         let read = async {
@@ -175,6 +183,7 @@ impl Client {
 
     /// Writes as the primary controller; each update has the label by which its failure is reported.
     pub fn write(&mut self, updates: Vec<(Label, Update)>, atomicity: Atomicity) -> Result<(), Failure> {
+        self.flush()?;
         let (role, election_id) = self.become_primary()?;
         let (labels, updates): (Vec<_>, Vec<_>) = updates.into_iter().unzip();
         let request = WriteRequest {
@@ -190,6 +199,7 @@ impl Client {
     }
 
     pub fn set_config(&mut self, config: ForwardingPipelineConfig, action: Action) -> Result<(), Failure> {
+        self.flush()?;
         let (role, election_id) = self.become_primary()?;
         let request = SetForwardingPipelineConfigRequest {
             device_id: self.device,

@@ -11,13 +11,14 @@ mod commands;
 mod data;
 mod failure;
 mod field;
+mod gathered;
 mod names;
 mod output;
 mod primary;
 mod sockets;
 
 pub use client::{Client, Settings, Tls};
-pub use commands::{COMMANDS, Session, Usage, help_on, usage_of};
+pub use commands::{COMMANDS, Session, Usage, help_on, only_writes, usage_of};
 pub use failure::{Failure, Reason};
 pub use output::Form;
 pub use sockets::one_switch;

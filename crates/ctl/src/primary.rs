@@ -37,6 +37,7 @@ impl Client {
 
     /// Receives the switch's notifications. A role of its own disturbs no controller.
     pub(crate) fn listen(&mut self) -> Result<(), Failure> {
+        self.flush()?;
         if self.primary.is_none() {
             let own = format!("bacus-ctl-{}", std::process::id());
             let role = if self.role.is_empty() { own } else { self.role.clone() };
@@ -102,6 +103,7 @@ impl Client {
 
     /// Sends a packet, and waits until the switch has taken it: an answer to a bid that comes after it proves that.
     pub(crate) fn send_packet(&mut self, packet: PacketOut) -> Result<(), Failure> {
+        self.flush()?;
         let (_, election) = self.become_primary()?;
         self.send(Request::Packet(packet))?;
         let Some(mut primary) = self.primary.take() else { return Ok(()) };

@@ -141,24 +141,43 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     };
     let mut worst = None;
     let file = arguments.file.as_deref();
-    for (number, line) in (1..).zip(lines.lines()) {
-        let executed = match file {
-            Some(_) => session.execute_in_file(line, number),
-            None => session.execute(line, number),
-        };
-        messages::print_warnings(&session.take_warnings(), file);
-        let Err(failure) = executed else { continue };
-        let code = messages::print_failure(&failure, line, number, file);
-        if !arguments.keep_going || matches!(failure, Failure::Unreachable(_)) {
-            return code;
+    if file.is_some() {
+        session.gather(arguments.keep_going);
+    }
+    // Behind the last line, what was gathered is written.
+    for (number, line) in (1..).zip(lines.lines().map(Some).chain([None])) {
+        for failure in execute(&mut session, line, number, arguments) {
+            let code = messages::print_failure(&failure, line.unwrap_or(""), number, file);
+            if !arguments.keep_going || matches!(failure, Failure::Unreachable(_)) {
+                return code;
+            }
+            worst = worst.or(Some(code));
         }
-        worst = worst.or(Some(code));
     }
     if session.has_open_batch() {
         eprintln!("error: the last batch has no `end`: nothing of it was written");
         return worst.unwrap_or(ExitCode::from(2));
     }
     worst.unwrap_or_else(stdout::end)
+}
+
+/// Executes a line, behind those that were gathered where it does more than write. What has failed, in the order of the lines.
+fn execute(session: &mut Session, line: Option<&str>, number: u32, arguments: &Arguments) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    if line.is_none_or(|line| !ctl::only_writes(line)) {
+        failures.extend(session.flush().err());
+    }
+    let Some(line) = line.filter(|_| failures.is_empty() || arguments.keep_going) else { return failures };
+    let executed = match arguments.file {
+        Some(_) => session.execute_in_file(line, number),
+        None => session.execute(line, number),
+    };
+    messages::print_warnings(&session.take_warnings(), arguments.file.as_deref());
+    if let Err(failure) = executed {
+        failures.extend(session.flush().err());
+        failures.push(failure);
+    }
+    failures
 }
 
 /// Commands as the user types them.

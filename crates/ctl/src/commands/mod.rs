@@ -22,6 +22,7 @@ mod usage;
 mod write;
 
 pub use usage::{COMMANDS, Usage, help_on, usage_of};
+pub use write::only_writes;
 
 use crate::client::Client;
 use crate::failure::Failure;
@@ -140,6 +141,19 @@ impl Session {
             Failure::Refused(_) | Failure::Program(_) | Failure::Unreachable(_) => failure,
         };
         lines.iter().try_for_each(|line| self.execute(line, number).map_err(of_file))
+    }
+
+    /// From now on gathers the writes of lines, until [`Session::flush`].
+    pub fn gather(&mut self, keeps_going: bool) {
+        self.client.gather(keeps_going);
+    }
+
+    /// Writes what was gathered.
+    ///
+    /// # Errors
+    /// Of lines that were executed before, each with its number.
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        self.client.flush()
     }
 
     /// Whether a batch was begun that has no end.

@@ -30,6 +30,21 @@ pub fn update(kind: update::Type, written: entity::Entity) -> Update {
     Update { r#type: kind.into(), entity: Some(entity(written)) }
 }
 
+/// Whether a line of a file only writes, so that it can be gathered with others of its kind.
+pub fn only_writes(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    match words.next() {
+        None | Some("add" | "modify" | "delete" | "default" | "table_add" | "table_set_default" | "register_write") => {
+            true
+        }
+        Some(word) if word.starts_with('#') => true,
+        Some("counters" | "meters" | "registers" | "multicast" | "sessions") => {
+            matches!(words.next(), Some("set" | "reset" | "add" | "modify" | "delete"))
+        }
+        Some(_) => false,
+    }
+}
+
 /// The update that a verb names.
 pub fn kind(verb: &str) -> update::Type {
     match verb {
@@ -47,12 +62,13 @@ impl Session {
 
     /// Writes several updates, or keeps them for the end of the batch that is open.
     pub fn write_all(&mut self, updates: Vec<(String, Update)>) -> Result<(), Failure> {
-        // In a batch, the line that fails is another than the one that ends it.
-        let line = self.batch.as_ref().map(|_| self.line);
+        // Of what is written later, the line that fails is another than the one by which it is written.
+        let is_later = self.batch.is_some() || self.client.gathers();
+        let line = is_later.then_some(self.line);
         let updates = updates.into_iter().map(|(text, update)| (Label { line, text }, update)).collect();
         match &mut self.batch {
             Some(batch) => batch.updates.extend::<Vec<_>>(updates),
-            None => self.client.write(updates, Atomicity::ContinueOnError)?,
+            None => self.client.write_line(updates)?,
         }
         Ok(())
     }
