@@ -68,7 +68,7 @@ build: setup
 	cargo build --release -p cli
 
 # What the command is made of and is newer than it.
-NEWER = find crates runtime include bench/peers Cargo.toml Cargo.lock '(' -name tests -o -name test ')' -prune -o -type f -newer $(BACUS) -print -quit
+NEWER = find crates runtime include bench/peers bench/forwarders Cargo.toml Cargo.lock '(' -name tests -o -name test ')' -prune -o -type f -newer $(BACUS) -print -quit
 
 # Builds nothing where the command is there and up to date: root need not have a tool chain of its own.
 install:
@@ -116,14 +116,12 @@ bench: build
 	$(BACUS) bench --out $(OUT)/bench $(COMPILER) $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)")
 	$(if $(DPDK),scripts/device "$(DPDK)" $(OUT)/bench $(BACUS))
 
-# Each experiment in a run of its own; one that fails does not keep the others from the page.
-PAPERS = calibration gains gains-model join join-sweep ablation peers batch-size predicted metadata accesses trie cores paths
+# An experiment that fails does not keep the others from the page.
 report: build
-	@failed=; for name in $(PAPERS); do \
-		$(BACUS) bench --experiment $$name --out $(OUT)/report $(COMPILER) $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)") \
-			|| failed="$$failed $$name"; \
-	done; \
-	$(BACUS) bench report $(OUT)/report --to $(OUT)/report/report.html && test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+	@failed=; \
+	$(BACUS) bench --experiment papers --out $(OUT)/report $(COMPILER) $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)") \
+		|| failed=1; \
+	$(BACUS) bench report $(OUT)/report --to $(OUT)/report/report.html && test -z "$$failed"
 
 scoreboard:
 	@test -n "$(DIRS)" || { echo "make scoreboard DIRS=\"DIR ...\": name the checkouts that have the programs of bench/scoreboard/programs.toml"; exit 2; }

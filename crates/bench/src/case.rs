@@ -35,6 +35,9 @@ const REPEATS: usize = 2;
 /// Of a sweep, which has fifty plans in a case and compares each with the best of them: fewer samples.
 const SWEPT_ROUNDS: (usize, usize) = (5, 7);
 const SWEPT_REPEATS: usize = 1;
+/// Of a quick run of an experiment with a figure.
+const QUICK_ROUNDS: (usize, usize) = (3, 9);
+const QUICK_REPEATS: usize = 0;
 /// So many times the rounds are done where the core is hardly ever quiet.
 const LONGEST: usize = 3;
 /// Variants that take their turns before the machine's pace is measured again: it changes within a second.
@@ -54,6 +57,9 @@ fn note(text: impl fmt::Display) {
 
 /// The child's whole work.
 pub fn run(case: &Case, options: &Options) -> Result<(), Failure> {
+    if case.experiment == Experiment::Forwarders {
+        return super::forwarders::run(options);
+    }
     let workload = workload::of(case, options)?;
     if case.experiment == Experiment::Cores {
         return super::cores::run(&workload, options);
@@ -91,7 +97,11 @@ pub fn run(case: &Case, options: &Options) -> Result<(), Failure> {
     let line_cost = LineCost::new(&workload, &options.native)?;
     let machine_drift = MachineDrift::new(subject.machine(), &options.native)?;
     let pages = pages::measure().map_or("none".to_string(), |pages| pages.to_string());
-    let (rounds, repeats) = if options.sweep { (SWEPT_ROUNDS, SWEPT_REPEATS) } else { (ROUNDS, REPEATS) };
+    let (rounds, repeats) = match (options.sweep, options.quick && case.experiment.is_of_paper()) {
+        (true, _) => (SWEPT_ROUNDS, SWEPT_REPEATS),
+        (false, true) => (QUICK_ROUNDS, QUICK_REPEATS),
+        (false, false) => (ROUNDS, REPEATS),
+    };
     let lost = workload.copies.map(|copies| 1.0 - copies * (1.0 - f64::from(case.experiment.dropped()) / 100.0));
     let mut bench =
         Bench { lost, asked: &options.bursts, echoes, runners, line_cost, machine_drift, pages, rounds, repeats };
@@ -165,7 +175,12 @@ fn runners(
         (false, Experiment::Paths(_)) => subject.made(papers::plans::paths),
         (
             false,
-            Experiment::Programs | Experiment::Drops(_) | Experiment::Peers | Experiment::Cores | Experiment::Metadata,
+            Experiment::Programs
+            | Experiment::Drops(_)
+            | Experiment::Peers
+            | Experiment::Forwarders
+            | Experiment::Cores
+            | Experiment::Metadata,
         ) => Vec::new(),
     };
     made.retain(|variant| options.sweep || variants::is_wanted(variant, options));

@@ -1,6 +1,8 @@
 //! Throughput over workers: the best plan on as many threads, each with packets of its own flows in memory.
 //!
 //! Packets are spread by a hash of their addresses, as a NIC's receive-side scaling does, before anything is measured. Time is that until all workers are done.
+//!
+//! Beside N workers of a switch run N switches that share nothing, on the same packets: what the machine's cores allow. They take turns.
 
 // To the process that draws the table, as `case`.
 #![allow(clippy::print_stdout)]
@@ -23,8 +25,22 @@ const MOST: usize = 64;
 /// Packets of a sample, for each worker.
 const SAMPLE: u64 = 1 << 21;
 const SAMPLES: usize = 5;
-/// How variants are named.
+/// More switches that share nothing are not measured: each has tables of its own.
+const MOST_ALONE: usize = 8;
+/// How variants are named: workers of one switch, and switches with a worker each.
 pub const WORKERS: &str = "workers:";
+pub const ALONE: &str = "switches:";
+
+type Engine = NativeEngine<'static, MemoryPort>;
+
+/// A variant: its switches, and the packets of each worker.
+struct Measured {
+    name: String,
+    workers: usize,
+    engines: Vec<Engine>,
+    parts: Vec<Arc<Trace>>,
+    samples: Vec<f64>,
+}
 
 /// One, two, four … workers, and as many as there are CPUs.
 fn counts() -> Vec<usize> {
@@ -50,12 +66,29 @@ pub fn run(workload: &Workload, options: &Options) -> Result<(), Failure> {
             println!("committed\t{WORKERS}{workers}\t{burst}\t{cycles:.2}");
         }
     }
+    let mut all = Vec::new();
     for workers in counts {
-        println!("step\tmeasuring {workers} workers");
-        let samples = measured(&built, workload, &spread(&packets, workers))?;
+        println!("step\tfilling switches for {workers} workers");
+        let parts = spread(&packets, workers);
+        let engine = |workers| engine_of(&built, workload, workers);
+        let of = |name: &str, engines| Measured {
+            name: format!("{name}{workers}"),
+            workers,
+            engines,
+            parts: parts.clone(),
+            samples: Vec::new(),
+        };
+        all.push(of(WORKERS, vec![engine(workers)?]));
+        if (2..=MOST_ALONE).contains(&workers) {
+            let engines = (0..workers).map(|_| engine(1)).collect::<Result<Vec<Engine>, Failure>>()?;
+            all.push(of(ALONE, engines));
+        }
+    }
+    measure(&mut all)?;
+    for Measured { name, workers, samples, .. } in all {
         let (median, least, most) = (samples[SAMPLES / 2], samples[0], samples[SAMPLES - 1]);
         let found = Found {
-            variant: format!("{WORKERS}{workers}"),
+            variant: name,
             traffic: Traffic::Uniform,
             burst,
             cycles: median,
@@ -96,36 +129,46 @@ pub fn worker_of(frame: &[u8], workers: usize) -> usize {
     (hash.finish() % workers as u64) as usize
 }
 
-/// Ticks for each packet until the last worker is done, in order.
-fn measured(built: &Built, workload: &Workload, parts: &[Arc<Trace>]) -> Result<Vec<f64>, Failure> {
+fn engine_of(built: &Built, workload: &Workload, workers: usize) -> Result<Engine, Failure> {
     let Some((program, compiled)) = &built.programs else { return Err(Failure::environment("a program by hand")) };
-    let mut engine = engine_of_workers((program, compiled), &built.pipeline, workload, parts.len())?;
+    engine_of_workers((program, compiled), &built.pipeline, workload, workers)
+}
+
+/// Takes samples of all in turns: ticks for each packet until the last worker is done, in order.
+fn measure(all: &mut [Measured]) -> Result<(), Failure> {
     // All flows begin, and caches fill.
-    run_once(&mut engine, parts, |part| part.len().max(SAMPLE / 4))?;
-    let sample = |_| run_once(&mut engine, parts, |_| SAMPLE).map(|(ticks, packets)| ticks / packets as f64);
-    let mut samples = (0..SAMPLES).map(sample).collect::<Result<Vec<f64>, Failure>>()?;
-    samples.sort_by(f64::total_cmp);
-    Ok(samples)
+    for one in all.iter_mut() {
+        run_once(one, |part| part.len().max(SAMPLE / 4))?;
+    }
+    for sample in 1..=SAMPLES {
+        println!("step\tmeasuring, sample {sample} of {SAMPLES}");
+        for one in all.iter_mut() {
+            let (ticks, packets) = run_once(one, |_| SAMPLE)?;
+            one.samples.push(ticks / packets as f64);
+        }
+    }
+    all.iter_mut().for_each(|one| one.samples.sort_by(f64::total_cmp));
+    Ok(())
 }
 
 /// Runs all workers to the end of their packets.
-fn run_once(
-    engine: &mut NativeEngine<'static, MemoryPort>,
-    parts: &[Arc<Trace>],
-    packets: impl Fn(&Trace) -> u64,
-) -> Result<(f64, u64), Failure> {
-    let switch = engine.switch();
+fn run_once(measured: &mut Measured, packets: impl Fn(&Trace) -> u64) -> Result<(f64, u64), Failure> {
+    let Measured { engines, parts, .. } = measured;
     let mut all = 0;
+    let count = engines.len();
     for (worker, part) in parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
-        let lane = switch.lane(worker).ok_or_else(|| Failure::environment("a worker runs already"))?;
+        // One switch has all workers, or each switch has one.
+        let (engine, worker) = if count == 1 { (0, worker) } else { (worker, 0) };
+        let lane = engines[engine].switch().lane(worker);
+        let lane = lane.ok_or_else(|| Failure::environment("a worker runs already"))?;
         lane.load(part.clone(), packets(part), 0);
         all += packets(part);
     }
     let begun = clock::ticks();
-    switch.start();
-    switch.join();
+    engines.iter_mut().for_each(|engine| engine.switch().start());
+    engines.iter_mut().for_each(|engine| engine.switch().join());
     let ticks = (clock::ticks() - begun) as f64;
-    drop(switch.take_events(usize::MAX));
+    engines.iter_mut().for_each(|engine| drop(engine.switch().take_events(usize::MAX)));
     Ok((ticks, all))
 }
 

@@ -13,6 +13,7 @@ mod dpdk_tree;
 mod duel;
 mod entry;
 mod experiment;
+mod forwarders;
 mod found;
 mod freertr;
 mod index;
@@ -34,9 +35,11 @@ mod resume_log;
 mod runner;
 mod scheduler;
 mod scoreboard;
+mod series;
 mod speedup;
 mod summary;
 mod sweep;
+mod time_left;
 mod times;
 mod traffic;
 mod variants;
@@ -46,6 +49,7 @@ pub use experiment::{Case, EXPERIMENTS};
 use measure::calibrate;
 pub use options::{Beside, Options};
 pub use papers::{Figure, Role};
+pub use series::PAPERS;
 
 use dpdk_tree::DpdkTree;
 use driver::failure::Failure;
@@ -59,12 +63,14 @@ use runtime::core_isolation;
 use scheduler::{Heard, Scheduler};
 use std::fs;
 use std::path::Path;
+use time_left::TimeLeft;
 
 /// Where the applications are.
 const APPLICATIONS: &str = "apps";
 
 pub fn run(options: &Options) -> Result<(), Failure> {
     core_isolation::be_ordinary();
+    let options = &Options { experiment: series::asked(options), ..options.clone() };
     match (&options.case, &options.again, &options.scoreboard) {
         (Some(case), _, _) => case::run(case, &of_machine(options.clone())),
         (None, Some(file), _) => repredict::run(&calibrated(options)?, file),
@@ -77,6 +83,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             all(&calibrated(options)?)
         }
     }
+}
+
+/// Several experiments with a figure are measured one after the other; others are one run.
+fn all(options: &Options) -> Result<(), Failure> {
+    let names = &options.experiment;
+    let have_figures = names.iter().all(|name| papers::described().iter().any(|(known, _)| known == name));
+    if names.len() > 1 && have_figures {
+        return series::run(options, &key(options), measure);
+    }
+    measure(options, &mut TimeLeft::new(scheduler::processes_of(options)))
 }
 
 /// Reads what was named, before anything is measured: the first router of a run may come after half an hour.
@@ -116,11 +132,13 @@ fn of_machine(mut options: Options) -> Options {
     options
 }
 
-fn all(options: &Options) -> Result<(), Failure> {
+/// Measures all cases of the options, and writes what was found. `time` counts their processes.
+fn measure(options: &Options, time: &mut TimeLeft) -> Result<(), Failure> {
     let is_calibration = |name: &String| name == CALIBRATION;
     if options.experiment.iter().any(is_calibration) {
         show(&papers::calibration(options)?, options)?;
         if options.experiment.iter().all(is_calibration) {
+            time.step();
             return Ok(());
         }
     }
@@ -130,7 +148,7 @@ fn all(options: &Options) -> Result<(), Failure> {
         print_line!("{} processes of an interrupted run are taken over", log.kept());
     }
     let watch = papers::Watch::begin();
-    let heard = Scheduler::new(options, cases, log)?.run(|records| match &options.out {
+    let heard = Scheduler::new(options, cases, log, time)?.run(|records| match &options.out {
         Some(folder) => write(folder, records, name(options)),
         None => Ok(()),
     })?;

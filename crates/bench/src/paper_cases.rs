@@ -21,44 +21,47 @@ const fn case(
 }
 
 use Experiment::{
-    Ablation, Accesses, BatchSize, Cores, Gains, GainsModel, Join, JoinSweep, Metadata, Paths, Peers, Predicted, Trie,
+    Ablation, Accesses, BatchSize, Cores, Forwarders, Gains, GainsModel, Join, JoinSweep, Metadata, Paths, Peers,
+    Predicted, Trie,
 };
 
 #[rustfmt::skip]
 pub const ALL: &[Planned] = &[
     // COP, figure 2. The size of l2fwd_crypto is the bytes of a frame.
-    case(Gains,      "l2fwd",        &[1 << 24],                            &[1 << 20]),
+    case(Gains,      "l2fwd",        &[1 << 24],                            &[1 << 18]),
     case(Gains,      "ipv4fwd",      &[606_138],                            &[100_000]),
-    case(Gains,      "ipv6fwd",      &[200_000],                            &[200_000]),
-    case(Gains,      "ndn",          &[10_000_000],                         &[1 << 20]),
+    case(Gains,      "ipv6fwd",      &[200_000],                            &[50_000]),
+    case(Gains,      "ndn",          &[10_000_000],                         &[1 << 17]),
     case(Gains,      "l2l3acl",      &[1 << 20],                            &[65_536]),
     case(Gains,      "l2fwd_crypto", &[64],                                 &[64]),
     // Model, figures 2 and 3.
-    case(GainsModel, "l2fwd",        &[1 << 24],                            &[1 << 20]),
+    case(GainsModel, "l2fwd",        &[1 << 24],                            &[1 << 18]),
     case(GainsModel, "ipv4fwd",      &[606_138],                            &[100_000]),
-    case(GainsModel, "ipv6fwd",      &[200_000],                            &[200_000]),
-    case(GainsModel, "ndn",          &[10_000_000],                         &[1 << 20]),
+    case(GainsModel, "ipv6fwd",      &[200_000],                            &[50_000]),
+    case(GainsModel, "ndn",          &[10_000_000],                         &[1 << 17]),
     // COP, table 1.
     case(Join,       "l2l3acl",      &[4, 16_384, 1 << 20],                 &[4, 16_384]),
     // P4+BACUS, figure 13.
     case(JoinSweep,  "l2fwd",        &[16, 32, 64, 128, 256, 512, 1024, 4096, 65_536, 1 << 20, 1 << 22],
                                                                             &[16, 128, 1024, 4096]),
     // P4+BACUS, figures 14 and 15: small tables, then large ones.
-    case(Ablation,   "l2fwd",        &[256, 1 << 24],                       &[256, 1 << 20]),
-    case(Ablation,   "ipv6fwd",      &[1_000, 200_000],                     &[200_000]),
+    case(Ablation,   "l2fwd",        &[256, 1 << 24],                       &[256, 1 << 18]),
+    case(Ablation,   "ipv6fwd",      &[1_000, 200_000],                     &[50_000]),
     case(Ablation,   "l2l3acl",      &[4, 1 << 20],                         &[4, 65_536]),
     case(Ablation,   "chatserver",   &[256, 1 << 20],                       &[256]),
     case(Ablation,   "mpls",         &[256],                                &[256]),
     // P4+BACUS, figure 1, and Model, figure 3.
-    case(Peers,      "l2fwd",        &[256, 1 << 24],                       &[1 << 20]),
+    case(Peers,      "l2fwd",        &[256, 1 << 24],                       &[1 << 18]),
     case(Peers,      "ipv4fwd",      &[1_000, 606_138],                     &[100_000]),
-    case(Peers,      "ipv6fwd",      &[200_000],                            &[200_000]),
+    case(Peers,      "ipv6fwd",      &[200_000],                            &[50_000]),
     case(Peers,      "l2l3acl",      &[65_536, 1 << 20],                    &[65_536]),
-    case(Peers,      "ndn",          &[10_000_000],                         &[1 << 20]),
+    case(Peers,      "ndn",          &[10_000_000],                         &[1 << 17]),
     case(Peers,      "nat",          &[1 << 20],                            &[65_536]),
     case(Peers,      "router",       &[606_138],                            &[1_000]),
+    // Routers that are programs of their own, with one route.
+    case(Forwarders, "ipv4fwd",      &[1],                                  &[1]),
     // Model, figure 5.
-    case(BatchSize,  "l2fwd",        &[2_048, 16_384, 1 << 20, 1 << 24],    &[2_048, 1 << 20]),
+    case(BatchSize,  "l2fwd",        &[2_048, 16_384, 1 << 20, 1 << 24],    &[2_048, 1 << 18]),
     // PacketMill, section 4.
     case(Metadata,   "forwarder",    &[1],                                  &[1]),
     case(Metadata,   "router",       &[4, 606_138],                         &[4, 1_000]),
@@ -87,9 +90,9 @@ pub const ALL: &[Planned] = &[
     case(Paths(Mix::of(70, 25)), "dualstack", &[20_000],                    &[1_000]),
     case(Paths(Mix::of(50, 45)), "dualstack", &[20_000],                    &[1_000]),
     // Model, section 3: every application.
-    case(Predicted,  "l2fwd",        &[256, 65_536, 1 << 20],               &[256, 1 << 20]),
+    case(Predicted,  "l2fwd",        &[256, 65_536, 1 << 20],               &[256, 1 << 18]),
     case(Predicted,  "ipv4fwd",      &[4, 100_000, 606_138],                &[100_000]),
-    case(Predicted,  "ipv6fwd",      &[1_000, 200_000],                     &[200_000]),
+    case(Predicted,  "ipv6fwd",      &[1_000, 200_000],                     &[50_000]),
     case(Predicted,  "l2l3acl",      &[65_536, 1 << 20],                    &[65_536]),
     case(Predicted,  "dualstack",    &[20_000],                             &[1_000]),
     case(Predicted,  "mpls",         &[256],                                &[256]),

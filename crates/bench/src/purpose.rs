@@ -23,6 +23,8 @@ pub enum Experiment {
     Ablation,
     /// Beside programs over DPDK's libraries.
     Peers,
+    /// Of the same name: beside routers that are programs of their own, on interfaces of the kernel.
+    Forwarders,
     /// Batch sizes by table sizes.
     BatchSize,
     /// Predicted against measured, for every application.
@@ -59,6 +61,9 @@ pub const EXPERIMENTS: [&str; 16] = [
     "paths",
 ];
 
+/// How a case of these is written; the experiment is `peers`.
+const FORWARDERS: &str = "forwarders";
+
 /// Those without numbers.
 const NAMES: [(&str, Experiment); 12] = [
     ("programs", Experiment::Programs),
@@ -92,6 +97,9 @@ impl Experiment {
         if let Experiment::Paths(_) = self {
             return "paths";
         }
+        if let Experiment::Forwarders = self {
+            return "peers";
+        }
         NAMES.iter().find(|(_, experiment)| *experiment == self).map_or("", |(name, _)| name)
     }
 
@@ -108,6 +116,9 @@ impl Experiment {
 
 impl fmt::Display for Experiment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Experiment::Forwarders = self {
+            return f.write_str(FORWARDERS);
+        }
         f.write_str(self.name())?;
         if let Experiment::Paths(mix) = self {
             return write!(f, "-{mix}");
@@ -126,6 +137,7 @@ impl FromStr for Experiment {
         let (name, numbers) = text.split_once('-').unwrap_or((text, ""));
         let percent = || numbers.parse().map_err(|error| format!("`{text}`: {error}"));
         match name {
+            FORWARDERS => Ok(Experiment::Forwarders),
             "drops" => percent().map(Experiment::Drops),
             "trie" => percent().map(Experiment::Trie),
             "paths" => numbers.parse().map(Experiment::Paths),
@@ -144,7 +156,9 @@ mod tests {
             assert!(EXPERIMENTS.contains(&name) && experiment.to_string() == name && name.parse() == Ok(experiment));
         }
         assert_eq!(NAMES.len() + 4, EXPERIMENTS.len(), "three have numbers, and the calibration has no cases");
-        for numbered in [Experiment::Drops(4), Experiment::Trie(50), Experiment::Paths(Mix::of(70, 25))] {
+        for numbered in
+            [Experiment::Drops(4), Experiment::Trie(50), Experiment::Paths(Mix::of(70, 25)), Experiment::Forwarders]
+        {
             assert!(numbered.to_string().parse() == Ok(numbered) && EXPERIMENTS.contains(&numbered.name()));
         }
     }

@@ -3,12 +3,13 @@
 //! So a run that has to end early has a number for each case, and what disturbs the machine for a while disturbs one process of many cases. Of a sweep's plans,
 //! later processes measure those again that may be the best.
 
-use super::experiment::{Case, Experiment};
+use super::experiment::{self, Case, Experiment};
 use super::found::Found;
 use super::report::{self, Record};
 use super::resume_log::ResumeLog;
 use super::{sweep, workload};
 use crate::options::{Beside, Options};
+use crate::time_left::TimeLeft;
 use driver::failure::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 use runtime::{Compiler, clock};
@@ -46,13 +47,20 @@ pub struct Scheduler<'a> {
     ticks_per_us: f64,
     compiler: String,
     bar: ProgressBar,
+    time: &'a mut TimeLeft,
     begun: Instant,
     /// Processes for which there was no time.
     left_out: u32,
 }
 
 impl<'a> Scheduler<'a> {
-    pub fn new(options: &'a Options, cases: Vec<Case>, log: ResumeLog) -> Result<Scheduler<'a>, Failure> {
+    /// `time` counts the processes of all cases, and of further runs behind this one.
+    pub fn new(
+        options: &'a Options,
+        cases: Vec<Case>,
+        log: ResumeLog,
+        time: &'a mut TimeLeft,
+    ) -> Result<Scheduler<'a>, Failure> {
         let progress = |case: Case| {
             let processes = processes(options, &case);
             Progress { case, processes, found: Vec::new(), failed: false, takes: Duration::ZERO }
@@ -70,6 +78,7 @@ impl<'a> Scheduler<'a> {
             ticks_per_us: ticks_per_us(),
             compiler: Compiler::find(options.native.cc.as_deref())?.version().to_string(),
             bar,
+            time,
             begun: Instant::now(),
             left_out: 0,
         })
@@ -83,7 +92,9 @@ impl<'a> Scheduler<'a> {
                 if process >= self.cases[number].processes {
                     continue;
                 }
-                if !self.cases[number].failed {
+                if self.cases[number].failed {
+                    self.time.skip(1);
+                } else {
                     self.process(number, process)?;
                     self.records();
                     write(&self.heard.records)?;
@@ -104,15 +115,18 @@ impl<'a> Scheduler<'a> {
         let case = self.cases[number].case.clone();
         if let Some(lines) = self.log.take(&case, process) {
             self.hear(number, lines);
+            self.time.skip(1);
             return Ok(());
         }
         let limit = Duration::from_secs(60 * u64::from(self.options.minutes));
         if process > 0 && self.begun.elapsed() + self.cases[number].takes > limit {
             self.left_out += 1;
+            self.time.skip(1);
             return Ok(());
         }
         let begun = Instant::now();
-        let message = format!("{case}, process {} of {}", process + 1, self.cases[number].processes);
+        let left = self.time.words();
+        let message = format!("{case}, process {} of {}, {left}", process + 1, self.cases[number].processes);
         self.bar.set_message(message.clone());
         let only = if self.options.sweep && process > 0 { self.contenders(&case) } else { self.options.only.clone() };
         let mut predictions = self.predictions(&case)?;
@@ -135,6 +149,7 @@ impl<'a> Scheduler<'a> {
             }
         }
         self.cases[number].takes = begun.elapsed();
+        self.time.step();
         Ok(())
     }
 
@@ -205,6 +220,16 @@ fn ticks_per_us() -> f64 {
     let (start, ticks) = (Instant::now(), clock::ticks());
     std::thread::sleep(Duration::from_millis(20));
     (clock::ticks() - ticks) as f64 / start.elapsed().as_micros() as f64
+}
+
+/// Processes of all cases that the options select; 1 for what has no cases.
+pub fn processes_of(options: &Options) -> u64 {
+    experiment::cases(options).map_or(1, |cases| count(options, &cases))
+}
+
+/// Processes of these cases.
+pub fn count(options: &Options, cases: &[Case]) -> u64 {
+    cases.iter().map(|case| u64::from(processes(options, case))).sum()
 }
 
 fn processes(options: &Options, case: &Case) -> u32 {
@@ -284,9 +309,8 @@ pub fn shared_arguments(options: &Options, only: &[String]) -> Vec<String> {
         add("--freertr", path(native));
         add("--messages", path(messages));
     }
-    if options.sweep {
-        all.push("--sweep".to_string());
-    }
+    let flags = [("--sweep", options.sweep), ("--quick", options.quick)];
+    all.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_string()));
     // Printed once, where the program is read first.
     if options.applications.iter().any(|name| workload::is_program(name)) {
         all.push("--Wdisable".to_string());

@@ -6,7 +6,8 @@
 use super::experiment;
 use super::report::{self, Record};
 use super::resume_log::ResumeLog;
-use super::scheduler::Scheduler;
+use super::scheduler::{self, Scheduler};
+use super::time_left::TimeLeft;
 use super::variants::SPECIALISED;
 use super::workload::expand::{Counts, expand};
 use crate::options::Options;
@@ -199,8 +200,10 @@ fn measured(
     };
     let cases = experiment::cases(&options).map_err(message)?;
     let log = ResumeLog::open(None, "scoreboard", "").map_err(message)?;
-    let heard =
-        Scheduler::new(&options, cases, log).and_then(|scheduler| scheduler.run(|_| Ok(()))).map_err(message)?;
+    let mut time = TimeLeft::new(scheduler::count(&options, &cases));
+    let heard = Scheduler::new(&options, cases, log, &mut time)
+        .and_then(|scheduler| scheduler.run(|_| Ok(())))
+        .map_err(message)?;
     if let Some(wrong) = heard.wrong.first() {
         return Err(wrong.clone());
     }

@@ -158,6 +158,7 @@ fn of_own_descriptor(experiment: Experiment) -> Option<Vec<Variant>> {
         | Experiment::Drops(_)
         | Experiment::GainsModel
         | Experiment::Peers
+        | Experiment::Forwarders
         | Experiment::Metadata => return None,
     };
     let variant = |name: &str, origin| Variant { name: name.to_string(), origin, descriptor: Descriptor::Own };

@@ -2,6 +2,7 @@
 
 use crate::control_bench;
 use bench::{Beside, Case, Options};
+use clap::builder::PossibleValuesParser;
 use driver::entries::Origin;
 use driver::failure::Failure;
 use driver::files;
@@ -23,6 +24,8 @@ Examples:
   bacus bench --experiment gains              gains of batching and prefetching
   bacus bench --experiment join-sweep --quick --out out/papers
                                               an experiment of a paper, with the paper's numbers and a figure
+  bacus bench --experiment papers --quick --out out/report
+                                              all of them, one after the other
   bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
   bacus bench --duel --in RARE-bmv2 --in freeRtr --quick
                                               freeRtr's P4 program beside its authors' C
@@ -121,8 +124,8 @@ pub struct Arguments {
     /// DPDK's source tree, of the installed version: SWX programs are compiled to C by DPDK, not interpreted
     #[arg(long, value_name = "DIR")]
     dpdk: Option<PathBuf>,
-    /// What to measure [default: programs, drops and gains; with --quick, --sizes or --sweep: programs]
-    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', value_parser = bench::EXPERIMENTS)]
+    /// What to measure; papers are all that have a figure, one after the other [default: programs, drops and gains; with --quick, --sizes or --sweep: programs]
+    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', value_parser = experiments())]
     experiment: Vec<String>,
     /// Start no further process after this many minutes; the first of each case is always measured
     #[arg(long, value_name = "N", default_value_t = 40)]
@@ -153,6 +156,11 @@ pub struct Arguments {
     case: Option<Case>,
     #[command(flatten)]
     native: Native,
+}
+
+/// The names of experiments, and the one for all that have a figure.
+fn experiments() -> PossibleValuesParser {
+    bench::EXPERIMENTS.into_iter().chain([bench::PAPERS]).into()
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -9,7 +9,8 @@ use super::experiment;
 use super::peers::FREERTR_NAME;
 use super::report::{self, Record};
 use super::resume_log::ResumeLog;
-use super::scheduler::{Heard, Scheduler};
+use super::scheduler::{self, Heard, Scheduler};
+use super::time_left::TimeLeft;
 use super::traffic::SEED;
 use super::variants::SPECIALISED;
 use super::workload::prefixes;
@@ -300,5 +301,6 @@ fn measured(written: Written, checkouts: &Checkouts, options: &Options) -> Resul
     };
     let cases = experiment::cases(&options)?;
     let log = ResumeLog::open(None, "duel", "")?;
-    Scheduler::new(&options, cases, log)?.run(|_| Ok(()))
+    let mut time = TimeLeft::new(scheduler::count(&options, &cases));
+    Scheduler::new(&options, cases, log, &mut time)?.run(|_| Ok(()))
 }

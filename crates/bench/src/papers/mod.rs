@@ -169,7 +169,7 @@ fn outcome(
         machine: machine.map_or(String::new(), |stem| stem.to_string_lossy().into_owned()),
         processor: machine_file::cpu(),
         compiler: compiler.to_string(),
-        command: command(),
+        command: command(experiment, std::env::args().skip(1)),
         date: calibrate::now(),
         load,
         findings,
@@ -179,11 +179,22 @@ fn outcome(
     }
 }
 
-/// As the user wrote it.
-fn command() -> String {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    format!("bacus {}", words.join(" "))
+/// As the user wrote it, but with this experiment alone.
+fn command(experiment: &str, arguments: impl Iterator<Item = String>) -> String {
+    let mut words = vec!["bacus".to_string()];
+    for word in arguments {
+        let is_value = words.last().is_some_and(|last| last == EXPERIMENT);
+        let with_value = word.strip_prefix(EXPERIMENT).is_some_and(|rest| rest.starts_with('='));
+        words.push(match (is_value, with_value) {
+            (true, _) => experiment.to_string(),
+            (false, true) => format!("{EXPERIMENT}={experiment}"),
+            (false, false) => word,
+        });
+    }
+    words.join(" ")
 }
+
+const EXPERIMENT: &str = "--experiment";
 
 /// `NAME.json`, and each figure as a picture: `NAME.svg`, `NAME-2.svg`, ….
 pub fn write(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
@@ -202,6 +213,17 @@ pub fn write(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
 mod tests {
     use super::*;
     use crate::paper_cases;
+
+    #[test]
+    fn the_command_of_an_experiment_measures_it_alone() {
+        for (given, expected) in [
+            ("bench --experiment gains,join --quick", "bacus bench --experiment join --quick"),
+            ("bench --experiment=papers --out out", "bacus bench --experiment=join --out out"),
+            ("bench", "bacus bench"),
+        ] {
+            assert_eq!(command("join", given.split(' ').map(str::to_string)), expected);
+        }
+    }
 
     #[test]
     fn every_experiment_of_a_paper_is_read_and_has_cases() {

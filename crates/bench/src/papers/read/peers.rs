@@ -1,10 +1,12 @@
-//! Compiled programs beside those over DPDK's libraries (*P4+BACUS*, figure 1, and *A Performance Model*, figure 3), all with mbufs.
+//! Compiled programs beside those over DPDK's libraries (*P4+BACUS*, figure 1, and *A Performance Model*, figure 3), all with mbufs. And beside routers that
+//! are programs of their own, on interfaces of the kernel.
 
+use crate::experiment::Experiment;
+use crate::forwarders::{KERNEL, OWN};
 use crate::papers::figure::{Figure, Role};
 use crate::papers::outcome::{Better, Reading};
 use crate::papers::rows::{Rows, case_name, finding, gain, of};
 use crate::report::Record;
-use std::path::Path;
 
 /// Percent over programs on DPDK that were tuned by hand.
 const BY_HAND: [(&str, f64); 2] = [("ipv4fwd", -4.0), ("ipv6fwd", 20.0)];
@@ -13,11 +15,45 @@ const AT_MOST: f64 = 228.0;
 /// Percent over PISCES, on l2l3acl.
 const PISCES: f64 = 49.0;
 const GAIN: (&str, Better) = ("% packets a second", Better::More);
-/// Programs that forward packets by other means, which are measured where they are installed, by the commands of docs/bench.md.
-const OTHERS: [(&str, &str); 4] =
-    [("OVS-DPDK", "ovs-vswitchd"), ("VPP", "vpp"), ("FastClick", "click"), ("kernel forwarding", "ip")];
 
 pub fn read(rows: &Rows<'_>) -> Reading {
+    let (of_veth, of_memory): (Vec<Record>, Vec<Record>) =
+        rows.records().iter().cloned().partition(|record| record.case.experiment == Experiment::Forwarders);
+    let mut reading = in_memory(&Rows::new(&of_memory));
+    forwarders(&of_veth, &mut reading);
+    reading
+}
+
+/// Routers between veth interfaces, each beside the best of ours.
+fn forwarders(records: &[Record], reading: &mut Reading) {
+    let name = |record: &Record| record.variant.trim_start_matches("veth:").to_string();
+    let ours = records.iter().filter(|record| record.variant.starts_with(OWN));
+    let Some(ours) = ours.max_by(|one, other| one.mpps.total_cmp(&other.mpps)) else { return };
+    for other in records.iter().filter(|record| !record.variant.starts_with(OWN)) {
+        let what = format!("{} over {}", name(ours), name(other));
+        let what = if other.variant == KERNEL { format!("{what}'s own forwarding") } else { what };
+        reading.findings.push(finding(
+            "between veth interfaces".into(),
+            &what,
+            GAIN,
+            None,
+            (gain(other, ours).0, None),
+        ));
+    }
+    let mut figure = Figure::bars(
+        "Routers between veth interfaces",
+        "million packets a second, one core",
+        records.iter().map(name).collect(),
+    );
+    let points = records.iter().enumerate().map(|(number, record)| (number as f64, record.mpps));
+    figure.add("packets of 60 bytes, one route", Role::Measured, 0, points.collect());
+    reading.figures.push(figure);
+    reading.notes.push(
+        "between veth interfaces, the kernel's work on each packet is most of the time: its source, which takes the other core, may be the bound".into(),
+    );
+}
+
+fn in_memory(rows: &Rows<'_>) -> Reading {
     let mut reading = Reading::default();
     let cases = rows.cases();
     let mut figure = Figure::bars(
@@ -54,7 +90,6 @@ pub fn read(rows: &Rows<'_>) -> Reading {
         figure.add(name, Role::Measured, colour, points);
     }
     reading.figures.push(figure);
-    reading.notes.push(others());
     reading.notes.push("T4P4S, PISCES, P4C-XDP and G-Opt of the paper are not run: SWX is the P4 compiler beside ours (p4c-dpdk's target)".into());
     reading
 }
@@ -62,18 +97,4 @@ pub fn read(rows: &Rows<'_>) -> Reading {
 fn is_library(variant: &str) -> bool {
     let name = variant.strip_prefix("peer:");
     name.is_some_and(|name| !["target", "hand", "swx"].iter().any(|other| name.starts_with(other)))
-}
-
-/// Which other forwarders this machine has.
-fn others() -> String {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |command: &str| std::env::split_paths(&path).any(|folder| Path::new(&folder).join(command).exists());
-    let (there, missing): (Vec<_>, Vec<_>) = OTHERS.iter().partition(|(_, command)| is_there(command));
-    let names = |of: Vec<&(&str, &str)>| of.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    format!(
-        "forwarders that run as programs of their own are not part of this experiment; installed: {}; not installed: {}. scripts/device measures OVS-DPDK and \
-         l3fwd with `make bench DPDK=DIR`",
-        names(there),
-        names(missing)
-    )
 }
