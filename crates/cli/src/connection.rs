@@ -4,9 +4,13 @@ use crate::run::controllers::socket_folder;
 use clap::Args;
 use ctl::{Failure, Settings, Tls};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Where the unit of the package has its socket, for its user and root.
 const OF_THE_SERVICE: &str = "/run/bacus/bacus";
+
+/// A switch that was started a moment before has read its program by then, and listens.
+const START: Duration = Duration::from_millis(500);
 
 #[derive(Args)]
 pub struct Connection {
@@ -41,6 +45,18 @@ fn switch_address(text: &str) -> Result<String, String> {
     Err(format!("it has no port: write ADDRESS:PORT, such as {host}:9559, or the path of a socket"))
 }
 
+/// The socket of the one switch of this machine's user.
+fn the_switch() -> Result<PathBuf, Failure> {
+    let (own, of_the_service) = (socket_folder(), Path::new(OF_THE_SERVICE));
+    let begin = Instant::now();
+    while [own.as_path(), of_the_service].into_iter().all(|folder| ctl::switches(folder).is_empty())
+        && begin.elapsed() < START
+    {
+        std::thread::sleep(START / 20);
+    }
+    ctl::one_switch(&own).or_else(|failure| ctl::one_switch(of_the_service).map_err(|_| failure))
+}
+
 impl Connection {
     /// What a client connects with, for the default role.
     ///
@@ -55,9 +71,7 @@ impl Connection {
         let authority = self.tls_ca.as_ref().map(read).transpose()?;
         let address = match &self.connect {
             Some(address) => Ok(address.clone()),
-            None => ctl::one_switch(&socket_folder())
-                .or_else(|failure| ctl::one_switch(Path::new(OF_THE_SERVICE)).map_err(|_| failure))
-                .map(|socket| socket.display().to_string()),
+            None => the_switch().map(|socket| socket.display().to_string()),
         };
         Ok(address.map(|address| Settings {
             address,

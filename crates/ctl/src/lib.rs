@@ -21,4 +21,4 @@ pub use client::{Client, Settings, Tls};
 pub use commands::{COMMANDS, Session, Usage, help_on, only_writes, usage_of};
 pub use failure::{Failure, Reason};
 pub use output::Form;
-pub use sockets::one_switch;
+pub use sockets::{one_switch, switches};

@@ -4,11 +4,8 @@ use crate::failure::Failure;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-/// The socket of the one switch that lives.
-///
-/// # Errors
-/// There is none, or there are several.
-pub fn one_switch(folder: &Path) -> Result<PathBuf, Failure> {
+/// The sockets of all switches that live.
+pub fn switches(folder: &Path) -> Vec<PathBuf> {
     let mut living: Vec<PathBuf> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -18,7 +15,15 @@ pub fn one_switch(folder: &Path) -> Result<PathBuf, Failure> {
         .filter(|path| UnixStream::connect(path).is_ok())
         .collect();
     living.sort();
-    match living.as_slice() {
+    living
+}
+
+/// The socket of the one switch that lives.
+///
+/// # Errors
+/// There is none, or there are several.
+pub fn one_switch(folder: &Path) -> Result<PathBuf, Failure> {
+    match switches(folder).as_slice() {
         [socket] => Ok(socket.clone()),
         [] => Err(Failure::Unreachable(format!(
             "no switch of yours runs ({} has no socket that answers): start one with `bacus run`, or name another's address with --connect",

@@ -49,9 +49,12 @@ pub struct Listening {
 
 impl Listening {
     /// # Errors
-    /// An address that is taken.
+    /// An address that is taken, which the message names.
     pub fn at(addresses: &[SocketAddr]) -> io::Result<Listening> {
-        let addresses = addresses.iter().map(TcpListener::bind).collect::<io::Result<_>>()?;
+        let bind = |address: &SocketAddr| {
+            TcpListener::bind(address).map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))
+        };
+        let addresses = addresses.iter().map(bind).collect::<io::Result<_>>()?;
         Ok(Listening { addresses, socket: None })
     }
 

@@ -253,6 +253,14 @@ fn mistakes_are_shown_at_their_place() {
     let places = ["wrong.ctl:1: add Switch.hosts", "wrong.ctl:3:11: ", "wrong.ctl:4: add Switch.hosts"];
     assert!(code == 1 && places.iter().all(|place| said.contains(place)), "{code} {said}");
     assert_eq!(switch.ok(&["show", "hosts"]).lines().count(), 4, "the last command was executed");
+    // Lines that are written together fail as they would one by one.
+    let file = switch.folder.join("refused.ctl");
+    fs::write(&file, "add hosts 3 drop()\nadd hosts 1 drop()\nadd hosts 4 drop()\nshow hosts 4\n").unwrap();
+    let file = file.display().to_string();
+    let (code, said) = switch.fails(&["-f", &file]);
+    assert!(code == 1 && said.starts_with(&format!("error: {file}:2: add Switch.hosts")), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(switch.ok(&["show", "hosts"]).lines().count(), 5, "it ended at the second line");
 }
 
 #[test]
@@ -288,6 +296,23 @@ fn what_the_switch_refuses_is_said_with_its_reason() {
     switch.ok(&["--force", "delete", "hosts", "3"]);
     primary.kill().unwrap();
     primary.wait().unwrap();
+}
+
+#[test]
+fn a_switch_that_was_started_a_moment_before_is_found() {
+    let folder = folder("moment");
+    let sockets = folder.join("bacus");
+    fs::create_dir_all(&sockets).unwrap();
+    let waiting = ctl(&folder).arg("tables").stderr(Stdio::piped()).spawn().unwrap();
+    let listening = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let listener = std::os::unix::net::UnixListener::bind(sockets.join("1.sock")).unwrap();
+        // It is no switch: it closes each connection.
+        listener.incoming().for_each(drop);
+    });
+    let said = error(&waiting.wait_with_output().unwrap());
+    assert!(!said.contains("no switch of yours runs"), "{said}");
+    assert!(!listening.is_finished());
 }
 
 #[test]

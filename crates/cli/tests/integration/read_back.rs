@@ -127,3 +127,37 @@ fn what_was_read_from_a_switch_is_loaded_by_another() {
     }
     fs::remove_dir_all(directory).unwrap();
 }
+
+/// A file of updates does what the switch does with them: a MODIFY without a timeout takes the one that was there (P4Runtime 1.5, 9.1).
+#[test]
+fn a_modification_replaces_the_idle_timeout() {
+    if !has_dpdk() {
+        return;
+    }
+    let entry = |kind: &str, timeout: &str| {
+        format!(
+            "updates {{ type: {kind} entity {{ table_entry {{ table_id: 0x02000001 match {{ field_id: 1 exact {{ value: \"\\x0a\" }} }} \
+             action {{ action {{ action_id: 0x01000003 params {{ param_id: 1 value: \"\\x05\" }} }} }} {timeout} }} }} }}\n"
+        )
+    };
+    let request = entry("INSERT", "idle_timeout_ns: 60000000000") + &entry("MODIFY", "");
+    let directory = scratch("timeout-modified");
+    let form = directory.join("request.txtpb");
+    fs::write(&form, &request).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let written = switch("timeout-written", None);
+    let written = runtime.block_on(async {
+        let mut client = client(&written).await;
+        write(&mut client, &request).await;
+        lasting(read(&mut client).await)
+    });
+    let loaded = switch("timeout-loaded", Some(&form));
+    let loaded = runtime.block_on(async { lasting(read(&mut client(&loaded).await).await) });
+    assert_eq!(loaded, written);
+    let timeouts = loaded.iter().filter_map(|entity| match &entity.entity {
+        Some(entity::Entity::TableEntry(entry)) => Some(entry.idle_timeout_ns),
+        _ => None,
+    });
+    assert!(timeouts.into_iter().all(|timeout| timeout == 0));
+    fs::remove_dir_all(directory).unwrap();
+}

@@ -50,7 +50,12 @@ fn keep_one(program: &Program, control: &Control, kept: &mut Vec<(TableId, Entry
     {
         return Ok(());
     }
-    if matches!(control, Control::Nothing) { Ok(()) } else { Err("is no entry".to_string()) }
+    // Entries with a timeout have no place, so none here has one to lose.
+    if matches!(control, Control::Nothing | Control::IdleTimeout(_, 0)) {
+        Ok(())
+    } else {
+        Err("is no entry".to_string())
+    }
 }
 
 /// Whether this is what an entry or a default action has to which nothing is attached. Each MODIFY of P4Runtime writes it.

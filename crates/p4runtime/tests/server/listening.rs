@@ -97,6 +97,8 @@ fn a_taken_address_is_refused_at_the_start() {
     let settings = Settings { addresses: rig.server.addresses().to_vec(), ..Settings::default() };
     let error = Server::start(settings, Arc::new(rig::Process::default()), None).err().expect("it is taken");
     assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
+    let address = rig.server.addresses()[0].to_string();
+    assert!(error.to_string().starts_with(&format!("{address}: ")), "of several, the message names it: {error}");
 }
 
 #[test]

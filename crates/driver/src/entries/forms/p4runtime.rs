@@ -169,7 +169,9 @@ impl<'p> Reader<'p> {
         let priority = entry.field("priority").map(|node| node.word("a priority")).transpose()?;
         let priority = priority.filter(|word| word.text != "0");
         let time = entry.field("idle_timeout_ns").map(|time| time.count("nanoseconds")).transpose()?;
-        let timeout = time.filter(|time| kind == Kind::Modify || *time != 0).map(|nanoseconds| {
+        // A modification replaces the timeout, too: one that is left out is 0, as in every message of P4Runtime.
+        let replaced = (kind == Kind::Modify && source.idle_timeout).then_some(0);
+        let timeout = time.filter(|time| kind == Kind::Modify || *time != 0).or(replaced).map(|nanoseconds| {
             let (table, priority, keys) = (table.clone(), priority.clone(), keys.clone());
             Control::Aging(Aging::IdleTimeout { table, priority, keys, nanoseconds })
         });
