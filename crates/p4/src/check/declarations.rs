@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Overloads differ in the number or the names of their parameters: of the constructor, where there is one. Types do not
-    /// distinguish them (the specification on overloading: "Argument type information is not used in disambiguating calls").
+    /// distinguish them (P4-16, 6.8.3: "Argument type information is not used in disambiguating calls").
     pub fn are_distinct(&self, earlier: DeclarationId, later: DeclarationId) -> bool {
         let names = |id: DeclarationId| -> Vec<&str> {
             let object = matches!(self.out.kind(id), Some(DeclarationKind::Parser(_) | DeclarationKind::Control(_)));
