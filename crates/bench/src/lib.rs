@@ -153,7 +153,8 @@ fn measure(options: &Options, time: &mut TimeLeft) -> Result<(), Failure> {
         None => Ok(()),
     })?;
     conclude(&heard, options)?;
-    let conditions = papers::Conditions { load: watch.load(), notes: heard.wrong.clone() };
+    let notes = heard.wrong.iter().chain(&heard.notes).cloned().collect();
+    let conditions = papers::Conditions { load: watch.load(), notes };
     for outcome in papers::outcomes(&heard.records, options, &conditions) {
         show(&outcome, options)?;
     }

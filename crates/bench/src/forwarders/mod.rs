@@ -1,4 +1,5 @@
-//! Routers of others beside ours, each between two veth interfaces in network namespaces of its own: packets a second on one core.
+//! Routers of others beside ours, each between two veth interfaces in network namespaces of its own: packets a second on one core. And TCP between hosts, over
+//! our switch and over the kernel's bridge.
 //!
 //! They take their turns in one process. What is not installed is left out, by name and with the command that installs it.
 
@@ -7,6 +8,7 @@
 
 mod network;
 mod routers;
+pub mod tcp;
 
 pub use routers::{KERNEL, OWN};
 
@@ -29,6 +31,9 @@ const OFFER: &str = include_str!("../../../../bench/forwarders/offer.c");
 const RUNS: u32 = 9;
 const QUICK_RUNS: u32 = 3;
 const RUN_MS: u32 = 500;
+/// Runs of TCP and their seconds, and a quick run's.
+const TCP_RUNS: (u32, u32) = (5, 3);
+const QUICK_TCP_RUNS: (u32, u32) = (1, 2);
 /// A router has so long to start, beside its runs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -70,8 +75,16 @@ fn all(offer: &Path, folder: &Path, options: &Options) {
             continue;
         }
         match rates(router, offer, folder, (runs, cpus)) {
-            Ok(rates) => println!("{}", found(router, &rates, frequency).line()),
+            Ok(rates) => println!("{}", found(router.name, &rates, frequency).line()),
             Err(why) => println!("note\t{} is left out: {}", router.name, one_line(&why)),
+        }
+    }
+    let runs = if options.quick { QUICK_TCP_RUNS } else { TCP_RUNS };
+    for variant in tcp::ALL {
+        println!("step\tmeasuring {variant}");
+        match tcp::lacks().map_or_else(|| tcp::rates(variant, folder, runs), Err) {
+            Ok(rates) => println!("{}", found(variant, &rates, frequency).line()),
+            Err(why) => println!("note\t{variant} is left out: {}", one_line(&why)),
         }
     }
 }
@@ -125,10 +138,10 @@ fn rate(line: &str) -> Option<f64> {
     (forwarded > 0.0).then(|| forwarded / nanoseconds * 1e9)
 }
 
-fn found(router: &Router, rates: &[f64], frequency: f64) -> Found {
+fn found(variant: &str, rates: &[f64], frequency: f64) -> Found {
     let (median, least, most) = (rates[rates.len() / 2], rates[0], rates[rates.len() - 1]);
     Found {
-        variant: router.name.to_string(),
+        variant: variant.to_string(),
         traffic: Traffic::Uniform,
         burst: 64,
         cycles: frequency / median,

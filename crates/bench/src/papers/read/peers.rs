@@ -2,7 +2,7 @@
 //! are programs of their own, on interfaces of the kernel.
 
 use crate::experiment::Experiment;
-use crate::forwarders::{KERNEL, OWN};
+use crate::forwarders::{KERNEL, OWN, tcp};
 use crate::papers::figure::{Figure, Role};
 use crate::papers::outcome::{Better, Reading};
 use crate::papers::rows::{Rows, case_name, finding, gain, of};
@@ -20,7 +20,10 @@ pub fn read(rows: &Rows<'_>) -> Reading {
     let (of_veth, of_memory): (Vec<Record>, Vec<Record>) =
         rows.records().iter().cloned().partition(|record| record.case.experiment == Experiment::Forwarders);
     let mut reading = in_memory(&Rows::new(&of_memory));
+    let (of_tcp, of_veth): (Vec<Record>, Vec<Record>) =
+        of_veth.into_iter().partition(|record| tcp::ALL.contains(&record.variant.as_str()));
     forwarders(&of_veth, &mut reading);
+    connections(&of_tcp, &mut reading);
     reading
 }
 
@@ -51,6 +54,36 @@ fn forwarders(records: &[Record], reading: &mut Reading) {
     reading.notes.push(
         "between veth interfaces, the kernel's work on each packet is most of the time: its source, which takes the other core, may be the bound".into(),
     );
+}
+
+/// TCP between two hosts: over our switch, over the kernel's bridge, and over nothing.
+fn connections(records: &[Record], reading: &mut Reading) {
+    if records.is_empty() {
+        return;
+    }
+    let gigabits = |record: &Record| record.mpps * tcp::SEGMENT * 8.0 / 1e3;
+    let name = |record: &Record| record.variant.trim_start_matches("tcp:").to_string();
+    let unit = ("Gbit/s", Better::More);
+    for record in records {
+        let both = (gigabits(record), None);
+        reading.findings.push(finding("TCP between two hosts".into(), &name(record), unit, None, both));
+    }
+    let row = |variant: &str| records.iter().find(|record| record.variant == variant);
+    if let Some((ours, bridge)) = row(tcp::OWN).zip(row(tcp::BRIDGE)) {
+        let both = (gigabits(ours) / gigabits(bridge), None);
+        let times = ("times", Better::More);
+        reading.findings.push(finding(
+            "TCP between two hosts".into(),
+            "bacus over the kernel's bridge",
+            times,
+            None,
+            both,
+        ));
+    }
+    let mut figure = Figure::bars("TCP between two hosts", "Gbit/s", records.iter().map(name).collect());
+    let points = records.iter().enumerate().map(|(number, record)| (number as f64, gigabits(record)));
+    figure.add("one connection", Role::Measured, 0, points.collect());
+    reading.figures.push(figure);
 }
 
 fn in_memory(rows: &Rows<'_>) -> Reading {
