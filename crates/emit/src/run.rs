@@ -9,6 +9,7 @@ use crate::path::HotPath;
 use crate::storage::Words;
 use crate::table::structure_type;
 use crate::unit::{Unit, number};
+use hlir::lookup_sums::RECEIVED;
 use hlir::{NodeId, TableId};
 
 fn name(text: &str) -> Expr {
@@ -242,6 +243,11 @@ impl Unit<'_> {
             });
         }
         body.push(Stmt::Assign(name("worker->packet_number"), "+=", name("count")));
+        if let Some(counter) = self.program.received() {
+            let at = [Expr::word(crate::unit::number(counter) as u32), Expr::word(RECEIVED)];
+            let arguments = [name("worker")].into_iter().chain(at).chain([name("count"), Expr::word(0)]);
+            body.push(Stmt::call("counter_add_some", arguments));
+        }
         if self.facts.pending {
             body.push(Stmt::call("run_pending", [name("&run")]));
         }

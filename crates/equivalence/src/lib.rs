@@ -14,7 +14,7 @@ pub use writes::{Write, random_writes};
 use compare::Order;
 use control::plane::{Frame, Outcome, TableCounts};
 use control::{DataPlane, Refusal};
-use hlir::{Program, TableId};
+use hlir::Program;
 use interp::Switch;
 use interp::externs::Bind;
 use stf::compare::hex;
@@ -236,11 +236,7 @@ impl Pair<'_, '_> {
         }
         let counts = self.counts(&self.oracle).into_iter().zip(self.counts(self.engine));
         let mut tables = self.program.tables.iter().zip(counts);
-        let is_counted = |table: TableId| !self.engine.store().is_specialised(table);
-        let differs = |((id, _), (expected, found)): &((TableId, _), (TableCounts, TableCounts))| {
-            expected != found && is_counted(*id)
-        };
-        let ((_, table), (expected, found)) = tables.find(differs)?;
+        let ((_, table), (expected, found)) = tables.find(|(_, (expected, found))| expected != found)?;
         let written = |counts: TableCounts| format!("{} hits and {} misses", counts.hits, counts.misses);
         Some(format!("table `{}`: expected {}, found {}", table.name, written(expected), written(found)))
     }

@@ -16,6 +16,7 @@ pub mod hot_path;
 pub mod interface;
 pub mod join;
 pub mod json_depth;
+pub mod lookup_sums;
 pub mod node;
 pub mod notes;
 pub mod objects;
@@ -37,6 +38,7 @@ pub use entry::{ActionCall, ActionSet, Entry, Match, MatchKind, WeightedCall};
 pub use expression::{Binary, Expression, Intrinsic, Type, Unary};
 pub use interface::Interface;
 pub use join::Join;
+pub use lookup_sums::LookupSum;
 pub use node::{Bytes, Case, Effect, Keep, KeySet, Next, Node, NodeKind, Reentry, Rule, Select};
 pub use notes::{Notes, Origin};
 pub use objects::{

@@ -6,8 +6,8 @@
 use crate::facts::{Assumption, Fact};
 use crate::interface::Interface;
 use crate::{
-    Counter, Digest, Extern, Field, FieldRef, Header, Join, Key, Match, MatchKind, Meter, Node, NodeId, ParserId,
-    Place, Profile, Register, Table, TableId, Type, ValueSet, Variable, VariableId,
+    Counter, Digest, Extern, Field, FieldRef, Header, Join, Key, LookupSum, Match, MatchKind, Meter, Node, NodeId,
+    ParserId, Place, Profile, Register, Table, TableId, Type, ValueSet, Variable, VariableId,
     expression::{Binary, Expression},
 };
 use la_arena::Arena;
@@ -36,6 +36,8 @@ pub struct Program {
     pub joins: Vec<Join>,
     /// What it takes for granted of what its tables hold.
     pub assumptions: Vec<Assumption>,
+    /// How lookups are counted that became code.
+    pub lookup_sums: Vec<LookupSum>,
     /// Where a packet from a port enters. `None` in a program that has no main package (it is checked, not run).
     pub entry: Option<NodeId>,
     pub budget: Budget,

@@ -7,6 +7,7 @@ use crate::storage::number;
 use crate::tables::{Invocation, TableState, Target};
 use control::plane::{Cell, CounterValue, EntryKey};
 use control::{Refusal, Update};
+use hlir::lookup_sums::RECEIVED;
 use hlir::value::{Bits, Value};
 use hlir::{CounterId, DEFAULT_INDEX, MeterId, Profile, Program, RegisterId, Selector, TableId};
 use std::collections::{BTreeMap, HashMap};
@@ -122,9 +123,14 @@ impl<'p> State<'p> {
         in_range.then(|| self.counters[number(counter)].entry(index).or_default())
     }
 
-    /// Packets that a counter has counted at its first index.
-    pub fn counter_packets(&self, counter: CounterId) -> u64 {
-        self.counters[number(counter)].get(&0).map_or(0, |element| element.packets)
+    /// Packets that a counter has counted at an index.
+    pub fn counter_packets(&self, counter: CounterId, index: u64) -> u64 {
+        self.counters[number(counter)].get(&index).map_or(0, |element| element.packets)
+    }
+
+    /// Counts a packet that was received.
+    pub fn count_received(&mut self, counter: CounterId) {
+        self.counters[number(counter)].entry(u64::from(RECEIVED)).or_default().packets += 1;
     }
 
     /// Elements that are not as they were at the start, in no order.

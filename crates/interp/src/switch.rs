@@ -450,6 +450,7 @@ impl DataPlane for Switch<'_> {
         for frame in burst {
             let number = self.state.next_packet;
             self.state.next_packet += 1;
+            self.program.received().into_iter().for_each(|counter| self.state.count_received(counter));
             self.note(|| format!("packet {number} from port {}: {} bytes", frame.port, frame.bytes.len()));
             self.notes.note(Noted::Enter { port: frame.port, bytes: frame.bytes.len(), again: false }, []);
             let storage = self.layout.storage(&mut self.spare);
@@ -482,8 +483,11 @@ impl DataPlane for Switch<'_> {
         // A hit in a joint table is one in each source, or a miss in the second.
         let over = self.program.joins_over(table);
         let hits = over.into_iter().map(|joint| self.state.table(joint).counts.hits).sum::<u64>();
-        let misses = self.program.joint_misses(table).map_or(0, |misses| self.state.counter_packets(misses));
+        let misses = self.program.joint_misses(table).map_or(0, |misses| self.state.counter_packets(misses, 0));
         (counts.hits, counts.misses) = (counts.hits + hits - misses, counts.misses + misses);
+        let packets = |counter, index: u32| self.state.counter_packets(counter, u64::from(index));
+        let [hits, misses] = self.program.lookups_in_code(table, packets);
+        (counts.hits, counts.misses) = (counts.hits + hits, counts.misses + misses);
         counts
     }
 

@@ -2,7 +2,6 @@
 
 use super::batch;
 use super::numbers::has_no_effect;
-use super::specialised::Generic;
 use super::translate::{self, number};
 use super::{NativeEngine, Replay, log_line, table_refusal};
 use control::plane::{Cell, CounterValue, DigestRecord, EntryKey, Frame, Outcome, Output, TableCounts};
@@ -174,18 +173,7 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
     }
 
     fn table_counts(&self, table: TableId) -> TableCounts {
-        if let Some(number) = self.table_number(table) {
-            let (hits, misses) = self.table_hits(number);
-            return TableCounts { hits, misses };
-        }
-        // What was counted before the lookups went.
-        let name = &self.program.tables[table].name;
-        let of_generic = |generic: &Generic| {
-            let tables = &generic.pipeline.description().tables;
-            tables.iter().position(|table| table.name == *name)
-        };
-        let number = self.generic.as_ref().and_then(of_generic);
-        let (hits, misses) = number.map_or((0, 0), |number| self.switch.standby_hits(number));
+        let (hits, misses) = self.table_number(table).map_or((0, 0), |number| self.table_hits(number));
         TableCounts { hits, misses }
     }
 

@@ -14,7 +14,7 @@ use control::{Refusal, Store};
 use hlir::entry::EntryAction;
 use hlir::{Program, TableId};
 use runtime::abi::CounterCell;
-use runtime::{Counts, Pipeline, SwitchError, Table, WorkerPorts};
+use runtime::{Counts, Object, Pipeline, SwitchError, Table, WorkerPorts};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -132,7 +132,11 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         let tables = self.switch.tables().to_vec();
         let fresh = match written {
             Written::Kept => {
-                let alike = |name: &str| begins_alike(&self.store, &program, name);
+                let alike = |object: Object<'_>| match object {
+                    Object::Table(name) => begins_alike(&self.store, &program, name),
+                    // What it counts at an index is not the same in another compilation.
+                    Object::Counter(name) => !Self::counts_code(&compiled, name),
+                };
                 self.switch.prepare(pipeline.clone(), alike).map_err(refused)?
             }
             Written::Forgotten => {
@@ -148,11 +152,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             Behind::Goes(Written::Kept) => self.leaving_values(&leaving),
             Behind::Goes(Written::Forgotten) | Behind::StandsBy => Values::default(),
         };
-        let changed = |engine: &mut Self| match behind {
-            Behind::Goes(_) => engine.switch.change_over(),
-            Behind::StandsBy => engine.switch.change_over_keeping(),
-        };
-        let exchanged = filled.and_then(|()| changed(self).map_err(refused));
+        let exchanged = filled.and_then(|()| self.switch.change_over_keeping().map_err(refused));
         if exchanged.is_err() {
             self.switch.give_up();
             self.swap(old);
@@ -165,8 +165,14 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             self.stopped = None;
         }
         self.add_values(values);
-        if behind == Behind::StandsBy {
-            self.take_values(&old, &tables, &fresh);
+        match behind {
+            Behind::Goes(written) => {
+                if written == Written::Kept {
+                    self.keep_hits_in_code(&old);
+                }
+                drop(self.switch.forget_standby());
+            }
+            Behind::StandsBy => self.take_values(&old, &tables, &fresh),
         }
         self.write_moved_meters(&old.2, &fresh)
     }
@@ -186,6 +192,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         let is_own = |number: &usize| !tables.iter().any(|other| Arc::ptr_eq(other, &here[*number]));
         let own: Vec<usize> = (0..here.len()).filter(is_own).collect();
         self.take_values(&old, &tables, &own);
+        self.keep_hits_in_code(&old);
         self.retired.extend(self.switch.forget_standby());
         self.joins = Joins::new(self.compiled.clone());
         self.keep_joint_counts(joint_counts);

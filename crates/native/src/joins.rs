@@ -30,7 +30,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     }
 
     /// Hits and misses of a table of the pipeline. A hit in a joint table is one in each source, or a miss in the
-    /// second.
+    /// second. Lookups that became code count as well.
     pub fn table_hits(&self, number: usize) -> (u64, u64) {
         let (hits, misses) = self.switch.hits(number);
         let name = &self.pipeline.description().tables[number].name;
@@ -39,8 +39,9 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         };
         let joint = self.joint_counts(table);
         let before = self.earlier_counts.get(name).copied().unwrap_or_default();
-        let total = |own: u64, joint: i64, before: i64| own.saturating_add_signed(joint + before);
-        (total(hits, joint[0], before[0]), total(misses, joint[1], before[1]))
+        let code = self.hits_in_code(name);
+        let total = |own: u64, at: usize| own.saturating_add_signed(joint[at] + before[at] + code[at]);
+        (total(hits, 0), total(misses, 1))
     }
 
     /// Hits and misses of a table that joint tables of this pipeline represent. There are fewer misses of the second

@@ -11,6 +11,7 @@ mod engine;
 mod exchange;
 mod joins;
 mod kept;
+mod lookups_in_code;
 mod miss;
 mod numbers;
 mod selector;
@@ -126,7 +127,8 @@ pub struct NativeEngine<'p, L: WorkerPorts> {
     skips_shared: bool,
     /// Joint tables, which follow the store.
     joins: Joins,
-    /// Hits in joint tables of earlier pipelines that the joint tables of this one do not have, by source table.
+    /// Hits and misses that earlier pipelines have counted elsewhere than in the table, by table: in joint tables, as far as
+    /// those of this pipeline do not have them, and in code.
     earlier_counts: BTreeMap<String, joins::Hits>,
     /// Entries whose time has passed, for the controller.
     idle: Vec<EntryKey>,

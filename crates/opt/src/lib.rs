@@ -19,7 +19,7 @@ use plan::{
     Planner, batches, constraints, descriptor, expectations, groups, hot_path, joint, next_paths, prefetch, structures,
     vector,
 };
-use rewrite::{constants, dead, join, specialise};
+use rewrite::{constants, dead, join, lookup_counts, specialise};
 use std::borrow::Cow;
 
 #[derive(Clone, Copy)]
@@ -46,6 +46,7 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "specialise", about: "turn what tables are known to hold into code",       run: Run::Cheapest(specialise::candidates) },
     Pass { name: "constants",  about: "fold constants and constant branches",               run: Run::Rewrite(constants::fold) },
     Pass { name: "dead",       about: "remove dead assignments and unreachable nodes",      run: Run::Rewrite(dead::remove) },
+    Pass { name: "lookup_counts", about: "count lookups that became code where few packets pass", run: Run::Rewrite(lookup_counts::place) },
     Pass { name: "join",       about: "join tables in series into one lookup",              run: Run::Join(join_tables) },
     Pass { name: "structures", about: "choose each table's data structure by lookup cost",  run: Run::Plan(structures::choose) },
     Pass { name: "joint",      about: "put two tables with common keys into one array",     run: Run::Plan(joint::choose) },

@@ -32,8 +32,17 @@ pub(crate) struct Counted {
 // SAFETY: the pointers are those of regions, which any thread may use.
 unsafe impl Send for Counted {}
 
+/// An object that two pipelines have, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Object<'n> {
+    Table(&'n str),
+    Counter(&'n str),
+}
+
 /// What a new pipeline takes over from the one before.
 pub(crate) struct Carried<'a> {
+    /// Whether an equal object is the same one.
+    pub keeps: &'a dyn Fn(Object<'_>) -> bool,
     /// For each table of the new pipeline, the number that the same table has in the one before.
     pub tables: &'a [Option<usize>],
 }
@@ -54,6 +63,7 @@ impl Counted {
         carried: Option<(&Carried<'_>, &Counted)>,
     ) -> Result<Counted, SwitchError> {
         let made = |counter: &Counter| {
+            let carried = carried.filter(|(carried, _)| (carried.keeps)(Object::Counter(&counter.name)));
             let kept = carried.and_then(|(carried, old)| {
                 old.counters.iter().find(|old| {
                     let old = &old.description;

@@ -10,7 +10,7 @@
 use crate::abi;
 use crate::changeover::Changeover;
 use crate::control::Bound;
-use crate::counted::{Carried, Counted, Moves};
+use crate::counted::{Carried, Counted, Moves, Object};
 use crate::error::SwitchError;
 use crate::generation::{Generation, Next, fill};
 use crate::pipeline::Pipeline;
@@ -49,11 +49,11 @@ impl<L: WorkerPorts> Switch<L> {
     }
 
     /// The first part of [`Switch::exchange`]. [`Switch::tables`] are those of the new pipeline from now on; the numbers of the new ones are returned.
-    /// A table that `keeps` denies is new, even if it is equal.
+    /// A table or counter that `keeps` denies is new, even if it is equal.
     pub fn prepare(
         &mut self,
         pipeline: Arc<Pipeline>,
-        keeps: impl Fn(&str) -> bool,
+        keeps: impl Fn(Object<'_>) -> bool,
     ) -> Result<Vec<usize>, SwitchError> {
         self.prepare_next(pipeline, Some(&keeps))
     }
@@ -74,17 +74,18 @@ impl<L: WorkerPorts> Switch<L> {
     fn prepare_next(
         &mut self,
         pipeline: Arc<Pipeline>,
-        keeps: Option<&dyn Fn(&str) -> bool>,
+        keeps: Option<&dyn Fn(Object<'_>) -> bool>,
     ) -> Result<Vec<usize>, SwitchError> {
         self.give_up();
         let carries = keeps.is_some();
+        let keeps = keeps.unwrap_or(&|_| false);
         let (new, old) = (pipeline.description(), self.current.pipeline.description());
         if new.descriptor != old.descriptor {
             return Err(SwitchError::Descriptor { pipeline: new.descriptor, port: old.descriptor });
         }
         pipeline.touch();
         let places = self.equal_tables(&pipeline, keeps);
-        let carried = Carried { tables: &places };
+        let carried = Carried { keeps, tables: &places };
         let carried = carries.then_some(&carried);
         let kept = places.iter().map(|place| place.map(|place| self.current.bound.tables[place].clone())).collect();
         let readers = self.state.readers.clone();
@@ -113,9 +114,9 @@ impl<L: WorkerPorts> Switch<L> {
     }
 
     /// For each table of a pipeline, the number of the equal one that is here.
-    fn equal_tables(&self, pipeline: &Pipeline, keeps: Option<&dyn Fn(&str) -> bool>) -> Vec<Option<usize>> {
+    fn equal_tables(&self, pipeline: &Pipeline, keeps: &dyn Fn(Object<'_>) -> bool) -> Vec<Option<usize>> {
         let equal = |wanted: &crate::pipeline::Table| {
-            if !keeps.is_some_and(|keeps| keeps(&wanted.name)) {
+            if !keeps(Object::Table(&wanted.name)) {
                 return None;
             }
             self.current.bound.tables.iter().position(|table: &Arc<Table>| {
@@ -152,7 +153,7 @@ impl<L: WorkerPorts> Switch<L> {
         let change =
             |id| Changeover::new(self.current.attachment(id), next.generation.attachment(id), next.moves.clone());
         let changes: Vec<Changeover> = (0..self.workers.len()).map(change).collect();
-        if let Some((worker, status)) = self.make_all(&changes) {
+        if let Some((worker, status)) = self.make_all(&changes, &mut |_| ()) {
             self.give_up();
             return Err(SwitchError::Attach { worker, status });
         }
@@ -172,13 +173,18 @@ impl<L: WorkerPorts> Switch<L> {
         Ok(Some(left))
     }
 
-    /// Lets every worker make its changeover. If one cannot, which is given with its status, all are back where they were.
-    pub(crate) fn make_all(&mut self, changes: &[Changeover]) -> Option<(u32, i32)> {
-        let refused = self.make(&changes.iter().map(Some).collect::<Vec<_>>());
+    /// Lets every worker make its changeover; `called` is called as soon as each knows. If one cannot, which is given with
+    /// its status, all are back where they were.
+    pub(crate) fn make_all(
+        &mut self,
+        changes: &[Changeover],
+        called: &mut dyn FnMut(&Generation),
+    ) -> Option<(u32, i32)> {
+        let refused = self.make(&changes.iter().map(Some).collect::<Vec<_>>(), called);
         if refused.is_some() {
             let back: Vec<Option<Changeover>> =
                 changes.iter().map(|change| (change.status() == Some(0)).then(|| change.back())).collect();
-            let failed = self.make(&back.iter().map(Option::as_ref).collect::<Vec<_>>());
+            let failed = self.make(&back.iter().map(Option::as_ref).collect::<Vec<_>>(), &mut |_| ());
             assert_eq!(failed, None, "a pipeline that has taken a worker takes it again");
         }
         refused
@@ -194,13 +200,14 @@ impl<L: WorkerPorts> Switch<L> {
     }
 
     /// Publishes a changeover for each worker that has one, and waits until all were made. The first worker that has refused, and its status.
-    fn make(&mut self, changes: &[Option<&Changeover>]) -> Option<(u32, i32)> {
+    fn make(&mut self, changes: &[Option<&Changeover>], called: &mut dyn FnMut(&Generation)) -> Option<(u32, i32)> {
         for (worker, change) in self.workers.iter().zip(changes) {
             if let Some(change) = change {
                 worker.control.ask(change);
                 worker.host.call();
             }
         }
+        called(&self.current);
         let mut refused = None;
         for (id, change) in changes.iter().enumerate() {
             let Some(change) = change else { continue };

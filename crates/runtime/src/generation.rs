@@ -81,6 +81,14 @@ impl Generation {
         self.counted.iter().map(|counted| sum(&counted.hits) + sum(&counted.misses)).sum()
     }
 
+    /// A counter's cell, over all workers; `None` if there is no such index.
+    pub fn counter(&self, counter: usize, cell: u64) -> Option<abi::CounterCell> {
+        let mut cells = self.counted.iter().map(|counted| counted.counters[counter].cells.get(cell as usize));
+        cells.try_fold(abi::CounterCell::default(), |sum, cell| {
+            cell.map(|cell| abi::CounterCell { packets: sum.packets + cell.packets, bytes: sum.bytes + cell.bytes })
+        })
+    }
+
     pub fn attachment(&self, worker: usize) -> Attachment {
         Attachment {
             pipeline: self.pipeline.raw(),

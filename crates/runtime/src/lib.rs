@@ -55,6 +55,7 @@ mod worker_ports;
 pub use cache::Cache;
 pub use compile::{Compiler, Descriptor, Effort, Sanitize, Symbols, UserCode};
 pub use core_isolation::Undisturbed;
+pub use counted::Object;
 pub use counts::{Counts, KeySketch};
 pub use dpdk_memory::DpdkMemoryPort;
 pub use error::SwitchError;

@@ -5,11 +5,11 @@
 //! end of the burst that it is in. What only the standby has is written and read between [`Switch::show_standby`] and
 //! [`Switch::hide_standby`].
 
+use crate::abi;
 use crate::changeover::Changeover;
-use crate::counted::{Counted, Moves};
+use crate::counted::Moves;
 use crate::error::SwitchError;
 use crate::generation::Generation;
-use crate::region::Region;
 use crate::state::{Meter, Register};
 use crate::switch::Switch;
 use crate::worker_ports::WorkerPorts;
@@ -70,8 +70,9 @@ impl<L: WorkerPorts> Switch<L> {
             Changeover::return_to(from, to, standby.moves.clone())
         };
         let changes: Vec<Changeover> = (0..self.workers.len()).map(change).collect();
-        let before = self.current.lookups();
-        if let Some((worker, status)) = self.make_all(&changes) {
+        // What is counted behind the call is of bursts that were under way.
+        let mut before = 0;
+        if let Some((worker, status)) = self.make_all(&changes, &mut |left| before = left.lookups()) {
             self.standby = Some(standby);
             return Err(SwitchError::Attach { worker, status });
         }
@@ -104,13 +105,9 @@ impl<L: WorkerPorts> Switch<L> {
         self.standby.iter_mut().for_each(|standby| standby.is_shown = false);
     }
 
-    /// Hits and misses of a table of the standby, by its number there.
-    pub fn standby_hits(&self, table: usize) -> (u64, u64) {
-        let Some(standby) = &self.standby else { return (0, 0) };
-        let sum = |count: fn(&Counted) -> &Region<u64>| -> u64 {
-            standby.generation.counted.iter().filter_map(|counted| count(counted).get(table)).sum()
-        };
-        (sum(|counted| &counted.hits), sum(|counted| &counted.misses))
+    /// A cell of a counter of the standby, by its number there: as [`Switch::counter`].
+    pub fn standby_counter(&self, counter: usize, cell: u64) -> Option<abi::CounterCell> {
+        self.standby.as_ref().and_then(|standby| standby.generation.counter(counter, cell))
     }
 
     /// Packets that the standby has dropped, by reason.

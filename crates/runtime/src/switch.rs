@@ -278,10 +278,7 @@ impl<L: WorkerPorts> Switch<L> {
 
     /// A counter's cell, over all workers; `None` if there is no such index.
     pub fn counter(&self, counter: usize, cell: u64) -> Option<abi::CounterCell> {
-        let mut cells = self.read().counted.iter().map(|counted| counted.counters[counter].cells.get(cell as usize));
-        cells.try_fold(abi::CounterCell::default(), |sum, cell| {
-            cell.map(|cell| abi::CounterCell { packets: sum.packets + cell.packets, bytes: sum.bytes + cell.bytes })
-        })
+        self.read().counter(counter, cell)
     }
 
     /// Makes a counter's cell show this sum; exact only while no packet counts there. False if there is no such index.

@@ -27,12 +27,6 @@ impl Store {
         self.guard.assumptions()
     }
 
-    /// Whether the code may decide lookups of a table without it: hits and misses are then not all counted.
-    pub fn is_specialised(&self, table: TableId) -> bool {
-        let decides = |one: &&Assumption| matches!(one.fact, Fact::Empty | Fact::Entries(_) | Fact::Key { .. });
-        self.guard.assumptions().iter().filter(decides).any(|one| one.table == table)
-    }
-
     /// Whether packets may run code that takes for granted what [`Store::assume`] was given.
     ///
     /// # Errors

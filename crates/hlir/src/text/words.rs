@@ -26,6 +26,7 @@ pub(crate) const ITEMS: &[&str] = &[
     "table",
     "join",
     "assume",
+    "lookups",
     "parser",
     "entry",
     "node",

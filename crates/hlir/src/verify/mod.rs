@@ -12,6 +12,7 @@ mod join;
 mod joint;
 mod kinds;
 mod known_path;
+mod lookup_sums;
 mod next_path;
 mod node;
 mod objects;
@@ -49,6 +50,7 @@ pub fn verify_at(program: &Program, places: &Places) -> Vec<Diagnostic> {
     verifier.graph();
     verifier.joins();
     verifier.assumptions();
+    verifier.lookup_sums();
     verifier.budget();
     verifier.interface();
     verifier.errors

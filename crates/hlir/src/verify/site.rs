@@ -36,6 +36,8 @@ pub enum Site {
     Join(u32),
     /// What the program takes for granted.
     Assumption(u32),
+    /// How lookups are counted that became code.
+    LookupSum(u32),
     Interface,
     SourceTable(u32),
     Plan,
@@ -135,6 +137,7 @@ impl Site {
             Site::Rule(id, index) => format!("rule {} of {}", index + 1, node(id)),
             Site::Join(index) => format!("join {}", index + 1),
             Site::Assumption(index) => format!("assumption {}", index + 1),
+            Site::LookupSum(index) => format!("sum of lookups {}", index + 1),
             Site::Interface => "the interface".to_string(),
             Site::SourceTable(index) => {
                 format!("interface table {}", nth(program.interface.tables.iter(), index, |it| &it.name))

@@ -244,6 +244,9 @@ fn same_counts(engine: &mut NativeEngine<MemoryPort>, expected: &mut interp::Swi
             assert_eq!(here, there, "{}, {cell:?}: {of}", declared.name);
         }
     }
+    for (table, declared) in program.tables.iter() {
+        assert_eq!(engine.table_counts(table), expected.table_counts(table), "{}: {of}", declared.name);
+    }
     for (register, _) in program.registers.iter() {
         assert_eq!(engine.read_register(register, 1), expected.read_register(register, 1), "{of}");
     }
@@ -382,5 +385,11 @@ fn no_packet_is_lost_where_facts_flip_under_traffic() {
         let port = engine.switch().lane(worker).expect("a worker");
         let counts = port.counts();
         assert_eq!((counts.received, counts.sent, port.held()), (PACKETS, PACKETS, 0));
+    }
+    // Both workers count each lookup once, in code or in a table.
+    for name in ["few", "rules", "plain", "mixed"] {
+        let table = tables(&program).into_iter().find(|table| program.tables[*table].name == name);
+        let counts = engine.table_counts(table.expect("it is declared"));
+        assert_eq!(counts.hits + counts.misses, 2 * PACKETS, "{name}: {counts:?}");
     }
 }

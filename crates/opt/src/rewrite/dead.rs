@@ -16,6 +16,11 @@ pub fn remove(program: &mut Program, _: &Inputs) {
     for (id, table) in unused {
         program.tables[id] = table;
     }
+    remove_empty(program);
+}
+
+/// Removes blocks without statements, branches that decide nothing, and what no packet reaches then.
+pub(super) fn remove_empty(program: &mut Program) {
     skip_empty_blocks(program);
     while merge_branches(program) {
         skip_empty_blocks(program);

@@ -4,4 +4,5 @@ pub mod constants;
 pub mod dead;
 mod flow;
 pub mod join;
+pub mod lookup_counts;
 pub mod specialise;

@@ -6,6 +6,7 @@ mod expression;
 mod facts;
 mod interface;
 mod join;
+mod lookup_sums;
 mod node;
 mod objects;
 mod plan;
@@ -286,6 +287,7 @@ impl Reader {
             "table" => self.table(),
             "join" => self.join_item(),
             "assume" => self.assumption(),
+            "lookups" => self.lookup_sum(),
             "entry" => self.entry(),
             "node" => self.node(),
             "interface" => self.interface(),

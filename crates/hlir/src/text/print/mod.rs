@@ -7,6 +7,7 @@ mod facts;
 mod interface;
 mod join;
 mod lines;
+mod lookup_sums;
 mod node;
 mod objects;
 mod origin;
@@ -103,6 +104,10 @@ impl<'p> Printer<'p> {
             lines.gap();
         }
         self.program.assumptions.iter().for_each(|assumption| self.assumption(&mut lines, assumption));
+        if !self.program.lookup_sums.is_empty() {
+            lines.gap();
+        }
+        self.program.lookup_sums.iter().for_each(|sum| lines.add(self.lookup_sum(sum)));
         lines.gap();
         for (_, parser) in self.program.parsers.iter() {
             self.parser(&mut lines, parser);

@@ -9,8 +9,9 @@ use hlir::interface::SizeSemantics;
 use hlir::join::{FirstAction, Join, Objects, SecondKey};
 use hlir::{
     Action, ActionCall, ActionSet, Algorithm, Budget, Counter, CounterId, CounterUnit, Digest, Entry, Expression,
-    Extern, ExternObject, Field, Header, IdleTimeout, Key, Match, MatchKind, Meter, MeterUnit, Parameter, Profile,
-    Program, Register, RegisterId, Scope, Selector, Table, TableId, Type, ValueSet, Variable, VariableId, WeightedCall,
+    Extern, ExternObject, Field, Header, IdleTimeout, Key, LookupSum, Match, MatchKind, Meter, MeterUnit, Parameter,
+    Profile, Program, Register, RegisterId, Scope, Selector, Table, TableId, Type, ValueSet, Variable, VariableId,
+    WeightedCall,
 };
 use num_bigint::BigUint;
 use std::sync::Arc;
@@ -54,6 +55,15 @@ impl Generator<'_> {
             let facts = self.several(2, |it| it.fact(id));
             let assumptions = facts.into_iter().map(|fact| Assumption { table: id, fact });
             self.program.assumptions.extend(assumptions);
+        }
+        let counter = self.program.counters.iter().map(|(id, counter)| (id, counter.size)).find(|(_, size)| *size > 0);
+        if let Some((counter, size)) = counter {
+            for table in self.program.tables.iter().map(|(id, _)| id).collect::<Vec<_>>() {
+                let is_hit = self.below(2) == 0;
+                let mut indices = || self.several(2, |it| it.below(size.min(8) as usize) as u32);
+                let (added, subtracted) = (indices(), indices());
+                self.program.lookup_sums.push(LookupSum { table, is_hit, counter, added, subtracted });
+            }
         }
         if self.is_wild() && tables > 0 {
             self.program.joins = self.several(2, |it| it.join());

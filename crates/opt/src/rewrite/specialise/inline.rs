@@ -1,6 +1,7 @@
 //! Lookups without a table: the default action where there are no entries, comparisons where there are few.
 
 use super::known::is_neutral;
+use super::tally;
 use crate::rewrite::join::graph;
 use hlir::entry::EntryAction;
 use hlir::{
@@ -32,8 +33,8 @@ impl Inlined<'_> {
 
     /// Replaces all lookups by the default action, or by comparisons with the entries, those that win first.
     ///
-    /// What direct counters count goes on in counters with an index for misses, and one behind that for each entry.
-    /// Controllers find it there.
+    /// Hits and misses are counted where packets go on. What direct counters count goes on in counters with an index for misses,
+    /// and one behind that for each entry. Controllers find it there.
     pub fn replace(&self, program: &mut Program, nodes: &[NodeId], entries: &[Entry]) {
         let counters = program.counters.iter().filter(|(_, counter)| counter.table == Some(self.table));
         let counters: Vec<_> = counters.map(|(id, counter)| (id, counter.automatic)).collect();
@@ -49,11 +50,13 @@ impl Inlined<'_> {
         let NodeKind::Apply { next, exit, .. } = program.nodes[node].kind.clone() else { return };
         let name = program.nodes[node].name.clone();
         let to = target(&next, false, self.default.action);
-        let mut rest = block(self.counted(program, self.default, 0, automatic), to, exit);
+        let missed = tally::of(program, self.table, false);
+        let mut rest = block(after(missed, self.counted(program, self.default, 0, automatic)), to, exit);
         for (index, entry) in entries.iter().enumerate().rev() {
             let EntryAction::Call(call) = &entry.action else { continue };
+            let hit = tally::of(program, self.table, true);
             let body = self.counted(program, call, index as u32 + 1, automatic);
-            let hit = block(body, target(&next, true, call.action), exit);
+            let hit = block(after(hit, body), target(&next, true, call.action), exit);
             let then = self.add(program, format!("{name}.entry_{}", index + 1), hit);
             let otherwise = self.add(program, format!("{name}.not_{}", index + 1), rest);
             rest = NodeKind::Branch { condition: self.condition(program, entry), then, otherwise };
@@ -117,6 +120,11 @@ fn is_free(program: &Program, table: TableId, call: &ActionCall) -> bool {
             !matches!(call, Call::AddEntry { .. } | Call::RestartTimer { .. } | Call::ExecuteMeter { index: None, .. });
     });
     is_free
+}
+
+/// A body behind a statement.
+pub(super) fn after(first: Statement, body: Vec<Statement>) -> Vec<Statement> {
+    std::iter::once(first).chain(body).collect()
 }
 
 pub(super) fn block(body: Vec<Statement>, next: NodeId, exit: Option<NodeId>) -> NodeKind {

@@ -3,8 +3,9 @@
 //! Tables of routes are the reason: with the number of a virtual router beside the address, a key is too wide for the
 //! structures of addresses, though most switches have one router.
 
-use super::inline::{Inlined, block, target};
+use super::inline::{Inlined, after, block, target};
 use super::known::{Known, can_be_known, lookups};
+use super::tally;
 use crate::Inputs;
 use crate::inputs::hints::LIKELY;
 use hlir::facts::{Assumption, Fact};
@@ -93,7 +94,8 @@ fn compare(program: &mut Program, inlined: &Inlined, nodes: &[NodeId], keys: &[&
         program.counters.iter().filter(|(_, counter)| counter.table == Some(inlined.table) && counter.automatic);
     let automatic: Vec<CounterId> = automatic.map(|(id, _)| id).collect();
     // A miss is counted where the table has the default action's counters.
-    let missed = inlined.counted(program, inlined.default, DEFAULT_INDEX as u32, &automatic);
+    let missed = tally::of(program, inlined.table, false);
+    let missed = after(missed, inlined.counted(program, inlined.default, DEFAULT_INDEX as u32, &automatic));
     for node in nodes {
         let lookup = program.nodes[*node].kind.clone();
         let NodeKind::Apply { next, exit, .. } = &lookup else { continue };

@@ -17,6 +17,7 @@ mod keys;
 mod known;
 mod masks;
 mod meters;
+pub(super) mod tally;
 
 use super::flow;
 use crate::Inputs;
