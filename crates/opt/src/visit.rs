@@ -3,17 +3,20 @@
 //! Each function is one exhaustive `match`: a new kind of node or statement does not compile until its
 //! expressions are visited.
 
-pub use hlir::visit::{call_reads, statements};
+pub use hlir::visit::{call_reads, nested, statements};
 use hlir::{Effect, Expression, NodeKind, Program, Reentry, Rule, Statement};
 
 /// Calls `visit` with each outermost expression of the program.
 pub fn expressions(program: &mut Program, visit: &mut impl FnMut(&mut Expression)) {
+    outside_bodies(program, visit);
+    bodies(program, &mut |body| statements(body, visit));
+}
+
+/// The same without those in statements.
+pub fn outside_bodies(program: &mut Program, visit: &mut impl FnMut(&mut Expression)) {
     for (_, table) in program.tables.iter_mut() {
         table.keys.iter_mut().for_each(|key| visit(&mut key.value));
         table.selector.iter_mut().for_each(&mut *visit);
-        for action in &mut table.actions {
-            statements(&mut action.body, visit);
-        }
     }
     for (_, node) in program.nodes.iter_mut() {
         node_expressions(&mut node.kind, visit);
@@ -22,13 +25,9 @@ pub fn expressions(program: &mut Program, visit: &mut impl FnMut(&mut Expression
 
 fn node_expressions(kind: &mut NodeKind, visit: &mut impl FnMut(&mut Expression)) {
     match kind {
-        NodeKind::State { body, select, .. } => {
-            statements(body, visit);
-            select.keys.iter_mut().for_each(visit);
-        }
-        NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => statements(body, visit),
+        NodeKind::State { select, .. } => select.keys.iter_mut().for_each(visit),
         NodeKind::Branch { condition, .. } => visit(condition),
-        NodeKind::Apply { .. } => {}
+        NodeKind::Block { .. } | NodeKind::Deparse { .. } | NodeKind::Apply { .. } => {}
         NodeKind::Buffer { rules, .. } => rules.iter_mut().for_each(|rule| rule_expressions(rule, visit)),
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::{Inputs, visit};
 use hlir::value::Value;
-use hlir::{Binary, Expression, KeySet, NodeKind, Program, Rule, Select, Statement, Type};
+use hlir::{Binary, Expression, KeySet, NodeKind, Program, Rule, Select, Statement, Type, Unary};
 
 pub fn fold(program: &mut Program, _: &Inputs) {
     let types = program.clone();
@@ -96,8 +96,8 @@ fn simplified(expression: &Expression) -> Option<Expression> {
         }
         Expression::Binary { operator: Binary::LogicalAnd, left, right } => logical(left, right, true),
         Expression::Binary { operator: Binary::LogicalOr, left, right } => logical(left, right, false),
+        Expression::Binary { operator, left, right } => neutral(*operator, left, right).cloned(),
         Expression::Unary { .. }
-        | Expression::Binary { .. }
         | Expression::Slice { .. }
         | Expression::Extend { .. }
         | Expression::FromBool(_)
@@ -120,6 +120,46 @@ fn logical(left: &Expression, right: &Expression, neutral: bool) -> Option<Expre
         (_, Some(value)) if value == neutral => Some(left.clone()),
         (Some(value), _) | (_, Some(value)) => Some(Expression::Bool(value)),
         (None, None) => None,
+    }
+}
+
+/// The other operand of one that changes nothing: of `x | 0`, `x >> 0`, `x & 0xff` of eight bits.
+fn neutral<'a>(operator: Binary, left: &'a Expression, right: &'a Expression) -> Option<&'a Expression> {
+    let is_zero = |one: &Expression| known(one).is_some_and(|value| !value.is_true());
+    let is_all_ones = |one: &Expression| known(one).is_some_and(|value| !value.unary(Unary::Complement).is_true());
+    match operator {
+        Binary::Or | Binary::Xor | Binary::Add | Binary::AddSaturating | Binary::AddSaturatingSigned => {
+            if is_zero(right) { Some(left) } else { is_zero(left).then_some(right) }
+        }
+        Binary::Subtract
+        | Binary::SubtractSaturating
+        | Binary::SubtractSaturatingSigned
+        | Binary::ShiftLeft
+        | Binary::ShiftRight
+        | Binary::ShiftRightSigned => is_zero(right).then_some(left),
+        Binary::And => {
+            if is_all_ones(right) {
+                Some(left)
+            } else {
+                is_all_ones(left).then_some(right)
+            }
+        }
+        Binary::Multiply
+        | Binary::Divide
+        | Binary::Remainder
+        | Binary::Concat
+        | Binary::Equal
+        | Binary::NotEqual
+        | Binary::Less
+        | Binary::LessEqual
+        | Binary::Greater
+        | Binary::GreaterEqual
+        | Binary::LessSigned
+        | Binary::LessEqualSigned
+        | Binary::GreaterSigned
+        | Binary::GreaterEqualSigned
+        | Binary::LogicalAnd
+        | Binary::LogicalOr => None,
     }
 }
 

@@ -65,27 +65,80 @@ fn remove_assignments(program: &mut Program) -> bool {
     removed
 }
 
-/// Variables that an expression, a call or the result of a meter reads. A copy that keeps a variable is no
-/// reader.
+/// Variables whose values matter: what conditions, keys, headers and calls with effects read, and what is read for the value of
+/// such a variable. A copy that keeps a variable is no reader.
 fn read_variables(program: &mut Program) -> HashSet<VariableId> {
-    let mut read = HashSet::new();
-    visit::expressions(program, &mut |expression| {
-        expression.walk(&mut |part| {
-            if let Expression::Variable(variable) = part {
-                read.insert(*variable);
-            }
+    let (mut read, mut needs) = (HashSet::new(), Needs::new());
+    visit::outside_bodies(program, &mut |expression| read.extend(variables(expression)));
+    visit::bodies(program, &mut |body| readers(body, &mut read, &mut needs));
+    let mut waiting: Vec<VariableId> = read.iter().copied().collect();
+    while let Some(variable) = waiting.pop() {
+        let of_value = needs.remove(&variable).unwrap_or_default();
+        waiting.extend(of_value.into_iter().filter(|one| read.insert(*one)));
+    }
+    read
+}
+
+/// By variable: what the statements read that do nothing but assign it. A variable that only its own next value needs has
+/// no reader.
+type Needs = HashMap<VariableId, HashSet<VariableId>>;
+
+fn readers(body: &mut [Statement], read: &mut HashSet<VariableId>, needs: &mut Needs) {
+    for statement in body {
+        if let Statement::If { condition, .. } = statement {
+            read.extend(variables(condition));
+        }
+        let mut has_nested = false;
+        visit::nested(statement, &mut |body| {
+            has_nested = true;
+            readers(body, read, needs);
         });
-    });
-    visit::bodies(program, &mut |body| {
-        for statement in body.iter() {
-            statement.walk(&mut |part| {
-                if let Statement::Call(call) = part {
-                    read.extend(visit::call_reads(call).into_iter().filter_map(variable_of));
-                }
-            });
+        if has_nested {
+            continue;
+        }
+        let readers = match assigned(statement) {
+            Some(variable) => needs.entry(variable).or_default(),
+            None => &mut *read,
+        };
+        if let Statement::Call(call) = &*statement {
+            readers.extend(visit::call_reads(call).into_iter().filter_map(variable_of));
+        }
+        visit::statements(std::slice::from_mut(statement), &mut |expression| readers.extend(variables(expression)));
+    }
+}
+
+fn variables(expression: &Expression) -> HashSet<VariableId> {
+    let mut found = HashSet::new();
+    expression.walk(&mut |part| {
+        if let Expression::Variable(variable) = part {
+            found.insert(*variable);
         }
     });
-    read
+    found
+}
+
+/// The variable that a statement assigns, if it does nothing else.
+fn assigned(statement: &Statement) -> Option<VariableId> {
+    match statement {
+        Statement::Assign { target, .. } => variable_of(*target),
+        Statement::Call(Call::ReadRegister { into, .. } | Call::Hash { into, .. }) => variable_of(*into),
+        Statement::Call(_)
+        | Statement::If { .. }
+        | Statement::Scope { .. }
+        | Statement::Loop { .. }
+        | Statement::SetValid(_)
+        | Statement::SetInvalid(_)
+        | Statement::CopyHeader { .. }
+        | Statement::CopyVarbit { .. }
+        | Statement::Leave(_)
+        | Statement::Exit
+        | Statement::Extract { .. }
+        | Statement::Advance(_)
+        | Statement::Lookahead { .. }
+        | Statement::Verify { .. }
+        | Statement::Emit(_)
+        | Statement::Truncate(_) => None,
+    }
 }
 
 fn variable_of(place: Place) -> Option<VariableId> {
@@ -131,38 +184,13 @@ fn sweep(body: &mut Vec<Statement>, read: &HashSet<VariableId>) -> bool {
 
 /// Whether a statement has no effect. A lookahead may fail, so it stays; so do calls with state.
 fn is_dead(statement: &Statement, read: &HashSet<VariableId>) -> bool {
-    match statement {
-        Statement::Assign { target, .. } => is_unread(*target, read),
-        Statement::If { then, otherwise, .. } => then.is_empty() && otherwise.is_empty(),
-        Statement::Scope { body, .. } => body.is_empty(),
-        Statement::Call(call) => match call {
-            Call::ReadRegister { into, .. } | Call::Hash { into, .. } => is_unread(*into, read),
-            Call::Count { .. }
-            | Call::WriteRegister { .. }
-            | Call::ExecuteMeter { .. }
-            | Call::AddChecksum { .. }
-            | Call::Random { .. }
-            | Call::SendDigest { .. }
-            | Call::Log { .. }
-            | Call::Assert { .. }
-            | Call::AddEntry { .. }
-            | Call::RestartTimer { .. }
-            | Call::Custom { .. } => false,
-        },
-        Statement::SetValid(_)
-        | Statement::SetInvalid(_)
-        | Statement::CopyHeader { .. }
-        | Statement::CopyVarbit { .. }
-        | Statement::Loop { .. }
-        | Statement::Leave(_)
-        | Statement::Exit
-        | Statement::Extract { .. }
-        | Statement::Advance(_)
-        | Statement::Lookahead { .. }
-        | Statement::Verify { .. }
-        | Statement::Emit(_)
-        | Statement::Truncate(_) => false,
+    if let Statement::If { then, otherwise, .. } = statement {
+        return then.is_empty() && otherwise.is_empty();
     }
+    if let Statement::Scope { body, .. } = statement {
+        return body.is_empty();
+    }
+    assigned(statement).is_some_and(|variable| !read.contains(&variable))
 }
 
 /// Removes assignments and kept variables of a copy that have no readers.
