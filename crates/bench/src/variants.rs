@@ -24,7 +24,7 @@ use hlir::table::action_bit;
 use hlir::{Plan, Program};
 use native::translate;
 use opt::inputs::prefix_coverage::Counter;
-use opt::inputs::{Content, Joins, KeySketch, Machine, Occupancy, Ports};
+use opt::inputs::{Content, Cuts, Joins, KeySketch, Machine, Occupancy, Ports};
 use opt::rewrite::join::with_joint_contents;
 use opt::{Inputs, Run, Selection};
 use runtime::{Descriptor, Pipeline};
@@ -36,6 +36,8 @@ use std::sync::Arc;
 /// The best plan of the program specialised for what its tables hold, and the plain one.
 pub const SPECIALISED: &str = "specialised";
 pub const SPECIALISED_PLAIN: &str = "specialised-plain";
+/// The same program with stages wherever it can have them: a running switch measures both, and keeps the faster one.
+pub const SPECIALISED_STAGED: &str = "specialised-staged";
 
 #[derive(Clone, Debug)]
 pub enum Origin {
@@ -46,7 +48,7 @@ pub enum Origin {
     /// The same, with what a driver writes to mbufs copied into own descriptors.
     Copying,
     /// The program specialised for what its tables hold, with these passes beside.
-    Specialised(Selection),
+    Specialised(Selection, Cuts),
     /// A plan that a person has pinned.
     Pinned(PathBuf),
     /// A plan of an experiment.
@@ -116,8 +118,9 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
         add("best", Origin::Best);
         // Made only where they are named: their traffic is counted anew.
         if is_specialised(options) {
-            add(SPECIALISED, Origin::Specialised(Selection::All));
-            add(SPECIALISED_PLAIN, Origin::Specialised(rewrites()));
+            add(SPECIALISED, Origin::Specialised(Selection::All, Cuts::Chosen));
+            add(SPECIALISED_STAGED, Origin::Specialised(Selection::All, Cuts::Possible));
+            add(SPECIALISED_PLAIN, Origin::Specialised(rewrites(), Cuts::Chosen));
         }
         for file in &options.plan {
             let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -360,9 +363,10 @@ impl Subject {
         match &variant.origin {
             Origin::Plain => self.planned(variant.descriptor, &rewrites(), None),
             Origin::Best | Origin::Copying => self.planned(variant.descriptor, &Selection::All, None),
-            Origin::Specialised(passes) => {
+            Origin::Specialised(passes, cuts) => {
                 let inputs = self.specialised.as_ref().unwrap_or(&self.inputs);
-                self.planned_for(inputs, (variant.descriptor, passes), None)
+                let inputs = Inputs { cuts: *cuts, ..inputs.clone() };
+                self.planned_for(&inputs, (variant.descriptor, passes), None)
             }
             Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(self.written(file)?)),
             Origin::Made(plan) => {
@@ -456,7 +460,7 @@ pub fn check_plans(cases: &[Case], options: &Options) -> Result<(), Failure> {
             Origin::Plain
             | Origin::Best
             | Origin::Copying
-            | Origin::Specialised(_)
+            | Origin::Specialised(..)
             | Origin::Made(_)
             | Origin::Joined(_)
             | Origin::ByHand(_) => None,

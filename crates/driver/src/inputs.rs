@@ -29,6 +29,7 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
         facts: if passes.is_specialised { facts } else { passes.facts.clone() },
         ports: passes.ports,
         joins: joins(passes),
+        cuts: passes.cuts,
         constraints: hlir::Plan::default(),
         constrained_descriptor: None,
         running: passes.structures.clone(),

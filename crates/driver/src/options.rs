@@ -8,7 +8,7 @@ use crate::plan_file::PlanFiles;
 use clap::{Args, ValueEnum};
 use hlir::facts::Assumption;
 use hlir::plan::{Descriptor, TablePlan};
-use opt::inputs::{Occupancy, Ports, Profile};
+use opt::inputs::{Cuts, Occupancy, Ports, Profile};
 use runtime::{Effort, Symbols};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -114,6 +114,9 @@ pub struct Passes {
     /// Structures that tables have whatever the planners would choose: those of code that this code takes the place of.
     #[arg(skip)]
     pub structures: Vec<TablePlan>,
+    /// Whether code has stages wherever it can, where a command measures it beside other code.
+    #[arg(skip)]
+    pub cuts: Cuts,
     /// The packet descriptor, where a command's ports or its flags define it.
     #[arg(skip)]
     pub descriptor: Option<Descriptor>,

@@ -22,6 +22,8 @@ pub struct Built {
     pub pipeline: Arc<Pipeline>,
     /// Of the tables that packets look up.
     pub structures: Vec<TablePlan>,
+    /// Whether packets run in stages.
+    pub has_stages: bool,
     /// By which its packets go to workers.
     pub spread: Vec<SpreadStep>,
     /// The code that is to follow, where the pipeline was compiled quickly.

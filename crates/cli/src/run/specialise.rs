@@ -5,11 +5,13 @@
 //! workers back on generic code by itself (`native::specialised`); here it is only counted. Compilations are bounded, and
 //! a kind of fact that a table loses often is not used for a time. Whatever the compiler does, generic code goes on; so it
 //! does where the packets that come show that specialised code is slower ([`super::trial`]). The code is planned for the
-//! packets that come, and compiled again when they take other branches ([`super::watch`]).
+//! packets that come, and compiled again when they take other branches ([`super::watch`]). Code that was planned without
+//! stages is measured beside code with them: what stages cost is the least certain part of the model.
 
 use super::held_facts::{HOLD, HeldFacts, MINUTE};
 use super::live::{Built, Live, Shared};
 use super::pushed::Builder;
+use super::sampling;
 use super::specialised_code;
 use super::traffic::Traffic;
 use super::trial::{Code, Next, Trial, Work};
@@ -21,6 +23,7 @@ use hlir::facts::{Assumption, Fact};
 use hlir::{Program, TableId};
 use native::{Break, Replay};
 use opt::explain::described;
+use opt::inputs::Cuts;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -56,7 +59,29 @@ pub struct Status {
 struct Job {
     program: Arc<Program>,
     passes: Passes,
+    /// Whether it is to have stages, for the facts and the traffic of the code that runs.
+    is_alternative: bool,
     done: Receiver<Result<(Built, Option<Traffic>), String>>,
+}
+
+/// A comparison that goes on.
+struct Comparison {
+    trial: Trial,
+    new: Built,
+    /// None: generic code.
+    old: Option<Built>,
+    is_alternative: bool,
+}
+
+impl Comparison {
+    /// What the new code and the old one are called.
+    fn names(&self) -> [&'static str; 2] {
+        match (self.is_alternative, &self.old) {
+            (true, _) => ["code in stages", "code without stages"],
+            (false, Some(_)) => ["new code", "old code"],
+            (false, None) => ["specialised code", "generic code"],
+        }
+    }
 }
 
 /// See the module.
@@ -79,8 +104,11 @@ pub struct Specialiser {
     wait: Duration,
     /// Whether specialised code is compared with generic code.
     is_tried: bool,
-    /// The comparison that goes on, and the specialised code.
-    trial: Option<(Trial, Built)>,
+    comparison: Option<Comparison>,
+    /// The specialised code that runs, where no comparison goes on.
+    kept: Option<Built>,
+    /// Whether the code that runs is still to be compared with code in stages.
+    wants_stages: bool,
     watch: Watch,
     status: Status,
 }
@@ -102,7 +130,9 @@ impl Specialiser {
             not_before: Duration::ZERO,
             wait: FIRST_WAIT,
             is_tried,
-            trial: None,
+            comparison: None,
+            kept: None,
+            wants_stages: false,
             watch: Watch::default(),
             status: Status::default(),
         }
@@ -128,7 +158,7 @@ impl Specialiser {
         let is_specialised = engine.is_specialised();
         breaks.into_iter().for_each(|broken| self.broken(&program, broken, now));
         if self.status.is_specialised && !is_specialised {
-            self.trial = None;
+            self.forget_code();
             (self.status.is_specialised, self.status.facts) = (false, Vec::new());
             self.report("generic code runs since an atomic batch".to_string());
         }
@@ -144,7 +174,7 @@ impl Specialiser {
     fn begin(&mut self, program: Arc<Program>, now: Duration) {
         self.tables.clear();
         self.tried.clear();
-        self.trial = None;
+        self.forget_code();
         let profile = &self.builder.with_passes_of(&program).passes.profile;
         self.watch = Watch::new(profile.is_some());
         (self.program, self.since) = (Some(program), now);
@@ -157,7 +187,7 @@ impl Specialiser {
         let held = self.tables.entry(number(broken.table)).or_default();
         held.break_by_write(&broken.fact, now);
         let left = if held.is_steady(&broken.fact, now) { "" } else { "; such a fact is not used for a while" };
-        self.trial = None;
+        self.forget_code();
         self.status.broken += 1;
         (self.status.is_specialised, self.status.facts) = (false, Vec::new());
         self.report(format!(
@@ -165,6 +195,11 @@ impl Specialiser {
             described(program, &broken),
             time.as_secs_f64() * 1e6
         ));
+    }
+
+    /// Generic code runs.
+    fn forget_code(&mut self) {
+        (self.comparison, self.kept, self.wants_stages) = (None, None, false);
     }
 
     /// There is no code for these facts. The next attempt is later, and later still after each failure.
@@ -183,13 +218,18 @@ impl Specialiser {
             Err(TryRecvError::Disconnected) => Err("the compilation ended without a result".to_string()),
             Ok(result) => result,
         };
-        let Some(Job { program: of, passes, .. }) = self.job.take() else { return };
+        let Some(Job { program: of, passes, is_alternative, .. }) = self.job.take() else { return };
         let is_this = Arc::ptr_eq(&of, program);
         let Some(engine) = live.engine().filter(|_| is_this) else { return };
         let (built, traffic) = match result {
             Ok(built) => built,
+            // The code that runs goes on.
+            Err(why) if is_alternative => return self.report(format!("no code in stages: {why}")),
             Err(why) => return self.fail(now, &why),
         };
+        if is_alternative && (!built.has_stages || self.kept.is_none()) {
+            return;
+        }
         let facts: Vec<String> = specialised_code::words(program, &built.compiled.assumptions);
         let Some(what) = specialised_code::what_it_is(&facts, traffic.as_ref()) else {
             self.watch.plan_for(passes, traffic, now);
@@ -201,11 +241,19 @@ impl Specialiser {
                 self.wait = FIRST_WAIT;
                 self.status.sample = traffic.as_ref().map(Traffic::summary);
                 self.watch.plan_for(passes, traffic, now);
-                self.trial = self.is_tried.then(|| (Trial::default(), built));
+                let old = self.kept.take();
+                self.wants_stages = false;
+                match self.is_tried {
+                    true => {
+                        self.comparison = Some(Comparison { trial: Trial::default(), new: built, old, is_alternative })
+                    }
+                    false => self.kept = Some(built),
+                }
                 self.status.loaded += 1;
-                self.report(what);
+                self.report(if is_alternative { "code in stages runs, for a comparison".to_string() } else { what });
                 (self.status.is_specialised, self.status.facts) = (true, facts);
             }
+            Err(refusal) if is_alternative => self.report(format!("no code in stages: {refusal}")),
             // The contents may have changed while the code was compiled: the next is for what they are now.
             Err(refusal) if built.compiled.assumptions.iter().all(|one| engine.store().holds(one)) => {
                 self.fail(now, &refusal.to_string());
@@ -214,40 +262,51 @@ impl Specialiser {
         }
     }
 
-    /// Lets specialised and generic code take turns until it is known which is faster.
+    /// Lets new and old code take turns until it is known which is faster.
     fn compare<L: Replay>(&mut self, live: &mut Live<L>, now: Duration, work: impl Fn() -> Work) {
-        let (Some((trial, built)), Some(engine)) = (&mut self.trial, live.engine()) else { return };
-        let next = trial.step(now, work());
+        let (Some(compared), Some(engine)) = (&mut self.comparison, live.engine()) else { return };
+        let running = compared.trial.running();
+        let next = compared.trial.step(now, work());
         let code = match next {
             Next::Wait => return,
             Next::Run(code) | Next::Decide { code, .. } => code,
-            Next::GiveUp => Code::Specialised,
+            Next::GiveUp => Code::New,
         };
-        let exchanged = match code {
-            Code::Generic => engine.generalise(),
-            Code::Specialised if engine.is_specialised() => Ok(()),
-            Code::Specialised => engine.specialise(&built.compiled, built.pipeline.clone()),
+        let wanted = match code {
+            Code::New => Some(&compared.new),
+            Code::Old => compared.old.as_ref(),
+        };
+        let exchanged = match wanted {
+            _ if code == running => Ok(()),
+            None => engine.generalise(),
+            Some(built) => engine.specialise(&built.compiled, built.pipeline.clone()),
         };
         self.status.is_specialised = engine.is_specialised();
-        self.status.facts = match self.status.is_specialised {
-            true => specialised_code::words(&engine.program(), &built.compiled.assumptions),
-            false => Vec::new(),
+        // What was refused has left the other code running.
+        let runs = if exchanged.is_ok() { code } else { running };
+        let built = if runs == Code::New { Some(&compared.new) } else { compared.old.as_ref() };
+        self.status.facts = match built.filter(|_| self.status.is_specialised) {
+            Some(built) => specialised_code::words(&engine.program(), &built.compiled.assumptions),
+            None => Vec::new(),
         };
         // The turn begins when the exchange is over.
-        trial.step(now, work());
-        let is_over = exchanged.is_err() || !matches!(next, Next::Run(_));
-        if is_over {
-            self.trial = None;
-            // Where a write has come between, the same facts may hold again and be of use.
-            self.is_useless = exchanged.is_ok() && code == Code::Generic;
+        compared.trial.step(now, work());
+        if exchanged.is_ok() && matches!(next, Next::Run(_)) {
+            return;
         }
+        let names = compared.names();
+        let Some(Comparison { new, old, is_alternative, .. }) = self.comparison.take() else { return };
+        self.kept = if runs == Code::New { Some(new) } else { old }.filter(|_| self.status.is_specialised);
+        // Where a write has come between, the same facts may hold again and be of use.
+        self.is_useless = exchanged.is_ok() && self.kept.is_none();
+        let is_decided = matches!(next, Next::Decide { .. });
+        self.wants_stages = is_decided && !is_alternative && self.kept.as_ref().is_some_and(|kept| !kept.has_stages);
+        let [new, old] = names;
+        let on = if runs == Code::New { new } else { old };
         match (exchanged, next) {
-            (Err(refusal), _) => self.report(format!("generic code goes on: {refusal}")),
+            (Err(refusal), _) => self.report(format!("{on} goes on: {refusal}")),
             (Ok(()), Next::Decide { share, .. }) => {
-                let on = if self.status.is_specialised { "specialised" } else { "generic" };
-                self.report(format!(
-                    "{on} code goes on: specialised code takes {share:.2} of generic code's time for a packet"
-                ));
+                self.report(format!("{on} goes on: {new} takes {share:.2} of the time of {old} for a packet"));
             }
             (Ok(()), Next::Wait | Next::Run(_) | Next::GiveUp) => {}
         }
@@ -271,7 +330,7 @@ impl Specialiser {
 
     /// Begins a sample where code is to be compiled as soon as facts have held for long enough.
     fn prepare<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>, now: Duration) {
-        let may_compile = self.job.is_none() && self.trial.is_none() && now >= self.not_before;
+        let may_compile = self.job.is_none() && self.comparison.is_none() && now >= self.not_before;
         if !may_compile || !program.externs.is_empty() || self.begun.len() >= MOST_COMPILATIONS {
             return;
         }
@@ -297,7 +356,7 @@ impl Specialiser {
 
     /// Begins to compile where there is something new to gain.
     fn compile<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>, now: Duration) {
-        let is_compared = self.trial.as_ref().is_some_and(|(trial, _)| trial.is_under_way());
+        let is_compared = self.comparison.as_ref().is_some_and(|it| it.trial.is_under_way());
         if self.job.is_some() || is_compared || now < self.not_before {
             return;
         }
@@ -321,6 +380,9 @@ impl Specialiser {
         if may_be_facts || self.begun.len() >= MOST_COMPILATIONS {
             return;
         }
+        if !is_due && self.wants_stages {
+            return self.compile_stages(live, program);
+        }
         if !is_due {
             let moved = self.watch.check(live, program, now);
             return moved.into_iter().for_each(|moved| self.report(moved.to_string()));
@@ -340,8 +402,30 @@ impl Specialiser {
         }
         self.begun.push_back(now);
         (self.not_before, self.is_useless) = (Duration::ZERO, false);
+        self.begin_job(builder, program, (sample, known), false);
+    }
+
+    /// Begins to compile the code that runs once more, in stages.
+    fn compile_stages<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>) {
+        self.wants_stages = false;
+        let mut builder = self.builder.with_passes_of(program);
+        builder.native.time_limit = Some(self.time_limit);
+        specialised_code::set_passes(&mut builder.passes, live, self.tried.clone());
+        builder.passes.cuts = Cuts::Possible;
+        let known = self.watch.traffic().cloned();
+        self.begin_job(builder, program, (None, known), true);
+    }
+
+    fn begin_job(
+        &mut self,
+        builder: Builder,
+        program: &Arc<Program>,
+        (sample, known): (Option<sampling::Sample>, Option<Traffic>),
+        is_alternative: bool,
+    ) {
         let (sender, done) = mpsc::channel();
-        self.job = Some(Job { program: program.clone(), passes: builder.passes.clone(), done });
+        let passes = builder.passes.clone();
+        self.job = Some(Job { program: program.clone(), passes, is_alternative, done });
         let program = program.clone();
         // The switch may have ended.
         std::thread::spawn(move || drop(sender.send(specialised_code::built(builder, &program, sample, known))));

@@ -1,9 +1,9 @@
-//! Whether specialised code is faster than generic code, measured with the packets that come.
+//! Whether new code is faster than the code before it, measured with the packets that come.
 //!
 //! The model proposes, the measurement decides. Both codes take turns, each [`TURNS`] times for [`TURN`]; the one that
 //! needs less time for a packet goes on. A turn in which too few packets came decides nothing.
 //!
-//!     specialised ── generic ── specialised ── generic ──▶ decision
+//!     new ── old ── new ── old ──▶ decision
 //!
 //! Each exchange is at the end of a burst, so no packet is lost or overtaken.
 
@@ -15,13 +15,13 @@ pub const TURN: Duration = Duration::from_millis(300);
 const TURNS: u32 = 2;
 /// Packets of a turn, at least.
 const LEAST_PACKETS: u64 = 10_000;
-/// Generic code goes on where specialised code takes more than this share of its time: less is noise.
+/// Old code goes on where new code takes more than this share of its time: less is noise.
 const TOLERANCE: f64 = 1.02;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    Generic,
-    Specialised,
+    Old,
+    New,
 }
 
 /// What the workers have done so far.
@@ -46,13 +46,13 @@ pub enum Next {
     Wait,
     /// This code takes its turn.
     Run(Code),
-    /// Its turns are over, and this code goes on. `share`: the time of specialised code for a packet, of generic code's.
+    /// Its turns are over, and this code goes on. `share`: the time of new code for a packet, of old code's.
     Decide { code: Code, share: f64 },
-    /// Too few packets came: specialised code goes on, unmeasured.
+    /// Too few packets came: new code goes on, unmeasured.
     GiveUp,
 }
 
-/// A comparison that begins when specialised code runs.
+/// A comparison that begins when new code runs.
 #[derive(Clone, Debug)]
 pub struct Trial {
     running: Code,
@@ -60,21 +60,26 @@ pub struct Trial {
     begun: Option<(Duration, Work)>,
     /// Turns that are over.
     over: u32,
-    generic: Work,
-    specialised: Work,
+    old: Work,
+    new: Work,
 }
 
 impl Default for Trial {
     fn default() -> Trial {
         let none = Work::default();
-        Trial { running: Code::Specialised, begun: None, over: 0, generic: none, specialised: none }
+        Trial { running: Code::New, begun: None, over: 0, old: none, new: none }
     }
 }
 
 impl Trial {
-    /// Whether codes take turns already. Until packets come, specialised code runs as if there were no trial.
+    /// Whether codes take turns already. Until packets come, new code runs as if there were no trial.
     pub fn is_under_way(&self) -> bool {
         self.over > 0
+    }
+
+    /// The code whose turn it is.
+    pub fn running(&self) -> Code {
+        self.running
     }
 
     /// To be called now and then, and once more right after an exchange. `now` is the time since the start.
@@ -93,8 +98,8 @@ impl Trial {
             return if self.over == 0 { Next::Wait } else { Next::GiveUp };
         }
         let (sum, other) = match self.running {
-            Code::Generic => (&mut self.generic, Code::Specialised),
-            Code::Specialised => (&mut self.specialised, Code::Generic),
+            Code::Old => (&mut self.old, Code::New),
+            Code::New => (&mut self.new, Code::Old),
         };
         sum.packets += packets;
         sum.busy_ns += work.busy_ns.saturating_sub(before.busy_ns);
@@ -108,8 +113,8 @@ impl Trial {
 
     fn decision(&self) -> Next {
         let time = |work: Work| work.busy_ns as f64 / work.packets as f64;
-        let share = time(self.specialised) / time(self.generic);
-        let code = if share > TOLERANCE { Code::Generic } else { Code::Specialised };
+        let share = time(self.new) / time(self.old);
+        let code = if share > TOLERANCE { Code::Old } else { Code::New };
         Next::Decide { code, share }
     }
 }
@@ -119,9 +124,9 @@ mod tests {
     use super::*;
 
     /// What a trial does while each code takes so many nanoseconds for a packet, and so many packets come in a turn.
-    fn run(packets: u64, [generic, specialised]: [u64; 2]) -> Vec<Next> {
+    fn run(packets: u64, [old, new]: [u64; 2]) -> Vec<Next> {
         let (mut trial, mut work, mut steps) = (Trial::default(), Work::default(), Vec::new());
-        let mut each = specialised;
+        let mut each = new;
         for step in 0..20 {
             let next = trial.step(TURN * step, work);
             let is_over = matches!(next, Next::Decide { .. } | Next::GiveUp);
@@ -132,7 +137,7 @@ mod tests {
                 break;
             }
             if let Next::Run(code) = next {
-                each = if code == Code::Generic { generic } else { specialised };
+                each = if code == Code::Old { old } else { new };
                 assert_eq!(trial.step(TURN * step, work), Next::Wait);
             }
             work = work.with(packets, packets * each);
@@ -142,12 +147,10 @@ mod tests {
 
     #[test]
     fn codes_take_turns_and_the_faster_one_goes_on() {
-        let turns = [Next::Run(Code::Generic), Next::Run(Code::Specialised), Next::Run(Code::Generic)];
-        for (times, code, share) in [
-            ([100, 50], Code::Specialised, 0.5),
-            ([100, 101], Code::Specialised, 1.01),
-            ([100, 110], Code::Generic, 1.1),
-        ] {
+        let turns = [Next::Run(Code::Old), Next::Run(Code::New), Next::Run(Code::Old)];
+        for (times, code, share) in
+            [([100, 50], Code::New, 0.5), ([100, 101], Code::New, 1.01), ([100, 110], Code::Old, 1.1)]
+        {
             let steps = run(20_000, times);
             assert_eq!(steps[..3], turns);
             assert_eq!(steps[3..], [Next::Decide { code, share }]);
@@ -164,7 +167,7 @@ mod tests {
         let mut trial = Trial::default();
         let busy = |packets: u64| Work { packets, busy_ns: 10 * packets };
         assert_eq!(trial.step(Duration::ZERO, busy(0)), Next::Wait);
-        assert_eq!(trial.step(TURN, busy(20_000)), Next::Run(Code::Generic));
+        assert_eq!(trial.step(TURN, busy(20_000)), Next::Run(Code::Old));
         assert_eq!(trial.step(TURN, busy(20_000)), Next::Wait);
         assert_eq!(trial.step(TURN * 2, busy(20_001)), Next::GiveUp);
     }

@@ -31,6 +31,7 @@ pub struct Inputs {
     pub facts: Vec<Assumption>,
     pub ports: Ports,
     pub joins: Joins,
+    pub cuts: Cuts,
     /// Decisions of the user. Planners keep them and plan the rest.
     pub constraints: Plan,
     /// The descriptor if the user has set it; `constraints` always has one.
@@ -48,6 +49,16 @@ pub enum Joins {
     Chosen,
     /// All that can be.
     All,
+}
+
+/// Whether the hot path is cut into stages, where no pin decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Cuts {
+    /// Where the model predicts that they pay.
+    #[default]
+    Chosen,
+    /// Wherever packets that stay on the path commit by its schedule: for code that is measured beside other code.
+    Possible,
 }
 
 /// Capabilities of the ports that the program will run on.

@@ -37,7 +37,7 @@ use crate::Inputs;
 use crate::analyze::Traffic;
 use crate::analyze::branch_probabilities;
 use crate::analyze::drops::node_index;
-use hlir::effects::Speculable;
+use hlir::effects::{Part, Speculable};
 use hlir::plan::{Descriptor, Structure};
 use hlir::{Node, NodeId, NodeKind, Plan, Program, ResolvedPlan, TableId};
 use lookups::{Lookup, Lookups};
@@ -45,7 +45,7 @@ use memory::Memory;
 use operations::Operations;
 use path::Path;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 use structures::Shape;
@@ -119,6 +119,8 @@ pub struct Model<'a> {
     pub traffic: &'a Traffic,
     /// Operations of one visit, by node index.
     work: Vec<f64>,
+    /// Variables and headers that a packet's nodes write. Others are constants in the code.
+    members: usize,
     /// Mispredictions of one visit, by node index.
     misprediction_rates: Vec<f64>,
     /// All lookups that packets make, in order; and by node index, the number of its lookup.
@@ -188,6 +190,7 @@ impl<'a> Model<'a> {
                 .map(|node| traffic.node(*node) * misprediction_rates[node_index(*node)])
                 .sum::<f64>()
                 * inputs.machine.mispredict_cycles,
+            members: written(program, traffic),
             key_operations: applied.iter().map(|(_, table)| operations.key(*table)).collect(),
             work,
             misprediction_rates,
@@ -242,6 +245,13 @@ impl<'a> Model<'a> {
         reach.reads.is_none_or(|reads| reads >= last) || is_kept().is_none_or(|schedule| schedule.is_ok())
     }
 
+    /// Whether a plan has stages, and packets that stay on its hot path commit by its schedule, not by the nodes of the plain
+    /// program.
+    pub fn commits_by_schedule(&self, plan: &Plan) -> bool {
+        let schedule = schedule::Schedule::of_plan(self.program, &ResolvedPlan::of(self.program, plan));
+        !plan.loops.is_empty() && schedule.is_some_and(|schedule| schedule.is_ok_and(|it| it.commit.is_ok()))
+    }
+
     /// How many plans this model has evaluated: the effort of a planner.
     pub fn evaluations(&self) -> usize {
         self.evaluations.get()
@@ -281,9 +291,9 @@ impl<'a> Model<'a> {
         self.node_operations
     }
 
-    /// Variables and headers beyond those in registers.
+    /// Variables and headers that packets' nodes write, beyond those in registers.
     pub fn members_in_memory(&self) -> f64 {
-        (self.program.variables.len() + self.program.headers.len()).saturating_sub(REGISTERS) as f64
+        self.members.saturating_sub(REGISTERS) as f64
     }
 
     /// Operations on the part of a packet's state that is in memory; once for a packet, and for each stage.
@@ -409,6 +419,13 @@ impl<'a> Model<'a> {
         let depth = stage::pipeline_depth(plan);
         cycles * burst * f64::from(1 + depth) / self.inputs.machine.ticks_per_us * 1000.0
     }
+}
+
+/// Variables and headers that the nodes of packets write.
+fn written(program: &Program, traffic: &Traffic) -> usize {
+    let visited = traffic.order().iter().filter(|node| traffic.node(**node) > 0.0);
+    let parts: BTreeSet<Part> = visited.flat_map(|node| hlir::effects::writes(program, *node)).collect();
+    parts.len()
 }
 
 /// Branch mispredictions per visit: the share of the packets that leave the node other than most do.

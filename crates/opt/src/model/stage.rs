@@ -257,16 +257,12 @@ impl<'a> Model<'a> {
         // What a packet did speculatively, it does again: on average half of the path to the last cut.
         let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
         let speculative = path.work_before(last);
-        let holds_state = |(at, stage): &(usize, &Staged)| match earlier(stages, *at) {
-            None => plan.loops[stage.number].vector < 2,
-            Some(earlier) => !path.is_settled(earlier.place),
-        };
-        let holding = stages.iter().enumerate().filter(holds_state).count();
-        each += holding as f64 * self.state_operations() * costs.operation_cycles;
         let repeated = (comes - on_path) * REPEATED * speculative * costs.operation_cycles;
         let bulk_send = if path.is_empty() { 0.0 } else { BULK_SEND };
         // `y · (7 + 6 · known) · c_op`: packets that stay are sent as a group, and their actions are not read.
-        let saved = (bulk_send + EXPECTED_ACTION * expected_actions(plan, stages)) * costs.operation_cycles;
+        // Stages carry keys and record numbers, and commit computes values: no packet on the path has a state in memory.
+        let state = if path.is_empty() { 0.0 } else { self.state_operations() };
+        let saved = (bulk_send + EXPECTED_ACTION * expected_actions(plan, stages) + state) * costs.operation_cycles;
         comes * (each + vector) + repeated - on_path * saved
     }
 }

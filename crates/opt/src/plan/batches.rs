@@ -7,6 +7,7 @@
 //! stores, for a whole group. A stage's batch is the burst: packets that took a side exit keep their slots.
 
 use super::{Planner, Scheduler, WORTH, constraints, reason, scheduled};
+use crate::inputs::Cuts;
 use crate::model::Model;
 use hlir::plan::{Choice, Loop, StageLookup};
 use hlir::{NodeId, Plan};
@@ -93,6 +94,12 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan, has_next: bool) {
         if is_worth_it {
             chosen = first;
         }
+    }
+    if !is_worth_it && inputs.cuts == Cuts::Possible {
+        let staged =
+            if chosen.loops.is_empty() { minimum_cost_stage(scheduler, chosen.clone()) } else { chosen.clone() };
+        is_worth_it = model.commits_by_schedule(&staged);
+        chosen = if is_worth_it { staged } else { chosen };
     }
     if !is_worth_it && pinned.hot_path.is_none() && stages.is_empty() && needs_no_stages(pinned) {
         chosen = chosen.packet_by_packet();

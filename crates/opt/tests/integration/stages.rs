@@ -6,7 +6,7 @@ use hlir::plan::Plan;
 use hlir::text::{parse_file, parse_plan, written_placement};
 use opt::analyze::Traffic;
 use opt::inputs::machine::{Lines, Stages};
-use opt::inputs::{Access, Content, Machine, Profile};
+use opt::inputs::{Access, Content, Cuts, Machine, Profile};
 use opt::model::{Model, Prediction};
 use opt::{Inputs, Selection};
 
@@ -293,4 +293,25 @@ fn pipelined_prefetches_go_to_l2() {
     assert_eq!(far(3.0), [Hint::T0, Hint::T0]);
     assert_eq!(far(5.0), [Hint::T1, Hint::T1]);
     assert_eq!(hint(8, 4.0, Placement::WithCommit), Hint::T0);
+}
+
+/// Where stages may not be worth it, code with them is for a comparison, if packets commit by the schedule then.
+#[test]
+fn stages_are_cut_where_they_can_be() {
+    let program: Program = parse_file(PROGRAM).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+    let stamp = "-> stamp\n\nnode stamp: block { hdr.ethernet.src = in.clock[47:0] } -> kind";
+    let timed = PROGRAM.replace("-> kind", stamp);
+    let timed: Program = parse_file(&timed).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+    let planned = |program: &Program, cuts: Cuts| {
+        let mut inputs = Inputs { machine: machine(0.0, 0.0), cuts, ..Inputs::default() };
+        let content = Content { entries: 8, records: 1, masks: 1, is_known: true, ..Content::default() };
+        inputs.occupancy.tables.insert("hosts".to_string(), content);
+        let (mut program, mut plan) = (program.clone(), Plan::default());
+        opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+        let stages: Vec<String> = plan.loops.into_iter().map(|stage| stage.node).collect();
+        stages
+    };
+    assert_eq!(planned(&program, Cuts::Chosen), [""; 0]);
+    assert_eq!(planned(&program, Cuts::Possible), ["hosts"]);
+    assert_eq!(planned(&timed, Cuts::Possible), [""; 0], "the clock has no value in a schedule");
 }
