@@ -68,18 +68,16 @@ struct Job {
 struct Comparison {
     trial: Trial,
     new: Built,
-    /// None: generic code.
+    /// The same without stages; none: generic code.
     old: Option<Built>,
-    is_alternative: bool,
 }
 
 impl Comparison {
     /// What the new code and the old one are called.
     fn names(&self) -> [&'static str; 2] {
-        match (self.is_alternative, &self.old) {
-            (true, _) => ["code in stages", "code without stages"],
-            (false, Some(_)) => ["new code", "old code"],
-            (false, None) => ["specialised code", "generic code"],
+        match self.old {
+            Some(_) => ["code in stages", "code without stages"],
+            None => ["specialised code", "generic code"],
         }
     }
 }
@@ -241,12 +239,11 @@ impl Specialiser {
                 self.wait = FIRST_WAIT;
                 self.status.sample = traffic.as_ref().map(Traffic::summary);
                 self.watch.plan_for(passes, traffic, now);
-                let old = self.kept.take();
+                // What was faster than generic code for other packets may not be so for these.
+                let old = self.kept.take().filter(|_| is_alternative);
                 self.wants_stages = false;
                 match self.is_tried {
-                    true => {
-                        self.comparison = Some(Comparison { trial: Trial::default(), new: built, old, is_alternative })
-                    }
+                    true => self.comparison = Some(Comparison { trial: Trial::default(), new: built, old }),
                     false => self.kept = Some(built),
                 }
                 self.status.loaded += 1;
@@ -295,14 +292,19 @@ impl Specialiser {
             return;
         }
         let names = compared.names();
-        let Some(Comparison { new, old, is_alternative, .. }) = self.comparison.take() else { return };
+        let Some(Comparison { new, old, .. }) = self.comparison.take() else { return };
+        let was_generic = old.is_none();
         self.kept = if runs == Code::New { Some(new) } else { old }.filter(|_| self.status.is_specialised);
         // Where a write has come between, the same facts may hold again and be of use.
         self.is_useless = exchanged.is_ok() && self.kept.is_none();
         let is_decided = matches!(next, Next::Decide { .. });
-        self.wants_stages = is_decided && !is_alternative && self.kept.as_ref().is_some_and(|kept| !kept.has_stages);
+        self.wants_stages = is_decided && was_generic && self.kept.as_ref().is_some_and(|kept| !kept.has_stages);
         let [new, old] = names;
-        let on = if runs == Code::New { new } else { old };
+        let on = match runs {
+            _ if !self.status.is_specialised => "generic code",
+            Code::New => new,
+            Code::Old => old,
+        };
         match (exchanged, next) {
             (Err(refusal), _) => self.report(format!("{on} goes on: {refusal}")),
             (Ok(()), Next::Decide { share, .. }) => {
