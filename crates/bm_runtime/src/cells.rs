@@ -172,7 +172,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The rates of a direct meter's later entries, whoever adds them.
+    /// The rates of a direct meter's later entries, of whichever controller.
     pub fn set_array_rates(&mut self, meter: MeterId, rates: Option<MeterRates>) -> Result<(), Refusal> {
         match self.store().array_rates(meter) == rates {
             true => Ok(()),

@@ -64,9 +64,10 @@ impl Work<'_> {
         let profile = self.profile(name)?;
         let member = self.known_member(profile, member)?;
         let call = read_call(self.table_of(profile)?, action, data, Scope::DefaultOnly)?;
+        let followers = self.defaults_of_member(profile, member);
         let update = Update::SetMember { profile, member, call: call.clone() };
         self.write(&update).map_err(|refusal| code(&refusal, TableCode::BadActionData))?;
-        self.follow_member(profile, member, &call)
+        self.follow_member(followers, &call)
     }
 
     pub fn delete_member(&mut self, name: &str, member: i32) -> Answer<()> {

@@ -223,19 +223,18 @@ impl Work<'_> {
 
     pub fn reset_default(&mut self, name: &str) -> Answer<()> {
         let Found::Table(table) = self.table(name)? else { return Ok(()) };
-        self.state.default_members.remove(&table);
         let call = self.declared(table).default.clone();
-        if *self.store().default_action(table) == call {
-            return Ok(());
+        if *self.store().default_action(table) != call {
+            self.write(&Update::SetDefault { table, call }).map_err(|refusal| code(&refusal, TableCode::Error))?;
         }
-        self.write(&Update::SetDefault { table, call }).map_err(|refusal| code(&refusal, TableCode::Error))?;
+        self.state.default_members.remove(&table);
         Ok(())
     }
 
     pub fn default_entry(&mut self, name: &str) -> Answer<ActionEntry> {
         let table = self.reached(name)?;
-        if let Some(member) = self.state.default_members.get(&table) {
-            let mbr_handle = Some(*member as i32);
+        if let Some(member) = self.default_member(table) {
+            let mbr_handle = Some(member as i32);
             return Ok(ActionEntry { action_type: ActionEntryType::Member, mbr_handle, ..ActionEntry::default() });
         }
         let call = self.store().default_action(table).clone();
@@ -268,16 +267,22 @@ impl Work<'_> {
         })?)
     }
 
-    /// The tables of which a member is the default action.
-    pub fn defaults_of_member(&self, profile: ProfileId, member: u32) -> Vec<TableId> {
-        let tables = self.state.default_members.iter().filter(|(_, of_table)| **of_table == member);
-        let tables = tables.map(|(table, _)| *table);
-        tables.filter(|table| self.program.tables[*table].profile == Some(profile)).collect()
+    /// The member that is a table's default action, unless another controller has changed one of both since.
+    fn default_member(&mut self, table: TableId) -> Option<u32> {
+        let (member, profile) = (*self.state.default_members.get(&table)?, self.program.tables[table].profile?);
+        let store = self.store();
+        (store.member(profile, member) == Some(store.default_action(table))).then_some(member)
     }
 
-    /// The default actions of tables follow a member that was changed.
-    pub fn follow_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) -> Answer<()> {
-        let tables = self.defaults_of_member(profile, member);
+    /// The tables of which a member is the default action.
+    pub fn defaults_of_member(&mut self, profile: ProfileId, member: u32) -> Vec<TableId> {
+        let of_profile = |(id, table): (TableId, &hlir::Table)| (table.profile == Some(profile)).then_some(id);
+        let tables: Vec<TableId> = self.program.tables.iter().filter_map(of_profile).collect();
+        tables.into_iter().filter(|table| self.default_member(*table) == Some(member)).collect()
+    }
+
+    /// The default actions of these tables follow a member that was changed.
+    pub fn follow_member(&mut self, tables: Vec<TableId>, call: &ActionCall) -> Answer<()> {
         tables.into_iter().try_for_each(|table| self.write_default_call(table, call.clone()))
     }
 

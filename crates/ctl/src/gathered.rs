@@ -50,10 +50,16 @@ impl Client {
     pub fn flush(&mut self) -> Result<(), Failure> {
         let Some(gathered) = &mut self.gathered else { return Ok(()) };
         let (lines, keeps_going) = (std::mem::take(&mut gathered.lines), gathered.keeps_going);
-        let whole: Written = lines.iter().flatten().cloned().collect();
-        // Only if all is done; a switch may also have no rollback.
-        if lines.is_empty() || (lines.len() > 1 && self.write(whole, Atomicity::RollbackOnError).is_ok()) {
+        if lines.is_empty() {
             return Ok(());
+        }
+        if lines.len() > 1 {
+            let whole: Written = lines.iter().flatten().cloned().collect();
+            match self.write(whole, Atomicity::RollbackOnError) {
+                // Nothing of it is done; a switch may also have no rollback.
+                Err(Failure::Refused(_)) => {}
+                done => return done,
+            }
         }
         let mut refused = Vec::new();
         for updates in lines {

@@ -31,7 +31,7 @@ pub struct Break {
     pub broken: Assumption,
     /// From the decision that the write breaks it until all workers ran generic code.
     pub time: Duration,
-    /// Lookups of specialised code between the call of the workers and the changeover of the last.
+    /// Lookups of specialised code in tables between the call of the workers and the changeover of the last.
     pub lookups: u64,
 }
 

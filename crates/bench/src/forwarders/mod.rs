@@ -35,7 +35,7 @@ const RUN_MS: u32 = 500;
 const TCP_RUNS: (u32, u32) = (5, 3);
 const QUICK_TCP_RUNS: (u32, u32) = (1, 2);
 /// A router has so long to start, beside its runs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub fn run(options: &Options) -> Result<(), Failure> {
     let folder = std::env::temp_dir().join(format!("bacus-forwarders-{}", std::process::id()));
@@ -107,7 +107,7 @@ fn rates(router: &Router, offer: &Path, folder: &Path, (runs, cpus): (u32, usize
     let errors = file.try_clone().map_err(|error| error.to_string())?;
     let child = source.stdin(Stdio::null()).stdout(file).stderr(errors).spawn().map_err(|error| error.to_string())?;
     let mut child = Running(child);
-    let status = ended(&mut child.0, PATIENCE + Duration::from_millis(u64::from(runs * RUN_MS)))?;
+    let status = ended(&mut child.0, TIMEOUT + Duration::from_millis(u64::from(runs * RUN_MS)))?;
     let text = fs::read_to_string(&output).unwrap_or_default();
     if !status.success() {
         return Err(with_logs(text.trim(), &folder));

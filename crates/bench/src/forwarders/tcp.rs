@@ -22,7 +22,7 @@ pub const ALL: [&str; 4] = [WIRE, BRIDGE, OWN, "tcp:bacus-xdp"];
 /// Multicast group 1 is all ports.
 const FLOOD: &str = "mc_mgrp_create 1\nmc_node_create 0 1 2\nmc_node_associate 1 0\n";
 /// A switch has so long until both hosts find each other.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What is not installed, and the way out.
 pub fn lacks() -> Option<String> {
@@ -95,13 +95,13 @@ impl Hosts {
 
     fn wait_until_connected(&self) -> Result<(), String> {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < TIMEOUT {
             let ping = ["netns", "exec", &self.hosts[0], "ping", "-c", "1", "-W", "1", "10.0.0.2"];
             if run("ip", &ping).is_ok() {
                 return Ok(());
             }
         }
-        Err(format!("the hosts do not find each other within {} s", PATIENCE.as_secs()))
+        Err(format!("the hosts do not find each other within {} s", TIMEOUT.as_secs()))
     }
 
     /// Bits a second that arrive.
@@ -114,9 +114,9 @@ impl Hosts {
             let mut client = self.inside(&self.hosts[0], "iperf3");
             let client = client.args(["-c", "10.0.0.2", "-J", "-t", &seconds.to_string()]).stdout(Stdio::piped());
             let mut client = spawned(client)?;
-            ended(&mut client.0, PATIENCE + Duration::from_secs(u64::from(seconds)))?;
+            ended(&mut client.0, TIMEOUT + Duration::from_secs(u64::from(seconds)))?;
             if let Some(rate) = received(&mut client.0) {
-                drop(ended(&mut server.0, PATIENCE));
+                drop(ended(&mut server.0, TIMEOUT));
                 return Ok(rate);
             }
         }

@@ -292,6 +292,29 @@ fn a_member_can_be_the_default_of_its_table() {
     assert_eq!(direct, Err("WrongTableType".to_string()));
 }
 
+/// What another controller makes of the member is not what packets run, which then is no member's action any more.
+#[test]
+fn a_default_is_no_member_that_another_controller_has_changed() {
+    let switch = Switch::begin();
+    let mut connection = switch.connect();
+    let mut client = StandardClient(&mut connection);
+    let (paths, selector) = (|| "paths".to_string(), || "selector".to_string());
+    // P4Runtime has no member 0.
+    for member in [0, 1] {
+        let added = client.bm_mt_act_prof_add_member(0, selector(), "forward".to_string(), vec![bytes(7, 2)]);
+        assert_eq!(text(added), Ok(member));
+    }
+    text(client.bm_mt_indirect_set_default_member(0, paths(), 1)).expect("the member is there");
+    let changed = messages::member("selector", 1, messages::call("forward", &[&[9]]));
+    switch.rig.primary().modify(changed).expect("the member is there");
+    let entry = text(client.bm_mt_get_default_entry(0, paths())).expect("the table is there");
+    assert_eq!((entry.action_type, entry.mbr_handle), (ActionEntryType::ActionData, None));
+    let changed = client.bm_mt_act_prof_modify_member(0, selector(), 1, "forward".to_string(), vec![bytes(8, 2)]);
+    text(changed).expect("the member is there");
+    assert_eq!(switch.ports_of(1, &frame(1)), [7], "the default is as it was");
+    text(client.bm_mt_act_prof_delete_member(0, selector(), 1)).expect("it is no default");
+}
+
 #[test]
 fn a_group_is_no_default() {
     let switch = Switch::begin();

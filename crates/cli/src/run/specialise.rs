@@ -73,6 +73,14 @@ struct Comparison {
 }
 
 impl Comparison {
+    /// The specialised code of a turn, if it is none of generic code.
+    fn built(&self, code: Code) -> Option<&Built> {
+        match code {
+            Code::New => Some(&self.new),
+            Code::Old => self.old.as_ref(),
+        }
+    }
+
     /// What the new code and the old one are called.
     fn names(&self) -> [&'static str; 2] {
         match self.old {
@@ -250,7 +258,16 @@ impl Specialiser {
                 self.report(if is_alternative { "code in stages runs, for a comparison".to_string() } else { what });
                 (self.status.is_specialised, self.status.facts) = (true, facts);
             }
-            Err(refusal) if is_alternative => self.report(format!("no code in stages: {refusal}")),
+            Err(refusal) if is_alternative => {
+                // Generic code runs since it was tried.
+                if let Some(kept) = &self.kept
+                    && engine.specialise(&kept.compiled, kept.pipeline.clone()).is_err()
+                {
+                    self.forget_code();
+                    (self.status.is_specialised, self.status.facts) = (false, Vec::new());
+                }
+                self.report(format!("no code in stages: {refusal}"));
+            }
             // The contents may have changed while the code was compiled: the next is for what they are now.
             Err(refusal) if built.compiled.assumptions.iter().all(|one| engine.store().holds(one)) => {
                 self.fail(now, &refusal.to_string());
@@ -267,22 +284,27 @@ impl Specialiser {
         let code = match next {
             Next::Wait => return,
             Next::Run(code) | Next::Decide { code, .. } => code,
-            Next::GiveUp => Code::New,
+            // The model prefers specialised code to generic code, but not stages where it has cut none.
+            Next::GiveUp => {
+                if compared.old.is_some() {
+                    Code::Old
+                } else {
+                    Code::New
+                }
+            }
         };
-        let wanted = match code {
-            Code::New => Some(&compared.new),
-            Code::Old => compared.old.as_ref(),
-        };
-        let exchanged = match wanted {
+        let exchanged = match compared.built(code) {
             _ if code == running => Ok(()),
             None => engine.generalise(),
             Some(built) => engine.specialise(&built.compiled, built.pipeline.clone()),
         };
+        // Before code is refused, generic code takes the place of what ran, whose facts may still hold.
+        if let (Err(_), false, Some(built)) = (&exchanged, engine.is_specialised(), compared.built(running)) {
+            drop(engine.specialise(&built.compiled, built.pipeline.clone()));
+        }
         self.status.is_specialised = engine.is_specialised();
-        // What was refused has left the other code running.
         let runs = if exchanged.is_ok() { code } else { running };
-        let built = if runs == Code::New { Some(&compared.new) } else { compared.old.as_ref() };
-        self.status.facts = match built.filter(|_| self.status.is_specialised) {
+        self.status.facts = match compared.built(runs).filter(|_| self.status.is_specialised) {
             Some(built) => specialised_code::words(&engine.program(), &built.compiled.assumptions),
             None => Vec::new(),
         };
@@ -310,7 +332,8 @@ impl Specialiser {
             (Ok(()), Next::Decide { share, .. }) => {
                 self.report(format!("{on} goes on: {new} takes {share:.2} of the time of {old} for a packet"));
             }
-            (Ok(()), Next::Wait | Next::Run(_) | Next::GiveUp) => {}
+            (Ok(()), Next::GiveUp) => self.report(format!("{on} goes on: too few packets came to compare it")),
+            (Ok(()), Next::Wait | Next::Run(_)) => {}
         }
     }
 
@@ -383,7 +406,7 @@ impl Specialiser {
             return;
         }
         if !is_due && self.wants_stages {
-            return self.compile_stages(live, program);
+            return self.compile_stages(live, program, now);
         }
         if !is_due {
             let moved = self.watch.check(live, program, now);
@@ -408,8 +431,9 @@ impl Specialiser {
     }
 
     /// Begins to compile the code that runs once more, in stages.
-    fn compile_stages<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>) {
+    fn compile_stages<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>, now: Duration) {
         self.wants_stages = false;
+        self.begun.push_back(now);
         let mut builder = self.builder.with_passes_of(program);
         builder.native.time_limit = Some(self.time_limit);
         specialised_code::set_passes(&mut builder.passes, live, self.tried.clone());

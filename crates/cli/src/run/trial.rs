@@ -48,7 +48,7 @@ pub enum Next {
     Run(Code),
     /// Its turns are over, and this code goes on. `share`: the time of new code for a packet, of old code's.
     Decide { code: Code, share: f64 },
-    /// Too few packets came: new code goes on, unmeasured.
+    /// Too few packets came: nothing is known.
     GiveUp,
 }
 

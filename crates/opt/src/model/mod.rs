@@ -296,7 +296,7 @@ impl<'a> Model<'a> {
         self.members.saturating_sub(REGISTERS) as f64
     }
 
-    /// Operations on the part of a packet's state that is in memory; once for a packet, and for each stage.
+    /// Operations on the part of a packet's state that is in memory, once for a packet that is not on the hot path.
     /// `state` of `S`. Registers hold some twenty members; each of the others is a store and a load, and set to
     /// zero where a packet begins.
     fn state_operations(&self) -> f64 {

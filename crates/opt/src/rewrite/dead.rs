@@ -119,25 +119,12 @@ fn variables(expression: &Expression) -> HashSet<VariableId> {
 
 /// The variable that a statement assigns, if it does nothing else.
 fn assigned(statement: &Statement) -> Option<VariableId> {
-    match statement {
-        Statement::Assign { target, .. } => variable_of(*target),
-        Statement::Call(Call::ReadRegister { into, .. } | Call::Hash { into, .. }) => variable_of(*into),
-        Statement::Call(_)
-        | Statement::If { .. }
-        | Statement::Scope { .. }
-        | Statement::Loop { .. }
-        | Statement::SetValid(_)
-        | Statement::SetInvalid(_)
-        | Statement::CopyHeader { .. }
-        | Statement::CopyVarbit { .. }
-        | Statement::Leave(_)
-        | Statement::Exit
-        | Statement::Extract { .. }
-        | Statement::Advance(_)
-        | Statement::Lookahead { .. }
-        | Statement::Verify { .. }
-        | Statement::Emit(_)
-        | Statement::Truncate(_) => None,
+    if let Statement::Assign { target: place, .. }
+    | Statement::Call(Call::ReadRegister { into: place, .. } | Call::Hash { into: place, .. }) = statement
+    {
+        variable_of(*place)
+    } else {
+        None
     }
 }
 
@@ -157,27 +144,7 @@ fn sweep(body: &mut Vec<Statement>, read: &HashSet<VariableId>) -> bool {
     body.retain(|statement| !is_dead(statement, read));
     let mut removed = body.len() < before;
     for statement in body.iter_mut() {
-        match statement {
-            Statement::If { then, otherwise, .. } => {
-                removed |= sweep(then, read);
-                removed |= sweep(otherwise, read);
-            }
-            Statement::Scope { body, .. } | Statement::Loop { body, .. } => removed |= sweep(body, read),
-            Statement::Assign { .. }
-            | Statement::SetValid(_)
-            | Statement::SetInvalid(_)
-            | Statement::CopyHeader { .. }
-            | Statement::CopyVarbit { .. }
-            | Statement::Leave(_)
-            | Statement::Exit
-            | Statement::Extract { .. }
-            | Statement::Advance(_)
-            | Statement::Lookahead { .. }
-            | Statement::Verify { .. }
-            | Statement::Emit(_)
-            | Statement::Truncate(_)
-            | Statement::Call(_) => {}
-        }
+        visit::nested(statement, &mut |body| removed |= sweep(body, read));
     }
     removed
 }

@@ -251,7 +251,7 @@ fn entered(effect: &Effect) -> Option<NodeId> {
 }
 
 /// Whether a packet may end at a node: sent, dropped, or out of its budget or headroom.
-fn may_end(program: &Program, node: &Node) -> bool {
+pub fn may_end(program: &Program, node: &Node) -> bool {
     let mut loops = false;
     let is_loop = |inner: &Statement| matches!(inner, Statement::Loop { .. });
     node.kind.body().iter().for_each(|statement| statement.walk(&mut |inner| loops |= is_loop(inner)));

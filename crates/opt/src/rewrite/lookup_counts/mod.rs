@@ -128,7 +128,9 @@ fn count_edge(program: &mut Program, (from, to, is_alone): (Source, NodeId, bool
         body.insert(0, count);
         return;
     }
+    // A loop may end a packet, which then does not take the edge.
     if let Source::Node(node) = from
+        && !conservation::may_end(program, &program.nodes[node])
         && let NodeKind::Block { body, exit: None, .. } = &mut program.nodes[node].kind
     {
         body.insert(0, count);
