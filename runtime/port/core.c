@@ -3,10 +3,13 @@
 #include "port/core.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <x86intrin.h>
 
 #define CORE_PRIORITY 50
+/* Of work in the background. Beside threads of ordinary priority it gets a tenth of a core, so that it ends in the end. */
+#define CORE_NICE 10
 /* Of the piece of work: chains that do not wait for each other, steps, and words that they read. The first steps are not timed: they bring the code. */
 #define CORE_CHAINS 8u
 #define CORE_STEPS 512u
@@ -54,6 +57,12 @@ core_hold(uint32_t held)
 	const struct sched_param fifo = { .sched_priority = CORE_PRIORITY }, ordinary = { .sched_priority = 0 };
 
 	return held ? sched_setscheduler(0, SCHED_FIFO, &fifo) == 0 : sched_setscheduler(0, SCHED_OTHER, &ordinary) == 0;
+}
+
+void
+core_background(void)
+{
+	(void)setpriority(PRIO_PROCESS, 0, CORE_NICE);
 }
 
 static uint64_t shortest = UINT64_MAX;

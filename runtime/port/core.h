@@ -13,6 +13,8 @@ void core_spread(void);
 /* `held` 1: nothing of ordinary priority interrupts the calling thread from now on. `held` 0: the thread has ordinary priority again. 0 where the
  * system does not allow it. */
 int core_hold(uint32_t held);
+/* Gives the thread, and what it starts from now on, about a tenth of a core on which others run as well. */
+void core_background(void);
 
 /* Ticks of a piece of work that is always the same, a microsecond or two, and leaves no port of the core idle. Threads of one core slow each other down by up
  * to two, and the other may be another guest's, which no priority keeps away: then it takes longer. */

@@ -65,7 +65,7 @@ fn configured(native: &Native, externs: &Externs) -> Result<Compiler, Failure> {
 pub fn compiler(native: &Native) -> Result<Compiler, Failure> {
     let mut compiler = Compiler::find_or_cached(native.cc.as_deref())?;
     compiler.vector_bytes = native.vector_bytes;
-    compiler.time_limit = native.time_limit;
+    compiler.limit.clone_from(&native.limit);
     Ok(compiler)
 }
 

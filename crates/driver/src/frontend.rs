@@ -248,7 +248,7 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     files.iter().try_for_each(|file| file.check_ports(passes.descriptor, passes.burst))?;
     let PlanFiles { written, pinned } = files;
     let given = written.or(plan);
-    let selection = selection(passes);
+    let selection = passes.selection();
     let selection = if given.is_none() { selection } else { selection.rewrites() };
     let mut inputs = inputs::gather(&program, passes)?;
     if let Some(file) = &pinned {
@@ -278,20 +278,12 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
 /// might prefer a lookup. Tables are joined only where the user names that pass: what is planned may join others, or none.
 pub fn counting(passes: &Passes) -> Passes {
     let is_named = |name: &str| passes.passes.iter().flatten().any(|named| named == name);
-    match selection(passes).rewrites() {
+    match passes.selection().rewrites() {
         opt::Selection::Only(mut names) => {
             names.retain(|name| name != "join" || is_named(name));
             Passes { passes: Some(names), without: Vec::new(), is_counted: true, ..passes.clone() }
         }
         opt::Selection::All | opt::Selection::None | opt::Selection::Without(_) => passes.clone(),
-    }
-}
-
-fn selection(passes: &Passes) -> opt::Selection {
-    match &passes.passes {
-        Some(names) => opt::Selection::Only(names.iter().filter(|name| !name.is_empty()).cloned().collect()),
-        None if passes.without.is_empty() => opt::Selection::All,
-        None => opt::Selection::Without(passes.without.clone()),
     }
 }
 

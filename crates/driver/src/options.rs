@@ -9,9 +9,8 @@ use clap::{Args, ValueEnum};
 use hlir::facts::Assumption;
 use hlir::plan::{Descriptor, TablePlan};
 use opt::inputs::{Cuts, Occupancy, Ports, Profile};
-use runtime::{Effort, Symbols};
+use runtime::{Effort, Limit, Symbols};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// A program and how its text is read.
 #[derive(Args, Clone, Debug)]
@@ -141,6 +140,22 @@ pub struct Passes {
 }
 
 impl Passes {
+    /// Leaves packets to run one by one.
+    pub fn run_packet_by_packet(&mut self) {
+        if let opt::Selection::Only(names) = self.selection().packet_by_packet() {
+            (self.passes, self.without) = (Some(names), Vec::new());
+        }
+    }
+
+    /// The passes that the flags select.
+    pub fn selection(&self) -> opt::Selection {
+        match &self.passes {
+            Some(names) => opt::Selection::Only(names.iter().filter(|name| !name.is_empty()).cloned().collect()),
+            None if self.without.is_empty() => opt::Selection::All,
+            None => opt::Selection::Without(self.without.clone()),
+        }
+    }
+
     /// The plans that the flags name, unless they were read before.
     pub fn read_plans(&self) -> Result<PlanFiles, Failure> {
         match &self.files {
@@ -172,9 +187,9 @@ pub struct Native {
     /// Bytes of the widest vectors, where the machine's file has them.
     #[arg(skip)]
     pub vector_bytes: Option<u32>,
-    /// How long the compiler may take before it is ended, where code runs that goes on without the result.
+    /// When the compiler is ended early, where code runs that goes on without the result.
     #[arg(skip)]
-    pub time_limit: Option<Duration>,
+    pub limit: Option<Limit>,
 }
 
 impl Native {

@@ -90,6 +90,17 @@ impl Selection {
     }
 }
 
+/// Passes that plan how packets move through the program.
+const MOVEMENT: [&str; 6] = ["hot_path", "batches", "groups", "vector", "prefetch", "next_paths"];
+
+impl Selection {
+    /// The selected passes that leave packets to run one by one: tables have the structures that are planned.
+    pub fn packet_by_packet(&self) -> Selection {
+        let is_left = |name: &&str| self.has(name) && !MOVEMENT.contains(name);
+        Selection::Only(PIPELINE.iter().map(|pass| pass.name).filter(is_left).map(str::to_string).collect())
+    }
+}
+
 /// The first of these programs that takes no more than [`plan::WORTH`] above the least cycles. Without planners there is
 /// nothing to compare.
 fn cheapest(mut candidates: Vec<Program>, inputs: &Inputs, selection: &Selection) -> Program {

@@ -10,6 +10,8 @@ use crate::layer_object::Installed;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 use std::{fmt, fs, io};
@@ -70,8 +72,22 @@ pub struct Compiler {
     pub vector_bytes: Option<u32>,
     pub user_code: Option<UserCode>,
     pub effort: Effort,
-    /// How long a compilation may take; then the compiler and all that it started are ended.
-    pub time_limit: Option<Duration>,
+    /// When a compilation is ended early.
+    pub limit: Option<Limit>,
+}
+
+/// When a compilation is ended, with all processes that it has started, whether there is a result or not.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    pub time: Duration,
+    /// Set by another thread that needs no result any more.
+    pub is_cancelled: Arc<AtomicBool>,
+}
+
+impl Limit {
+    pub fn of_time(time: Duration) -> Limit {
+        Limit { time, is_cancelled: Arc::default() }
+    }
 }
 
 /// How much time the C compiler spends on optimizing a pipeline.
@@ -163,7 +179,7 @@ impl Compiler {
         };
         let mut reason = String::new();
         for command in candidates {
-            match output_within(Command::new(command).arg("--version"), VERSION_LIMIT) {
+            match output_within(Command::new(command).arg("--version"), &Limit::of_time(VERSION_LIMIT)) {
                 Ok(Output { status, stdout, .. }) if status.success() && stdout.trim_ascii().is_empty() => {
                     reason = format!("`{command} --version` prints nothing, as no C compiler does");
                 }
@@ -197,7 +213,7 @@ impl Compiler {
             vector_bytes: None,
             user_code: None,
             effort: Effort::Full,
-            time_limit: None,
+            limit: None,
         }
     }
 
@@ -411,7 +427,7 @@ impl Compiler {
             .arg(&fresh);
         let user = self.user_code.as_ref().filter(|_| matches!(source, Source::Text(_)));
         command.args(user.iter().flat_map(|code| &code.linked));
-        let result = run(command.args(&installed.libraries), &files[0], self.time_limit);
+        let result = run(command.args(&installed.libraries), &files[0], self.limit.as_ref());
         if result.is_err() {
             drop(fs::remove_file(&fresh));
         }
@@ -479,9 +495,9 @@ pub(crate) enum Source<'a> {
     Files(&'a [PathBuf]),
 }
 
-fn run(command: &mut Command, c: &Path, time_limit: Option<Duration>) -> Result<(), Failure> {
+fn run(command: &mut Command, c: &Path, limit: Option<&Limit>) -> Result<(), Failure> {
     let shown = format!("{command:?}").replace('"', "");
-    let output = match time_limit {
+    let output = match limit {
         Some(limit) => output_within(command, limit),
         None => command.output(),
     };
@@ -500,8 +516,8 @@ fn run(command: &mut Command, c: &Path, time_limit: Option<Duration>) -> Result<
 /// A compiler that does not give its version in this time hangs.
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
 
-/// The output of a command that ends in time. Else it is killed, with the processes that it has started.
-fn output_within(command: &mut Command, limit: Duration) -> io::Result<Output> {
+/// The output of a command that ends within the limit. Else it is killed, with the processes that it has started.
+fn output_within(command: &mut Command, limit: &Limit) -> io::Result<Output> {
     /// Between two looks.
     const LOOK: Duration = Duration::from_millis(10);
     /// For the last of the text of a command that has ended.
@@ -516,12 +532,16 @@ fn output_within(command: &mut Command, limit: Duration) -> io::Result<Output> {
             let text = |from: Receiver<Vec<u8>>| from.recv_timeout(LEFT_BEHIND).unwrap_or_default();
             return Ok(Output { status, stdout: text(texts.0), stderr: text(texts.1) });
         }
-        if start.elapsed() >= limit {
+        let is_cancelled = limit.is_cancelled.load(Ordering::Relaxed);
+        if is_cancelled || start.elapsed() >= limit.time {
             let group = format!("kill -KILL -{}", child.id());
             drop(Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status());
             drop(child.kill());
             child.wait()?;
-            let why = format!("it has not ended within {limit:?}, and was killed");
+            if is_cancelled {
+                return Err(io::Error::new(io::ErrorKind::Interrupted, "it was cancelled"));
+            }
+            let why = format!("it has not ended within {:?}, and was killed", limit.time);
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
         std::thread::sleep(LOOK);

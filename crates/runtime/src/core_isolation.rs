@@ -4,6 +4,7 @@ unsafe extern "C" {
     fn core_pin();
     fn core_spread();
     fn core_hold(held: u32) -> i32;
+    fn core_background();
     fn core_work() -> u64;
     fn core_was_alone(ticks: u64) -> i32;
     fn core_process_ns() -> u64;
@@ -26,6 +27,13 @@ pub fn spread() {
 pub fn be_ordinary() {
     // SAFETY: the function changes the thread's priority and nothing else.
     unsafe { core_hold(0) };
+}
+
+/// Lets other threads run before the calling one, and before the processes that it starts from now on: it keeps about a tenth of a core that
+/// workers use fully.
+pub fn work_in_background() {
+    // SAFETY: the function changes the thread's priority and nothing else.
+    unsafe { core_background() };
 }
 
 /// As long as this lives, nothing of ordinary priority interrupts the thread that made it, if the system allows that.

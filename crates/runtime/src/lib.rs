@@ -53,7 +53,7 @@ mod worker;
 mod worker_ports;
 
 pub use cache::Cache;
-pub use compile::{Compiler, Descriptor, Effort, Sanitize, Symbols, UserCode};
+pub use compile::{Compiler, Descriptor, Effort, Limit, Sanitize, Symbols, UserCode};
 pub use core_isolation::Undisturbed;
 pub use counted::Object;
 pub use counts::{Counts, KeySketch};

@@ -3,7 +3,7 @@
 use super::report::Records;
 use super::rig::Rig;
 use crate::run::pushed::Builder;
-use crate::run::specialise::Specialiser;
+use crate::run::specialise::{Manner, Specialiser};
 use crate::run::trial::Work;
 use bench::{Figure, Role};
 use control::plane::EntryKey;
@@ -53,7 +53,7 @@ pub fn arrivals(
         let engine = live.engine().expect("it has a pipeline");
         (engine.program(), most_asked(engine)?)
     };
-    let mut specialiser = Specialiser::new(builder, COMPILER_LIMIT, false);
+    let mut specialiser = Specialiser::new(builder, Manner::fixed(COMPILER_LIMIT));
     let (mut seen, begin, mut written) = (Seen::default(), Instant::now(), 0);
     while begin.elapsed() < stretch * STRETCHES {
         let due = due(begin.elapsed().as_secs_f64() / stretch.as_secs_f64());

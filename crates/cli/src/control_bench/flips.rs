@@ -6,7 +6,7 @@ use super::entries;
 use super::report::Records;
 use super::rig::{Rig, Stretches};
 use crate::run::pushed::{self, Builder};
-use crate::run::specialise::Specialiser;
+use crate::run::specialise::{Manner, Specialiser};
 use crate::run::trial::Work;
 use control::plane::EntryKey;
 use control::{DataPlane as _, Facts, Refusal, Update};
@@ -40,7 +40,7 @@ pub fn flips(
     client.write_all(entries::hosts(ids, 0, few))?;
     rig.load(entries::to_hosts(few));
     breaks(rig, &builder, records)?;
-    let mut specialiser = Specialiser::new(builder, COMPILER_LIMIT, false);
+    let mut specialiser = Specialiser::new(builder, Manner::fixed(COMPILER_LIMIT));
     let (mut generic, mut flipping) = (Stretches::default(), Stretches::default());
     let begin = Instant::now();
     for _ in 0..STRETCHES {

@@ -100,7 +100,7 @@ fn answer(running: &mut Running, cpu_port: Option<u32>) {
             Request::Report(client) => drop(client.send(report::message(
                 &Account::of(running),
                 cpu_port,
-                running.specialiser.as_ref().map(Specialiser::status),
+                running.specialiser.as_ref().and_then(Specialiser::reported),
             ))),
             Request::AddPort(port, client) => drop(client.send(running.add_port(port))),
             Request::RemovePort(port, client) => drop(client.send(running.remove_port(&port))),

@@ -43,7 +43,7 @@ impl<L: Replay + 'static> Target for Controller<L> {
         self.builder.ports.check(&built.program).map_err(Refusal::wrong)?;
         live.replace(&built, written)?;
         live.committed(config);
-        improve(&self.switch, &built);
+        improve(&self.switch, &mut live, &built);
         Ok(())
     }
 

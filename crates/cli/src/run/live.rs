@@ -55,6 +55,8 @@ pub struct Live<L: Replay> {
     unsaved: Option<ForwardingPipelineConfig>,
     /// Of the tables of the pipeline, before it is specialised.
     pub structures: Vec<TablePlan>,
+    /// Pipelines that run quickly compiled code, or did, and whose better code is being compiled.
+    pub improvements: usize,
 }
 
 impl<L: Replay> Live<L> {
@@ -71,6 +73,7 @@ impl<L: Replay> Live<L> {
             keeper: None,
             unsaved: None,
             structures: Vec::new(),
+            improvements: 0,
         }
     }
 

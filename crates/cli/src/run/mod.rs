@@ -1,7 +1,9 @@
 //! `bacus run`: a program as a switch on real ports.
 
 mod account;
+mod busy;
 mod carry;
+mod comparison;
 mod contents;
 pub mod controller;
 pub mod controllers;
@@ -62,7 +64,7 @@ use pushed::Builder;
 use relay::Relay;
 use requests::Requests;
 use runtime::{LayerPorts, Link, PortCounts, PortLayer, PortSettings, Settings, interrupt, memory_limit};
-use specialise::Specialiser;
+use specialise::{Manner, Specialiser, When};
 use spread::{Spread, Spreading};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -170,14 +172,15 @@ pub struct Arguments {
     /// Seed of `random`
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = WORKERS)]
     seed: u64,
-    /// Specialise the code for what the tables hold and for the packets that come, while the switch runs; generic code takes over before a write that breaks it
-    #[arg(long, help_heading = "Optimizing", conflicts_with_all = ["plan", "pin", "profile_out"])]
-    specialise: bool,
+    /// When the code is specialised for what the tables hold and for the packets that come; generic code takes over before a write that breaks it
+    /// [default: busy; never with --plan, --pin, --profile-out or --fixed]
+    #[arg(long, value_name = "WHEN", value_enum, help_heading = "Optimizing", num_args = 0..=1, require_equals = true, default_missing_value = "always")]
+    specialise: Option<When>,
     /// Time that the compiler may take for specialised code; then it is killed, and generic code goes on
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = flags::seconds, help_heading = "Optimizing")]
     specialise_limit: f64,
-    /// Keep specialised code without measuring whether it is faster than generic code
-    #[arg(long, help_heading = "Optimizing", requires = "specialise")]
+    /// Run the code that the model proposes, without measuring whether other code is faster
+    #[arg(long, help_heading = "Optimizing")]
     fixed: bool,
     /// Write a profile for --profile: packets on each edge, hits, misses and keys of each table. The switch then runs packet by packet
     #[arg(long, value_name = "FILE", help_heading = END)]
@@ -213,7 +216,7 @@ pub struct Running {
     /// For the server of controllers.
     pub numbers: PortNumbers,
     pub opening: Opening,
-    /// Where --specialise is given.
+    /// Unless code is never specialised.
     pub specialiser: Option<Specialiser>,
     pub ports: Vec<Port>,
     /// And whether the port is enabled.
@@ -267,6 +270,7 @@ fn check_record(folder: &Path, ports: &[Port]) -> Result<(), Failure> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_ports(&arguments.ports)?;
     arguments.record.as_deref().map_or(Ok(()), |folder| check_record(folder, &arguments.ports))?;
+    arguments.check_specialised()?;
     let ports = (arguments.ports.as_slice(), arguments.late_ports.1.as_slice());
     let plans = arguments.passes.read_plans()?;
     let metadata = Some(metadata(arguments.metadata, &plans, ports)?);
@@ -329,6 +333,29 @@ fn compile_and_run(
 }
 
 impl Arguments {
+    /// The flag that leaves no other plan to run, if one is given.
+    fn fixed_plan(&self) -> Option<&'static str> {
+        let given = [(self.passes.plan.is_some(), "--plan"), (self.passes.pin.is_some(), "--pin")];
+        let given = given.into_iter().chain([(self.profile_out.is_some(), "--profile-out")]);
+        given.filter(|(is_given, _)| *is_given).map(|(_, flag)| flag).next()
+    }
+
+    /// When code is specialised.
+    fn specialises(&self) -> When {
+        let is_fixed = self.fixed || self.fixed_plan().is_some();
+        self.specialise.unwrap_or(if is_fixed { When::Never } else { When::Busy })
+    }
+
+    /// What is specialised has a plan of its own.
+    fn check_specialised(&self) -> Result<(), Failure> {
+        match self.fixed_plan() {
+            Some(flag) if self.specialises() != When::Never => Err(Failure::input(format!(
+                "--specialise: the switch runs the plan of {flag} alone; leave one of the two out"
+            ))),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Whether the switch ends when all its packets are read from captures: only if it waits for no one else.
     fn ends_with_captures(&self) -> bool {
         self.source.program.as_os_str() != NO_PROGRAM && !self.controllers.are_expected()
@@ -403,7 +430,7 @@ fn builder(arguments: &Arguments, built: Option<&Built>, ports: PortNumbers) -> 
         given: built.cloned(),
         ports,
         spreading: spreading(arguments),
-        is_quick_first: arguments.is_bmv2 && !arguments.specialise,
+        is_quick_first: arguments.is_bmv2 && arguments.specialises() != When::Always,
     }
 }
 
@@ -480,8 +507,14 @@ fn port_settings(arguments: &Arguments) -> PortSettings {
 }
 
 fn specialiser(arguments: &Arguments, first: &First, numbers: &PortNumbers) -> Specialiser {
-    let limit = Duration::from_secs_f64(arguments.specialise_limit);
-    Specialiser::new(builder(arguments, first.given.as_ref(), numbers.clone()), limit, !arguments.fixed)
+    let when = arguments.specialises();
+    let manner = Manner {
+        when,
+        time_limit: Duration::from_secs_f64(arguments.specialise_limit),
+        is_tried: !arguments.fixed,
+        is_reported: when == When::Always || !arguments.quiet,
+    };
+    Specialiser::new(builder(arguments, first.given.as_ref(), numbers.clone()), manner)
 }
 
 /// The ports, before any worker serves them.
@@ -519,7 +552,7 @@ fn begin(arguments: &Arguments, first: &First, open: Open, sockets: Sockets) -> 
     let load_time = start.elapsed();
     live.keep(first.keeper.clone());
     let switch = Shared::new(live);
-    first.running.iter().for_each(|built| improve(&switch, built));
+    first.running.iter().for_each(|built| improve(&switch, &mut switch.lock(), built));
     let (control, requests) = requests::channel();
     late::open((control.clone(), switch.clone()), arguments.late_ports.clone());
     let interfaces = Arc::new(PortInterfaces::new(&dpdk, &arguments.ports));
@@ -537,7 +570,7 @@ fn begin(arguments: &Arguments, first: &First, open: Open, sockets: Sockets) -> 
     let (server, thrift) = arguments.controllers.serve(sockets, target, running, interfaces.clone())?;
     let learning = thrift.as_ref().and_then(bm_runtime::Server::learning);
     let specialise = || specialiser(arguments, first, &numbers);
-    let specialiser = arguments.specialise.then(specialise);
+    let specialiser = (arguments.specialises() != When::Never).then(specialise);
     Ok(Running {
         relay: Relay::new(switch, server.events(), Misses::new(handler), learning),
         server,

@@ -5,9 +5,12 @@
 //! workers back on generic code by itself (`native::specialised`); here it is only counted. Compilations are bounded, and
 //! a kind of fact that a table loses often is not used for a time. Whatever the compiler does, generic code goes on; so it
 //! does where the packets that come show that specialised code is slower ([`super::trial`]). The code is planned for the
-//! packets that come, and compiled again when they take other branches ([`super::watch`]). Code that was planned without
-//! stages is measured beside code with them: what stages cost is the least certain part of the model.
+//! packets that come, and compiled again when they take other branches ([`super::watch`]). What the model proposes is
+//! measured beside alternatives ([`super::comparison`]). Unless it is told otherwise, it begins when packets keep the
+//! workers busy ([`super::busy`]).
 
+use super::busy::Load;
+use super::comparison::{Alternative, Comparison};
 use super::held_facts::{HOLD, HeldFacts, MINUTE};
 use super::live::{Built, Live, Shared};
 use super::pushed::Builder;
@@ -23,9 +26,10 @@ use hlir::facts::{Assumption, Fact};
 use hlir::{Program, TableId};
 use native::{Break, Replay};
 use opt::explain::described;
-use opt::inputs::Cuts;
+use runtime::{Limit, core_isolation};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::Duration;
 
@@ -59,42 +63,56 @@ pub struct Status {
 struct Job {
     program: Arc<Program>,
     passes: Passes,
-    /// Whether it is to have stages, for the facts and the traffic of the code that runs.
-    is_alternative: bool,
+    /// What it is to have other than the code that runs, for the same facts and traffic.
+    alternative: Option<Alternative>,
+    limit: Limit,
     done: Receiver<Result<(Built, Option<Traffic>), String>>,
 }
 
-/// A comparison that goes on.
-struct Comparison {
-    trial: Trial,
-    new: Built,
-    /// The same without stages; none: generic code.
-    old: Option<Built>,
+impl Drop for Job {
+    /// No compiler goes on after a switch that has ended.
+    fn drop(&mut self) {
+        /// For the thread to see it. While it still plans, there is no compiler.
+        const PATIENCE: Duration = Duration::from_millis(100);
+        self.limit.is_cancelled.store(true, Ordering::Relaxed);
+        drop(self.done.recv_timeout(PATIENCE));
+    }
 }
 
-impl Comparison {
-    /// The specialised code of a turn, if it is none of generic code.
-    fn built(&self, code: Code) -> Option<&Built> {
-        match code {
-            Code::New => Some(&self.new),
-            Code::Old => self.old.as_ref(),
-        }
-    }
+/// When code is specialised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum When {
+    /// Once packets have kept the workers busy for a second
+    Busy,
+    /// From the start
+    Always,
+    Never,
+}
 
-    /// What the new code and the old one are called.
-    fn names(&self) -> [&'static str; 2] {
-        match self.old {
-            Some(_) => ["code in stages", "code without stages"],
-            None => ["specialised code", "generic code"],
-        }
+/// How a switch is specialised.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    pub when: When,
+    /// How long the compiler may take.
+    pub time_limit: Duration,
+    /// Whether specialised code is compared with other code.
+    pub is_tried: bool,
+    /// Whether what happens is printed.
+    pub is_reported: bool,
+}
+
+impl Manner {
+    /// From the start, and whatever is faster: for what measures specialised code.
+    pub fn fixed(time_limit: Duration) -> Manner {
+        Manner { when: When::Always, time_limit, is_tried: false, is_reported: true }
     }
 }
 
 /// See the module.
 pub struct Specialiser {
     builder: Arc<Builder>,
-    /// How long the compiler may take.
-    time_limit: Duration,
+    manner: Manner,
+    load: Load,
     /// The program whose tables are watched, and since when.
     program: Option<Arc<Program>>,
     since: Duration,
@@ -108,23 +126,22 @@ pub struct Specialiser {
     looked: Option<Duration>,
     not_before: Duration,
     wait: Duration,
-    /// Whether specialised code is compared with generic code.
-    is_tried: bool,
     comparison: Option<Comparison>,
     /// The specialised code that runs, where no comparison goes on.
     kept: Option<Built>,
-    /// Whether the code that runs is still to be compared with code in stages.
-    wants_stages: bool,
+    /// What the code that runs is still to be compared with.
+    untried: Vec<Alternative>,
     watch: Watch,
     status: Status,
 }
 
 impl Specialiser {
-    /// For a switch whose pipelines are built so, each within this time. `is_tried`: what is slower than generic code goes.
-    pub fn new(builder: Builder, time_limit: Duration, is_tried: bool) -> Specialiser {
+    /// For a switch whose pipelines are built so.
+    pub fn new(builder: Builder, manner: Manner) -> Specialiser {
         Specialiser {
             builder: Arc::new(builder),
-            time_limit,
+            manner,
+            load: Load::default(),
             program: None,
             since: Duration::ZERO,
             tables: BTreeMap::new(),
@@ -135,10 +152,9 @@ impl Specialiser {
             looked: None,
             not_before: Duration::ZERO,
             wait: FIRST_WAIT,
-            is_tried,
             comparison: None,
             kept: None,
-            wants_stages: false,
+            untried: Vec::new(),
             watch: Watch::default(),
             status: Status::default(),
         }
@@ -148,12 +164,22 @@ impl Specialiser {
         &self.status
     }
 
+    /// What controllers are told: nothing where the user has not asked for specialised code, and workers were never busy.
+    pub fn reported(&self) -> Option<&Status> {
+        let has_begun = self.manner.when == When::Always || !self.status.last.is_empty();
+        has_begun.then_some(&self.status)
+    }
+
     /// Does what is due. `now` is the time since the start; `work` is asked for what the workers have done until then.
     pub fn tend<L: Replay>(&mut self, switch: &Shared<L>, now: Duration, work: impl Fn() -> Work) {
         if self.looked.is_some_and(|looked| now < looked + LOOK) {
             return;
         }
         self.looked = Some(now);
+        let is_busy = self.manner.when == When::Always || self.load.is_busy(now, &work);
+        if self.program.is_none() && !is_busy {
+            return;
+        }
         let mut live = switch.lock();
         let Some(engine) = live.engine() else { return };
         let program = engine.program();
@@ -171,9 +197,14 @@ impl Specialiser {
         self.compare(&mut live, now, work);
         self.load(&mut live, &program, now);
         self.observe(&mut live, now);
-        self.prepare(&mut live, &program, now);
+        // While less optimized code runs, its better code is compiled.
+        if is_busy && live.improvements == 0 {
+            self.prepare(&mut live, &program, now);
+        }
         self.watch.collect(&mut live, now);
-        self.compile(&mut live, &program, now);
+        if is_busy && live.improvements == 0 {
+            self.compile(&mut live, &program, now);
+        }
     }
 
     /// Another program: nothing is known of its tables.
@@ -205,7 +236,7 @@ impl Specialiser {
 
     /// Generic code runs.
     fn forget_code(&mut self) {
-        (self.comparison, self.kept, self.wants_stages) = (None, None, false);
+        (self.comparison, self.kept, self.untried) = (None, None, Vec::new());
     }
 
     /// There is no code for these facts. The next attempt is later, and later still after each failure.
@@ -224,16 +255,20 @@ impl Specialiser {
             Err(TryRecvError::Disconnected) => Err("the compilation ended without a result".to_string()),
             Ok(result) => result,
         };
-        let Some(Job { program: of, passes, is_alternative, .. }) = self.job.take() else { return };
-        let is_this = Arc::ptr_eq(&of, program);
+        let Some(job) = self.job.take() else { return };
+        let (passes, alternative) = (job.passes.clone(), job.alternative);
+        let is_this = Arc::ptr_eq(&job.program, program);
         let Some(engine) = live.engine().filter(|_| is_this) else { return };
         let (built, traffic) = match result {
             Ok(built) => built,
             // The code that runs goes on.
-            Err(why) if is_alternative => return self.report(format!("no code in stages: {why}")),
-            Err(why) => return self.fail(now, &why),
+            Err(why) => match alternative {
+                Some(alternative) => return self.report(format!("no {}: {why}", alternative.name())),
+                None => return self.fail(now, &why),
+            },
         };
-        if is_alternative && (!built.has_stages || self.kept.is_none()) {
+        if alternative.is_some() && self.kept.is_none() || alternative == Some(Alternative::Stages) && !built.has_stages
+        {
             return;
         }
         let facts: Vec<String> = specialised_code::words(program, &built.compiled.assumptions);
@@ -248,17 +283,22 @@ impl Specialiser {
                 self.status.sample = traffic.as_ref().map(Traffic::summary);
                 self.watch.plan_for(passes, traffic, now);
                 // What was faster than generic code for other packets may not be so for these.
-                let old = self.kept.take().filter(|_| is_alternative);
-                self.wants_stages = false;
-                match self.is_tried {
-                    true => self.comparison = Some(Comparison { trial: Trial::default(), new: built, old }),
+                let old = self.kept.take().filter(|_| alternative.is_some());
+                if alternative.is_none() {
+                    self.untried = Vec::new();
+                }
+                match self.manner.is_tried {
+                    true => {
+                        self.comparison = Some(Comparison { trial: Trial::default(), new: built, old, alternative });
+                    }
                     false => self.kept = Some(built),
                 }
                 self.status.loaded += 1;
-                self.report(if is_alternative { "code in stages runs, for a comparison".to_string() } else { what });
+                let runs = |other: Alternative| format!("{} runs, for a comparison", other.name());
+                self.report(alternative.map_or(what, runs));
                 (self.status.is_specialised, self.status.facts) = (true, facts);
             }
-            Err(refusal) if is_alternative => {
+            Err(refusal) if alternative.is_some() => {
                 // Generic code runs since it was tried.
                 if let Some(kept) = &self.kept
                     && engine.specialise(&kept.compiled, kept.pipeline.clone()).is_err()
@@ -266,7 +306,8 @@ impl Specialiser {
                     self.forget_code();
                     (self.status.is_specialised, self.status.facts) = (false, Vec::new());
                 }
-                self.report(format!("no code in stages: {refusal}"));
+                let name = alternative.map_or("other code", Alternative::name);
+                self.report(format!("no {name}: {refusal}"));
             }
             // The contents may have changed while the code was compiled: the next is for what they are now.
             Err(refusal) if built.compiled.assumptions.iter().all(|one| engine.store().holds(one)) => {
@@ -284,14 +325,11 @@ impl Specialiser {
         let code = match next {
             Next::Wait => return,
             Next::Run(code) | Next::Decide { code, .. } => code,
-            // The model prefers specialised code to generic code, but not stages where it has cut none.
-            Next::GiveUp => {
-                if compared.old.is_some() {
-                    Code::Old
-                } else {
-                    Code::New
-                }
-            }
+            // The model prefers specialised code to generic code, but no alternative.
+            Next::GiveUp => match compared.alternative {
+                Some(_) => Code::Old,
+                None => Code::New,
+            },
         };
         let exchanged = match compared.built(code) {
             _ if code == running => Ok(()),
@@ -314,13 +352,13 @@ impl Specialiser {
             return;
         }
         let names = compared.names();
-        let Some(Comparison { new, old, .. }) = self.comparison.take() else { return };
-        let was_generic = old.is_none();
+        let Some(Comparison { new, old, alternative, .. }) = self.comparison.take() else { return };
         self.kept = if runs == Code::New { Some(new) } else { old }.filter(|_| self.status.is_specialised);
         // Where a write has come between, the same facts may hold again and be of use.
         self.is_useless = exchanged.is_ok() && self.kept.is_none();
-        let is_decided = matches!(next, Next::Decide { .. });
-        self.wants_stages = is_decided && was_generic && self.kept.as_ref().is_some_and(|kept| !kept.has_stages);
+        if let (Next::Decide { .. }, None, Some(kept)) = (next, alternative, &self.kept) {
+            self.untried = Alternative::of(kept.has_stages);
+        }
         let [new, old] = names;
         let on = match runs {
             _ if !self.status.is_specialised => "generic code",
@@ -405,8 +443,8 @@ impl Specialiser {
         if may_be_facts || self.begun.len() >= MOST_COMPILATIONS {
             return;
         }
-        if !is_due && self.wants_stages {
-            return self.compile_stages(live, program, now);
+        if !is_due && let Some(alternative) = self.untried.pop() {
+            return self.compile_alternative(live, program, alternative, now);
         }
         if !is_due {
             let moved = self.watch.check(live, program, now);
@@ -415,7 +453,6 @@ impl Specialiser {
         let Some(sample) = self.watch.sample(live, now) else { return };
         self.tried.clone_from(&wanted);
         let mut builder = self.builder.with_passes_of(program);
-        builder.native.time_limit = Some(self.time_limit);
         specialised_code::set_passes(&mut builder.passes, live, wanted);
         // Without a sample, packets are taken to come as before.
         let known = self.watch.traffic().cloned().filter(|_| sample.is_none());
@@ -427,38 +464,50 @@ impl Specialiser {
         }
         self.begun.push_back(now);
         (self.not_before, self.is_useless) = (Duration::ZERO, false);
-        self.begin_job(builder, program, (sample, known), false);
+        self.begin_job(builder, program, (sample, known), None);
     }
 
-    /// Begins to compile the code that runs once more, in stages.
-    fn compile_stages<L: Replay>(&mut self, live: &mut Live<L>, program: &Arc<Program>, now: Duration) {
-        self.wants_stages = false;
+    /// Begins to compile the code that runs once more, in another way.
+    fn compile_alternative<L: Replay>(
+        &mut self,
+        live: &mut Live<L>,
+        program: &Arc<Program>,
+        alternative: Alternative,
+        now: Duration,
+    ) {
         self.begun.push_back(now);
         let mut builder = self.builder.with_passes_of(program);
-        builder.native.time_limit = Some(self.time_limit);
         specialised_code::set_passes(&mut builder.passes, live, self.tried.clone());
-        builder.passes.cuts = Cuts::Possible;
+        alternative.set(&mut builder.passes);
         let known = self.watch.traffic().cloned();
-        self.begin_job(builder, program, (None, known), true);
+        self.begin_job(builder, program, (None, known), Some(alternative));
     }
 
     fn begin_job(
         &mut self,
-        builder: Builder,
+        mut builder: Builder,
         program: &Arc<Program>,
         (sample, known): (Option<sampling::Sample>, Option<Traffic>),
-        is_alternative: bool,
+        alternative: Option<Alternative>,
     ) {
         let (sender, done) = mpsc::channel();
         let passes = builder.passes.clone();
-        self.job = Some(Job { program: program.clone(), passes, is_alternative, done });
+        let limit = Limit::of_time(self.manner.time_limit);
+        builder.native.limit = Some(limit.clone());
+        self.job = Some(Job { program: program.clone(), passes, alternative, limit, done });
         let program = program.clone();
-        // The switch may have ended.
-        std::thread::spawn(move || drop(sender.send(specialised_code::built(builder, &program, sample, known))));
+        std::thread::spawn(move || {
+            // Packets come first.
+            core_isolation::work_in_background();
+            // The switch may have ended.
+            drop(sender.send(specialised_code::built(builder, &program, sample, known)));
+        });
     }
 
     fn report(&mut self, what: String) {
-        eprintln!("note: {what}");
+        if self.manner.is_reported {
+            eprintln!("note: {what}");
+        }
         self.status.last = what;
     }
 }

@@ -33,10 +33,21 @@ pub struct Work {
 }
 
 impl Work {
+    /// What was done after the earlier moment.
+    pub fn since(self, before: Work) -> Work {
+        let packets = self.packets.saturating_sub(before.packets);
+        Work { packets, busy_ns: self.busy_ns.saturating_sub(before.busy_ns) }
+    }
+
     /// That of one more worker.
     pub fn with(self, packets: u64, busy_ns: u64) -> Work {
         Work { packets: self.packets + packets, busy_ns: self.busy_ns + busy_ns }
     }
+}
+
+/// Whether packets come so fast that a turn decides something.
+pub fn is_enough(packets: u64, time: Duration) -> bool {
+    packets as f64 / time.as_secs_f64() >= LEAST_PACKETS as f64 / TURN.as_secs_f64()
 }
 
 /// What is to be done.
@@ -92,7 +103,7 @@ impl Trial {
             return Next::Wait;
         }
         self.begun = None;
-        let packets = work.packets.saturating_sub(before.packets);
+        let Work { packets, busy_ns } = work.since(before);
         if packets < LEAST_PACKETS {
             // Before the first exchange it costs nothing to wait for packets.
             return if self.over == 0 { Next::Wait } else { Next::GiveUp };
@@ -101,8 +112,7 @@ impl Trial {
             Code::Old => (&mut self.old, Code::New),
             Code::New => (&mut self.new, Code::Old),
         };
-        sum.packets += packets;
-        sum.busy_ns += work.busy_ns.saturating_sub(before.busy_ns);
+        *sum = sum.with(packets, busy_ns);
         self.over += 1;
         if self.over == 2 * TURNS {
             return self.decision();

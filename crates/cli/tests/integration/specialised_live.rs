@@ -1,7 +1,7 @@
 //! A running switch with --specialise: its code follows the tables, and no write is refused for that.
 
 use crate::command::{bacus, path};
-use crate::switch::{Switch, folder, until};
+use crate::switch::{Switch, error, folder, until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ fn code_follows_the_tables_of_a_running_switch() {
     // Workers that wait for an atomic batch run generic code before.
     let batch = "batch atomic\nadd dmac 0x020000000002 forward(1)\nadd dmac 0x020000000003 forward(1)\nend\n";
     let ran = switch.script(batch, &[]);
-    assert!(ran.status.success(), "{}", crate::switch::error(&ran));
+    assert!(ran.status.success(), "{}", error(&ran));
     until(|| said("generic code runs since an atomic batch"));
     let shown = switch.ok(&["show", "dmac"]);
     assert!(shown.contains("forward"), "{shown}");
@@ -126,6 +126,43 @@ fn packets_decide_whether_specialised_code_goes_on() {
         ["generic", "specialised"].map(|code| said(&format!("note: {code} code goes on: specialised code takes ")));
     let runs = ["generic", "specialised"].map(|code| stats.lines().any(|line| line.starts_with(&format!("{code} "))));
     assert_eq!((decided, decided.iter().filter(|it| **it).count()), (runs, 1), "{stats}");
+}
+
+/// Without flags, code is specialised once packets keep the worker busy, and not before.
+#[test]
+fn busy_switches_are_specialised_unasked() {
+    let folder = folder("busy");
+    let switch = Switch::start(&folder, &[&l2fwd()]);
+    let said = |what: &str| switch.said_later.lock().unwrap().contains(what);
+    switch.ok(&WRITE);
+    // Facts have held for long.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let stats = switch.ok(&["stats"]);
+    assert!(!stats.contains("specialised") && !said("note: "), "{stats}");
+    for _ in 0..8 {
+        switch.ok(&["packets", "send", &format!("020000000001{}", "00".repeat(52))]);
+    }
+    until(|| said("note: code is specialised for ") && said(" code goes on: specialised code takes "));
+    assert!(switch.ok(&["stats"]).contains("specialised code goes on") || said("plain code "));
+}
+
+#[test]
+fn a_plan_that_is_given_is_the_only_one() {
+    for (flags, flag) in [(["--specialise", "--plan"], "--plan"), (["--specialise=busy", "--pin"], "--pin")] {
+        let mut command = bacus();
+        command.args(["run", &l2fwd(), "--port", "1=net_ring0"]).args(flags).arg("none.plan");
+        let ran = command.output().unwrap();
+        let expected = format!("--specialise: the switch runs the plan of {flag} alone; leave one of the two out");
+        assert!(!ran.status.success() && error(&ran).contains(&expected), "{}", error(&ran));
+    }
+    let folder = folder("never");
+    let switch = Switch::start(&folder, &[&l2fwd(), "--fixed"]);
+    switch.ok(&WRITE);
+    for _ in 0..8 {
+        switch.ok(&["packets", "send", &format!("020000000001{}", "00".repeat(52))]);
+    }
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    assert!(!switch.said_later.lock().unwrap().contains("note: "));
 }
 
 /// Packets to one host, then as many to another: code is planned for a sample of the first, and made again for the others.

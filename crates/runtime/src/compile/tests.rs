@@ -172,3 +172,16 @@ fn objects_with_narrower_vectors_are_others() {
     assert_eq!((probes, different.len()), (3, made.len() - 2), "{made:?}");
     fs::remove_dir_all(root).unwrap();
 }
+
+#[test]
+fn a_command_that_is_cancelled_is_ended_with_its_processes() {
+    let limit = Limit::of_time(Duration::from_secs(60));
+    let is_cancelled = limit.is_cancelled.clone();
+    let run = move || output_within(Command::new("sh").args(["-c", "sleep 1236.5 & wait"]), &limit);
+    let command = std::thread::spawn(run);
+    is_cancelled.store(true, Ordering::Relaxed);
+    let failure = command.join().unwrap().unwrap_err();
+    assert_eq!((failure.kind(), failure.to_string().as_str()), (io::ErrorKind::Interrupted, "it was cancelled"));
+    let sleeping = Command::new("pgrep").args(["-f", "^sleep 1236.5$"]).output().unwrap();
+    assert!(!sleeping.status.success(), "the command's processes are left: {sleeping:?}");
+}

@@ -1,0 +1,75 @@
+//! New code that is measured beside the code before it: what they are called, and which alternatives there are.
+
+use super::live::Built;
+use super::trial::{Code, Trial};
+use driver::options::Passes;
+use opt::inputs::Cuts;
+
+/// Other code for the facts and the traffic of the code that runs. What the model proposed is measured beside each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alternative {
+    /// With stages wherever packets can commit by a schedule: what stages cost is the least certain part of the model.
+    Stages,
+    /// Packet by packet.
+    Plain,
+}
+
+impl Alternative {
+    /// Those of code that was chosen beside generic code; `staged`: whether this code has stages.
+    pub fn of(staged: bool) -> Vec<Alternative> {
+        // The last one is measured first.
+        if staged { vec![Alternative::Plain] } else { vec![Alternative::Plain, Alternative::Stages] }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Alternative::Stages => "code in stages",
+            Alternative::Plain => "plain code",
+        }
+    }
+
+    /// Lets code be built so.
+    pub fn set(self, passes: &mut Passes) {
+        match self {
+            Alternative::Stages => passes.cuts = Cuts::Possible,
+            Alternative::Plain => passes.run_packet_by_packet(),
+        }
+    }
+}
+
+/// A comparison that goes on.
+pub struct Comparison {
+    pub trial: Trial,
+    pub new: Built,
+    /// None: generic code.
+    pub old: Option<Built>,
+    /// None: new code is what the model proposes for other facts, or for other traffic.
+    pub alternative: Option<Alternative>,
+}
+
+impl Comparison {
+    /// The specialised code of a turn, if it is none of generic code.
+    pub fn built(&self, code: Code) -> Option<&Built> {
+        match code {
+            Code::New => Some(&self.new),
+            Code::Old => self.old.as_ref(),
+        }
+    }
+
+    /// What the new code and the old one are called.
+    pub fn names(&self) -> [&'static str; 2] {
+        let new = self.alternative.map_or("specialised code", Alternative::name);
+        let old = match (&self.old, self.alternative) {
+            (None, _) => "generic code",
+            (Some(_), Some(Alternative::Stages)) => "code without stages",
+            (Some(old), Some(Alternative::Plain) | None) => {
+                if old.has_stages {
+                    "code in stages"
+                } else {
+                    "code with a hot path"
+                }
+            }
+        };
+        [new, old]
+    }
+}
