@@ -12,15 +12,15 @@
 use super::busy::Load;
 use super::comparison::{Alternative, Comparison};
 use super::held_facts::{HOLD, HeldFacts, MINUTE};
-use super::live::{Built, Live, Shared};
+use super::live::{Built, Engine, Live, Shared};
 use super::pushed::Builder;
 use super::sampling;
 use super::specialised_code;
 use super::traffic::Traffic;
 use super::trial::{Code, Next, Trial, Work};
 use super::watch::Watch;
-use control::DataPlane as _;
 use control::message::switch::Sample;
+use control::{DataPlane as _, Refusal};
 use driver::options::Passes;
 use hlir::facts::{Assumption, Fact};
 use hlir::{Program, TableId};
@@ -298,23 +298,32 @@ impl Specialiser {
                 self.report(alternative.map_or(what, runs));
                 (self.status.is_specialised, self.status.facts) = (true, facts);
             }
-            Err(refusal) if alternative.is_some() => {
-                // Generic code runs since it was tried.
-                if let Some(kept) = &self.kept
-                    && engine.specialise(&kept.compiled, kept.pipeline.clone()).is_err()
-                {
-                    self.forget_code();
-                    (self.status.is_specialised, self.status.facts) = (false, Vec::new());
-                }
-                let name = alternative.map_or("other code", Alternative::name);
-                self.report(format!("no {name}: {refusal}"));
-            }
-            // The contents may have changed while the code was compiled: the next is for what they are now.
-            Err(refusal) if built.compiled.assumptions.iter().all(|one| engine.store().holds(one)) => {
-                self.fail(now, &refusal.to_string());
-            }
-            Err(refusal) => self.report(format!("generic code stays: {refusal}")),
+            Err(refusal) => self.refused(engine, (&built, alternative), &refusal, now),
         }
+    }
+
+    /// Workers do not run this code, but generic code.
+    fn refused<L: Replay>(
+        &mut self,
+        engine: &mut Engine<L>,
+        (built, alternative): (&Built, Option<Alternative>),
+        refusal: &Refusal,
+        now: Duration,
+    ) {
+        if let Some(alternative) = alternative {
+            if let Some(kept) = &self.kept
+                && engine.specialise(&kept.compiled, kept.pipeline.clone()).is_err()
+            {
+                self.forget_code();
+                (self.status.is_specialised, self.status.facts) = (false, Vec::new());
+            }
+            return self.report(format!("no {}: {refusal}", alternative.name()));
+        }
+        // The contents may have changed while the code was compiled: the next is for what they are now.
+        if built.compiled.assumptions.iter().all(|one| engine.store().holds(one)) {
+            return self.fail(now, &refusal.to_string());
+        }
+        self.report(format!("generic code stays: {refusal}"));
     }
 
     /// Lets new and old code take turns until it is known which is faster.
