@@ -244,7 +244,7 @@ extern DirectMeter {
     PNA_MeterColor_t execute(@optional in bit<32> pkt_len);
 }
 
-/// Cells of state that outlive a packet. An index out of range neither reads nor writes.
+/// Elements of state that outlive a packet. An index out of range neither reads nor writes.
 extern Register<T, S> {
     Register(bit<32> size);
     Register(bit<32> size, T initial_value);

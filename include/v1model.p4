@@ -79,7 +79,7 @@ extern meter<I> {
     void execute_meter<T>(in I index, out T result);
 }
 
-/// `size` cells of state that outlive a packet. An index out of range neither reads nor writes.
+/// `size` elements of state that outlive a packet. An index out of range neither reads nor writes.
 extern register<T, I> {
     register(bit<32> size);
     @noSideEffects

@@ -38,14 +38,14 @@ struct released {
 };
 
 /* An element of a counter. */
-struct counter_cell {
+struct counter_element {
 	uint64_t packets;
 	uint64_t bytes;
 };
 
 /* An element of a meter: rates, burst sizes, and both token buckets as of `time_ns`. Rates are billionths of a
  * packet or byte a second; tokens are billionths of billionths of one. */
-struct meter_cell {
+struct meter_element {
 	uint64_t committed_rate[2];	/* 128 bits, low limb first */
 	uint64_t committed_burst;
 	uint64_t peak_rate[2];
@@ -100,7 +100,7 @@ struct selection {
 /* An array of bit strings: 1, 2, 4 or 8 bytes each, or whole 64-bit limbs, low limb first. */
 struct state_array {
 	uint64_t count;
-	uint8_t *cells;
+	uint8_t *elements;
 };
 
 struct worker;
@@ -112,7 +112,7 @@ struct worker;
 struct shared {
 	const void *const *tables;	/* by table number: struct exact, struct lpm, ...; see runtime/table/ */
 	struct state_array *registers;
-	struct meter_cell *const *meters;	/* by meter number; a direct meter has an element for each record of its table */
+	struct meter_element *const *meters;	/* by meter number; a direct meter has an element for each record of its table */
 	struct groups *_Atomic *groups;
 	struct groups *_Atomic *sessions;
 	const struct selection *const *selections;	/* by table number */
@@ -156,7 +156,7 @@ struct worker {
 	uint64_t *drops;	/* by reason */
 	uint64_t *hits;		/* by table */
 	uint64_t *misses;
-	struct counter_cell *const *counters;	/* by counter number: this worker's elements; a direct counter has one for each record */
+	struct counter_element *const *counters;	/* by counter number: this worker's elements; a direct counter has one for each record */
 	uint64_t *edges;	/* by edge, if the plan counts them */
 	uint64_t *key_sketches;	/* by table, if edges are counted: a bitmap of `KEY_SKETCH_WORDS` words of the keys looked up, see extern/key_sketch.h */
 	/* Ends of bursts: quiescent states, which writers wait for before they reuse memory (a grace period).
@@ -280,7 +280,7 @@ struct register_descriptor {
 	const char *name;
 	uint64_t size;
 	uint32_t width;
-	uint32_t cell_bytes;
+	uint32_t element_bytes;
 	const uint64_t *initial;	/* limbs, or NULL for zero */
 };
 
@@ -344,6 +344,6 @@ struct pipeline {
 #define ABI_LAYOUT                                                                                                                                  \
 	ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_VERSION, sizeof(struct worker)), sizeof(struct pipeline)),     \
 		sizeof(struct shared)), sizeof(struct table_descriptor)), offsetof(struct worker, drops)), offsetof(struct worker, quiescent)),     \
-		sizeof(struct meter_cell)), offsetof(struct pipeline, process)), sizeof(struct parameter)), sizeof(struct key_field))
+		sizeof(struct meter_element)), offsetof(struct pipeline, process)), sizeof(struct parameter)), sizeof(struct key_field))
 
 #endif

@@ -8,7 +8,7 @@ const bit<16> TYPE_IPV4 = 0x0800;
 const bit<32> ETHERNET_BYTES = 14;
 const bit<16> IPV4_BYTES = 20;
 
-/* Cells of `dropped`. */
+/* Indices of `dropped`. */
 const bit<32> DROP_SHORT = 0;
 const bit<32> DROP_NOT_IPV4 = 1;
 const bit<32> DROP_HEADER = 2;

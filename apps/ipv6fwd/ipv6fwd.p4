@@ -6,7 +6,7 @@
 const bit<16> TYPE_IPV6 = 0x86dd;
 const bit<32> HEADER_BYTES = 54;
 
-/* Cells of `dropped`. */
+/* Indices of `dropped`. */
 const bit<32> DROP_SHORT = 0;
 const bit<32> DROP_NOT_IPV6 = 1;
 const bit<32> DROP_HEADER = 2;

@@ -15,7 +15,7 @@ const bit<16> TYPE_IPV4 = 0x0800;
 const bit<8> PROTOCOL_TCP = 6;
 const bit<8> PROTOCOL_UDP = 17;
 
-/* Cells of `dropped`. */
+/* Indices of `dropped`. */
 const bit<32> DROP_SHORT = 0;
 const bit<32> DROP_VLAN = 1;
 const bit<32> DROP_STATION = 2;

@@ -3,15 +3,15 @@
  *
  * It also answers for configured addresses: `arp` for IPv4, `neighbours` for IPv6. Then the question is not flooded.
  *
- * What it expects of the controller: multicast group 1 with all ports. Tables may stay empty. Addresses are learned in a register of hashed cells: two
- * addresses of one cell displace each other, which costs floods and no misdelivery. */
+ * What it expects of the controller: multicast group 1 with all ports. Tables may stay empty. Addresses are learned in a register, at the hash of each: two
+ * addresses with one hash displace each other, which costs floods and no misdelivery. */
 #include <core.p4>
 #include <v1model.p4>
 
 const bit<16> TYPE_ARP = 0x0806;
 const bit<16> TYPE_IPV6 = 0x86dd;
 const bit<16> ALL_PORTS = 1;	/* the multicast group of floods */
-const bit<32> CELLS = 65536;
+const bit<32> HOSTS = 65536;
 const bit<48> GROUP_BIT = 0x010000000000;	/* of multicast and broadcast addresses */
 
 const bit<8> PROTOCOL_ICMPV6 = 58;
@@ -113,20 +113,20 @@ control NoChecksum(inout headers_t hdr, inout metadata_t meta) {
 
 control Switch(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     /* By the hash of an address: the address in the upper 48 bits, then the port and a bit that marks that there is one. */
-    register<bit<64>>(CELLS) hosts;
+    register<bit<64>>(HOSTS) hosts;
 
     action learn(in bit<48> address, in bit<9> port) {
-        bit<32> cell;
+        bit<32> index;
 
-        hash(cell, HashAlgorithm.crc32, 32w0, { address }, CELLS);
-        hosts.write(cell, address ++ 6w0 ++ port ++ 1w1);
+        hash(index, HashAlgorithm.crc32, 32w0, { address }, HOSTS);
+        hosts.write(index, address ++ 6w0 ++ port ++ 1w1);
     }
 
     action find(in bit<48> address, out bit<64> host) {
-        bit<32> cell;
+        bit<32> index;
 
-        hash(cell, HashAlgorithm.crc32, 32w0, { address }, CELLS);
-        hosts.read(host, cell);
+        hash(index, HashAlgorithm.crc32, 32w0, { address }, HOSTS);
+        hosts.read(host, index);
     }
 
     action drop() {

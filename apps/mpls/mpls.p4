@@ -7,7 +7,7 @@ const bit<16> TYPE_IPV4 = 0x0800;
 const bit<16> TYPE_IPV6 = 0x86dd;
 const bit<16> TYPE_MPLS = 0x8847;
 
-/* Cells of `dropped`. */
+/* Indices of `dropped`. */
 const bit<32> DROP_SHORT = 0;
 const bit<32> DROP_STATION = 1;
 const bit<32> DROP_LABEL = 2;

@@ -69,7 +69,7 @@ static void
 process(struct worker *worker, struct burst *burst)
 {
 	const struct dir24_8 *routes = worker->shared->tables[0];
-	struct counter_cell *dropped = worker->counters[0];
+	struct counter_element *dropped = worker->counters[0];
 	uint64_t hits = 0, misses = 0, drops = 0;
 
 	for (uint32_t i = 0; i < burst->count; i++) {

@@ -17,7 +17,7 @@
 struct embed_table {
 	struct embedded *embedded;
 	struct writer *writer;
-	uint64_t cells;		/* of its direct counters and meters */
+	uint64_t elements;		/* of its direct counters and meters */
 	uint32_t number;
 };
 
@@ -33,8 +33,8 @@ struct embedded {
 	struct selection *selections;
 	const struct selection **selection_pointers;
 	const struct selector_group *no_group;
-	struct counter_cell **counters;
-	struct meter_cell **meters;
+	struct counter_element **counters;
+	struct meter_element **meters;
 	void **externs;
 	struct groups *_Atomic no_groups;
 	size_t memory_bytes;
@@ -90,18 +90,18 @@ embed_grow(void *old, uint64_t old_count, uint64_t count, size_t bytes)
 }
 
 static int
-embed_cells(void *host, uint64_t count)
+embed_counter_indices(void *host, uint64_t count)
 {
 	struct embed_table *table = host;
 	struct embedded *embedded = table->embedded;
 	const struct pipeline *pipeline = embedded->pipeline;
 
-	if (count <= table->cells)
+	if (count <= table->elements)
 		return 0;
 	for (uint32_t i = 0; i < pipeline->counter_count; i++) {
 		if (pipeline->counters[i].size != 0 || pipeline->counters[i].table != table->number)
 			continue;
-		void *grown = embed_grow(embedded->counters[i], table->cells, count, sizeof(struct counter_cell));
+		void *grown = embed_grow(embedded->counters[i], table->elements, count, sizeof(struct counter_element));
 		if (grown == NULL)
 			return 1;
 		embedded->counters[i] = grown;
@@ -109,17 +109,17 @@ embed_cells(void *host, uint64_t count)
 	for (uint32_t i = 0; i < pipeline->meter_count; i++) {
 		if (pipeline->meters[i].size != 0 || pipeline->meters[i].table != table->number)
 			continue;
-		void *grown = embed_grow(embedded->meters[i], table->cells, count, sizeof(struct meter_cell));
+		void *grown = embed_grow(embedded->meters[i], table->elements, count, sizeof(struct meter_element));
 		if (grown == NULL)
 			return 1;
 		embedded->meters[i] = grown;
 	}
-	table->cells = count;
+	table->elements = count;
 	return 0;
 }
 
 static void
-embed_clear(void *host, uint32_t cell)
+embed_clear(void *host, uint32_t element)
 {
 	const struct embed_table *table = host;
 	const struct embedded *embedded = table->embedded;
@@ -127,11 +127,11 @@ embed_clear(void *host, uint32_t cell)
 
 	for (uint32_t i = 0; i < pipeline->counter_count; i++) {
 		if (pipeline->counters[i].size == 0 && pipeline->counters[i].table == table->number)
-			embedded->counters[i][cell] = (struct counter_cell){ 0 };
+			embedded->counters[i][element] = (struct counter_element){ 0 };
 	}
 	for (uint32_t i = 0; i < pipeline->meter_count; i++) {
 		if (pipeline->meters[i].size == 0 && pipeline->meters[i].table == table->number)
-			embedded->meters[i][cell] = (struct meter_cell){ 0 };
+			embedded->meters[i][element] = (struct meter_element){ 0 };
 	}
 }
 
@@ -213,13 +213,13 @@ embed_make_tables(struct embedded *embedded, uint32_t joint)
 	for (uint32_t i = 0; i < pipeline->table_count; i++) {
 		const struct table_descriptor *descriptor = &pipeline->tables[i];
 		struct embed_table *table = &embedded->tables[i];
-		const struct table_host host = { embed_allocate, embed_release, embed_grace, embed_cells, embed_clear, table };
+		const struct table_host host = { embed_allocate, embed_release, embed_grace, embed_counter_indices, embed_clear, table };
 
 		if ((descriptor->primary != 0) != joint)
 			continue;
 		*table = (struct embed_table){ embedded, NULL, 0, i };
 		struct writer *primary = joint ? embedded->tables[descriptor->primary - 1].writer : NULL;
-		table->writer = embed_cells(table, 1) == 0 ? writer_create_secondary(descriptor, &host, primary, NULL) : NULL;
+		table->writer = embed_counter_indices(table, 1) == 0 ? writer_create_secondary(descriptor, &host, primary, NULL) : NULL;
 		if (table->writer == NULL)
 			return 1;
 		embedded->table_pointers[i] = writer_table(table->writer);
@@ -236,23 +236,23 @@ embed_make_state(struct embedded *embedded)
 
 	for (uint32_t i = 0; i < pipeline->counter_count; i++) {
 		const uint64_t size = pipeline->counters[i].size;
-		if (size != 0 && (embedded->counters[i] = calloc(size, sizeof(struct counter_cell))) == NULL)
+		if (size != 0 && (embedded->counters[i] = calloc(size, sizeof(struct counter_element))) == NULL)
 			return 1;
 	}
 	for (uint32_t i = 0; i < pipeline->meter_count; i++) {
 		const uint64_t size = pipeline->meters[i].size;
-		if (size != 0 && (embedded->meters[i] = calloc(size, sizeof(struct meter_cell))) == NULL)
+		if (size != 0 && (embedded->meters[i] = calloc(size, sizeof(struct meter_element))) == NULL)
 			return 1;
 	}
 	for (uint32_t i = 0; i < pipeline->register_count; i++) {
 		const struct register_descriptor *declared = &pipeline->registers[i];
 		struct state_array *array = &embedded->shared.registers[i];
 
-		*array = (struct state_array){ declared->size, calloc(declared->size + 1, declared->cell_bytes) };
-		if (array->cells == NULL)
+		*array = (struct state_array){ declared->size, calloc(declared->size + 1, declared->element_bytes) };
+		if (array->elements == NULL)
 			return 1;
-		for (uint64_t cell = 0; declared->initial != NULL && cell < declared->size; cell++)
-			memcpy(array->cells + cell * declared->cell_bytes, declared->initial, declared->cell_bytes);
+		for (uint64_t element = 0; declared->initial != NULL && element < declared->size; element++)
+			memcpy(array->elements + element * declared->element_bytes, declared->initial, declared->element_bytes);
 	}
 	for (uint32_t i = 0; i < pipeline->extern_count; i++) {
 		if ((embedded->externs[i] = pipeline->externs[i].create()) == NULL)
@@ -395,7 +395,7 @@ embed_free_state(struct embedded *embedded)
 	for (uint32_t i = 0; embedded->meters != NULL && i < pipeline->meter_count; i++)
 		free(embedded->meters[i]);
 	for (uint32_t i = 0; embedded->shared.registers != NULL && i < pipeline->register_count; i++)
-		free(embedded->shared.registers[i].cells);
+		free(embedded->shared.registers[i].elements);
 	for (uint32_t i = 0; embedded->externs != NULL && i < pipeline->extern_count; i++) {
 		if (embedded->externs[i] != NULL)
 			pipeline->externs[i].destroy(embedded->externs[i]);

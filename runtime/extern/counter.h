@@ -9,15 +9,15 @@
 static inline void
 counter_add_some(const struct worker *worker, uint32_t counter, uint64_t index, uint64_t packets, uint64_t bytes)
 {
-	struct counter_cell *cell = &worker->counters[counter][index];
+	struct counter_element *element = &worker->counters[counter][index];
 
 	/* Single stores, so that a reader on another thread never sees a torn value. */
-	__atomic_store_n(&cell->packets, cell->packets + packets, __ATOMIC_RELAXED);
-	__atomic_store_n(&cell->bytes, cell->bytes + bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&element->packets, element->packets + packets, __ATOMIC_RELAXED);
+	__atomic_store_n(&element->bytes, element->bytes + bytes, __ATOMIC_RELAXED);
 }
 
 /* An index out of range counts nothing. `size` is the descriptor's, or for a direct counter UINT64_MAX with
- * `record_cell` as index. */
+ * `record_counter_index` as index. */
 static inline void
 counter_add(const struct worker *worker, uint32_t counter, uint64_t size, uint64_t index, uint64_t bytes)
 {
@@ -27,15 +27,15 @@ counter_add(const struct worker *worker, uint32_t counter, uint64_t size, uint64
 
 /* Drop reasons, hits and misses of tables, edges: plain counts of the worker. */
 static inline void
-counter_increase(uint64_t *cell, uint64_t by)
+counter_increase(uint64_t *element, uint64_t by)
 {
-	__atomic_store_n(cell, *cell + by, __ATOMIC_RELAXED);
+	__atomic_store_n(element, *element + by, __ATOMIC_RELAXED);
 }
 
 static inline void
-counter_increment(uint64_t *cell)
+counter_increment(uint64_t *element)
 {
-	counter_increase(cell, 1);
+	counter_increase(element, 1);
 }
 
 #endif

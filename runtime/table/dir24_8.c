@@ -153,7 +153,7 @@ dir24_8_insert(struct layout *layout, const struct layout_match *match, uint32_t
 	}
 	/* Before the entry can be found: its first packet may be followed by a question for its age. */
 	if (layout->records->own)
-		layout->records->cells.links[records_cell(layout->records, record)] = rule;
+		layout->records->counter_indices.links[records_counter_index(layout->records, record)] = rule;
 	if (split) {
 		dir24_8_split(writer, at, &change);
 	} else {

@@ -25,7 +25,7 @@ static enum table_status
 direct_insert(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
 	if (layout->records->own)
-		layout->records->cells.links[records_cell(layout->records, record)] = (uint32_t)match->value[0];
+		layout->records->counter_indices.links[records_counter_index(layout->records, record)] = (uint32_t)match->value[0];
 	direct_modify(layout, match, record);
 	return TABLE_OK;
 }

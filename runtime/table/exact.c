@@ -166,7 +166,7 @@ exact_remove(struct layout *layout, const struct layout_match *match)
 	return TABLE_OK;
 }
 
-/* A note is a position, which another entry may have taken: the caller compares cells (`writer_find_handle`). */
+/* A note is a position, which another entry may have taken: the caller compares counter indices (`writer_find_handle`). */
 static int
 exact_locate(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record)
 {

@@ -119,7 +119,7 @@ exact48_store_entry(struct exact48_bucket *bucket, uint32_t slot, uint64_t word,
 	exact48_store(bucket, slot, word | (uint64_t)numbers << EXACT48_KEY_BITS);
 }
 
-/* Records an entry's new position at its cell. */
+/* Notes an entry's new position for its counter index. */
 static void
 exact48_note(const struct exact48_target *target, const struct exact48_bucket *bucket, uint32_t slot)
 {
@@ -127,7 +127,7 @@ exact48_note(const struct exact48_target *target, const struct exact48_bucket *b
 	const uint64_t place = exact48_index(target->array, bucket) * EXACT48_SLOTS + slot;
 
 	if (records->own && target->seen)
-		records->cells.links[records_cell(records, exact48_numbers(bucket, slot))] = (uint32_t)place;
+		records->counter_indices.links[records_counter_index(records, exact48_numbers(bucket, slot))] = (uint32_t)place;
 }
 
 /* One store decides between marker and 0. Storing 0 first would show a bucket from which no key was displaced. */

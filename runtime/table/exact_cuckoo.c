@@ -90,7 +90,7 @@ exact_bucket(struct exact_array *array, const struct exact_bucket *bucket)
 	return &array->buckets[bucket - array->buckets];
 }
 
-/* Records an entry's new position at its cell, if the array is in use. */
+/* Notes an entry's new position for its counter index, if the array is in use. */
 static void
 exact_note(const struct exact_writer *writer, const struct exact_array *array, const struct exact_bucket *bucket, uint32_t slot)
 {
@@ -98,7 +98,7 @@ exact_note(const struct exact_writer *writer, const struct exact_array *array, c
 	const uint64_t place = (uint64_t)(bucket - array->buckets) * exact_width(writer) + slot;
 
 	if (records->own && array == writer->exact->array)
-		records->cells.links[records_cell(records, *exact_entry_record(writer, bucket, slot))] = (uint32_t)place;
+		records->counter_indices.links[records_counter_index(records, *exact_entry_record(writer, bucket, slot))] = (uint32_t)place;
 }
 
 /* A slot that readers may still see is not free, though it has no number. */

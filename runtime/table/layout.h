@@ -40,8 +40,8 @@ struct layout_functions {
 	enum table_status (*remove)(struct layout *layout, const struct layout_match *match);
 	/* Continues from a cursor and fills `match` and `record`; 0 at the end. */
 	uint64_t (*next)(const struct layout *layout, uint64_t cursor, struct layout_match *match, uint32_t *record);
-	/* The entry by the note that the structure made for its cell; 0 if a note is stale, as that of a free
-	 * cell may be. */
+	/* The entry by the note that the structure made for its counter index; 0 if a note is stale, as that of a free
+	 * counter index may be. */
 	int (*locate)(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record);
 	uint32_t (*lookup)(const struct layout *layout, const uint64_t *key);
 	enum table_status (*reserve)(struct layout *layout, uint64_t entries);

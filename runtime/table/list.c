@@ -178,7 +178,7 @@ list_insert(struct layout *layout, const struct layout_match *match, uint32_t re
 	if (number == 0)
 		return TABLE_NO_MEMORY;
 	if (layout->records->own)
-		layout->records->cells.links[records_cell(layout->records, record)] = number;
+		layout->records->counter_indices.links[records_counter_index(layout->records, record)] = number;
 	/* Its sequence is the newest, so it goes behind all rules of its priority. */
 	place = list_place(writer, rules_at(&writer->rules, number));
 	if (array->block_count != 0) {

@@ -417,7 +417,7 @@ lpm_trie_insert(struct layout *layout, const struct layout_match *match, uint32_
 	if (rule == 0)
 		return TABLE_NO_MEMORY;
 	if (layout->records->own)
-		layout->records->cells.links[records_cell(layout->records, record)] = rule;
+		layout->records->counter_indices.links[records_counter_index(layout->records, record)] = rule;
 	status = lpm_trie_add(layout->memory, &writer->trie->root, &prefix);
 	if (status != TABLE_OK)
 		rules_remove(&writer->rules, rule);

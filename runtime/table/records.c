@@ -9,7 +9,7 @@
 
 #define RECORDS_LEAST 32u
 #define RECORDS_MOST 0x40000000u	/* an entry of dir24_8 uses one bit itself */
-#define CELLS_LEAST 64u
+#define COUNTER_INDICES_LEAST 64u
 #define NUMBERS_RETIRED_LEAST 64u
 #define NUMBERS_RETIRED_SHARE 32u	/* of those in use, one in so many may wait */
 
@@ -102,9 +102,9 @@ records_head(const struct records *records, uint32_t number)
 }
 
 uint32_t
-records_cell(const struct records *records, uint32_t number)
+records_counter_index(const struct records *records, uint32_t number)
 {
-	return records->own ? records_head(records, number)->cell : 0;
+	return records->own ? records_head(records, number)->counter_index : 0;
 }
 
 /* Before record 0, so that heads precede records and `records` points to a record. */
@@ -150,7 +150,7 @@ records_copy(const struct records *records, uint8_t *to, const uint8_t *from, ui
 		uint8_t *new = to + (size_t)number * records->stride;
 
 		((struct record_head *)(void *)new)[-1] = (struct record_head){
-			.last_hit_ns = record_last_hit(old), .cell = record_cell(old), .timer = record_timer(old),
+			.last_hit_ns = record_last_hit(old), .counter_index = record_counter_index(old), .timer = record_timer(old),
 		};
 		memcpy(new, old, records->bytes);
 	}
@@ -210,45 +210,45 @@ records_take(struct records *records, uint32_t *number)
 	}
 }
 
-/* Doubles, so that the host is asked rarely; a cell, unlike a record, never moves. */
+/* Doubles, so that the host is asked rarely; a counter index, unlike a record, never moves. */
 static enum table_status
-cells_grow(struct records *records)
+counter_indices_grow(struct records *records)
 {
 	const struct table_host *host = &records->memory->host;
-	const uint64_t most = records->cells_most < UINT32_MAX ? records->cells_most : UINT32_MAX;
-	uint64_t capacity = records->cells.capacity == 0 ? CELLS_LEAST : 2 * (uint64_t)records->cells.capacity;
+	const uint64_t most = records->counter_indices_most < UINT32_MAX ? records->counter_indices_most : UINT32_MAX;
+	uint64_t capacity = records->counter_indices.capacity == 0 ? COUNTER_INDICES_LEAST : 2 * (uint64_t)records->counter_indices.capacity;
 
 	if (capacity > most)
 		capacity = most;
-	if (capacity <= records->cells.capacity)
+	if (capacity <= records->counter_indices.capacity)
 		return TABLE_NO_MEMORY;
-	if (host->cells != NULL && host->cells(host->host, capacity) != 0)
+	if (host->counter_indices != NULL && host->counter_indices(host->host, capacity) != 0)
 		return TABLE_NO_MEMORY;
-	return numbers_grow(&records->cells, records->memory, (uint32_t)capacity) ? TABLE_OK : TABLE_NO_MEMORY;
+	return numbers_grow(&records->counter_indices, records->memory, (uint32_t)capacity) ? TABLE_OK : TABLE_NO_MEMORY;
 }
 
 static enum table_status
-cells_take(struct records *records, uint32_t *cell)
+counter_index_take(struct records *records, uint32_t *counter_index)
 {
 	const struct table_host *host = &records->memory->host;
 
-	/* A table with a size has no more than `cells_most` cells. When all are taken, one that waits for
+	/* A table with a size has no more than `counter_indices_most` counter indices. When all are taken, one that waits for
 	 * readers is the only one that can become free. */
-	while ((*cell = numbers_take(&records->cells, records->memory)) == 0) {
-		const uint32_t retired = records->cells.retired_count;
-		const int at_most = records->cells.capacity >= records->cells_most;
+	while ((*counter_index = numbers_take(&records->counter_indices, records->memory)) == 0) {
+		const uint32_t retired = records->counter_indices.retired_count;
+		const int at_most = records->counter_indices.capacity >= records->counter_indices_most;
 		enum table_status status = TABLE_OK;
 
-		if (retired != 0 && (at_most || retired > records->cells.capacity / 4))
+		if (retired != 0 && (at_most || retired > records->counter_indices.capacity / 4))
 			memory_grace(records->memory);
 		else
-			status = cells_grow(records);
+			status = counter_indices_grow(records);
 		if (status != TABLE_OK)
 			return status;
 	}
-	/* A reused cell has the counts of an entry that was deleted. */
+	/* A reused index has the counts of an entry that was deleted. */
 	if (host->clear != NULL)
-		host->clear(host->host, *cell);
+		host->clear(host->host, *counter_index);
 	return TABLE_OK;
 }
 
@@ -393,19 +393,19 @@ enum table_status
 records_add(struct records *records, const void *content, uint32_t *number)
 {
 	enum table_status status;
-	uint32_t cell;
+	uint32_t counter_index;
 
 	if (!records->own)
 		return records_share(records, content, number);
 	status = records_take(records, number);
 	if (status != TABLE_OK)
 		return status;
-	status = cells_take(records, &cell);
+	status = counter_index_take(records, &counter_index);
 	if (status != TABLE_OK) {
 		numbers_give(&records->numbers, *number);
 		return status;
 	}
-	*records_head(records, *number) = (struct record_head){ .cell = cell, .last_hit_ns = records->now_ns };
+	*records_head(records, *number) = (struct record_head){ .counter_index = counter_index, .last_hit_ns = records->now_ns };
 	memcpy(records_at(records, *number), content, records->bytes);
 	return TABLE_OK;
 }
@@ -420,10 +420,11 @@ records_change(struct records *records, const void *content, uint32_t old, uint3
 	status = records_take(records, number);
 	if (status != TABLE_OK)
 		return status;
-	/* A record of its own rather than a change in place: readers see the old content or the new one, never parts of both. The cell stays, and with it
+	/* A record of its own rather than a change in place: readers see the old
+	 * content or the new one, never parts of both. The counter index stays, and with it
 	 * the entry's counters and its handle. */
 	*records_head(records, *number) = (struct record_head){
-		.cell = records_head(records, old)->cell, .last_hit_ns = record_last_hit(records_at(records, old)),
+		.counter_index = records_head(records, old)->counter_index, .last_hit_ns = record_last_hit(records_at(records, old)),
 		.timer = record_timer(records_at(records, old)),
 	};
 	memcpy(records_at(records, *number), content, records->bytes);
@@ -451,12 +452,12 @@ records_retire_modified(struct records *records, uint32_t number)
 		numbers_retire(&records->numbers, records->memory, number);
 }
 
-/* The entry is unlinked, but readers may count into its cell until a grace period has passed. */
+/* The entry is unlinked, but readers may count at its index until a grace period has passed. */
 void
 records_retire(struct records *records, uint32_t number)
 {
 	if (records->own)
-		numbers_retire(&records->cells, records->memory, records_cell(records, number));
+		numbers_retire(&records->counter_indices, records->memory, records_counter_index(records, number));
 	records_retire_modified(records, number);
 }
 
@@ -465,7 +466,7 @@ records_cancel(struct records *records, uint32_t number)
 {
 	/* No reader has seen the record: no grace period is needed. */
 	if (records->own)
-		numbers_give(&records->cells, records_cell(records, number));
+		numbers_give(&records->counter_indices, records_counter_index(records, number));
 	if (records_unshare(records, number))
 		numbers_give(&records->numbers, number);
 }
@@ -480,19 +481,19 @@ records_create(struct records *records, struct memory *memory, struct table *tab
 
 	*records = (struct records){
 		.memory = memory, .table = table, .own = own, .bytes = table->record_bytes, .stride = table->record_stride,
-		.most = most != 0 ? most : RECORDS_MOST, .cells_most = size == 0 ? UINT64_MAX : size + 1,
+		.most = most != 0 ? most : RECORDS_MOST, .counter_indices_most = size == 0 ? UINT64_MAX : size + 1,
 	};
 	if (table->record_bytes % 8 != 0 || table->record_bytes < 8 || table->record_bytes > sizeof(zeros))
 		return TABLE_INVALID;
-	status = own ? cells_grow(records) : TABLE_OK;
+	status = own ? counter_indices_grow(records) : TABLE_OK;
 	if (status == TABLE_OK)
 		status = records_grow(records);
 	if (status != TABLE_OK)
 		return status;
-	/* The default's record is like an entry's, but its cell is 0. */
+	/* The default's record is like an entry's, but its counter index is 0. */
 	if (own) {
 		status = records_take(records, &table->miss);
-		*records_head(records, table->miss) = (struct record_head){ .cell = 0 };
+		*records_head(records, table->miss) = (struct record_head){ .counter_index = 0 };
 		return status;
 	}
 	return records_share(records, zeros, &table->miss);
@@ -506,7 +507,7 @@ records_destroy(struct records *records)
 	if (records->table->records != NULL)
 		memory_release(memory, records->table->records - records_front(records), records_size(records, records->numbers.capacity));
 	numbers_destroy(&records->numbers, memory);
-	numbers_destroy(&records->cells, memory);
+	numbers_destroy(&records->counter_indices, memory);
 	if (records->index != NULL)
 		memory_release(memory, records->index, ((uint64_t)records->index_mask + 1) * sizeof(*records->index));
 }

@@ -1,6 +1,6 @@
 /* The records of a table: which are in use, and which are in a grace period.
  *
- * Shared records are deduplicated by content. With own records, each entry also has a cell, which it keeps
+ * Shared records are deduplicated by content. With own records, each entry also has a counter index, which it keeps
  * when `modify` gives it another record. */
 #ifndef BACUS_TABLE_RECORDS_H
 #define BACUS_TABLE_RECORDS_H
@@ -42,9 +42,9 @@ struct records {
 	uint32_t bytes;
 	uint32_t stride;
 	struct numbers numbers;	/* links: reference counts of shared records */
-	struct numbers cells;	/* links: the structure's notes, to find the entry of a cell */
+	struct numbers counter_indices;	/* links: the structure's notes, to find the entry of a counter index */
 	uint32_t most;	/* record numbers that the structure has room for */
-	uint64_t cells_most;	/* UINT64_MAX: no limit */
+	uint64_t counter_indices_most;	/* UINT64_MAX: no limit */
 	uint32_t *index;	/* shared records by content: open addressing, 0 is free */
 	uint32_t index_mask;
 	uint32_t index_count;
@@ -63,9 +63,9 @@ uint64_t records_hash(const struct records *records, const void *content);
 /* Requests a shared record's position in the index (step 0), and the record that is there (step 1). */
 void records_prefetch(const struct records *records, const void *content, uint32_t step);
 
-/* A record with this content for one more entry, with a cell of its own for own records. */
+/* A record with this content for one more entry, with a counter index of its own for own records. */
 enum table_status records_add(struct records *records, const void *content, uint32_t *number);
-/* A record with this content for the entry that has the record `old` and keeps its cell. The caller then
+/* A record with this content for the entry that has the record `old` and keeps its counter index. The caller then
  * retires `old` with `records_retire_modified`. */
 enum table_status records_change(struct records *records, const void *content, uint32_t old, uint32_t *number);
 
@@ -77,6 +77,6 @@ void records_cancel(struct records *records, uint32_t number);
 
 void *records_at(const struct records *records, uint32_t number);
 /* 0 for shared records. */
-uint32_t records_cell(const struct records *records, uint32_t number);
+uint32_t records_counter_index(const struct records *records, uint32_t number);
 
 #endif

@@ -79,7 +79,7 @@ ruled_insert(struct layout *layout, const struct layout_match *match, uint32_t r
 	if (number == 0)
 		return TABLE_NO_MEMORY;
 	if (layout->records->own)
-		layout->records->cells.links[records_cell(layout->records, record)] = number;
+		layout->records->counter_indices.links[records_counter_index(layout->records, record)] = number;
 	status = ruled->structure->publish(ruled, number);
 	if (status != TABLE_OK)
 		rules_remove(&ruled->rules, number);

@@ -1,6 +1,6 @@
 /* The entries of a table, in one array, with chains by a hash of priority and match. Readers never see it, so it
  * moves when it grows and needs no grace periods. Chains rather than open addressing: a rule's number stays when
- * the table of chains grows, and numbers are what structures and cells refer to. */
+ * the table of chains grows, and numbers are what structures and counter indices refer to. */
 #include "table/rules.h"
 
 #include <string.h>

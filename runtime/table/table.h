@@ -3,12 +3,12 @@
  * A lookup returns a record number, 0 for a miss. `table_record` maps it to the record: the action's
  * number (uint32_t), then the parameters; for a miss, the default action's. A record never changes while
  * readers may use it: the writer makes a new one and puts its number into the entry. So `modify` changes an
- * entry's record number, but not its cell (`record_cell`), the index of its direct counters and meters.
+ * entry's record number, but not its counter index (`record_counter_index`), the index of its direct counters and meters.
  *
  *    entry ─▶ number ─▶ records + number * record_stride
  *
- *    own records   | last hit, cell, timer | action u32 | parameters .. |       a stride: head and record
- *                                          ^ address of the record
+ *    own records   | last hit, counter index, timer | action u32 | parameters .. |       a stride: head and record
+ *                                                   ^ address of the record
  */
 #ifndef BACUS_TABLE_H
 #define BACUS_TABLE_H
@@ -56,10 +56,10 @@ struct table {
 
 /* Precedes each record of a table with own records (`records_own`). It precedes the record, so that a record looks
  * the same with and without it. `last_hit_ns` is the only word of a table that its readers write; `timer` and
- * `cell` are the writer's. */
+ * `counter_index` are the writer's. */
 struct record_head {
 	uint64_t last_hit_ns;
-	uint32_t cell;	/* index of the direct counters and meters, and the entry's handle; 0 is the default action's */
+	uint32_t counter_index;	/* index of the direct counters and meters, and the entry's handle; 0 is the default action's */
 	uint32_t timer;	/* 0: none; else the number of a time that the host knows: 1 is profile 0 */
 };
 
@@ -142,9 +142,9 @@ table_runs_only(const struct table *table, uint32_t action)
 
 /* Index of the entry's direct counters and meters. Only for tables with own records. */
 static inline uint32_t
-record_cell(const void *record)
+record_counter_index(const void *record)
 {
-	return ((const struct record_head *)record - 1)->cell;
+	return ((const struct record_head *)record - 1)->counter_index;
 }
 
 /* Records a hit for the entry's idle timeout. Writes at most once per burst, since `now_ns` is the burst's. Only

@@ -156,7 +156,7 @@ writer_describe(struct writer *writer, uint32_t number, struct table_entry *entr
 		writer_prefix_mask(writer, given->length, given->mask);
 	*entry = (struct table_entry){
 		.match = { .value = given->value, .mask = given->mask, .high = given->high, .priority = given->priority },
-		.record = records_at(&writer->records, number), .number = number, .handle = records_cell(&writer->records, number),
+		.record = records_at(&writer->records, number), .number = number, .handle = records_counter_index(&writer->records, number),
 	};
 	if (writer->records.own) {
 		entry->timer = record_timer(entry->record);
@@ -201,7 +201,7 @@ writer_insert(struct writer *writer, const struct table_match *match, const void
 	}
 	writer->count++;
 	if (handle != NULL)
-		*handle = records_cell(&writer->records, number);
+		*handle = records_counter_index(&writer->records, number);
 	return TABLE_OK;
 }
 
@@ -328,15 +328,15 @@ writer_find(struct writer *writer, const struct table_match *match, struct table
 enum table_status
 writer_find_handle(struct writer *writer, uint32_t handle, struct table_entry *entry)
 {
-	const struct numbers *cells = &writer->records.cells;
+	const struct numbers *counter_indices = &writer->records.counter_indices;
 	uint32_t number;
 
-	if (!writer->records.own || handle == 0 || handle >= cells->used)
+	if (!writer->records.own || handle == 0 || handle >= counter_indices->used)
 		return TABLE_MISSING;
-	/* A cell's link is where its entry was inserted. What is there now may be another entry. */
-	if (!writer->layout->functions->locate(writer->layout, cells->links[handle], &writer->given, &number))
+	/* The link of an index is where its entry was inserted. What is there now may be another entry. */
+	if (!writer->layout->functions->locate(writer->layout, counter_indices->links[handle], &writer->given, &number))
 		return TABLE_MISSING;
-	if (records_cell(&writer->records, number) != handle)
+	if (records_counter_index(&writer->records, number) != handle)
 		return TABLE_MISSING;
 	writer_describe(writer, number, entry);
 	return TABLE_OK;
@@ -414,9 +414,9 @@ writer_capacity(const struct writer *writer)
 }
 
 uint64_t
-writer_cells(const struct writer *writer)
+writer_counter_indices(const struct writer *writer)
 {
-	return writer->records.own ? writer->records.cells.used : 1;
+	return writer->records.own ? writer->records.counter_indices.used : 1;
 }
 
 uint64_t

@@ -33,12 +33,12 @@ struct table_host {
 	 * plus two (docs/abi.md). Without workers it returns at once. A worker increments its count with a
 	 * full fence (an atomic addition); otherwise loads of the next burst could precede it. */
 	void (*grace)(void *host);
-	/* Ensures that all direct counters and meters of the table have cells 0 .. count-1; 0 on success. May
-	 * be NULL. Called before an entry has a cell beyond the earlier count. */
-	int (*cells)(void *host, uint64_t count);
-	/* Zeroes a cell's direct counters and unconfigures its direct meters, before an entry with this cell
+	/* Ensures that all direct counters and meters of the table have the indices 0 .. count-1; 0 on success. May
+	 * be NULL. Called before an entry has a counter index beyond the earlier count. */
+	int (*counter_indices)(void *host, uint64_t count);
+	/* Zeroes the direct counters of an index and unconfigures its direct meters, before an entry with this index
 	 * is published. May be NULL. */
-	void (*clear)(void *host, uint32_t cell);
+	void (*clear)(void *host, uint32_t counter_index);
 	void *host;
 };
 
@@ -59,7 +59,7 @@ struct table_entry {
 	struct table_match match;	/* normalised; mask and high are never NULL */
 	const void *record;
 	uint32_t number;	/* of the record, now */
-	uint32_t handle;	/* with own records: the cell, stable for the entry's life. Else 0 */
+	uint32_t handle;	/* with own records: the counter index, stable for the entry's life. Else 0 */
 	uint32_t timer;		/* with records of their own: of its idle timeout. Else 0 */
 	uint64_t last_hit_ns;
 };
@@ -97,7 +97,7 @@ void writer_prefetch(struct writer *writer, const struct table_match *match, con
  * prefetched together. */
 enum table_status writer_insert_all(struct writer *writer, const struct table_match *matches, const void *records, uint32_t count, uint32_t *done);
 
-/* Gives the entry another record. Its cell, its time of last hit and its order among equal priorities stay. */
+/* Gives the entry another record. Its counter index, its time of last hit and its order among equal priorities stay. */
 enum table_status writer_modify(struct writer *writer, const struct table_match *match, const void *record);
 
 /* Entries that are inserted from now on have this time of last hit. */
@@ -129,9 +129,9 @@ uint64_t writer_count(const struct writer *writer);
 /* Maximum number of entries: the descriptor's `size`, or UINT64_MAX. */
 uint64_t writer_capacity(const struct writer *writer);
 
-/* Cells that may be in use: at least one (the default action's), growing, and at most the last count passed
- * to `cells`. */
-uint64_t writer_cells(const struct writer *writer);
+/* Counter indices that may be in use: at least one (the default action's), growing, and at most the last count passed
+ * to `counter_indices`. */
+uint64_t writer_counter_indices(const struct writer *writer);
 
 /* Bytes of memory of the table; for a secondary, without the array. */
 uint64_t writer_bytes(const struct writer *writer);

@@ -15,31 +15,31 @@ extern_meters(void)
 {
 	static const uint32_t expected[] = { 0, 0, 1, 1, 2, 2 };
 	const meter_tokens unit = 1000000000, largest = ((meter_tokens)1 << 64) * unit - 1;
-	struct meter_cell cell = { .configured = 0 };
+	struct meter_element element = { .configured = 0 };
 
-	CHECK(meter_execute(&cell, 9000, 0, 0) == COLOUR_GREEN);
-	meter_configure(&cell, 1000 * unit, 2, 2000 * unit, 4, 0);
+	CHECK(meter_execute(&element, 9000, 0, 0) == COLOUR_GREEN);
+	meter_configure(&element, 1000 * unit, 2, 2000 * unit, 4, 0);
 	for (uint32_t i = 0; i < 6; i++)
-		CHECK(meter_execute(&cell, 1, 0, 0) == expected[i]);
-	CHECK(meter_execute(&cell, 1, 0, 499999) == COLOUR_RED);
-	CHECK(meter_execute(&cell, 1, 0, 500000) == COLOUR_YELLOW);
-	CHECK(meter_execute(&cell, 1, 0, 999999) == COLOUR_RED);
-	CHECK(meter_execute(&cell, 1, 0, 1000000) == COLOUR_GREEN);
+		CHECK(meter_execute(&element, 1, 0, 0) == expected[i]);
+	CHECK(meter_execute(&element, 1, 0, 499999) == COLOUR_RED);
+	CHECK(meter_execute(&element, 1, 0, 500000) == COLOUR_YELLOW);
+	CHECK(meter_execute(&element, 1, 0, 999999) == COLOUR_RED);
+	CHECK(meter_execute(&element, 1, 0, 1000000) == COLOUR_GREEN);
 	for (uint32_t i = 0; i < 5; i++)
-		CHECK(meter_execute(&cell, 1, 0, UINT64_MAX) == expected[i]);
-	meter_configure(&cell, largest, UINT64_MAX, largest, UINT64_MAX, 0);
-	CHECK(meter_execute(&cell, UINT64_MAX, 0, 0) == COLOUR_GREEN);
-	CHECK(meter_execute(&cell, UINT64_MAX, 0, 0) == COLOUR_RED);
-	CHECK(meter_execute(&cell, 1, COLOUR_YELLOW, UINT64_MAX) == COLOUR_YELLOW);
-	CHECK(meter_execute(&cell, 1, 7, UINT64_MAX) == COLOUR_RED);
-	meter_configure(&cell, 1, 1, unit / 2, 1, 0);
-	CHECK(meter_execute(&cell, 1, 0, 0) == COLOUR_GREEN);
-	CHECK(meter_execute(&cell, 1, 0, 2 * (uint64_t)unit - 1) == COLOUR_RED);
-	CHECK(meter_execute(&cell, 1, 0, 2 * (uint64_t)unit) == COLOUR_YELLOW);
-	CHECK(meter_execute(&cell, 1, 0, METER_UNIT - 1) == COLOUR_YELLOW);
-	CHECK(meter_execute(&cell, 1, 0, METER_UNIT + 2 * (uint64_t)unit) == COLOUR_GREEN);
-	meter_reset(&cell);
-	CHECK(meter_execute(&cell, 1, 2, 0) == COLOUR_GREEN);
+		CHECK(meter_execute(&element, 1, 0, UINT64_MAX) == expected[i]);
+	meter_configure(&element, largest, UINT64_MAX, largest, UINT64_MAX, 0);
+	CHECK(meter_execute(&element, UINT64_MAX, 0, 0) == COLOUR_GREEN);
+	CHECK(meter_execute(&element, UINT64_MAX, 0, 0) == COLOUR_RED);
+	CHECK(meter_execute(&element, 1, COLOUR_YELLOW, UINT64_MAX) == COLOUR_YELLOW);
+	CHECK(meter_execute(&element, 1, 7, UINT64_MAX) == COLOUR_RED);
+	meter_configure(&element, 1, 1, unit / 2, 1, 0);
+	CHECK(meter_execute(&element, 1, 0, 0) == COLOUR_GREEN);
+	CHECK(meter_execute(&element, 1, 0, 2 * (uint64_t)unit - 1) == COLOUR_RED);
+	CHECK(meter_execute(&element, 1, 0, 2 * (uint64_t)unit) == COLOUR_YELLOW);
+	CHECK(meter_execute(&element, 1, 0, METER_UNIT - 1) == COLOUR_YELLOW);
+	CHECK(meter_execute(&element, 1, 0, METER_UNIT + 2 * (uint64_t)unit) == COLOUR_GREEN);
+	meter_reset(&element);
+	CHECK(meter_execute(&element, 1, 2, 0) == COLOUR_GREEN);
 }
 
 static void
@@ -164,8 +164,8 @@ extern_asked(void)
 static void
 extern_state(void)
 {
-	_Alignas(8) uint8_t cells[48] = { 0 };
-	struct state_array array = { .count = 3, .cells = cells };
+	_Alignas(8) uint8_t elements[48] = { 0 };
+	struct state_array array = { .count = 3, .elements = elements };
 	const uint64_t wide[2] = { 5, 6 };
 	uint64_t value = 99, out[2] = { 1, 1 };
 
@@ -174,7 +174,7 @@ extern_state(void)
 		state_write(&array, 3, bytes, 0xcd);
 		CHECK(state_read(&array, 2, bytes, &value) && value == 0xab);
 		CHECK(!state_read(&array, 3, bytes, &value) && value == 0xab);
-		CHECK(cells[3 * bytes] == 0);
+		CHECK(elements[3 * bytes] == 0);
 		state_write(&array, 2, bytes, 0);
 	}
 	state_write_wide(&array, 2, 2, wide);
@@ -186,8 +186,8 @@ extern_state(void)
 static void
 extern_counters_and_groups(void)
 {
-	struct counter_cell cells[2] = { { 0, 0 }, { 0, 0 } };
-	struct counter_cell *const counters[] = { cells };
+	struct counter_element elements[2] = { { 0, 0 }, { 0, 0 } };
+	struct counter_element *const counters[] = { elements };
 	const struct worker worker = { .counters = counters };
 	struct groups *table = calloc(1, sizeof(*table) + 8 * sizeof(struct group_slot));
 	struct groups *_Atomic published = NULL;
@@ -196,7 +196,7 @@ extern_counters_and_groups(void)
 	counter_add(&worker, 0, 2, 1, 60);
 	counter_add(&worker, 0, 2, 1, 40);
 	counter_add(&worker, 0, 2, 2, 60);
-	CHECK(cells[0].packets == 0 && cells[1].packets == 2 && cells[1].bytes == 100);
+	CHECK(elements[0].packets == 0 && elements[1].packets == 2 && elements[1].bytes == 100);
 	CHECK(group_find(&published, 1) == NULL);
 	table->mask = 7;
 	for (uint32_t i = 0; i < 6; i++) {

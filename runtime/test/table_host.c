@@ -57,27 +57,27 @@ test_grace(void *argument)
 }
 
 static int
-test_cells(void *argument, uint64_t count)
+test_counter_indices(void *argument, uint64_t count)
 {
 	struct test_host *host = argument;
 
-	host->cells = count;
+	host->counter_indices = count;
 	return 0;
 }
 
 static void
-test_clear(void *argument, uint32_t cell)
+test_clear(void *argument, uint32_t counter_index)
 {
 	struct test_host *host = argument;
 
-	host->cleared = cell;
+	host->cleared = counter_index;
 }
 
 struct table_host
 test_table_host(struct test_host *host)
 {
 	return (struct table_host){
-		.allocate = test_allocate, .release = test_release, .grace = test_grace, .cells = test_cells, .clear = test_clear, .host = host,
+		.allocate = test_allocate, .release = test_release, .grace = test_grace, .counter_indices = test_counter_indices, .clear = test_clear, .host = host,
 	};
 }
 

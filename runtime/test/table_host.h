@@ -7,7 +7,7 @@
 struct test_host {
 	uint64_t bytes;
 	uint64_t graces;
-	uint64_t cells;
+	uint64_t counter_indices;
 	uint64_t cleared;
 	uint64_t allocations_left;	/* before memory ends; UINT64_MAX: never */
 	void (*grace)(void *argument);	/* NULL: no readers */

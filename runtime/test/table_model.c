@@ -251,7 +251,7 @@ model_check_key(const struct model *model, const uint64_t *key)
 	CHECK(test_record_whole(record));
 	CHECK(record->value == (expected != NULL ? expected->record : model->miss));
 	if (model->descriptor.records_own)
-		CHECK(record_cell(record) == (expected != NULL ? expected->handle : 0));
+		CHECK(record_counter_index(record) == (expected != NULL ? expected->handle : 0));
 }
 
 /* Keys that were looked up one by one, once more as a group. In memory of their own, so that reading beyond them is noticed. */
@@ -392,7 +392,7 @@ model_run(struct model *model, uint32_t steps)
 		if (step % 1700 == 850 && test_matching(&model->descriptor) == TEST_EXACT)
 			CHECK(writer_reserve(model->writer, MODEL_RESERVED) == TABLE_OK);
 	}
-	CHECK(writer_cells(model->writer) <= (model->descriptor.records_own ? memory.cells : 1));
+	CHECK(writer_counter_indices(model->writer) <= (model->descriptor.records_own ? memory.counter_indices : 1));
 	writer_clear(model->writer);
 	model->count = 0;
 	model_check_entries(model);

@@ -155,7 +155,7 @@ class Packets(Case):
             self.assertEqual([ethernet(2, 1), None], [await self.frame(2), await self.frame(3, 0.5)])
 
 
-class Cells(Case):
+class Elements(Case):
     async def test_counters(self):
         async with self.controller() as switch:
             await switch.insert([host(2, 2), acl(fy.Action("permit"), 1)])

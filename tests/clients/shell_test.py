@@ -125,7 +125,7 @@ class Packets(Case):
         self.assertEqual([(4, 20)], [(one.session_id, one.packet_length_bytes) for one in sh.CloneSessionEntry().read()])
 
 
-class Cells(Case):
+class Elements(Case):
     def test_counters(self):
         self.host(2, 2).insert()
         permit = self.acl("permit", 1)

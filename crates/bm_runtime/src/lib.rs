@@ -2,11 +2,11 @@
 //!
 //! [`Server`] serves them over the same [`p4runtime::Target`] as the P4Runtime server; [`Connection`] and the clients are the other end.
 
-mod cells;
 mod client;
 mod convert;
 pub mod description;
 mod device;
+mod elements;
 mod handler;
 mod handles;
 mod learning;

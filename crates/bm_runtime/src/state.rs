@@ -7,7 +7,7 @@ use crate::{description, multicast};
 use control::message::runtime::ForwardingPipelineConfig;
 use control::message::switch::port::Link;
 use control::plane::{CounterValue, EntryKey};
-use control::{Refusal, Update, plane::Cell};
+use control::{Refusal, Update, plane::Element};
 use hlir::TableId;
 use std::collections::BTreeMap;
 
@@ -127,9 +127,9 @@ impl Work<'_> {
         for session in sessions {
             self.write(&Update::SetSession { session, value: None })?;
         }
-        let meters: Vec<_> = self.store().meters().map(|(meter, cell, _)| (meter, cell)).collect();
-        for (meter, cell) in meters {
-            self.write(&Update::SetMeter { meter, cell, rates: None })?;
+        let meters: Vec<_> = self.store().meters().map(|(meter, element, _)| (meter, element)).collect();
+        for (meter, element) in meters {
+            self.write(&Update::SetMeter { meter, element, rates: None })?;
         }
         self.state.nodes = multicast::Nodes::default();
         self.state.default_members.clear();
@@ -137,7 +137,7 @@ impl Work<'_> {
             self.set_array_rates(meter, None)?;
         }
         self.state.unreached.clear();
-        self.reset_cells()
+        self.reset_elements()
     }
 
     fn reset_table(&mut self, table: TableId) -> Result<(), Refusal> {
@@ -180,18 +180,18 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn reset_cells(&mut self) -> Result<(), Refusal> {
+    fn reset_elements(&mut self) -> Result<(), Refusal> {
         let program = self.program.clone();
         for (counter, declared) in program.counters.iter() {
-            let cells: Vec<Cell> = match declared.table {
-                None => (0..declared.size).map(Cell::Index).collect(),
+            let elements: Vec<Element> = match declared.table {
+                None => (0..declared.size).map(Element::Index).collect(),
                 Some(table) => {
-                    let keys = self.handles(table).iter().map(|(_, key)| Cell::Entry(key.clone()));
-                    keys.chain([Cell::Default(table)]).collect()
+                    let keys = self.handles(table).iter().map(|(_, key)| Element::Entry(key.clone()));
+                    keys.chain([Element::Default(table)]).collect()
                 }
             };
-            for cell in cells {
-                self.switch.plane().write_counter(counter, &cell, CounterValue::default())?;
+            for element in elements {
+                self.switch.plane().write_counter(counter, &element, CounterValue::default())?;
             }
         }
         for (register, declared) in program.registers.iter() {

@@ -224,8 +224,8 @@ fn objects(program: &Program, tables: &BTreeMap<String, u32>) -> Vec<SourceObjec
         all.push((detail, &meter.name));
     }
     for register in program.registers.values() {
-        let cell = TypeSpec::Bits(register.width);
-        all.push((Detail::Register { cell, size: register.size, index: None }, &register.name));
+        let element = TypeSpec::Bits(register.width);
+        all.push((Detail::Register { element, size: register.size, index: None }, &register.name));
     }
     for digest in program.digests.values() {
         let fields = digest.fields.iter().map(|(_, width)| TypeSpec::Bits(*width)).collect();

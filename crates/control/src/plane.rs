@@ -61,9 +61,9 @@ pub struct EntryKey {
     pub priority: u32,
 }
 
-/// A cell of a counter or meter: by index; for direct ones of a table entry, or of a table's default action.
+/// An element of a counter or meter: by index; for direct ones of a table entry, or of a table's default action.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Cell {
+pub enum Element {
     Index(u64),
     Entry(EntryKey),
     Default(TableId),
@@ -149,8 +149,8 @@ pub trait DataPlane {
     /// deleted then are not among them.
     fn take_idle(&mut self) -> Vec<EntryKey>;
 
-    fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal>;
-    fn write_counter(&mut self, counter: CounterId, cell: &Cell, value: CounterValue) -> Result<(), Refusal>;
+    fn read_counter(&mut self, counter: CounterId, element: &Element) -> Result<CounterValue, Refusal>;
+    fn write_counter(&mut self, counter: CounterId, element: &Element, value: CounterValue) -> Result<(), Refusal>;
     fn read_register(&mut self, register: RegisterId, index: u64) -> Result<BigUint, Refusal>;
     fn write_register(&mut self, register: RegisterId, index: u64, value: &BigUint) -> Result<(), Refusal>;
 
@@ -242,12 +242,12 @@ pub trait DataPlane {
         self.write(&Update::DeleteGroup { profile, group }).map(drop)
     }
 
-    fn set_meter(&mut self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal> {
-        self.write(&Update::SetMeter { meter, cell: cell.clone(), rates }).map(drop)
+    fn set_meter(&mut self, meter: MeterId, element: &Element, rates: Option<MeterRates>) -> Result<(), Refusal> {
+        self.write(&Update::SetMeter { meter, element: element.clone(), rates }).map(drop)
     }
 
-    fn meter_rates(&mut self, meter: MeterId, cell: &Cell) -> Result<Option<MeterRates>, Refusal> {
-        self.store().meter_rates(meter, cell)
+    fn meter_rates(&mut self, meter: MeterId, element: &Element) -> Result<Option<MeterRates>, Refusal> {
+        self.store().meter_rates(meter, element)
     }
 
     fn set_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal> {

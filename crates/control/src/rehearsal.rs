@@ -1,7 +1,7 @@
 //! A data plane that keeps what is written and carries no packets: files of entries are checked by it, and it takes the Writes of a config that
 //! is not committed yet.
 
-use crate::plane::{Cell, CounterValue, EntryKey, Frame, Outcome, TableCounts};
+use crate::plane::{CounterValue, Element, EntryKey, Frame, Outcome, TableCounts};
 use crate::{DataPlane, Inverse, Refusal, RefusalKind, Store, Update};
 use hlir::{CounterId, Program, RegisterId, TableId};
 use num_bigint::BigUint;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// See the module.
 pub struct Rehearsal {
     store: Store,
-    counters: HashMap<(CounterId, Cell), CounterValue>,
+    counters: HashMap<(CounterId, Element), CounterValue>,
     registers: HashMap<(RegisterId, u64), BigUint>,
 }
 
@@ -20,18 +20,18 @@ impl Rehearsal {
         Rehearsal { store: Store::new(program), counters: HashMap::new(), registers: HashMap::new() }
     }
 
-    /// The cell by which its values are found: an entry has its matches in several forms, of which the store gives one.
-    fn named(&self, cell: &Cell) -> Cell {
-        match cell {
-            Cell::Entry(key) => match self.store.find(key) {
-                Some(stored) => Cell::Entry(EntryKey {
+    /// The element by which its values are found: an entry has its matches in several forms, of which the store gives one.
+    fn named(&self, element: &Element) -> Element {
+        match element {
+            Element::Entry(key) => match self.store.find(key) {
+                Some(stored) => Element::Entry(EntryKey {
                     table: key.table,
                     matches: stored.entry.matches,
                     priority: stored.entry.priority,
                 }),
-                None => cell.clone(),
+                None => element.clone(),
             },
-            Cell::Index(_) | Cell::Default(_) => cell.clone(),
+            Element::Index(_) | Element::Default(_) => element.clone(),
         }
     }
 }
@@ -56,8 +56,8 @@ impl DataPlane for Rehearsal {
     /// No packet has inserted an entry.
     fn write(&mut self, update: &Update) -> Result<Option<Inverse>, Refusal> {
         if let Update::Delete(key) = update {
-            let cell = self.named(&Cell::Entry(key.clone()));
-            self.counters.retain(|(_, of), _| *of != cell);
+            let element = self.named(&Element::Entry(key.clone()));
+            self.counters.retain(|(_, of), _| *of != element);
         }
         let missing = || Refusal::new(RefusalKind::Missing, "there is no such entry");
         self.store.apply(update)?.ok_or_else(missing).map(Some)
@@ -87,14 +87,14 @@ impl DataPlane for Rehearsal {
         Vec::new()
     }
 
-    fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {
-        self.store.check_counter(counter, cell)?;
-        Ok(self.counters.get(&(counter, self.named(cell))).copied().unwrap_or_default())
+    fn read_counter(&mut self, counter: CounterId, element: &Element) -> Result<CounterValue, Refusal> {
+        self.store.check_counter(counter, element)?;
+        Ok(self.counters.get(&(counter, self.named(element))).copied().unwrap_or_default())
     }
 
-    fn write_counter(&mut self, counter: CounterId, cell: &Cell, value: CounterValue) -> Result<(), Refusal> {
-        self.store.check_counter(counter, cell)?;
-        self.counters.insert((counter, self.named(cell)), value);
+    fn write_counter(&mut self, counter: CounterId, element: &Element, value: CounterValue) -> Result<(), Refusal> {
+        self.store.check_counter(counter, element)?;
+        self.counters.insert((counter, self.named(element)), value);
         Ok(())
     }
 

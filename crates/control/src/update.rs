@@ -1,6 +1,6 @@
 //! One write of a controller, in the program's own numbers.
 
-use crate::plane::{Cell, DigestConfig, EntryKey, Group, MeterRates, Multicast, Session};
+use crate::plane::{DigestConfig, Element, EntryKey, Group, MeterRates, Multicast, Session};
 use hlir::{ActionCall, DigestId, Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
 
 /// What [`crate::Store`] keeps and every data plane applies.
@@ -64,10 +64,10 @@ pub enum Update {
         session: u32,
         value: Option<Session>,
     },
-    /// Sets the rates and fills both buckets; without rates the cell is green for ever.
+    /// Sets the rates and fills both buckets; without rates the element is green for ever.
     SetMeter {
         meter: MeterId,
-        cell: Cell,
+        element: Element,
         rates: Option<MeterRates>,
     },
     /// A port has lost its link, or has it again. What depends on it is [`crate::Store::derived`].

@@ -3,7 +3,7 @@
 use crate::body::{Body, limbs, word_type};
 use crate::c::{Expr, Stmt};
 use crate::expression::constant;
-use crate::table::cell_bytes;
+use crate::table::element_bytes;
 use crate::unit::number;
 use hlir::{Algorithm, Call, Expression, FieldRef, HashInput, MeterId, MeterUnit, Place, RegisterId, TableId};
 
@@ -91,7 +91,7 @@ impl Body<'_, '_> {
     fn count(&mut self, counter: usize, index: Option<&Expression>) {
         let Some(index) = index else { return self.in_action(|body| body.count_direct(counter as u32)) };
         let declared = self.program().counters.values().nth(counter);
-        // The index of a direct counter's cell is one that the entry was given, or that of the default action.
+        // The index of a direct counter's element is one that the entry was given, or that of the default action.
         let is_direct = declared.is_some_and(|counter| counter.table.is_some());
         let size = if is_direct { u64::MAX } else { declared.map_or(0, |counter| counter.size) };
         let index = self.amount(index);
@@ -191,7 +191,7 @@ impl Body<'_, '_> {
         self.put_number(sum, Expr::call(function, [before, bytes, count]), 16);
     }
 
-    /// What only the entry that was hit has, or the default action: a cell of its own.
+    /// What only the entry that was hit has, or the default action: an element of its own.
     fn in_action(&mut self, write: impl FnOnce(&mut Self)) {
         match self.action {
             Some(_) => write(self),
@@ -200,9 +200,9 @@ impl Body<'_, '_> {
     }
 
     pub fn count_direct(&mut self, counter: u32) {
-        let cell = Expr::call("record_cell", [Expr::name("record")]);
+        let element = Expr::call("record_counter_index", [Expr::name("record")]);
         let arguments =
-            [Expr::name("run->worker"), Expr::word(counter), Expr::name("UINT64_MAX"), cell, packet_length()];
+            [Expr::name("run->worker"), Expr::word(counter), Expr::name("UINT64_MAX"), element, packet_length()];
         self.push(Stmt::call("counter_add", arguments));
     }
 
@@ -214,21 +214,21 @@ impl Body<'_, '_> {
     }
 
     pub fn meter_direct(&mut self, meter: u32, kind: MeterUnit, before: Expr, into: Place) {
-        let index = Expr::call("record_cell", [Expr::name("record")]);
+        let index = Expr::call("record_counter_index", [Expr::name("record")]);
         let found = Expr::binary("!=", Expr::name("found"), Expr::word(0));
         let measures = Expr::binary("||", found, self.is_configured(meter, index.clone()));
-        let code = self.nested(|body| body.meter_cell(meter, index, (kind, before), into));
+        let code = self.nested(|body| body.meter_element(meter, index, (kind, before), into));
         self.push(Stmt::when(measures, code));
     }
 
-    /// Whether a controller has set rates for this cell: that of a default action measures only then.
+    /// Whether a controller has set rates for this element: that of a default action measures only then.
     fn is_configured(&self, meter: u32, index: Expr) -> Expr {
         Expr::call("meter_is_configured", [Expr::binary("+", shared("meters", meter), index)])
     }
 
-    fn meter_cell(&mut self, meter: u32, index: Expr, (kind, before): (MeterUnit, Expr), into: Place) {
-        let cell = Expr::binary("+", shared("meters", meter), index);
-        let colour = Expr::call("meter_execute", [cell, self.cost(kind), before, Expr::name("run->clock_ns")]);
+    fn meter_element(&mut self, meter: u32, index: Expr, (kind, before): (MeterUnit, Expr), into: Place) {
+        let element = Expr::binary("+", shared("meters", meter), index);
+        let colour = Expr::call("meter_execute", [element, self.cost(kind), before, Expr::name("run->clock_ns")]);
         self.put_number(into, colour, 2);
     }
 
@@ -236,22 +236,22 @@ impl Body<'_, '_> {
         self.ensure_place(into);
         let meter = &self.program().meters[id];
         if meter.table.is_some() {
-            let (is_entry, cell, unit) = (matches!(index, Expression::Parameter(_)), self.amount(index), meter.unit);
+            let (is_entry, element, unit) = (matches!(index, Expression::Parameter(_)), self.amount(index), meter.unit);
             let id = number(id) as u32;
             if is_entry {
-                return self.meter_cell(id, cell, (unit, before), into);
+                return self.meter_element(id, element, (unit, before), into);
             }
-            let measures = self.is_configured(id, cell.clone());
-            let code = self.nested(|body| body.meter_cell(id, cell, (unit, before), into));
+            let measures = self.is_configured(id, element.clone());
+            let code = self.nested(|body| body.meter_element(id, element, (unit, before), into));
             return self.push(Stmt::when(measures, code));
         }
         let width = self.width_of(index).min(64);
         let index = self.amount(index);
         let index = self.named(index, width, "index");
         let code = self.nested(|body| {
-            let cell = Expr::binary("+", shared("meters", number(id) as u32), index.clone());
+            let element = Expr::binary("+", shared("meters", number(id) as u32), index.clone());
             let colour =
-                Expr::call("meter_execute", [cell, body.cost(meter.unit), before, Expr::name("run->clock_ns")]);
+                Expr::call("meter_execute", [element, body.cost(meter.unit), before, Expr::name("run->clock_ns")]);
             body.put_number(into, colour, 2);
         });
         self.push(Stmt::when(Expr::binary("<", index, Expr::long(meter.size)), code));
@@ -298,7 +298,7 @@ impl Body<'_, '_> {
         if width <= 64 {
             let held = self.temporary("held");
             self.push(Stmt::Declare { of: "uint64_t".to_string(), name: held.clone(), value: None });
-            let arguments = [array, index, Expr::word(cell_bytes(width)), Expr::Name(format!("&{held}"))];
+            let arguments = [array, index, Expr::word(element_bytes(width)), Expr::Name(format!("&{held}"))];
             let read = Expr::call("state_read", arguments);
             let code = self.nested(|body| body.put_number(into, Expr::Name(held), width.max(33)));
             self.push(Stmt::when(read, code));
@@ -325,7 +325,7 @@ impl Body<'_, '_> {
         if width <= 64 && given <= 64 {
             let value = self.value(value);
             let value = fitted(value, given, width);
-            self.push(Stmt::call("state_write", [array, index, Expr::word(cell_bytes(width)), value]));
+            self.push(Stmt::call("state_write", [array, index, Expr::word(element_bytes(width)), value]));
         } else if width == given {
             let value = self.wide(value);
             self.push(Stmt::call("state_write_wide", [array, index, Expr::word(limbs(width)), value]));

@@ -2,7 +2,7 @@
 
 use crate::c::{Expr, Item};
 use crate::storage::Words;
-use crate::table::{cell_bytes, structure_enumerator};
+use crate::table::{element_bytes, structure_enumerator};
 use crate::unit::{Unit, number};
 use hlir::plan::Structure;
 use hlir::{CounterUnit, IdleTimeout, Match, MatchKind, MeterUnit};
@@ -244,7 +244,7 @@ impl Unit<'_> {
                 text("name", &register.name),
                 Expr::designated("size", Expr::long(register.size)),
                 word("width", register.width),
-                word("cell_bytes", cell_bytes(register.width)),
+                word("element_bytes", element_bytes(register.width)),
                 Expr::designated("initial", array("uint64_t", limbs)),
             ]));
         }

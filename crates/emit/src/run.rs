@@ -153,11 +153,11 @@ impl Unit<'_> {
         let mut body = vec![Stmt::call("walk_close", [name("run->worker"), name("&run->out")])];
         for id in self.looked_up() {
             let (index, held) = (number(id) as u32, self.table_name(id));
-            let cell = |of: &str| Expr::index(Expr::Name(format!("run->worker->{of}")), Expr::word(index));
+            let element = |of: &str| Expr::index(Expr::Name(format!("run->worker->{of}")), Expr::word(index));
             let missed = Expr::Name(format!("run->{held}_misses"));
             let hits = Expr::binary("-", Expr::Name(format!("run->{held}_lookups")), missed.clone());
-            body.push(Stmt::Assign(cell("hits"), "+=", hits));
-            body.push(Stmt::Assign(cell("misses"), "+=", missed));
+            body.push(Stmt::Assign(element("hits"), "+=", hits));
+            body.push(Stmt::Assign(element("misses"), "+=", missed));
         }
         body
     }

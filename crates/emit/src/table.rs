@@ -252,7 +252,7 @@ fn data_index(table: &hlir::Table, action: &hlir::Action) -> usize {
 }
 
 /// Bytes of a parameter in a record, or of a register's element: 1, 2, 4, 8 or whole limbs.
-pub fn cell_bytes(width: u32) -> u32 {
+pub fn element_bytes(width: u32) -> u32 {
     match width {
         0..=8 => 1,
         9..=16 => 2,
@@ -263,7 +263,7 @@ pub fn cell_bytes(width: u32) -> u32 {
 }
 
 fn parameter_member(name: &str, width: u32) -> Member {
-    match cell_bytes(width) {
+    match element_bytes(width) {
         1 => Member::plain("uint8_t", name, ""),
         2 => Member::plain("uint16_t", name, ""),
         4 => Member::plain("uint32_t", name, ""),
@@ -422,7 +422,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What counts and measures every packet by itself: at the cells of the entry, or of the default action.
+    /// What counts and measures every packet by itself: at the elements of the entry, or of the default action.
     fn automatic(&mut self, table: TableId) {
         let unit = self.unit;
         let mut meters = Vec::new();

@@ -1,7 +1,7 @@
 //! What packets leave behind: counters, those of entries too, and registers.
 
 use super::Pair;
-use control::plane::Cell;
+use control::plane::Element;
 use control::{DataPlane, Refusal};
 use hlir::{CounterId, TableId};
 use std::collections::BTreeSet;
@@ -42,17 +42,17 @@ impl Pair<'_, '_> {
         Ok(None)
     }
 
-    fn indexed_elements(&self, counter: CounterId, size: u64) -> Vec<Cell> {
+    fn indexed_elements(&self, counter: CounterId, size: u64) -> Vec<Element> {
         let touched = self.oracle.touched_counters(counter);
         let elements: BTreeSet<u64> = touched.chain(0..size.min(UNTOUCHED)).collect();
-        elements.into_iter().map(Cell::Index).collect()
+        elements.into_iter().map(Element::Index).collect()
     }
 
     /// The entries of a table, unless packets put some there: of those no controller has a key.
-    fn entry_elements(&self, table: TableId) -> Vec<Cell> {
+    fn entry_elements(&self, table: TableId) -> Vec<Element> {
         if hlir::effects::learns(self.program, table) {
             return Vec::new();
         }
-        self.oracle.entry_keys(table).map(Cell::Entry).collect()
+        self.oracle.entry_keys(table).map(Element::Entry).collect()
     }
 }

@@ -3,7 +3,7 @@
 //! Entries in one table lead packets to the next, so packets are sent several times, with all entries found so far.
 
 use super::{Configure, Source};
-use control::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Replica, Session, SessionTarget};
+use control::plane::{Element, EntryKey, Group, MeterRates, Multicast, Replica, Session, SessionTarget};
 use control::{DataPlane, Rate, Refusal};
 use hlir::entry::EntryAction;
 use hlir::value::Bits;
@@ -22,7 +22,7 @@ pub enum Write {
     Group(ProfileId, u32, Group),
     Multicast(u32, Multicast),
     Session(u32, Session),
-    Meter(MeterId, Cell, MeterRates),
+    Meter(MeterId, Element, MeterRates),
     ValueSet(ValueSetId, Vec<Vec<Match>>),
 }
 
@@ -35,7 +35,7 @@ impl Write {
             Write::Group(profile, group, value) => engine.set_group(*profile, *group, value),
             Write::Multicast(group, value) => engine.set_multicast(*group, value),
             Write::Session(session, value) => engine.set_session(*session, Some(value)),
-            Write::Meter(meter, cell, rates) => engine.set_meter(*meter, cell, Some(*rates)),
+            Write::Meter(meter, element, rates) => engine.set_meter(*meter, element, Some(*rates)),
             Write::ValueSet(set, members) => engine.set_value_set(*set, members),
         }
     }
@@ -123,8 +123,8 @@ impl Writes<'_> {
             self.write(Write::Session(number, Session::new(target, 0)));
         }
         for (id, meter) in program.meters.iter().filter(|(_, meter)| meter.table.is_none()) {
-            for cell in 0..meter.size.min(u64::from(NUMBERS)) {
-                self.write(Write::Meter(id, Cell::Index(cell), random_rates(draws)));
+            for element in 0..meter.size.min(u64::from(NUMBERS)) {
+                self.write(Write::Meter(id, Element::Index(element), random_rates(draws)));
             }
         }
         for (id, set) in program.value_sets.iter() {
@@ -146,7 +146,7 @@ impl Writes<'_> {
         self.write(Write::Insert(table, entry));
         if self.written.len() > before {
             for (id, _) in program.meters.iter().filter(|(_, meter)| meter.table == Some(table)) {
-                self.write(Write::Meter(id, Cell::Entry(key.clone()), random_rates(draws)));
+                self.write(Write::Meter(id, Element::Entry(key.clone()), random_rates(draws)));
             }
         }
     }

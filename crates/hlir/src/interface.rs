@@ -149,7 +149,7 @@ pub enum Detail {
         table: u32,
     },
     Register {
-        cell: TypeSpec,
+        element: TypeSpec,
         size: u64,
         index: Option<String>,
     },

@@ -168,7 +168,7 @@ impl Program {
     /// Whether each entry of a table has a record of its own, though others may run the same action with the same data: it is counted, metered or aged by
     /// itself.
     pub fn has_own_records(&self, table: TableId) -> bool {
-        self.tables[table].idle_timeout.is_some() || self.has_cells(table)
+        self.tables[table].idle_timeout.is_some() || self.has_direct_elements(table)
     }
 
     /// Whether entries of a table have a timer or a direct meter each.
@@ -177,7 +177,7 @@ impl Program {
     }
 
     /// Whether each entry of a table has direct counters or meters.
-    pub fn has_cells(&self, table: TableId) -> bool {
+    pub fn has_direct_elements(&self, table: TableId) -> bool {
         let is_counted = self.counters.values().any(|counter| counter.table == Some(table));
         is_counted || self.meters.values().any(|meter| meter.table == Some(table))
     }

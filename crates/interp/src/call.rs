@@ -4,7 +4,7 @@ use crate::aging::{Idle, Timer};
 use crate::bytes::BitString;
 use crate::execute::{Interrupt, Walker};
 use crate::hash;
-use crate::meter::{Colour, MeterCell};
+use crate::meter::{Colour, MeterElement};
 use crate::script::Chooser;
 use crate::state::index_of;
 use crate::storage::number;
@@ -110,7 +110,7 @@ impl<'p> Walker<'_, 'p> {
             (None, _, None) => None,
         };
         if let Some(element) = element {
-            let colour = MeterCell::execute(element, cost, before, now);
+            let colour = MeterElement::execute(element, cost, before, now);
             self.put(into, Value::word(colour.number(), 8));
         }
     }
@@ -217,6 +217,6 @@ impl<'p> Walker<'_, 'p> {
 
 /// The direct meter with this index, if it measures: that of a default action only with rates, so that a miss leaves the colour as it is where no
 /// controller has set any.
-fn measuring(element: Option<&mut MeterCell>, index: u64) -> Option<&mut MeterCell> {
+fn measuring(element: Option<&mut MeterElement>, index: u64) -> Option<&mut MeterElement> {
     element.filter(|element| index != DEFAULT_INDEX || element.rates().is_some())
 }

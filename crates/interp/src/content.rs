@@ -12,7 +12,7 @@ impl Switch<'_> {
 
     /// Elements of a register that were written, in no order.
     pub fn touched_registers(&self, register: RegisterId) -> impl Iterator<Item = u64> {
-        self.state.register_cells(register)
+        self.state.register_elements(register)
     }
 
     /// The keys of a table's entries.

@@ -44,7 +44,7 @@ impl Colour {
 
 /// One meter. Without rates every packet is green.
 #[derive(Clone, Debug, Default)]
-pub struct MeterCell(Option<Buckets>);
+pub struct MeterElement(Option<Buckets>);
 
 #[derive(Clone, Debug)]
 struct Buckets {
@@ -59,9 +59,9 @@ fn refill(tokens: u128, rate: Rate, burst: u64, elapsed: u64) -> u128 {
     (u128::from(burst) * UNIT).min(tokens.saturating_add(gained))
 }
 
-impl MeterCell {
-    pub fn new(rates: Option<MeterRates>, now: u64) -> MeterCell {
-        MeterCell(rates.map(|rates| Buckets {
+impl MeterElement {
+    pub fn new(rates: Option<MeterRates>, now: u64) -> MeterElement {
+        MeterElement(rates.map(|rates| Buckets {
             rates,
             committed: u128::from(rates.committed_burst) * UNIT,
             peak: u128::from(rates.peak_burst) * UNIT,
@@ -107,14 +107,14 @@ mod tests {
 
     #[test]
     fn a_burst_is_green_then_yellow_then_red() {
-        let mut element = MeterCell::new(Some(RATES), 0);
+        let mut element = MeterElement::new(Some(RATES), 0);
         let colours: Vec<u128> = (0..6).map(|_| element.execute(1, Colour::Green, 0).number()).collect();
         assert_eq!(colours, [0, 0, 1, 1, 2, 2]);
     }
 
     #[test]
     fn time_refills_to_the_nanosecond() {
-        let mut element = MeterCell::new(Some(RATES), 0);
+        let mut element = MeterElement::new(Some(RATES), 0);
         while element.execute(1, Colour::Green, 0) != Colour::Red {}
         assert_eq!(element.execute(1, Colour::Green, 499_999), Colour::Red);
         assert_eq!(element.execute(1, Colour::Green, 500_000), Colour::Yellow);
@@ -127,7 +127,7 @@ mod tests {
     fn half_a_packet_a_second_lets_a_packet_pass_every_other_second() {
         let half = Rate::new(0, 500_000_000).expect("half is a fraction");
         let rates = MeterRates { committed_rate: half, committed_burst: 1, peak_rate: half, peak_burst: 1 };
-        let mut element = MeterCell::new(Some(rates), 0);
+        let mut element = MeterElement::new(Some(rates), 0);
         let seconds = (0..8).map(|second| second * 1_000_000_000);
         let colours: Vec<u128> = seconds.map(|now| element.execute(1, Colour::Green, now).number()).collect();
         assert_eq!(colours, [0, 2, 0, 2, 0, 2, 0, 2]);
@@ -135,14 +135,14 @@ mod tests {
 
     #[test]
     fn buckets_never_hold_more_than_their_burst() {
-        let mut element = MeterCell::new(Some(RATES), 0);
+        let mut element = MeterElement::new(Some(RATES), 0);
         let colours: Vec<u128> = (0..5).map(|_| element.execute(1, Colour::Green, u64::MAX).number()).collect();
         assert_eq!(colours, [0, 0, 1, 1, 2]);
     }
 
     #[test]
     fn a_packet_never_gets_better() {
-        let mut element = MeterCell::new(Some(RATES), 0);
+        let mut element = MeterElement::new(Some(RATES), 0);
         assert_eq!(element.execute(1, Colour::Red, 0), Colour::Red);
         assert_eq!(element.execute(1, Colour::Yellow, 0), Colour::Yellow);
         assert_eq!(element.execute(1, Colour::from_number(7), 0), Colour::Red);
@@ -150,6 +150,6 @@ mod tests {
 
     #[test]
     fn without_rates_everything_is_green() {
-        assert_eq!(MeterCell::default().execute(9000, Colour::Green, 0), Colour::Green);
+        assert_eq!(MeterElement::default().execute(9000, Colour::Green, 0), Colour::Green);
     }
 }

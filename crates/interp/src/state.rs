@@ -1,11 +1,11 @@
 //! What packets of one switch share: tables, profiles, counters, meters, registers, groups, sessions, and the counts of what happened.
 
 use crate::hash;
-use crate::meter::MeterCell;
+use crate::meter::MeterElement;
 use crate::pattern::Pattern;
 use crate::storage::number;
 use crate::tables::{Invocation, TableState, Target};
-use control::plane::{Cell, CounterValue, EntryKey};
+use control::plane::{CounterValue, Element, EntryKey};
 use control::{Refusal, Update};
 use hlir::lookup_sums::RECEIVED;
 use hlir::value::{Bits, Value};
@@ -20,7 +20,7 @@ pub struct State<'p> {
     pub profiles: Vec<ProfileState<'p>>,
     /// Elements of indirect counters, meters and registers that are not as they were at the start, by index.
     pub counters: Vec<HashMap<u64, CounterValue>>,
-    pub meters: Vec<HashMap<u64, MeterCell>>,
+    pub meters: Vec<HashMap<u64, MeterElement>>,
     pub registers: Vec<HashMap<u64, Bits>>,
     /// Members of each value set, a pattern a field.
     pub value_sets: Vec<Vec<Vec<Pattern>>>,
@@ -139,11 +139,11 @@ impl<'p> State<'p> {
     }
 
     /// Elements that were written, in no order.
-    pub fn register_cells(&self, register: RegisterId) -> impl Iterator<Item = u64> {
+    pub fn register_elements(&self, register: RegisterId) -> impl Iterator<Item = u64> {
         self.registers[number(register)].keys().copied()
     }
 
-    pub fn meter_element(&mut self, meter: MeterId, index: u64) -> Option<&mut MeterCell> {
+    pub fn meter_element(&mut self, meter: MeterId, index: u64) -> Option<&mut MeterElement> {
         let in_range = index < self.program.meters[meter].size;
         in_range.then(|| self.meters[number(meter)].entry(index).or_default())
     }
@@ -154,7 +154,7 @@ impl<'p> State<'p> {
         self.table_mut(table).direct_mut(index)?.counters.get_mut(position)
     }
 
-    pub fn direct_meter(&mut self, meter: MeterId, table: TableId, index: u64) -> Option<&mut MeterCell> {
+    pub fn direct_meter(&mut self, meter: MeterId, table: TableId, index: u64) -> Option<&mut MeterElement> {
         let position = self.direct_meters[number(table)].iter().position(|other| *other == meter)?;
         self.table_mut(table).direct_mut(index)?.meters.get_mut(position)
     }
@@ -191,18 +191,18 @@ impl<'p> State<'p> {
     }
 
     /// The counter as the control plane names it.
-    pub fn named_counter(&mut self, counter: CounterId, element: &Cell) -> Result<&mut CounterValue, Refusal> {
+    pub fn named_counter(&mut self, counter: CounterId, element: &Element) -> Result<&mut CounterValue, Refusal> {
         let declared = &self.program.counters[counter];
         let missing =
             || Refusal::wrong(format!("counter `{}` has no such index: its size is {}", declared.name, declared.size));
         match element {
-            Cell::Index(index) => self.counter_element(counter, *index).ok_or_else(missing),
-            Cell::Entry(key) => {
+            Element::Index(index) => self.counter_element(counter, *index).ok_or_else(missing),
+            Element::Entry(key) => {
                 let index = index_of(self.table(key.table).identify(key)?);
                 let other = || Refusal::wrong(format!("counter `{}` belongs to another table", declared.name));
                 self.direct_counter(counter, key.table, index).ok_or_else(other)
             }
-            Cell::Default(table) => {
+            Element::Default(table) => {
                 let other = || Refusal::wrong(format!("counter `{}` belongs to another table", declared.name));
                 self.direct_counter(counter, *table, DEFAULT_INDEX).ok_or_else(other)
             }
@@ -210,18 +210,18 @@ impl<'p> State<'p> {
     }
 
     /// The meter as the control plane names it.
-    pub fn named_meter(&mut self, meter: MeterId, element: &Cell) -> Result<&mut MeterCell, Refusal> {
+    pub fn named_meter(&mut self, meter: MeterId, element: &Element) -> Result<&mut MeterElement, Refusal> {
         let declared = &self.program.meters[meter];
         let missing =
             || Refusal::wrong(format!("meter `{}` has no such index: its size is {}", declared.name, declared.size));
         match element {
-            Cell::Index(index) => self.meter_element(meter, *index).ok_or_else(missing),
-            Cell::Entry(key) => {
+            Element::Index(index) => self.meter_element(meter, *index).ok_or_else(missing),
+            Element::Entry(key) => {
                 let index = index_of(self.table(key.table).identify(key)?);
                 let other = || Refusal::wrong(format!("meter `{}` belongs to another table", declared.name));
                 self.direct_meter(meter, key.table, index).ok_or_else(other)
             }
-            Cell::Default(table) => {
+            Element::Default(table) => {
                 let other = || Refusal::wrong(format!("meter `{}` belongs to another table", declared.name));
                 self.direct_meter(meter, *table, DEFAULT_INDEX).ok_or_else(other)
             }

@@ -3,7 +3,7 @@
 use crate::counted::Counted;
 use crate::execute::Walker;
 use crate::externs::Externs;
-use crate::meter::MeterCell;
+use crate::meter::MeterElement;
 use crate::packet::Packet;
 use crate::pattern::Pattern;
 use crate::script::{Chooser, Script};
@@ -229,8 +229,8 @@ impl<'p> Switch<'p> {
             Update::SetValueSet { set, members } => self.set_value_set(*set, members),
             // Copies are made of what the store has.
             Update::SetMulticast { .. } | Update::SetSession { .. } | Update::Record(_) => {}
-            Update::SetMeter { meter, cell, rates } => {
-                *self.state.named_meter(*meter, cell)? = MeterCell::new(*rates, now);
+            Update::SetMeter { meter, element, rates } => {
+                *self.state.named_meter(*meter, element)? = MeterElement::new(*rates, now);
             }
         }
         Ok(())
@@ -266,8 +266,8 @@ impl<'p> Switch<'p> {
             self.set_value_set(set, &members);
         }
         let (meters, now): (Vec<_>, _) = (self.store.meters().collect(), self.state.clock_ns);
-        for (meter, cell, rates) in meters {
-            *self.state.named_meter(meter, &cell)? = MeterCell::new(Some(rates), now);
+        for (meter, element, rates) in meters {
+            *self.state.named_meter(meter, &element)? = MeterElement::new(Some(rates), now);
         }
         self.fill_joins();
         Ok(())
@@ -495,11 +495,11 @@ impl DataPlane for Switch<'_> {
         std::mem::take(&mut self.idle)
     }
 
-    fn read_counter(&mut self, counter: CounterId, element: &Cell) -> Result<CounterValue, Refusal> {
+    fn read_counter(&mut self, counter: CounterId, element: &Element) -> Result<CounterValue, Refusal> {
         self.state.named_counter(counter, element).copied()
     }
 
-    fn write_counter(&mut self, counter: CounterId, element: &Cell, value: CounterValue) -> Result<(), Refusal> {
+    fn write_counter(&mut self, counter: CounterId, element: &Element, value: CounterValue) -> Result<(), Refusal> {
         *self.state.named_counter(counter, element)? = value;
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! looked up in each map. Exact tables have one map, prefix tables one a length; ranges are compared one by one within theirs.
 
 use crate::aging::Idle;
-use crate::meter::MeterCell;
+use crate::meter::MeterElement;
 use crate::pattern::{self, Pattern};
 use control::plane::{CounterValue, EntryKey, TableCounts};
 use control::{Refusal, RefusalKind};
@@ -36,12 +36,15 @@ pub enum Target {
 #[derive(Clone, Debug, Default)]
 pub struct DirectObjects {
     pub counters: Vec<CounterValue>,
-    pub meters: Vec<MeterCell>,
+    pub meters: Vec<MeterElement>,
 }
 
 impl DirectObjects {
     fn new(counters: usize, meters: usize) -> DirectObjects {
-        DirectObjects { counters: vec![CounterValue::default(); counters], meters: vec![MeterCell::default(); meters] }
+        DirectObjects {
+            counters: vec![CounterValue::default(); counters],
+            meters: vec![MeterElement::default(); meters],
+        }
     }
 }
 

@@ -49,7 +49,9 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             let Some((number, kind)) = self.table_number(id).zip(table.idle_timeout) else { continue };
             let aged = self.switch.tables()[number].clone();
             let joint_hits = self.joint_hits(id);
-            for entry in aged.age(now_ns, |cell| joint_hits.as_ref().map_or(0, |times| hit_ns(times, cell))) {
+            for entry in
+                aged.age(now_ns, |counter_index| joint_hits.as_ref().map_or(0, |times| hit_ns(times, counter_index)))
+            {
                 let priority = if table.has_priorities() { entry.matches.priority } else { 0 };
                 let matches = translate::key(aged.description(), &entry.matches);
                 let key = EntryKey { table: id, matches, priority };
@@ -65,19 +67,19 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         }
     }
 
-    /// The times of the last hits in joint tables of a table's entries, by cell.
+    /// The times of the last hits in joint tables of a table's entries, by counter index.
     pub(super) fn joint_hits(&self, table: TableId) -> Option<Arc<Register>> {
         let name = &self.compiled.registers[self.compiled.joint_timers(table)?].name;
         self.switch.state.registers.iter().find(|register| register.description().name == *name).cloned()
     }
 
-    /// A new entry may have the cell of one that was hit.
+    /// A new entry may have the counter index of one that was hit.
     pub(super) fn forget_joint_hits(&self, update: &Update) {
         let Update::Insert { table, entry } = update else { return };
         let Some(times) = self.joint_hits(*table) else { return };
         let key = EntryKey { table: *table, matches: entry.matches.clone(), priority: entry.priority };
-        if let Some(cell) = self.cell_number(&key) {
-            times.write(cell, &[0]);
+        if let Some(counter_index) = self.counter_index(&key) {
+            times.write(counter_index, &[0]);
         }
     }
 
@@ -90,9 +92,9 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     }
 }
 
-/// The time of a cell's last hit. Workers may write it meanwhile, so it is read until it is the same twice.
-pub(super) fn hit_ns(times: &Register, cell: u32) -> u64 {
-    let read = || times.read(u64::from(cell)).and_then(|limbs| limbs.first().copied()).unwrap_or(0);
+/// The time of the last hit of the entry with this counter index. Workers may write it meanwhile, so it is read until it is the same twice.
+pub(super) fn hit_ns(times: &Register, counter_index: u32) -> u64 {
+    let read = || times.read(u64::from(counter_index)).and_then(|limbs| limbs.first().copied()).unwrap_or(0);
     let mut before = read();
     loop {
         let now = read();

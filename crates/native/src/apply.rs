@@ -2,7 +2,7 @@
 
 use super::{NativeEngine, Refusal, table_refusal, translate};
 use control::Update;
-use control::plane::{Cell, EntryKey, MeterRates, Replica};
+use control::plane::{Element, EntryKey, MeterRates, Replica};
 use control::store::Derived;
 use hlir::entry::EntryAction;
 use hlir::{Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
@@ -42,7 +42,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             | Update::SetMulticast { .. }
             | Update::SetSession { .. }
             | Update::SetPort { .. } => self.write_derived(update),
-            Update::SetMeter { meter, cell, rates } => self.write_meter(*meter, cell, *rates),
+            Update::SetMeter { meter, element, rates } => self.write_meter(*meter, element, *rates),
             Update::Record(_) => Ok(()),
         }
     }
@@ -145,9 +145,14 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         self.numbers.meter(meter).is_some()
     }
 
-    pub(super) fn write_meter(&self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal> {
-        let (meter, cell) = (self.meter(meter)?, self.cell(cell)?);
-        let value = rates.map_or_else(abi::MeterCell::default, |rates| abi::MeterCell {
+    pub(super) fn write_meter(
+        &self,
+        meter: MeterId,
+        element: &Element,
+        rates: Option<MeterRates>,
+    ) -> Result<(), Refusal> {
+        let (meter, index) = (self.meter(meter)?, self.element_index(element)?);
+        let value = rates.map_or_else(abi::MeterElement::default, |rates| abi::MeterElement {
             committed_rate: halves(rates.committed_rate.billionths()),
             committed_burst: rates.committed_burst,
             peak_rate: halves(rates.peak_rate.billionths()),
@@ -158,7 +163,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             configured: 1,
             lock: 0,
         });
-        self.switch.meters()[meter].cells.set(cell as usize, value);
+        self.switch.meters()[meter].elements.set(index as usize, value);
         Ok(())
     }
 }

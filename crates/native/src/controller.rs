@@ -32,7 +32,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         let table = &self.switch.tables()[number];
         let matches = translate::matches(table.description(), &key.matches, key.priority)?;
         let entry = table.find(&matches).map_err(|error| table_refusal(&declared.name, error))?;
-        let in_joint = self.joint_hits(key.table).map_or(0, |times| hit_ns(&times, entry.cell));
+        let in_joint = self.joint_hits(key.table).map_or(0, |times| hit_ns(&times, entry.counter_index));
         Ok(self.now_ns().saturating_sub(entry.last_hit_ns.max(in_joint)))
     }
 

@@ -4,7 +4,7 @@ use super::batch;
 use super::numbers::has_no_effect;
 use super::translate::{self, number};
 use super::{NativeEngine, Replay, log_line, table_refusal};
-use control::plane::{Cell, CounterValue, DigestRecord, EntryKey, Frame, Outcome, Output, TableCounts};
+use control::plane::{CounterValue, DigestRecord, Element, EntryKey, Frame, Outcome, Output, TableCounts};
 use control::{DataPlane, Refusal, Store, Update};
 use hlir::{CounterId, DEFAULT_INDEX, DigestId, MeterId, RegisterId, TableId};
 use num_bigint::BigUint;
@@ -23,37 +23,40 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         self.numbers.register(id).ok_or_else(|| has_no_effect("register", &self.program.registers[id].name))
     }
 
-    /// The number of a cell; for an entry's, the cell that its table gave it.
-    pub(super) fn cell(&self, cell: &Cell) -> Result<u64, Refusal> {
+    /// The index of an element: for an entry's, the counter index that its table gave it.
+    pub(super) fn element_index(&self, element: &Element) -> Result<u64, Refusal> {
         let number = |table: TableId| {
             let name = &self.program.tables[table].name;
             Ok((name, self.table_number(table).ok_or_else(|| has_no_effect("table", name))?))
         };
-        match cell {
-            Cell::Index(at) => Ok(*at),
+        match element {
+            Element::Index(at) => Ok(*at),
             // A counter may count the misses of a table that is not in the pipeline.
-            Cell::Default(_) => Ok(DEFAULT_INDEX),
-            Cell::Entry(key) => {
+            Element::Default(_) => Ok(DEFAULT_INDEX),
+            Element::Entry(key) => {
                 let (name, number) = number(key.table)?;
                 let table = &self.switch.tables()[number];
                 let matches = translate::matches(table.description(), &key.matches, key.priority)?;
-                table.find(&matches).map(|entry| u64::from(entry.cell)).map_err(|error| table_refusal(name, error))
+                table
+                    .find(&matches)
+                    .map(|entry| u64::from(entry.counter_index))
+                    .map_err(|error| table_refusal(name, error))
             }
         }
     }
 
-    /// The number of a cell of a counter. Where a table has no lookups, its direct counter has an index for misses and one for
+    /// The index of an element of a counter. Where a table has no lookups, its direct counter has an index for misses and one for
     /// each entry that is compared in code.
-    fn counter_cell(&self, counter: CounterId, number: usize, cell: &Cell) -> Result<u64, Refusal> {
+    fn counter_element_index(&self, counter: CounterId, number: usize, element: &Element) -> Result<u64, Refusal> {
         let is_folded = self.pipeline.description().counters[number].size != 0;
-        match cell {
-            Cell::Entry(key) if is_folded && self.program.counters[counter].table.is_some() => {
+        match element {
+            Element::Entry(key) if is_folded && self.program.counters[counter].table.is_some() => {
                 let place = self.store.place_of(super::compared(&self.compiled, key.table), key);
                 place
                     .map(|place| 1 + place as u64)
-                    .ok_or_else(|| Refusal::wrong("the counter has no cell for this entry"))
+                    .ok_or_else(|| Refusal::wrong("the counter has no element for this entry"))
             }
-            Cell::Index(_) | Cell::Default(_) | Cell::Entry(_) => self.cell(cell),
+            Element::Index(_) | Element::Default(_) | Element::Entry(_) => self.element_index(element),
         }
     }
 
@@ -120,7 +123,7 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
             self.forget_joint_hits(update);
         }
         let mut joins = std::mem::take(&mut self.joins);
-        let changes = joins.behind(write, done.is_ok(), |key| self.cell_number(key));
+        let changes = joins.behind(write, done.is_ok(), |key| self.counter_index(key));
         self.joins = joins;
         self.change_joins(changes);
         done
@@ -181,30 +184,30 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
         std::mem::take(&mut self.idle)
     }
 
-    fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {
-        self.store.check_counter(counter, cell)?;
+    fn read_counter(&mut self, counter: CounterId, element: &Element) -> Result<CounterValue, Refusal> {
+        self.store.check_counter(counter, element)?;
         if self.counter(counter).is_err()
-            && let Some(done) = self.beside(|engine| engine.read_counter(counter, cell))
+            && let Some(done) = self.beside(|engine| engine.read_counter(counter, element))
         {
             return done;
         }
         let number = self.counter(counter)?;
-        let cell = self.counter_cell(counter, number, cell)?;
-        let missing = || Refusal::wrong(format!("the counter has no cell {cell}"));
-        let value = self.switch.counter(number, cell).ok_or_else(missing)?;
+        let index = self.counter_element_index(counter, number, element)?;
+        let missing = || Refusal::wrong(format!("the counter has no element {index}"));
+        let value = self.switch.counter(number, index).ok_or_else(missing)?;
         Ok(CounterValue { packets: value.packets, bytes: value.bytes })
     }
 
-    fn write_counter(&mut self, counter: CounterId, cell: &Cell, value: CounterValue) -> Result<(), Refusal> {
-        self.store.check_counter(counter, cell)?;
+    fn write_counter(&mut self, counter: CounterId, element: &Element, value: CounterValue) -> Result<(), Refusal> {
+        self.store.check_counter(counter, element)?;
         if self.counter(counter).is_err()
-            && let Some(done) = self.beside(|engine| engine.write_counter(counter, cell, value))
+            && let Some(done) = self.beside(|engine| engine.write_counter(counter, element, value))
         {
             return done;
         }
         let number = self.counter(counter)?;
-        let cell = self.counter_cell(counter, number, cell)?;
-        self.switch.set_counter(number, cell, abi::CounterCell { packets: value.packets, bytes: value.bytes });
+        let index = self.counter_element_index(counter, number, element)?;
+        self.switch.set_counter(number, index, abi::CounterElement { packets: value.packets, bytes: value.bytes });
         Ok(())
     }
 
@@ -216,7 +219,7 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
             return done;
         }
         let register = self.register(register)?;
-        let missing = || Refusal::wrong(format!("the register has no cell {at}"));
+        let missing = || Refusal::wrong(format!("the register has no element {at}"));
         self.switch.registers()[register].read(at).map(|limbs| number(&limbs)).ok_or_else(missing)
     }
 

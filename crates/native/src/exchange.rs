@@ -13,7 +13,7 @@ use control::plane::EntryKey;
 use control::{Refusal, Store};
 use hlir::entry::EntryAction;
 use hlir::{Program, TableId};
-use runtime::abi::CounterCell;
+use runtime::abi::CounterElement;
 use runtime::{Counts, Object, Pipeline, SwitchError, Table, WorkerPorts};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,10 +61,10 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         let sessions: Vec<u32> = self.store.sessions().map(|(session, _)| session).collect();
         sessions.into_iter().for_each(|session| self.write_session(session));
         let meters: Vec<_> = self.store.meters().collect();
-        for (meter, cell, rates) in meters {
+        for (meter, element, rates) in meters {
             // A meter that nothing uses is not in the pipeline.
             if self.has_meter(meter) {
-                self.write_meter(meter, &cell, Some(rates))?;
+                self.write_meter(meter, &element, Some(rates))?;
             }
         }
         Ok(())
@@ -200,12 +200,12 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         Ok(done)
     }
 
-    /// Moves here what the standby has counted in cells of its own. No packet counts there any more.
+    /// Moves here what the standby has counted in elements of its own. No packet counts there any more.
     fn take_values(&mut self, old: &Generation, tables: &[Arc<Table>], fresh: &[usize]) {
         self.switch.show_standby();
         let values = self.leaving_values(&Leaving { generation: old, tables, fresh });
-        for (counter, cell) in &values.from {
-            self.switch.set_counter(*counter, *cell, CounterCell::default());
+        for (counter, index) in &values.from {
+            self.switch.set_counter(*counter, *index, CounterElement::default());
         }
         self.switch.hide_standby();
         self.add_values(values);

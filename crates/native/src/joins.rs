@@ -3,7 +3,7 @@
 use super::{NativeEngine, table_refusal, translate};
 use control::Refusal;
 use control::join::{Call, Change, Key};
-use control::plane::{Cell, EntryKey};
+use control::plane::{Element, EntryKey};
 use hlir::TableId;
 use runtime::WorkerPorts;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             return;
         }
         let mut joins = std::mem::take(&mut self.joins);
-        let changes = joins.fill(&self.store, |key| self.cell_number(key));
+        let changes = joins.fill(&self.store, |key| self.counter_index(key));
         joins.make(changes, |change| self.change_join(change));
         self.joins = joins;
     }
@@ -101,9 +101,9 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         self.joins = joins;
     }
 
-    /// The number of an entry's direct counters and meters.
-    pub(super) fn cell_number(&self, key: &EntryKey) -> Option<u64> {
-        self.cell(&Cell::Entry(key.clone())).ok()
+    /// The index of an entry's direct counters and meters.
+    pub(super) fn counter_index(&self, key: &EntryKey) -> Option<u64> {
+        self.element_index(&Element::Entry(key.clone())).ok()
     }
 
     fn joint_number(&self, joint: TableId) -> Option<usize> {

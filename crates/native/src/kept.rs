@@ -1,12 +1,12 @@
-//! What counters and registers have, for a pipeline that has other cells for it: another number of them, or another table whose entries have them.
+//! What counters and registers have, for a pipeline that has other elements for it: another number of them, or another table whose entries have them.
 //!
-//! Cells of equal objects stay where they are, and workers go on with them. Others are read before workers change over and added behind that: what
+//! Elements of equal objects stay where they are, and workers go on with them. Others are read before workers change over and added behind that: what
 //! packets count in between is lost.
 
 use super::exchange::Generation;
 use super::{NativeEngine, compared, translate};
 use control::Refusal;
-use control::plane::{Cell, EntryKey};
+use control::plane::{Element, EntryKey};
 use hlir::{Entry, TableId};
 use runtime::tables::Table;
 use runtime::{Pipeline, WorkerPorts, abi};
@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// Values with the numbers of the new pipeline's counters and registers.
 #[derive(Default)]
 pub(super) struct Values {
-    counters: Vec<(usize, Cell, abi::CounterCell)>,
-    /// Counters of the old pipeline and their cells from which these are.
+    counters: Vec<(usize, Element, abi::CounterElement)>,
+    /// Counters of the old pipeline and their elements from which these are.
     pub from: Vec<(usize, u64)>,
     registers: Vec<(usize, u64, Vec<u64>)>,
 }
@@ -29,7 +29,7 @@ pub(super) struct Leaving<'a> {
 }
 
 impl<L: WorkerPorts> NativeEngine<'_, L> {
-    /// The values of cells that the prepared pipeline has elsewhere.
+    /// The values of elements that the prepared pipeline has elsewhere.
     pub(super) fn leaving_values(&self, leaving: &Leaving<'_>) -> Values {
         let mut values = Values::default();
         let (program, _, pipeline, _) = leaving.generation;
@@ -37,16 +37,19 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         for declared in program.counters.values() {
             let [from, to] = [was, now].map(|of| of.counters.iter().position(|counter| counter.name == declared.name));
             let Some((from, to)) = from.zip(to) else { continue };
-            let has = |cell: u64| self.switch.counter(from, cell).filter(|value| value.packets > 0 || value.bytes > 0);
+            let has =
+                |index: u64| self.switch.counter(from, index).filter(|value| value.packets > 0 || value.bytes > 0);
             let (old, new) = (was.counters[from].size, now.counters[to].size);
-            let cells = match declared.table {
-                Some(table) if new == 0 && old == 0 => self.moved_cells(leaving, table),
-                Some(table) if old != new => self.folded_cells(leaving, table, old == 0),
-                None if old != new => (0..old.min(new)).map(|at| (at, Cell::Index(at))).collect(),
+            let elements = match declared.table {
+                Some(table) if new == 0 && old == 0 => self.moved_elements(leaving, table),
+                Some(table) if old != new => self.folded_elements(leaving, table, old == 0),
+                None if old != new => (0..old.min(new)).map(|at| (at, Element::Index(at))).collect(),
                 Some(_) | None => Vec::new(),
             };
-            for (number, cell, value) in cells.into_iter().filter_map(|(at, cell)| Some((at, cell, has(at)?))) {
-                values.counters.push((to, cell, value));
+            for (number, element, value) in
+                elements.into_iter().filter_map(|(at, element)| Some((at, element, has(at)?)))
+            {
+                values.counters.push((to, element, value));
                 values.from.push((from, number));
             }
         }
@@ -66,30 +69,30 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         values
     }
 
-    /// The cells of a table that has no lookups in one of the two pipelines. There its counters have an index for misses and one for each entry
+    /// The elements of a table that has no lookups in one of the two pipelines. There its counters have an index for misses and one for each entry
     /// that is compared in code.
-    fn folded_cells(&self, leaving: &Leaving<'_>, table: TableId, had_lookups: bool) -> Vec<(u64, Cell)> {
+    fn folded_elements(&self, leaving: &Leaving<'_>, table: TableId, had_lookups: bool) -> Vec<(u64, Element)> {
         let (program, compiled, pipeline, _) = leaving.generation;
         let key = |entry: &Entry| EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
-        let mut cells = vec![(hlir::DEFAULT_INDEX, Cell::Default(table))];
+        let mut elements = vec![(hlir::DEFAULT_INDEX, Element::Default(table))];
         if had_lookups {
             let name = &program.tables[table].name;
             let of = pipeline.description().tables.iter().position(|table| table.name == *name);
-            let Some(old) = of.map(|number| &leaving.tables[number]) else { return cells };
-            let cell = |entry: &Entry| {
+            let Some(old) = of.map(|number| &leaving.tables[number]) else { return elements };
+            let element = |entry: &Entry| {
                 let matches = translate::matches(old.description(), &entry.matches, entry.priority).ok()?;
-                old.find(&matches).ok().map(|found| u64::from(found.cell))
+                old.find(&matches).ok().map(|found| u64::from(found.counter_index))
             };
             let entries = (1..).zip(compared(&self.compiled, table));
-            cells.extend(entries.filter_map(|(at, entry)| Some((cell(entry)?, Cell::Index(at)))));
+            elements.extend(entries.filter_map(|(at, entry)| Some((element(entry)?, Element::Index(at)))));
         } else {
-            cells.extend((1..).zip(compared(compiled, table)).map(|(at, entry)| (at, Cell::Entry(key(entry)))));
+            elements.extend((1..).zip(compared(compiled, table)).map(|(at, entry)| (at, Element::Entry(key(entry)))));
         }
-        cells
+        elements
     }
 
-    /// The cells of a table's entries and of its default action, where the new pipeline has them elsewhere: their numbers, and what they are there.
-    fn moved_cells(&self, leaving: &Leaving<'_>, table: TableId) -> Vec<(u64, Cell)> {
+    /// The elements of a table's entries and of its default action, where the new pipeline has them elsewhere: their numbers, and what they are there.
+    fn moved_elements(&self, leaving: &Leaving<'_>, table: TableId) -> Vec<(u64, Element)> {
         let (program, _, pipeline, store) = leaving.generation;
         let store = store.as_ref().unwrap_or(&self.store);
         let name = &program.tables[table].name;
@@ -98,30 +101,30 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         let found = self.program.tables.iter().find(|(_, table)| table.name == *name);
         let Some((new, _)) = found.filter(|_| leaving.fresh.contains(&to)) else { return Vec::new() };
         let old = &leaving.tables[from];
-        let cell = |stored: control::store::Stored| {
+        let element = |stored: control::store::Stored| {
             let (matches, priority) = (stored.entry.matches, stored.entry.priority);
             let found = old.find(&translate::matches(old.description(), &matches, priority).ok()?).ok()?;
             let key = store.key_in(&self.program, EntryKey { table, matches, priority })?;
-            Some((u64::from(found.cell), Cell::Entry(key)))
+            Some((u64::from(found.counter_index), Element::Entry(key)))
         };
-        let entries = store.entries(table).filter_map(cell);
-        entries.chain([(hlir::DEFAULT_INDEX, Cell::Default(new))]).collect()
+        let entries = store.entries(table).filter_map(element);
+        entries.chain([(hlir::DEFAULT_INDEX, Element::Default(new))]).collect()
     }
 
-    /// Adds the values to what the cells have since the workers changed over.
+    /// Adds the values to what the elements have since the workers changed over.
     pub(super) fn add_values(&self, values: Values) {
-        for (counter, cell, value) in values.counters {
-            let Ok(cell) = self.cell(&cell) else { continue };
-            let Some(now) = self.switch.counter(counter, cell) else { continue };
-            let sum = abi::CounterCell { packets: now.packets + value.packets, bytes: now.bytes + value.bytes };
-            self.switch.set_counter(counter, cell, sum);
+        for (counter, element, value) in values.counters {
+            let Ok(index) = self.element_index(&element) else { continue };
+            let Some(now) = self.switch.counter(counter, index) else { continue };
+            let sum = abi::CounterElement { packets: now.packets + value.packets, bytes: now.bytes + value.bytes };
+            self.switch.set_counter(counter, index, sum);
         }
         for (register, at, value) in values.registers {
             self.switch.state.registers[register].write(at, &value);
         }
     }
 
-    /// Gives the cells of meters their rates that the new pipeline does not take over with them.
+    /// Gives the elements of meters their rates that the new pipeline does not take over with them.
     pub(super) fn write_moved_meters(&mut self, old: &Pipeline, fresh: &[usize]) -> Result<(), Refusal> {
         let described = &self.pipeline.description().meters;
         let stays = |name: &str| {
@@ -133,9 +136,9 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         };
         let moved: Vec<_> =
             self.store.meters().filter(|(meter, ..)| !stays(&self.program.meters[*meter].name)).collect();
-        for (meter, cell, rates) in moved {
+        for (meter, element, rates) in moved {
             if described.iter().any(|it| it.name == self.program.meters[meter].name) {
-                self.write_meter(meter, &cell, Some(rates))?;
+                self.write_meter(meter, &element, Some(rates))?;
             }
         }
         Ok(())

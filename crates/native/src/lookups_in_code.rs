@@ -39,7 +39,7 @@ fn hits(
     compiled: &Program,
     pipeline: &Pipeline,
     name: &str,
-    counted: impl Fn(usize, u64) -> Option<abi::CounterCell>,
+    counted: impl Fn(usize, u64) -> Option<abi::CounterElement>,
 ) -> Hits {
     let Some(sum) = compiled.lookup_sums.first() else { return [0, 0] };
     let of_table = compiled.tables.iter().find(|(_, table)| table.name == name);

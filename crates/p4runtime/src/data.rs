@@ -1,4 +1,4 @@
-//! Values of any type of P4, as cells of registers and records of digests have them, and the bits that the switch keeps.
+//! Values of any type of P4, as elements of registers and records of digests have them, and the bits that the switch keeps.
 
 use crate::failure::{Failure, Outcome};
 use crate::schema::{Reading, Schema};
@@ -83,7 +83,7 @@ fn error_name(schema: &Schema, number: &BigUint) -> Outcome<String> {
     known.ok_or_else(|| unsupported("an error without a name"))
 }
 
-/// Bits of a scalar type as cells keep it; none for what is not one number.
+/// Bits of a scalar type as elements keep it; none for what is not one number.
 pub fn width(schema: &Schema, spec: &TypeSpec) -> Option<u32> {
     match spec {
         TypeSpec::Bits(width) | TypeSpec::Signed(width) => Some(*width),
@@ -102,7 +102,7 @@ pub fn width(schema: &Schema, spec: &TypeSpec) -> Option<u32> {
     }
 }
 
-/// The members of a cell that is a struct or a tuple.
+/// The members of an element that is a struct or a tuple.
 fn parts<'s>(schema: &'s Schema, spec: &'s TypeSpec) -> Option<Vec<&'s TypeSpec>> {
     if let TypeSpec::Tuple(members) = spec {
         return Some(members.iter().collect());
@@ -113,34 +113,35 @@ fn parts<'s>(schema: &'s Schema, spec: &'s TypeSpec) -> Option<Vec<&'s TypeSpec>
 }
 
 /// The value of a register's element: a struct is its members, the first in the highest bits.
-pub fn write_cell(schema: &Schema, spec: &TypeSpec, width: u32, cell: BigUint) -> Outcome<P4Data> {
+pub fn write_element(schema: &Schema, spec: &TypeSpec, width: u32, element: BigUint) -> Outcome<P4Data> {
     let Some(parts) = parts(schema, spec) else {
-        return write(schema, spec, &mut std::iter::once(cell));
+        return write(schema, spec, &mut std::iter::once(element));
     };
     let mut shift = width;
     let mut values = Vec::new();
     for part in parts {
-        let bits = self::width(schema, part).filter(|bits| *bits <= shift).ok_or_else(|| unsupported("such a cell"))?;
+        let bits =
+            self::width(schema, part).filter(|bits| *bits <= shift).ok_or_else(|| unsupported("such an element"))?;
         shift -= bits;
-        values.push((&cell >> shift) & value::ones(bits));
+        values.push((&element >> shift) & value::ones(bits));
     }
     write(schema, spec, &mut values.into_iter())
 }
 
-/// What the switch keeps for the value of a register's cell.
-pub fn read_cell(schema: &Schema, spec: &TypeSpec, width: u32, data: &P4Data, place: &str) -> Outcome<BigUint> {
+/// What the switch keeps for the value of a register's element.
+pub fn read_element(schema: &Schema, spec: &TypeSpec, width: u32, data: &P4Data, place: &str) -> Outcome<BigUint> {
     let wrong = || Failure::invalid(format!("the value of `{place}` is of another type"));
     let Some(parts) = parts(schema, spec) else { return read(schema, spec, width, data, place) };
     let (Some(Data::Struct(given)) | Some(Data::Tuple(given))) = &data.data else { return Err(wrong()) };
     if given.members.len() != parts.len() {
         return Err(wrong());
     }
-    let mut cell = BigUint::ZERO;
+    let mut element = BigUint::ZERO;
     for (part, member) in parts.into_iter().zip(&given.members) {
-        let bits = self::width(schema, part).ok_or_else(|| unsupported("such a cell"))?;
-        cell = (cell << bits) | read(schema, part, bits, member, place)?;
+        let bits = self::width(schema, part).ok_or_else(|| unsupported("such an element"))?;
+        element = (element << bits) | read(schema, part, bits, member, place)?;
     }
-    Ok(cell)
+    Ok(element)
 }
 
 fn read(schema: &Schema, spec: &TypeSpec, width: u32, data: &P4Data, place: &str) -> Outcome<BigUint> {

@@ -36,14 +36,14 @@ pub struct Released {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CounterCell {
+pub struct CounterElement {
     pub packets: u64,
     pub bytes: u64,
 }
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MeterCell {
+pub struct MeterElement {
     pub committed_rate: [u64; 2],
     pub committed_burst: u64,
     pub peak_rate: [u64; 2],
@@ -102,7 +102,7 @@ pub struct Selection {
 #[repr(C)]
 pub struct StateArray {
     pub count: u64,
-    pub cells: *mut u8,
+    pub elements: *mut u8,
 }
 
 pub type Digest = unsafe extern "C" fn(worker: *mut Worker, digest: u32, values: *const u64, limbs: u32);
@@ -129,7 +129,7 @@ pub type Insert =
 pub struct Shared {
     pub tables: *const *const c_void,
     pub registers: *mut StateArray,
-    pub meters: *const *mut MeterCell,
+    pub meters: *const *mut MeterElement,
     pub groups: *const AtomicPtr<Groups>,
     pub sessions: *const AtomicPtr<Groups>,
     pub selections: *const *const Selection,
@@ -175,7 +175,7 @@ pub struct Worker {
     pub drops: *mut u64,
     pub hits: *mut u64,
     pub misses: *mut u64,
-    pub counters: *const *mut CounterCell,
+    pub counters: *const *mut CounterElement,
     pub edges: *mut u64,
     pub key_sketches: *mut u64,
     pub quiescent: Quiescent,
@@ -257,7 +257,7 @@ pub struct RegisterDescriptor {
     pub name: *const c_char,
     pub size: u64,
     pub width: u32,
-    pub cell_bytes: u32,
+    pub element_bytes: u32,
     pub initial: *const u64,
 }
 
@@ -360,15 +360,15 @@ mod tests {
             "burst" Burst { count, ports, packets, lengths }
             "output" Output { count, capacity, packets, lengths, ports }
             "released" Released { count, capacity, packets }
-            "counter_cell" CounterCell { packets, bytes }
-            "meter_cell" MeterCell { committed_rate, committed_burst, peak_rate, peak_burst, committed_tokens, peak_tokens, time_ns, configured, lock }
+            "counter_element" CounterElement { packets, bytes }
+            "meter_element" MeterElement { committed_rate, committed_burst, peak_rate, peak_burst, committed_tokens, peak_tokens, time_ns, configured, lock }
             "member" Member { port, instance }
             "group" Group { count, truncation, members }
             "group_slot" GroupSlot { number, group }
             "groups" Groups { mask, slots }
             "selector_group" SelectorGroup { count, unused, records }
             "selection" Selection { groups }
-            "state_array" StateArray { count, cells }
+            "state_array" StateArray { count, elements }
             "shared" Shared { tables, registers, meters, groups, sessions, selections, externs, digest, log, fail, punt, insert }
             "pool" Pool { handle, allocate, buffer_bytes, headroom_bytes, count }
             "worker" Worker { id, port_count, clock_ns, seed, packet_number, shared, memory, pool, flush, host, out, freed, drops, hits, misses,
@@ -381,7 +381,7 @@ mod tests {
                 record_bytes, records_own, size, idle_timeout, source, group_offset, primary, part_shift, part_bits }
             "counter_descriptor" CounterDescriptor { name, size, table }
             "meter_descriptor" MeterDescriptor { name, size, table, bytes }
-            "register_descriptor" RegisterDescriptor { name, size, width, cell_bytes, initial }
+            "register_descriptor" RegisterDescriptor { name, size, width, element_bytes, initial }
             "extern_descriptor" ExternDescriptor { name, of_type, create, destroy }
             "saved_field" SavedField { name, width, offset }
             "pipeline" Pipeline { version, descriptor, layout, program, burst, table_count, tables, counter_count, meter_count, counters, meters,

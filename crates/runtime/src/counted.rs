@@ -1,18 +1,18 @@
 //! What one worker counts for one pipeline, and how counts go on when another pipeline takes its place.
 
 use crate::abi;
-use crate::cells::{cell_count, cells};
 use crate::counts::{Counts, KeySketch};
+use crate::elements::{element_count, elements};
 use crate::error::SwitchError;
 use crate::pipeline::{Counter, Description};
 use crate::region::Region;
 use std::sync::Arc;
 
-/// A counter's cells in one worker.
+/// A counter's elements in one worker.
 #[derive(Clone)]
-pub(crate) struct CounterCells {
+pub(crate) struct CounterElements {
     pub description: Counter,
-    pub cells: Arc<Region<abi::CounterCell>>,
+    pub elements: Arc<Region<abi::CounterElement>>,
 }
 
 /// The memory that one worker has for one pipeline: what the pipeline counts, and the pipeline's own.
@@ -22,8 +22,8 @@ pub(crate) struct Counted {
     pub misses: Region<u64>,
     pub edges: Region<u64>,
     pub key_sketches: Region<u64>,
-    pub counters: Vec<CounterCells>,
-    counter_pointers: Vec<*mut abi::CounterCell>,
+    pub counters: Vec<CounterElements>,
+    counter_pointers: Vec<*mut abi::CounterElement>,
     memory: Region<u8>,
     /// Of the memory, the part that is zero at each `attach`.
     worker_bytes: usize,
@@ -48,7 +48,7 @@ pub(crate) struct Carried<'a> {
 }
 
 impl Carried<'_> {
-    /// Whether cells of the pipeline before, of an object with size and table as given, fit those of the new one. Cells of entries stay with their table.
+    /// Whether elements of the pipeline before, of an object with size and table as given, fit those of the new one. Elements of entries stay with their table.
     pub fn fits(&self, (size, table): (u64, u32), (old_size, old_table): (u64, u32)) -> bool {
         let same_table = self.tables.get(table as usize).copied().flatten() == Some(old_table as usize);
         size == old_size && (size != 0 || same_table)
@@ -56,7 +56,7 @@ impl Carried<'_> {
 }
 
 impl Counted {
-    /// Counts of zero, but for cells of counters that the worker had for the pipeline before.
+    /// Counts of zero, but for elements of counters that the worker had for the pipeline before.
     pub fn new(
         description: &Description,
         buffers: u32,
@@ -70,14 +70,14 @@ impl Counted {
                     old.name == counter.name && carried.fits((counter.size, counter.table), (old.size, old.table))
                 })
             });
-            let cells = match kept {
-                Some(kept) => kept.cells.clone(),
+            let elements = match kept {
+                Some(kept) => kept.elements.clone(),
                 None => {
-                    let count = cell_count(counter.size, counter.table, description);
-                    Arc::new(cells("counter", &counter.name, count)?)
+                    let count = element_count(counter.size, counter.table, description);
+                    Arc::new(elements("counter", &counter.name, count)?)
                 }
             };
-            Ok(CounterCells { description: counter.clone(), cells })
+            Ok(CounterElements { description: counter.clone(), elements })
         };
         let counters = description.counters.iter().map(made).collect::<Result<Vec<_>, SwitchError>>()?;
         let counted = Counted {
@@ -88,7 +88,7 @@ impl Counted {
             key_sketches: Region::new(description.tables.len() * abi::KEY_SKETCH_WORDS),
             memory: memory(description, buffers)?,
             worker_bytes: description.worker_bytes as usize,
-            counter_pointers: counters.iter().map(|counter| counter.cells.as_mut_ptr()).collect(),
+            counter_pointers: counters.iter().map(|counter| counter.elements.as_mut_ptr()).collect(),
             counters,
         };
         // The kernel brings a page when it is first written: now, and not in the worker's first burst.

@@ -32,14 +32,14 @@ pub enum SwitchError {
     NoMemory {
         /// Of what, with its name.
         object: String,
-        cells: u64,
-        cell_bytes: u32,
+        elements: u64,
+        element_bytes: u32,
     },
 }
 
 impl SwitchError {
-    pub(crate) fn no_memory(kind: &str, name: &str, cells: u64, cell_bytes: u32) -> SwitchError {
-        SwitchError::NoMemory { object: format!("{kind} `{name}`"), cells, cell_bytes }
+    pub(crate) fn no_memory(kind: &str, name: &str, elements: u64, element_bytes: u32) -> SwitchError {
+        SwitchError::NoMemory { object: format!("{kind} `{name}`"), elements, element_bytes }
     }
 }
 
@@ -52,9 +52,12 @@ impl fmt::Display for SwitchError {
             SwitchError::Table { name, error } => write!(f, "table {name} cannot be made: {error}"),
             SwitchError::Extern { name } => write!(f, "the object `{name}` cannot be made: its C function gave NULL"),
             SwitchError::Spread { why } => f.write_str(why),
-            SwitchError::NoMemory { object, cells, cell_bytes } => {
+            SwitchError::NoMemory { object, elements, element_bytes } => {
                 let way_out = "declare as many as this machine can hold";
-                write!(f, "there is no memory for {object}: {cells} elements of {cell_bytes} bytes\nhint: {way_out}")
+                write!(
+                    f,
+                    "there is no memory for {object}: {elements} elements of {element_bytes} bytes\nhint: {way_out}"
+                )
             }
             SwitchError::Attach { worker, status } => write!(f, "worker {worker} cannot start: status {status}"),
         }

@@ -2,7 +2,7 @@
 //!
 //! `prepare` makes tables and state beside the old ones; the caller fills what is new; then `change_over` lets each worker change at the end of a burst,
 //! whenever that is, and frees the old ones when all have. So some workers run the old pipeline while others run the new one, and both may share tables,
-//! registers and cells: none of these knows which pipeline reads it.
+//! registers and elements: none of these knows which pipeline reads it.
 //! The control thread waits for each worker's next end of a burst, and for packets that are to go
 //! on in the old pipeline, which no other understands. Workers wait for nothing. A worker that does not run is
 //! changed over by the control thread.
@@ -28,7 +28,7 @@ const SPIN: Duration = Duration::from_micros(100);
 
 impl<L: WorkerPorts> Switch<L> {
     /// Puts another compilation of the program in the place of this pipeline, while packets flow. Tables, counters, registers and meters with equal
-    /// descriptions stay as they are, but tables that share an array, and the cells of entries of new tables. `reload` is given the numbers of the tables
+    /// descriptions stay as they are, but tables that share an array, and the elements of entries of new tables. `reload` is given the numbers of the tables
     /// that are new, and fills them before any packet comes to them.
     pub fn exchange(
         &mut self,
@@ -128,12 +128,12 @@ impl<L: WorkerPorts> Switch<L> {
         pipeline.description().tables.iter().map(equal).collect()
     }
 
-    /// A new entry of a table that both pipelines have finds the cells of both empty.
+    /// A new entry of a table that both pipelines have finds the elements of both empty.
     fn bind_both(&self, next: &Next, places: &[Option<usize>]) {
         for (number, place) in places.iter().enumerate() {
-            let mut cells = next.generation.direct_cells(number, &next.meters);
-            cells.extend(place.iter().flat_map(|old| self.current.direct_cells(*old, &self.state.meters)));
-            next.generation.bound.tables[number].bind(cells);
+            let mut elements = next.generation.direct_elements(number, &next.meters);
+            elements.extend(place.iter().flat_map(|old| self.current.direct_elements(*old, &self.state.meters)));
+            next.generation.bound.tables[number].bind(elements);
         }
     }
 

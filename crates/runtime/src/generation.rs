@@ -11,7 +11,7 @@ use crate::pipeline::Pipeline;
 use crate::quiescent::Readers;
 use crate::region::Region;
 use crate::state::{GroupTable, Meter, Register};
-use crate::table_host::DirectCells;
+use crate::table_host::DirectElements;
 use crate::tables::Table;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ struct SharedMemory {
     raw: abi::Shared,
     _tables: Vec<*const c_void>,
     _registers: Vec<abi::StateArray>,
-    _meters: Vec<*mut abi::MeterCell>,
+    _meters: Vec<*mut abi::MeterElement>,
     _selections: Vec<*const abi::Selection>,
 }
 
@@ -54,7 +54,7 @@ impl Generation {
         let selections: Vec<_> = bound.tables.iter().map(|table| table.groups_view()).collect();
         let tables: Vec<_> = bound.tables.iter().map(|table| table.readers_view()).collect();
         let mut registers: Vec<_> = registers.iter().map(|register| register.raw()).collect();
-        let meters: Vec<_> = meters.iter().map(|meter| meter.cells.as_mut_ptr()).collect();
+        let meters: Vec<_> = meters.iter().map(|meter| meter.elements.as_mut_ptr()).collect();
         let raw = abi::Shared {
             tables: tables.as_ptr(),
             registers: registers.as_mut_ptr(),
@@ -81,11 +81,14 @@ impl Generation {
         self.counted.iter().map(|counted| sum(&counted.hits) + sum(&counted.misses)).sum()
     }
 
-    /// A counter's cell, over all workers; `None` if there is no such index.
-    pub fn counter(&self, counter: usize, cell: u64) -> Option<abi::CounterCell> {
-        let mut cells = self.counted.iter().map(|counted| counted.counters[counter].cells.get(cell as usize));
-        cells.try_fold(abi::CounterCell::default(), |sum, cell| {
-            cell.map(|cell| abi::CounterCell { packets: sum.packets + cell.packets, bytes: sum.bytes + cell.bytes })
+    /// A counter's element, over all workers; `None` if there is no such index.
+    pub fn counter(&self, counter: usize, index: u64) -> Option<abi::CounterElement> {
+        let mut elements = self.counted.iter().map(|counted| counted.counters[counter].elements.get(index as usize));
+        elements.try_fold(abi::CounterElement::default(), |sum, element| {
+            element.map(|element| abi::CounterElement {
+                packets: sum.packets + element.packets,
+                bytes: sum.bytes + element.bytes,
+            })
         })
     }
 
@@ -100,20 +103,20 @@ impl Generation {
         }
     }
 
-    /// The cells of each table's entries: direct counters, of each worker, and direct meters.
-    pub fn direct_cells(&self, table: usize, meters: &[Meter]) -> Vec<DirectCells> {
+    /// The elements of each table's entries: direct counters, of each worker, and direct meters.
+    pub fn direct_elements(&self, table: usize, meters: &[Meter]) -> Vec<DirectElements> {
         let is_its = |size: u64, number: u32| size == 0 && number as usize == table;
         let counters = self.counted.iter().flat_map(|counted| &counted.counters);
         let counters = counters.filter(|counter| is_its(counter.description.size, counter.description.table));
         let meters = meters.iter().filter(|meter| is_its(meter.description().size, meter.description().table));
-        let counters = counters.map(|counter| DirectCells::of(&counter.cells));
-        counters.chain(meters.map(|meter| DirectCells::of(&meter.cells))).collect()
+        let counters = counters.map(|counter| DirectElements::of(&counter.elements));
+        counters.chain(meters.map(|meter| DirectElements::of(&meter.elements))).collect()
     }
 
     /// Gives each table the counters and meters of its entries.
     pub fn bind_tables(&self, meters: &[Meter]) {
         for (number, table) in self.bound.tables.iter().enumerate() {
-            table.bind(self.direct_cells(number, meters));
+            table.bind(self.direct_elements(number, meters));
             table.open();
         }
     }

@@ -6,7 +6,6 @@
 pub mod abi;
 pub mod cache;
 mod calls;
-mod cells;
 mod changeover;
 pub mod clock;
 pub mod compile;
@@ -15,6 +14,7 @@ pub mod core_isolation;
 mod counted;
 pub mod counts;
 mod dpdk_memory;
+mod elements;
 mod error;
 pub mod events;
 mod exchange;

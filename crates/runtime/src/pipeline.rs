@@ -224,7 +224,7 @@ impl Parameter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
     pub name: String,
-    /// Cells; 0 for one to each record of `table`.
+    /// Elements; 0 for one to each record of `table`.
     pub size: u64,
     pub table: u32,
 }
@@ -242,8 +242,8 @@ pub struct Register {
     pub name: String,
     pub size: u64,
     pub width: u32,
-    pub cell_bytes: u32,
-    /// The first value of each cell, in limbs; empty for zero.
+    pub element_bytes: u32,
+    /// The first value of each element, in limbs; empty for zero.
     pub initial: Vec<u64>,
 }
 
@@ -488,7 +488,7 @@ impl Register {
             name: text(raw.name),
             size: raw.size,
             width: raw.width,
-            cell_bytes: raw.cell_bytes,
+            element_bytes: raw.element_bytes,
             initial: initial.to_vec(),
         }
     }

@@ -1,6 +1,6 @@
 //! The calibration's kernels (`runtime/probe/`), compiled on the machine that they measure and called one sample at a time.
 //!
-//! A sample takes some 0.1 ms. The medians, the choice of cells and the file are the caller's.
+//! A sample takes some 0.1 ms. The medians, the choice of working sets and the file are the caller's.
 
 use crate::cache::Cache;
 use crate::compile::{Compiler, Failure};

@@ -27,16 +27,16 @@ impl Zero for u8 {}
 impl Zero for u16 {}
 impl Zero for u64 {}
 impl Zero for *mut c_void {}
-impl Zero for crate::abi::CounterCell {}
-impl Zero for crate::abi::MeterCell {}
+impl Zero for crate::abi::CounterElement {}
+impl Zero for crate::abi::MeterElement {}
 
 impl<T: Zero> Region<T> {
     /// For arrays whose size no program chooses.
     pub fn new(count: usize) -> Region<T> {
-        Region::of(count as u64).unwrap_or_else(|| panic!("there is address space for {count} cells"))
+        Region::of(count as u64).unwrap_or_else(|| panic!("there is address space for {count} elements"))
     }
 
-    /// As many cells, or nothing if there is no address space for them. Memory is only taken when it is written, so a generous count costs nothing.
+    /// As many elements, or nothing if there is no address space for them. Memory is only taken when it is written, so a generous count costs nothing.
     pub fn of(count: u64) -> Option<Region<T>> {
         let count = usize::try_from(count).ok()?;
         // No array of Rust's is larger; a program may ask for registers that are.
@@ -58,9 +58,9 @@ impl<T: Zero> Region<T> {
         self.count == 0
     }
 
-    /// The cell as a worker may be writing it: one read of each of its words.
+    /// The element as a worker may be writing it: one read of each of its words.
     pub fn get(&self, index: usize) -> Option<T> {
-        // SAFETY: within the array; cells are made of words, which workers write whole.
+        // SAFETY: within the array; elements are made of words, which workers write whole.
         (index < self.count).then(|| unsafe { self.memory.add(index).read_volatile() })
     }
 

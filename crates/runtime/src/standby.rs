@@ -105,9 +105,9 @@ impl<L: WorkerPorts> Switch<L> {
         self.standby.iter_mut().for_each(|standby| standby.is_shown = false);
     }
 
-    /// A cell of a counter of the standby, by its number there: as [`Switch::counter`].
-    pub fn standby_counter(&self, counter: usize, cell: u64) -> Option<abi::CounterCell> {
-        self.standby.as_ref().and_then(|standby| standby.generation.counter(counter, cell))
+    /// An element of a counter of the standby, by its number there: as [`Switch::counter`].
+    pub fn standby_counter(&self, counter: usize, index: u64) -> Option<abi::CounterElement> {
+        self.standby.as_ref().and_then(|standby| standby.generation.counter(counter, index))
     }
 
     /// Packets that the standby has dropped, by reason.
@@ -118,9 +118,10 @@ impl<L: WorkerPorts> Switch<L> {
         (0..reasons).map(of).collect()
     }
 
-    /// Whether both pipelines have the cells of a meter.
+    /// Whether both pipelines have the elements of a meter.
     pub fn is_meter_shared(&self, name: &str) -> bool {
-        let of = |meters: &[Meter]| meters.iter().find(|it| it.description().name == name).map(|it| it.cells.clone());
+        let of =
+            |meters: &[Meter]| meters.iter().find(|it| it.description().name == name).map(|it| it.elements.clone());
         let both = self.standby.as_ref().and_then(|standby| of(&self.state.meters).zip(of(&standby.meters)));
         both.is_some_and(|(one, other)| Arc::ptr_eq(&one, &other))
     }
@@ -157,15 +158,15 @@ impl<L: WorkerPorts> Switch<L> {
         self.current.bound.tables.iter().any(|other| Arc::ptr_eq(other, of_standby))
     }
 
-    /// A new entry of a table that both pipelines have finds the cells of both empty.
+    /// A new entry of a table that both pipelines have finds the elements of both empty.
     fn bind_shared(&self) {
         let Some(standby) = &self.standby else { return };
         for (number, table) in standby.generation.bound.tables.iter().enumerate() {
             let place = self.current.bound.tables.iter().position(|other| Arc::ptr_eq(other, table));
             let Some(place) = place else { continue };
-            let mut cells = self.current.direct_cells(place, &self.state.meters);
-            cells.extend(standby.generation.direct_cells(number, &standby.meters));
-            table.bind(cells);
+            let mut elements = self.current.direct_elements(place, &self.state.meters);
+            elements.extend(standby.generation.direct_elements(number, &standby.meters));
+            table.bind(elements);
         }
     }
 }

@@ -4,8 +4,8 @@
 //! exchanged around it.
 
 use crate::abi;
-use crate::cells::{cell_count, cells};
 use crate::counted::Carried;
+use crate::elements::{element_count, elements};
 use crate::error::SwitchError;
 use crate::pipeline::{self, Description};
 use crate::quiescent::{NO_TABLE, Readers};
@@ -18,16 +18,16 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// An array of bit strings.
 pub struct Register {
     description: pipeline::Register,
-    cells: Region<u8>,
+    elements: Region<u8>,
 }
 
 impl Register {
     pub(crate) fn new(description: &pipeline::Register) -> Result<Register, SwitchError> {
-        let bytes = description.size.saturating_mul(u64::from(description.cell_bytes));
-        let cells = Region::of(bytes).ok_or_else(|| {
-            SwitchError::no_memory("register", &description.name, description.size, description.cell_bytes)
+        let bytes = description.size.saturating_mul(u64::from(description.element_bytes));
+        let elements = Region::of(bytes).ok_or_else(|| {
+            SwitchError::no_memory("register", &description.name, description.size, description.element_bytes)
         })?;
-        let register = Register { description: description.clone(), cells };
+        let register = Register { description: description.clone(), elements };
         if register.description.initial.iter().any(|limb| *limb != 0) {
             let initial = register.description.initial.clone();
             for index in 0..register.description.size {
@@ -45,14 +45,14 @@ impl Register {
         self.description.width.div_ceil(64).max(1) as usize
     }
 
-    /// The cell in limbs, low limb first; `None` if there is no such index.
+    /// The element in limbs, low limb first; `None` if there is no such index.
     pub fn read(&self, index: u64) -> Option<Vec<u64>> {
         if index >= self.description.size {
             return None;
         }
-        let cell_bytes = self.description.cell_bytes as usize;
-        let from = index as usize * cell_bytes;
-        let mut bytes: Vec<u8> = (from..from + cell_bytes).filter_map(|at| self.cells.get(at)).collect();
+        let element_bytes = self.description.element_bytes as usize;
+        let from = index as usize * element_bytes;
+        let mut bytes: Vec<u8> = (from..from + element_bytes).filter_map(|at| self.elements.get(at)).collect();
         bytes.resize(self.limbs() * 8, 0);
         let limb = |chunk: &[u8]| u64::from_le_bytes(chunk.try_into().expect("chunks are of 8 bytes"));
         Some(bytes.chunks_exact(8).map(limb).collect())
@@ -63,28 +63,28 @@ impl Register {
         if index >= self.description.size {
             return false;
         }
-        let cell_bytes = self.description.cell_bytes as usize;
+        let element_bytes = self.description.element_bytes as usize;
         let bytes = limbs.iter().flat_map(|limb| limb.to_le_bytes()).chain(std::iter::repeat(0));
-        let from = index as usize * cell_bytes;
-        bytes.take(cell_bytes).enumerate().all(|(at, byte)| self.cells.set(from + at, byte))
+        let from = index as usize * element_bytes;
+        bytes.take(element_bytes).enumerate().all(|(at, byte)| self.elements.set(from + at, byte))
     }
 
     pub(crate) fn raw(&self) -> abi::StateArray {
-        abi::StateArray { count: self.description.size, cells: self.cells.as_mut_ptr() }
+        abi::StateArray { count: self.description.size, elements: self.elements.as_mut_ptr() }
     }
 }
 
-/// The cells of a meter: by index, or by the cell of an entry.
+/// The elements of a meter: by index, or by the counter index of an entry.
 pub struct Meter {
     description: pipeline::Meter,
-    pub cells: Arc<Region<abi::MeterCell>>,
+    pub elements: Arc<Region<abi::MeterElement>>,
 }
 
 impl Meter {
     pub(crate) fn new(meter: &pipeline::Meter, description: &Description) -> Result<Meter, SwitchError> {
-        let count = cell_count(meter.size, meter.table, description);
-        let cells = Arc::new(cells("meter", &meter.name, count)?);
-        Ok(Meter { description: meter.clone(), cells })
+        let count = element_count(meter.size, meter.table, description);
+        let elements = Arc::new(elements("meter", &meter.name, count)?);
+        Ok(Meter { description: meter.clone(), elements })
     }
 
     /// Whether it can go on as this meter of another pipeline.
@@ -94,9 +94,9 @@ impl Meter {
         same && carried.fits((wanted.size, wanted.table), (has.size, has.table))
     }
 
-    /// The same cells, as another pipeline describes them.
+    /// The same elements, as another pipeline describes them.
     fn described(&self, description: &pipeline::Meter) -> Meter {
-        Meter { description: description.clone(), cells: self.cells.clone() }
+        Meter { description: description.clone(), elements: self.elements.clone() }
     }
 
     pub fn description(&self) -> &pipeline::Meter {
@@ -314,8 +314,13 @@ mod tests {
 
     #[test]
     fn registers_hold_any_width_and_begin_as_the_program_says() {
-        let description =
-            |width, cell_bytes, initial| pipeline::Register { name: "r".into(), size: 4, width, cell_bytes, initial };
+        let description = |width, element_bytes, initial| pipeline::Register {
+            name: "r".into(),
+            size: 4,
+            width,
+            element_bytes,
+            initial,
+        };
         let narrow = Register::new(&description(9, 2, vec![7])).unwrap();
         assert_eq!(narrow.read(3), Some(vec![7]));
         assert!(narrow.write(3, &[0x1ff]) && !narrow.write(4, &[1]));

@@ -276,16 +276,16 @@ impl<L: WorkerPorts> Switch<L> {
         (self.sum(|counted| counted.hits.get(table)), self.sum(|counted| counted.misses.get(table)))
     }
 
-    /// A counter's cell, over all workers; `None` if there is no such index.
-    pub fn counter(&self, counter: usize, cell: u64) -> Option<abi::CounterCell> {
-        self.read().counter(counter, cell)
+    /// A counter's element, over all workers; `None` if there is no such index.
+    pub fn counter(&self, counter: usize, index: u64) -> Option<abi::CounterElement> {
+        self.read().counter(counter, index)
     }
 
-    /// Makes a counter's cell show this sum; exact only while no packet counts there. False if there is no such index.
-    pub fn set_counter(&self, counter: usize, cell: u64, value: abi::CounterCell) -> bool {
-        let values = std::iter::once(value).chain(std::iter::repeat(abi::CounterCell::default()));
+    /// Makes a counter's element show this sum; exact only while no packet counts there. False if there is no such index.
+    pub fn set_counter(&self, counter: usize, index: u64, value: abi::CounterElement) -> bool {
+        let values = std::iter::once(value).chain(std::iter::repeat(abi::CounterElement::default()));
         let counted = self.read().counted.iter();
-        counted.zip(values).all(|(counted, value)| counted.counters[counter].cells.set(cell as usize, value))
+        counted.zip(values).all(|(counted, value)| counted.counters[counter].elements.set(index as usize, value))
     }
 
     /// The longest time that a worker has taken for a change of pipelines, between two bursts, since this was last called.

@@ -1,4 +1,4 @@
-//! What a table's writer in C calls back: grace periods, and the cells of direct counters and meters.
+//! What a table's writer in C calls back: grace periods, and the elements of direct counters and meters.
 
 use crate::memory_limit;
 use crate::quiescent::Readers;
@@ -19,25 +19,25 @@ pub(crate) struct Callbacks {
     pub is_inserted: AtomicBool,
     /// Whether memory is refused beyond the limit of the process: not to a table that is being made, which has no entries.
     pub is_limited: AtomicBool,
-    cells: u64,
-    pub direct: Mutex<Vec<DirectCells>>,
+    counter_indices: u64,
+    pub direct: Mutex<Vec<DirectElements>>,
 }
 
-/// The cells of a direct counter or meter, by entry.
-pub(crate) struct DirectCells {
+/// The elements of a direct counter or meter, by the counter index of an entry.
+pub(crate) struct DirectElements {
     pub memory: *mut u64,
-    /// Words of a cell.
+    /// Words of an element.
     pub words: usize,
 }
 
-impl DirectCells {
-    pub fn of<T: region::Zero>(cells: &region::Region<T>) -> DirectCells {
-        DirectCells { memory: cells.as_mut_ptr().cast(), words: size_of::<T>() / size_of::<u64>() }
+impl DirectElements {
+    pub fn of<T: region::Zero>(elements: &region::Region<T>) -> DirectElements {
+        DirectElements { memory: elements.as_mut_ptr().cast(), words: size_of::<T>() / size_of::<u64>() }
     }
 }
 
 // SAFETY: the memory is that of a region, which any thread may write.
-unsafe impl Send for DirectCells {}
+unsafe impl Send for DirectElements {}
 
 pub(crate) unsafe extern "C" fn grace(host: *mut c_void) {
     // SAFETY: `host` is the table's `Callbacks`, which live as long as the writer.
@@ -45,14 +45,14 @@ pub(crate) unsafe extern "C" fn grace(host: *mut c_void) {
 }
 
 impl Callbacks {
-    /// For a table with at most so many cells, which packets do not read yet.
-    pub fn new(readers: Arc<Readers>, cells: u64) -> Callbacks {
+    /// For a table with at most so many counter indices, which packets do not read yet.
+    pub fn new(readers: Arc<Readers>, counter_indices: u64) -> Callbacks {
         Callbacks {
             readers,
             is_read: AtomicBool::new(false),
             is_inserted: AtomicBool::new(false),
             is_limited: AtomicBool::new(false),
-            cells,
+            counter_indices,
             direct: Mutex::default(),
         }
     }
@@ -80,19 +80,19 @@ pub(crate) unsafe extern "C" fn allocate(host: *mut c_void, bytes: usize) -> *mu
     unsafe { region::allocate(host, bytes) }
 }
 
-pub(crate) unsafe extern "C" fn cells(host: *mut c_void, count: u64) -> c_int {
+pub(crate) unsafe extern "C" fn counter_indices(host: *mut c_void, count: u64) -> c_int {
     // SAFETY: as for `grace`.
     let callbacks = unsafe { &*host.cast::<Callbacks>() };
-    if count <= callbacks.cells { 0 } else { -1 }
+    if count <= callbacks.counter_indices { 0 } else { -1 }
 }
 
-pub(crate) unsafe extern "C" fn clear(host: *mut c_void, cell: u32) {
+pub(crate) unsafe extern "C" fn clear(host: *mut c_void, counter_index: u32) {
     // SAFETY: as for `grace`.
     let callbacks = unsafe { &*host.cast::<Callbacks>() };
     for direct in callbacks.direct.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         for word in 0..direct.words {
-            // SAFETY: the table has requested this cell before, and regions have all requested cells.
-            unsafe { direct.memory.add(cell as usize * direct.words + word).write_volatile(0) };
+            // SAFETY: the table has requested this counter index before, and regions have all requested counter indices.
+            unsafe { direct.memory.add(counter_index as usize * direct.words + word).write_volatile(0) };
         }
     }
 }

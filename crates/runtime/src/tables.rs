@@ -8,7 +8,7 @@
 use crate::pipeline::{self, IdleTimeout, Pipeline};
 use crate::quiescent::Readers;
 use crate::selection::Selection;
-use crate::table_host::{Callbacks, DirectCells, allocate, cells, clear, grace};
+use crate::table_host::{Callbacks, DirectElements, allocate, clear, counter_indices, grace};
 use crate::timers::{SLICE, Timers};
 use crate::{abi, region};
 use std::ffi::{c_int, c_void};
@@ -32,7 +32,7 @@ pub struct Entry {
     pub matches: Match,
     pub record: Vec<u8>,
     /// Of its direct counters and meters; 0 in tables that have none.
-    pub cell: u32,
+    pub counter_index: u32,
     /// Or of the insertion, on the workers' clock; kept only in tables with an idle timeout.
     pub last_hit_ns: u64,
 }
@@ -96,8 +96,8 @@ struct RawHost {
     allocate: unsafe extern "C" fn(host: *mut c_void, bytes: usize) -> *mut c_void,
     release: unsafe extern "C" fn(host: *mut c_void, memory: *mut c_void, bytes: usize),
     grace: unsafe extern "C" fn(host: *mut c_void),
-    cells: unsafe extern "C" fn(host: *mut c_void, count: u64) -> c_int,
-    clear: unsafe extern "C" fn(host: *mut c_void, cell: u32),
+    counter_indices: unsafe extern "C" fn(host: *mut c_void, count: u64) -> c_int,
+    clear: unsafe extern "C" fn(host: *mut c_void, counter_index: u32),
     host: *mut c_void,
 }
 
@@ -128,7 +128,7 @@ unsafe extern "C" {
     fn writer_set_clock(writer: *mut Writer, now_ns: u64);
     fn writer_restart(writer: *mut Writer, matches: *const RawMatch, timer: u32, now_ns: u64) -> c_int;
     fn writer_find_handle(writer: *mut Writer, handle: u32, entry: *mut RawEntry) -> c_int;
-    fn writer_cells(writer: *const Writer) -> u64;
+    fn writer_counter_indices(writer: *const Writer) -> u64;
     fn writer_set_default(writer: *mut Writer, record: *const c_void) -> c_int;
     fn writer_find(writer: *mut Writer, matches: *const RawMatch, entry: *mut RawEntry) -> c_int;
     fn writer_next(writer: *mut Writer, cursor: u64, entry: *mut RawEntry) -> u64;
@@ -181,7 +181,7 @@ fn whole(table: &pipeline::Table) -> Vec<u64> {
 }
 
 /// Direct counters and meters of a table that have room. They cost nothing until entries use them, so there are plenty.
-pub(crate) fn cells_of(table: &pipeline::Table) -> u64 {
+pub(crate) fn counter_indices_of(table: &pipeline::Table) -> u64 {
     const UNKNOWN: u64 = 1 << 24;
     match table.size {
         0 => UNKNOWN,
@@ -198,12 +198,12 @@ impl Table {
         primary: Option<Arc<Table>>,
     ) -> Result<Table, TableError> {
         let description = pipeline.description().tables[number].clone();
-        let callbacks = Box::new(Callbacks::new(readers.clone(), cells_of(&description)));
+        let callbacks = Box::new(Callbacks::new(readers.clone(), counter_indices_of(&description)));
         let host = RawHost {
             allocate,
             release: region::release,
             grace,
-            cells,
+            counter_indices,
             clear,
             host: (&raw const *callbacks).cast_mut().cast(),
         };
@@ -243,8 +243,8 @@ impl Table {
         unsafe { writer_table(*self.lock()) }
     }
 
-    /// The cells that a new entry is to find empty.
-    pub(crate) fn bind(&self, direct: Vec<DirectCells>) {
+    /// The elements that a new entry is to find empty.
+    pub(crate) fn bind(&self, direct: Vec<DirectElements>) {
         *self.callbacks.direct.lock().unwrap_or_else(PoisonError::into_inner) = direct;
     }
 
@@ -281,7 +281,7 @@ impl Table {
         unsafe { writer_set_clock(*self.lock(), now_ns) }
     }
 
-    /// The new entry's cell.
+    /// The new entry's counter index.
     pub fn insert(&self, matches: &Match, record: &[u8]) -> Result<u32, TableError> {
         let (raw, record) = (self.raw(matches)?, self.record(record)?);
         let mut handle = 0;
@@ -351,33 +351,35 @@ impl Table {
 
     /// The entries whose time has passed: those that are deleted now, or those whose time has
     /// passed again since their last report. `joint_hit_ns` is when a joint table was last hit for
-    /// the entry with a cell; the entry has that time from then on.
+    /// the entry with a counter index; the entry has that time from then on.
     pub fn age(&self, now_ns: u64, joint_hit_ns: impl Fn(u32) -> u64) -> Vec<Entry> {
         let Some(kind) = self.description.idle_timeout else { return Vec::new() };
         let mut idle = Vec::new();
         // SAFETY: the writer is alive.
-        let cells = unsafe { writer_cells(*self.lock()) } as u32;
-        for from in (0..cells).step_by(SLICE as usize) {
+        let counter_indices = unsafe { writer_counter_indices(*self.lock()) } as u32;
+        for from in (0..counter_indices).step_by(SLICE as usize) {
             let mut timers = self.timers();
             let writer = self.lock();
-            for cell in from..cells.min(from + SLICE) {
+            for counter_index in from..counter_indices.min(from + SLICE) {
                 let mut raw = RawEntry::empty();
                 // SAFETY: the lock is held until the entry was copied.
-                let is_there = unsafe { writer_find_handle(*writer, cell, &mut raw) == 0 };
-                let joint_hit_ns = if is_there { joint_hit_ns(cell).min(now_ns) } else { 0 };
+                let is_there = unsafe { writer_find_handle(*writer, counter_index, &mut raw) == 0 };
+                let joint_hit_ns = if is_there { joint_hit_ns(counter_index).min(now_ns) } else { 0 };
                 if joint_hit_ns > raw.last_hit_ns {
                     // SAFETY: the writer has filled the entry, which is still there.
                     unsafe { writer_restart(*writer, &raw.matches, raw.timer, joint_hit_ns) };
                     raw.last_hit_ns = joint_hit_ns;
                 }
                 if !is_there || !timers.has_passed(raw.timer, raw.last_hit_ns, now_ns) {
-                    timers.forget(cell);
+                    timers.forget(counter_index);
                     continue;
                 }
                 // SAFETY: the writer has filled it.
                 let entry = unsafe { self.entry(&raw) };
                 match kind {
-                    IdleTimeout::Notify if !timers.notify(cell, raw.timer, raw.last_hit_ns, now_ns) => continue,
+                    IdleTimeout::Notify if !timers.notify(counter_index, raw.timer, raw.last_hit_ns, now_ns) => {
+                        continue;
+                    }
                     IdleTimeout::Notify => {}
                     IdleTimeout::Delete => {
                         let matches = self.raw(&entry.matches).expect("an entry's own key fits its table");
@@ -555,7 +557,7 @@ impl Table {
                 priority: raw.matches.priority,
             },
             record: record.to_vec(),
-            cell: raw.handle,
+            counter_index: raw.handle,
             last_hit_ns: raw.last_hit_ns,
         }
     }

@@ -20,7 +20,7 @@ pub fn profile_timer(profile: u8) -> u32 {
 pub(crate) struct Timers {
     times_ns: Vec<u64>,
     numbers: HashMap<u64, u32>,
-    /// For each entry whose time has passed, by cell, when the control plane was last notified.
+    /// For each entry whose time has passed, by counter index, when the control plane was last notified.
     notified_ns: HashMap<u32, u64>,
 }
 
@@ -52,19 +52,19 @@ impl Timers {
 
     /// Whether the control plane is notified now of an entry whose time has passed since its last hit: a notice restarts the timer, so the next one comes a
     /// whole time later.
-    pub fn notify(&mut self, cell: u32, timer: u32, last_hit_ns: u64, now_ns: u64) -> bool {
-        let notified_ns = self.notified_ns.get(&cell).copied().filter(|notified| *notified >= last_hit_ns);
+    pub fn notify(&mut self, counter_index: u32, timer: u32, last_hit_ns: u64, now_ns: u64) -> bool {
+        let notified_ns = self.notified_ns.get(&counter_index).copied().filter(|notified| *notified >= last_hit_ns);
         let time_ns = self.times_ns.get(timer as usize).copied().unwrap_or(u64::MAX);
         // A time of 0 passes once for each hit.
         let is_due = notified_ns.is_none_or(|notified| time_ns > 0 && now_ns.saturating_sub(notified) >= time_ns);
         if is_due {
-            self.notified_ns.insert(cell, now_ns);
+            self.notified_ns.insert(counter_index, now_ns);
         }
         is_due
     }
 
-    pub fn forget(&mut self, cell: u32) {
-        self.notified_ns.remove(&cell);
+    pub fn forget(&mut self, counter_index: u32) {
+        self.notified_ns.remove(&counter_index);
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Mistake;
 use super::bind::{Binder, Control, meter_rates};
 use super::command::{Attached, Key, Word};
-use control::plane::{Cell, MeterRates};
+use control::plane::{Element, MeterRates};
 use control::{Record, Update};
 use hlir::TableId;
 
@@ -27,15 +27,15 @@ impl Binder<'_> {
         attached: &Attached,
     ) -> Result<Control, Mistake> {
         let Some(table) = self.table(word)? else { return Ok(Control::Nothing) };
-        let cell = match keys {
-            Some(keys) => Cell::Entry(self.entry_key(table, priority, keys, word)?),
-            None => Cell::Default(table),
+        let element = match keys {
+            Some(keys) => Element::Entry(self.entry_key(table, priority, keys, word)?),
+            None => Element::Default(table),
         };
         let update = match attached {
-            Attached::Metadata(metadata) => with_metadata(table, cell, metadata.clone()),
+            Attached::Metadata(metadata) => with_metadata(table, element, metadata.clone()),
             Attached::Rates(rates) => {
                 let rates = rates.map(|(committed, peak)| meter_rates(committed, peak)).transpose()?;
-                return self.direct_rates(word, table, cell, rates);
+                return self.direct_rates(word, table, element, rates);
             }
         };
         Ok(Control::Attach(update))
@@ -45,13 +45,13 @@ impl Binder<'_> {
         &self,
         word: &Word,
         table: TableId,
-        cell: Cell,
+        element: Element,
         rates: Option<MeterRates>,
     ) -> Result<Control, Mistake> {
         let program = self.program();
         let direct = program.meters.iter().find(|(_, meter)| meter.table == Some(table));
         match direct {
-            Some((meter, _)) => Ok(Control::Attach(Update::SetMeter { meter, cell, rates })),
+            Some((meter, _)) => Ok(Control::Attach(Update::SetMeter { meter, element, rates })),
             None if rates.is_none() => Ok(Control::Nothing),
             None => {
                 let message = format!("table `{}` has no direct meter", program.tables[table].name);
@@ -61,9 +61,9 @@ impl Binder<'_> {
     }
 }
 
-fn with_metadata(table: TableId, cell: Cell, metadata: Vec<u8>) -> Update {
-    Update::Record(match cell {
-        Cell::Entry(key) => Record::Metadata { key, metadata },
-        Cell::Default(_) | Cell::Index(_) => Record::DefaultMetadata { table, metadata },
+fn with_metadata(table: TableId, element: Element, metadata: Vec<u8>) -> Update {
+    Update::Record(match element {
+        Element::Entry(key) => Record::Metadata { key, metadata },
+        Element::Default(_) | Element::Index(_) => Record::DefaultMetadata { table, metadata },
     })
 }

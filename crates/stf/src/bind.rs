@@ -7,7 +7,7 @@ use super::command::{
 };
 use super::{Mistake, Place, matches, names};
 use control::Update;
-use control::plane::{self, Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
+use control::plane::{self, CounterValue, Element, EntryKey, MeterRates, Replica, Session, SessionTarget};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, Parameter, ProfileId, Program, RegisterId, Table};
 use hlir::{PortNumbers, TableId, ValueSetId, interface::Physical};
@@ -53,7 +53,7 @@ pub enum Control {
     CheckCounter {
         name: String,
         counter: CounterId,
-        element: Cell,
+        element: Element,
         condition: Condition,
     },
     ReadCounter(CounterId, u64),
@@ -447,15 +447,15 @@ impl<'p> Binder<'p> {
                 let mut counters = self.program.counters.iter();
                 let direct = counters.find(|(_, counter)| counter.table == Some(entry.table));
                 let missing = || Mistake::new(name.place, "the entry's table has no direct counter");
-                (direct.ok_or_else(missing)?.0, Cell::Entry(entry.clone()), name.text.clone())
+                (direct.ok_or_else(missing)?.0, Element::Entry(entry.clone()), name.text.clone())
             }
             Some(element) if element.text.starts_with(|c: char| c.is_ascii_digit()) => {
                 let counter = object(name, "counter", &self.program.counters, |counter| &counter.name)?;
-                (counter, Cell::Index(matches::index(element, "an index")?), text(element))
+                (counter, Element::Index(matches::index(element, "an index")?), text(element))
             }
             Some(label) => {
                 let counter = object(name, "counter", &self.program.counters, |counter| &counter.name)?;
-                (counter, Cell::Entry(self.label(label)?.clone()), text(label))
+                (counter, Element::Entry(self.label(label)?.clone()), text(label))
             }
         };
         Ok(Control::CheckCounter { name, counter, element, condition })

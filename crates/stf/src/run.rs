@@ -4,7 +4,7 @@ use super::bind::{self, Act, Bound, Control, Step};
 use super::command::{Command, Condition, Unit};
 use super::compare::{Expectation, IdleEntries, Order, Ports, hex};
 use super::{Mistake, Place, reentry};
-use control::plane::{Cell, DigestRecord, Frame, MeterRates, Outcome};
+use control::plane::{DigestRecord, Element, Frame, MeterRates, Outcome};
 use control::{DataPlane, Refusal};
 use hlir::{CounterId, DigestId, Program, RegisterId};
 use num_bigint::BigUint;
@@ -187,18 +187,18 @@ impl<'a> Runner<'a> {
                 self.check_counter(place, name, (*counter, element), *condition)
             }
             Control::ReadCounter(counter, index) => {
-                let value = self.engine.read_counter(*counter, &Cell::Index(*index))?;
+                let value = self.engine.read_counter(*counter, &Element::Index(*index))?;
                 let name = &self.program.counters[*counter].name;
                 self.print(format!("{name}[{index}]: {} packets, {} bytes", value.packets, value.bytes));
                 Ok(())
             }
             Control::WriteCounter(counter, index, value) => {
-                self.engine.write_counter(*counter, &Cell::Index(*index), *value)
+                self.engine.write_counter(*counter, &Element::Index(*index), *value)
             }
             Control::ReadRegister(register, index) => self.read_register(*register, *index),
             Control::WriteRegister(register, index, value) => self.engine.write_register(*register, *index, value),
             Control::ReadMeter(meter, index) => {
-                let rates = self.engine.meter_rates(*meter, &Cell::Index(*index))?;
+                let rates = self.engine.meter_rates(*meter, &Element::Index(*index))?;
                 let shown = rates.map_or("no rates".to_string(), |rates| {
                     let MeterRates { committed_rate, committed_burst, peak_rate, peak_burst } = rates;
                     format!("{committed_rate}/s burst {committed_burst}, peak {peak_rate}/s burst {peak_burst}")
@@ -207,10 +207,10 @@ impl<'a> Runner<'a> {
                 Ok(())
             }
             Control::SetMeter(meter, Some(index), rates) => {
-                self.engine.set_meter(*meter, &Cell::Index(*index), Some(*rates))
+                self.engine.set_meter(*meter, &Element::Index(*index), Some(*rates))
             }
             Control::SetMeter(meter, None, rates) => (0..self.program.meters[*meter].size)
-                .try_for_each(|index| self.engine.set_meter(*meter, &Cell::Index(index), Some(*rates))),
+                .try_for_each(|index| self.engine.set_meter(*meter, &Element::Index(index), Some(*rates))),
             Control::ValueSet(set, members) => self.engine.set_value_set(*set, members),
             Control::Multicast(group, value) => self.engine.set_multicast(*group, value),
             Control::Session(session, value) => self.engine.set_session(*session, value.as_ref()),
@@ -236,7 +236,7 @@ impl<'a> Runner<'a> {
         &mut self,
         place: Place,
         name: &str,
-        (counter, element): (CounterId, &Cell),
+        (counter, element): (CounterId, &Element),
         condition: Condition,
     ) -> Result<(), Refusal> {
         let value = self.engine.read_counter(counter, element)?;

@@ -91,12 +91,12 @@ fn translated(write: &Write, one: &Program, other: &Program) -> Option<Write> {
         }
         Write::Multicast(number, group) => Write::Multicast(*number, group.clone()),
         Write::Session(number, session) => Write::Session(*number, session.clone()),
-        Write::Meter(id, control::plane::Cell::Index(index), rates) => {
+        Write::Meter(id, control::plane::Element::Index(index), rates) => {
             let meter = named(other.meters.iter().map(|(id, of)| (id, of.name.as_str())), &one.meters[*id].name)?;
-            Write::Meter(meter, control::plane::Cell::Index(*index), *rates)
+            Write::Meter(meter, control::plane::Element::Index(*index), *rates)
         }
         // Its key may have another form there.
-        Write::Meter(_, control::plane::Cell::Entry(_) | control::plane::Cell::Default(_), _) => return None,
+        Write::Meter(_, control::plane::Element::Entry(_) | control::plane::Element::Default(_), _) => return None,
         Write::ValueSet(id, members) => {
             let set = named(other.value_sets.iter().map(|(id, of)| (id, of.name.as_str())), &one.value_sets[*id].name)?;
             let alike = one.value_sets[*id]

@@ -2,7 +2,7 @@
 
 use control::DataPlane as _;
 use control::Rate;
-use control::plane::{Cell, MeterRates};
+use control::plane::{Element, MeterRates};
 use driver::entries::{self, Origin, USUAL_PORTS};
 use driver::options::{Native, Passes, Source};
 use driver::{compile, frontend};
@@ -124,7 +124,7 @@ fn registers_and_meters_are_right_where_packets_are_spread_by_their_index() {
         let one = Rate::of_units(1);
         let rates = MeterRates { committed_rate: one, committed_burst: 10, peak_rate: one, peak_burst: 20 };
         for flow in 0..FLOWS {
-            engine.set_meter(meter, &Cell::Index(u64::from(flow)), Some(rates)).expect("it is there");
+            engine.set_meter(meter, &Element::Index(u64::from(flow)), Some(rates)).expect("it is there");
         }
     });
     // The specification's own numbers: each flow is counted, and its first ten packets are green, ten are yellow, the rest red.

@@ -1,8 +1,8 @@
 //! The service `standard`.
 
-use crate::cells::split;
 use crate::convert::read_call;
 use crate::device::Device;
+use crate::elements::split;
 use crate::learning::Learning;
 use crate::service::{Fault, Undeclared};
 use crate::standard::{

@@ -185,7 +185,7 @@ impl Rig {
         let switch = live.engine().expect("it began with a pipeline").switch();
         let counters = &switch.pipeline().description().counters;
         let number = counters.iter().position(|counter| counter.name.ends_with(name)).expect("the program has it");
-        switch.counter(number, 0).expect("it has one cell").packets
+        switch.counter(number, 0).expect("it has one element").packets
     }
 
     /// How often something was reported, by the name of its count.

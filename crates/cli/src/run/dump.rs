@@ -1,4 +1,4 @@
-//! `--dump`: what packets have changed. Counters, meters and registers, cell by cell; cells at zero are left out.
+//! `--dump`: what packets have changed. Counters, meters and registers, element by element; elements at zero are left out.
 
 use super::live::Engine;
 use control::Rate;
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 pub struct Object {
     kind: &'static str,
     name: String,
-    cells: Vec<(String, Content)>,
+    elements: Vec<(String, Content)>,
 }
 
 enum Content {
-    Counter(abi::CounterCell),
-    Meter { cell: abi::MeterCell, unit: &'static str },
+    Counter(abi::CounterElement),
+    Meter { element: abi::MeterElement, unit: &'static str },
     Register(BigUint),
 }
 
@@ -29,48 +29,48 @@ pub fn objects<L: Replay>(engine: &mut Engine<L>) -> Vec<Object> {
     let mut all = Vec::new();
     for (number, counter) in description.counters.iter().enumerate() {
         let places = places(counter.size, switch.tables().get(counter.table as usize).map(AsRef::as_ref));
-        let cells = places.filter_map(|(name, at)| Some((name, switch.counter(number, at)?)));
-        let cells = cells.filter(|(_, cell)| cell.packets > 0 || cell.bytes > 0);
-        let cells = cells.map(|(name, cell)| (name(), Content::Counter(cell))).collect();
-        all.push(Object { kind: "counter", name: counter.name.clone(), cells });
+        let elements = places.filter_map(|(name, at)| Some((name, switch.counter(number, at)?)));
+        let elements = elements.filter(|(_, element)| element.packets > 0 || element.bytes > 0);
+        let elements = elements.map(|(name, element)| (name(), Content::Counter(element))).collect();
+        all.push(Object { kind: "counter", name: counter.name.clone(), elements });
     }
     for meter in &switch.state.meters {
         let described = meter.description();
         let unit = if described.bytes { "bytes" } else { "packets" };
         let places = places(described.size, switch.tables().get(described.table as usize).map(AsRef::as_ref));
-        let cells = places.filter_map(|(name, at)| Some((name, meter.cells.get(at as usize)?)));
-        let cells = cells.filter(|(_, cell)| cell.configured != 0);
-        let cells = cells.map(|(name, cell)| (name(), Content::Meter { cell, unit })).collect();
-        all.push(Object { kind: "meter", name: described.name.clone(), cells });
+        let elements = places.filter_map(|(name, at)| Some((name, meter.elements.get(at as usize)?)));
+        let elements = elements.filter(|(_, element)| element.configured != 0);
+        let elements = elements.map(|(name, element)| (name(), Content::Meter { element, unit })).collect();
+        all.push(Object { kind: "meter", name: described.name.clone(), elements });
     }
     for register in &switch.state.registers {
         let value = |at: u64| register.read(at).map(|limbs| translate::number(&limbs));
-        let cells = (0..register.description().size).filter_map(|at| Some((format!("[{at}]"), value(at)?)));
-        let cells = cells.filter(|(_, value)| *value != BigUint::ZERO);
-        let cells = cells.map(|(name, value)| (name, Content::Register(value))).collect();
-        all.push(Object { kind: "register", name: register.description().name.clone(), cells });
+        let elements = (0..register.description().size).filter_map(|at| Some((format!("[{at}]"), value(at)?)));
+        let elements = elements.filter(|(_, value)| *value != BigUint::ZERO);
+        let elements = elements.map(|(name, value)| (name, Content::Register(value))).collect();
+        all.push(Object { kind: "register", name: register.description().name.clone(), elements });
     }
     all
 }
 
-/// Makes the name of a cell: most cells are zero, and need none.
+/// Makes the name of an element: most elements are zero, and need none.
 type Name = Box<dyn FnOnce() -> String>;
 
-/// The names and numbers of an object's cells: by index, or by entry for what belongs to a table.
+/// The names and numbers of an object's elements: by index, or by entry for what belongs to a table.
 pub fn places(size: u64, table: Option<&Table>) -> Box<dyn Iterator<Item = (Name, u64)>> {
     let Some(table) = table.filter(|_| size == 0) else {
         return Box::new((0..size).map(|at| (Box::new(move || format!("[{at}]")) as Name, at)));
     };
     let description = std::rc::Rc::new(table.description().clone());
     let name = move |entry: runtime::tables::Entry| {
-        let (description, cell) = (description.clone(), u64::from(entry.cell));
+        let (description, at) = (description.clone(), u64::from(entry.counter_index));
         let name = move || {
             let matches = translate::key(&description, &entry.matches);
             let fields = description.fields.iter().zip(&matches);
             let fields = fields.map(|(field, found)| format!("{}:{}", field.name, match_text(found)));
             fields.collect::<Vec<String>>().join(" ")
         };
-        (Box::new(name) as Name, cell)
+        (Box::new(name) as Name, at)
     };
     Box::new(table.entries().into_iter().map(name))
 }
@@ -86,7 +86,7 @@ fn match_text(found: &Match) -> String {
     }
 }
 
-/// A rate of a cell.
+/// A rate of an element.
 fn rate(limbs: [u64; 2]) -> Rate {
     Rate::from_billionths(u128::from(limbs[1]) << 64 | u128::from(limbs[0])).unwrap_or(Rate::LARGEST)
 }
@@ -99,34 +99,34 @@ fn rate_number(limbs: [u64; 2]) -> Value {
 
 pub fn print(objects: &[Object]) {
     for object in objects {
-        let rest = if object.cells.is_empty() { ": all zero" } else { "" };
+        let rest = if object.elements.is_empty() { ": all zero" } else { "" };
         print_line!("{} {}{rest}", object.kind, object.name);
-        for (cell, content) in &object.cells {
+        for (element, content) in &object.elements {
             match content {
-                Content::Counter(value) => print_line!("  {cell}  {} packets, {} bytes", value.packets, value.bytes),
-                Content::Meter { cell: meter, unit } => print_line!(
-                    "  {cell}  committed {} {unit} per second, burst {}; peak {} {unit} per second, burst {}",
+                Content::Counter(value) => print_line!("  {element}  {} packets, {} bytes", value.packets, value.bytes),
+                Content::Meter { element: meter, unit } => print_line!(
+                    "  {element}  committed {} {unit} per second, burst {}; peak {} {unit} per second, burst {}",
                     rate(meter.committed_rate),
                     meter.committed_burst,
                     rate(meter.peak_rate),
                     meter.peak_burst
                 ),
-                Content::Register(value) => print_line!("  {cell}  {value:#x}"),
+                Content::Register(value) => print_line!("  {element}  {value:#x}"),
             }
         }
     }
 }
 
 pub fn json(objects: &[Object]) -> Value {
-    let cell = |(cell, content): &(String, Content)| match content {
-        Content::Counter(value) => json!({ "cell": cell, "packets": value.packets, "bytes": value.bytes }),
-        Content::Meter { cell: meter, unit } => json!({
-            "cell": cell, "unit": unit,
+    let element = |(element, content): &(String, Content)| match content {
+        Content::Counter(value) => json!({ "element": element, "packets": value.packets, "bytes": value.bytes }),
+        Content::Meter { element: meter, unit } => json!({
+            "element": element, "unit": unit,
             "committed_rate": rate_number(meter.committed_rate), "committed_burst": meter.committed_burst,
             "peak_rate": rate_number(meter.peak_rate), "peak_burst": meter.peak_burst,
         }),
-        Content::Register(value) => json!({ "cell": cell, "value": format!("{value:#x}") }),
+        Content::Register(value) => json!({ "element": element, "value": format!("{value:#x}") }),
     };
-    let object = |object: &Object| json!({ "kind": object.kind, "name": object.name, "cells": object.cells.iter().map(cell).collect::<Value>() });
+    let object = |object: &Object| json!({ "kind": object.kind, "name": object.name, "elements": object.elements.iter().map(element).collect::<Value>() });
     objects.iter().map(object).collect()
 }

@@ -1,7 +1,7 @@
 //! Counts in Prometheus' text format.
 
 use super::live::Engine;
-use super::metrics::MOST_CELLS;
+use super::metrics::MOST_ELEMENTS;
 use control::message::switch::{ReportResponse, port::Link};
 use native::Replay;
 use std::fmt::{Display, Write as _};
@@ -11,8 +11,8 @@ pub struct P4Counter {
     pub name: String,
     pub packets: u64,
     pub bytes: u64,
-    /// The first cells that are not zero, by index or by entry.
-    pub cells: Vec<(String, u64, u64)>,
+    /// The first elements that are not zero, by index or by entry.
+    pub elements: Vec<(String, u64, u64)>,
 }
 
 impl P4Counter {
@@ -21,13 +21,13 @@ impl P4Counter {
         let described = switch.pipeline().description().counters.clone();
         let read = described.into_iter().enumerate().map(|(number, counter)| {
             let table = switch.tables().get(counter.table as usize).map(AsRef::as_ref);
-            let mut read = P4Counter { name: counter.name.clone(), packets: 0, bytes: 0, cells: Vec::new() };
-            for (cell, at) in super::dump::places(counter.size, table) {
+            let mut read = P4Counter { name: counter.name.clone(), packets: 0, bytes: 0, elements: Vec::new() };
+            for (element, at) in super::dump::places(counter.size, table) {
                 let Some(value) = switch.counter(number, at) else { continue };
                 read.packets += value.packets;
                 read.bytes += value.bytes;
-                if (value.packets > 0 || value.bytes > 0) && read.cells.len() < MOST_CELLS {
-                    read.cells.push((cell(), value.packets, value.bytes));
+                if (value.packets > 0 || value.bytes > 0) && read.elements.len() < MOST_ELEMENTS {
+                    read.elements.push((element(), value.packets, value.bytes));
                 }
             }
             read
@@ -209,22 +209,29 @@ fn code(text: &mut Text, report: &ReportResponse) {
 
 fn p4_counters(text: &mut Text, counters: &[P4Counter]) {
     let sums: [Metric<P4Counter>; 2] = [
-        ("bacus_p4_counter_packets_total", COUNTER, "Packets of all cells of a counter of the program.", |of| {
+        ("bacus_p4_counter_packets_total", COUNTER, "Packets of all elements of a counter of the program.", |of| {
             of.packets
         }),
-        ("bacus_p4_counter_bytes_total", COUNTER, "Bytes of all cells of a counter of the program.", |of| of.bytes),
+        ("bacus_p4_counter_bytes_total", COUNTER, "Bytes of all elements of a counter of the program.", |of| of.bytes),
     ];
     for (name, kind, about, field) in sums {
         text.each((name, kind, about), counters, |of, put| put(&[("counter", &of.name)], field(of)));
     }
-    let cells: [Metric<(String, u64, u64)>; 2] = [
-        ("bacus_p4_counter_cell_packets_total", COUNTER, "Packets of a cell, by its index or entry.", |cell| cell.1),
-        ("bacus_p4_counter_cell_bytes_total", COUNTER, "Bytes of a cell, by its index or entry.", |cell| cell.2),
+    let elements: [Metric<(String, u64, u64)>; 2] = [
+        (
+            "bacus_p4_counter_element_packets_total",
+            COUNTER,
+            "Packets of an element, by its index or entry.",
+            |element| element.1,
+        ),
+        ("bacus_p4_counter_element_bytes_total", COUNTER, "Bytes of an element, by its index or entry.", |element| {
+            element.2
+        }),
     ];
-    for (name, kind, about, field) in cells {
+    for (name, kind, about, field) in elements {
         text.each((name, kind, about), counters, |of, put| {
-            for cell in &of.cells {
-                put(&[("counter", &of.name), ("cell", &cell.0)], field(cell));
+            for element in &of.elements {
+                put(&[("counter", &of.name), ("element", &element.0)], field(element));
             }
         });
     }
@@ -236,11 +243,12 @@ mod tests {
 
     #[test]
     fn labels_are_escaped_and_each_metric_is_typed_once() {
-        let cells = vec![("hdr.x:\"1\\2\"".to_string(), 3, 4)];
-        let counter = P4Counter { name: "c.frames".to_string(), packets: 3, bytes: 4, cells };
+        let elements = vec![("hdr.x:\"1\\2\"".to_string(), 3, 4)];
+        let counter = P4Counter { name: "c.frames".to_string(), packets: 3, bytes: 4, elements };
         let text = text(&ReportResponse::default(), &[counter], true);
-        let cell = "bacus_p4_counter_cell_packets_total{counter=\"c.frames\",cell=\"hdr.x:\\\"1\\\\2\\\"\"} 3\n";
-        assert!(text.contains(cell), "{text}");
+        let element =
+            "bacus_p4_counter_element_packets_total{counter=\"c.frames\",element=\"hdr.x:\\\"1\\\\2\\\"\"} 3\n";
+        assert!(text.contains(element), "{text}");
         let types: Vec<&str> = text.lines().filter(|line| line.starts_with("# TYPE")).collect();
         let names: std::collections::BTreeSet<_> = types.iter().collect();
         assert_eq!(types.len(), names.len(), "{text}");

@@ -20,8 +20,8 @@ const MOST: usize = 16;
 const LONGEST: Duration = Duration::from_secs(10);
 /// Bytes of a request.
 const LARGEST: usize = 8192;
-/// Cells of a counter that are listed. Their sum has all of them.
-pub const MOST_CELLS: usize = 1024;
+/// Elements of a counter that are listed. Their sum has all of them.
+pub const MOST_ELEMENTS: usize = 1024;
 
 /// What is asked for the counts.
 pub struct Source<L: Replay> {

@@ -117,7 +117,7 @@ mod tests {
     use crate::run::contents::Contents;
     use crate::run::live::Live;
     use crate::run::pushed;
-    use control::plane::{Cell, MeterRates};
+    use control::plane::{Element, MeterRates};
     use control::{Rate, Update};
     use driver::options::Native;
     use runtime::{Buffers, MemoryPort, Settings};
@@ -159,7 +159,7 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
         let (meter, _) = built.program.meters.iter().next().expect("it has one");
         let thousand = (Rate::of_units(1000), 1);
         let rates = MeterRates::new(thousand, thousand).expect("the peak is no lower");
-        let update = Update::SetMeter { meter, cell: Cell::Index(0), rates: Some(rates) };
+        let update = Update::SetMeter { meter, element: Element::Index(0), rates: Some(rates) };
         engine.write(&update).unwrap_or_else(|refusal| panic!("{refusal}"));
         engine.set_clock(1_000_000_000);
         let tapped = |at: u64| Tapped { port: 1, clock_ns: at * 1_000_000, bytes: vec![0; 60] };

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use control::DataPlane;
-use control::plane::{Cell, Frame};
+use control::plane::{Element, Frame};
 use control::{Refusal, RefusalKind};
 use driver::entries;
 use driver::failure::Failure;
@@ -148,8 +148,8 @@ fn keep_those_with_room(
         let table = match &write {
             Write::Insert(table, _) => Some(*table),
             // Rates of an entry follow it.
-            Write::Meter(_, Cell::Entry(key), _) => Some(key.table),
-            Write::Meter(_, Cell::Index(_) | Cell::Default(_), _)
+            Write::Meter(_, Element::Entry(key), _) => Some(key.table),
+            Write::Meter(_, Element::Index(_) | Element::Default(_), _)
             | Write::Default(..)
             | Write::Member(..)
             | Write::Group(..)

@@ -124,12 +124,12 @@ impl DataPlane for Tree<'_> {
         self.interpreter.take_idle()
     }
 
-    fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {
-        self.interpreter.read_counter(counter, cell)
+    fn read_counter(&mut self, counter: CounterId, element: &Element) -> Result<CounterValue, Refusal> {
+        self.interpreter.read_counter(counter, element)
     }
 
-    fn write_counter(&mut self, counter: CounterId, cell: &Cell, value: CounterValue) -> Result<(), Refusal> {
-        self.interpreter.write_counter(counter, cell, value)
+    fn write_counter(&mut self, counter: CounterId, element: &Element, value: CounterValue) -> Result<(), Refusal> {
+        self.interpreter.write_counter(counter, element, value)
     }
 
     fn read_register(&mut self, register: RegisterId, index: u64) -> Result<BigUint, Refusal> {

@@ -212,8 +212,8 @@ fn signals_end_a_switch_or_make_it_report() {
         // Packets of net_null are zeros: none is IPv4.
         let counter = &last.0["state"][0];
         assert_eq!((&counter["kind"], &counter["name"]), (&"counter".into(), &"Router.dropped".into()), "{counter}");
-        assert_eq!(counter["cells"][0]["cell"], "[1]", "{counter}");
-        assert_eq!(counter["cells"][0]["packets"], last.count("received"), "{counter}");
+        assert_eq!(counter["elements"][0]["element"], "[1]", "{counter}");
+        assert_eq!(counter["elements"][0]["packets"], last.count("received"), "{counter}");
     }
 }
 

@@ -22,8 +22,8 @@ fn any_program_is_measured_plain_and_planned_with_the_entries_and_packets_beside
     let (code, text) = ran(&["apps/l3switch/l3switch.p4"]);
     assert!(code == Some(0) && text.contains("l3switch.p4, 11 entries, capture, programs"), "{text}");
     for variant in ["plain", "best"] {
-        let cells: Vec<f64> = row(&text, variant)[2..4].iter().map(|word| word.parse().unwrap()).collect();
-        assert!(cells.iter().all(|cycles| *cycles > 0.0), "{text}");
+        let cycles: Vec<f64> = row(&text, variant)[2..4].iter().map(|word| word.parse().unwrap()).collect();
+        assert!(cycles.iter().all(|cycles| *cycles > 0.0), "{text}");
         assert!(row(&text, variant)[6].parse::<f64>().is_ok_and(|predicted| predicted > 0.0), "{text}");
     }
 }

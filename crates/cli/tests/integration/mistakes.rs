@@ -81,13 +81,13 @@ fn a_missing_compiler_is_the_machines_fault() {
 /// What packets do not touch costs nothing, so much may be declared: one of these registers fits the address space, and not twice.
 #[test]
 fn state_that_no_machine_has_room_for_is_told_without_a_panic() {
-    const CELLS: u64 = (1 << 60) + 1;
+    const ELEMENTS: u64 = (1 << 60) + 1;
     let directory = scratch("room");
     let test = file(&directory, "packet.stf", "packet 1 020000000001020000000002ffff\nexpect 1 *\n");
     let ordered = fs::read_to_string(path("crates/cli/tests/plans/ordered_register.hlir")).unwrap();
     let with_turns = |count: u64| ordered.replace("turns: 32 [1]", &format!("turns: 32 [{count}]"));
     let with_many = |kind: &str, statement: &str| {
-        let text = ordered.replace("table hosts", &format!("{kind} many: bytes [{CELLS}]\n\ntable hosts"));
+        let text = ordered.replace("table hosts", &format!("{kind} many: bytes [{ELEMENTS}]\n\ntable hosts"));
         text.replace("node number: block {\n", &format!("node number: block {{\n  {statement}\n"))
     };
     let cases = [
@@ -300,7 +300,7 @@ control D(packet_out p, in H h) {{ apply {{ }} }}\nV1Switch(P(), N(), In(), Out(
         assert!(!Path::new(&info).exists());
     }
     // One declaration in a control that is there twice.
-    let twice = program("", "@name(\".c\") register<bit<8>>(4) cells;");
+    let twice = program("", "@name(\".c\") register<bit<8>>(4) elements;");
     let (code, text) = ran(&["compile", &twice, "--p4runtime-files", &info]);
     assert!(code == Some(1) && text.contains("conflicting control plane name: `c`"), "{text}");
     assert!(text.contains("instantiated twice"), "{text}");

@@ -117,7 +117,7 @@ fn prometheus_gets_the_same_counts_and_the_counters_of_the_program() {
     // A direct counter: its hit, with the key of the entry.
     assert_eq!(of("bacus_p4_counter_packets_total{counter=\"Switch.host_frames\"}"), 1.0);
     assert_eq!(
-        of("bacus_p4_counter_cell_packets_total{counter=\"Switch.host_frames\",cell=\"hdr.ethernet.dst:0x2\"}"),
+        of("bacus_p4_counter_element_packets_total{counter=\"Switch.host_frames\",element=\"hdr.ethernet.dst:0x2\"}"),
         1.0
     );
     assert!(text.contains("bacus_dropped_packets_total{reason="), "{text}");

@@ -2,19 +2,19 @@
 #include "frame.p4"
 
 INGRESS {
-    register<bit<8>>(2) cells[4];
+    register<bit<8>>(2) elements[4];
     apply {
         s.egress_spec = 1;
-        cells[0].write(0, 2);
-        cells[2].write(0, 3);
-        cells[3].write(0, 9);
-        /* 0 is read from the packet; the cell's 2 takes its place there, and is no index any more. */
-        cells[h.h.a[1:0]].read(h.h.a, 0);
+        elements[0].write(0, 2);
+        elements[2].write(0, 3);
+        elements[3].write(0, 9);
+        /* 0 is read from the packet; the element's 2 takes its place there, and is no index any more. */
+        elements[h.h.a[1:0]].read(h.h.a, 0);
         /* The same with the index in a later argument. */
-        cells[h.h.b].read(h.h.b, (bit<32>)h.h.b - 2);
+        elements[h.h.b].read(h.h.b, (bit<32>)h.h.b - 2);
         m.n = h.h.c;
-        cells[m.n].write(1, m.n + 0x40);
-        cells[1].read(h.h.c, 1);
+        elements[m.n].write(1, m.n + 0x40);
+        elements[1].read(h.h.c, 1);
     }
 }
 

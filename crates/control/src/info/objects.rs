@@ -52,8 +52,8 @@ pub fn add(object: &SourceObject, translations: &Translations<'_>, info: &mut P4
         Detail::DirectMeter { unit, table } => {
             info.direct_meters.push(DirectMeter { preamble, spec: meter_spec(*unit), direct_table_id: *table });
         }
-        Detail::Register { cell, size, index } => {
-            let (type_spec, index_type_name) = (Some(data_type(cell)), type_name(index));
+        Detail::Register { element, size, index } => {
+            let (type_spec, index_type_name) = (Some(data_type(element)), type_name(index));
             info.registers.push(Register { preamble, type_spec, size: int32(*size), index_type_name });
         }
         Detail::Digest { record } => info.digests.push(Digest { preamble, type_spec: Some(data_type(record)) }),

@@ -1,4 +1,4 @@
-//! The types of P4Info: those of cells and records, and the declared ones by their names.
+//! The types of P4Info: those of elements and records, and the declared ones by their names.
 
 use super::annotations::Annotations;
 use crate::message::config::{

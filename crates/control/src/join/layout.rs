@@ -184,13 +184,15 @@ fn joined(of: &[u8], before: &[u8], places: impl Iterator<Item = Range<usize>> +
     })
 }
 
-/// The data of both sources, each with the number of its cells behind.
+/// The data of both sources, each with its entry's counter index behind.
 pub fn joined_data(sources: [(&[u8], Option<u32>); 2]) -> Bytes {
-    let size = |(data, cell): &(&[u8], Option<u32>)| data.len() + cell.map_or(0, |cell| cell.to_le_bytes().len());
+    let size = |(data, counter_index): &(&[u8], Option<u32>)| {
+        data.len() + counter_index.map_or(0, |counter_index| counter_index.to_le_bytes().len())
+    };
     Bytes::filled(sources.iter().map(size).sum(), |mut rest| {
-        for (data, cell) in sources {
-            let cell = cell.map(u32::to_le_bytes);
-            for part in [data].into_iter().chain(cell.as_ref().map(|cell| &cell[..])) {
+        for (data, counter_index) in sources {
+            let counter_index = counter_index.map(u32::to_le_bytes);
+            for part in [data].into_iter().chain(counter_index.as_ref().map(|counter_index| &counter_index[..])) {
                 let (here, behind) = rest.split_at_mut(part.len());
                 here.copy_from_slice(part);
                 rest = behind;

@@ -124,12 +124,13 @@ impl Joins {
         std::mem::take(&mut self.notices)
     }
 
-    /// All joint tables anew, with the sources that a store has. `cell` gives the cells of direct counters and meters that an entry has in the data plane.
-    pub fn fill(&mut self, store: &Store, cell: impl Fn(&EntryKey) -> Option<u64>) -> Vec<Change> {
+    /// All joint tables anew, with the sources that a store has. `counter_index` gives the index of an entry's direct counters
+    /// and meters in the data plane.
+    pub fn fill(&mut self, store: &Store, counter_index: impl Fn(&EntryKey) -> Option<u64>) -> Vec<Change> {
         let program = self.program.clone();
         (self.tables, self.places) = all_sources(&program);
         let mut changes = Vec::new();
-        self.fill_places(store, &cell, &mut changes);
+        self.fill_places(store, &counter_index, &mut changes);
         for at in 0..self.tables.len() {
             self.tables[at].is_hidden = true;
             changes.push(Change::Clear(self.tables[at].table));
@@ -143,8 +144,8 @@ impl Joins {
                     continue;
                 }
                 for (key, call) in stored(&program, source, store) {
-                    let cell = self.cell(source, &key, &cell);
-                    self.tables[at].add(side, key, call, cell);
+                    let counter_index = self.counter_index(source, &key, &counter_index);
+                    self.tables[at].add(side, key, call, counter_index);
                 }
             }
         }
@@ -221,17 +222,22 @@ impl Joins {
         (write, changes)
     }
 
-    /// The changes that follow it, by what became of it. `cell` gives the cells that the entry has now.
-    pub fn behind(&mut self, write: Write, is_done: bool, cell: impl Fn(&EntryKey) -> Option<u64>) -> Vec<Change> {
+    /// The changes that follow it, by what became of it. `counter_index` gives the one that the entry has now.
+    pub fn behind(
+        &mut self,
+        write: Write,
+        is_done: bool,
+        counter_index: impl Fn(&EntryKey) -> Option<u64>,
+    ) -> Vec<Change> {
         let mut changes = Vec::new();
         match write {
             Write::Other => return changes,
             Write::Entry { table, key, old, new } => {
-                let of_new = new.as_ref().and_then(|_| self.cell(table, &key, &cell));
+                let of_new = new.as_ref().and_then(|_| self.counter_index(table, &key, &counter_index));
                 self.settle_places((table, &key), (new.as_ref(), of_new), is_done, &mut changes);
                 let entry = if is_done { new } else { old };
-                let cell = entry.as_ref().and_then(|_| self.cell(table, &key, cell));
-                self.settle(table, key, entry.map(|call| (call, cell)), &mut changes);
+                let counter_index = entry.as_ref().and_then(|_| self.counter_index(table, &key, counter_index));
+                self.settle(table, key, entry.map(|call| (call, counter_index)), &mut changes);
             }
             Write::Default { table, new } => {
                 self.settle_default_of_places(table, Some(&new).filter(|_| is_done), &mut changes);
@@ -243,10 +249,19 @@ impl Joins {
         changes
     }
 
-    /// The cells of an entry, if its table has some.
-    fn cell(&self, table: TableId, key: &Key, cell: impl Fn(&EntryKey) -> Option<u64>) -> Option<u32> {
-        let number = || cell(&entry_key(&self.program, table, key));
-        self.program.has_own_records(table).then(number).flatten().and_then(|cell| u32::try_from(cell).ok())
+    /// The counter index of an entry, if its table has direct counters or meters.
+    fn counter_index(
+        &self,
+        table: TableId,
+        key: &Key,
+        counter_index: impl Fn(&EntryKey) -> Option<u64>,
+    ) -> Option<u32> {
+        let number = || counter_index(&entry_key(&self.program, table, key));
+        self.program
+            .has_own_records(table)
+            .then(number)
+            .flatten()
+            .and_then(|counter_index| u32::try_from(counter_index).ok())
     }
 
     /// What an update means for the sources of joint tables.
@@ -354,7 +369,7 @@ impl Joins {
         let (joint, is_complete, was_there) = (sources.table, sources.is_complete, sources.contains(side, &key));
         let is_there = entry.is_some();
         match entry {
-            Some((call, cell)) => sources.add(side, key.clone(), call, cell),
+            Some((call, counter_index)) => sources.add(side, key.clone(), call, counter_index),
             None => drop(sources.remove(side, &key)),
         }
         if sources.is_full {
@@ -390,7 +405,7 @@ impl Joins {
         };
         self.suspend(joint, &key, new.as_ref(), changes);
         changes.push(change);
-        // Cells of its sources are in its data.
+        // Counter indices of its sources are in its data.
         self.settle(joint, key, new.map(|call| (call, None)), changes);
     }
 

@@ -43,8 +43,8 @@ pub struct Places {
     seconds: HashMap<Common, Option<Call>, KeyHash>,
     /// The hidden action of the second table's default action; none if it has no part in the join.
     missed: Option<Call>,
-    has_cells: bool,
-    /// Cells above this number have no room for the time of a hit.
+    has_direct_elements: bool,
+    /// Counter indices above this number have no room for the time of a hit.
     times: u64,
     /// Places above this one were never used.
     used: u32,
@@ -78,7 +78,7 @@ impl Places {
             default: None,
             seconds: HashMap::with_hasher(KeyHash::new()),
             missed: None,
-            has_cells: program.has_own_records(join.second),
+            has_direct_elements: program.has_own_records(join.second),
             times: join.objects.timers[1].map_or(u64::MAX, |times| program.registers[times].size),
             used: 0,
             free: Vec::new(),
@@ -149,8 +149,8 @@ impl Places {
     pub fn set_second(&mut self, key: &Key, written: Option<Option<(Call, Option<u32>)>>, changes: &mut Vec<Change>) {
         let common = self.layout.of_second(key);
         match written {
-            Some(Some((call, cell))) => {
-                let second = self.hit(&call, cell);
+            Some(Some((call, counter_index))) => {
+                let second = self.hit(&call, counter_index);
                 self.seconds.insert(common.clone(), second);
             }
             Some(None) => drop(self.seconds.remove(&common)),
@@ -189,13 +189,13 @@ impl Places {
     }
 
     /// The hidden action of an entry of the second table, and its data. None for one that its own table runs.
-    fn hit(&self, call: &Call, cell: Option<u32>) -> Option<Call> {
+    fn hit(&self, call: &Call, counter_index: Option<u32>) -> Option<Call> {
         let part = self.join.seconds.iter().position(|action| *action == call.action)?;
-        let has_room = |cell: u32| u64::from(cell) < self.times;
-        if self.has_cells && !cell.is_some_and(has_room) {
+        let has_room = |counter_index: u32| u64::from(counter_index) < self.times;
+        if self.has_direct_elements && !counter_index.is_some_and(has_room) {
             return None;
         }
-        let data = joined_data([(&call.data, cell.filter(|_| self.has_cells)), (&[], None)]);
+        let data = joined_data([(&call.data, counter_index.filter(|_| self.has_direct_elements)), (&[], None)]);
         Some(Call { action: Join::placed_action(part), data })
     }
 
@@ -294,7 +294,7 @@ impl Joins {
     pub(super) fn fill_places(
         &mut self,
         store: &Store,
-        cell: &impl Fn(&EntryKey) -> Option<u64>,
+        counter_index: &impl Fn(&EntryKey) -> Option<u64>,
         changes: &mut Vec<Change>,
     ) {
         let program = self.program.clone();
@@ -315,8 +315,8 @@ impl Joins {
             }
             changes.extend([Change::Grace(table), Change::Show(table)]);
             for (key, call) in stored(&program, second, store) {
-                let cell = self.cell(second, &key, cell);
-                self.places[at].set_second(&key, Some(Some((call, cell))), changes);
+                let counter_index = self.counter_index(second, &key, counter_index);
+                self.places[at].set_second(&key, Some(Some((call, counter_index))), changes);
             }
             let missed = packed_call(&program, second, store.default_action(second));
             self.places[at].set_missed(Some(&missed), changes);
@@ -324,11 +324,11 @@ impl Joins {
         self.note_places();
     }
 
-    /// Behind the write of an entry of a source: `new` is what it is now, with its cell, if the write was done.
+    /// Behind the write of an entry of a source: `new` is what it is now, with its counter index, if the write was done.
     pub(super) fn settle_places(
         &mut self,
         (table, key): (TableId, &Key),
-        (new, cell): (Option<&Call>, Option<u32>),
+        (new, counter_index): (Option<&Call>, Option<u32>),
         is_done: bool,
         changes: &mut Vec<Change>,
     ) {
@@ -336,7 +336,7 @@ impl Joins {
             if places.first == table && is_done {
                 places.set_first(key, new, changes);
             } else if places.second == table {
-                places.set_second(key, is_done.then(|| new.map(|call| (call.clone(), cell))), changes);
+                places.set_second(key, is_done.then(|| new.map(|call| (call.clone(), counter_index))), changes);
             }
         }
     }

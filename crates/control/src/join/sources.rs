@@ -16,7 +16,7 @@ pub enum Side {
 }
 
 /// An entry of a joint table: its key, the hidden action, and the action data of both sources with the numbers
-/// of their cells.
+/// of their counter indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub key: Key,
@@ -28,7 +28,7 @@ struct Source {
     /// None for an entry that is still to come: the joint table has one for it already.
     call: Option<Call>,
     /// The number of its direct counters and meters, if its table has some.
-    cell: Option<u32>,
+    counter_index: Option<u32>,
     /// The number of its action in the recipe; none for an entry without a part in joint entries.
     part: Option<usize>,
     /// None if entries of the other source cannot agree.
@@ -62,9 +62,9 @@ pub struct Sources {
     pub is_hidden: bool,
     join: Arc<Join>,
     layout: Layout,
-    /// Whether entries of the sources have cells of direct counters and meters.
-    have_cells: [bool; 2],
-    /// Cells above these numbers have no room for the time of a hit.
+    /// Whether entries of the sources have direct counters or meters.
+    have_counter_indices: [bool; 2],
+    /// Counter indices above these numbers have no room for the time of a hit.
     times: [u64; 2],
     entries: [HashMap<Key, Arc<Source>, KeyHash>; 2],
     /// Those of both sources that have something in common, by that.
@@ -90,7 +90,7 @@ impl Sources {
             has_no_room: false,
             is_hidden: false,
             layout: Layout::new(program, join),
-            have_cells: [join.first, join.second].map(|source| program.has_own_records(source)),
+            have_counter_indices: [join.first, join.second].map(|source| program.has_own_records(source)),
             times: join.objects.timers.map(|times| times.map_or(u64::MAX, |times| program.registers[times].size)),
             join: Arc::new(join.clone()),
             entries: [(); 2].map(|()| HashMap::with_hasher(KeyHash::new())),
@@ -138,19 +138,19 @@ impl Sources {
     /// Adds an entry of the first table that is still to come: it has no part in joint entries.
     pub fn announce(&mut self, key: Key) {
         let sequence = self.next_sequence();
-        let source = Source { call: None, cell: None, part: None, common: None, sequence };
+        let source = Source { call: None, counter_index: None, part: None, common: None, sequence };
         self.entries[Side::First as usize].insert(key, Arc::new(source));
     }
 
     /// Adds an entry, or replaces the one with its key.
-    pub fn add(&mut self, side: Side, key: Key, call: Call, cell: Option<u32>) {
+    pub fn add(&mut self, side: Side, key: Key, call: Call, counter_index: Option<u32>) {
         let sequence = match self.remove(side, &key) {
             Some(sequence) => sequence,
             None => self.next_sequence(),
         };
-        // Its lookups go by its own table if its cells are not known, or too many.
-        let has_room = |cell: u32| u64::from(cell) < self.times[side as usize];
-        let is_known = !self.have_cells[side as usize] || cell.is_some_and(has_room);
+        // Its lookups go by its own table if its counter index is not known, or too large.
+        let has_room = |counter_index: u32| u64::from(counter_index) < self.times[side as usize];
+        let is_known = !self.have_counter_indices[side as usize] || counter_index.is_some_and(has_room);
         let action = |number: &usize| match side {
             Side::First => self.join.firsts[*number].action,
             Side::Second => self.join.seconds[*number],
@@ -164,7 +164,7 @@ impl Sources {
             (Side::Second, None) if self.has_misses() => Some(self.layout.of_second(&key)),
             (_, None) => None,
         };
-        let source = Arc::new(Source { call: Some(call), cell, part, common, sequence });
+        let source = Arc::new(Source { call: Some(call), counter_index, part, common, sequence });
         if let Some(common) = &source.common {
             self.agree(common, |agreeing| drop(agreeing[side as usize].insert(key.clone(), source.clone())));
         }
@@ -265,7 +265,7 @@ impl Sources {
     fn missed_row(&self, key: &Key, first: &Source) -> Option<Row> {
         let (missed, default) = self.missed.as_ref()?;
         let action = self.join.missed_action(first.part?, *missed);
-        let data = joined_data([(&first.call.as_ref()?.data, first.cell), (default, None)]);
+        let data = joined_data([(&first.call.as_ref()?.data, first.counter_index), (default, None)]);
         Some(Row { key: key.clone(), call: Call { action, data } })
     }
 
@@ -289,7 +289,10 @@ impl Sources {
 
     fn row(&self, (first, one): (&Key, &Source), (second, other): (&Key, &Source)) -> Option<Row> {
         let action = self.join.action(one.part?, other.part?);
-        let data = joined_data([(&one.call.as_ref()?.data, one.cell), (&other.call.as_ref()?.data, other.cell)]);
+        let data = joined_data([
+            (&one.call.as_ref()?.data, one.counter_index),
+            (&other.call.as_ref()?.data, other.counter_index),
+        ]);
         Some(Row { key: self.layout.joint_key(first, Some(second)), call: Call { action, data } })
     }
 }

@@ -6,7 +6,7 @@
 use super::table::TableStore;
 use super::texts;
 use super::{Store, Stored, index};
-use crate::plane::{Cell, EntryKey};
+use crate::plane::{Element, EntryKey};
 use crate::{Record, Refusal, RefusalKind, Update};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, ActionSet, Entry, Match, ProfileId, Program, Table, TableId, WeightedCall};
@@ -105,11 +105,11 @@ impl Renaming<'_> {
         Ok(Entry { matches, action, priority: entry.priority, constant: false })
     }
 
-    fn cell(&self, cell: Cell) -> Result<Cell, Refusal> {
-        match cell {
-            Cell::Index(_) => Ok(cell),
-            Cell::Entry(key) => Ok(Cell::Entry(self.key(key)?)),
-            Cell::Default(table) => Ok(Cell::Default(self.table(table)?)),
+    fn element(&self, element: Element) -> Result<Element, Refusal> {
+        match element {
+            Element::Index(_) => Ok(element),
+            Element::Entry(key) => Ok(Element::Entry(self.key(key)?)),
+            Element::Default(table) => Ok(Element::Default(self.table(table)?)),
         }
     }
 }
@@ -260,11 +260,11 @@ impl Store {
                 new.apply(&Update::SetValueSet { set, members: members.to_vec() })?;
             }
         }
-        for (id, cell, rates) in self.meters() {
+        for (id, element, rates) in self.meters() {
             let name = &self.program.meters[id].name;
             let found = new.program.meters.iter().find(|(_, meter)| meter.name == *name);
             let meter = found.map(|(meter, _)| meter).ok_or_else(|| lost("meter", name))?;
-            new.apply(&Update::SetMeter { meter, cell: renaming.cell(cell)?, rates: Some(rates) })?;
+            new.apply(&Update::SetMeter { meter, element: renaming.element(element)?, rates: Some(rates) })?;
         }
         Ok(())
     }

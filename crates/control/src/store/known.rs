@@ -2,7 +2,7 @@
 
 use super::{Store, index};
 use crate::facts::{Facts, Guard, breaks, refusal};
-use crate::plane::{Cell, EntryKey};
+use crate::plane::{Element, EntryKey};
 use crate::{Refusal, Update};
 use hlir::facts::{Assumption, Fact, MOST_ENTRIES};
 use hlir::{Entry, Match, MeterId, TableId};
@@ -62,7 +62,9 @@ impl Store {
                 let counted_now = || Facts::of(self).of_table(*table).is_some_and(|all| all.contains(fact));
                 if self.facts.is_some() { is_counted(fact) } else { counted_now() }
             }
-            Fact::Unmetered => is_counted(fact) || !self.meters().any(|(_, cell, _)| table_of(&cell) == Some(*table)),
+            Fact::Unmetered => {
+                is_counted(fact) || !self.meters().any(|(_, element, _)| table_of(&element) == Some(*table))
+            }
         }
     }
 
@@ -113,8 +115,8 @@ impl Store {
             Update::SetDefault { table, call } => self.guard.broken_by_default(*table, call),
             Update::Delete(key) => self.guard.broken_by_deletion(key.table),
             // A specialised program has no table for a direct meter without rates.
-            Update::SetMeter { cell, rates: Some(_), .. } => {
-                table_of(cell).and_then(|table| self.guard.broken_by_rates(table))
+            Update::SetMeter { element, rates: Some(_), .. } => {
+                table_of(element).and_then(|table| self.guard.broken_by_rates(table))
             }
             Update::SetIdleTimeout { .. }
             | Update::SetExpiry { .. }
@@ -157,12 +159,12 @@ impl Store {
     }
 }
 
-/// The table whose direct meters or counters have a cell.
-fn table_of(cell: &Cell) -> Option<TableId> {
-    match cell {
-        Cell::Entry(key) => Some(key.table),
-        Cell::Default(table) => Some(*table),
-        Cell::Index(_) => None,
+/// The table whose direct meters or counters have an element.
+fn table_of(element: &Element) -> Option<TableId> {
+    match element {
+        Element::Entry(key) => Some(key.table),
+        Element::Default(table) => Some(*table),
+        Element::Index(_) => None,
     }
 }
 

@@ -25,7 +25,7 @@ mod table;
 mod texts;
 
 use crate::facts::{Facts, Guard};
-use crate::plane::{Cell, EntryKey, Group, MeterRates, Multicast, Session};
+use crate::plane::{Element, EntryKey, Group, MeterRates, Multicast, Session};
 use crate::{Inverse, Record, Refusal, RefusalKind, Update};
 use bytes::Bytes;
 pub use check::kind_name;
@@ -38,7 +38,7 @@ use hlir::{ActionCall, CounterId, Entry, Match, MeterId, ProfileId, Program, Reg
 use num_bigint::BigUint;
 use records::Records;
 pub use row::Change;
-use row::{Journal, MeterCell, Row};
+use row::{Journal, MeterElement, Row};
 pub use sets::FIRST_SET;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub struct Store {
     value_sets: Vec<Vec<Vec<Match>>>,
     multicast: BTreeMap<u32, Multicast>,
     sessions: BTreeMap<u32, Session>,
-    meters: HashMap<(usize, MeterCell), MeterRates>,
+    meters: HashMap<(usize, MeterElement), MeterRates>,
     /// Of direct meters: the rates that new entries get.
     array_rates: BTreeMap<usize, MeterRates>,
     /// Ports without a link.
@@ -116,16 +116,16 @@ impl Store {
     }
 
     /// The rates of all meters that a controller has set.
-    pub fn meters(&self) -> impl Iterator<Item = (MeterId, Cell, MeterRates)> {
-        let cell_of = |cell: &MeterCell| match cell {
-            MeterCell::Index(at) => Cell::Index(*at),
-            MeterCell::Entry(number, key) => {
+    pub fn meters(&self) -> impl Iterator<Item = (MeterId, Element, MeterRates)> {
+        let element_of = |element: &MeterElement| match element {
+            MeterElement::Index(at) => Element::Index(*at),
+            MeterElement::Entry(number, key) => {
                 let (matches, priority) = self.tables[*number].unpacked(key);
-                Cell::Entry(EntryKey { table: id_of(*number), matches, priority })
+                Element::Entry(EntryKey { table: id_of(*number), matches, priority })
             }
-            MeterCell::Default(number) => Cell::Default(id_of(*number)),
+            MeterElement::Default(number) => Element::Default(id_of(*number)),
         };
-        self.meters.iter().map(move |((meter, cell), rates)| (id_of(*meter), cell_of(cell), *rates))
+        self.meters.iter().map(move |((meter, element), rates)| (id_of(*meter), element_of(element), *rates))
     }
 
     /// Another number after each update.
@@ -211,9 +211,9 @@ impl Store {
         &self.value_sets[index(set)]
     }
 
-    pub fn meter_rates(&self, meter: MeterId, cell: &Cell) -> Result<Option<MeterRates>, Refusal> {
-        let cell = self.meter_cell(meter, cell)?;
-        Ok(self.meters.get(&(index(meter), cell)).copied())
+    pub fn meter_rates(&self, meter: MeterId, element: &Element) -> Result<Option<MeterRates>, Refusal> {
+        let element = self.meter_element(meter, element)?;
+        Ok(self.meters.get(&(index(meter), element)).copied())
     }
 
     /// From now on refuses all writes for this reason, or takes them again. Links of ports and what is taken back are no writes.
@@ -277,7 +277,7 @@ impl Store {
             Update::SetValueSet { set, members } => self.set_value_set(*set, members),
             Update::SetMulticast { group, value } => self.set_multicast(*group, value.as_ref()),
             Update::SetSession { session, value } => self.set_session(*session, value.as_ref()),
-            Update::SetMeter { meter, cell, rates } => self.set_meter(*meter, cell, *rates),
+            Update::SetMeter { meter, element, rates } => self.set_meter(*meter, element, *rates),
             Update::SetPort { port, up } => Ok(self.set_port(*port, *up)),
             Update::Record(record) => self.record(record),
         };
@@ -363,10 +363,10 @@ impl Store {
         let of_table = |meter: &hlir::Meter| meter.table == Some(key.table);
         let program = self.program.clone();
         for (meter, _) in program.meters.iter().filter(|(_, meter)| of_table(meter)) {
-            let cell = (index(meter), MeterCell::Entry(index(key.table), packed.clone()));
-            if let Some(rates) = self.meters.remove(&cell) {
+            let element = (index(meter), MeterElement::Entry(index(key.table), packed.clone()));
+            if let Some(rates) = self.meters.remove(&element) {
                 self.counted_rates(meter, true, false);
-                rest.push(Update::SetMeter { meter, cell: Cell::Entry(key.clone()), rates: Some(rates) });
+                rest.push(Update::SetMeter { meter, element: Element::Entry(key.clone()), rates: Some(rates) });
             }
         }
         Some(Inverse { update: Update::Insert { table: key.table, entry }, rest })
@@ -451,46 +451,48 @@ impl Store {
         Ok(Update::SetValueSet { set, members: before })
     }
 
-    fn set_meter(&mut self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<Update, Refusal> {
-        let key = (index(meter), self.meter_cell(meter, cell)?);
+    fn set_meter(&mut self, meter: MeterId, element: &Element, rates: Option<MeterRates>) -> Result<Update, Refusal> {
+        let key = (index(meter), self.meter_element(meter, element)?);
         let before = match rates {
             Some(rates) => self.meters.insert(key, rates),
             None => self.meters.remove(&key),
         };
         self.counted_rates(meter, before.is_some(), rates.is_some());
-        Ok(Update::SetMeter { meter, cell: cell.clone(), rates: before })
+        Ok(Update::SetMeter { meter, element: element.clone(), rates: before })
     }
 
-    fn meter_cell(&self, meter: MeterId, cell: &Cell) -> Result<MeterCell, Refusal> {
+    fn meter_element(&self, meter: MeterId, element: &Element) -> Result<MeterElement, Refusal> {
         let declared = &self.program.meters[meter];
-        match cell {
-            Cell::Index(index) => {
+        match element {
+            Element::Index(index) => {
                 self.check_index("meter", &declared.name, (*index, declared.size), declared.table)?;
-                Ok(MeterCell::Index(*index))
+                Ok(MeterElement::Index(*index))
             }
-            Cell::Entry(key) => {
+            Element::Entry(key) => {
                 self.check_entry(key)?;
                 self.check_direct("meter", &declared.name, declared.table, key.table)?;
                 let key_of = &self.tables[index(key.table)];
-                Ok(MeterCell::Entry(index(key.table), key_of.key(&key.matches, key.priority)))
+                Ok(MeterElement::Entry(index(key.table), key_of.key(&key.matches, key.priority)))
             }
-            Cell::Default(table) => {
+            Element::Default(table) => {
                 self.check_direct("meter", &declared.name, declared.table, *table)?;
-                Ok(MeterCell::Default(index(*table)))
+                Ok(MeterElement::Default(index(*table)))
             }
         }
     }
 
-    /// Whether a counter has such a cell.
-    pub fn check_counter(&self, counter: CounterId, cell: &Cell) -> Result<(), Refusal> {
+    /// Whether a counter has such an element.
+    pub fn check_counter(&self, counter: CounterId, element: &Element) -> Result<(), Refusal> {
         let declared = &self.program.counters[counter];
-        match cell {
-            Cell::Index(index) => self.check_index("counter", &declared.name, (*index, declared.size), declared.table),
-            Cell::Entry(key) => {
+        match element {
+            Element::Index(index) => {
+                self.check_index("counter", &declared.name, (*index, declared.size), declared.table)
+            }
+            Element::Entry(key) => {
                 self.check_entry(key)?;
                 self.check_direct("counter", &declared.name, declared.table, key.table)
             }
-            Cell::Default(table) => self.check_direct("counter", &declared.name, declared.table, *table),
+            Element::Default(table) => self.check_direct("counter", &declared.name, declared.table, *table),
         }
     }
 
@@ -508,7 +510,7 @@ impl Store {
         Err(Refusal::wrong(sentence))
     }
 
-    /// Whether a counter or meter has a cell for the default action of this table.
+    /// Whether a counter or meter has an element for the default action of this table.
     fn check_direct(&self, kind: &str, name: &str, of: Option<TableId>, table: TableId) -> Result<(), Refusal> {
         match of == Some(table) {
             true => Ok(()),
@@ -516,7 +518,7 @@ impl Store {
         }
     }
 
-    /// Whether a register has such a cell, and takes such a value.
+    /// Whether a register has such an element, and takes such a value.
     pub fn check_register(&self, register: RegisterId, at: u64, value: Option<&BigUint>) -> Result<(), Refusal> {
         let declared = &self.program.registers[register];
         self.check_index("register", &declared.name, (at, declared.size), None)?;

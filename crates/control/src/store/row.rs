@@ -2,9 +2,9 @@
 
 use super::bytes::Bytes;
 
-/// A meter's cell: its index, the table and the packed key of an entry, or the table of a default action.
+/// A meter's element: its index, the table and the packed key of an entry, or the table of a default action.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum MeterCell {
+pub enum MeterElement {
     Index(u64),
     Entry(usize, Bytes),
     Default(usize),
@@ -23,7 +23,7 @@ pub enum Row {
     ValueSet(usize),
     Multicast(u32),
     Session(u32),
-    Meter(usize, MeterCell),
+    Meter(usize, MeterElement),
     Digest(usize),
     /// Type and text.
     Text(String, String),
@@ -52,14 +52,14 @@ impl Row {
             Row::ValueSet(set) => numbered(6, *set, &[]),
             Row::Multicast(group) => numbered(7, *group as usize, &[]),
             Row::Session(session) => numbered(8, *session as usize, &[]),
-            Row::Meter(meter, cell) => {
+            Row::Meter(meter, element) => {
                 let number = |number: usize| (number as u32).to_be_bytes();
-                let cell = match cell {
-                    MeterCell::Index(at) => [&[0], &at.to_be_bytes()[..]].concat(),
-                    MeterCell::Entry(table, key) => [&[1], &number(*table)[..], key].concat(),
-                    MeterCell::Default(table) => [&[2], &number(*table)[..]].concat(),
+                let element = match element {
+                    MeterElement::Index(at) => [&[0], &at.to_be_bytes()[..]].concat(),
+                    MeterElement::Entry(table, key) => [&[1], &number(*table)[..], key].concat(),
+                    MeterElement::Default(table) => [&[2], &number(*table)[..]].concat(),
                 };
-                numbered(9, *meter, &cell)
+                numbered(9, *meter, &element)
             }
             Row::Digest(digest) => numbered(10, *digest, &[]),
             Row::ArrayRates(meter) => numbered(12, *meter, &[]),
@@ -90,7 +90,7 @@ impl Row {
             6 => exactly(rest).map(|()| Row::ValueSet(at))?,
             7 => exactly(rest).map(|()| Row::Multicast(number))?,
             8 => exactly(rest).map(|()| Row::Session(number))?,
-            9 => Row::Meter(at, meter_cell(rest)?),
+            9 => Row::Meter(at, meter_element(rest)?),
             10 => exactly(rest).map(|()| Row::Digest(at))?,
             12 => exactly(rest).map(|()| Row::ArrayRates(at))?,
             _ => return None,
@@ -104,15 +104,15 @@ fn number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::from_be_bytes(*number), rest))
 }
 
-fn meter_cell(bytes: &[u8]) -> Option<MeterCell> {
+fn meter_element(bytes: &[u8]) -> Option<MeterElement> {
     let (kind, rest) = bytes.split_first()?;
     if *kind == 0 {
-        return Some(MeterCell::Index(u64::from_be_bytes(rest.try_into().ok()?)));
+        return Some(MeterElement::Index(u64::from_be_bytes(rest.try_into().ok()?)));
     }
     let (table, rest) = number(rest)?;
     match kind {
-        1 => Some(MeterCell::Entry(table as usize, Bytes::from(rest))),
-        2 if rest.is_empty() => Some(MeterCell::Default(table as usize)),
+        1 => Some(MeterElement::Entry(table as usize, Bytes::from(rest))),
+        2 if rest.is_empty() => Some(MeterElement::Default(table as usize)),
         _ => None,
     }
 }
@@ -133,9 +133,9 @@ mod tests {
             Row::ValueSet(9),
             Row::Multicast(77),
             Row::Session(u32::MAX),
-            Row::Meter(1, MeterCell::Index(u64::MAX)),
-            Row::Meter(1, MeterCell::Entry(4, key)),
-            Row::Meter(1, MeterCell::Default(4)),
+            Row::Meter(1, MeterElement::Index(u64::MAX)),
+            Row::Meter(1, MeterElement::Entry(4, key)),
+            Row::Meter(1, MeterElement::Default(4)),
             Row::Digest(5),
             Row::ArrayRates(3),
             Row::Text("port_id_t".to_string(), "Ethernet1/1".to_string()),

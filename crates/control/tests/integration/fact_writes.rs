@@ -3,7 +3,7 @@
 //!
 //! `FACT_WRITES=1000000 FACT_SEED=7 cargo test -p control --test integration fact_writes::` makes so many, and others.
 
-use control::plane::{Cell, EntryKey, Group, MeterRates};
+use control::plane::{Element, EntryKey, Group, MeterRates};
 use control::{Facts, Rate, Store, Update};
 use hlir::entry::EntryAction;
 use hlir::facts::{Assumption, Fact};
@@ -184,7 +184,7 @@ impl Writes {
         };
         let rates = (self.below(3) == 0).then_some(given);
         if self.below(2) == 0 {
-            return Update::SetMeter { meter: object(0), cell: Cell::Index(self.below(4)), rates };
+            return Update::SetMeter { meter: object(0), element: Element::Index(self.below(4)), rates };
         }
         if self.below(8) == 0 {
             // A match of another kind than its key, which the store refuses.
@@ -194,11 +194,11 @@ impl Writes {
         }
         let rules = table(&self.program, "rules");
         if self.below(6) == 0 {
-            return Update::SetMeter { meter: object(1), cell: Cell::Default(rules), rates };
+            return Update::SetMeter { meter: object(1), element: Element::Default(rules), rates };
         }
         let entry = self.entry("rules");
-        let cell = Cell::Entry(EntryKey { table: rules, matches: entry.matches, priority: entry.priority });
-        Update::SetMeter { meter: object(1), cell, rates }
+        let element = Element::Entry(EntryKey { table: rules, matches: entry.matches, priority: entry.priority });
+        Update::SetMeter { meter: object(1), element, rates }
     }
 }
 
@@ -233,10 +233,10 @@ fn holds(store: &Store, Assumption { table, fact }: &Assumption) -> bool {
             entries.iter().all(|entry| mask_of(&entry.matches[*key as usize], width).as_ref() == Some(mask))
         }
         Fact::Distinct => (1..entries.len()).all(|at| entries[..at].iter().all(|one| !match_alike(one, &entries[at]))),
-        Fact::Unmetered => !store.meters().any(|(_, cell, _)| match cell {
-            Cell::Entry(key) => key.table == *table,
-            Cell::Default(of) => of == *table,
-            Cell::Index(_) => false,
+        Fact::Unmetered => !store.meters().any(|(_, element, _)| match element {
+            Element::Entry(key) => key.table == *table,
+            Element::Default(of) => of == *table,
+            Element::Index(_) => false,
         }),
     }
 }

@@ -80,7 +80,7 @@ impl Session {
             updates.push((format!("value set {}", set.name()), update(Type::Modify, Entity::ValueSetEntry(empty))));
         }
         self.write_in_batches(&updates)?;
-        self.clear_cells(names)
+        self.clear_elements(names)
     }
 
     /// Counts and rates of constant entries, and of the default action.
@@ -104,7 +104,7 @@ impl Session {
         self.write_in_batches(&updates)
     }
 
-    fn clear_cells(&mut self, names: &Names) -> Result<(), Failure> {
+    fn clear_elements(&mut self, names: &Names) -> Result<(), Failure> {
         let mut updates = Vec::new();
         for counter in &names.info.counters {
             let zero = CounterEntry { counter_id: counter.id(), index: None, data: Some(CounterData::default()) };
@@ -113,9 +113,9 @@ impl Session {
         for meter in &names.info.meters {
             let filter = MeterEntry { meter_id: meter.id(), ..MeterEntry::default() };
             for found in self.client.read(vec![entity(Entity::MeterEntry(filter))])? {
-                let Some(Entity::MeterEntry(cell)) = found.entity else { continue };
-                if cell.config.is_some() {
-                    let none = MeterEntry { config: None, counter_data: None, ..cell };
+                let Some(Entity::MeterEntry(element)) = found.entity else { continue };
+                if element.config.is_some() {
+                    let none = MeterEntry { config: None, counter_data: None, ..element };
                     updates.push((format!("meter {}", meter.name()), update(Type::Modify, Entity::MeterEntry(none))));
                 }
             }
@@ -123,10 +123,10 @@ impl Session {
         for register in &names.info.registers {
             let filter = RegisterEntry { register_id: register.id(), ..RegisterEntry::default() };
             for found in self.client.read(vec![entity(Entity::RegisterEntry(filter))])? {
-                let Some(Entity::RegisterEntry(cell)) = found.entity else { continue };
-                let data = cell.data.clone().unwrap_or_default();
+                let Some(Entity::RegisterEntry(element)) = found.entity else { continue };
+                let data = element.data.clone().unwrap_or_default();
                 if !is_zero(&data) {
-                    let zero = RegisterEntry { data: Some(zero_of(data)), ..cell };
+                    let zero = RegisterEntry { data: Some(zero_of(data)), ..element };
                     let label = format!("register {}", register.name());
                     updates.push((label, update(Type::Modify, Entity::RegisterEntry(zero))));
                 }

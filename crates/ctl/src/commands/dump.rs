@@ -27,7 +27,7 @@ impl Session {
         for table in &names.info.tables {
             self.dump_table(&names, table, &mut lines)?;
         }
-        self.dump_cells(&names, &mut lines)?;
+        self.dump_elements(&names, &mut lines)?;
         self.dump_replication(&mut lines)?;
         for set in &names.info.value_sets {
             let fields = names.keys(&set.r#match);
@@ -98,7 +98,7 @@ impl Session {
         Ok(())
     }
 
-    fn dump_cells(&mut self, names: &Names, lines: &mut Vec<String>) -> Result<(), Failure> {
+    fn dump_elements(&mut self, names: &Names, lines: &mut Vec<String>) -> Result<(), Failure> {
         let info = &names.info;
         for counter in &info.counters {
             let filter = CounterEntry { counter_id: counter.id(), ..CounterEntry::default() };

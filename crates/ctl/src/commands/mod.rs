@@ -1,11 +1,11 @@
 //! The commands, a line each: what they are called, and the session that executes them.
 
 mod bmv2;
-mod cells;
 mod clear;
 mod complete;
 mod digests;
 mod dump;
+mod elements;
 mod entries;
 mod input;
 mod lookup;

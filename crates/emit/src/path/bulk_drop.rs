@@ -212,7 +212,7 @@ impl HotPath<'_> {
             let who = Expr::binary("&", name("open"), Expr::call("lanes_movemask", [mask]));
             writer.code.push(Stmt::declare("const uint32_t", &title, who));
             writer.code.push(Stmt::Assign(name("open"), "&=", Expr::unary("~", name(&title))));
-            writer.code.extend(end.counted.iter().map(|cell| count(cell, &title)));
+            writer.code.extend(end.counted.iter().map(|element| count(element, &title)));
             reasons.entry(end.reason.as_str()).or_default().push(title);
         }
         body.extend(writer.code);
@@ -227,7 +227,7 @@ impl HotPath<'_> {
     fn drop_missed(&self, missed: &BulkDrop) -> Vec<Stmt> {
         let (mut body, all) = self.gone(Deferred::Missed, &[]);
         body.push(Stmt::declare("const uint32_t", "all", all));
-        body.extend(missed.counted.iter().map(|cell| count(cell, "all")));
+        body.extend(missed.counted.iter().map(|element| count(element, "all")));
         body.push(self.count_drops(&missed.reason, name("all")));
         body.push(free(name("all")));
         body
@@ -252,8 +252,8 @@ impl HotPath<'_> {
     }
 
     fn count_drops(&self, reason: &str, set: Expr) -> Stmt {
-        let cell = Expr::index(name("worker->drops"), drop_reason(reason, self.unit.drop_number(reason)));
-        Stmt::call("counter_increase", [Expr::unary("&", cell), popcount(set)])
+        let element = Expr::index(name("worker->drops"), drop_reason(reason, self.unit.drop_number(reason)));
+        Stmt::call("counter_increase", [Expr::unary("&", element), popcount(set)])
     }
 }
 
@@ -266,8 +266,8 @@ fn free(set: Expr) -> Stmt {
 }
 
 /// Adds all packets of a set to a counter index.
-fn count(cell: &CounterIndex, set: &str) -> Stmt {
-    let cell = [Expr::word(number(cell.counter) as u32), Expr::long(cell.index)];
+fn count(element: &CounterIndex, set: &str) -> Stmt {
+    let element = [Expr::word(number(element.counter) as u32), Expr::long(element.index)];
     let sums = [popcount(name(set)), Expr::call("lanes_sum", [name("packets.length"), name(set)])];
-    Stmt::call("counter_add_some", std::iter::once(name("worker")).chain(cell).chain(sums))
+    Stmt::call("counter_add_some", std::iter::once(name("worker")).chain(element).chain(sums))
 }

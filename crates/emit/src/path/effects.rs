@@ -290,7 +290,7 @@ impl HotPath<'_> {
                 vec![Stmt::call("counter_add", [name("run->worker"), of, Expr::long(size), index, length()])]
             }
             Does::CountDirect { counter, lookup } => {
-                let index = Expr::call("record_cell", [name(writer.record(*lookup))]);
+                let index = Expr::call("record_counter_index", [name(writer.record(*lookup))]);
                 let of = Expr::word(number(*counter) as u32);
                 vec![Stmt::call("counter_add", [name("run->worker"), of, name("UINT64_MAX"), index, length()])]
             }
@@ -334,7 +334,7 @@ impl HotPath<'_> {
         let width = self.unit.program.registers[register].width;
         let array = Expr::unary("&", crate::call::shared("registers", number(register) as u32));
         let [index, value] = operands.map(|operand| writer.value(operand));
-        Stmt::call("state_write", [array, index, Expr::word(crate::table::cell_bytes(width)), value])
+        Stmt::call("state_write", [array, index, Expr::word(crate::table::element_bytes(width)), value])
     }
 
     fn stored_value(

@@ -97,8 +97,8 @@ impl HotPath<'_> {
         for register in registers {
             let declared = &self.unit.program.registers[register];
             let array = Expr::unary("&", name(format!("run->worker->shared->registers[{}]", number(register))));
-            let cell = Expr::word(crate::table::cell_bytes(declared.width));
-            let read = Expr::call("state_read", [array, name("number"), cell, name("&held")]);
+            let element = Expr::word(crate::table::element_bytes(declared.width));
+            let read = Expr::call("state_read", [array, name("number"), element, name("&held")]);
             let code = vec![
                 Stmt::declare("uint64_t", "held", Expr::long(0)),
                 Stmt::Blank,

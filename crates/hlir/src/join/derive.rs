@@ -397,7 +397,7 @@ fn hidden_action(
     }
 }
 
-/// What a miss that runs a default action does: it is counted, and the action counts and measures at the cells of the default action.
+/// What a miss that runs a default action does: it is counted, and the action counts and measures at the elements of the default action.
 pub(super) fn missed_body(program: &Program, table: TableId, action: u32, objects: &Objects) -> Vec<Statement> {
     let mut body = body_of(program, table, action);
     let first = || Expression::Constant { value: BigUint::ZERO, width: Join::INDEX_BITS };
@@ -417,10 +417,10 @@ pub(super) fn count_at(body: &mut [Statement], parameter: u32) {
     count_where(body, &Expression::Parameter(parameter));
 }
 
-fn count_where(body: &mut [Statement], cell: &Expression) {
+fn count_where(body: &mut [Statement], element: &Expression) {
     visit::calls(body, &mut |call| match call {
         Call::Count { index: index @ None, .. } | Call::ExecuteMeter { index: index @ None, .. } => {
-            *index = Some(cell.clone());
+            *index = Some(element.clone());
         }
         Call::Count { .. }
         | Call::ExecuteMeter { .. }

@@ -14,8 +14,8 @@
 
 #define BURST 256u
 
-/* Cells of the register: ticks of work for each packet, ticks that it took so far, and packets. */
-enum busy { BUSY_WANTED, BUSY_SPENT, BUSY_PACKETS, BUSY_CELLS };
+/* Elements of the register: ticks of work for each packet, ticks that it took so far, and packets. */
+enum busy { BUSY_WANTED, BUSY_SPENT, BUSY_PACKETS, BUSY_ELEMENTS };
 
 static inline uint64_t
 busy_work(uint64_t ticks)
@@ -31,7 +31,7 @@ busy_work(uint64_t ticks)
 static void
 process(struct worker *worker, struct burst *burst)
 {
-	uint64_t *elements = (uint64_t *)(void *)worker->shared->registers[0].cells;
+	uint64_t *elements = (uint64_t *)(void *)worker->shared->registers[0].elements;
 	struct output *out = &worker->out;
 	const uint32_t count = burst->count;
 
@@ -60,7 +60,7 @@ detach(struct worker *worker)
 }
 
 static const struct register_descriptor registers[] = {
-	{ .name = "busy", .size = BUSY_CELLS, .width = 64, .cell_bytes = sizeof(uint64_t) },
+	{ .name = "busy", .size = BUSY_ELEMENTS, .width = 64, .element_bytes = sizeof(uint64_t) },
 };
 
 const struct pipeline bacus_pipeline = {

@@ -1,7 +1,7 @@
 //! Meters of any rate, from a billionth of a packet a second up, give the colours of the interpreter at any time.
 
 use control::Rate;
-use control::plane::{Cell, DataPlane as _, Frame, MeterRates};
+use control::plane::{DataPlane as _, Element, Frame, MeterRates};
 use driver::options::{Native, Passes, Source};
 use driver::{compile, frontend};
 use hlir::plan::Descriptor;
@@ -20,8 +20,8 @@ parser parse(packet_in p, out headers h, inout metadata m, inout standard_metada
     state start { p.extract(h.packet); transition accept; }
 }
 control ingress(inout headers h, inout metadata m, inout standard_metadata_t s) {
-    meter<bit<8>>(CELLS, MeterType.packets) packets;
-    meter<bit<8>>(CELLS, MeterType.bytes) bytes;
+    meter<bit<8>>(ELEMENTS, MeterType.packets) packets;
+    meter<bit<8>>(ELEMENTS, MeterType.bytes) bytes;
     apply {
         packets.execute_meter(h.packet.index, h.packet.packets);
         bytes.execute_meter(h.packet.index, h.packet.bytes);
@@ -34,7 +34,7 @@ control deparse(packet_out p, in headers h) { apply { p.emit(h); } }
 V1Switch(parse(), checksum(), ingress(), egress(), checksum(), deparse()) main;
 ";
 
-const CELLS: u64 = 64;
+const ELEMENTS: u64 = 64;
 const STEPS: u64 = 10_000;
 
 /// A number of any magnitude up to so many bits.
@@ -62,7 +62,7 @@ fn rates(draws: &mut Draws) -> MeterRates {
 #[test]
 fn colours_of_any_rates_are_those_of_the_interpreter() {
     let file = std::env::temp_dir().join(format!("bacus-meters-{}.p4", std::process::id()));
-    std::fs::write(&file, PROGRAM.replace("CELLS", &CELLS.to_string())).expect("there is room");
+    std::fs::write(&file, PROGRAM.replace("ELEMENTS", &ELEMENTS.to_string())).expect("there is room");
     let load = || frontend::load(&Source::plain(&file)).unwrap_or_else(|failure| panic!("{failure:?}"));
     let planned = |plan: &mut hlir::Plan| (plan.descriptor, plan.burst) = (Descriptor::Own, 16);
     let (pipeline, compiled) = compile::pipeline(load(), &Passes::default(), &Native::default(), planned)
@@ -75,10 +75,10 @@ fn colours_of_any_rates_are_those_of_the_interpreter() {
     let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches");
     let draws = &mut Draws::new(7, 0);
     for (meter, _) in program.meters.iter() {
-        for index in 0..CELLS {
+        for index in 0..ELEMENTS {
             let rates = Some(rates(draws));
-            expected.set_meter(meter, &Cell::Index(index), rates).expect("the meter has the index");
-            engine.set_meter(meter, &Cell::Index(index), rates).expect("the meter has the index");
+            expected.set_meter(meter, &Element::Index(index), rates).expect("the meter has the index");
+            engine.set_meter(meter, &Element::Index(index), rates).expect("the meter has the index");
         }
     }
     let (mut now, mut colours) = (0u64, [0u64; 3]);
@@ -86,11 +86,11 @@ fn colours_of_any_rates_are_those_of_the_interpreter() {
         now = now.saturating_add(magnitude(draws, 50));
         expected.set_clock(now);
         engine.set_clock(now);
-        let index = (draws.draw() % CELLS) as u8;
+        let index = (draws.draw() % ELEMENTS) as u8;
         let frame = Frame { port: 0, bytes: [&[index, 9, 9][..], &[0; 57]].concat() };
         let [theirs, ours] = [expected.process(std::slice::from_ref(&frame)), engine.process(&[frame])];
         let [theirs, ours] = [theirs, ours].map(|outcome| outcome.expect("the switch runs").outputs[0].bytes.clone());
-        assert_eq!(ours, theirs, "cell {index} at {now} ns");
+        assert_eq!(ours, theirs, "element {index} at {now} ns");
         colours[usize::from(ours[1])] += 1;
     }
     assert!(colours.iter().all(|count| *count > STEPS / 50), "all colours are met: {colours:?}");

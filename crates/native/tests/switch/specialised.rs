@@ -1,6 +1,6 @@
 //! Code specialised for the contents of tables, under random writes: no packet meets an assumption that does not hold.
 
-use control::plane::{Cell, EntryKey, Frame, Group, MeterRates};
+use control::plane::{Element, EntryKey, Frame, Group, MeterRates};
 use control::{DataPlane, Facts, Update};
 use driver::compile;
 use driver::frontend::Loaded;
@@ -146,9 +146,9 @@ fn update(program: &Program, random: &mut impl FnMut(u64) -> u64) -> Update {
     };
     let priority = if declared.has_priorities() { 1 + random(3) as u32 } else { 0 };
     if of_access && random(5) == 0 {
-        let entry = Cell::Entry(EntryKey { table, matches, priority });
-        let cell = if random(4) == 0 { Cell::Default(table) } else { entry };
-        return Update::SetMeter { meter: tables_meter(program), cell, rates: (random(4) == 0).then(always_red) };
+        let entry = Element::Entry(EntryKey { table, matches, priority });
+        let element = if random(4) == 0 { Element::Default(table) } else { entry };
+        return Update::SetMeter { meter: tables_meter(program), element, rates: (random(4) == 0).then(always_red) };
     }
     let actions = if of_access { 1 } else { declared.actions.len() as u64 };
     let action = random(actions) as u32;
@@ -233,15 +233,15 @@ fn same_counts(engine: &mut NativeEngine<MemoryPort>, expected: &mut interp::Swi
                 let (matches, priority) = (stored.entry.matches, stored.entry.priority);
                 EntryKey { table, matches, priority }
             };
-            expected.store().entries(table).map(key).map(Cell::Entry).collect::<Vec<_>>()
+            expected.store().entries(table).map(key).map(Element::Entry).collect::<Vec<_>>()
         };
-        let cells = match declared.table {
-            Some(table) => entries(table).into_iter().chain([Cell::Default(table)]).collect(),
-            None => (0..declared.size).map(Cell::Index).collect::<Vec<_>>(),
+        let elements = match declared.table {
+            Some(table) => entries(table).into_iter().chain([Element::Default(table)]).collect(),
+            None => (0..declared.size).map(Element::Index).collect::<Vec<_>>(),
         };
-        for cell in cells {
-            let [here, there] = [engine.read_counter(counter, &cell), expected.read_counter(counter, &cell)];
-            assert_eq!(here, there, "{}, {cell:?}: {of}", declared.name);
+        for element in elements {
+            let [here, there] = [engine.read_counter(counter, &element), expected.read_counter(counter, &element)];
+            assert_eq!(here, there, "{}, {element:?}: {of}", declared.name);
         }
     }
     for (table, declared) in program.tables.iter() {

@@ -1,6 +1,6 @@
 //! Another program, whose table begins otherwise and whose arrays have another size: counters, meters and registers have what they had.
 
-use control::plane::{Cell, CounterValue, DataPlane, EntryKey, Frame, MeterRates};
+use control::plane::{CounterValue, DataPlane, Element, EntryKey, Frame, MeterRates};
 use control::{Rate, Store, Update};
 use driver::options::{Native, Passes, Source};
 use driver::{compile, frontend};
@@ -102,8 +102,8 @@ fn entry(kind: u32) -> Entry {
     Entry { matches: vec![Match::Exact(kind.into())], priority: 0, action, constant: false }
 }
 
-fn cell(table: TableId, kind: u32) -> Cell {
-    Cell::Entry(EntryKey { table, matches: entry(kind).matches, priority: 0 })
+fn element(table: TableId, kind: u32) -> Element {
+    Element::Entry(EntryKey { table, matches: entry(kind).matches, priority: 0 })
 }
 
 fn packets(packets: u64) -> CounterValue {
@@ -129,25 +129,26 @@ fn counters_meters_and_registers_have_what_they_had() {
     let of = objects(engine.store());
     for kind in 1..4 {
         engine.write(&Update::Insert { table: of.kinds, entry: entry(kind) }).unwrap();
-        engine.write_counter(of.hits, &cell(of.kinds, kind), packets(u64::from(10 * kind))).unwrap();
+        engine.write_counter(of.hits, &element(of.kinds, kind), packets(u64::from(10 * kind))).unwrap();
     }
-    engine.write_counter(of.hits, &Cell::Default(of.kinds), packets(99)).unwrap();
-    engine.write_counter(of.seen, &Cell::Index(5), packets(55)).unwrap();
+    engine.write_counter(of.hits, &Element::Default(of.kinds), packets(99)).unwrap();
+    engine.write_counter(of.seen, &Element::Index(5), packets(55)).unwrap();
     engine.write_register(of.last, 4, &BigUint::from(44u32)).unwrap();
-    for (meter, cell) in [(of.rate, cell(of.kinds, 2)), (of.rate, Cell::Default(of.kinds)), (of.rates, Cell::Index(3))]
+    for (meter, element) in
+        [(of.rate, element(of.kinds, 2)), (of.rate, Element::Default(of.kinds)), (of.rates, Element::Index(3))]
     {
-        engine.write(&Update::SetMeter { meter, cell, rates: Some(RATES) }).unwrap();
+        engine.write(&Update::SetMeter { meter, element, rates: Some(RATES) }).unwrap();
     }
     for built in [&other, &back] {
         let programs = (built.program.clone(), built.compiled.clone());
         engine.replace(programs, built.pipeline.clone(), Written::Kept).unwrap();
         let of = objects(engine.store());
         for kind in 1..4 {
-            let found = engine.read_counter(of.hits, &cell(of.kinds, kind)).unwrap();
+            let found = engine.read_counter(of.hits, &element(of.kinds, kind)).unwrap();
             assert_eq!(found.packets, u64::from(10 * kind), "entry {kind}");
         }
-        assert_eq!(engine.read_counter(of.hits, &Cell::Default(of.kinds)).unwrap().packets, 99);
-        assert_eq!(engine.read_counter(of.seen, &Cell::Index(5)).unwrap().packets, 55);
+        assert_eq!(engine.read_counter(of.hits, &Element::Default(of.kinds)).unwrap().packets, 99);
+        assert_eq!(engine.read_counter(of.seen, &Element::Index(5)).unwrap().packets, 55);
         assert_eq!(engine.read_register(of.last, 4).unwrap(), BigUint::from(44u32));
         assert_eq!(engine.store().meters().count(), 3);
     }
@@ -155,8 +156,8 @@ fn counters_meters_and_registers_have_what_they_had() {
     assert_eq!([(); 3].map(|()| colour(&mut engine, 9)), [0, 1, 2]);
     assert_eq!([(); 3].map(|()| colour(&mut engine, 2)), [0, 1, 2]);
     let of = objects(engine.store());
-    assert_eq!(engine.read_counter(of.hits, &Cell::Default(of.kinds)).unwrap().packets, 102);
-    assert_eq!(engine.read_counter(of.hits, &cell(of.kinds, 2)).unwrap().packets, 23);
-    engine.write(&Update::SetMeter { meter: of.rate, cell: Cell::Default(of.kinds), rates: None }).unwrap();
+    assert_eq!(engine.read_counter(of.hits, &Element::Default(of.kinds)).unwrap().packets, 102);
+    assert_eq!(engine.read_counter(of.hits, &element(of.kinds, 2)).unwrap().packets, 23);
+    engine.write(&Update::SetMeter { meter: of.rate, element: Element::Default(of.kinds), rates: None }).unwrap();
     assert_eq!([(); 3].map(|()| colour(&mut engine, 9)), [0, 0, 0], "nothing is measured without rates");
 }

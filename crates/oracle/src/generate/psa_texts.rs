@@ -43,36 +43,36 @@ pub const CONTROLS: &[InControl] = &[
     InControl {
         locals: "    Register<bit<16>, bit<2>>(4, 16w#d) kept#n;
     Register<bool, bit<8>>(2) flags#n;
-    Register<bit<8>, bit<32>>(8) cells#n;
+    Register<bit<8>, bit<32>>(8) elements#n;
 ",
         statements: "        meta.m1 = meta.m1 + kept#n.read(hdr.base.k[1:0]);
         kept#n.write(hdr.base.l[1:0], meta.m1);
         if (!flags#n.read(hdr.base.k & 1)) {
             flags#n.write(1, meta.flag);
         }
-        cells#n.write((bit<32>) hdr.base.k[2:0], cells#n.read((bit<32>) hdr.base.l[2:0]) + #s);
-        meta.array[0] = cells#n.read(#s);
+        elements#n.write((bit<32>) hdr.base.k[2:0], elements#n.read((bit<32>) hdr.base.l[2:0]) + #s);
+        meta.array[0] = elements#n.read(#s);
 ",
         ..ANY
     },
     InControl {
-        before: "struct cell#n_t {
+        before: "struct element#n_t {
     bit<8> a;
     bool b;
     int<5> c;
     inner_t inner;
 }
 ",
-        locals: "    Register<cell#n_t, bit<1>>(2) cells#n;
+        locals: "    Register<element#n_t, bit<1>>(2) elements#n;
 ",
-        statements: "        cell#n_t cell#n = cells#n.read(hdr.base.k[0:0]);
-        if (!cell#n.b || cell#n.c < 0) {
-            cell#n = { meta.m0, hdr.base.k > #d, -#s, meta.inner };
-            cells#n.write(hdr.base.l[0:0], cell#n);
+        statements: "        element#n_t element#n = elements#n.read(hdr.base.k[0:0]);
+        if (!element#n.b || element#n.c < 0) {
+            element#n = { meta.m0, hdr.base.k > #d, -#s, meta.inner };
+            elements#n.write(hdr.base.l[0:0], element#n);
         } else {
-            meta.other = cell#n.inner;
+            meta.other = element#n.inner;
         }
-        meta.m0 = meta.m0 + cell#n.a;
+        meta.m0 = meta.m0 + element#n.a;
 ",
         ..ANY
     },

@@ -47,18 +47,18 @@ pub const CONTROLS: &[InControl] = &[    InControl {
         ..ANY
     },
     InControl {
-        before: "control User#n(inout bit<8> v)(register<bit<8>> cells, bit<8> by = #s) {
+        before: "control User#n(inout bit<8> v)(register<bit<8>> elements, bit<8> by = #s) {
     apply {
         bit<8> old;
-        cells.read(old, 1);
-        cells.write(1, old + by);
+        elements.read(old, 1);
+        elements.write(1, old + by);
         v = v ^ old;
     }
 }
 ",
-        locals: "    register<bit<8>>(2) cells#n;
-    User#n(cells#n) one#n;
-    User#n(cells = cells#n, by = #d) two#n;
+        locals: "    register<bit<8>>(2) elements#n;
+    User#n(elements#n) one#n;
+    User#n(elements = elements#n, by = #d) two#n;
     register<bool>(4) flags#n;
 ",
         statements: "        one#n.apply(meta.m0);
@@ -248,13 +248,13 @@ struct record#n {
     },
     // Arrays of objects, whose index is read before the arguments.
     InControl {
-        locals: "    register<bit<8>>(2) cells#n[4];
+        locals: "    register<bit<8>>(2) elements#n[4];
     counter(4, CounterType.packets) counts#n[2];
 ",
-        statements: "        cells#n[hdr.base.k[1:0]].read(meta.m0, (bit<32>) hdr.base.l[0:0]);
-        cells#n[meta.m0[1:0]].write(0, meta.m0 + #s);
-        cells#n[meta.m0[1:0]].read(meta.m0, 0);
-        cells#n[3].write((bit<32>) meta.m0[0:0], hdr.base.k);
+        statements: "        elements#n[hdr.base.k[1:0]].read(meta.m0, (bit<32>) hdr.base.l[0:0]);
+        elements#n[meta.m0[1:0]].write(0, meta.m0 + #s);
+        elements#n[meta.m0[1:0]].read(meta.m0, 0);
+        elements#n[3].write((bit<32>) meta.m0[0:0], hdr.base.k);
         counts#n[hdr.base.l[0:0]].count(#s);
 ",
         ..ANY

@@ -27,7 +27,7 @@ pub(super) struct Limits {
     lent: Vec<Span>,
     /// `switch` statements in actions.
     switches: Vec<Span>,
-    /// Reads of v1model's registers whose cells are structures.
+    /// Reads of v1model's registers whose elements are structures.
     structured: Vec<Span>,
     /// Keys of entries that would be several entries.
     sets: Vec<Diagnostic>,
@@ -56,8 +56,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    pub fn note_cell(&mut self, place: Span, cell: Option<Type>) {
-        if matches!(cell, Some(Type::Struct(_) | Type::Tuple(_))) {
+    pub fn note_element(&mut self, place: Span, element: Option<Type>) {
+        if matches!(element, Some(Type::Struct(_) | Type::Tuple(_))) {
             self.uses.limits.structured.push(place);
         }
     }

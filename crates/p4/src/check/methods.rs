@@ -302,7 +302,7 @@ impl<'a> Checker<'a> {
                     );
                 }
             }
-            ("register", "read") => self.note_cell(place, first),
+            ("register", "read") => self.note_element(place, first),
             ("ipsec_accelerator", "set_sa_index") => {
                 let number = |of_type: &Type| {
                     matches!(self.out.representation(of_type), Type::Bits { .. } | Type::Integer | Type::Unknown)

@@ -1,6 +1,6 @@
 //! Reads: each entity of a request is a filter, and what passes it is encoded at once.
 
-mod cells;
+mod elements;
 mod others;
 mod table;
 

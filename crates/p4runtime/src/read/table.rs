@@ -12,7 +12,7 @@ use control::message::runtime::{
     action_profile_action, action_profile_action_set, entity::Entity, table_action, table_entry,
 };
 use control::note;
-use control::plane::{Cell, CounterValue, EntryKey, MeterRates};
+use control::plane::{CounterValue, Element, EntryKey, MeterRates};
 use control::store::{Origin, Stored};
 use hlir::entry::EntryAction;
 use hlir::interface::SizeSemantics;
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let key = key_of(table, &stored);
-            self.direct_objects(table, &mut entry, &Cell::Entry(key.clone()), filter)?;
+            self.direct_objects(table, &mut entry, &Element::Entry(key.clone()), filter)?;
             if filter.time_since_last_hit.is_some() && table.idle_timeout && stored.origin != Origin::Constant {
                 let elapsed_ns = int64(self.switch.since_last_hit_ns(&key)?);
                 entry.time_since_last_hit = Some(table_entry::IdleTimeout { elapsed_ns });
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
             ..TableEntry::default()
         };
         if passes(&entry, filter) {
-            self.direct_objects(table, &mut entry, &Cell::Default(table.table), filter)?;
+            self.direct_objects(table, &mut entry, &Element::Default(table.table), filter)?;
             self.answer(Entity::TableEntry(entry));
         }
         Ok(())
@@ -110,14 +110,14 @@ impl<'a> Reader<'a> {
         &mut self,
         table: &TableSchema,
         entry: &mut TableEntry,
-        cell: &Cell,
+        element: &Element,
         filter: &TableEntry,
     ) -> Outcome {
         if let (Some(_), Some(counter)) = (&filter.counter_data, table.counter) {
-            entry.counter_data = Some(counter_data(self.switch.plane().read_counter(counter, cell)?));
+            entry.counter_data = Some(counter_data(self.switch.plane().read_counter(counter, element)?));
         }
         if let (Some(_), Some(meter)) = (&filter.meter_config, table.meter) {
-            entry.meter_config = self.switch.plane().store().meter_rates(meter, cell)?.map(meter_config);
+            entry.meter_config = self.switch.plane().store().meter_rates(meter, element)?.map(meter_config);
         }
         Ok(())
     }

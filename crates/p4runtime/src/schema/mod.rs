@@ -23,8 +23,8 @@ pub struct Schema {
     tables: HashMap<u32, TableSchema>,
     table_ids: HashMap<TableId, u32>,
     profiles: HashMap<u32, ProfileSchema>,
-    pub counters: Vec<Cells<CounterId>>,
-    pub meters: Vec<Cells<MeterId>>,
+    pub counters: Vec<Indexed<CounterId>>,
+    pub meters: Vec<Indexed<MeterId>>,
     pub registers: Vec<RegisterSchema>,
     pub value_sets: Vec<ValueSetSchema>,
     pub digests: Vec<DigestSchema>,
@@ -69,7 +69,7 @@ pub struct SelectorSchema {
 }
 
 /// Counters or meters found by an index.
-pub struct Cells<T> {
+pub struct Indexed<T> {
     pub id: u32,
     pub name: String,
     pub object: T,
@@ -77,9 +77,9 @@ pub struct Cells<T> {
 }
 
 pub struct RegisterSchema {
-    pub cells: Cells<RegisterId>,
+    pub indexed: Indexed<RegisterId>,
     pub width: u32,
-    pub cell: TypeSpec,
+    pub element: TypeSpec,
 }
 
 pub struct ValueSetSchema {
@@ -156,18 +156,18 @@ impl Schema {
             }
             Detail::Counter { size, .. } => {
                 if let Some((object, _)) = program.counters.iter().find(|(_, counter)| counter.name == name) {
-                    self.counters.push(Cells { id, name, object, size: *size });
+                    self.counters.push(Indexed { id, name, object, size: *size });
                 }
             }
             Detail::Meter { size, .. } => {
                 if let Some((object, _)) = program.meters.iter().find(|(_, meter)| meter.name == name) {
-                    self.meters.push(Cells { id, name, object, size: *size });
+                    self.meters.push(Indexed { id, name, object, size: *size });
                 }
             }
-            Detail::Register { cell, size, .. } => {
+            Detail::Register { element, size, .. } => {
                 if let Some((object, found)) = program.registers.iter().find(|(_, register)| register.name == name) {
-                    let cells = Cells { id, name, object, size: *size };
-                    self.registers.push(RegisterSchema { cells, width: found.width, cell: cell.clone() });
+                    let indexed = Indexed { id, name, object, size: *size };
+                    self.registers.push(RegisterSchema { indexed, width: found.width, element: element.clone() });
                 }
             }
             Detail::ValueSet { keys, .. } => {

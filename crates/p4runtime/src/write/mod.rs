@@ -1,9 +1,9 @@
-//! Writes: each update of a batch becomes updates of the store, or changes of cells.
+//! Writes: each update of a batch becomes updates of the store, or changes of elements.
 //!
 //! An update is applied as a whole or not at all: what it has done so far is taken back when a later part fails. A batch with rollback
 //! keeps that record for all of its updates.
 
-mod cells;
+mod elements;
 mod group;
 mod one_shot;
 mod profile;
@@ -11,7 +11,7 @@ mod replication;
 mod sets;
 mod table;
 
-pub use cells::{find, indices};
+pub use elements::{find, indices};
 pub use table::entry_key;
 
 use crate::failure::{Failure, Outcome};
@@ -19,7 +19,7 @@ use crate::port::Ports;
 use crate::schema::Schema;
 use crate::target::Switch;
 use control::message::runtime::{self as message, entity::Entity, update::Type, write_request::Atomicity};
-use control::plane::{Cell, CounterValue, DataPlane};
+use control::plane::{CounterValue, DataPlane, Element};
 use control::{Inverse, Refusal, Update};
 use hlir::{CounterId, RegisterId};
 use num_bigint::BigUint;
@@ -28,7 +28,7 @@ use tonic::Code;
 /// What takes a part of an update back.
 enum Undo {
     Update(Inverse),
-    Counter(CounterId, Cell, CounterValue),
+    Counter(CounterId, Element, CounterValue),
     Register(RegisterId, u64, BigUint),
 }
 
@@ -145,7 +145,7 @@ impl<'a> Writer<'a> {
             let plane = self.switch.plane();
             let _: Result<(), Refusal> = match last {
                 Undo::Update(update) => plane.take_back(&update),
-                Undo::Counter(counter, cell, value) => plane.write_counter(counter, &cell, value),
+                Undo::Counter(counter, element, value) => plane.write_counter(counter, &element, value),
                 Undo::Register(register, index, value) => plane.write_register(register, index, &value),
             };
         }

@@ -7,7 +7,7 @@ use crate::schema::TableSchema;
 use crate::value;
 use control::message::runtime::{self as message, TableAction, entity::Entity, table_action, update::Type};
 use control::note;
-use control::plane::{Cell, CounterValue, EntryKey};
+use control::plane::{CounterValue, Element, EntryKey};
 use control::store::{Origin, Stored};
 use control::{Record, Update};
 use hlir::entry::EntryAction;
@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
             let nanoseconds = given.idle_timeout_ns as u64;
             self.apply(&Update::SetIdleTimeout { key: key.clone(), nanoseconds })?;
         }
-        self.set_direct(table, &Cell::Entry(key), given)
+        self.set_direct(table, &Element::Entry(key), given)
     }
 
     fn insertion(&self, table: &TableSchema, key: EntryKey, given: &message::TableEntry) -> Outcome<Update> {
@@ -112,7 +112,7 @@ impl<'a> Writer<'a> {
         if !constant && let Some(before) = before {
             self.modify_extras(table, &key, given, &before)?;
         }
-        self.set_direct(table, &Cell::Entry(key), given)
+        self.set_direct(table, &Element::Entry(key), given)
     }
 
     fn modify_extras(
@@ -145,9 +145,9 @@ impl<'a> Writer<'a> {
         let Some(counter) = table.counter else { return Ok(()) };
         let before = self.plane().store().find(key).filter(|before| before.origin != Origin::Constant);
         if before.is_some() {
-            let cell = Cell::Entry(key.clone());
-            let value = self.plane().read_counter(counter, &cell)?;
-            self.undo.push(Undo::Counter(counter, cell, value));
+            let element = Element::Entry(key.clone());
+            let value = self.plane().read_counter(counter, &element)?;
+            self.undo.push(Undo::Counter(counter, element, value));
         }
         Ok(())
     }
@@ -210,20 +210,20 @@ impl<'a> Writer<'a> {
             self.apply(&Update::Record(Record::DefaultMetadata { table: table.table, metadata: note }))?;
         }
         // Apart from that, it is an entry like any other (P4Runtime 1.5, 9.1.3); without an action, its meter is reset with it.
-        self.set_direct(table, &Cell::Default(table.table), given)
+        self.set_direct(table, &Element::Default(table.table), given)
     }
 
     /// The counter and the meter of an entry or of a default action. A counter that is left out stays, a meter is reset (P4Runtime 1.5, 9.1.7).
     /// Its default is that of the array, where clients of BMv2's Thrift have set one.
-    fn set_direct(&mut self, table: &TableSchema, cell: &Cell, given: &message::TableEntry) -> Outcome {
+    fn set_direct(&mut self, table: &TableSchema, element: &Element, given: &message::TableEntry) -> Outcome {
         if let (Some(data), Some(counter)) = (&given.counter_data, table.counter) {
-            self.write_counter(counter, cell.clone(), counter_value(data)?)?;
+            self.write_counter(counter, element.clone(), counter_value(data)?)?;
         }
         let Some(meter) = table.meter else { return Ok(()) };
-        let rates = given.meter_config.as_ref().map(super::cells::meter_rates).transpose()?;
-        let rates = rates.or_else(|| self.default_rates(meter, cell));
-        if rates.is_some() || self.plane().store().meter_rates(meter, cell)?.is_some() {
-            self.apply(&Update::SetMeter { meter, cell: cell.clone(), rates })?;
+        let rates = given.meter_config.as_ref().map(super::elements::meter_rates).transpose()?;
+        let rates = rates.or_else(|| self.default_rates(meter, element));
+        if rates.is_some() || self.plane().store().meter_rates(meter, element)?.is_some() {
+            self.apply(&Update::SetMeter { meter, element: element.clone(), rates })?;
         }
         Ok(())
     }

@@ -302,7 +302,7 @@ fn counters_are_read_and_written() {
     assert_eq!(client.modify(counter(index(9), value(7, 8))), Ok(()));
     assert_eq!(client.modify(counter(index(9), None)), Ok(()), "nothing changes");
     assert_eq!(client.read(counter(index(9), None)), [counter(index(9), value(7, 8))]);
-    assert_eq!(client.modify(counter(None, value(1, 1))), Ok(()), "all cells");
+    assert_eq!(client.modify(counter(None, value(1, 1))), Ok(()), "all elements");
     assert_eq!(client.read(counter(index(511), None)), [counter(index(511), value(1, 1))]);
     assert_eq!(client.modify(counter(index(-1), value(1, 1))), Err(Code::InvalidArgument));
     assert_eq!(client.modify(counter(index(512), value(1, 1))), Err(Code::OutOfRange));
@@ -394,7 +394,7 @@ fn registers_are_read_and_written() {
     assert_eq!(client.read(register(index(0), None)), [register(index(0), bits(0x1234))]);
     assert_eq!(client.modify(register(index(3), bits(77))), Ok(()));
     assert_eq!(client.read(register(index(3), None)), [register(index(3), bits(77))]);
-    assert_eq!(client.modify(register(None, bits(5))), Ok(()), "all cells");
+    assert_eq!(client.modify(register(None, bits(5))), Ok(()), "all elements");
     assert_eq!(client.read(register(None, None)).len(), 8);
     assert_eq!(client.read(register(index(7), None)), [register(index(7), bits(5))]);
     assert_eq!(client.modify(register(index(1), None)), Err(Code::InvalidArgument));

@@ -60,11 +60,11 @@ impl DataPlane for Full {
         Vec::new()
     }
 
-    fn read_counter(&mut self, _: CounterId, _: &Cell) -> Result<CounterValue, Refusal> {
+    fn read_counter(&mut self, _: CounterId, _: &Element) -> Result<CounterValue, Refusal> {
         Ok(CounterValue::default())
     }
 
-    fn write_counter(&mut self, _: CounterId, _: &Cell, _: CounterValue) -> Result<(), Refusal> {
+    fn write_counter(&mut self, _: CounterId, _: &Element, _: CounterValue) -> Result<(), Refusal> {
         Ok(())
     }
 

@@ -314,7 +314,7 @@ fn direct_counters_and_meters_go_with_a_default_action() {
     assert_eq!(client.read(direct(default("hosts", None), None)), std::slice::from_ref(&found));
     let of_all = TableEntry { is_default_action: true, ..TableEntry::default() };
     assert_eq!(client.read(direct(of_all, None)), [found]);
-    // An entry has a cell of its own.
+    // An entry has an element of its own.
     client.insert(table(host(1, 4))).expect("it suits");
     rig.behind().receive(9, frame(1, 2, 0));
     assert_eq!(

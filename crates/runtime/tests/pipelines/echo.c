@@ -94,7 +94,7 @@ detach(struct worker *worker)
 static void
 process(struct worker *worker, struct burst *burst)
 {
-	struct counter_cell *cell = &worker->counters[0][0];
+	struct counter_element *element = &worker->counters[0][0];
 
 	for (uint32_t i = 0; i < burst->count; i++) {
 		struct packet packet = packet_take(burst, i);
@@ -120,8 +120,8 @@ process(struct worker *worker, struct burst *burst)
 		(void)learn;
 #endif
 		packet_data(&packet)[0] = ECHO_MARK;
-		cell->packets++;
-		cell->bytes += packet_length(&packet);
+		element->packets++;
+		element->bytes += packet_length(&packet);
 		packet_send(worker, &packet, burst->ports[i]);
 	}
 }

@@ -1,7 +1,7 @@
 //! The commands by name.
 
-mod cells;
 mod dump;
+mod elements;
 mod hashes;
 mod multicast;
 mod profiles;
@@ -66,20 +66,20 @@ pub const COMMANDS: &[(&str, &str, &str, Run)] = &[
     ("mirroring_add_mc", "<session> <group>", "Mirror the packets of a session to a multicast group", multicast::mirroring_add_group),
     ("mirroring_delete", "<session>", "Delete a mirroring session", multicast::mirroring_delete),
     ("mirroring_get", "<session>", "Print a mirroring session", multicast::mirroring_get),
-    ("counter_read", "<counter> <index>", "Print the value of a counter", cells::counter_read),
-    ("counter_write", "<counter> <index> <packets> <bytes>", "Set the value of a counter", cells::counter_write),
-    ("counter_reset", "<counter>", "Set all values of a counter to 0", cells::counter_reset),
-    ("meter_array_set_rates", "<meter> <rate:burst> <rate:burst>", "Set the rates of all meters of an array", cells::meter_array_set_rates),
-    ("meter_set_rates", "<meter> <index> <rate:burst> <rate:burst>", "Set the rates of a meter, in units a microsecond", cells::meter_set_rates),
-    ("meter_get_rates", "<meter> <index>", "Print the rates of a meter", cells::meter_get_rates),
-    ("register_read", "<register> [index]", "Print an element of a register, or all", cells::register_read),
-    ("register_write", "<register> <index> <value>", "Set an element of a register", cells::register_write),
-    ("register_reset", "<register>", "Set all elements of a register to 0", cells::register_reset),
-    ("show_pvs", "", "List the parser value sets of the program", cells::show_value_sets),
-    ("pvs_add", "<set> <value>", "Add a value to a parser value set", cells::value_set_add),
-    ("pvs_remove", "<set> <value>", "Remove a value from a parser value set", cells::value_set_remove),
-    ("pvs_get", "<set>", "Print the values of a parser value set", cells::value_set_get),
-    ("pvs_clear", "<set>", "Remove all values of a parser value set", cells::value_set_clear),
+    ("counter_read", "<counter> <index>", "Print the value of a counter", elements::counter_read),
+    ("counter_write", "<counter> <index> <packets> <bytes>", "Set the value of a counter", elements::counter_write),
+    ("counter_reset", "<counter>", "Set all values of a counter to 0", elements::counter_reset),
+    ("meter_array_set_rates", "<meter> <rate:burst> <rate:burst>", "Set the rates of all meters of an array", elements::meter_array_set_rates),
+    ("meter_set_rates", "<meter> <index> <rate:burst> <rate:burst>", "Set the rates of a meter, in units a microsecond", elements::meter_set_rates),
+    ("meter_get_rates", "<meter> <index>", "Print the rates of a meter", elements::meter_get_rates),
+    ("register_read", "<register> [index]", "Print an element of a register, or all", elements::register_read),
+    ("register_write", "<register> <index> <value>", "Set an element of a register", elements::register_write),
+    ("register_reset", "<register>", "Set all elements of a register to 0", elements::register_reset),
+    ("show_pvs", "", "List the parser value sets of the program", elements::show_value_sets),
+    ("pvs_add", "<set> <value>", "Add a value to a parser value set", elements::value_set_add),
+    ("pvs_remove", "<set> <value>", "Remove a value from a parser value set", elements::value_set_remove),
+    ("pvs_get", "<set>", "Print the values of a parser value set", elements::value_set_get),
+    ("pvs_clear", "<set>", "Remove all values of a parser value set", elements::value_set_clear),
     ("port_add", "<interface> <port> [capture]", "Open an interface as a port", switch::port_add),
     ("port_remove", "<port>", "Close a port", switch::port_remove),
     ("show_ports", "", "List the ports", switch::show_ports),

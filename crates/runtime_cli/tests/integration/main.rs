@@ -141,7 +141,7 @@ LAGS
 }
 
 #[test]
-fn cells_are_read_and_written() {
+fn elements_are_read_and_written() {
     check(&[
         ("counter_write port_counter 1 2 3", "port_counter[1] has been updated"),
         ("counter_read port_counter 1", "port_counter[1]= (3 bytes, 2 packets)"),

@@ -36,7 +36,7 @@ pub fn steps(steps: &[Step], rows: &[u32], packet: &[u8]) -> Vec<u32> {
             }
             Step::Length => packet.len() as u32,
             Step::Port => 0,
-            Step::Register { of, .. } => cell_of(value(of)),
+            Step::Register { of, .. } => element_of(value(of)),
             Step::TableRead { what, of, .. } => match what {
                 TableRead::Found => found_by(value(of)),
                 TableRead::Record => record_of(value(of)),
@@ -61,7 +61,7 @@ pub fn found_by(key: u32) -> u32 {
 }
 
 /// The register of these tests: arbitrary bits above its width.
-pub fn cell_of(index: u32) -> u32 {
+pub fn element_of(index: u32) -> u32 {
     0xa5a5_0000 | (7 * index + 1)
 }
 

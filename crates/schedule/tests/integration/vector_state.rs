@@ -1,6 +1,6 @@
 //! Registers, checksums in steps and deferred writes as vector code.
 
-use crate::router::{action_of, cell_of, found_by, part_of, record_of, steps, with_schedule};
+use crate::router::{action_of, element_of, found_by, part_of, record_of, steps, with_schedule};
 use schedule::Lanes;
 
 /// The first stage of a program with these declarations, whose block `set` has this body, and which looks up `v`.
@@ -50,13 +50,13 @@ fn packet(words: [u16; 4]) -> Vec<u8> {
 /// A register that no packet writes is read where its index is, and its value kept. Beyond its end nothing is read.
 #[test]
 fn registers_are_kept() {
-    let declared = "register cells: 4 [6]\nvariable v: 4\nvariable w: 4\n";
-    let body = "v = 3\nread cells at u32(h.a) into v\nread cells at 32w2 into w";
+    let declared = "register elements: 4 [6]\nvariable v: 4\nvariable w: 4\n";
+    let body = "v = 3\nread elements at u32(h.a) into v\nread elements at 32w2 into w";
     let lanes = stage(declared, body).expect("registers have a vector form");
     assert_eq!(lanes.reads.len(), 2);
     for index in 0..9 {
-        let expected = if index < 6 { cell_of(index) & 0xf } else { 3 };
-        let of_two = cell_of(2) & 0xf;
+        let expected = if index < 6 { element_of(index) & 0xf } else { 3 };
+        let of_two = element_of(2) & 0xf;
         let (leaves, key, reads) = computed(&lanes, &packet([index as u16, 0, 0, 0]));
         assert_eq!((leaves, key, reads[1]), (false, expected, of_two));
         assert!(index >= 6 || reads[0] == expected, "what is read beyond the end does not count");
@@ -66,17 +66,17 @@ fn registers_are_kept() {
 /// Where a condition keeps a packet from reading, the variable stays as it was.
 #[test]
 fn registers_are_read_under_conditions() {
-    let declared = "register cells: 4 [6]\nvariable v: 4\n";
-    let lanes = stage(declared, "if h.b == 1 { read cells at u32(h.a) into v }").expect("it has a vector form");
+    let declared = "register elements: 4 [6]\nvariable v: 4\n";
+    let lanes = stage(declared, "if h.b == 1 { read elements at u32(h.a) into v }").expect("it has a vector form");
     let key = |words| computed(&lanes, &packet(words)).1;
-    assert_eq!((key([2, 0, 1, 0]), key([2, 0, 2, 0])), (cell_of(2) & 0xf, 0));
+    assert_eq!((key([2, 0, 1, 0]), key([2, 0, 2, 0])), (element_of(2) & 0xf, 0));
 }
 
 #[test]
 fn registers_without_a_vector_form() {
     let refused = |declared: &str, body: &str| stage(declared, body).expect_err("it has no vector form");
-    let wide = "register cells: 40 [6]\nvariable v: 40\n";
-    assert_eq!(refused(wide, "read cells at u32(h.a) into v"), "reads a register of more than 32 bits");
+    let wide = "register elements: 40 [6]\nvariable v: 40\n";
+    assert_eq!(refused(wide, "read elements at u32(h.a) into v"), "reads a register of more than 32 bits");
 }
 
 #[test]

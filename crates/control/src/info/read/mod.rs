@@ -155,8 +155,8 @@ fn objects(info: &P4Info) -> Vec<SourceObject> {
         add(preamble, Detail::DirectMeter { unit: meter_unit(spec), table: *direct_table_id });
     }
     for register in &info.registers {
-        let (cell, index) = (types::spec(register.type_spec.as_ref()), type_name(&register.index_type_name));
-        add(&register.preamble, Detail::Register { cell, size: count(register.size), index });
+        let (element, index) = (types::spec(register.type_spec.as_ref()), type_name(&register.index_type_name));
+        add(&register.preamble, Detail::Register { element, size: count(register.size), index });
     }
     for digest in &info.digests {
         add(&digest.preamble, Detail::Digest { record: types::spec(digest.type_spec.as_ref()) });

@@ -68,7 +68,7 @@ fn called(named: Option<&P4NamedType>) -> String {
     named.map_or_else(String::new, |named| named.name.clone())
 }
 
-/// The type of a cell or of a record; a type that is missing has no bits.
+/// The type of an element or of a record; a type that is missing has no bits.
 pub fn spec(of: Option<&P4DataTypeSpec>) -> TypeSpec {
     use p4_data_type_spec::TypeSpec as Given;
     let Some(given) = of.and_then(|of| of.type_spec.as_ref()) else { return TypeSpec::Bits(0) };

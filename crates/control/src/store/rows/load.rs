@@ -6,7 +6,7 @@ use super::message::{SessionRow, ValueSetRow};
 use crate::Store;
 use crate::store::check::{check_call, check_match};
 use crate::store::index;
-use crate::store::row::{MeterCell, Row};
+use crate::store::row::{MeterElement, Row};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Match, Program, Scope};
 use prost::Message;
@@ -71,7 +71,7 @@ impl Store {
             Row::ValueSet(set) => self.load_value_set(set, value)?,
             Row::Multicast(group) => drop(self.multicast.insert(group, decode::<MulticastRow>(value)?.into())),
             Row::Session(session) => drop(self.sessions.insert(session, decode::<SessionRow>(value)?.into())),
-            Row::Meter(meter, cell) => self.load_meter(meter, cell, value)?,
+            Row::Meter(meter, element) => self.load_meter(meter, element, value)?,
             Row::ArrayRates(meter) => {
                 let declared = self.program.meters.values().nth(meter).ok_or_else(|| unknown("meter", meter))?;
                 if declared.table.is_none() {
@@ -107,19 +107,19 @@ impl Store {
         Ok(())
     }
 
-    fn load_meter(&mut self, meter: usize, cell: MeterCell, value: &[u8]) -> Result<(), String> {
+    fn load_meter(&mut self, meter: usize, element: MeterElement, value: &[u8]) -> Result<(), String> {
         let declared = self.program.meters.values().nth(meter).ok_or("a meter is not the program's")?;
-        let fits = match &cell {
-            MeterCell::Index(at) => *at < declared.size,
-            MeterCell::Entry(table, key) => {
+        let fits = match &element {
+            MeterElement::Index(at) => *at < declared.size,
+            MeterElement::Entry(table, key) => {
                 declared.table.map(index) == Some(*table) && self.tables[*table].has_form(key)
             }
-            MeterCell::Default(table) => declared.table.map(index) == Some(*table),
+            MeterElement::Default(table) => declared.table.map(index) == Some(*table),
         };
         if !fits {
-            return Err(format!("meter `{}` has no such cell", declared.name));
+            return Err(format!("meter `{}` has no such element", declared.name));
         }
-        self.meters.insert((meter, cell), decode::<RatesRow>(value)?.try_into()?);
+        self.meters.insert((meter, element), decode::<RatesRow>(value)?.try_into()?);
         Ok(())
     }
 
@@ -139,9 +139,9 @@ impl Store {
                 .extend((0..gone).map(|_| format!("the action of an entry of table `{}` is missing", declared.name)));
         }
         let tables = &self.tables;
-        self.meters.retain(|(_, cell), _| match cell {
-            MeterCell::Entry(table, key) => tables[*table].contains(key),
-            MeterCell::Index(_) | MeterCell::Default(_) => true,
+        self.meters.retain(|(_, element), _| match element {
+            MeterElement::Entry(table, key) => tables[*table].contains(key),
+            MeterElement::Index(_) | MeterElement::Default(_) => true,
         });
     }
 }

@@ -7,9 +7,9 @@ pub mod entry;
 mod load;
 mod message;
 
-use super::row::{Change, MeterCell, Row};
+use super::row::{Change, MeterElement, Row};
 use super::{Store, index};
-use crate::plane::Cell;
+use crate::plane::Element;
 use crate::update::{Record, Update};
 use entry::CallRow;
 use hlir::TableId;
@@ -40,7 +40,7 @@ impl Store {
             let members = profile.members.keys().map(move |member| Row::Member(number, *member));
             members.chain(profile.groups.keys().map(move |group| Row::Group(number, *group)))
         });
-        let meters = self.meters.keys().map(|(meter, cell)| Row::Meter(*meter, cell.clone()));
+        let meters = self.meters.keys().map(|(meter, element)| Row::Meter(*meter, element.clone()));
         let texts = self.records.texts.keys().map(|(type_name, text)| Row::Text(type_name.clone(), text.clone()));
         let rows = tables
             .chain(profiles)
@@ -87,8 +87,8 @@ impl Store {
             Update::SetValueSet { set, .. } => Row::ValueSet(index(*set)),
             Update::SetMulticast { group, .. } => Row::Multicast(*group),
             Update::SetSession { session, .. } => Row::Session(*session),
-            Update::SetMeter { meter, cell, .. } => match self.meter_key(cell) {
-                Some(cell) => Row::Meter(index(*meter), cell),
+            Update::SetMeter { meter, element, .. } => match self.meter_key(element) {
+                Some(element) => Row::Meter(index(*meter), element),
                 None => return Vec::new(),
             },
             Update::Record(Record::Digest { digest, .. }) => Row::Digest(index(*digest)),
@@ -107,19 +107,19 @@ impl Store {
             let (table, key) = (*table, key.clone());
             let of_table = |meter: &hlir::Meter| meter.table.map(index) == Some(table);
             let meters = self.program.meters.iter().filter(|(_, meter)| of_table(meter));
-            rows.extend(meters.map(|(meter, _)| Row::Meter(index(meter), MeterCell::Entry(table, key.clone()))));
+            rows.extend(meters.map(|(meter, _)| Row::Meter(index(meter), MeterElement::Entry(table, key.clone()))));
         }
         rows
     }
 
-    fn meter_key(&self, cell: &Cell) -> Option<MeterCell> {
-        Some(match cell {
-            Cell::Index(at) => MeterCell::Index(*at),
-            Cell::Entry(key) => {
+    fn meter_key(&self, element: &Element) -> Option<MeterElement> {
+        Some(match element {
+            Element::Index(at) => MeterElement::Index(*at),
+            Element::Entry(key) => {
                 let table = index(key.table);
-                MeterCell::Entry(table, self.tables.get(table)?.key(&key.matches, key.priority))
+                MeterElement::Entry(table, self.tables.get(table)?.key(&key.matches, key.priority))
             }
-            Cell::Default(table) => MeterCell::Default(index(*table)),
+            Element::Default(table) => MeterElement::Default(index(*table)),
         })
     }
 
@@ -148,7 +148,7 @@ impl Store {
             }
             Row::Multicast(group) => MulticastRow::from(self.multicast.get(group)?).encode_to_vec(),
             Row::Session(session) => SessionRow::from(self.sessions.get(session)?).encode_to_vec(),
-            Row::Meter(meter, cell) => RatesRow::from(self.meters.get(&(*meter, cell.clone()))?).encode_to_vec(),
+            Row::Meter(meter, element) => RatesRow::from(self.meters.get(&(*meter, element.clone()))?).encode_to_vec(),
             Row::ArrayRates(meter) => RatesRow::from(self.array_rates.get(meter)?).encode_to_vec(),
             Row::Digest(digest) => DigestRow::from(self.records.digests.get(digest)?).encode_to_vec(),
             Row::Text(type_name, text) => {

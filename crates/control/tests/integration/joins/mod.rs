@@ -25,24 +25,24 @@ struct Switch {
     store: Store,
     joins: Joins,
     joint: BTreeMap<String, Table>,
-    /// The cell of an entry of `routes`, by its prefix.
-    cell: fn(&EntryKey) -> Option<u64>,
+    /// The counter index of an entry of `routes`, by its prefix.
+    counter_index: fn(&EntryKey) -> Option<u64>,
 }
 
 impl Switch {
-    fn new(cell: fn(&EntryKey) -> Option<u64>) -> Switch {
+    fn new(counter_index: fn(&EntryKey) -> Option<u64>) -> Switch {
         let program = hlir::text::parse_program(PROGRAM).unwrap_or_else(|errors| panic!("{errors:#?}"));
         assert_eq!(hlir::verify::verify(&program), []);
         let program = Arc::new(program);
         let (store, joins) = (Store::new(program.clone()), Joins::new(program.clone()));
-        let mut switch = Switch { program, store, joins, joint: BTreeMap::new(), cell };
+        let mut switch = Switch { program, store, joins, joint: BTreeMap::new(), counter_index };
         switch.fill();
         switch
     }
 
     /// Fills the joint tables anew, as behind an exchange of pipelines.
     fn fill(&mut self) {
-        let changes = self.joins.fill(&self.store, self.cell);
+        let changes = self.joins.fill(&self.store, self.counter_index);
         self.change(changes);
     }
 
@@ -80,7 +80,7 @@ impl Switch {
         self.store.apply(update).unwrap();
         let (write, changes): (Write, Vec<Change>) = self.joins.before(update);
         self.change(changes);
-        let changes = self.joins.behind(write, true, self.cell);
+        let changes = self.joins.behind(write, true, self.counter_index);
         self.change(changes);
     }
 
@@ -124,8 +124,8 @@ fn row(action: &str, data: &[u32]) -> (String, Vec<u32>) {
     (action.to_string(), data.to_vec())
 }
 
-/// Each route has the cell of its prefix.
-fn cell(key: &EntryKey) -> Option<u64> {
+/// Each route has the counter index of its prefix.
+fn counter_index(key: &EntryKey) -> Option<u64> {
     let Match::Lpm { value, .. } = &key.matches[0] else { return None };
     Some(u64::try_from(value).unwrap() >> 24)
 }
@@ -135,7 +135,7 @@ const UPPER: &str = "routes+hops+ports";
 
 #[test]
 fn a_complete_joint_table_outlives_the_overflow_of_the_one_below() {
-    let mut switch = Switch::new(cell);
+    let mut switch = Switch::new(counter_index);
     switch.insert("ports", exact(10), 90);
     for number in 1..=4 {
         switch.insert("hops", exact(number), 9 + number);
@@ -175,7 +175,7 @@ fn a_complete_joint_table_outlives_the_overflow_of_the_one_below() {
 
 #[test]
 fn a_complete_joint_table_that_overflows_leaves_the_one_below_alone() {
-    let mut switch = Switch::new(cell);
+    let mut switch = Switch::new(counter_index);
     switch.insert("hops", exact(2), 10);
     (1..=5).for_each(|number| switch.insert("routes", prefix(number), 2));
     assert_eq!(switch.seen(UPPER), None);
@@ -192,12 +192,13 @@ fn a_complete_joint_table_that_overflows_leaves_the_one_below_alone() {
 /// Each route has an entry in the upper joint table, whatever the lower one has: or a shorter prefix would match.
 #[test]
 fn a_complete_joint_table_over_another_one_is_filled_with_what_is_there() {
-    let mut switch = Switch::new(cell);
+    let mut switch = Switch::new(counter_index);
     (1..=3).for_each(|number| switch.insert("routes", prefix(number), number));
     switch.fill();
     assert_eq!(switch.seen(UPPER), Some(vec![row("slow", &[]); 3]));
     switch.insert("hops", exact(2), 12);
-    let missed = |hop: u32, cell: u32, port: u32| row("set_hop+set_b+default:set_c", &[hop, cell, port, 0]);
+    let missed =
+        |hop: u32, counter_index: u32, port: u32| row("set_hop+set_b+default:set_c", &[hop, counter_index, port, 0]);
     let expected = vec![row("slow", &[]), missed(2, 2, 12), row("slow", &[])];
     assert_eq!(switch.seen(UPPER), Some(expected.clone()));
     switch.fill();
@@ -216,10 +217,10 @@ fn a_complete_joint_table_over_another_one_is_filled_with_what_is_there() {
     assert_eq!(switch.seen(UPPER), Some(vec![row("slow", &[]), missed(2, 2, 12)]));
 }
 
-/// The register of times has room for 1,024 cells.
+/// The register of times has room for 1,024 counter indices.
 #[test]
-fn an_entry_whose_cell_has_no_time_takes_its_sources() {
-    let mut switch = Switch::new(|key| cell(key).map(|cell| 1022 + cell));
+fn an_entry_whose_counter_index_has_no_time_takes_its_sources() {
+    let mut switch = Switch::new(|key| counter_index(key).map(|counter_index| 1022 + counter_index));
     switch.insert("hops", exact(7), 10);
     (1..=3).for_each(|number| switch.insert("routes", prefix(number), 7));
     let slow = row("slow", &[]);

@@ -41,7 +41,7 @@ fn number(found: &Match) -> u32 {
     value.try_into().unwrap()
 }
 
-fn cell(key: &EntryKey) -> Option<u64> {
+fn counter_index(key: &EntryKey) -> Option<u64> {
     Some(1000 + u64::from(number(&key.matches[0])))
 }
 
@@ -59,7 +59,7 @@ impl Switch {
         let program = Arc::new(program);
         let (stale, refuses) = (Vec::new(), accepts as fn(&Change) -> Option<RefusalKind>);
         let mut switch = Switch { program, store, joins, routes, default: 0, placed, stale, graces: 0, refuses };
-        let changes = switch.joins.fill(&switch.store, cell);
+        let changes = switch.joins.fill(&switch.store, counter_index);
         switch.make(changes);
         switch
     }
@@ -135,7 +135,7 @@ impl Switch {
         }
         self.stale.extend(old.and_then(|route| self.routes.remove(&route)));
         self.routes.extend(new.map(|route| (route, 0)));
-        let changes = self.joins.behind(write, true, cell);
+        let changes = self.joins.behind(write, true, counter_index);
         self.make(changes);
     }
 
@@ -184,7 +184,7 @@ fn routes_to_one_next_hop_have_its_place() {
     switch.insert("hops", 99, 0, &[101]);
     assert_eq!((switch.port(1), switch.port(2), switch.port(3)), (Some(100), Some(100), Some(MISSED)));
     switch.insert("hops", 7, 1, &[]);
-    assert_eq!(switch.port(4), Some(1007), "an action without data has the cell of its entry alone");
+    assert_eq!(switch.port(4), Some(1007), "an action without data has the counter_index of its entry alone");
     switch.modify("hops", 10, 0, &[102]);
     assert_eq!((switch.port(1), switch.placed.len()), (Some(102), 2), "one write for both routes");
     switch.delete("hops", 10);
@@ -249,7 +249,7 @@ fn places_are_given_anew_while_the_table_is_empty() {
     (10..13).for_each(|hop| switch.insert("hops", hop, 0, &[hop]));
     (1..=3).for_each(|route| switch.insert("routes", route, SET_HOP, &[9 + route]));
     switch.delete("routes", 1);
-    let changes = switch.joins.fill(&switch.store, cell);
+    let changes = switch.joins.fill(&switch.store, counter_index);
     let first = |is: fn(&Change) -> bool| changes.iter().position(is).unwrap();
     let last = |is: fn(&Change) -> bool| changes.iter().rposition(is).unwrap();
     let cleared = first(|change| matches!(change, Change::Clear(_)));

@@ -2,7 +2,7 @@
 //! and counters have.
 
 use super::carrying;
-use control::plane::{Cell, EntryKey, MeterRates};
+use control::plane::{Element, EntryKey, MeterRates};
 use control::{Rate, Record, Store, Update};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Match, MeterId};
@@ -12,15 +12,15 @@ use std::sync::Arc;
 const WHOLE_RATES: [u8; 8] = [0x08, 5, 0x10, 6, 0x18, 7, 0x20, 8];
 
 /// A store whose first entry has rates, with the key and value of their row.
-fn metered(rates: MeterRates) -> (Store, MeterId, Cell, (Vec<u8>, Vec<u8>)) {
+fn metered(rates: MeterRates) -> (Store, MeterId, Element, (Vec<u8>, Vec<u8>)) {
     let mut store = carrying::aging_and_metered();
     store.keep_journal();
     let meter = store.program().meters.iter().next().expect("the program has one").0;
-    let cell = Cell::Entry(carrying::key(&store, 1));
-    store.apply(&Update::SetMeter { meter, cell: cell.clone(), rates: Some(rates) }).expect("the entry is there");
+    let element = Element::Entry(carrying::key(&store, 1));
+    store.apply(&Update::SetMeter { meter, element: element.clone(), rates: Some(rates) }).expect("the entry is there");
     let [(key, Some(value))] = &store.take_changes()[..] else { panic!("one row has changed") };
     let row = (key.to_vec(), value.to_vec());
-    (store, meter, cell, row)
+    (store, meter, element, row)
 }
 
 /// What a store has that was made of the rows of another, of which one has another value.
@@ -39,10 +39,10 @@ fn a_fraction_of_a_rate_is_saved() {
         peak_rate: Rate::LARGEST,
         peak_burst: u64::MAX,
     };
-    let (store, meter, cell, (key, value)) = metered(rates);
+    let (store, meter, element, (key, value)) = metered(rates);
     let (again, refused) = loaded(&store, &key, &value);
     assert_eq!(
-        (again.meter_rates(meter, &cell).expect("the entry is there"), refused.as_slice()),
+        (again.meter_rates(meter, &element).expect("the entry is there"), refused.as_slice()),
         (Some(rates), &[][..])
     );
 }
@@ -55,17 +55,17 @@ fn whole_rates_of_an_older_version_are_read_and_damaged_fractions_refused() {
         peak_rate: Rate::of_units(7),
         peak_burst: 8,
     };
-    let (store, meter, cell, (key, value)) = metered(rates);
+    let (store, meter, element, (key, value)) = metered(rates);
     assert_eq!(value, WHOLE_RATES, "an older version reads whole rates");
     let (again, refused) = loaded(&store, &key, &WHOLE_RATES);
     assert_eq!(
-        (again.meter_rates(meter, &cell).expect("the entry is there"), refused.as_slice()),
+        (again.meter_rates(meter, &element).expect("the entry is there"), refused.as_slice()),
         (Some(rates), &[][..])
     );
     let billion = [0x28, 0x80, 0x94, 0xeb, 0xdc, 0x03];
     let (again, refused) = loaded(&store, &key, &[&WHOLE_RATES[..], &billion].concat());
     assert_eq!(refused, ["1000000000 billionths are no fraction of a rate"]);
-    assert_eq!(again.meter_rates(meter, &cell).expect("the entry is there"), None);
+    assert_eq!(again.meter_rates(meter, &element).expect("the entry is there"), None);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn rates_of_a_direct_array_are_saved_carried_and_taken_back() {
 }
 
 #[test]
-fn the_counter_of_a_table_has_no_cell_for_an_entry_of_another() {
+fn the_counter_of_a_table_has_no_element_for_an_entry_of_another() {
     let program = hlir::text::parse_program(include_str!("../places/routes.hlir")).expect("it is a program");
     let mut store = Store::new(Arc::new(program));
     let tables: Vec<_> = store.program().tables.iter().map(|(id, _)| id).collect();
@@ -105,9 +105,9 @@ fn the_counter_of_a_table_has_no_cell_for_an_entry_of_another() {
     }
     let of_hops = store.program().counters.iter().find(|(_, counter)| counter.name == "hops.hits");
     let counter = of_hops.expect("the program has it").0;
-    let cell = |table| Cell::Entry(EntryKey { table, matches: vec![Match::Exact(5u32.into())], priority: 0 });
-    assert_eq!(store.check_counter(counter, &cell(hops)), Ok(()));
-    let refused = store.check_counter(counter, &cell(routes)).expect_err("it is of another table");
+    let element = |table| Element::Entry(EntryKey { table, matches: vec![Match::Exact(5u32.into())], priority: 0 });
+    assert_eq!(store.check_counter(counter, &element(hops)), Ok(()));
+    let refused = store.check_counter(counter, &element(routes)).expect_err("it is of another table");
     assert_eq!(refused.sentence, "table `routes` has no direct counter `hops.hits`");
 }
 
@@ -115,7 +115,7 @@ fn the_counter_of_a_table_has_no_cell_for_an_entry_of_another() {
 fn a_direct_meter_has_no_index() {
     let mut store = carrying::aging_and_metered();
     let meter = store.program().meters.iter().next().expect("the program has one").0;
-    let refused = store.apply(&Update::SetMeter { meter, cell: Cell::Index(0), rates: None });
+    let refused = store.apply(&Update::SetMeter { meter, element: Element::Index(0), rates: None });
     assert_eq!(
         refused.expect_err("it belongs to entries").sentence,
         "meter `routes.colour` belongs to the entries of `routes`: name an entry, not the index 0"

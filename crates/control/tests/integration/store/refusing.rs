@@ -61,11 +61,11 @@ impl DataPlane for Refusing {
         Vec::new()
     }
 
-    fn read_counter(&mut self, _counter: CounterId, _cell: &Cell) -> Result<CounterValue, Refusal> {
+    fn read_counter(&mut self, _counter: CounterId, _element: &Element) -> Result<CounterValue, Refusal> {
         Ok(CounterValue::default())
     }
 
-    fn write_counter(&mut self, _counter: CounterId, _cell: &Cell, _value: CounterValue) -> Result<(), Refusal> {
+    fn write_counter(&mut self, _counter: CounterId, _element: &Element, _value: CounterValue) -> Result<(), Refusal> {
         Ok(())
     }
 
@@ -134,7 +134,7 @@ fn an_entry_whose_deletion_is_refused_has_its_metadata_timeout_and_rates_again()
         peak_burst: 4,
     };
     plane.set_idle_timeout(&key, 77).expect("there is memory");
-    plane.set_meter(meter, &Cell::Entry(key.clone()), Some(rates)).expect("there is memory");
+    plane.set_meter(meter, &Element::Entry(key.clone()), Some(rates)).expect("there is memory");
     let metadata = Record::Metadata { key: key.clone(), metadata: b"mine".to_vec() };
     plane.write(&Update::Record(metadata)).expect("there is memory");
     let rows = |store: &Store| {

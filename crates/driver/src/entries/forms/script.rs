@@ -199,9 +199,9 @@ impl<'p> Script<'p> {
 
     /// Objects are named by whole parts, as tables are; STF is less strict.
     fn check_object(&self, command: &Command) -> Result<(), Mistake> {
-        let Kind::Control(Control::Elements(cells)) = &command.kind else { return Ok(()) };
+        let Kind::Control(Control::Elements(elements)) = &command.kind else { return Ok(()) };
         let program = self.program;
-        match cells {
+        match elements {
             Elements::CounterRead { counter, .. } | Elements::CounterWrite { counter, .. } => {
                 names::find(counter, "counter", program.counters.iter().map(|(_, known)| known.name.as_str()))?
             }
@@ -426,7 +426,7 @@ impl<'p> Script<'p> {
         let counter = words.take("a counter")?;
         let counters: Vec<&hlir::Counter> = self.program.counters.values().collect();
         let index = names::find(&counter, "counter", counters.iter().map(|counter| counter.name.as_str()))?;
-        let cells = counters[index].size;
+        let elements = counters[index].size;
         let word = |text: String| Word { text, place: counter.place };
         let zero = |index: u64| Elements::CounterWrite {
             counter: counter.clone(),
@@ -434,7 +434,7 @@ impl<'p> Script<'p> {
             packets: word("0".to_string()),
             bytes: word("0".to_string()),
         };
-        Ok((0..cells).map(|index| Control::Elements(zero(index))).collect())
+        Ok((0..elements).map(|index| Control::Elements(zero(index))).collect())
     }
 }
 

@@ -98,9 +98,9 @@ impl Reader {
             }
             ObjectKind::DirectMeter => Detail::DirectMeter { unit: self.one_of(METER_UNITS)?, table: self.of_table()? },
             ObjectKind::Register => {
-                let cell = self.type_spec()?;
+                let element = self.type_spec()?;
                 let (size, index) = self.in_brackets()?;
-                Detail::Register { cell, size, index }
+                Detail::Register { element, size, index }
             }
             ObjectKind::Digest => Detail::Digest { record: self.type_spec()? },
         };

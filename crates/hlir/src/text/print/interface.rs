@@ -122,8 +122,8 @@ impl Printer<'_> {
             Detail::DirectMeter { unit, table } => {
                 lines.add(format!("{head}: {} of {table:#010x}{from}", word(METER_UNITS, unit)));
             }
-            Detail::Register { cell, size, index } => {
-                lines.add(format!("{head}: {} [{size}{}]{from}", super::types::spec(cell), of_type(index)));
+            Detail::Register { element, size, index } => {
+                lines.add(format!("{head}: {} [{size}{}]{from}", super::types::spec(element), of_type(index)));
             }
             Detail::Digest { record } => lines.add(format!("{head}: {}{from}", super::types::spec(record))),
         }

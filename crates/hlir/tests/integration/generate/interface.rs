@@ -78,7 +78,7 @@ impl Generator<'_> {
             (3, Some(table)) => Detail::DirectCounter { unit, table },
             (4, Some(table)) => Detail::DirectMeter { unit: meter, table },
             (5, _) => Detail::Meter { unit: meter, size, index },
-            (6, _) => Detail::Register { cell: self.spec(2), size, index },
+            (6, _) => Detail::Register { element: self.spec(2), size, index },
             (7, _) => Detail::Digest { record: self.spec(2) },
             _ => Detail::Counter { unit, size, index },
         }

@@ -69,7 +69,7 @@ fn hits_and_misses_of_the_sources_outlive_an_exchange() {
 }
 
 /// Random programs whose pipelines, without joins, with joint tables and with value joins, take each other's place.
-/// Cells and times of entries may begin anew there, and equal priorities another order, so these programs have none.
+/// Elements and times of entries may begin anew there, and equal priorities another order, so these programs have none.
 #[test]
 fn packets_see_no_exchange_of_pipelines_with_joins() {
     let is_wanted = |seed: &u64| {

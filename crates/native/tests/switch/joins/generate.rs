@@ -57,7 +57,7 @@ struct Kinds {
 
 /// A table with two or three actions. Returns whether one of them exits.
 fn table(random: &mut Random, number: usize, kinds: &Kinds, text: &mut String) -> bool {
-    let own = cells(random, number, text);
+    let own = elements(random, number, text);
     text.push_str(&format!("table t{number} {{\n"));
     let mut keys: Vec<&str> = Vec::new();
     let mut has_prefix = false;
@@ -105,7 +105,7 @@ fn table(random: &mut Random, number: usize, kinds: &Kinds, text: &mut String) -
 }
 
 /// Direct counters and meters of a table. Gives what its actions do with those that run at no hit by themselves.
-fn cells(random: &mut Random, number: usize, text: &mut String) -> Vec<String> {
+fn elements(random: &mut Random, number: usize, text: &mut String) -> Vec<String> {
     let mut own = Vec::new();
     if random.below(2) == 0 {
         let automatic = random.below(2) == 0;

@@ -7,7 +7,7 @@ mod hidden;
 mod threads;
 mod values;
 
-use control::plane::{Cell, EntryKey, Frame, MeterRates, TableCounts};
+use control::plane::{Element, EntryKey, Frame, MeterRates, TableCounts};
 use control::{DataPlane, Rate, Update};
 use driver::frontend::{self, Loaded};
 use driver::options::{Native, Passes};
@@ -63,13 +63,13 @@ fn write(random: &mut Random, program: &Program) -> Update {
     let meters: Vec<MeterId> =
         program.meters.iter().filter(|(_, meter)| meter.table == Some(table)).map(|(meter, _)| meter).collect();
     if !meters.is_empty() && random.below(4) == 0 {
-        let cell = Cell::Entry(EntryKey { table, matches, priority });
+        let element = Element::Entry(EntryKey { table, matches, priority });
         let mut number = || random.below(4);
         let [committed_burst, peak_burst] = [number(), number()];
         // The clock of both switches hardly moves: no tokens come.
         let rates =
             MeterRates { committed_rate: Rate::of_units(1), committed_burst, peak_rate: Rate::of_units(1), peak_burst };
-        return Update::SetMeter { meter: meters[0], cell, rates: Some(rates) };
+        return Update::SetMeter { meter: meters[0], element, rates: Some(rates) };
     }
     if declared.idle_timeout.is_some() && random.below(3) == 0 {
         let nanoseconds = random.below(4) * MICROSECOND;
@@ -87,17 +87,17 @@ fn write(random: &mut Random, program: &Program) -> Update {
 /// What can be seen of a switch beside its packets.
 fn seen<P: DataPlane + ?Sized>(plane: &mut P, program: &Program) -> (Vec<TableCounts>, Vec<u64>, Vec<u64>) {
     let tables = program.tables.iter().map(|(table, _)| plane.table_counts(table)).collect();
-    let mut cells = Vec::new();
+    let mut elements = Vec::new();
     for (counter, declared) in program.counters.iter() {
         // One that no action uses is not in the compiled program.
-        cells.extend((0..declared.size).filter_map(|at| plane.read_counter(counter, &Cell::Index(at)).ok()));
+        elements.extend((0..declared.size).filter_map(|at| plane.read_counter(counter, &Element::Index(at)).ok()));
         let Some(table) = declared.table else { continue };
         let key = |entry: Entry| EntryKey { table, matches: entry.matches, priority: entry.priority };
         let mut keys: Vec<EntryKey> = plane.store().entries(table).map(|stored| key(stored.entry)).collect();
         keys.sort_by_key(|key| format!("{:?} {}", key.matches, key.priority));
-        cells.extend(keys.into_iter().filter_map(|key| plane.read_counter(counter, &Cell::Entry(key)).ok()));
+        elements.extend(keys.into_iter().filter_map(|key| plane.read_counter(counter, &Element::Entry(key)).ok()));
     }
-    (tables, plane.drops(), cells.iter().flat_map(|cell| [cell.packets, cell.bytes]).collect())
+    (tables, plane.drops(), elements.iter().flat_map(|element| [element.packets, element.bytes]).collect())
 }
 
 /// Entries whose time has passed.
@@ -144,13 +144,13 @@ fn compare_between<P: DataPlane + ?Sized>(
     rows
 }
 
-/// Joint tables, the hits in them, in those that count or measure at cells of a source, in those whose keys are not
+/// Joint tables, the hits in them, in those that count or measure at elements of a source, in those whose keys are not
 /// all exact, in those over entries with idle timeouts, and those that represent a miss of the second table.
 #[derive(Debug, Default)]
 struct Found {
     tables: usize,
     hits: u64,
-    of_cells: u64,
+    of_direct_elements: u64,
     of_complete: u64,
     of_aged: u64,
     missed: u64,
@@ -162,18 +162,18 @@ impl Found {
             let hits = plane.table_counts(join.table).hits;
             self.tables += 1;
             self.hits += hits;
-            self.of_cells += if has_cells(program, join) { hits } else { 0 };
+            self.of_direct_elements += if has_direct_elements(program, join) { hits } else { 0 };
             self.of_complete += if join.is_complete(program) { hits } else { 0 };
             self.of_aged += if is_aged(program, join) { hits } else { 0 };
-            let misses = |counter| plane.read_counter(counter, &Cell::Index(0)).expect("it has a cell").packets;
+            let misses = |counter| plane.read_counter(counter, &Element::Index(0)).expect("it has an element").packets;
             self.missed += join.objects.misses.map_or(0, misses);
         }
     }
 }
 
 /// Whether a source of a join has direct counters or meters.
-fn has_cells(program: &Program, join: &Join) -> bool {
-    program.has_cells(join.first) || program.has_cells(join.second)
+fn has_direct_elements(program: &Program, join: &Join) -> bool {
+    program.has_direct_elements(join.first) || program.has_direct_elements(join.second)
 }
 
 /// Whether entries of a source of a join have idle timeouts.
@@ -191,7 +191,7 @@ fn packets_see_no_join_in_the_interpreter() {
         rows += compare(seed, &program, &mut switch, 40);
         found.add(&joined, &mut switch);
     }
-    let of_kinds = [found.of_cells, found.of_complete, found.of_aged, found.missed];
+    let of_kinds = [found.of_direct_elements, found.of_complete, found.of_aged, found.missed];
     let enough = found.tables > 60 && found.hits > 6_000 && rows > 200 && of_kinds.iter().all(|hits| *hits > 1_000);
     assert!(enough, "{found:?}, {rows} idle entries: the test shows little");
 }
@@ -224,7 +224,7 @@ fn packets_see_no_join_in_native_code() {
     let is_wanted = |program: &Program| {
         let of_kind = |is: fn(&Program, &Join) -> bool| program.joins.iter().any(|join| is(program, join));
         program.joins.len() > 1
-            && of_kind(has_cells)
+            && of_kind(has_direct_elements)
             && of_kind(is_aged)
             && of_kind(|program, join| join.is_complete(program))
     };

@@ -3,7 +3,7 @@
 
 use super::passes;
 use control::DataPlane as _;
-use control::plane::{Cell, EntryKey};
+use control::plane::{Element, EntryKey};
 use driver::compile;
 use driver::frontend::{self, Loaded};
 use driver::options::Native;
@@ -91,7 +91,7 @@ fn each_packet_finds_its_longest_prefix_while_a_complete_joint_table_is_written(
     }
     let mut count = |name: &str| {
         let counter = plain.counters.iter().find(|(_, counter)| counter.name == name).expect("it is declared").0;
-        engine.read_counter(counter, &Cell::Index(0)).expect("it has a cell").packets
+        engine.read_counter(counter, &Element::Index(0)).expect("it has an element").packets
     };
     assert_eq!([count("wrong"), count("torn")], [0, 0], "behind {round} rounds");
     let again = notices.iter().filter(|notice| notice.contains("again")).count();

@@ -1,7 +1,7 @@
 //! Value joins: the same random programs with all legal ones made.
 
 use super::{PORTS, compare, in_memory, loaded, passes};
-use control::plane::{Cell, EntryKey, Frame};
+use control::plane::{Element, EntryKey, Frame};
 use control::{DataPlane, Update};
 use driver::entries::{self, Origin};
 use driver::frontend::Loaded;
@@ -76,13 +76,13 @@ fn joined(seed: u64) -> Option<Program> {
     Some(program)
 }
 
-/// Value joins, the hits in them, in those that count at cells, in those over entries with idle timeouts, and those
+/// Value joins, the hits in them, in those that count at elements, in those over entries with idle timeouts, and those
 /// that represent a miss of the second table.
 #[derive(Debug, Default)]
 struct Found {
     tables: usize,
     hits: u64,
-    of_cells: u64,
+    of_direct_elements: u64,
     of_aged: u64,
     of_prefixes: u64,
     missed: u64,
@@ -94,10 +94,10 @@ impl Found {
             let hits = plane.table_counts(join.table).hits;
             self.tables += 1;
             self.hits += hits;
-            self.of_cells += if program.has_cells(join.second) { hits } else { 0 };
+            self.of_direct_elements += if program.has_direct_elements(join.second) { hits } else { 0 };
             self.of_aged += if program.tables[join.second].idle_timeout.is_some() { hits } else { 0 };
             self.of_prefixes += if program.tables[join.first].has_priorities() { hits } else { 0 };
-            let misses = |counter| plane.read_counter(counter, &Cell::Index(0)).expect("it has a cell").packets;
+            let misses = |counter| plane.read_counter(counter, &Element::Index(0)).expect("it has an element").packets;
             self.missed += join.objects.misses.map_or(0, misses);
         }
     }
@@ -113,7 +113,7 @@ fn packets_see_no_value_join_in_the_interpreter() {
         compare(seed, &program, &mut switch, 40);
         found.add(&joined, &mut switch);
     }
-    let of_kinds = [found.of_cells, found.of_aged, found.of_prefixes, found.missed];
+    let of_kinds = [found.of_direct_elements, found.of_aged, found.of_prefixes, found.missed];
     let enough = found.tables > 30 && found.hits > 3_000 && of_kinds.iter().all(|hits| *hits > 300);
     assert!(enough, "{found:?}: the test shows little");
 }
@@ -142,7 +142,7 @@ fn packets_see_no_value_join_without_places() {
 fn packets_see_no_value_join_in_native_code() {
     let is_wanted = |program: &Program| {
         let mut placed = program.joins.iter().filter(|join| join.place.is_some());
-        placed.any(|join| program.has_cells(join.second) && program.has_own_records(join.first))
+        placed.any(|join| program.has_direct_elements(join.second) && program.has_own_records(join.first))
     };
     let is_hit = |seed: u64, joined: &Program| {
         let mut switch = interp::Switch::new(joined, 0, PORTS);
@@ -227,7 +227,11 @@ fn each_packet_finds_the_next_hop_of_its_route_while_places_are_used_again() {
         }
     }
     let torn = plain.counters.iter().find(|(_, counter)| counter.name == "torn").expect("it is declared").0;
-    assert_eq!(engine.read_counter(torn, &Cell::Index(0)).expect("it has a cell").packets, 0, "behind {turn} turns");
+    assert_eq!(
+        engine.read_counter(torn, &Element::Index(0)).expect("it has an element").packets,
+        0,
+        "behind {turn} turns"
+    );
     engine.switch().stop();
     assert_eq!(engine.take_notices(), Vec::<String>::new());
     let hits = engine_hits(&mut engine, &compiled, compiled.joins[0].table);
@@ -297,7 +301,7 @@ fn packets_see_no_exchange_of_pipelines_with_value_joins() {
         for plane in [&mut plain as &mut dyn DataPlane, &mut engine] {
             plane.process(&frames).expect("it runs");
         }
-        assert_eq!(engine.read_counter(torn, &Cell::Index(0)).expect("it has a cell").packets, 0, "turn {turn}");
+        assert_eq!(engine.read_counter(torn, &Element::Index(0)).expect("it has an element").packets, 0, "turn {turn}");
         for table in [routes, hops] {
             let [one, two] = [plain.table_counts(table), engine.table_counts(table)];
             assert_eq!(one, two, "turn {turn}, pipeline {next}");
@@ -337,7 +341,7 @@ fn entries_that_are_loaded_together_get_their_places() {
         }
         engine.process(&frames).expect("it runs");
         let torn = plain.counters.iter().find(|(_, counter)| counter.name == "torn").expect("it is declared").0;
-        assert_eq!(engine.read_counter(torn, &Cell::Index(0)).expect("it has a cell").packets, 0, "{origin}");
+        assert_eq!(engine.read_counter(torn, &Element::Index(0)).expect("it has an element").packets, 0, "{origin}");
         assert_eq!(engine.table_counts(hops).hits, count, "{origin}");
         assert_eq!(engine_hits(&mut engine, &compiled, compiled.joins[0].table), count, "{origin}");
     }

@@ -167,14 +167,14 @@ impl<'a> Lowering<'a> {
         }?;
         // The engines of PSA, which have no name, are no objects of the program.
         self.facts.externs |= instance.declaration.is_some();
-        self.note_cells(instance, &handle);
+        self.note_element_types(instance, &handle);
         Ok(handle)
     }
 
-    /// Keeps the types of an extern's cells and of their indexes for the controller: they are among its type arguments.
-    fn note_cells(&mut self, instance: &ExternInstance, handle: &Handle) {
+    /// Keeps the types of an extern's elements and of their indexes for the controller: they are among its type arguments.
+    fn note_element_types(&mut self, instance: &ExternInstance, handle: &Handle) {
         let program = &self.program;
-        let (name, cell, index) = match (handle, &*instance.of_type.name) {
+        let (name, element, index) = match (handle, &*instance.of_type.name) {
             (Handle::Counter(counter), "counter") => (&program.counters[*counter].name, None, Some(0)),
             (Handle::Counter(counter), "Counter") => (&program.counters[*counter].name, None, Some(1)),
             (Handle::Meter(meter, _), "meter" | "Meter") => (&program.meters[*meter].name, None, Some(0)),
@@ -184,8 +184,8 @@ impl<'a> Lowering<'a> {
         };
         let name = name.clone();
         let argument = |at: Option<usize>| at.and_then(|at| instance.of_type.arguments.get(at));
-        if let Some(cell) = argument(cell) {
-            self.facts.cells.insert(name.clone(), self.substituted(cell));
+        if let Some(element) = argument(element) {
+            self.facts.element_types.insert(name.clone(), self.substituted(element));
         }
         if let Some(index) = argument(index) {
             self.facts.indexes.insert(name, self.substituted(index));

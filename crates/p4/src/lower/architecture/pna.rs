@@ -24,7 +24,7 @@ const RECIRCULATE: u64 = 2;
 /// Mirror slots that a slot number known only at run time can mean.
 const MIRROR_SLOTS: u64 = 4;
 
-/// Ports that the register of directions has a cell for.
+/// Ports that the register of directions has an element for.
 const DIRECTIONS: u64 = 512;
 
 /// Nodes that edges lead to before they are filled.

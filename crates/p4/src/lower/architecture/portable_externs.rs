@@ -45,7 +45,8 @@ impl<'a> Lowering<'a> {
             }
             "Register" => {
                 let size = size("size");
-                let width = instance.of_type.arguments.first().and_then(|cell| self.cell_width(cell)).unwrap_or(32);
+                let width =
+                    instance.of_type.arguments.first().and_then(|element| self.element_width(element)).unwrap_or(32);
                 let initial = instance.argument("initial_value").cloned().map(|value| self.packed(&value));
                 let initial = initial.as_ref().and_then(arithmetic::constant_of).map(|(value, _)| value.clone());
                 let (name, initial) = (self.object_name(&name, instance.declaration), initial.unwrap_or_default());

@@ -49,7 +49,8 @@ impl<'a> Lowering<'a> {
             }
             "register" => {
                 let name = self.object_name(&name, instance.declaration);
-                let width = instance.of_type.arguments.first().and_then(|cell| self.cell_width(cell)).unwrap_or(32);
+                let width =
+                    instance.of_type.arguments.first().and_then(|element| self.element_width(element)).unwrap_or(32);
                 let initial = Default::default();
                 Handle::Register(self.program.registers.alloc(hlir::Register { name, size, width, initial, notes }))
             }
@@ -69,12 +70,12 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// The bits of a cell of a register.
-    pub fn cell_width(&self, of_type: &Type) -> Option<u32> {
+    /// The bits of an element of a register.
+    pub fn element_width(&self, of_type: &Type) -> Option<u32> {
         match self.scalar_type(of_type) {
             Some(scalar) => Some(scalar.width()),
             None => {
-                let widths = self.part_types(of_type, 0).into_iter().map(|part| self.cell_width(&part));
+                let widths = self.part_types(of_type, 0).into_iter().map(|part| self.element_width(&part));
                 let widths: Option<Vec<u32>> = widths.collect();
                 widths.map(|widths| widths.iter().sum())
             }
@@ -190,14 +191,14 @@ impl<'a> Lowering<'a> {
             });
             return;
         }
-        let cell = self.scratch("cell", hlir::Type::Bits(width));
+        let element = self.scratch("element", hlir::Type::Bits(width));
         let before = self.load_target(result);
         let before = self.packed(&before);
-        self.assign(&cell, Value::Scalar(before));
-        let Storage::Scalar { leaf, .. } = cell else { return };
+        self.assign(&element, Value::Scalar(before));
+        let Storage::Scalar { leaf, .. } = element else { return };
         let into = self.place(leaf);
         self.call(Op::ReadRegister { register, index, into });
-        let bits = self.read(&cell);
+        let bits = self.read(&element);
         let mut high = width;
         let value = self.unpacked(&bits, of_type, &mut high);
         self.store(result, value);

@@ -135,7 +135,7 @@ impl<'a> Lowering<'a> {
             Some(known) if self.program.digests[*known].fields == fields => *known,
             _ => {
                 let name = self.names.object(&wanted);
-                self.facts.cells.insert(name.clone(), of_type.clone());
+                self.facts.element_types.insert(name.clone(), of_type.clone());
                 let notes = of_type.nominal().map(|nominal| self.notes_of(nominal.declaration)).unwrap_or_default();
                 let id = self.program.digests.alloc(hlir::Digest { name, fields, notes });
                 self.architecture.digests.insert(wanted, id);

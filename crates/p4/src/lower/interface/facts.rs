@@ -29,8 +29,8 @@ pub struct Facts {
     pub externs: bool,
     /// The fields of a value set, by its name.
     pub fields: HashMap<String, Vec<(Type, Notes)>>,
-    /// The type of a register's cells or of a digest's record, by the object's name.
-    pub cells: HashMap<String, Type>,
+    /// The type of a register's elements or of a digest's record, by the object's name.
+    pub element_types: HashMap<String, Type>,
     /// The type of an object's indexes, by the object's name.
     pub indexes: HashMap<String, Type>,
 }

@@ -42,7 +42,9 @@ impl Lowering<'_> {
         let program = &self.program;
         let tables = self.table_ids();
         let index = |name: &str| self.facts.indexes.get(name).and_then(|of_type| self.type_name(of_type));
-        let cell = |name: &str, width| self.facts.cells.get(name).map_or(TypeSpec::Bits(width), |cell| self.spec(cell));
+        let element = |name: &str, width| {
+            self.facts.element_types.get(name).map_or(TypeSpec::Bits(width), |element| self.spec(element))
+        };
         let mut all: Vec<(Detail, String, Notes)> = Vec::new();
         for (_, set) in program.value_sets.iter() {
             let detail = Detail::ValueSet { size: set.size, keys: self.value_set_keys(set) };
@@ -72,12 +74,12 @@ impl Lowering<'_> {
             all.push((detail, meter.name.clone(), meter.notes.clone()));
         }
         for (_, register) in program.registers.iter() {
-            let cell = cell(&register.name, register.width);
-            let detail = Detail::Register { cell, size: register.size, index: index(&register.name) };
+            let element = element(&register.name, register.width);
+            let detail = Detail::Register { element, size: register.size, index: index(&register.name) };
             all.push((detail, register.name.clone(), register.notes.clone()));
         }
         for (_, digest) in program.digests.iter() {
-            all.push((Detail::Digest { record: cell(&digest.name, 0) }, digest.name.clone(), digest.notes.clone()));
+            all.push((Detail::Digest { record: element(&digest.name, 0) }, digest.name.clone(), digest.notes.clone()));
         }
         all
     }

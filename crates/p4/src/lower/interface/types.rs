@@ -79,8 +79,9 @@ impl Lowering<'_> {
         }
         for object in &interface.objects {
             let fields = self.facts.fields.get(&object.name).into_iter().flatten().map(|(of_type, _)| of_type);
-            let cell = self.facts.cells.get(&object.name).into_iter().chain(self.facts.indexes.get(&object.name));
-            fields.chain(cell).for_each(|of_type| self.declare_type(of_type, &mut declared));
+            let element =
+                self.facts.element_types.get(&object.name).into_iter().chain(self.facts.indexes.get(&object.name));
+            fields.chain(element).for_each(|of_type| self.declare_type(of_type, &mut declared));
         }
         for (_, header) in self.controller_header_types() {
             for field in self.checked.fields_of(&header) {

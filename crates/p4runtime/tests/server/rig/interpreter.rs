@@ -90,14 +90,14 @@ impl DataPlane for Interpreter {
         self.ask(|switch| switch.take_idle())
     }
 
-    fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {
-        let cell = cell.clone();
-        self.ask(move |switch| switch.read_counter(counter, &cell))
+    fn read_counter(&mut self, counter: CounterId, element: &Element) -> Result<CounterValue, Refusal> {
+        let element = element.clone();
+        self.ask(move |switch| switch.read_counter(counter, &element))
     }
 
-    fn write_counter(&mut self, counter: CounterId, cell: &Cell, value: CounterValue) -> Result<(), Refusal> {
-        let cell = cell.clone();
-        self.ask(move |switch| switch.write_counter(counter, &cell, value))
+    fn write_counter(&mut self, counter: CounterId, element: &Element, value: CounterValue) -> Result<(), Refusal> {
+        let element = element.clone();
+        self.ask(move |switch| switch.write_counter(counter, &element, value))
     }
 
     fn read_register(&mut self, register: RegisterId, index: u64) -> Result<BigUint, Refusal> {

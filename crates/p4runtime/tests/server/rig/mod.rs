@@ -6,7 +6,7 @@ pub mod messages;
 
 pub use client::Client;
 use control::message::runtime::ForwardingPipelineConfig;
-use control::plane::{Cell, DataPlane, EntryKey, Frame};
+use control::plane::{DataPlane, Element, EntryKey, Frame};
 use control::store::Origin;
 use control::{Record, Refusal, Update};
 use hlir::{Program, TableId};
@@ -190,9 +190,9 @@ fn carry(old: &mut Behind, new: &mut Interpreter, program: Arc<Program>) -> Resu
         let metadata = store.default_metadata(table).to_vec();
         new.write(&Update::Record(Record::DefaultMetadata { table, metadata }))?;
     }
-    for (meter, cell, rates) in store.meters() {
-        let cell: Cell = cell;
-        new.write(&Update::SetMeter { meter, cell, rates: Some(rates) })?;
+    for (meter, element, rates) in store.meters() {
+        let element: Element = element;
+        new.write(&Update::SetMeter { meter, element, rates: Some(rates) })?;
     }
     for (set, _) in program.value_sets.iter() {
         new.set_value_set(set, store.value_set(set))?;
@@ -218,21 +218,21 @@ fn carry_values(old: &mut Behind, new: &mut Interpreter, program: &Program) -> R
     };
     for (counter, declared) in program.counters.iter() {
         let Some((from, _)) = before.counters.iter().find(|(_, it)| it.name == declared.name) else { continue };
-        let cells: Vec<(Cell, Cell)> = match declared.table {
-            None => (0..declared.size).map(|at| (Cell::Index(at), Cell::Index(at))).collect(),
+        let elements: Vec<(Element, Element)> = match declared.table {
+            None => (0..declared.size).map(|at| (Element::Index(at), Element::Index(at))).collect(),
             Some(table) => {
                 let Some(was) = table_before(table) else { continue };
                 let key = |stored: control::store::Stored| {
                     let (matches, priority) = (stored.entry.matches, stored.entry.priority);
-                    [was, table].map(|table| Cell::Entry(EntryKey { table, matches: matches.clone(), priority }))
+                    [was, table].map(|table| Element::Entry(EntryKey { table, matches: matches.clone(), priority }))
                 };
                 let entries = new.store().entries(table).map(|stored| key(stored).into());
-                entries.chain([(Cell::Default(was), Cell::Default(table))]).collect()
+                entries.chain([(Element::Default(was), Element::Default(table))]).collect()
             }
         };
-        for (was, cell) in cells {
+        for (was, element) in elements {
             let value = old.plane.read_counter(from, &was)?;
-            new.write_counter(counter, &cell, value)?;
+            new.write_counter(counter, &element, value)?;
         }
     }
     for (register, declared) in program.registers.iter() {

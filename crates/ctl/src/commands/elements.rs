@@ -18,7 +18,7 @@ use stf::{Line, Mistake};
 /// In place of a key: the default action.
 const DEFAULT: &str = "default";
 
-/// The object and cell that a line names.
+/// The object and element that a line names.
 struct Chosen {
     name: Option<Word>,
     index: Option<i64>,
@@ -49,7 +49,7 @@ impl Session {
         let info = &names.info;
         let Some(name) = &chosen.name else {
             for counter in &info.counters {
-                self.counter_cells(counter.id(), None, (counter.name(), counter.spec), &mut report)?;
+                self.counter_elements(counter.id(), None, (counter.name(), counter.spec), &mut report)?;
             }
             for counter in &info.direct_counters {
                 self.direct_counts(&names, counter.direct_table_id, (counter.name(), counter.spec), &mut report)?;
@@ -63,7 +63,7 @@ impl Session {
         let found = stf::names::find(name, "counter", all.iter().copied())?;
         match info.counters.get(found) {
             Some(counter) => {
-                self.counter_cells(counter.id(), chosen.index, (counter.name(), counter.spec), &mut report)?
+                self.counter_elements(counter.id(), chosen.index, (counter.name(), counter.spec), &mut report)?
             }
             None => {
                 let counter = &info.direct_counters[found - info.counters.len()];
@@ -78,14 +78,14 @@ impl Session {
         Ok(())
     }
 
-    fn counter_cells(
+    fn counter_elements(
         &mut self,
         id: u32,
-        cell: Option<i64>,
+        element: Option<i64>,
         (name, spec): (&str, Option<CounterSpec>),
         report: &mut Report,
     ) -> Result<(), Failure> {
-        let filter = CounterEntry { counter_id: id, index: index(cell), data: None };
+        let filter = CounterEntry { counter_id: id, index: index(element), data: None };
         for found in self.client.read(vec![entity(Entity::CounterEntry(filter))])? {
             if let Some(Entity::CounterEntry(counter)) = found.entity {
                 let [packets, bytes] = counts(spec, counter.data);
@@ -159,9 +159,9 @@ impl Session {
             let written = DirectCounterEntry { table_entry: Some(entry), data: Some(data) };
             return self.write_one(label + &key, update(Type::Modify, Entity::DirectCounterEntry(written)));
         };
-        let cell = if line.is_number() || !is_reset { Some(option(&mut line, &word)?) } else { None };
+        let element = if line.is_number() || !is_reset { Some(option(&mut line, &word)?) } else { None };
         let data = Some(counter_data(is_reset, None, &mut line)?);
-        let written = CounterEntry { counter_id: counter.id(), index: index(cell), data };
+        let written = CounterEntry { counter_id: counter.id(), index: index(element), data };
         self.write_one(label, update(Type::Modify, Entity::CounterEntry(written)))
     }
 
@@ -208,9 +208,9 @@ impl Session {
         for (_, meter) in info.meters.iter().enumerate().filter(|(number, _)| at.is_none_or(|at| at == *number)) {
             let filter = MeterEntry { meter_id: meter.id(), index: index(chosen.index), ..MeterEntry::default() };
             for found in self.client.read(vec![entity(Entity::MeterEntry(filter))])? {
-                if let Some(Entity::MeterEntry(cell)) = found.entity {
-                    let index = cell.index.map(|index| index.index);
-                    report.row([vec![meter.name().into(), index.into(), Cell::Empty], rates(cell.config)].concat());
+                if let Some(Entity::MeterEntry(element)) = found.entity {
+                    let index = element.index.map(|index| index.index);
+                    report.row([vec![meter.name().into(), index.into(), Cell::Empty], rates(element.config)].concat());
                 }
             }
         }
@@ -222,9 +222,9 @@ impl Session {
             let filter =
                 |table_entry| Entity::DirectMeterEntry(DirectMeterEntry { table_entry, ..DirectMeterEntry::default() });
             for found in self.read_direct(meter.direct_table_id, filter)? {
-                if let Some(Entity::DirectMeterEntry(cell)) = found.entity {
-                    let key = key_of(&names, cell.table_entry);
-                    report.row([vec![meter.name().into(), Cell::Empty, key], rates(cell.config)].concat());
+                if let Some(Entity::DirectMeterEntry(element)) = found.entity {
+                    let key = key_of(&names, element.table_entry);
+                    report.row([vec![meter.name().into(), Cell::Empty, key], rates(element.config)].concat());
                 }
             }
         }
@@ -248,10 +248,9 @@ impl Session {
         let at = stf::names::find(&word, "meter", all.iter().copied())?;
         let label = format!("meter {}", all[at]);
         if let Some(meter) = info.meters.get(at) {
-            let cell = option(&mut line, &word)?;
+            let at = option(&mut line, &word)?;
             let config = meter_config(verb, None, &mut line)?;
-            let written =
-                MeterEntry { meter_id: meter.id(), index: index(Some(cell)), config, ..MeterEntry::default() };
+            let written = MeterEntry { meter_id: meter.id(), index: index(Some(at)), config, ..MeterEntry::default() };
             return self.write_one(label, update(Type::Modify, Entity::MeterEntry(written)));
         }
         let meter = &info.direct_meters[at - info.meters.len()];
@@ -274,11 +273,15 @@ impl Session {
             let filter = RegisterEntry { register_id: register.id(), index: index(chosen.index), data: None };
             let spec = register.type_spec.clone().unwrap_or_default();
             for found in self.client.read(vec![entity(Entity::RegisterEntry(filter))])? {
-                let Some(Entity::RegisterEntry(cell)) = found.entity else { continue };
-                let data = cell.data.unwrap_or_default();
+                let Some(Entity::RegisterEntry(element)) = found.entity else { continue };
+                let data = element.data.unwrap_or_default();
                 if one.is_some() || !is_zero(&data) {
                     let value = names.show_data("", &spec, &data);
-                    report.row(vec![register.name().into(), cell.index.map(|index| index.index).into(), value.into()]);
+                    report.row(vec![
+                        register.name().into(),
+                        element.index.map(|index| index.index).into(),
+                        value.into(),
+                    ]);
                 }
             }
         }
@@ -290,11 +293,11 @@ impl Session {
         let mut line = input.line()?;
         let word = line.name("a register")?;
         let register = names::find(&word, "register", &names.info.registers)?;
-        let cell: i64 = option(&mut line, &word)?;
+        let at: i64 = option(&mut line, &word)?;
         let data = names.read_data(&mut line, &register.type_spec.clone().unwrap_or_default())?;
         line.finish()?;
-        let written = RegisterEntry { register_id: register.id(), index: index(Some(cell)), data: Some(data) };
-        let label = format!("register {} {cell}", register.name());
+        let written = RegisterEntry { register_id: register.id(), index: index(Some(at)), data: Some(data) };
+        let label = format!("register {} {at}", register.name());
         self.write_one(label, update(Type::Modify, Entity::RegisterEntry(written)))
     }
 }

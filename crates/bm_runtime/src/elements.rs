@@ -6,7 +6,7 @@ use crate::service::Fault;
 use crate::standard::{CounterCode, CounterValue, MeterCode, MeterRate, RegisterCode, TableCode, ValueSetCode};
 use crate::tables::{Answer, code};
 use crate::wire::Binary;
-use control::plane::{self, Cell, EntryKey, MeterRates};
+use control::plane::{self, Element, EntryKey, MeterRates};
 use control::{Rate, Record, Refusal, Update};
 use hlir::{CounterId, Match, MatchKind, MeterId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
@@ -19,9 +19,9 @@ fn given(value: &CounterValue) -> plane::CounterValue {
     plane::CounterValue { bytes: value.bytes as u64, packets: value.packets as u64 }
 }
 
-/// A cell of an indirect object; none for an index that it does not have.
-fn cell(index: i32, size: u64) -> Option<Cell> {
-    u64::try_from(index).ok().filter(|index| *index < size).map(Cell::Index)
+/// An element of an indirect object; none for an index that it does not have.
+fn element(index: i32, size: u64) -> Option<Element> {
+    u64::try_from(index).ok().filter(|index| *index < size).map(Element::Index)
 }
 
 /// The committed rate, then the peak rate.
@@ -58,16 +58,16 @@ impl Work<'_> {
     pub fn read_direct_counter(&mut self, table: &str, handle: i32) -> Answer<CounterValue> {
         let table = self.reached(table)?;
         let counter = self.direct_counter(table)?;
-        let cell = Cell::Entry(self.entry_key(table, handle)?);
-        let value = self.switch.plane().read_counter(counter, &cell);
+        let element = Element::Entry(self.entry_key(table, handle)?);
+        let value = self.switch.plane().read_counter(counter, &element);
         Ok(value.map(shown).map_err(|refusal| code(&refusal, TableCode::Error))?)
     }
 
     pub fn write_direct_counter(&mut self, table: &str, handle: i32, value: &CounterValue) -> Answer<()> {
         let table = self.reached(table)?;
         let counter = self.direct_counter(table)?;
-        let cell = Cell::Entry(self.entry_key(table, handle)?);
-        let written = self.switch.plane().write_counter(counter, &cell, given(value));
+        let element = Element::Entry(self.entry_key(table, handle)?);
+        let written = self.switch.plane().write_counter(counter, &element, given(value));
         Ok(written.map_err(|refusal| code(&refusal, TableCode::Error))?)
     }
 
@@ -75,8 +75,8 @@ impl Work<'_> {
         let table = self.reached(table)?;
         let counter = self.direct_counter(table)?;
         let keys: Vec<_> = self.handles(table).iter().map(|(_, key)| key.clone()).collect();
-        for cell in keys.into_iter().map(Cell::Entry).chain([Cell::Default(table)]) {
-            let written = self.switch.plane().write_counter(counter, &cell, plane::CounterValue::default());
+        for element in keys.into_iter().map(Element::Entry).chain([Element::Default(table)]) {
+            let written = self.switch.plane().write_counter(counter, &element, plane::CounterValue::default());
             written.map_err(|refusal| code(&refusal, TableCode::Error))?;
         }
         Ok(())
@@ -85,17 +85,17 @@ impl Work<'_> {
     pub fn set_direct_rates(&mut self, table: &str, handle: i32, rates: &[MeterRate]) -> Answer<()> {
         let table = self.reached(table)?;
         let meter = self.direct_meter(table)?;
-        let cell = Cell::Entry(self.entry_key(table, handle)?);
+        let element = Element::Entry(self.entry_key(table, handle)?);
         let rates = Some(read_rates(rates).map_err(|_| TableCode::InvalidMeterOperation)?);
-        let written = self.write(&Update::SetMeter { meter, cell, rates });
+        let written = self.write(&Update::SetMeter { meter, element, rates });
         Ok(written.map_err(|refusal| code(&refusal, TableCode::InvalidMeterOperation))?)
     }
 
     pub fn direct_rates(&mut self, table: &str, handle: i32) -> Answer<Vec<MeterRate>> {
         let table = self.reached(table)?;
         let meter = self.direct_meter(table)?;
-        let cell = Cell::Entry(self.entry_key(table, handle)?);
-        let rates = self.store().meter_rates(meter, &cell);
+        let element = Element::Entry(self.entry_key(table, handle)?);
+        let rates = self.store().meter_rates(meter, &element);
         Ok(rates.map(write_rates).map_err(|refusal| code(&refusal, TableCode::InvalidMeterOperation))?)
     }
 
@@ -108,15 +108,15 @@ impl Work<'_> {
 
     pub fn read_counter(&mut self, name: &str, index: i32) -> Result<CounterValue, Fault<CounterCode>> {
         let (counter, size) = self.counter(name)?;
-        let cell = cell(index, size).ok_or(CounterCode::InvalidIndex)?;
-        let value = self.switch.plane().read_counter(counter, &cell);
+        let element = element(index, size).ok_or(CounterCode::InvalidIndex)?;
+        let value = self.switch.plane().read_counter(counter, &element);
         Ok(value.map(shown).map_err(|_| CounterCode::Error)?)
     }
 
     pub fn write_counter(&mut self, name: &str, index: i32, value: &CounterValue) -> Result<(), Fault<CounterCode>> {
         let (counter, size) = self.counter(name)?;
-        let cell = cell(index, size).ok_or(CounterCode::InvalidIndex)?;
-        let written = self.switch.plane().write_counter(counter, &cell, given(value));
+        let element = element(index, size).ok_or(CounterCode::InvalidIndex)?;
+        let written = self.switch.plane().write_counter(counter, &element, given(value));
         Ok(written.map_err(|_| CounterCode::Error)?)
     }
 
@@ -124,7 +124,7 @@ impl Work<'_> {
         let (counter, size) = self.counter(name)?;
         for index in 0..size {
             let written =
-                self.switch.plane().write_counter(counter, &Cell::Index(index), plane::CounterValue::default());
+                self.switch.plane().write_counter(counter, &Element::Index(index), plane::CounterValue::default());
             written.map_err(|_| CounterCode::Error)?;
         }
         Ok(())
@@ -136,21 +136,21 @@ impl Work<'_> {
         Ok((meter, self.program.meters[meter].size))
     }
 
-    /// The cell of a meter with an index. That of a direct one is the slot of an entry, the low bits of its handle, as in BMv2
+    /// The element of a meter with an index. That of a direct one is the slot of an entry, the low bits of its handle, as in BMv2
     /// (`MatchUnitAbstract_::get_meter`); a slot without an entry has none.
-    fn meter_cell(&mut self, name: &str, index: i32) -> Result<(MeterId, Cell), Fault<MeterCode>> {
+    fn meter_element(&mut self, name: &str, index: i32) -> Result<(MeterId, Element), Fault<MeterCode>> {
         let (meter, size) = self.meter(name)?;
-        let cell = match self.program.meters[meter].table {
-            Some(table) => self.handles(table).in_slot(index).map(|key| Cell::Entry(key.clone())),
-            None => cell(index, size),
+        let element = match self.program.meters[meter].table {
+            Some(table) => self.handles(table).in_slot(index).map(|key| Element::Entry(key.clone())),
+            None => element(index, size),
         };
-        Ok((meter, cell.ok_or(MeterCode::InvalidIndex)?))
+        Ok((meter, element.ok_or(MeterCode::InvalidIndex)?))
     }
 
     pub fn set_rates(&mut self, name: &str, index: i32, rates: &[MeterRate]) -> Result<(), Fault<MeterCode>> {
-        let (meter, cell) = self.meter_cell(name, index)?;
+        let (meter, element) = self.meter_element(name, index)?;
         let rates = Some(read_rates(rates)?);
-        Ok(self.write(&Update::SetMeter { meter, cell, rates }).map_err(|_| MeterCode::Error)?)
+        Ok(self.write(&Update::SetMeter { meter, element, rates }).map_err(|_| MeterCode::Error)?)
     }
 
     /// Of a direct meter, the rates of all entries that there are, and of those that are added later: BMv2 has a meter for each slot of the table.
@@ -158,12 +158,12 @@ impl Work<'_> {
         let (meter, size) = self.meter(name)?;
         let given = read_rates(rates)?;
         let rates = Some(given);
-        let cells: Vec<Cell> = match self.program.meters[meter].table {
-            Some(table) => self.handles(table).iter().map(|(_, key)| Cell::Entry(key.clone())).collect(),
-            None => (0..size).map(Cell::Index).collect(),
+        let elements: Vec<Element> = match self.program.meters[meter].table {
+            Some(table) => self.handles(table).iter().map(|(_, key)| Element::Entry(key.clone())).collect(),
+            None => (0..size).map(Element::Index).collect(),
         };
-        for cell in cells {
-            self.write(&Update::SetMeter { meter, cell, rates }).map_err(|_| MeterCode::Error)?;
+        for element in elements {
+            self.write(&Update::SetMeter { meter, element, rates }).map_err(|_| MeterCode::Error)?;
         }
         // Rates that were refused are not those of later entries.
         if self.program.meters[meter].table.is_some() {
@@ -184,12 +184,12 @@ impl Work<'_> {
     pub fn give_array_rates(&mut self, key: &EntryKey) -> Result<(), Refusal> {
         let Ok(meter) = self.direct_meter(key.table) else { return Ok(()) };
         let Some(rates) = self.store().array_rates(meter) else { return Ok(()) };
-        self.write(&Update::SetMeter { meter, cell: Cell::Entry(key.clone()), rates: Some(rates) })
+        self.write(&Update::SetMeter { meter, element: Element::Entry(key.clone()), rates: Some(rates) })
     }
 
     pub fn rates(&mut self, name: &str, index: i32) -> Result<Vec<MeterRate>, Fault<MeterCode>> {
-        let (meter, cell) = self.meter_cell(name, index)?;
-        Ok(self.store().meter_rates(meter, &cell).map(write_rates).map_err(|_| MeterCode::Error)?)
+        let (meter, element) = self.meter_element(name, index)?;
+        Ok(self.store().meter_rates(meter, &element).map(write_rates).map_err(|_| MeterCode::Error)?)
     }
 
     fn register(&self, name: &str) -> Result<(RegisterId, u64, u32), Fault<RegisterCode>> {
@@ -211,7 +211,7 @@ impl Work<'_> {
         Ok(values)
     }
 
-    /// Writes the cells from one index to another, which is not written itself; `to` of none is the end of the array.
+    /// Writes the elements from one index to another, which is not written itself; `to` of none is the end of the array.
     pub fn write_register(
         &mut self,
         name: &str,
