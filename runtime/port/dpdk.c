@@ -165,39 +165,39 @@ dpdk_start(const struct port_settings *settings, char *error)
 }
 
 static struct pool *
-dpdk_lane_pool(struct lane *lane)
+dpdk_worker_pool(struct worker_ports *served)
 {
-	return lane->copying != NULL ? &lane->copying->own.pool : &lane->pool;
+	return served->copying != NULL ? &served->copying->own.pool : &served->pool;
 }
 
 static void
-dpdk_lane_limit(struct lane *lane, uint32_t packets)
+dpdk_worker_limit(struct worker_ports *served, uint32_t packets)
 {
-	lane->limit = packets;
+	served->limit = packets;
 }
 
 static uint64_t
-dpdk_idle_polls(const struct lane *lane)
+dpdk_idle_polls(const struct worker_ports *served)
 {
-	return spread_waits(lane->worker) ? 0 : atomic_load_explicit(&lane->idle_polls, memory_order_relaxed);
+	return spread_waits(served->worker) ? 0 : atomic_load_explicit(&served->idle_polls, memory_order_relaxed);
 }
 
 static uint64_t
-dpdk_packets(const struct lane *lane)
+dpdk_packets(const struct worker_ports *served)
 {
-	return atomic_load_explicit(&lane->packets, memory_order_relaxed);
+	return atomic_load_explicit(&served->packets, memory_order_relaxed);
 }
 
 static void
-dpdk_totals(const struct lane *lane, struct port_totals *totals)
+dpdk_totals(const struct worker_ports *served, struct port_totals *totals)
 {
 	*totals = (struct port_totals){
-		.received = atomic_load_explicit(&lane->packets, memory_order_relaxed),
-		.handed = atomic_load_explicit(&lane->handed, memory_order_relaxed),
-		.nowhere = atomic_load_explicit(&lane->nowhere, memory_order_relaxed),
-		.to_cpu = atomic_load_explicit(&lane->to_cpu, memory_order_relaxed),
-		.bursts = atomic_load_explicit(&lane->bursts, memory_order_relaxed),
-		.busy_ns = atomic_load_explicit(&lane->busy_ns, memory_order_relaxed),
+		.received = atomic_load_explicit(&served->packets, memory_order_relaxed),
+		.handed = atomic_load_explicit(&served->handed, memory_order_relaxed),
+		.nowhere = atomic_load_explicit(&served->nowhere, memory_order_relaxed),
+		.to_cpu = atomic_load_explicit(&served->to_cpu, memory_order_relaxed),
+		.bursts = atomic_load_explicit(&served->bursts, memory_order_relaxed),
+		.busy_ns = atomic_load_explicit(&served->busy_ns, memory_order_relaxed),
 		.tsc_hz = rte_get_tsc_hz(),
 	};
 }
@@ -218,7 +218,7 @@ dpdk_spread_by(const struct spread_step *steps, uint32_t count, char *error)
 {
 	uint32_t workers = 0;
 
-	while (workers < DPDK_WORKERS && dpdk_lanes[workers] != NULL)
+	while (workers < DPDK_WORKERS && dpdk_worker_ports[workers] != NULL)
 		workers++;
 	return spread_set(workers, steps, count, dpdk_buffers, error);
 }
@@ -278,9 +278,9 @@ dpdk_start_copying(const struct port_settings *settings, char *error)
 	.add = dpdk_add, \
 	.remove = dpdk_remove, \
 	.spread = dpdk_spread_by, \
-	.lane = dpdk_lane, \
-	.lane_pool = dpdk_lane_pool, \
-	.lane_limit = dpdk_lane_limit, \
+	.ports_of = dpdk_ports_of, \
+	.worker_pool = dpdk_worker_pool, \
+	.worker_limit = dpdk_worker_limit, \
 	.flush = dpdk_flush, \
 	.clock = dpdk_clock, \
 	.run = dpdk_run, \

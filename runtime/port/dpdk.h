@@ -1,7 +1,7 @@
 /* The DPDK port layer: a shared object of its own, loaded once by the host, so that everything else works without DPDK.
  *
- * A port is any ethdev: a NIC by its PCI address, or a virtual device by its devargs. A lane is what one worker serves: a receive queue of some
- * ports, and a queue to send by for each of them. */
+ * A port is any ethdev: a NIC by its PCI address, or a virtual device by its devargs. A worker's ports are what that worker
+ * serves: a receive queue of some ports, and a queue to send by for each of them. */
 #ifndef BACUS_DPDK_H
 #define BACUS_DPDK_H
 
@@ -48,7 +48,7 @@ struct dpdk_port {
 	struct dpdk_kept received_bytes, sent_bytes, missed, errors, refused;
 };
 
-/* A receive queue that a lane polls. */
+/* A receive queue that a worker polls. */
 struct dpdk_source {
 	struct interface *interface;	/* NULL: an ethdev */
 	_Atomic uint64_t received;	/* packets, of an ethdev */
@@ -69,7 +69,7 @@ dpdk_source_is_of(const struct dpdk_source *source, const struct dpdk_port *port
 	return source->interface == port->interface && source->device == port->device;
 }
 
-struct lane {
+struct worker_ports {
 	struct pool pool;	/* what the pipeline sees */
 	uint32_t worker;
 	uint32_t limit;		/* packets taken at once, or 0: what the pipeline takes */
@@ -125,7 +125,7 @@ dpdk_port_of(uint16_t number)
 {
 	return &dpdk_ports[dpdk_places[number]];
 }
-extern struct lane *dpdk_lanes[DPDK_WORKERS];	/* NULL from some number on */
+extern struct worker_ports *dpdk_worker_ports[DPDK_WORKERS];	/* NULL from some number on */
 
 void *dpdk_allocate(struct pool *pool);
 
@@ -139,7 +139,7 @@ int dpdk_spread_by(const struct spread_step *steps, uint32_t count, char *error)
 void dpdk_take_back(uint32_t worker);
 int dpdk_add(uint16_t number, char *error);
 void dpdk_remove(uint16_t number);
-struct lane *dpdk_lane(uint32_t worker);
+struct worker_ports *dpdk_ports_of(uint32_t worker);
 int dpdk_counts(uint16_t number, struct port_counts *counts);
 int dpdk_enable(uint16_t number, uint32_t enabled, char *error);
 int dpdk_watch(uint16_t number, uint32_t *enabled);
@@ -174,7 +174,7 @@ dpdk_to_cpu(struct worker *worker)
 }
 
 void dpdk_flush(struct worker *worker);
-void dpdk_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+void dpdk_run(struct worker *worker, struct worker_ports *served, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 
 struct dpdk_memory *dpdk_memory_create(uint32_t copies);
 void dpdk_memory_destroy(struct dpdk_memory *port);

@@ -47,17 +47,17 @@ source_counts(const struct dpdk_source *source, const struct dpdk_port *port, st
 	counts->missed += discarded;
 }
 
-/* What its lanes have counted. */
+/* What the ports of its workers have counted. */
 static void
-lane_counts(const struct dpdk_port *port, struct port_counts *counts)
+worker_counts(const struct dpdk_port *port, struct port_counts *counts)
 {
-	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_lanes[worker] != NULL; worker++) {
-		const struct lane *lane = dpdk_lanes[worker];
+	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_worker_ports[worker] != NULL; worker++) {
+		const struct worker_ports *served = dpdk_worker_ports[worker];
 
 		if (port->interface == NULL)
-			counts->sent += atomic_load_explicit(&lane->sent[port - dpdk_ports], memory_order_relaxed);
-		for (uint32_t i = 0; i < lane->source_count; i++)
-			source_counts(&lane->sources[i], port, counts);
+			counts->sent += atomic_load_explicit(&served->sent[port - dpdk_ports], memory_order_relaxed);
+		for (uint32_t i = 0; i < served->source_count; i++)
+			source_counts(&served->sources[i], port, counts);
 	}
 }
 
@@ -77,7 +77,7 @@ device_counts(struct dpdk_port *port, struct port_counts *counts)
 		.link = device_link(port->device),
 		.speed_mbps = device_speed(port->device),
 	};
-	lane_counts(port, counts);
+	worker_counts(port, counts);
 	/* What a device took, and could not send after all. */
 	counts->sent -= counts->unsent < counts->sent ? counts->unsent : counts->sent;
 	return 0;
@@ -111,7 +111,7 @@ dpdk_counts(uint16_t number, struct port_counts *counts)
 	waiting = spread_waiting_of(number, &bytes);
 	if (port->interface != NULL) {
 		interface_counts(port->interface, counts);
-		lane_counts(port, counts);
+		worker_counts(port, counts);
 	} else if (device_counts(port, counts) != 0)
 		return -1;
 	port_not_received(counts, waiting, bytes);

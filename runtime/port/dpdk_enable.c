@@ -12,12 +12,12 @@ static void
 enable_traffic(struct dpdk_port *port, uint32_t enabled)
 {
 	atomic_store(&port->disabled, !enabled);
-	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_lanes[worker] != NULL; worker++) {
-		struct lane *lane = dpdk_lanes[worker];
+	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_worker_ports[worker] != NULL; worker++) {
+		struct worker_ports *served = dpdk_worker_ports[worker];
 
-		for (uint32_t i = 0; i < lane->source_count; i++)
-			if (dpdk_source_is_of(&lane->sources[i], port))
-				atomic_store(&lane->sources[i].disabled, !enabled);
+		for (uint32_t i = 0; i < served->source_count; i++)
+			if (dpdk_source_is_of(&served->sources[i], port))
+				atomic_store(&served->sources[i].disabled, !enabled);
 	}
 }
 

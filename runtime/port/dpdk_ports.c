@@ -34,7 +34,7 @@ dpdk_port_new(uint16_t number, char *error)
 	}
 	return dpdk_port_of(number);
 }
-struct lane *dpdk_lanes[DPDK_WORKERS];
+struct worker_ports *dpdk_worker_ports[DPDK_WORKERS];
 
 /* A device's name: the part before the first comma. */
 static void
@@ -221,40 +221,40 @@ dpdk_serve_interface(struct dpdk_port *port, uint32_t workers)
 	port->shared = workers > 1;
 }
 
-/* Ports that are opened again have the lanes of before: who asks how idle one is must find it. */
-static struct lane *
-dpdk_lane_create(uint32_t worker)
+/* Ports that are opened again keep the workers' ports, so that readers of idle polls find them. */
+static struct worker_ports *
+dpdk_worker_ports_create(uint32_t worker)
 {
-	struct lane *lane = dpdk_lanes[worker] != NULL ? dpdk_lanes[worker] : calloc(1, sizeof(*lane));
+	struct worker_ports *served = dpdk_worker_ports[worker] != NULL ? dpdk_worker_ports[worker] : calloc(1, sizeof(*served));
 
-	if (lane == NULL)
+	if (served == NULL)
 		return NULL;
-	lane->worker = worker;
-	memset(lane->sent, 0, sizeof(lane->sent));
-	atomic_store(&lane->handed, 0);
-	atomic_store(&lane->nowhere, 0);
-	lane->source_count = 0;
-	if (dpdk_copying != NULL && lane->copying == NULL) {
-		lane->copying = malloc(sizeof(*lane->copying));
-		if (lane->copying == NULL)
+	served->worker = worker;
+	memset(served->sent, 0, sizeof(served->sent));
+	atomic_store(&served->handed, 0);
+	atomic_store(&served->nowhere, 0);
+	served->source_count = 0;
+	if (dpdk_copying != NULL && served->copying == NULL) {
+		served->copying = malloc(sizeof(*served->copying));
+		if (served->copying == NULL)
 			return NULL;
 		/* The memory is that of all; who else has a packet is counted by the worker that has it. */
-		*lane->copying = *dpdk_copying;
-		lane->copying->own.pool.handle = lane->copying;
+		*served->copying = *dpdk_copying;
+		served->copying->own.pool.handle = served->copying;
 	}
-	lane->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate, .count = dpdk_mempool->size };
-	return lane;
+	served->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate, .count = dpdk_mempool->size };
+	return served;
 }
 
 static int
-dpdk_lane_add(struct lane *lane, const struct dpdk_port *port, uint16_t queue)
+dpdk_worker_ports_add(struct worker_ports *served, const struct dpdk_port *port, uint16_t queue)
 {
-	struct dpdk_source *sources = realloc(lane->sources, (lane->source_count + 1) * sizeof(*sources));
+	struct dpdk_source *sources = realloc(served->sources, (served->source_count + 1) * sizeof(*sources));
 
 	if (sources == NULL)
 		return -1;
-	lane->sources = sources;
-	sources = &sources[lane->source_count++];
+	served->sources = sources;
+	sources = &sources[served->source_count++];
 	sources->interface = port->interface;
 	sources->device = port->device;
 	sources->queue = queue;
@@ -284,7 +284,7 @@ dpdk_serve(struct dpdk_port *port, char *error)
 	else if (dpdk_configure(port, dpdk_workers, error) != 0)
 		return -1;
 	for (uint16_t queue = 0; queue < port->queues; queue++)
-		if (dpdk_lane_add(dpdk_lanes[port->shared ? next++ % dpdk_workers : queue], port, queue) != 0)
+		if (dpdk_worker_ports_add(dpdk_worker_ports[port->shared ? next++ % dpdk_workers : queue], port, queue) != 0)
 			return port_fail(error, "no memory for the queues of port %u", port->number);
 	port->served = 1;
 	return 0;
@@ -296,8 +296,8 @@ dpdk_begin(uint32_t workers, char *error)
 	if (workers > DPDK_WORKERS)
 		return port_fail(error, "at most %u workers", DPDK_WORKERS);
 	for (uint32_t worker = 0; worker < workers; worker++) {
-		dpdk_lanes[worker] = dpdk_lane_create(worker);
-		if (dpdk_lanes[worker] == NULL)
+		dpdk_worker_ports[worker] = dpdk_worker_ports_create(worker);
+		if (dpdk_worker_ports[worker] == NULL)
 			return port_fail(error, "no memory for %u workers", workers);
 	}
 	dpdk_workers = workers;
@@ -307,10 +307,10 @@ dpdk_begin(uint32_t workers, char *error)
 	return 0;
 }
 
-struct lane *
-dpdk_lane(uint32_t worker)
+struct worker_ports *
+dpdk_ports_of(uint32_t worker)
 {
-	return dpdk_lanes[worker];
+	return dpdk_worker_ports[worker];
 }
 
 static struct rte_mbuf *
@@ -415,13 +415,13 @@ static void
 dpdk_forget(const struct dpdk_port *port)
 {
 	for (uint32_t worker = 0; worker < dpdk_workers; worker++) {
-		struct lane *lane = dpdk_lanes[worker];
+		struct worker_ports *served = dpdk_worker_ports[worker];
 		uint32_t kept = 0;
 
-		for (uint32_t i = 0; i < lane->source_count; i++)
-			if (!dpdk_source_is_of(&lane->sources[i], port))
-				lane->sources[kept++] = lane->sources[i];
-		lane->source_count = kept;
+		for (uint32_t i = 0; i < served->source_count; i++)
+			if (!dpdk_source_is_of(&served->sources[i], port))
+				served->sources[kept++] = served->sources[i];
+		served->source_count = kept;
 	}
 }
 
@@ -434,7 +434,7 @@ dpdk_add(uint16_t number, char *error)
 		return port_fail(error, "port %u is not open", number);
 	/* The place may be that of a port that has been removed. */
 	for (uint32_t worker = 0; worker < dpdk_workers; worker++)
-		atomic_store(&dpdk_lanes[worker]->sent[port - dpdk_ports], 0);
+		atomic_store(&dpdk_worker_ports[worker]->sent[port - dpdk_ports], 0);
 	if (dpdk_serve(port, error) == 0)
 		return 0;
 	dpdk_remove(number);

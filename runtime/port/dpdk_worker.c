@@ -52,9 +52,9 @@ dpdk_transmit(struct dpdk_port *port, uint16_t queue, struct rte_mbuf **packets,
 }
 
 static void
-dpdk_send(struct lane *lane, struct dpdk_port *port, struct rte_mbuf **packets, uint16_t count)
+dpdk_send(struct worker_ports *served, struct dpdk_port *port, struct rte_mbuf **packets, uint16_t count)
 {
-	const uint16_t queue = (uint16_t)(lane->worker % port->queues);
+	const uint16_t queue = (uint16_t)(served->worker % port->queues);
 	uint16_t sent = 0;
 
 	if (port->shared)
@@ -63,7 +63,7 @@ dpdk_send(struct lane *lane, struct dpdk_port *port, struct rte_mbuf **packets, 
 		sent = (uint16_t)(sent + dpdk_transmit(port, queue, packets + sent, (uint16_t)(count - sent)));
 	if (port->shared)
 		rte_spinlock_unlock(&port->lock);
-	port_count(&lane->sent[port - dpdk_ports], sent);
+	port_count(&served->sent[port - dpdk_ports], sent);
 	if (sent < count) {
 		atomic_fetch_add_explicit(&port->unsent, count - sent, memory_order_relaxed);
 		rte_pktmbuf_free_bulk(packets + sent, (unsigned int)(count - sent));
@@ -72,46 +72,46 @@ dpdk_send(struct lane *lane, struct dpdk_port *port, struct rte_mbuf **packets, 
 
 /* Hands the packets that wait for one port to it. */
 static inline void
-dpdk_drain(struct lane *lane, uint32_t place)
+dpdk_drain(struct worker_ports *served, uint32_t place)
 {
 	struct dpdk_port *port = &dpdk_ports[place];
 
 	if (__builtin_expect(atomic_load_explicit(&port->disabled, memory_order_relaxed) != 0, 0)) {
-		atomic_fetch_add_explicit(&port->unsent, lane->waiting_count[place], memory_order_relaxed);
-		rte_pktmbuf_free_bulk(lane->waiting[place], lane->waiting_count[place]);
+		atomic_fetch_add_explicit(&port->unsent, served->waiting_count[place], memory_order_relaxed);
+		rte_pktmbuf_free_bulk(served->waiting[place], served->waiting_count[place]);
 	} else if (port->served) {
-		dpdk_send(lane, port, lane->waiting[place], lane->waiting_count[place]);
+		dpdk_send(served, port, served->waiting[place], served->waiting_count[place]);
 	} else {
-		port_count(&lane->nowhere, lane->waiting_count[place]);
-		rte_pktmbuf_free_bulk(lane->waiting[place], lane->waiting_count[place]);
+		port_count(&served->nowhere, served->waiting_count[place]);
+		rte_pktmbuf_free_bulk(served->waiting[place], served->waiting_count[place]);
 	}
-	lane->waiting_count[place] = 0;
+	served->waiting_count[place] = 0;
 }
 
 /* The pipeline has dropped what goes to numbers beyond the ports; numbers between them that no port has end here. */
 void
 dpdk_flush(struct worker *worker)
 {
-	struct lane *lane = ((struct host *)worker->host)->port;
+	struct worker_ports *served = ((struct host *)worker->host)->port;
 	struct output *out = &worker->out;
 	uint32_t lowest = DPDK_PORTS, highest = 0;
 
-	port_count(&lane->handed, out->count);
-	if (lane->copying != NULL)
-		port_count(&lane->nowhere, dpdk_copying_out(lane->copying, worker));
-	port_count(&lane->to_cpu, dpdk_to_cpu(worker));
+	port_count(&served->handed, out->count);
+	if (served->copying != NULL)
+		port_count(&served->nowhere, dpdk_copying_out(served->copying, worker));
+	port_count(&served->to_cpu, dpdk_to_cpu(worker));
 	for (uint32_t i = 0; i < out->count; i++) {
 		const uint32_t place = dpdk_places[out->ports[i]];
 
 		lowest = place < lowest ? place : lowest;
 		highest = place > highest ? place : highest;
-		lane->waiting[place][lane->waiting_count[place]++] = out->packets[i];
-		if (lane->waiting_count[place] == DPDK_BURST)
-			dpdk_drain(lane, place);
+		served->waiting[place][served->waiting_count[place]++] = out->packets[i];
+		if (served->waiting_count[place] == DPDK_BURST)
+			dpdk_drain(served, place);
 	}
 	for (uint32_t place = lowest; out->count != 0 && place <= highest; place++)
-		if (lane->waiting_count[place] != 0)
-			dpdk_drain(lane, place);
+		if (served->waiting_count[place] != 0)
+			dpdk_drain(served, place);
 	out->count = 0;
 	if (worker->freed.count != 0)
 		rte_pktmbuf_free_bulk((struct rte_mbuf **)worker->freed.packets, worker->freed.count);
@@ -161,16 +161,16 @@ dpdk_discard(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t cou
 }
 
 static inline uint16_t
-dpdk_take(struct lane *lane, struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
+dpdk_take(struct worker_ports *served, struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
 {
 	uint16_t count;
 
 	if (source->interface != NULL)
-		return interface_receive(source->interface, &lane->pool, (void **)packets, NULL, limit);
+		return interface_receive(source->interface, &served->pool, (void **)packets, NULL, limit);
 	count = rte_eth_rx_burst(source->device, source->queue, packets, limit);
 	if (source->slot_bytes != 0)
 		count = dpdk_drop_truncated(source, packets, count);
-	if (lane->copying != NULL && count != 0) {
+	if (served->copying != NULL && count != 0) {
 		const uint16_t all = count;
 
 		count = dpdk_copying_whole(packets, count);
@@ -180,9 +180,9 @@ dpdk_take(struct lane *lane, struct dpdk_source *source, struct rte_mbuf **packe
 }
 
 static inline uint16_t
-dpdk_receive(struct lane *lane, struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
+dpdk_receive(struct worker_ports *served, struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
 {
-	const uint16_t count = dpdk_take(lane, source, packets, limit);
+	const uint16_t count = dpdk_take(served, source, packets, limit);
 
 	if (__builtin_expect(atomic_load_explicit(&source->disabled, memory_order_relaxed) != 0, 0))
 		return dpdk_discard(source, packets, count);
@@ -211,59 +211,61 @@ dpdk_spread_worker(const struct rte_mbuf *packet, uint16_t port)
 
 /* Puts the packets of other workers into their rings, which have room. How many are left, in their order. */
 static uint32_t
-dpdk_spread(struct lane *lane, uint16_t *ports, const uint16_t *from, uint32_t count, uint32_t received)
+dpdk_spread(struct worker_ports *served, uint16_t *ports, const uint16_t *from, uint32_t count, uint32_t received)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct rte_mbuf *packet = lane->packets_in[i];
+		struct rte_mbuf *packet = served->packets_in[i];
 		const uint32_t to = dpdk_spread_worker(packet, from[i]);
 		const uint16_t length = packet->pkt_len < UINT16_MAX ? (uint16_t)packet->pkt_len : UINT16_MAX;
 
-		if (to != SPREAD_HERE && to != lane->worker) {
-			spread_put(lane->worker, to, (struct spread_slot){ packet, length, from[i], received });
+		if (to != SPREAD_HERE && to != served->worker) {
+			spread_put(served->worker, to, (struct spread_slot){ packet, length, from[i], received });
 			continue;
 		}
-		lane->packets_in[kept] = packet;
+		served->packets_in[kept] = packet;
 		ports[kept++] = from[i];
 	}
-	spread_rouse(lane->worker);
+	spread_rouse(served->worker);
 	return kept;
 }
 
 static void
-dpdk_process(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const struct clock *clock, const uint16_t *ports, uint32_t count)
+dpdk_process(struct worker *worker, struct worker_ports *served, const struct pipeline *pipeline, const struct clock *clock,
+             const uint16_t *ports, uint32_t count)
 {
-	struct burst burst = { .count = count, .ports = ports, .packets = (void **)lane->packets_in, .lengths = lane->lengths_in };
+	struct burst burst = { .count = count, .ports = ports, .packets = (void **)served->packets_in, .lengths = served->lengths_in };
 
 	if (count == 0)
 		return;
-	if (lane->copying != NULL)
-		dpdk_copying_in(burst.packets, lane->lengths_in, count);
+	if (served->copying != NULL)
+		dpdk_copying_in(burst.packets, served->lengths_in, count);
 	worker->clock_ns = clock_now(clock);
 	dpdk_step(worker, pipeline, &burst);
-	port_count(&lane->bursts, 1);
-	port_count(&lane->packets, count);
+	port_count(&served->bursts, 1);
+	port_count(&served->packets, count);
 }
 
 /* What other workers have received for this one: a burst of each. */
 static void
-dpdk_poll_rings(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit, struct polled *polled)
+dpdk_poll_rings(struct worker *worker, struct worker_ports *served, const struct pipeline *pipeline, const struct clock *clock,
+                uint16_t limit, struct polled *polled)
 {
 	for (uint32_t other = 0; other < spread.workers; other++) {
-		struct spread_ring *ring = spread.rings[other][lane->worker];
+		struct spread_ring *ring = spread.rings[other][served->worker];
 		const uint32_t count = ring == NULL ? 0 : spread_ready(ring, limit);
 
 		for (uint32_t i = 0; i < count; i++) {
 			const struct spread_slot *slot = spread_slot(ring, i);
 
-			lane->packets_in[i] = slot->packet;
-			lane->injected[i] = slot->port;
+			served->packets_in[i] = slot->packet;
+			served->injected[i] = slot->port;
 		}
 		if (count == 0)
 			continue;
 		spread_take(ring, count);
-		dpdk_process(worker, lane, pipeline, clock, lane->injected, count);
+		dpdk_process(worker, served, pipeline, clock, served->injected, count);
 		polled->came += count;
 		polled->processed += count;
 	}
@@ -271,26 +273,26 @@ dpdk_poll_rings(struct worker *worker, struct lane *lane, const struct pipeline 
 
 /* Polls every source once. */
 static struct polled
-dpdk_poll(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit)
+dpdk_poll(struct worker *worker, struct worker_ports *served, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit)
 {
 	struct polled polled = { 0 };
 
-	dpdk_take_back(lane->worker);
-	for (uint32_t i = 0; i < lane->source_count; i++) {
-		struct dpdk_source *source = &lane->sources[i];
-		const uint32_t room = spread_room(lane->worker);
+	dpdk_take_back(served->worker);
+	for (uint32_t i = 0; i < served->source_count; i++) {
+		struct dpdk_source *source = &served->sources[i];
+		const uint32_t room = spread_room(served->worker);
 		uint32_t count;
 
 		if (room == 0)
 			break;
-		count = dpdk_receive(lane, source, lane->packets_in, room < limit ? (uint16_t)room : limit);
+		count = dpdk_receive(served, source, served->packets_in, room < limit ? (uint16_t)room : limit);
 		polled.came += count;
 		if (spread_is_on())
-			count = dpdk_spread(lane, lane->injected, source->numbers, count, 1);
+			count = dpdk_spread(served, served->injected, source->numbers, count, 1);
 		polled.processed += count;
-		dpdk_process(worker, lane, pipeline, clock, source->numbers, count);
+		dpdk_process(worker, served, pipeline, clock, source->numbers, count);
 	}
-	dpdk_poll_rings(worker, lane, pipeline, clock, limit, &polled);
+	dpdk_poll_rings(worker, served, pipeline, clock, limit, &polled);
 	return polled;
 }
 
@@ -306,9 +308,9 @@ dpdk_idle(struct worker *worker, const struct pipeline *pipeline, const struct c
 }
 
 static inline uint16_t
-dpdk_limit(const struct lane *lane, const struct pipeline *pipeline)
+dpdk_limit(const struct worker_ports *served, const struct pipeline *pipeline)
 {
-	const uint32_t wanted = lane->limit != 0 && lane->limit < pipeline->burst ? lane->limit : pipeline->burst;
+	const uint32_t wanted = served->limit != 0 && served->limit < pipeline->burst ? served->limit : pipeline->burst;
 
 	return (uint16_t)(wanted < DPDK_BURST ? wanted : DPDK_BURST);
 }
@@ -316,60 +318,60 @@ dpdk_limit(const struct lane *lane, const struct pipeline *pipeline)
 /* What the control thread has for the worker, a burst of each kind at most. A changeover may be among it, so the
  * pipeline is taken anew. One end is counted behind all of it. */
 static const struct pipeline *
-dpdk_answer(struct worker *worker, struct lane *lane, const struct pipeline *old, const struct clock *clock)
+dpdk_answer(struct worker *worker, struct worker_ports *served, const struct pipeline *old, const struct clock *clock)
 {
 	const struct pipeline *pipeline = host_answer(worker, old);
-	const uint16_t limit = dpdk_limit(lane, pipeline);
-	const uint32_t room = spread_room(lane->worker);
-	struct burst burst = { .ports = lane->injected, .packets = (void **)lane->packets_in, .lengths = lane->lengths_in };
+	const uint16_t limit = dpdk_limit(served, pipeline);
+	const uint32_t room = spread_room(served->worker);
+	struct burst burst = { .ports = served->injected, .packets = (void **)served->packets_in, .lengths = served->lengths_in };
 
 	worker->clock_ns = clock_now(clock);
-	port_count(&lane->packets, dpdk_resumed(worker, lane->copying, pipeline, limit));
-	burst.count = dpdk_injected(worker, lane->copying, lane->packets_in, lane->injected, room < limit ? room : limit);
+	port_count(&served->packets, dpdk_resumed(worker, served->copying, pipeline, limit));
+	burst.count = dpdk_injected(worker, served->copying, served->packets_in, served->injected, room < limit ? room : limit);
 	if (spread_is_on())
-		burst.count = dpdk_spread(lane, lane->injected, lane->injected, burst.count, 0);
-	if (lane->copying != NULL)
-		dpdk_copying_in(burst.packets, lane->lengths_in, burst.count);
-	port_count(&lane->packets, burst.count);
+		burst.count = dpdk_spread(served, served->injected, served->injected, burst.count, 0);
+	if (served->copying != NULL)
+		dpdk_copying_in(burst.packets, served->lengths_in, burst.count);
+	port_count(&served->packets, burst.count);
 	dpdk_step(worker, pipeline, &burst);
 	host_call_again(worker);
 	return pipeline;
 }
 
-/* Whether all that the lane polls wakes it, or has no more packets: the kernel's interfaces do, captures have none, and other ethdevs do not. */
+/* Whether all that the worker polls wakes it, or has no more packets: the kernel's interfaces do, captures have none, and other ethdevs do not. */
 static int
-dpdk_may_sleep(const struct worker *worker, const struct lane *lane)
+dpdk_may_sleep(const struct worker *worker, const struct worker_ports *served)
 {
-	for (uint32_t i = 0; i < lane->source_count; i++)
-		if (lane->sources[i].interface == NULL && !lane->sources[i].ends)
+	for (uint32_t i = 0; i < served->source_count; i++)
+		if (served->sources[i].interface == NULL && !served->sources[i].ends)
 			return 0;
 	return sleeper_may(worker, dpdk_polls);
 }
 
-/* Sleeps until a packet has come to one of the lane's interfaces. */
+/* Sleeps until a packet has come to one of the worker's interfaces. */
 static void
-dpdk_sleep(struct worker *worker, const struct lane *lane, const _Atomic uint32_t *stop)
+dpdk_sleep(struct worker *worker, const struct worker_ports *served, const _Atomic uint32_t *stop)
 {
 	struct sleeper sleeper;
 
 	sleeper_begin(&sleeper, worker);
-	for (uint32_t i = 0; i < lane->source_count; i++)
-		for (uint32_t ring = 0; ring < 2 && lane->sources[i].interface != NULL; ring++)
-			sleeper_add(&sleeper, lane->sources[i].interface->rings[ring].socket);
+	for (uint32_t i = 0; i < served->source_count; i++)
+		for (uint32_t ring = 0; ring < 2 && served->sources[i].interface != NULL; ring++)
+			sleeper_add(&sleeper, served->sources[i].interface->rings[ring].socket);
 	sleeper_sleep(&sleeper, worker, stop);
 }
 
 void
-dpdk_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
+dpdk_run(struct worker *worker, struct worker_ports *served, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
 {
-	uint16_t limit = dpdk_limit(lane, pipeline);
+	uint16_t limit = dpdk_limit(served, pipeline);
 	const int registered = rte_thread_register();	/* for a cache of buffers of its own; without, it is only slower */
 	const struct clock clock = clock_begin(worker->clock_ns);
 	uint64_t idle = 0, busy_since = 0, packet_ns = worker->clock_ns;
 
-	atomic_store(&spread.hosts[lane->worker], worker->host);
+	atomic_store(&spread.hosts[served->worker], worker->host);
 	while (atomic_load_explicit(stop, memory_order_relaxed) == 0) {
-		const struct polled polled = dpdk_poll(worker, lane, pipeline, &clock, limit);
+		const struct polled polled = dpdk_poll(worker, served, pipeline, &clock, limit);
 
 		/* Packets that were handed to others alone are no burst of this worker, which then counts an end for none. */
 		if (polled.processed == 0)
@@ -380,26 +382,26 @@ dpdk_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeli
 		} else {
 			idle++;
 			/* On a busy machine, a yield may take milliseconds: the last polls before a sleep come one after the other. */
-			if (worker->clock_ns - packet_ns > SLEEP_AFTER_NS && dpdk_may_sleep(worker, lane)) {
+			if (worker->clock_ns - packet_ns > SLEEP_AFTER_NS && dpdk_may_sleep(worker, served)) {
 				if (idle > SLEEP_AFTER_POLLS)
-					dpdk_sleep(worker, lane, stop);
+					dpdk_sleep(worker, served, stop);
 			} else if (idle > DPDK_SPINS) {
 				(void)sched_yield();
 			}
 		}
 		/* The clock is read for each burst anyway: a busy time ends with the first one of the next poll. */
 		if (busy_since != 0 && worker->clock_ns > busy_since)
-			port_count(&lane->busy_ns, worker->clock_ns - busy_since);
+			port_count(&served->busy_ns, worker->clock_ns - busy_since);
 		busy_since = polled.came != 0 ? worker->clock_ns : 0;
-		atomic_store_explicit(&lane->idle_polls, idle, memory_order_relaxed);
+		atomic_store_explicit(&served->idle_polls, idle, memory_order_relaxed);
 		if (host_calls(worker)) {
-			pipeline = dpdk_answer(worker, lane, pipeline, &clock);
-			limit = dpdk_limit(lane, pipeline);
+			pipeline = dpdk_answer(worker, served, pipeline, &clock);
+			limit = dpdk_limit(served, pipeline);
 		}
 	}
 	/* So that what is counted at the end is all. */
 	dpdk_idle(worker, pipeline, &clock);
-	atomic_store(&spread.hosts[lane->worker], NULL);
+	atomic_store(&spread.hosts[served->worker], NULL);
 	if (registered == 0)
 		rte_thread_unregister();
 }

@@ -69,7 +69,7 @@ struct port_ring {
 };
 
 struct spread_step;	/* spread.h */
-struct lane;	/* what one worker serves; each layer has its own */
+struct worker_ports;	/* what one worker serves; each layer has its own */
 
 /* What a layer exports, as `bacus_layer`. Functions that can fail return 0 on success and write a sentence to `error`. */
 struct port_layer {
@@ -84,17 +84,17 @@ struct port_layer {
 	int (*add)(uint16_t number, char *error);	/* an open port, to those that are served; no worker is within a burst. If it fails, the port is closed */
 	void (*remove)(uint16_t number);	/* likewise; closes the port */
 	int (*spread)(const struct spread_step *steps, uint32_t count, char *error);	/* likewise: packets go to workers by these steps; 0: they stay where they come */
-	struct lane *(*lane)(uint32_t worker);
-	struct pool *(*lane_pool)(struct lane *lane);
-	void (*lane_limit)(struct lane *lane, uint32_t packets);	/* taken at once, from the next run on; 0: what the pipeline takes */
+	struct worker_ports *(*ports_of)(uint32_t worker);
+	struct pool *(*worker_pool)(struct worker_ports *served);
+	void (*worker_limit)(struct worker_ports *served, uint32_t packets);	/* taken at once, from the next run on; 0: what the pipeline takes */
 	uint32_t (*longest)(void);	/* bytes of the longest packet */
 	uint64_t (*clock)(void);	/* what a worker's clock shows before its first burst */
 	void (*flush)(struct worker *worker);
 	void (*copy)(const void *packet, uint16_t length, uint8_t *to);
-	void (*run)(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
-	uint64_t (*idle_polls)(const struct lane *lane);
-	uint64_t (*packets)(const struct lane *lane);	/* taken so far */
-	void (*totals)(const struct lane *lane, struct port_totals *totals);
+	void (*run)(struct worker *worker, struct worker_ports *served, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+	uint64_t (*idle_polls)(const struct worker_ports *served);
+	uint64_t (*packets)(const struct worker_ports *served);	/* taken so far */
+	void (*totals)(const struct worker_ports *served, struct port_totals *totals);
 	int (*counts)(uint16_t number, struct port_counts *counts);
 	int (*enable)(uint16_t number, uint32_t enabled, char *error);	/* or disables: links are taken down, and packets of both directions dropped */
 	int (*watch)(uint16_t number, uint32_t *enabled);	/* enum link_state; takes an interface again that is back. -1: the port is not open */

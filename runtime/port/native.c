@@ -11,7 +11,7 @@
 
 struct native_port native_ports[NATIVE_PORTS];
 uint16_t native_places[NATIVE_NUMBERS];
-struct lane *native_lanes[NATIVE_WORKERS];
+struct worker_ports *native_worker_ports[NATIVE_WORKERS];
 uint32_t native_workers;
 uint32_t native_polls;
 
@@ -55,10 +55,10 @@ native_start(const struct port_settings *settings, char *error)
 	native_buffers = settings->buffers / settings->workers;
 	native_packet_bytes = settings->buffer_bytes;
 	for (uint32_t worker = 0; worker < settings->workers; worker++) {
-		native_lanes[worker] = calloc(1, sizeof(struct lane));
-		if (native_lanes[worker] == NULL)
+		native_worker_ports[worker] = calloc(1, sizeof(struct worker_ports));
+		if (native_worker_ports[worker] == NULL)
 			return port_fail(error, "no memory for %u workers", settings->workers);
-		native_lanes[worker]->worker = worker;
+		native_worker_ports[worker]->worker = worker;
 	}
 	return 0;
 }
@@ -69,32 +69,32 @@ native_pools(uint32_t frame_bytes, char *error)
 	const uint32_t bytes = native_buffer_bytes(frame_bytes < native_packet_bytes ? native_packet_bytes : frame_bytes);
 
 	for (uint32_t worker = 0; worker < native_workers; worker++) {
-		struct lane *lane = native_lanes[worker];
+		struct worker_ports *served = native_worker_ports[worker];
 
-		lane->own = own_create(native_buffers, bytes, NATIVE_HEADROOM);
-		if (lane->own == NULL)
+		served->own = own_create(native_buffers, bytes, NATIVE_HEADROOM);
+		if (served->own == NULL)
 			return port_fail(error, "no memory for %u packets of %u bytes: --buffers sets their number", native_buffers * native_workers, bytes);
-		native_longest_bytes = own_capacity(lane->own) - 8;
+		native_longest_bytes = own_capacity(served->own) - 8;
 	}
 	return 0;
 }
 
-static struct lane *
-native_lane(uint32_t worker)
+static struct worker_ports *
+native_ports_of(uint32_t worker)
 {
-	return native_lanes[worker];
+	return native_worker_ports[worker];
 }
 
 static struct pool *
-native_lane_pool(struct lane *lane)
+native_worker_pool(struct worker_ports *served)
 {
-	return &lane->own->pool;
+	return &served->own->pool;
 }
 
 static void
-native_lane_limit(struct lane *lane, uint32_t packets)
+native_worker_limit(struct worker_ports *served, uint32_t packets)
 {
-	lane->limit = packets;
+	served->limit = packets;
 }
 
 uint32_t
@@ -110,27 +110,27 @@ native_copy(const void *packet, uint16_t length, uint8_t *to)
 }
 
 static uint64_t
-native_idle_polls(const struct lane *lane)
+native_idle_polls(const struct worker_ports *served)
 {
-	return spread_waits(lane->worker) ? 0 : atomic_load_explicit(&lane->idle_polls, memory_order_relaxed);
+	return spread_waits(served->worker) ? 0 : atomic_load_explicit(&served->idle_polls, memory_order_relaxed);
 }
 
 static uint64_t
-native_packets(const struct lane *lane)
+native_packets(const struct worker_ports *served)
 {
-	return atomic_load_explicit(&lane->packets, memory_order_relaxed);
+	return atomic_load_explicit(&served->packets, memory_order_relaxed);
 }
 
 static void
-native_totals(const struct lane *lane, struct port_totals *totals)
+native_totals(const struct worker_ports *served, struct port_totals *totals)
 {
 	*totals = (struct port_totals){
-		.received = atomic_load_explicit(&lane->packets, memory_order_relaxed),
-		.handed = atomic_load_explicit(&lane->handed, memory_order_relaxed),
-		.nowhere = atomic_load_explicit(&lane->nowhere, memory_order_relaxed),
-		.to_cpu = atomic_load_explicit(&lane->to_cpu, memory_order_relaxed),
-		.bursts = atomic_load_explicit(&lane->bursts, memory_order_relaxed),
-		.busy_ns = atomic_load_explicit(&lane->busy_ns, memory_order_relaxed),
+		.received = atomic_load_explicit(&served->packets, memory_order_relaxed),
+		.handed = atomic_load_explicit(&served->handed, memory_order_relaxed),
+		.nowhere = atomic_load_explicit(&served->nowhere, memory_order_relaxed),
+		.to_cpu = atomic_load_explicit(&served->to_cpu, memory_order_relaxed),
+		.bursts = atomic_load_explicit(&served->bursts, memory_order_relaxed),
+		.busy_ns = atomic_load_explicit(&served->busy_ns, memory_order_relaxed),
 		.tsc_hz = native_tsc_hz(),
 	};
 }
@@ -142,7 +142,7 @@ native_held(void)
 	uint32_t held = 0;
 
 	for (uint32_t worker = 0; worker < native_workers; worker++)
-		held += native_lanes[worker]->own->count - native_lanes[worker]->own->free_count;
+		held += native_worker_ports[worker]->own->count - native_worker_ports[worker]->own->free_count;
 	return held - spread_held();
 }
 
@@ -172,9 +172,9 @@ const struct port_layer bacus_layer = {
 	.add = native_add,
 	.remove = native_remove,
 	.spread = native_spread_by,
-	.lane = native_lane,
-	.lane_pool = native_lane_pool,
-	.lane_limit = native_lane_limit,
+	.ports_of = native_ports_of,
+	.worker_pool = native_worker_pool,
+	.worker_limit = native_worker_limit,
 	.longest = native_longest, .clock = native_clock,
 	.flush = native_flush,
 	.copy = native_copy,

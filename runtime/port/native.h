@@ -27,7 +27,7 @@ struct native_port {
 	struct xdp_queue *senders[NATIVE_WORKERS];	/* by worker, with AF_XDP */
 };
 
-/* A port, or a queue of it, that a lane polls. */
+/* A port, or a queue of it, that a worker polls. */
 struct native_source {
 	struct native_port *port;
 	struct xdp_queue *queue;	/* NULL: it has packet sockets */
@@ -42,7 +42,7 @@ struct native_output {
 	uint16_t lengths[NATIVE_BURST];
 };
 
-struct lane {
+struct worker_ports {
 	struct own_pool *own;
 	uint32_t worker;
 	uint32_t limit;		/* packets taken at once, or 0: what the pipeline takes */
@@ -63,7 +63,7 @@ struct lane {
 
 extern struct native_port native_ports[NATIVE_PORTS];
 extern uint16_t native_places[NATIVE_NUMBERS];	/* by number: where in `native_ports` the port is */
-extern struct lane *native_lanes[NATIVE_WORKERS];	/* NULL from some number on */
+extern struct worker_ports *native_worker_ports[NATIVE_WORKERS];	/* NULL from some number on */
 extern uint32_t native_workers;
 extern uint32_t native_polls;	/* 1: idle workers do not sleep */
 
@@ -93,7 +93,7 @@ void native_stop(void);
 int native_spread_by(const struct spread_step *steps, uint32_t count, char *error);
 
 void native_flush(struct worker *worker);
-void native_run(struct worker *worker, struct lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+void native_run(struct worker *worker, struct worker_ports *served, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 uint64_t native_clock(void);
 uint64_t native_tsc_hz(void);
 

@@ -48,11 +48,11 @@ static int
 native_outputs(uint32_t place)
 {
 	for (uint32_t worker = 0; worker < native_workers; worker++) {
-		struct lane *lane = native_lanes[worker];
+		struct worker_ports *served = native_worker_ports[worker];
 
-		if (lane->outputs[place] == NULL)
-			lane->outputs[place] = calloc(1, sizeof(*lane->outputs[place]));
-		if (lane->outputs[place] == NULL)
+		if (served->outputs[place] == NULL)
+			served->outputs[place] = calloc(1, sizeof(*served->outputs[place]));
+		if (served->outputs[place] == NULL)
 			return -1;
 	}
 	return 0;
@@ -171,13 +171,13 @@ native_open_interface(uint16_t number, const char *name, uint32_t slots, uint32_
 }
 
 static int
-native_lane_add(struct lane *lane, struct native_port *port, struct xdp_queue *queue)
+native_worker_ports_add(struct worker_ports *served, struct native_port *port, struct xdp_queue *queue)
 {
-	struct native_source **sources = realloc(lane->sources, (lane->source_count + 1) * sizeof(struct native_source *));
+	struct native_source **sources = realloc(served->sources, (served->source_count + 1) * sizeof(struct native_source *));
 	struct native_source *source = calloc(1, sizeof(*source));
 
 	if (sources != NULL)
-		lane->sources = sources;
+		served->sources = sources;
 	if (sources == NULL || source == NULL) {
 		free(source);
 		return -1;
@@ -186,7 +186,7 @@ native_lane_add(struct lane *lane, struct native_port *port, struct xdp_queue *q
 	source->queue = queue;
 	for (uint32_t i = 0; i < NATIVE_BURST; i++)
 		source->numbers[i] = port->number;
-	sources[lane->source_count++] = source;
+	sources[served->source_count++] = source;
 	return 0;
 }
 
@@ -194,17 +194,17 @@ static int
 native_serve_xdp(struct native_port *port, char *error)
 {
 	for (uint32_t queue = 0; queue < xdp_queues(port->xdp); queue++) {
-		struct lane *lane = native_lanes[queue % native_workers];
-		struct xdp_queue *opened = xdp_queue_open(port->xdp, queue, lane->own, error);
+		struct worker_ports *served = native_worker_ports[queue % native_workers];
+		struct xdp_queue *opened = xdp_queue_open(port->xdp, queue, served->own, error);
 
 		if (opened == NULL)
 			return -1;
-		if (native_lane_add(lane, port, opened) != 0) {
+		if (native_worker_ports_add(served, port, opened) != 0) {
 			xdp_queue_close(opened);
 			return port_fail(error, "no memory for the queues of port %u", port->number);
 		}
-		if (port->senders[lane->worker] == NULL)
-			port->senders[lane->worker] = opened;
+		if (port->senders[served->worker] == NULL)
+			port->senders[served->worker] = opened;
 	}
 	return 0;
 }
@@ -215,7 +215,7 @@ native_serve(struct native_port *port, char *error)
 {
 	static uint32_t next;
 
-	if (port->xdp != NULL ? native_serve_xdp(port, error) != 0 : native_lane_add(native_lanes[next++ % native_workers], port, NULL) != 0)
+	if (port->xdp != NULL ? native_serve_xdp(port, error) != 0 : native_worker_ports_add(native_worker_ports[next++ % native_workers], port, NULL) != 0)
 		return port->xdp != NULL ? -1 : port_fail(error, "no memory for port %u", port->number);
 	port->served = 1;
 	return 0;
@@ -265,21 +265,21 @@ static void
 native_forget(const struct native_port *port)
 {
 	for (uint32_t worker = 0; worker < native_workers; worker++) {
-		struct lane *lane = native_lanes[worker];
+		struct worker_ports *served = native_worker_ports[worker];
 		uint32_t kept = 0;
 
-		for (uint32_t i = 0; i < lane->source_count; i++) {
-			struct native_source *source = lane->sources[i];
+		for (uint32_t i = 0; i < served->source_count; i++) {
+			struct native_source *source = served->sources[i];
 
 			if (source->port != port) {
-				lane->sources[kept++] = source;
+				served->sources[kept++] = source;
 				continue;
 			}
 			if (source->queue != NULL)
 				xdp_queue_close(source->queue);
 			free(source);
 		}
-		lane->source_count = kept;
+		served->source_count = kept;
 	}
 }
 
@@ -414,11 +414,11 @@ native_counts(uint16_t number, struct port_counts *counts)
 	spread_of = native_spread_of(port);
 	interface_counts(port->interface, counts);
 	for (uint32_t worker = 0; worker < native_workers; worker++) {
-		const struct lane *lane = native_lanes[worker];
+		const struct worker_ports *served = native_worker_ports[worker];
 
-		for (uint32_t i = 0; i < lane->source_count; i++)
-			if (lane->sources[i]->port == port)
-				native_source_counts(lane->sources[i], counts);
+		for (uint32_t i = 0; i < served->source_count; i++)
+			if (served->sources[i]->port == port)
+				native_source_counts(served->sources[i], counts);
 	}
 	port_not_received(counts, spread_of.lost + spread_of.waiting, spread_of.lost_bytes + spread_of.waiting_bytes);
 	counts->missed += spread_of.lost;

@@ -159,9 +159,9 @@ fn run_once(measured: &mut Measured, packets: impl Fn(&Trace) -> u64) -> Result<
     for (worker, part) in parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
         // One switch has all workers, or each switch has one.
         let (engine, worker) = if count == 1 { (0, worker) } else { (worker, 0) };
-        let lane = engines[engine].switch().lane(worker);
-        let lane = lane.ok_or_else(|| Failure::environment("a worker runs already"))?;
-        lane.load(part.clone(), packets(part), 0);
+        let own_ports = engines[engine].switch().ports_of(worker);
+        let own_ports = own_ports.ok_or_else(|| Failure::environment("a worker runs already"))?;
+        own_ports.load(part.clone(), packets(part), 0);
         all += packets(part);
     }
     let begun = clock::ticks();

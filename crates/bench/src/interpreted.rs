@@ -55,12 +55,12 @@ impl<'a> Interpreted<'a> {
         let (pipeline, settings) = (built.pipeline.clone(), Settings { ports: PORTS, seed: 0 });
         match (pipeline.description().descriptor, dpdk) {
             (Descriptor::Mbuf, Some(dpdk)) => {
-                let lanes = || vec![DpdkMemoryPort::new(dpdk)];
-                self.compare(&mut NativeEngine::new(programs, pipeline, settings, lanes)?, built)
+                let worker_ports = || vec![DpdkMemoryPort::new(dpdk)];
+                self.compare(&mut NativeEngine::new(programs, pipeline, settings, worker_ports)?, built)
             }
             (Descriptor::Own, _) | (Descriptor::Mbuf, None) => {
-                let lanes = || vec![MemoryPort::new(Buffers::default())];
-                self.compare(&mut NativeEngine::new(programs, pipeline, settings, lanes)?, built)
+                let worker_ports = || vec![MemoryPort::new(Buffers::default())];
+                self.compare(&mut NativeEngine::new(programs, pipeline, settings, worker_ports)?, built)
             }
         }
     }

@@ -31,7 +31,7 @@ pub fn profile(
     let (mut engine, _) = engine((written, program), &pipeline, workload, move || MemoryPort::new(buffers))?;
     let trace = Arc::new((workload.trace)(Traffic::Uniform));
     let mut run = |packets: u64| {
-        engine.switch().lane(0).expect("no thread runs the only lane").load(trace.clone(), packets, 0);
+        engine.switch().ports_of(0).expect("no thread runs its worker").load(trace.clone(), packets, 0);
         engine.switch().run(0);
         engine.counts()
     };

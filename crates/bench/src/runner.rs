@@ -84,7 +84,7 @@ trait Carrier {
 
 impl<R: Replay + WorkerPorts> Carrier for Switch<R> {
     fn port(&mut self) -> &mut dyn Replay {
-        self.lane(0).expect("no thread runs the only lane")
+        self.ports_of(0).expect("no thread runs its worker")
     }
     fn run(&mut self) {
         Switch::run(self, 0);

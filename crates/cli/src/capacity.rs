@@ -162,10 +162,10 @@ impl Measure<'_> {
 
     /// Fills the table in steps, until it takes no more or enough is known.
     fn filled(&self, id: TableId) -> Result<(Vec<Sample>, Option<TableError>), Failure> {
-        let lanes = || vec![MemoryPort::new(Buffers { count: 64, ..Buffers::default() })];
+        let worker_ports = || vec![MemoryPort::new(Buffers { count: 64, ..Buffers::default() })];
         let programs = (self.program, self.compiled);
         let settings = Settings { ports: interp::PORTS, seed: 0 };
-        let mut engine = NativeEngine::new(programs, self.pipeline.clone(), settings, lanes)?;
+        let mut engine = NativeEngine::new(programs, self.pipeline.clone(), settings, worker_ports)?;
         let name = &self.program.tables[id].name;
         let number = engine.table_number(id);
         let bytes = |engine: &mut NativeEngine<'_, MemoryPort>| {

@@ -154,11 +154,11 @@ impl<L: Replay> DataPlane for NativeEngine<'_, L> {
         }
         self.program.runnable().map_err(Refusal::wrong)?;
         self.check_assumptions()?;
-        let lane = self.switch.lane(0).expect("a test runs its one worker itself");
-        lane.replay(burst)?;
+        let own_ports = self.switch.ports_of(0).expect("a test runs its one worker itself");
+        own_ports.replay(burst)?;
         self.switch.run(0);
-        let lane = self.switch.lane(0).expect("a test runs its one worker itself");
-        let sent = lane.take_sent().into_iter();
+        let own_ports = self.switch.ports_of(0).expect("a test runs its one worker itself");
+        let sent = own_ports.take_sent().into_iter();
         let output = |packet: runtime::Packet| Output { port: u32::from(packet.port), bytes: packet.bytes, path: None };
         let mut outcome = Outcome { outputs: sent.map(output).collect(), ..Outcome::default() };
         self.collect(&mut outcome);

@@ -113,7 +113,7 @@ pub struct NativeEngine<'p, L: WorkerPorts> {
     compiled: Arc<Program>,
     pipeline: Arc<Pipeline>,
     numbers: Numbers,
-    lanes: Box<dyn FnMut() -> Vec<L> + Send + 'p>,
+    worker_ports: Box<dyn FnMut() -> Vec<L> + Send + 'p>,
     settings: Settings,
     switch: Switch<L>,
     store: Store,
@@ -143,14 +143,14 @@ pub struct NativeEngine<'p, L: WorkerPorts> {
 }
 
 impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
-    /// A switch with the program's own entries. `lanes` makes the ports, again at each reset.
+    /// A switch with the program's own entries. `worker_ports` makes the ports of each worker, again at each reset.
     pub fn new(
         (program, compiled): (&Program, &Program),
         pipeline: Arc<Pipeline>,
         settings: Settings,
-        mut lanes: impl FnMut() -> Vec<L> + Send + 'p,
+        mut worker_ports: impl FnMut() -> Vec<L> + Send + 'p,
     ) -> Result<NativeEngine<'p, L>, SwitchError> {
-        let switch = Switch::new(pipeline.clone(), lanes(), settings)?;
+        let switch = Switch::new(pipeline.clone(), worker_ports(), settings)?;
         let (program, compiled) = (Arc::new(program.clone()), Arc::new(compiled.clone()));
         let mut engine = NativeEngine {
             store: Store::new(program.clone()),
@@ -166,7 +166,7 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
             checked: None,
             counted: Counts::default(),
             until_memory_is_checked: 0,
-            lanes: Box::new(lanes),
+            worker_ports: Box::new(worker_ports),
             numbers: Numbers::of((&program, &compiled), pipeline.description()),
             program,
             compiled,
@@ -286,7 +286,7 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
         self.retired.clear();
         self.store.reset();
         self.counted = self.counts();
-        let renewed = self.switch.renew(self.pipeline.clone(), (self.lanes)(), self.settings);
+        let renewed = self.switch.renew(self.pipeline.clone(), (self.worker_ports)(), self.settings);
         renewed.expect("a switch that could be built once can be built again");
         self.idle.clear();
         self.earlier_counts.clear();

@@ -105,7 +105,7 @@ impl Attachment {
     unsafe fn leave(&self, worker: *mut abi::Worker) {
         // SAFETY: the caller's promise.
         unsafe {
-            let flush = (*worker).flush.expect("a worker is made with its lane's flush");
+            let flush = (*worker).flush.expect("a worker is made with its ports' flush");
             if let Some(detach) = (*self.pipeline).detach {
                 detach(worker);
             }

@@ -85,7 +85,7 @@ pub(crate) unsafe fn drive_out(worker: *mut abi::Worker, pipeline: *const abi::P
     let mut empty = abi::Burst { count: 0, ports: nothing, packets: nothing.cast(), lengths: nothing };
     // SAFETY: the caller's promise.
     unsafe {
-        let flush = (*worker).flush.expect("a worker is made with its lane's flush");
+        let flush = (*worker).flush.expect("a worker is made with its ports' flush");
         ((*pipeline).process)(worker, &mut empty);
         flush(worker);
     }

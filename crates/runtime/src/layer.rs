@@ -237,7 +237,7 @@ impl SpreadStep {
 }
 
 #[repr(C)]
-struct RawLane {
+struct RawWorkerPorts {
     opaque: [u8; 0],
 }
 
@@ -260,17 +260,17 @@ struct Layer {
     add: unsafe extern "C" fn(number: u16, error: *mut c_char) -> c_int,
     remove: unsafe extern "C" fn(number: u16),
     spread: unsafe extern "C" fn(steps: *const SpreadStep, count: u32, error: *mut c_char) -> c_int,
-    lane: unsafe extern "C" fn(worker: u32) -> *mut RawLane,
-    lane_pool: unsafe extern "C" fn(lane: *mut RawLane) -> *mut abi::Pool,
-    lane_limit: unsafe extern "C" fn(lane: *mut RawLane, packets: u32),
+    ports_of: unsafe extern "C" fn(worker: u32) -> *mut RawWorkerPorts,
+    worker_pool: unsafe extern "C" fn(own_ports: *mut RawWorkerPorts) -> *mut abi::Pool,
+    worker_limit: unsafe extern "C" fn(own_ports: *mut RawWorkerPorts, packets: u32),
     longest: unsafe extern "C" fn() -> u32,
     clock: unsafe extern "C" fn() -> u64,
     flush: unsafe extern "C" fn(worker: *mut abi::Worker),
     copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
-    run: unsafe extern "C" fn(*mut abi::Worker, *mut RawLane, *const abi::Pipeline, *const AtomicU32),
-    idle_polls: unsafe extern "C" fn(lane: *const RawLane) -> u64,
-    packets: unsafe extern "C" fn(lane: *const RawLane) -> u64,
-    totals: unsafe extern "C" fn(lane: *const RawLane, totals: *mut Totals),
+    run: unsafe extern "C" fn(*mut abi::Worker, *mut RawWorkerPorts, *const abi::Pipeline, *const AtomicU32),
+    idle_polls: unsafe extern "C" fn(own_ports: *const RawWorkerPorts) -> u64,
+    packets: unsafe extern "C" fn(own_ports: *const RawWorkerPorts) -> u64,
+    totals: unsafe extern "C" fn(own_ports: *const RawWorkerPorts, totals: *mut Totals),
     counts: unsafe extern "C" fn(number: u16, counts: *mut PortCounts) -> c_int,
     enable: unsafe extern "C" fn(number: u16, enabled: u32, error: *mut c_char) -> c_int,
     watch: unsafe extern "C" fn(number: u16, enabled: *mut u32) -> c_int,
@@ -302,7 +302,8 @@ pub struct PortLayer {
     control: Mutex<()>,
 }
 
-// SAFETY: the layer's table is constant; its functions are called by the control thread, but for a lane's, which belong to one worker, and those that hold
+// SAFETY: the layer's table is constant. The control thread calls its functions, but for those of a worker's ports, which belong to
+// that worker, and those that hold
 // `control`.
 unsafe impl Send for PortLayer {}
 // SAFETY: as above.
@@ -411,9 +412,9 @@ impl PortLayer {
     pub fn begin(self: &Arc<PortLayer>, workers: u32) -> Result<Vec<LayerPorts>, PortError> {
         // SAFETY: plain numbers.
         checked(|error| unsafe { (self.layer().begin)(workers, error) })?;
-        // SAFETY: there are that many lanes now.
+        // SAFETY: there are that many workers now.
         Ok((0..workers)
-            .map(|worker| LayerPorts { layer: self.clone(), raw: unsafe { (self.layer().lane)(worker) } })
+            .map(|worker| LayerPorts { layer: self.clone(), raw: unsafe { (self.layer().ports_of)(worker) } })
             .collect())
     }
 
@@ -496,8 +497,8 @@ impl PortLayer {
 
     /// How often in a row worker `worker` has found nothing to do.
     pub fn idle_polls(&self, worker: u32) -> u64 {
-        // SAFETY: lanes live as long as the process.
-        unsafe { (self.layer().lane)(worker).as_ref().map_or(0, |lane| (self.layer().idle_polls)(lane)) }
+        // SAFETY: a worker's ports live as long as the process.
+        unsafe { (self.layer().ports_of)(worker).as_ref().map_or(0, |own_ports| (self.layer().idle_polls)(own_ports)) }
     }
 
     /// What worker `worker` has carried.
@@ -505,8 +506,8 @@ impl PortLayer {
         let mut totals = Totals::default();
         // SAFETY: as above; the struct has the same layout on both sides.
         unsafe {
-            if let Some(lane) = (self.layer().lane)(worker).as_ref() {
-                (self.layer().totals)(lane, &mut totals);
+            if let Some(own_ports) = (self.layer().ports_of)(worker).as_ref() {
+                (self.layer().totals)(own_ports, &mut totals);
             }
         }
         totals
@@ -515,7 +516,7 @@ impl PortLayer {
     /// Packets that worker `worker` has taken from its ports.
     pub fn packets(&self, worker: u32) -> u64 {
         // SAFETY: as above.
-        unsafe { (self.layer().lane)(worker).as_ref().map_or(0, |lane| (self.layer().packets)(lane)) }
+        unsafe { (self.layer().ports_of)(worker).as_ref().map_or(0, |own_ports| (self.layer().packets)(own_ports)) }
     }
 }
 
@@ -532,17 +533,17 @@ fn checked(call: impl FnOnce(*mut c_char) -> c_int) -> Result<(), PortError> {
 /// The ports that one worker serves.
 pub struct LayerPorts {
     layer: Arc<PortLayer>,
-    raw: *mut RawLane,
+    raw: *mut RawWorkerPorts,
 }
 
-// SAFETY: a lane is used by the thread that owns it.
+// SAFETY: the ports of a worker are used by its thread alone.
 unsafe impl Send for LayerPorts {}
 
 impl LayerPorts {
     /// From the next run on, so many packets are taken from a port at once, at most; 0: as many as the pipeline takes.
     pub fn limit(&mut self, packets: u32) {
-        // SAFETY: the lane is not running: it is borrowed.
-        unsafe { (self.layer.layer().lane_limit)(self.raw, packets) };
+        // SAFETY: no thread runs the worker's ports: they are borrowed.
+        unsafe { (self.layer.layer().worker_limit)(self.raw, packets) };
     }
 }
 
@@ -552,8 +553,8 @@ impl WorkerPorts for LayerPorts {
         Connection {
             descriptor: self.layer.descriptor(),
             port: self.raw.cast(),
-            // SAFETY: the lane lives as long as the process.
-            pool: unsafe { (layer.lane_pool)(self.raw) },
+            // SAFETY: the worker's ports live as long as the process.
+            pool: unsafe { (layer.worker_pool)(self.raw) },
             flush: layer.flush,
             copy: layer.copy,
             length: layer.length,

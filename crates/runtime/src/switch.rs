@@ -42,8 +42,8 @@ pub struct Switch<L: WorkerPorts> {
     pub state: State,
     pub(crate) workers: Vec<Worker>,
     pub(crate) cpu_port: Option<u32>,
-    /// A lane is away while a thread runs it.
-    lanes: Vec<Option<L>>,
+    /// The ports of a worker are away while a thread runs it.
+    worker_ports: Vec<Option<L>>,
     pub(crate) threads: Vec<JoinHandle<L>>,
     stop: Arc<AtomicU32>,
     /// How often the workers have changed over to another pipeline.
@@ -60,12 +60,16 @@ struct Run {
 unsafe impl Send for Run {}
 
 impl<L: WorkerPorts> Switch<L> {
-    /// A switch with one worker for each lane.
-    pub fn new(pipeline: Arc<Pipeline>, mut lanes: Vec<L>, settings: Settings) -> Result<Switch<L>, SwitchError> {
-        let readers = Arc::new(Readers::new(lanes.len()));
+    /// A switch with one worker for each element of `worker_ports`.
+    pub fn new(
+        pipeline: Arc<Pipeline>,
+        mut worker_ports: Vec<L>,
+        settings: Settings,
+    ) -> Result<Switch<L>, SwitchError> {
+        let readers = Arc::new(Readers::new(worker_ports.len()));
         crate::unmap::register(&readers);
         let description = pipeline.description();
-        let connections: Vec<Connection> = lanes.iter_mut().map(WorkerPorts::connect).collect();
+        let connections: Vec<Connection> = worker_ports.iter_mut().map(WorkerPorts::connect).collect();
         check_descriptors(&pipeline, &connections)?;
         let make = |(id, connection)| Worker::new(id as u32, settings.ports, settings.seed, connection);
         let mut workers: Vec<Worker> = connections.iter().enumerate().map(make).collect();
@@ -85,7 +89,7 @@ impl<L: WorkerPorts> Switch<L> {
             state,
             workers,
             cpu_port: None,
-            lanes: lanes.into_iter().map(Some).collect(),
+            worker_ports: worker_ports.into_iter().map(Some).collect(),
             threads: Vec::new(),
             stop: Arc::new(AtomicU32::new(0)),
             exchanges: 0,
@@ -95,7 +99,12 @@ impl<L: WorkerPorts> Switch<L> {
     }
 
     /// Begins anew with a pipeline, as a switch that has just been made: this one is taken down first, for there may be no room for both.
-    pub fn renew(&mut self, pipeline: Arc<Pipeline>, lanes: Vec<L>, settings: Settings) -> Result<(), SwitchError> {
+    pub fn renew(
+        &mut self,
+        pipeline: Arc<Pipeline>,
+        worker_ports: Vec<L>,
+        settings: Settings,
+    ) -> Result<(), SwitchError> {
         self.stop();
         self.detach();
         self.forget_workers();
@@ -105,7 +114,7 @@ impl<L: WorkerPorts> Switch<L> {
         self.current.bound.tables.clear();
         (self.state.registers, self.state.meters) = (Vec::new(), Vec::new());
         let cpu_port = self.cpu_port;
-        *self = Switch::new(pipeline, lanes, settings)?;
+        *self = Switch::new(pipeline, worker_ports, settings)?;
         self.set_cpu_port(cpu_port);
         Ok(())
     }
@@ -150,8 +159,8 @@ impl<L: WorkerPorts> Switch<L> {
     }
 
     /// The ports of a worker; not while it runs on a thread.
-    pub fn lane(&mut self, worker: usize) -> Option<&mut L> {
-        self.lanes[worker].as_mut()
+    pub fn ports_of(&mut self, worker: usize) -> Option<&mut L> {
+        self.worker_ports[worker].as_mut()
     }
 
     /// The clock of workers whose port has none of its own.
@@ -176,10 +185,10 @@ impl<L: WorkerPorts> Switch<L> {
     /// Runs one worker on this thread until its port has nothing more to give.
     pub fn run(&mut self, worker: usize) {
         assert!(self.threads.is_empty(), "a worker is run here only while none runs on a thread");
-        let lane = self.lanes[worker].as_mut().expect("without threads every lane is here");
+        let own_ports = self.worker_ports[worker].as_mut().expect("without threads every worker's ports are here");
         self.state.readers.set_running(worker, true);
-        // SAFETY: the worker is attached to this pipeline and connected to this lane.
-        unsafe { lane.run(&mut *self.workers[worker].raw, self.current.pipeline.raw(), &self.stop) };
+        // SAFETY: the worker is attached to this pipeline and connected to these ports.
+        unsafe { own_ports.run(&mut *self.workers[worker].raw, self.current.pipeline.raw(), &self.stop) };
         self.state.readers.set_running(worker, false);
     }
 
@@ -187,18 +196,18 @@ impl<L: WorkerPorts> Switch<L> {
     pub fn start(&mut self) {
         assert!(self.threads.is_empty(), "a switch is started once, and again after it was stopped");
         self.stop.store(0, Ordering::SeqCst);
-        for (id, (worker, lane)) in self.workers.iter_mut().zip(&mut self.lanes).enumerate() {
+        for (id, (worker, own_ports)) in self.workers.iter_mut().zip(&mut self.worker_ports).enumerate() {
             let run = Run { worker: &mut *worker.raw, pipeline: self.current.pipeline.raw() };
-            let mut lane = lane.take().expect("without threads every lane is here");
+            let mut own_ports = own_ports.take().expect("without threads every worker's ports are here");
             let (stop, readers) = (self.stop.clone(), self.state.readers.clone());
             readers.set_running(id, true);
             let named = std::thread::Builder::new().name(format!("worker {id}"));
             let thread = named.spawn(move || {
                 let run = run;
                 // SAFETY: the switch keeps worker and pipeline until it has joined this thread.
-                unsafe { lane.run(run.worker, run.pipeline, &stop) };
+                unsafe { own_ports.run(run.worker, run.pipeline, &stop) };
                 readers.set_running(id, false);
-                lane
+                own_ports
             });
             self.threads.push(thread.expect("the system has room for a thread of each worker"));
         }
@@ -223,8 +232,8 @@ impl<L: WorkerPorts> Switch<L> {
 
     /// Waits until every worker's port has nothing more to give.
     pub fn join(&mut self) {
-        for (lane, thread) in self.lanes.iter_mut().zip(self.threads.drain(..)) {
-            *lane = Some(thread.join().expect("a worker is C code, which does not unwind"));
+        for (own_ports, thread) in self.worker_ports.iter_mut().zip(self.threads.drain(..)) {
+            *own_ports = Some(thread.join().expect("a worker is C code, which does not unwind"));
         }
     }
 

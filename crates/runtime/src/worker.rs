@@ -28,7 +28,7 @@ impl Worker {
     /// A worker without a pipeline.
     pub fn new(id: u32, port_count: u32, seed: u64, connection: &Connection) -> Worker {
         let control = Box::new(Control::new());
-        // SAFETY: a lane's pool lives as long as the lane; no thread runs it yet.
+        // SAFETY: the pool of a worker's ports lives as long as they do; no thread runs it yet.
         let buffers = unsafe { connection.pool.as_ref() }.map_or(0, |pool| pool.count);
         let host = Box::new(Host::new(connection, &control));
         let (packets, lengths, ports) =

@@ -29,9 +29,10 @@ fn engine(file: &str, entries: Option<&str>, workers: usize) -> NativeEngine<'st
         (plan.descriptor, plan.burst) = (Descriptor::Own, 32);
     })
     .unwrap_or_else(|failure| panic!("{file} compiles: {failure:?}"));
-    let lanes = move || (0..workers).map(|_| MemoryPort::new(Buffers::default())).collect();
+    let worker_ports = move || (0..workers).map(|_| MemoryPort::new(Buffers::default())).collect();
     let settings = Settings { ports: 8, seed: 0 };
-    let mut engine = NativeEngine::new((&load().program, &compiled), pipeline, settings, lanes).expect("it attaches");
+    let mut engine =
+        NativeEngine::new((&load().program, &compiled), pipeline, settings, worker_ports).expect("it attaches");
     if let Some(entries) = entries {
         let origin = Origin::File(path(entries));
         entries::load(&mut engine, &[origin], USUAL_PORTS).unwrap_or_else(|failure| panic!("{entries}: {failure:?}"));
@@ -58,15 +59,15 @@ fn sent(
         let own = packets.iter().filter(|packet| worker_of(&packet.bytes) % workers == worker);
         let trace = Trace::new(own.map(|packet| (packet.port, packet.bytes.as_slice())));
         assert!(!trace.is_empty(), "each worker has packets");
-        let (lane, count) = (switch.lane(worker).expect("it does not run"), trace.len());
-        lane.keep_sent();
-        lane.load(trace, count, 0);
+        let (own_ports, count) = (switch.ports_of(worker).expect("it does not run"), trace.len());
+        own_ports.keep_sent();
+        own_ports.load(trace, count, 0);
     }
     switch.start();
     switch.join();
     let (mut by_number, mut order) = (BTreeMap::new(), Vec::new());
     for worker in 0..workers {
-        for packet in switch.lane(worker).expect("it has ended").take_sent() {
+        for packet in switch.ports_of(worker).expect("it has ended").take_sent() {
             let (_, number) = packet.bytes.split_last_chunk::<8>().expect("a number");
             let number = u64::from_be_bytes(*number);
             order.push(number);

@@ -142,7 +142,7 @@ impl Rig {
         let mut live = self.switch.lock();
         live.stop();
         let engine = live.engine().expect("it began with a pipeline");
-        engine.switch().lane(0).expect("no thread runs it").load(trace, u64::MAX, 0);
+        engine.switch().ports_of(0).expect("no thread runs it").load(trace, u64::MAX, 0);
         live.start();
     }
 
@@ -167,7 +167,7 @@ impl Rig {
         let received = |live: &mut Live<MemoryPort>| {
             live.stop();
             let engine = live.engine().expect("it began with a pipeline");
-            let received = engine.switch().lane(0).expect("no thread runs it").counts().received;
+            let received = engine.switch().ports_of(0).expect("no thread runs it").counts().received;
             live.start();
             received
         };
@@ -202,8 +202,9 @@ impl Rig {
     pub fn unload(&self) -> Counts {
         let mut live = self.switch.lock();
         live.stop();
-        let lane = live.engine().expect("it began with a pipeline").switch().lane(0).expect("no thread runs it");
-        lane.counts()
+        let own_ports =
+            live.engine().expect("it began with a pipeline").switch().ports_of(0).expect("no thread runs it");
+        own_ports.counts()
     }
 }
 

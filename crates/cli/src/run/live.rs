@@ -41,7 +41,7 @@ pub enum TapUser {
 pub struct Live<L: Replay> {
     engine: Option<Engine<L>>,
     /// Until there is a pipeline.
-    lanes: Option<Vec<L>>,
+    worker_ports: Option<Vec<L>>,
     settings: Settings,
     /// Whose packets are spread as pipelines need it.
     layer: Option<Arc<PortLayer>>,
@@ -60,10 +60,10 @@ pub struct Live<L: Replay> {
 }
 
 impl<L: Replay> Live<L> {
-    pub fn new(lanes: Vec<L>, settings: Settings, cpu_port: Option<u32>) -> Live<L> {
+    pub fn new(worker_ports: Vec<L>, settings: Settings, cpu_port: Option<u32>) -> Live<L> {
         Live {
             engine: None,
-            lanes: Some(lanes),
+            worker_ports: Some(worker_ports),
             settings,
             layer: None,
             spread: Vec::new(),
@@ -110,10 +110,10 @@ impl<L: Replay> Live<L> {
     /// It cannot be attached, or the ports cannot spread its packets.
     pub fn begin(&mut self, built: &Built) -> Result<&mut Engine<L>, SwitchError> {
         self.set_spread(&built.spread)?;
-        let mut lanes = self.lanes.take();
-        let lanes = move || lanes.take().expect("a switch on the network is built once");
+        let mut worker_ports = self.worker_ports.take();
+        let worker_ports = move || worker_ports.take().expect("a switch on the network is built once");
         let programs = (&*built.program, &*built.compiled);
-        let mut engine = NativeEngine::new(programs, built.pipeline.clone(), self.settings, lanes)?;
+        let mut engine = NativeEngine::new(programs, built.pipeline.clone(), self.settings, worker_ports)?;
         engine.switch().set_cpu_port(self.cpu_port);
         if self.started {
             engine.switch().start();

@@ -542,10 +542,10 @@ impl Open {
 /// Entries loaded; no packet has moved yet.
 fn begin(arguments: &Arguments, first: &First, open: Open, sockets: Sockets) -> Result<Running, Failure> {
     let Open { dpdk, opening, claims } = open;
-    let lanes = dpdk.begin(arguments.workers).map_err(Failure::environment)?;
+    let worker_ports = dpdk.begin(arguments.workers).map_err(Failure::environment)?;
     let settings_of_switch = Settings { ports: opening.count(&arguments.ports), seed: arguments.seed };
     let handler = arguments.controllers.miss_handler()?;
-    let mut live = Live::new(lanes, settings_of_switch, opening.cpu_port);
+    let mut live = Live::new(worker_ports, settings_of_switch, opening.cpu_port);
     live.spread_by(dpdk.clone());
     let start = Instant::now();
     let entries = first.fill((&arguments.entries, highest_port(arguments) + 1), &arguments.controllers, &mut live)?;

@@ -153,8 +153,8 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
     fn meters_fill_up_between_the_packets_of_a_sample() {
         let builder = control_bench::builder(&Native::default());
         let built = pushed::build(&builder, METERED.as_bytes(), None).unwrap_or_else(|refusal| panic!("{refusal}"));
-        let lanes = vec![MemoryPort::new(Buffers::default())];
-        let mut live = Live::new(lanes, Settings { ports: 64, seed: 0 }, None);
+        let worker_ports = vec![MemoryPort::new(Buffers::default())];
+        let mut live = Live::new(worker_ports, Settings { ports: 64, seed: 0 }, None);
         let engine = live.begin(&built).expect("it attaches");
         let (meter, _) = built.program.meters.iter().next().expect("it has one");
         let thousand = (Rate::of_units(1000), 1);
@@ -177,8 +177,8 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
         let builder = control_bench::builder(&Native::default());
         let text = std::fs::read(file("nat.p4")).expect("nat is there");
         let built = pushed::build(&builder, &text, None).unwrap_or_else(|refusal| panic!("{refusal}"));
-        let lanes = vec![MemoryPort::new(Buffers::default())];
-        let mut live = Live::new(lanes, Settings { ports: 64, seed: 0 }, None);
+        let worker_ports = vec![MemoryPort::new(Buffers::default())];
+        let mut live = Live::new(worker_ports, Settings { ports: 64, seed: 0 }, None);
         let engine = live.begin(&built).expect("it attaches");
         driver::entries::configure(&built.program, &file("nat.stf"), engine)
             .unwrap_or_else(|failure| panic!("{}", failure.message()));

@@ -184,14 +184,14 @@ fn run_native(
     let settings = Settings { ports: PORTS, seed: 0 };
     match arguments.descriptor {
         DescriptorKind::Own => {
-            let lanes = || vec![MemoryPort::new(Buffers::default())];
-            let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
+            let worker_ports = || vec![MemoryPort::new(Buffers::default())];
+            let mut engine = NativeEngine::new(programs, pipeline, settings, worker_ports)?;
             test(&program, &mut engine, copies).and(profile::write(arguments.profile_out.as_deref(), &mut engine))
         }
         DescriptorKind::Mbuf => {
             let dpdk = start_dpdk(&inputs::native_for(passes.machine.as_deref(), &arguments.native))?;
-            let lanes = || vec![DpdkMemoryPort::new(&dpdk)];
-            let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
+            let worker_ports = || vec![DpdkMemoryPort::new(&dpdk)];
+            let mut engine = NativeEngine::new(programs, pipeline, settings, worker_ports)?;
             test(&program, &mut engine, copies).and(profile::write(arguments.profile_out.as_deref(), &mut engine))
         }
     }

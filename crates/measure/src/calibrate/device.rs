@@ -101,10 +101,10 @@ impl<'p> Bench<'p> {
         for port in self.ports {
             port.open(&self.dpdk, Some(ring))?;
         }
-        let lanes = self.dpdk.begin(1).map_err(Failure::environment)?;
+        let worker_ports = self.dpdk.begin(1).map_err(Failure::environment)?;
         let highest = self.ports.iter().map(|port| port.number).max().unwrap_or(0);
         let settings = Settings { ports: u32::from(highest) + 1, seed: 1 };
-        let switch = Switch::new(self.echo.clone(), lanes, settings)?;
+        let switch = Switch::new(self.echo.clone(), worker_ports, settings)?;
         let mut running = Running { bench: self, switch, fill: 0 };
         let fill = if self.rings().is_empty() { FILL } else { ring };
         running.find_traffic(fill)?;
@@ -121,7 +121,7 @@ impl Running<'_> {
     /// Runs the echo for so long. The worker never sleeps, so the time is what the process had of its core: others may want it too.
     fn watch(&mut self, batch: u32, work: u64, window: Duration) -> Watched {
         let dpdk = &self.bench.dpdk;
-        self.switch.lane(0).expect("no thread runs the only lane").limit(batch);
+        self.switch.ports_of(0).expect("no thread runs its worker").limit(batch);
         saturation::set_work(&self.switch, work);
         let before = saturation::done(&self.switch);
         self.switch.start();

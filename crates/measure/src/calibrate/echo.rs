@@ -33,9 +33,9 @@ impl Subject {
 
     /// Where the ring has fewer buffers than a batch has packets, the rest of the batch is lost, without cost.
     fn sample(&mut self, ring: u32, batch: u32, work: u64) -> Option<Cost> {
-        let lane = self.switch.lane(0).expect("no thread runs the only lane");
-        lane.ring(ring);
-        lane.load(self.trace.clone(), SAMPLE, batch);
+        let own_ports = self.switch.ports_of(0).expect("no thread runs its worker");
+        own_ports.ring(ring);
+        own_ports.load(self.trace.clone(), SAMPLE, batch);
         saturation::set_work(&self.switch, work);
         let (spent, packets) = saturation::done(&self.switch);
         let start = clock::ticks();

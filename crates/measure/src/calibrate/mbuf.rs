@@ -42,7 +42,7 @@ impl Mbufs {
             several(|| {
                 let settings = Settings { ports: PORTS, seed: 1 };
                 let mut switch = Switch::new(echo.clone(), vec![DpdkMemoryPort::new(&dpdk)], settings)?;
-                switch.lane(0).expect("no thread runs the only lane").load(trace.clone(), 0, burst);
+                switch.ports_of(0).expect("no thread runs its worker").load(trace.clone(), 0, burst);
                 Ok(Run { switch, samples: Samples::default() })
             })
         };

@@ -166,7 +166,7 @@ pub fn median<'a>(switches: impl Iterator<Item = &'a Samples>) -> f64 {
 pub fn sample<L: WorkerPorts>(switch: &mut Switch<L>, samples: &mut Samples, more: impl Fn(&mut L, u64)) {
     let _undisturbed = Undisturbed::begin();
     let mut once = || {
-        more(switch.lane(0).expect("no thread runs the only lane"), SAMPLE);
+        more(switch.ports_of(0).expect("no thread runs its worker"), SAMPLE);
         let start = clock::ticks();
         switch.run(0);
         Some((clock::ticks() - start) as f64 / SAMPLE as f64)
@@ -196,7 +196,7 @@ impl Run {
     pub fn new(pipeline: &Arc<Pipeline>, trace: Arc<Trace>, burst: u32) -> Result<Run, Failure> {
         let settings = Settings { ports: PORTS, seed: 1 };
         let mut switch = Switch::new(pipeline.clone(), vec![MemoryPort::new(BUFFERS)], settings)?;
-        lane(&mut switch).load(trace, 0, burst);
+        ports_of(&mut switch).load(trace, 0, burst);
         Ok(Run { switch, samples: Samples::default() })
     }
 
@@ -214,8 +214,8 @@ impl Run {
     }
 }
 
-fn lane(switch: &mut Switch<MemoryPort>) -> &mut MemoryPort {
-    switch.lane(0).expect("no thread runs the only lane")
+fn ports_of(switch: &mut Switch<MemoryPort>) -> &mut MemoryPort {
+    switch.ports_of(0).expect("no thread runs its worker")
 }
 
 /// Packets of 64 bytes that the program lets through, with addresses of their own.

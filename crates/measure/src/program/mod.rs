@@ -196,22 +196,22 @@ impl<'a> Measuring<'a> {
         let c = compile::emit(&compiled, &plan, &externs)?;
         let object = compile::object(&compiled.name, &c, plan.descriptor, (&native, &externs))?;
         let pipeline = Arc::new(Pipeline::load(&object)?);
-        let lanes = || vec![port()];
+        let worker_ports = || vec![port()];
         let settings = Settings { ports: PORTS, seed: 0 };
-        let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes)?;
+        let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, worker_ports)?;
         entries::load(&mut engine, &passes.entries, entries::USUAL_PORTS)?;
         let burst = if plan.burst == 0 { USUAL_BURST } else { plan.burst };
-        lane(&mut engine).play(self.trace.clone(), burst);
+        ports_of(&mut engine).play(self.trace.clone(), burst);
         work(&mut Ready { engine: &mut engine, pipeline: &pipeline, object: &object, compiled: &compiled })
     }
 }
 
-fn lane<'e, L: Player>(engine: &'e mut NativeEngine<'_, L>) -> &'e mut L {
-    engine.switch().lane(0).expect("no thread runs the only lane")
+fn ports_of<'e, L: Player>(engine: &'e mut NativeEngine<'_, L>) -> &'e mut L {
+    engine.switch().ports_of(0).expect("no thread runs its worker")
 }
 
 fn run<L: Player>(engine: &mut NativeEngine<'_, L>, packets: u64) {
-    lane(engine).more(packets);
+    ports_of(engine).more(packets);
     engine.switch().run(0);
 }
 

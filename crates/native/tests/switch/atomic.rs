@@ -22,9 +22,9 @@ fn engine() -> (NativeEngine<'static, MemoryPort>, Vec<TableId>) {
     })
     .unwrap_or_else(|failure| panic!("the example compiles: {failure:?}"));
     let program = load().program;
-    let lanes = || (0..WORKERS).map(|_| MemoryPort::new(Buffers::default())).collect();
+    let worker_ports = || (0..WORKERS).map(|_| MemoryPort::new(Buffers::default())).collect();
     let settings = Settings { ports: 8, seed: 0 };
-    let engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches");
+    let engine = NativeEngine::new((&program, &compiled), pipeline, settings, worker_ports).expect("it attaches");
     let tables = ["first", "second"]
         .map(|name| program.tables.iter().find(|(_, table)| table.name.ends_with(name)).expect("the example has it").0);
     (engine, tables.to_vec())
@@ -55,7 +55,7 @@ fn packets_see_all_writes_of_a_held_switch_or_none() {
     let frames: Vec<Vec<u8>> = (0..KEYS).map(|key| [&key.to_be_bytes()[..], &[0; 60]].concat()).collect();
     for worker in 0..WORKERS {
         let trace = Trace::new(frames.iter().map(|frame| (0, frame.as_slice())));
-        engine.switch().lane(worker).expect("it does not run yet").load(trace, u64::MAX, 0);
+        engine.switch().ports_of(worker).expect("it does not run yet").load(trace, u64::MAX, 0);
     }
     engine.switch().start();
     let (mut version, begin) = (0, Instant::now());
@@ -74,7 +74,7 @@ fn packets_see_all_writes_of_a_held_switch_or_none() {
     }
     engine.switch().stop();
     for worker in 0..WORKERS {
-        let port = engine.switch().lane(worker).expect("it does not run any more");
+        let port = engine.switch().ports_of(worker).expect("it does not run any more");
         let counts = port.counts();
         assert!(counts.received > 0 && counts.received == counts.sent && port.held() == 0, "{counts:?}");
     }
@@ -87,11 +87,11 @@ fn workers_that_do_not_run_need_no_holding() {
     engine.insert(tables[0], &entry(1, 1)).expect("there is room");
     engine.switch().release();
     let frame = [&1u32.to_be_bytes()[..], &[0; 60]].concat();
-    engine.switch().lane(0).expect("it does not run").load(Trace::new([(0, frame.as_slice())]), 64, 0);
+    engine.switch().ports_of(0).expect("it does not run").load(Trace::new([(0, frame.as_slice())]), 64, 0);
     engine.switch().start();
     engine.switch().join();
     engine.switch().hold();
     engine.switch().release();
-    assert_eq!(engine.switch().lane(0).expect("it has ended").counts().sent, 64);
+    assert_eq!(engine.switch().ports_of(0).expect("it has ended").counts().sent, 64);
     assert_eq!(torn(&mut engine), 64);
 }

@@ -26,9 +26,9 @@ fn engine() -> (NativeEngine<'static, MemoryPort>, TableId) {
         plan.tables.push(TablePlan { table, structure: Structure::Compare, reason: None });
     })
     .unwrap_or_else(|failure| panic!("l2fwd compiles: {failure:?}"));
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
     let settings = Settings { ports: 8, seed: 0 };
-    (NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches"), id)
+    (NativeEngine::new((&program, &compiled), pipeline, settings, worker_ports).expect("it attaches"), id)
 }
 
 fn updates(engine: &NativeEngine<'_, MemoryPort>, table: TableId) -> Vec<Update> {

@@ -97,9 +97,9 @@ fn a_table_that_begins_otherwise_is_filled_anew() {
         [(7, [(1, 1), (2, 2), (3, 3)]), (7, [(1, 1), (2, 2), (3, 3)]), (8, [(1, 1), (2, 5), (4, 4)])]
             .map(|(default, entries)| built(default, &entries));
     let settings = Settings { ports: 16, seed: 0 };
-    let lanes = || vec![MemoryPort::new(Default::default())];
+    let worker_ports = || vec![MemoryPort::new(Default::default())];
     let mut engine =
-        NativeEngine::new((&first.program, &first.compiled), first.pipeline.clone(), settings, lanes).unwrap();
+        NativeEngine::new((&first.program, &first.compiled), first.pipeline.clone(), settings, worker_ports).unwrap();
     let store = engine.store();
     let updates = [
         Update::Modify { table: kinds(store), entry: entry(store, 1, 9) },

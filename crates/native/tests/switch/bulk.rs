@@ -19,9 +19,9 @@ fn generated_entries_are_read_modified_and_deleted_like_all_others() {
         plan.descriptor = Descriptor::Own;
     })
     .unwrap_or_else(|failure| panic!("ipv4fwd compiles: {failure:?}"));
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
     let settings = Settings { ports: 8, seed: 0 };
-    let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches");
+    let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, worker_ports).expect("it attaches");
     let lpm = |table: &hlir::Table| table.keys.iter().any(|key| key.kind == hlir::MatchKind::Lpm);
     let (id, table) = program.tables.iter().find(|(_, table)| lpm(table)).expect("ipv4fwd has routes");
     let generated = Origin::Generated { table: table.name.clone(), count: COUNT as u64, seed: 3 };

@@ -18,15 +18,15 @@ impl Switch<'_> {
     /// Buffers held after a burst: `s` is a packet that is sent, `n` one without a session, `u` one without an entry.
     fn held_behind(&mut self, kinds: &str) -> u32 {
         let frames: Vec<[u8; 44]> = kinds.chars().map(frame).collect();
-        let lane = self.engine.switch().lane(0).expect("its worker runs here");
-        lane.hold(!frames.is_empty());
-        lane.load(Trace::new(frames.iter().map(|frame| (0, frame.as_slice()))), frames.len() as u64, 0);
+        let own_ports = self.engine.switch().ports_of(0).expect("its worker runs here");
+        own_ports.hold(!frames.is_empty());
+        own_ports.load(Trace::new(frames.iter().map(|frame| (0, frame.as_slice()))), frames.len() as u64, 0);
         self.engine.switch().run(0);
         self.held()
     }
 
     fn held(&mut self) -> u32 {
-        self.engine.switch().lane(0).expect("its worker runs here").held()
+        self.engine.switch().ports_of(0).expect("its worker runs here").held()
     }
 }
 
@@ -44,9 +44,10 @@ fn frame(kind: char) -> [u8; 44] {
 fn with_switch(test: impl for<'p> FnOnce(&mut Switch<'p>, &'p Program, Arc<Pipeline>)) {
     let program = example("bulk_drop.hlir").program;
     let (pipeline, compiled) = compiled("bulk_drop.hlir", "bulk_drop.plan");
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
     let settings = Settings { ports: 8, seed: 0 };
-    let engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes).expect("it attaches");
+    let engine =
+        NativeEngine::new((&program, &compiled), pipeline.clone(), settings, worker_ports).expect("it attaches");
     test(&mut Switch { engine }, &compiled, pipeline);
 }
 

@@ -30,8 +30,9 @@ fn engine_of<'p>(program: &'p Program, file: &str, buffers: Buffers) -> NativeEn
     let planned = |plan: &mut Plan| (plan.descriptor, plan.burst) = (Descriptor::Own, 16);
     let (pipeline, compiled) = compile::pipeline(loaded, &Passes::default(), &Native::default(), planned)
         .unwrap_or_else(|failure| panic!("the example compiles: {failure:?}"));
-    let lanes = move || vec![MemoryPort::new(buffers)];
-    NativeEngine::new((program, &compiled), pipeline, Settings { ports: 8, seed: 0 }, lanes).expect("it attaches")
+    let worker_ports = move || vec![MemoryPort::new(buffers)];
+    NativeEngine::new((program, &compiled), pipeline, Settings { ports: 8, seed: 0 }, worker_ports)
+        .expect("it attaches")
 }
 
 /// A frame is mirrored on its way in, and each of both on its way out. Deep copies would take 21 buffers at once, of which there are 16.
@@ -58,7 +59,7 @@ fn clones_that_nothing_writes_take_no_buffer_and_are_freed_once() {
             assert_eq!(outputs.len(), sent * PACKETS, "a port that is not there takes none");
             assert_eq!(lengths(60), if truncation_bytes == 0 { sent * PACKETS } else { PACKETS });
         }
-        assert_eq!(engine.switch().lane(0).expect("its worker runs here").held(), 0);
+        assert_eq!(engine.switch().ports_of(0).expect("its worker runs here").held(), 0);
     }
     let reasons = engine.program().drop_reasons();
     for (reason, count) in reasons.iter().zip(engine.drops()) {
@@ -78,5 +79,5 @@ fn copies_without_a_buffer_are_counted_and_later_ones_have_theirs() {
     assert_eq!(sent as u64 + lost, 12 * u64::from(MEMBERS));
     // All buffers have come back: two packets and their copies have room.
     assert_eq!(flood(&mut engine, 2), (2 * MEMBERS as usize, lost));
-    assert_eq!(engine.switch().lane(0).expect("its worker runs here").held(), 0);
+    assert_eq!(engine.switch().ports_of(0).expect("its worker runs here").held(), 0);
 }

@@ -16,13 +16,13 @@ const BURST: usize = 32;
 fn with_engine(plan: &str, test: impl for<'p> FnOnce(&mut NativeEngine<'p, MemoryPort>, &'p Program)) {
     let (pipeline, compiled) = compiled(L2FWD, plan);
     let program = example(L2FWD).program;
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
-    let engine = NativeEngine::new((&program, &compiled), pipeline, Settings { ports: 8, seed: 0 }, lanes);
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
+    let engine = NativeEngine::new((&program, &compiled), pipeline, Settings { ports: 8, seed: 0 }, worker_ports);
     test(&mut engine.expect("it attaches"), &program);
 }
 
-fn lane<'e>(engine: &'e mut NativeEngine<'_, MemoryPort>) -> &'e mut MemoryPort {
-    engine.switch().lane(0).expect("its worker runs here")
+fn ports_of<'e>(engine: &'e mut NativeEngine<'_, MemoryPort>) -> &'e mut MemoryPort {
+    engine.switch().ports_of(0).expect("its worker runs here")
 }
 
 /// Packets from the host to itself.
@@ -45,15 +45,15 @@ fn host(program: &Program, table: &str) -> (TableId, Entry) {
 
 /// Packets that are sent of a burst that is held while `write` runs, where the plan holds one.
 fn sent(engine: &mut NativeEngine<'_, MemoryPort>, write: impl FnOnce(&mut NativeEngine<'_, MemoryPort>)) -> usize {
-    lane(engine).keep_sent();
-    lane(engine).hold(true);
-    lane(engine).load(frames(), BURST as u64, 0);
+    ports_of(engine).keep_sent();
+    ports_of(engine).hold(true);
+    ports_of(engine).load(frames(), BURST as u64, 0);
     engine.switch().run(0);
-    let before = lane(engine).take_sent().len();
+    let before = ports_of(engine).take_sent().len();
     write(engine);
-    lane(engine).hold(false);
+    ports_of(engine).hold(false);
     engine.switch().run(0);
-    before + lane(engine).take_sent().len()
+    before + ports_of(engine).take_sent().len()
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn tables_are_filled_and_emptied_under_traffic_and_no_packet_is_lost() {
     const CHANGES: usize = 300;
     for plan in PLANS {
         with_engine(plan, |engine, program| {
-            lane(engine).load(frames(), u64::MAX, 0);
+            ports_of(engine).load(frames(), u64::MAX, 0);
             engine.switch().start();
             for _ in 0..CHANGES {
                 for table in ["smac", "dmac"] {
@@ -89,8 +89,8 @@ fn tables_are_filled_and_emptied_under_traffic_and_no_packet_is_lost() {
             }
             engine.switch().stop();
             let dropped: u64 = engine.switch().drops().iter().sum();
-            let counts = lane(engine).counts();
-            assert_eq!((counts.received, lane(engine).held()), (counts.sent + dropped, 0), "{plan}: {counts:?}");
+            let counts = ports_of(engine).counts();
+            assert_eq!((counts.received, ports_of(engine).held()), (counts.sent + dropped, 0), "{plan}: {counts:?}");
             assert!(dropped > 0, "{plan}: {counts:?}");
         });
     }

@@ -46,8 +46,8 @@ fn entries_outlive_an_exchange_of_structures_under_traffic_and_no_packet_is_lost
     let (shared, shared_program) = compiled(Some(Structure::Exact48), Some(2));
     let (other, other_program) = compiled(Some(Structure::Exact48), Some(5));
     let settings = Settings { ports: 8, seed: 0 };
-    let lanes = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
-    let mut engine = NativeEngine::new((&program, &first_program), first.clone(), settings, lanes).unwrap();
+    let worker_ports = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
+    let mut engine = NativeEngine::new((&program, &first_program), first.clone(), settings, worker_ports).unwrap();
     let file: PathBuf = std::env::temp_dir().join(format!("bacus-exchange-{}.stf", std::process::id()));
     std::fs::write(&file, HOSTS).unwrap();
     entries::configure(&program, &file, &mut engine).unwrap();
@@ -55,7 +55,7 @@ fn entries_outlive_an_exchange_of_structures_under_traffic_and_no_packet_is_lost
     let frame = [&[2, 0, 0, 0, 0, 0xb, 2, 0, 0, 0, 0, 0xa, 8, 0][..], &[0; 50]].concat();
     for worker in 0..2 {
         let trace = Trace::new([(1, frame.as_slice())]);
-        engine.switch().lane(worker).unwrap().load(trace, PACKETS, 0);
+        engine.switch().ports_of(worker).unwrap().load(trace, PACKETS, 0);
     }
     engine.switch().start();
     let lists = (&second_program, &second);
@@ -67,7 +67,7 @@ fn entries_outlive_an_exchange_of_structures_under_traffic_and_no_packet_is_lost
     }
     engine.switch().join();
     for worker in 0..2 {
-        let port = engine.switch().lane(worker).unwrap();
+        let port = engine.switch().ports_of(worker).unwrap();
         let counts = port.counts();
         // Every packet knows its way, whichever pipeline it met: all leave by port 2.
         assert_eq!((counts.received, counts.sent, counts.sent_ports), (PACKETS, PACKETS, 2 * PACKETS));
@@ -83,8 +83,8 @@ fn another_program_takes_over_what_was_written_or_begins_anew() {
     let (pipeline, compiled) = compiled(None, None);
     let compiled = Arc::new(compiled);
     let settings = Settings { ports: 8, seed: 0 };
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
-    let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes).unwrap();
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
+    let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, worker_ports).unwrap();
     let file: PathBuf = std::env::temp_dir().join(format!("bacus-replace-{}.stf", std::process::id()));
     std::fs::write(&file, HOSTS).unwrap();
     entries::configure(&program, &file, &mut engine).unwrap();
@@ -93,7 +93,7 @@ fn another_program_takes_over_what_was_written_or_begins_anew() {
         program.tables.iter().map(|(id, _)| engine.store().entry_count(id)).collect()
     };
     let frame = [&[2, 0, 0, 0, 0, 0xb, 2, 0, 0, 0, 0, 0xa, 8, 0][..], &[0; 50]].concat();
-    engine.switch().lane(0).unwrap().load(Trace::new([(1, frame.as_slice())]), PACKETS, 0);
+    engine.switch().ports_of(0).unwrap().load(Trace::new([(1, frame.as_slice())]), PACKETS, 0);
     engine.switch().start();
     for _ in 0..3 {
         // Another value of the same program: its objects are the same by their names only.
@@ -102,7 +102,7 @@ fn another_program_takes_over_what_was_written_or_begins_anew() {
         assert_eq!(counts(&engine).iter().sum::<usize>(), 2);
     }
     engine.switch().join();
-    let sent = engine.switch().lane(0).unwrap().counts();
+    let sent = engine.switch().ports_of(0).unwrap().counts();
     assert_eq!((sent.received, sent.sent, sent.sent_ports), (PACKETS, PACKETS, 2 * PACKETS));
     engine.replace((program.clone(), compiled), pipeline, Written::Forgotten).unwrap();
     assert_eq!(counts(&engine).iter().sum::<usize>(), 0);

@@ -21,13 +21,13 @@ fn with_engine(
 ) {
     let (pipeline, compiled) = compiled(program, plan);
     let program = example(program).program;
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
-    let engine = NativeEngine::new((&program, &compiled), pipeline, Settings { ports: 8, seed: 0 }, lanes);
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
+    let engine = NativeEngine::new((&program, &compiled), pipeline, Settings { ports: 8, seed: 0 }, worker_ports);
     test(&mut engine.expect("it attaches"), &program);
 }
 
-fn lane<'e>(engine: &'e mut NativeEngine<'_, MemoryPort>) -> &'e mut MemoryPort {
-    engine.switch().lane(0).expect("its worker runs here")
+fn ports_of<'e>(engine: &'e mut NativeEngine<'_, MemoryPort>) -> &'e mut MemoryPort {
+    engine.switch().ports_of(0).expect("its worker runs here")
 }
 
 /// Packets of host 7.
@@ -53,16 +53,16 @@ fn sent(packets: &[Packet]) -> Vec<(u8, u8)> {
 
 /// The contents of packets of a port that are held while the default action changes from `vlan(1)` to `vlan(2)`.
 fn reported_behind(engine: &mut NativeEngine<'_, MemoryPort>, program: &Program, port: u16) -> Vec<(u8, u8)> {
-    lane(engine).keep_sent();
+    ports_of(engine).keep_sent();
     engine.set_default(front(program), &vlan(1)).expect("it is an action of the table");
-    lane(engine).hold(true);
-    lane(engine).load(frames(port), 32, 0);
+    ports_of(engine).hold(true);
+    ports_of(engine).load(frames(port), 32, 0);
     engine.switch().run(0);
-    assert_eq!(lane(engine).take_sent().len(), 0, "all wait");
+    assert_eq!(ports_of(engine).take_sent().len(), 0, "all wait");
     engine.set_default(front(program), &vlan(2)).expect("it is an action of the table");
-    lane(engine).hold(false);
+    ports_of(engine).hold(false);
     engine.switch().run(0);
-    sent(&lane(engine).take_sent())
+    sent(&ports_of(engine).take_sent())
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn held_packets_use_the_entry_that_they_found() {
     const CHANGES: u32 = 1000;
     for plan in PORTS {
         with_engine(plan, |engine, program| {
-            lane(engine).load(frames(KNOWN), u64::MAX, 0);
+            ports_of(engine).load(frames(KNOWN), u64::MAX, 0);
             engine.switch().start();
             for change in 0..CHANGES {
                 let matches = vec![Match::Exact(KNOWN.into())];
@@ -91,9 +91,9 @@ fn held_packets_use_the_entry_that_they_found() {
                 engine.modify(front(program), &entry).expect("the entry is there");
             }
             engine.switch().stop();
-            let counts = lane(engine).counts();
+            let counts = ports_of(engine).counts();
             assert!(counts.received > u64::from(CHANGES) && counts.received == counts.sent, "{plan:?}: {counts:?}");
-            assert_eq!(lane(engine).held(), 0, "{plan:?}");
+            assert_eq!(ports_of(engine).held(), 0, "{plan:?}");
             let mixed = engine.switch().counter(0, 0).expect("the example has one");
             assert_eq!(mixed.packets, 0, "{plan:?}");
         });

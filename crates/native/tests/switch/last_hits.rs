@@ -22,9 +22,9 @@ fn engine() -> (NativeEngine<'static, MemoryPort>, TableId) {
     let (pipeline, compiled) =
         compile::pipeline(loaded, &Passes::default(), &Native::default(), |plan| plan.descriptor = Descriptor::Own)
             .unwrap_or_else(|failure| panic!("it compiles: {failure:?}"));
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
     let settings = Settings { ports: 8, seed: 0 };
-    (NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches"), id)
+    (NativeEngine::new((&program, &compiled), pipeline, settings, worker_ports).expect("it attaches"), id)
 }
 
 fn entry(key: u16, port: u64) -> Entry {

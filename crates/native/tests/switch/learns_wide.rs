@@ -25,9 +25,9 @@ fn wide_data_of_a_default_action_outlive_the_insertions_that_move_its_record() {
     let (pipeline, compiled) = compile::pipeline(load(), &Passes::default(), &Native::default(), planned)
         .unwrap_or_else(|failure| panic!("the example compiles: {failure:?}"));
     let program = load().program;
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
     let settings = Settings { ports: 8, seed: 0 };
-    let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches");
+    let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, worker_ports).expect("it attaches");
     let (flows, declared) = program.tables.iter().next().expect("the program has a table");
     let learn = declared.actions.iter().position(|action| action.name.ends_with("learn")).expect("it is there") as u32;
     let answer: BigUint = (BigUint::from(0x0123_4567_89ab_cdefu64) << 64) + 0xfedc_ba98_7654_3210u64;

@@ -91,11 +91,11 @@ struct Switches<'p> {
 
 impl<'p> Switches<'p> {
     fn new(program: &'p Program, (pipeline, compiled): (&Arc<Pipeline>, &'p Program)) -> Switches<'p> {
-        let lanes = || vec![MemoryPort::new(runtime::Buffers::default())];
+        let worker_ports = || vec![MemoryPort::new(runtime::Buffers::default())];
         let both = || {
             let settings = Settings { ports: 8, seed: 0 };
             let native =
-                NativeEngine::new((program, compiled), pipeline.clone(), settings, lanes).expect("it attaches");
+                NativeEngine::new((program, compiled), pipeline.clone(), settings, worker_ports).expect("it attaches");
             Both { native, interpreter: interp::Switch::new(program, 0, 8) }
         };
         Switches { groups: both(), sets: both() }

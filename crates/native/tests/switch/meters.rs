@@ -71,8 +71,8 @@ fn colours_of_any_rates_are_those_of_the_interpreter() {
     std::fs::remove_file(&file).expect("it was written");
     let settings = Settings { ports: 16, seed: 0 };
     let mut expected = interp::Switch::new(&program, settings.seed, settings.ports);
-    let lanes = || vec![MemoryPort::new(Default::default())];
-    let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches");
+    let worker_ports = || vec![MemoryPort::new(Default::default())];
+    let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, worker_ports).expect("it attaches");
     let draws = &mut Draws::new(7, 0);
     for (meter, _) in program.meters.iter() {
         for index in 0..ELEMENTS {

@@ -33,18 +33,18 @@ fn host(program: &Program, dst: u8, port: u32) -> (TableId, Entry) {
 /// The packets that a native engine's worker sent, and those that it punted.
 fn run(engine: &mut NativeEngine<'_, MemoryPort>) -> (Vec<Output>, Vec<Punted>) {
     engine.switch().run(0);
-    let lane = engine.switch().lane(0).expect("its worker runs here");
+    let own_ports = engine.switch().ports_of(0).expect("its worker runs here");
     let output = |packet: runtime::Packet| Output { port: u32::from(packet.port), bytes: packet.bytes, path: None };
-    let outputs = lane.take_sent().into_iter().map(output).collect();
+    let outputs = own_ports.take_sent().into_iter().map(output).collect();
     let punt = |event| if let Event::Punt(punted) = event { Some(punted) } else { None };
     (outputs, engine.switch().take_events(usize::MAX).0.into_iter().filter_map(punt).collect())
 }
 
 fn receive(engine: &mut NativeEngine<'_, MemoryPort>, frames: &[Frame]) -> (Vec<Output>, Vec<Punted>) {
-    let lane = engine.switch().lane(0).expect("its worker runs here");
+    let own_ports = engine.switch().ports_of(0).expect("its worker runs here");
     let packets = frames.iter().map(|frame| (frame.port as u16, frame.bytes.as_slice()));
-    lane.keep_sent();
-    lane.load(Trace::new(packets), frames.len() as u64, 0);
+    own_ports.keep_sent();
+    own_ports.load(Trace::new(packets), frames.len() as u64, 0);
     run(engine)
 }
 
@@ -59,8 +59,8 @@ fn compare(passes: &Passes) {
         .unwrap_or_else(|failure| panic!("the example compiles: {failure:?}"));
     let program = load().program;
     let mut expected = interp::Switch::new(&program, SETTINGS.seed, SETTINGS.ports);
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
-    let mut engine = NativeEngine::new((&program, &compiled), pipeline, SETTINGS, lanes).expect("it attaches");
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
+    let mut engine = NativeEngine::new((&program, &compiled), pipeline, SETTINGS, worker_ports).expect("it attaches");
     let (table, known) = host(&program, 7, 3);
     expected.insert(table, &known).expect("there is room");
     engine.insert(table, &known).expect("there is room");
@@ -91,7 +91,7 @@ fn compare(passes: &Passes) {
     // One more than the type that the packet came with, and its source one more, once.
     assert_eq!((outputs[0].port, &outputs[0].bytes[6..14]), (5, &[2, 0, 0, 0, 0, 2, 8, 3][..]));
     assert_eq!(engine.table_counts(table), expected.table_counts(table));
-    assert_eq!(engine.switch().lane(0).expect("its worker runs here").held(), 0);
+    assert_eq!(engine.switch().ports_of(0).expect("its worker runs here").held(), 0);
 }
 
 #[test]

@@ -55,10 +55,10 @@ struct Wire<'p> {
 
 impl<'p> Wire<'p> {
     fn new(program: &'p Program, compiled: &'p Program, pipeline: Arc<Pipeline>) -> Wire<'p> {
-        let lanes = || vec![MemoryPort::new(Buffers::default())];
+        let worker_ports = || vec![MemoryPort::new(Buffers::default())];
         let settings = Settings { ports: 8, seed: 0 };
-        let mut engine = NativeEngine::new((program, compiled), pipeline, settings, lanes).expect("it attaches");
-        engine.switch().lane(0).expect("its worker runs here").keep_sent();
+        let mut engine = NativeEngine::new((program, compiled), pipeline, settings, worker_ports).expect("it attaches");
+        engine.switch().ports_of(0).expect("its worker runs here").keep_sent();
         Wire { engine, next: 0 }
     }
 
@@ -66,9 +66,9 @@ impl<'p> Wire<'p> {
     fn burst(&mut self, clock: u64, kinds: &str) -> Vec<Sent> {
         let frames: Vec<Vec<u8>> = kinds.chars().map(|kind| self.frame(kind)).collect();
         self.engine.switch().set_clock(clock);
-        let lane = self.engine.switch().lane(0).expect("its worker runs here");
-        lane.hold(!frames.is_empty());
-        lane.load(Trace::new(frames.iter().map(|frame| (0, frame.as_slice()))), frames.len() as u64, 0);
+        let own_ports = self.engine.switch().ports_of(0).expect("its worker runs here");
+        own_ports.hold(!frames.is_empty());
+        own_ports.load(Trace::new(frames.iter().map(|frame| (0, frame.as_slice()))), frames.len() as u64, 0);
         self.engine.switch().run(0);
         self.sent()
     }
@@ -88,7 +88,7 @@ impl<'p> Wire<'p> {
     }
 
     fn sent(&mut self) -> Vec<Sent> {
-        let packets = self.engine.switch().lane(0).expect("its worker runs here").take_sent();
+        let packets = self.engine.switch().ports_of(0).expect("its worker runs here").take_sent();
         let sent = |bytes: &[u8]| {
             let has_waited = u16::from_be_bytes([bytes[12], bytes[13]]) != KNOWN;
             let number = |at: usize, length: usize| {
@@ -105,7 +105,7 @@ impl<'p> Wire<'p> {
     }
 
     fn held(&mut self) -> u32 {
-        self.engine.switch().lane(0).expect("its worker runs here").held()
+        self.engine.switch().ports_of(0).expect("its worker runs here").held()
     }
 }
 

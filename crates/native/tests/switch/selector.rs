@@ -26,9 +26,9 @@ fn members_and_groups_change_under_traffic_and_every_packet_finds_one() {
         plan.burst = 32;
     })
     .unwrap_or_else(|failure| panic!("it compiles: {failure:?}"));
-    let lanes = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
+    let worker_ports = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
     let settings = Settings { ports: 8, seed: 0 };
-    let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).unwrap();
+    let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, worker_ports).unwrap();
     let file: PathBuf = std::env::temp_dir().join(format!("bacus-selector-{}.stf", std::process::id()));
     std::fs::write(&file, GROUP).unwrap();
     entries::configure(&program, &file, &mut engine).unwrap();
@@ -37,7 +37,7 @@ fn members_and_groups_change_under_traffic_and_every_packet_finds_one() {
     for worker in 0..2 {
         let frames = [[1u8, 0, 1, 0], [1, 0, 2, 0], [1, 0, 3, 0]];
         let trace = Trace::new(frames.iter().map(|frame| (0, frame.as_slice())));
-        engine.switch().lane(worker).unwrap().load(trace, PACKETS, 0);
+        engine.switch().ports_of(worker).unwrap().load(trace, PACKETS, 0);
     }
     engine.switch().start();
     let send = |port: u32| ActionCall { action: 0, arguments: vec![port.into(), 1u32.into()] };
@@ -50,7 +50,7 @@ fn members_and_groups_change_under_traffic_and_every_packet_finds_one() {
     }
     engine.switch().join();
     for worker in 0..2 {
-        let counts = engine.switch().lane(worker).unwrap().counts();
+        let counts = engine.switch().ports_of(worker).unwrap().counts();
         assert_eq!((counts.received, counts.sent), (PACKETS, PACKETS));
         assert!((PACKETS..=3 * PACKETS).contains(&counts.sent_ports), "{} {changes}", counts.sent_ports);
     }

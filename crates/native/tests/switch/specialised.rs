@@ -258,8 +258,8 @@ fn no_packet_meets_a_stale_assumption_under_random_writes() {
     let program = program();
     let (pipeline, generic) = compiled(&Passes::default());
     let settings = Settings { ports: 8, seed: 0 };
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
-    let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, lanes).expect("a switch");
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
+    let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, worker_ports).expect("a switch");
     let mut expected = interp::Switch::new(&program, 0, 8);
     let mut random = generator(7);
     let (mut accepted, mut breaks, mut kept, mut assuming, mut left_out, mut shaped) = (0, 0, 0, 0, 0, 0);
@@ -315,8 +315,8 @@ fn rules_of_equal_masks_are_looked_up_exactly_while_they_are() {
     let program = program();
     let (pipeline, generic) = compiled(&Passes::default());
     let settings = Settings { ports: 8, seed: 0 };
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
-    let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, lanes).expect("a switch");
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
+    let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, worker_ports).expect("a switch");
     let mut expected = interp::Switch::new(&program, 0, 8);
     let table = tables(&program)[7];
     let number = <BigUint as From<u32>>::from;
@@ -358,12 +358,12 @@ fn no_packet_is_lost_where_facts_flip_under_traffic() {
     let program = program();
     let (pipeline, generic) = compiled(&Passes::default());
     let settings = Settings { ports: 8, seed: 0 };
-    let lanes = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
-    let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, lanes).expect("a switch");
+    let worker_ports = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
+    let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, worker_ports).expect("a switch");
     let (pipeline, code) = specialised(&engine);
     for worker in 0..2 {
         let trace = Trace::new([(1, &[3u8, 0][..])]);
-        engine.switch().lane(worker).expect("a worker").load(trace, PACKETS, 0);
+        engine.switch().ports_of(worker).expect("a worker").load(trace, PACKETS, 0);
     }
     engine.switch().start();
     let few = tables(&program)[0];
@@ -382,7 +382,7 @@ fn no_packet_is_lost_where_facts_flip_under_traffic() {
     }
     engine.switch().join();
     for worker in 0..2 {
-        let port = engine.switch().lane(worker).expect("a worker");
+        let port = engine.switch().ports_of(worker).expect("a worker");
         let counts = port.counts();
         assert_eq!((counts.received, counts.sent, port.held()), (PACKETS, PACKETS, 0));
     }

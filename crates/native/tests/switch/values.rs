@@ -123,9 +123,9 @@ fn colour(engine: &mut NativeEngine<'_, MemoryPort>, kind: u8) -> u8 {
 fn counters_meters_and_registers_have_what_they_had() {
     let [first, other, back] = [built(7, 8), built(8, 6), built(7, 8)];
     let settings = Settings { ports: 16, seed: 0 };
-    let lanes = || vec![MemoryPort::new(Default::default())];
+    let worker_ports = || vec![MemoryPort::new(Default::default())];
     let mut engine =
-        NativeEngine::new((&first.program, &first.compiled), first.pipeline.clone(), settings, lanes).unwrap();
+        NativeEngine::new((&first.program, &first.compiled), first.pipeline.clone(), settings, worker_ports).unwrap();
     let of = objects(engine.store());
     for kind in 1..4 {
         engine.write(&Update::Insert { table: of.kinds, entry: entry(kind) }).unwrap();

@@ -32,16 +32,16 @@ fn goes_around<L: WorkerPorts>(switch: &mut Switch<L>, mut work: impl FnMut(&mut
 fn comes_back(switch: &mut Switch<DpdkMemoryPort>) {
     let long: Vec<u8> = (0..9000u32).map(|byte| if byte == 1 { 0xee } else { byte as u8 }).collect();
     let frames = [(2, long.as_slice())];
-    let lane = switch.lane(0).unwrap();
-    lane.keep_sent();
-    lane.load(Trace::new(frames), 1, 0);
+    let own_ports = switch.ports_of(0).unwrap();
+    own_ports.keep_sent();
+    own_ports.load(Trace::new(frames), 1, 0);
     switch.run(0);
     let (events, _) = switch.take_events(usize::MAX);
     let [Event::Punt(punted)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(punted.packet, long);
     switch.resume(punted).unwrap();
     switch.run(0);
-    let sent = switch.lane(0).unwrap().take_sent();
+    let sent = switch.ports_of(0).unwrap().take_sent();
     assert_eq!((sent.len(), sent[0].port, &sent[0].bytes[1..]), (1, 2, &[&[1][..], &long[2..]].concat()[..]));
 }
 
@@ -58,9 +58,9 @@ fn mbufs_go_to_the_control_plane_and_come_from_it() {
     for bytes in packets() {
         switch.inject(3, &bytes).unwrap();
     }
-    switch.lane(0).unwrap().keep_sent();
+    switch.ports_of(0).unwrap().keep_sent();
     switch.run(0);
-    let sent = switch.lane(0).unwrap().take_sent();
+    let sent = switch.ports_of(0).unwrap().take_sent();
     assert_eq!(sent, packets().map(|bytes| Packet { port: 3, bytes: marked(&bytes) }));
     comes_back(&mut switch);
     drop(switch);

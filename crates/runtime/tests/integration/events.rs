@@ -16,8 +16,8 @@ fn punts(events: Vec<Event>) -> Vec<Punted> {
 }
 
 fn run(switch: &mut Switch<MemoryPort>, frames: &[(u16, Vec<u8>)], packets: u64) {
-    switch.lane(0).unwrap().keep_sent();
-    switch.lane(0).unwrap().load(trace(frames), packets, 0);
+    switch.ports_of(0).unwrap().keep_sent();
+    switch.ports_of(0).unwrap().load(trace(frames), packets, 0);
     switch.run(0);
 }
 
@@ -71,7 +71,7 @@ fn a_punted_packet_goes_on_where_it_was_with_what_was_saved() {
     let mut switch = Switch::new(echo(0x11), vec![port()], SETTINGS).unwrap();
     let frames = [punted(2, 60), (1, vec![0; 60]), punted(3, 61)];
     run(&mut switch, &frames, 3);
-    assert_eq!(switch.lane(0).unwrap().take_sent().len(), 1);
+    assert_eq!(switch.ports_of(0).unwrap().take_sent().len(), 1);
     let punts = punts(switch.take_events(usize::MAX).0);
     assert_eq!(punts.iter().map(|punt| &punt.packet).collect::<Vec<_>>(), [&frames[0].1, &frames[2].1]);
     assert_eq!(
@@ -87,10 +87,10 @@ fn a_punted_packet_goes_on_where_it_was_with_what_was_saved() {
         port,
         bytes: [&[number, 1][..], &vec![port as u8; length - 2]].concat(),
     };
-    let lane = switch.lane(0).unwrap();
-    assert_eq!(lane.take_sent(), [resumed(3, 3, 61), resumed(2, 1, 60)]);
-    let counts = lane.counts();
-    assert_eq!((counts.received, counts.sent + counts.released, lane.held()), (5, 5, 0));
+    let own_ports = switch.ports_of(0).unwrap();
+    assert_eq!(own_ports.take_sent(), [resumed(3, 3, 61), resumed(2, 1, 60)]);
+    let counts = own_ports.counts();
+    assert_eq!((counts.received, counts.sent + counts.released, own_ports.held()), (5, 5, 0));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn punted_packets_of_another_pipeline_are_refused() {
     switch.exchange(echo(0x22), |_, _| {}).unwrap();
     assert_eq!(switch.resume(&punts[1]), Err(ResumeError::OtherPipeline));
     switch.run(0);
-    assert_eq!((switch.not_taken(), switch.lane(0).unwrap().take_sent()), (1, Vec::new()));
+    assert_eq!((switch.not_taken(), switch.ports_of(0).unwrap().take_sent()), (1, Vec::new()));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn packets_are_resumed_while_others_flow_and_pipelines_are_exchanged() {
     let frames: Vec<(u16, Vec<u8>)> =
         (0..500).map(|at| if at == 0 { punted(2, 60) } else { (1, vec![0; 60]) }).collect();
     for worker in 0..2 {
-        switch.lane(worker).unwrap().load(trace(&frames), u64::MAX / 2, 0);
+        switch.ports_of(worker).unwrap().load(trace(&frames), u64::MAX / 2, 0);
     }
     switch.start();
     let (mut resumed, mut refused, mut lost, mut turns) = (0, 0, 0, 0);
@@ -139,8 +139,8 @@ fn packets_are_resumed_while_others_flow_and_pipelines_are_exchanged() {
     // Every one that was accepted was taken by the pipeline that knows it.
     assert_eq!(switch.not_taken(), 0);
     for worker in 0..2 {
-        let lane = switch.lane(worker).unwrap();
-        let counts = lane.counts();
-        assert_eq!((counts.sent + counts.released, lane.held()), (counts.received, 0));
+        let own_ports = switch.ports_of(worker).unwrap();
+        let counts = own_ports.counts();
+        assert_eq!((counts.sent + counts.released, own_ports.held()), (counts.received, 0));
     }
 }

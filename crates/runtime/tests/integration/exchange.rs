@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 fn loaded(workers: usize) -> Switch<MemoryPort> {
     let mut switch = Switch::new(echo(0x11), (0..workers).map(|_| port()).collect(), SETTINGS).unwrap();
     for worker in 0..workers {
-        switch.lane(worker).unwrap().load(trace(&frames([64, 10, 200])), ENDLESS, 0);
+        switch.ports_of(worker).unwrap().load(trace(&frames([64, 10, 200])), ENDLESS, 0);
     }
     switch
 }
@@ -28,9 +28,9 @@ fn station(address: u64) -> Match {
 fn assert_none_lost(switch: &mut Switch<MemoryPort>) -> u64 {
     let mut received = 0;
     for worker in 0..switch.worker_count() {
-        let lane = switch.lane(worker).unwrap();
-        let counts = lane.counts();
-        assert_eq!((counts.sent + counts.released, counts.starved, lane.held()), (counts.received, 0, 0));
+        let own_ports = switch.ports_of(worker).unwrap();
+        let counts = own_ports.counts();
+        assert_eq!((counts.sent + counts.released, counts.starved, own_ports.held()), (counts.received, 0, 0));
         received += counts.received;
     }
     received
@@ -118,7 +118,7 @@ fn workers_insert_into_a_table_that_both_pipelines_have() {
     let mut switch = Switch::new(learn(1), vec![port(), port()], SETTINGS).unwrap();
     let hosts: Vec<(u16, Vec<u8>)> = (0..100u8).map(|station| (2, [vec![0; 6], vec![station; 26]].concat())).collect();
     for worker in 0..2 {
-        switch.lane(worker).unwrap().load(trace(&hosts), ENDLESS, 0);
+        switch.ports_of(worker).unwrap().load(trace(&hosts), ENDLESS, 0);
     }
     let pipelines = [learn(2), learn(3)];
     switch.start();
@@ -177,7 +177,7 @@ fn a_pipeline_that_was_prepared_may_be_given_up() {
     assert_eq!(switch.tables()[0].len(), 0);
     switch.give_up();
     assert_eq!(switch.tables()[0].len(), 1);
-    switch.lane(0).unwrap().load(trace(&frames([64])), 100, 0);
+    switch.ports_of(0).unwrap().load(trace(&frames([64])), 100, 0);
     switch.run(0);
     assert_eq!(switch.counter(0, 0).unwrap().packets, 100);
 }

@@ -7,18 +7,21 @@ use runtime::{Packet, Pipeline, Switch, Trace};
 fn packets_of_every_length_come_back_and_runts_are_counted() {
     let mut switch = Switch::new(echo(0x11), vec![port()], SETTINGS).unwrap();
     let frames = frames((0..200).chain([1514, 9000, 15000]));
-    let lane = switch.lane(0).unwrap();
-    lane.keep_sent();
-    lane.load(trace(&frames), frames.len() as u64, 0);
+    let own_ports = switch.ports_of(0).unwrap();
+    own_ports.keep_sent();
+    own_ports.load(trace(&frames), frames.len() as u64, 0);
     switch.run(0);
     let expected: Vec<Packet> = frames
         .iter()
         .filter(|(_, bytes)| bytes.len() >= 14)
         .map(|(port, bytes)| Packet { port: *port, bytes: [&[0x11][..], &bytes[1..]].concat() })
         .collect();
-    let lane = switch.lane(0).unwrap();
-    assert_eq!(lane.take_sent(), expected);
-    assert_eq!((lane.counts().received, lane.counts().released, lane.held()), (frames.len() as u64, 14, 0));
+    let own_ports = switch.ports_of(0).unwrap();
+    assert_eq!(own_ports.take_sent(), expected);
+    assert_eq!(
+        (own_ports.counts().received, own_ports.counts().released, own_ports.held()),
+        (frames.len() as u64, 14, 0)
+    );
     assert_eq!(switch.drops(), [0, 14]);
     let counted = switch.counter(0, 0).unwrap();
     assert_eq!(counted.packets, expected.len() as u64);
@@ -31,14 +34,15 @@ fn a_smaller_ring_loses_what_it_has_no_buffers_for_and_grows_again() {
     let mut switch = Switch::new(echo(0x11), vec![port()], SETTINGS).unwrap();
     let frames = frames([60; 32]);
     for (ring, lost) in [(256, 0), (8, 24), (256, 0)] {
-        let lane = switch.lane(0).unwrap();
-        let before = lane.counts();
-        lane.ring(ring);
-        lane.load(trace(&frames), 32, 32);
+        let own_ports = switch.ports_of(0).unwrap();
+        let before = own_ports.counts();
+        own_ports.ring(ring);
+        own_ports.load(trace(&frames), 32, 32);
         switch.run(0);
-        let lane = switch.lane(0).unwrap();
-        let (received, starved) = (lane.counts().received - before.received, lane.counts().starved - before.starved);
-        assert_eq!((received, starved, lane.held()), (32 - lost, lost, 0), "a ring of {ring}");
+        let own_ports = switch.ports_of(0).unwrap();
+        let (received, starved) =
+            (own_ports.counts().received - before.received, own_ports.counts().starved - before.starved);
+        assert_eq!((received, starved, own_ports.held()), (32 - lost, lost, 0), "a ring of {ring}");
     }
 }
 
@@ -48,11 +52,11 @@ fn a_trace_repeats_and_overlays_give_each_packet_bytes_of_its_own() {
     let frame = [0u8; 60];
     let overlays: Vec<u8> = (0..6u8).collect();
     let trace = Trace::new([(3, &frame[..])]).overlay(Vec::new(), 20, 2, &overlays);
-    let lane = switch.lane(0).unwrap();
-    lane.keep_sent();
-    lane.load(trace, 7, 2);
+    let own_ports = switch.ports_of(0).unwrap();
+    own_ports.keep_sent();
+    own_ports.load(trace, 7, 2);
     switch.run(0);
-    let marks: Vec<u8> = switch.lane(0).unwrap().take_sent().iter().map(|packet| packet.bytes[20]).collect();
+    let marks: Vec<u8> = switch.ports_of(0).unwrap().take_sent().iter().map(|packet| packet.bytes[20]).collect();
     assert_eq!(marks, [0, 2, 4, 0, 2, 4, 0]);
 }
 
@@ -62,11 +66,11 @@ fn two_workers_work_at_once_and_their_counts_add_up() {
     let mut switch = Switch::new(echo(0x11), vec![port(), port()], SETTINGS).unwrap();
     let frames = frames([64, 10, 200]);
     for worker in 0..2 {
-        switch.lane(worker).unwrap().load(trace(&frames), PACKETS, 0);
+        switch.ports_of(worker).unwrap().load(trace(&frames), PACKETS, 0);
     }
     switch.start();
     switch.join();
-    let sent: u64 = (0..2).map(|worker| switch.lane(worker).unwrap().counts().sent).sum();
+    let sent: u64 = (0..2).map(|worker| switch.ports_of(worker).unwrap().counts().sent).sum();
     assert_eq!(sent + switch.drops()[1], 2 * PACKETS);
     assert_eq!(switch.counter(0, 0).unwrap().packets, sent);
 }
@@ -82,7 +86,7 @@ fn a_pipeline_is_exchanged_without_losing_packets_entries_or_state() {
     assert!(switch.state.registers[0].write(1, &[99]));
     let frames = frames([64, 10, 200]);
     for worker in 0..2 {
-        switch.lane(worker).unwrap().load(trace(&frames), PACKETS, 0);
+        switch.ports_of(worker).unwrap().load(trace(&frames), PACKETS, 0);
     }
     switch.start();
     for mark in [0x22, 0x11, 0x33] {
@@ -90,10 +94,10 @@ fn a_pipeline_is_exchanged_without_losing_packets_entries_or_state() {
         switch.exchange(echo(mark), |_, fresh| assert!(fresh.is_empty())).unwrap();
     }
     switch.join();
-    let counts = [0, 1].map(|worker| switch.lane(worker).unwrap().counts());
+    let counts = [0, 1].map(|worker| switch.ports_of(worker).unwrap().counts());
     assert_eq!(counts.map(|counts| counts.received), [PACKETS; 2]);
     assert_eq!(counts.map(|counts| counts.sent + counts.released), [PACKETS; 2]);
-    assert_eq!([0, 1].map(|worker| switch.lane(worker).unwrap().held()), [0; 2]);
+    assert_eq!([0, 1].map(|worker| switch.ports_of(worker).unwrap().held()), [0; 2]);
     assert_eq!(switch.counter(0, 0).unwrap().packets, counts[0].sent + counts[1].sent);
     assert_eq!(switch.tables()[0].find(&station).unwrap().record, record);
     assert_eq!(switch.state.registers[0].read(1), Some(vec![99]));
@@ -108,7 +112,7 @@ fn two_workers_insert_into_one_table_while_it_fills() {
         frames.push((2, [&[0; 6][..], &[station; 6], &[0; 20]].concat()));
     }
     for worker in 0..2 {
-        switch.lane(worker).unwrap().load(trace(&frames), 20_000, 0);
+        switch.ports_of(worker).unwrap().load(trace(&frames), 20_000, 0);
     }
     switch.start();
     switch.join();

@@ -18,12 +18,12 @@ fn an_injected_packet_is_processed_as_if_it_were_received() {
     for number in 0..100 {
         switch.inject(3, &numbered(number)).unwrap();
     }
-    switch.lane(0).unwrap().keep_sent();
+    switch.ports_of(0).unwrap().keep_sent();
     switch.run(0);
-    let lane = switch.lane(0).unwrap();
+    let own_ports = switch.ports_of(0).unwrap();
     let expected = (0..100).map(|number| Packet { port: 3, bytes: [&[0x11][..], &numbered(number)[1..]].concat() });
-    assert_eq!(lane.take_sent(), expected.collect::<Vec<Packet>>());
-    assert_eq!((lane.counts().received, lane.held()), (100, 0));
+    assert_eq!(own_ports.take_sent(), expected.collect::<Vec<Packet>>());
+    assert_eq!((own_ports.counts().received, own_ports.held()), (100, 0));
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn packets_go_to_the_control_plane_and_back_while_others_flow() {
     let mut switch = Switch::new(echo(0x11), vec![port(), port()], SETTINGS).unwrap();
     switch.set_cpu_port(Some(CPU));
     for worker in 0..2 {
-        switch.lane(worker).unwrap().load(trace(&frames([64, 10, 200])), u64::MAX / 2, 0);
+        switch.ports_of(worker).unwrap().load(trace(&frames([64, 10, 200])), u64::MAX / 2, 0);
     }
     switch.start();
     let (mut next, mut taken) = (0, Vec::new());
@@ -50,9 +50,9 @@ fn packets_go_to_the_control_plane_and_back_while_others_flow() {
     let expected = (0..PACKETS).map(|number| [&[0x11][..], &numbered(number)[1..]].concat());
     assert_eq!(taken, expected.collect::<Vec<_>>(), "in order");
     for worker in 0..2 {
-        let lane = switch.lane(worker).unwrap();
-        let counts = lane.counts();
-        assert_eq!((counts.sent + counts.released, counts.starved, lane.held()), (counts.received, 0, 0));
+        let own_ports = switch.ports_of(worker).unwrap();
+        let counts = own_ports.counts();
+        assert_eq!((counts.sent + counts.released, counts.starved, own_ports.held()), (counts.received, 0, 0));
     }
 }
 
@@ -77,14 +77,14 @@ fn both_ways_are_bounded_and_what_finds_no_room_is_counted() {
     let (packets, lost) = switch.take_cpu_packets(usize::MAX);
     assert_eq!((packets.len() as u64 + lost, packets.len() as u64), (injected + 10, injected));
     assert_eq!(switch.take_cpu_packets(usize::MAX), (Vec::new(), 0));
-    assert_eq!(switch.lane(0).unwrap().held(), 0);
+    assert_eq!(switch.ports_of(0).unwrap().held(), 0);
 }
 
 #[test]
 fn packets_that_no_port_could_have_received_are_refused() {
     let mut switch = Switch::new(echo(0x11), vec![port()], SETTINGS).unwrap();
     assert_eq!(switch.inject(8, &[0; 60]), Err(InjectError::NoPort { ports: 8 }));
-    let longest = switch.lane(0).unwrap().room();
+    let longest = switch.ports_of(0).unwrap().room();
     assert_eq!(switch.inject(0, &vec![0; longest as usize + 1]), Err(InjectError::TooLong { longest }));
     assert_eq!(switch.inject(0, &vec![0; longest as usize]), Ok(()));
     assert_eq!(InjectError::NoPort { ports: 8 }.to_string(), "there is no such port: ports are 0 to 7");

@@ -40,10 +40,10 @@ fn hits_and_misses_of_the_sources_outlive_an_exchange() {
     let (plain, plain_program) = compiled(PLAIN);
     let (joined, joined_program) = compiled(JOINED);
     assert!(joined_program.joins[0].objects.misses.is_some(), "misses of the second table are counted");
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
     let settings = Settings { ports: PORTS, seed: 0 };
     let mut engine =
-        NativeEngine::new((&program, &joined_program), joined.clone(), settings, lanes).expect("it attaches");
+        NativeEngine::new((&program, &joined_program), joined.clone(), settings, worker_ports).expect("it attaches");
     let [routes, hops] = [0, 1].map(|table: u32| TableId::from_raw(table.into()));
     let prefix = |value: u32| Match::Lpm { value: (u64::from(value) << 24).into(), prefix: 8 };
     engine.insert(routes, &entry(prefix(1), [7, 0], 2)).expect("there is room");
@@ -85,10 +85,11 @@ fn packets_see_no_exchange_of_pipelines_with_joins() {
         };
         let values = by_value(seed, JOINED).expect("it has value joins");
         let pipelines = [compiled(&passes(JOINED)), compiled(&values), compiled(&passes(PLAIN))];
-        let lanes = || vec![MemoryPort::new(Buffers::default())];
+        let worker_ports = || vec![MemoryPort::new(Buffers::default())];
         let settings = Settings { ports: PORTS, seed: 0 };
         let (first, compiled) = &pipelines[0];
-        let mut engine = NativeEngine::new((&program, compiled), first.clone(), settings, lanes).expect("it attaches");
+        let mut engine =
+            NativeEngine::new((&program, compiled), first.clone(), settings, worker_ports).expect("it attaches");
         let mut random = Random::new(seed);
         compare_between(seed, &program, &mut engine, 200, |engine, _| {
             let (pipeline, compiled) = &pipelines[random.below(3) as usize];

@@ -39,9 +39,9 @@ fn engine(program: &Program, group: u32, structure: Structure) -> NativeEngine<'
     let loaded = Loaded { program: program.clone(), plan: None };
     let (pipeline, compiled) = compile::pipeline(loaded, &passes(&["join"]), &Native::default(), in_lists)
         .unwrap_or_else(|failure| panic!("it compiles: {failure:?}"));
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
     let settings = Settings { ports: PORTS, seed: 0 };
-    NativeEngine::new((program, &compiled), pipeline, settings, lanes).expect("it attaches")
+    NativeEngine::new((program, &compiled), pipeline, settings, worker_ports).expect("it attaches")
 }
 
 fn entry(key: Match, arguments: &[u32]) -> Entry {

@@ -237,9 +237,10 @@ fn packets_see_no_join_in_native_code() {
         let program = loaded(seed).program;
         let (pipeline, compiled) = compile::pipeline(loaded(seed), &passes(names), &Native::default(), in_memory)
             .unwrap_or_else(|failure| panic!("seed {seed} compiles: {failure:?}"));
-        let lanes = || vec![MemoryPort::new(Buffers::default())];
+        let worker_ports = || vec![MemoryPort::new(Buffers::default())];
         let settings = Settings { ports: PORTS, seed: 0 };
-        let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches");
+        let mut engine =
+            NativeEngine::new((&program, &compiled), pipeline, settings, worker_ports).expect("it attaches");
         compare(seed, &program, &mut engine, 200);
     }
 }

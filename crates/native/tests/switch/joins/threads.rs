@@ -57,9 +57,9 @@ fn each_packet_finds_its_longest_prefix_while_a_complete_joint_table_is_written(
     let loaded = Loaded { program: joined, plan: None };
     let (pipeline, compiled) = compile::pipeline(loaded, &passes(&names), &Native::default(), super::in_memory)
         .unwrap_or_else(|failure| panic!("it compiles: {failure:?}"));
-    let lanes = || (0..WORKERS).map(|_| MemoryPort::new(Buffers::default())).collect();
+    let worker_ports = || (0..WORKERS).map(|_| MemoryPort::new(Buffers::default())).collect();
     let settings = Settings { ports: 8, seed: 0 };
-    let mut engine = NativeEngine::new((&plain, &compiled), pipeline, settings, lanes).expect("it attaches");
+    let mut engine = NativeEngine::new((&plain, &compiled), pipeline, settings, worker_ports).expect("it attaches");
     let [routes, hops] = [0, 1].map(|table: u32| TableId::from_raw(table.into()));
     for entry in [route(SHORTER, 8, 1), route(STAYS, 16, 2)] {
         engine.insert(routes, &entry).expect("there is room");
@@ -69,7 +69,7 @@ fn each_packet_finds_its_longest_prefix_while_a_complete_joint_table_is_written(
     let frames: Vec<Vec<u8>> = (0..64).map(|at| frame([STAYS, COMES, NEVER, SHORTER + 9][at % 4])).collect();
     for worker in 0..WORKERS {
         let trace = Trace::new(frames.iter().map(|frame| (0, frame.as_slice())));
-        engine.switch().lane(worker).expect("it does not run yet").load(trace, u64::MAX, 0);
+        engine.switch().ports_of(worker).expect("it does not run yet").load(trace, u64::MAX, 0);
     }
     engine.switch().start();
     let (begin, mut round, mut notices) = (Instant::now(), 0, Vec::new());

@@ -163,9 +163,10 @@ fn packets_see_no_value_join_in_native_code() {
         let passes = by_value(seed, names).expect("it has value joins");
         let (pipeline, compiled) = compile::pipeline(loaded(seed), &passes, &Native::default(), in_memory)
             .unwrap_or_else(|failure| panic!("seed {seed} compiles: {failure:?}"));
-        let lanes = || vec![MemoryPort::new(Buffers::default())];
+        let worker_ports = || vec![MemoryPort::new(Buffers::default())];
         let settings = Settings { ports: PORTS, seed: 0 };
-        let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes).expect("it attaches");
+        let mut engine =
+            NativeEngine::new((&program, &compiled), pipeline, settings, worker_ports).expect("it attaches");
         compare(seed, &program, &mut engine, 200);
         let hits: u64 = compiled.joins.iter().map(|join| engine_hits(&mut engine, &compiled, join.table)).sum();
         assert!(hits > 100, "seed {seed}: {hits} hits show little");
@@ -204,16 +205,16 @@ fn each_packet_finds_the_next_hop_of_its_route_while_places_are_used_again() {
     let loaded = Loaded { program: joined, plan: None };
     let (pipeline, compiled) = compile::pipeline(loaded, &passes(&names), &Native::default(), in_memory)
         .unwrap_or_else(|failure| panic!("it compiles: {failure:?}"));
-    let lanes = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
+    let worker_ports = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
     let settings = Settings { ports: PORTS, seed: 0 };
-    let mut engine = NativeEngine::new((&plain, &compiled), pipeline, settings, lanes).expect("it attaches");
+    let mut engine = NativeEngine::new((&plain, &compiled), pipeline, settings, worker_ports).expect("it attaches");
     let [routes, hops] = [0, 1].map(|table: u32| TableId::from_raw(table.into()));
     (1..=8).for_each(|number| engine.insert(hops, &hop(number)).expect("there is room"));
     (0..2).for_each(|at| engine.insert(routes, &route(at, 1)).expect("there is room"));
     let frames: Vec<Vec<u8>> = (0..64).map(|at| [&[20 + at as u8 % 2, 1, 2, 3][..], &[0; 60]].concat()).collect();
     for worker in 0..2 {
         let trace = Trace::new(frames.iter().map(|frame| (0, frame.as_slice())));
-        engine.switch().lane(worker).expect("it does not run yet").load(trace, u64::MAX, 0);
+        engine.switch().ports_of(worker).expect("it does not run yet").load(trace, u64::MAX, 0);
     }
     engine.switch().start();
     let (begin, mut turn) = (Instant::now(), 0);
@@ -272,9 +273,10 @@ fn packets_see_no_exchange_of_pipelines_with_value_joins() {
         compiled(None, &["join", "structures"]),
     ];
     let (first, first_program) = &pipelines[0];
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let worker_ports = || vec![MemoryPort::new(Buffers::default())];
     let settings = Settings { ports: PORTS, seed: 0 };
-    let mut engine = NativeEngine::new((&program, first_program), first.clone(), settings, lanes).expect("it attaches");
+    let mut engine =
+        NativeEngine::new((&program, first_program), first.clone(), settings, worker_ports).expect("it attaches");
     let mut plain = interp::Switch::new(&program, 0, PORTS);
     let [routes, hops] = [0, 1].map(|table: u32| TableId::from_raw(table.into()));
     let torn = program.counters.iter().find(|(_, counter)| counter.name == "torn").expect("it is declared").0;
@@ -323,10 +325,10 @@ fn entries_that_are_loaded_together_get_their_places() {
     fs::write(&file, entries::compact_form(&plain, &own)).expect("a temporary file can be written");
     let made_up = Origin::Generated { table: "routes".to_string(), count: 400, seed: 3 };
     for (origin, count) in [(Origin::File(file.clone()), 200), (made_up, 400)] {
-        let lanes = || vec![MemoryPort::new(Buffers::default())];
+        let worker_ports = || vec![MemoryPort::new(Buffers::default())];
         let settings = Settings { ports: PORTS, seed: 0 };
         let mut engine =
-            NativeEngine::new((&plain, &compiled), pipeline.clone(), settings, lanes).expect("it attaches");
+            NativeEngine::new((&plain, &compiled), pipeline.clone(), settings, worker_ports).expect("it attaches");
         assert_eq!(entries::load(&mut engine, std::slice::from_ref(&origin), PORTS).ok(), Some(count), "{origin}");
         let stored: Vec<Entry> = engine.store().entries(routes).map(|stored| stored.entry).collect();
         let mut frames = Vec::new();
