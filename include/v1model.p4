@@ -191,7 +191,7 @@ extern void truncate(in bit<32> length);
 extern void assert(in bool check);
 extern void assume(in bool check);
 
-/// Writes to the log of the switch; `{}` in `msg` stands for a field of `data`.
+/// Writes to the log of the switch; `{}` in `msg` is replaced by a field of `data`.
 extern void log_msg(string msg);
 extern void log_msg<T>(string msg, in T data);
 

@@ -253,7 +253,7 @@ control Ipv4Route(inout ethernet_t ethernet, inout ipv4_t ipv4, inout host_t hos
             drop(DROP_DESTINATION);
         }
         routes.apply();
-        /* RFC 1812, 5.3.4: what came as a broadcast of the link is for the router itself, or for nobody. */
+        /* RFC 1812, 5.3.4: what came as a broadcast of the link is for the router itself, or is dropped. */
         if (ethernet.dst[40:40] == 1) {
             drop(DROP_BROADCAST);
         }

@@ -128,8 +128,10 @@ const MAY_INCLUDE: [(&str, &[&str]); 5] = [
     ("probe", &["probe"]),
 ];
 
-/// Words of the pages that are no terms of the field, each with what to write instead (docs/contributing.md, "Rules").
-const NOT_IN_PAGES: [(&str, &str); 15] = [
+/// Words of pages and comments that are no terms of the field, each with what to write instead (docs/contributing.md, "Rules").
+const NOT_IN_PAGES: [(&str, &str); 17] = [
+    ("cell", "element, counter index"),
+    ("cells", "elements, counter indices"),
     ("dear", "expensive"),
     ("dearer", "more expensive"),
     ("guessed wrong", "mispredicted"),
@@ -238,6 +240,20 @@ fn text_files_are_clean() {
     assert_none(&violations);
 }
 
+/// Files with comments on tables that are shown, whose parts have no other word, and this one.
+const SHOW_CELLS: [&str; 2] = ["crates/ctl/src/output.rs", "crates/opt/src/explain/html.rs"];
+
+/// The comments of a source file, each at its line, and nothing else.
+fn comments(text: &str) -> String {
+    let comment = |line: &str| {
+        let is_whole = ["//", "/*", "* "].iter().any(|start| line.trim_start().starts_with(start));
+        let behind = || [" // ", "/*"].iter().filter_map(|start| line.find(start)).min();
+        let from = if is_whole { Some(0) } else { behind() };
+        from.map_or_else(String::new, |from| line[from..].trim_start().to_string() + "\n")
+    };
+    text.lines().map(|line| if comment(line).is_empty() { "\n".to_string() } else { comment(line) }).collect()
+}
+
 /// The lines of a page with a word that pages do not use, outside of code.
 fn wrong_words(page: &str) -> Vec<(usize, &'static str, &'static str)> {
     let mut in_block = false;
@@ -267,6 +283,32 @@ fn pages_use_the_words_of_the_field() {
         }
     }
     assert_none(&violations);
+}
+
+#[test]
+fn comments_use_the_words_of_the_field() {
+    let mut violations = Vec::new();
+    // This file names the words.
+    let is_source = |file: &&PathBuf| has_ending(file, &["rs", "c", "h", "p4"]) && !file.ends_with(file!());
+    for file in files().iter().filter(is_source) {
+        let shows_cells = SHOW_CELLS.iter().any(|shows| file.ends_with(shows));
+        for (line, word, instead) in wrong_words(&comments(&read(file))) {
+            if !(shows_cells && word.starts_with("cell")) {
+                violations.push(format!("{}:{line}: `{word}`: write {instead}", file.display()));
+            }
+        }
+    }
+    assert_none(&violations);
+}
+
+#[test]
+fn words_of_comments_are_found_in_comments_only() {
+    let source =
+        ["/// The cell of a counter.", "let cell = tells; // It tells `says`.", "int says; /* nobody */", " * told"]
+            .join("\n");
+    let found: Vec<(usize, &str)> =
+        wrong_words(&comments(&source)).iter().map(|(line, word, _)| (*line, *word)).collect();
+    assert_eq!(found, [(1, "cell"), (2, "tells"), (3, "nobody"), (4, "told")]);
 }
 
 #[test]

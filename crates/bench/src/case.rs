@@ -2,7 +2,7 @@
 //!
 //! What is found goes to standard output, a line a variant, for the process that draws the table.
 
-// Not by `say`: when that process is gone, this one must end, too.
+// Not by `print_line`: when that process is gone, this one must end, too.
 #![allow(clippy::print_stdout)]
 
 use super::check;

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Every experiment with a figure, as one name.
 pub const PAPERS: &str = "papers";
 
-/// The names that are asked for, each once, those that `papers` stands for among them.
+/// The names that are asked for, each once, those that `papers` means among them.
 pub fn asked(options: &Options) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let all = || papers::described().into_iter().map(|(name, _)| name).collect();

@@ -129,7 +129,7 @@ const OWN: &[&str] = &[
     "start",
 ];
 
-/// Ends the name of things of which there are any number: `routes_copy#` stands for `routes_copy1`, `routes_copy2` and so on.
+/// Ends the name of things of which there are any number: `routes_copy#` is in the place of `routes_copy1`, `routes_copy2` and so on.
 const ANY_NUMBER: char = '#';
 
 /// One space of names.

@@ -203,7 +203,7 @@ impl Host {
         self.rouse();
     }
 
-    /// Wakes the worker if it sleeps. What it is to see was stored before, `SeqCst`: it looks once more when it has said that it sleeps.
+    /// Wakes the worker if it sleeps. What it is to see was stored before, `SeqCst`: it looks once more when it has stored that it sleeps.
     pub fn rouse(&self) {
         if let Some((_, write)) = self.wakes.as_ref().filter(|_| self.sleeping.load(Ordering::SeqCst) != 0) {
             // A socket that is full has woken it.

@@ -62,7 +62,7 @@ fn read(measured: &Measured) -> Reading {
             "the last cache is taken at {} KB; cycles are ticks of the time stamp counter",
             short(last_cache as f64)
         ),
-        "the in-memory port has no PCIe: its ring and batch say nothing of a NIC, and it leaves no cycles free"
+        "the in-memory port has no PCIe: its ring and batch are not those of a NIC, and it leaves no cycles free"
             .to_string(),
         "Δ of indexing a table (42 cycles in the paper) is a cost of each structure here, not one number".to_string(),
     ];

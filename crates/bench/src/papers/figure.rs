@@ -21,7 +21,7 @@ pub enum Role {
     Measured,
     Predicted,
     Paper,
-    /// Something happened there: upright lines. Only of curves, and `y` says nothing.
+    /// Something happened there: upright lines. Only of curves, and `y` has no meaning.
     Moment,
 }
 

@@ -21,7 +21,7 @@ impl fmt::Display for Unsayable {
         if let Some(Origin { file, line, column, .. }) = &self.origin {
             write!(f, "{file}:{line}:{column}: ")?;
         }
-        write!(f, "{} cannot be said in BMv2's JSON", self.construct)
+        write!(f, "{} has no form in BMv2's JSON", self.construct)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Full optimization while packets flow already: what stands in for BMv2 forwards as soon as code is there, and gets better code later.
+//! Full optimization while packets flow already: a switch in the place of BMv2 forwards as soon as code is there, and gets better code later.
 //!
 //! A program whose C takes the compiler more than about a second is compiled quickly first (`driver::compile::Code`). Its plan, tables and
 //! counters are those of the better code, which takes over between two bursts.

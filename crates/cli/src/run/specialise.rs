@@ -6,7 +6,7 @@
 //! a kind of fact that a table loses often is not used for a time. Whatever the compiler does, generic code goes on; so it
 //! does where the packets that come show that specialised code is slower ([`super::trial`]). The code is planned for the
 //! packets that come, and compiled again when they take other branches ([`super::watch`]). What the model proposes is
-//! measured beside alternatives ([`super::comparison`]). Unless it is told otherwise, it begins when packets keep the
+//! measured beside alternatives ([`super::comparison`]). Without options, it begins when packets keep the
 //! workers busy ([`super::busy`]).
 
 use super::busy::Load;
@@ -164,7 +164,7 @@ impl Specialiser {
         &self.status
     }
 
-    /// What controllers are told: nothing where the user has not asked for specialised code, and workers were never busy.
+    /// The notes for controllers: none where the user has not asked for specialised code, and workers were never busy.
     pub fn reported(&self) -> Option<&Status> {
         let has_begun = self.manner.when == When::Always || !self.status.last.is_empty();
         has_begun.then_some(&self.status)

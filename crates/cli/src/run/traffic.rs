@@ -58,7 +58,7 @@ impl Traffic {
         Ok(Traffic { packets, profile: interpreted::profile(&rewritten, &interpreter.take_counts()) })
     }
 
-    /// What controllers are told of it: where its packets part.
+    /// What controllers are notified of: where its packets part.
     pub fn summary(&self) -> switch::Sample {
         let mut nodes: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
         for ((from, to), packets) in self.profile.edges.iter().filter(|(_, packets)| **packets > 0) {

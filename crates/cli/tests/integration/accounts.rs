@@ -40,7 +40,7 @@ fn each_frame_from_a_host_is_sent_dropped_or_not_sent() {
     let ports = ["--port", "1=port1", "--port", "2=port2", "--port", "3=port3"];
     let switch = Switch::of(&network, L2FWD, &[&["--entries", &entries, "--json"][..], &ports].concat());
     let kernel = |port: &str, count: &str| network.kernel_count(port, count);
-    // Hosts may have said something while the switch started.
+    // Hosts may have sent packets while the switch started.
     let before = kernel("port1", "rx_packets");
     for (to, count) in [(2, 50), (3, 7), (4, 11), (5, 13)] {
         network.does(1, &["transmit", &frame(to, &"00".repeat(50)), &count.to_string()]);

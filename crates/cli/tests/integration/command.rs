@@ -37,7 +37,7 @@ pub fn scratch(name: &str) -> PathBuf {
     directory
 }
 
-/// Says so when it is missing, since a test that does nothing passes.
+/// Reports when it is missing, since a test that does nothing passes.
 pub fn has_dpdk() -> bool {
     let found = Command::new("pkg-config").args(["--exists", "libdpdk"]).status().is_ok_and(|status| status.success());
     if !found {

@@ -429,7 +429,7 @@ fn a_program_that_the_json_cannot_say_is_refused_and_nothing_is_written() {
     let output = command.current_dir(&folder).args(files).arg(program).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let printed = said(&output);
-    assert!(printed.contains(".p4:25:5: a value set beside other keys cannot be said in BMv2's JSON"), "{printed}");
+    assert!(printed.contains(".p4:25:5: a value set beside other keys has no form in BMv2's JSON"), "{printed}");
     assert!(!folder.join("x.json").exists() && !folder.join("x.txtpb").exists());
 }
 

@@ -35,7 +35,7 @@ fn explanations_have_traffic_decisions_and_costs_in_every_form() {
         let behind = form.split_once(heading).map_or("", |(_, behind)| behind);
         assert!(
             behind.contains(why),
-            "costs of decisions are not predictions for this machine, which it does not say:\n{form}"
+            "costs of decisions are not predictions for this machine, which it does not state:\n{form}"
         );
     }
 }

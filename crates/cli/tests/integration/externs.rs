@@ -1,4 +1,4 @@
-//! Externs of the user's own, as a user meets them: the example of the manual on both engines, code that is linked, and what is said where code is missing
+//! Externs of the user's own, as a user meets them: the example of the manual on both engines, code that is linked, and what is reported where code is missing
 //! or does not fit.
 
 use crate::command::{bacus, path, said, scratch};

@@ -120,7 +120,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Waits until it ends by itself. What it has said since it listens.
+    /// Waits until it ends by itself. What it has printed since it listens.
     pub fn end(mut self) -> String {
         let mut text = String::new();
         self.out.read_to_string(&mut text).unwrap();

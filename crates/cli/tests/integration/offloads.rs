@@ -113,7 +113,7 @@ impl Sent {
         self.frame(tag, &complete.to_be_bytes())
     }
 
-    /// The packets of so many bytes that it stands for.
+    /// The packets of so many bytes that it is split into.
     pub fn segments(&self, each: usize) -> Vec<Sent> {
         let pieces: Vec<&[u8]> = self.payload.chunks(each).collect();
         let segment = |(number, piece): (usize, &&[u8])| {

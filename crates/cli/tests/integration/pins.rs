@@ -199,7 +199,7 @@ fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
             "{said}"
         );
     }
-    // A request that is too early on a path that is pinned as well: said where the loop begins that makes it.
+    // A request that is too early on a path that is pinned as well: reported where the loop begins that makes it.
     let plan = fs::read_to_string(path("crates/cli/tests/plans/l2l3acl.plan")).unwrap();
     let way = plan.lines().find(|line| line.starts_with("  hot_path ")).unwrap();
     let request = "prefetch table Switch.nexthops ahead 64 in own_loop to t0";

@@ -7,7 +7,7 @@ fn refused(arguments: &[&str], code: i32, expected: &[&str]) {
     let (ended, text) = ran(arguments);
     assert_eq!(ended, Some(code), "{arguments:?}: {text}");
     for part in expected {
-        assert!(text.contains(part), "{arguments:?} does not say {part}: {text}");
+        assert!(text.contains(part), "{arguments:?} does not name {part}: {text}");
     }
 }
 

@@ -1,4 +1,4 @@
-/* A bridge that makes copies wherever v1model can: frames to many hosts are flooded, those of watched hosts are mirrored on their way in or out, some
+/* A bridge that makes copies wherever v1model can: frames to many hosts are flooded, those of watched hosts are mirrored at ingress or egress, some
  * enter again with the mark that they have. All of it is decided by lookups, so that plans have stages before, between and behind what is copied. */
 #include <core.p4>
 #include <v1model.p4>

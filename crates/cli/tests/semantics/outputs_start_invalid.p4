@@ -1,4 +1,4 @@
-/* An `out` header is invalid at the start, whatever is passed, and stays so if nobody makes it valid. */
+/* An `out` header is invalid at the start, whatever is passed, and stays so unless it is made valid. */
 #include "frame.p4"
 
 struct pair {

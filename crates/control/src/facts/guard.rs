@@ -29,7 +29,7 @@ impl Guard {
         &self.assumptions
     }
 
-    /// What an entry breaks. `repeats` tells whether another entry of the table has its matches.
+    /// What an entry breaks. `repeats`: whether another entry of the table has its matches.
     pub fn broken_by_entry(
         &self,
         program: &Program,

@@ -10,9 +10,9 @@ use hlir::value::Value;
 use hlir::{ActionCall, Entry, Match, Program, TableId};
 use std::ops::Range;
 
-/// What a source entry has in common with entries of the other source: the values of the second table's keys
+/// The key that a source entry shares with entries of the other source: the values of the second table's keys
 /// that the first table has as well, or determines.
-pub type Common = Bytes;
+pub type SharedKey = Bytes;
 
 /// An action of a table with its data, packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub fn unpacked_call(program: &Program, table: TableId, call: &Call) -> ActionCa
     ActionCall { action: call.action, arguments }
 }
 
-/// Where the common value of a key of the second table comes from in an entry of the first.
+/// Where the shared value of a key of the second table comes from in an entry of the first.
 #[derive(Clone, Debug)]
 enum Origin {
     /// These bytes of its key.
@@ -95,7 +95,7 @@ enum Origin {
 #[derive(Clone, Debug)]
 pub struct Layout {
     first: Vec<Origin>,
-    /// Of the common values in the second table's key.
+    /// Of the shared values in the second table's key.
     second: Vec<Range<usize>>,
     /// Of those that only the second table has.
     own: Vec<Range<usize>>,
@@ -134,8 +134,8 @@ impl Layout {
         self.own.is_empty()
     }
 
-    /// The common values of an entry of the first table with this action.
-    pub fn of_first(&self, key: &Key, call: &Call, action: &FirstAction) -> Option<Common> {
+    /// The shared values of an entry of the first table with this action.
+    pub fn of_first(&self, key: &Key, call: &Call, action: &FirstAction) -> Option<SharedKey> {
         let mut rest = &call.data[..];
         let value = |width: &u32| Value::big(&packed::take(&mut rest, *width), *width);
         // Only determined values need the data as numbers.
@@ -143,22 +143,22 @@ impl Layout {
             true => Vec::new(),
             false => self.widths.get(call.action as usize)?.iter().map(value).collect(),
         };
-        let (mut common, mut determined) = (Vec::new(), action.determined.iter());
+        let (mut shared_key, mut determined) = (Vec::new(), action.determined.iter());
         for origin in &self.first {
             match origin {
-                Origin::Key(place) => common.extend_from_slice(&key[place.clone()]),
+                Origin::Key(place) => shared_key.extend_from_slice(&key[place.clone()]),
                 Origin::Determined(bytes) => {
-                    let end = common.len() + bytes;
-                    common.extend(evaluate(determined.next()?, &data)?.bits.to_big().to_bytes_le());
-                    common.resize(end, 0);
+                    let end = shared_key.len() + bytes;
+                    shared_key.extend(evaluate(determined.next()?, &data)?.bits.to_big().to_bytes_le());
+                    shared_key.resize(end, 0);
                 }
             }
         }
-        Some(Bytes::from(&common[..]))
+        Some(Bytes::from(&shared_key[..]))
     }
 
-    /// The common values of an entry of the second table.
-    pub fn of_second(&self, key: &Key) -> Common {
+    /// The shared values of an entry of the second table.
+    pub fn of_second(&self, key: &Key) -> SharedKey {
         joined(key, &[], self.second.iter().cloned())
     }
 

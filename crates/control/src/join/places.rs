@@ -4,7 +4,7 @@
 //! at this place what the second table does: of its entry, or its default action, if it has none. A place is given to another key only
 //! behind a grace period, since packets may have read it before.
 
-use super::layout::{Call, Common, Keys, Layout, joined_data, packed_call};
+use super::layout::{Call, Keys, Layout, SharedKey, joined_data, packed_call};
 use super::{Change, Joins, Key, stored};
 use crate::plane::EntryKey;
 use crate::store::KeyHash;
@@ -35,12 +35,12 @@ pub struct Places {
     keys: Keys,
     /// Bits of a place.
     width: u32,
-    places: HashMap<Common, Place, KeyHash>,
+    places: HashMap<SharedKey, Place, KeyHash>,
     /// The keys that entries of the first table give, if these have a place.
-    firsts: HashMap<Key, Common, KeyHash>,
-    default: Option<Common>,
+    firsts: HashMap<Key, SharedKey, KeyHash>,
+    default: Option<SharedKey>,
     /// The second table's entries: the hidden action, and the data of that. None for one that packets look up there.
-    seconds: HashMap<Common, Option<Call>, KeyHash>,
+    seconds: HashMap<SharedKey, Option<Call>, KeyHash>,
     /// The hidden action of the second table's default action; none if it has no part in the join.
     missed: Option<Call>,
     has_direct_elements: bool,
@@ -119,10 +119,10 @@ impl Places {
     /// An entry of the first table was written, without a place, or deleted.
     pub fn set_first(&mut self, key: &Key, new: Option<&Call>, changes: &mut Vec<Change>) {
         let old = self.firsts.remove(key);
-        let common = new.and_then(|call| self.key_of(key, call));
-        let place = self.exchange(old, common, changes);
-        if let (Some(call), Some((common, place))) = (new, place) {
-            self.firsts.insert(key.clone(), common);
+        let shared_key = new.and_then(|call| self.key_of(key, call));
+        let place = self.exchange(old, shared_key, changes);
+        if let (Some(call), Some((shared_key, place))) = (new, place) {
+            self.firsts.insert(key.clone(), shared_key);
             changes.push(Change::Modify(self.first, key.clone(), self.placed(call, place)));
         }
     }
@@ -130,34 +130,34 @@ impl Places {
     /// The first table's default action was written, without a place.
     pub fn set_default(&mut self, call: &Call, changes: &mut Vec<Change>) {
         let old = self.default.take();
-        let common = self.key_of(&Bytes::from(&[][..]), call);
-        if let Some((common, place)) = self.exchange(old, common, changes) {
-            self.default = Some(common);
+        let shared_key = self.key_of(&Bytes::from(&[][..]), call);
+        if let Some((shared_key, place)) = self.exchange(old, shared_key, changes) {
+            self.default = Some(shared_key);
             changes.push(Change::Default(self.first, self.placed(call, place)));
         }
     }
 
     /// Before an entry of the second table is written: packets look it up there.
     pub fn withdraw(&self, key: &Key, changes: &mut Vec<Change>) {
-        let common = self.layout.of_second(key);
-        if let Some(place) = self.place_in_use(&common) {
+        let shared_key = self.layout.of_second(key);
+        if let Some(place) = self.place_in_use(&shared_key) {
             changes.push(Change::Delete(self.table, self.place_key(place)));
         }
     }
 
     /// Behind the write, which was refused if there is nothing to set: packets find it at its place.
     pub fn set_second(&mut self, key: &Key, written: Option<Option<(Call, Option<u32>)>>, changes: &mut Vec<Change>) {
-        let common = self.layout.of_second(key);
+        let shared_key = self.layout.of_second(key);
         match written {
             Some(Some((call, counter_index))) => {
                 let second = self.hit(&call, counter_index);
-                self.seconds.insert(common.clone(), second);
+                self.seconds.insert(shared_key.clone(), second);
             }
-            Some(None) => drop(self.seconds.remove(&common)),
+            Some(None) => drop(self.seconds.remove(&shared_key)),
             None => {}
         }
-        if let Some(place) = self.place_in_use(&common) {
-            self.show(&common, place, changes);
+        if let Some(place) = self.place_in_use(&shared_key) {
+            self.show(&shared_key, place, changes);
         }
     }
 
@@ -184,7 +184,7 @@ impl Places {
         if self.is_lost || self.missed.is_none() {
             return Vec::new();
         }
-        let alone = self.places.iter().filter(|(common, _)| !self.seconds.contains_key(*common));
+        let alone = self.places.iter().filter(|(shared_key, _)| !self.seconds.contains_key(*shared_key));
         alone.map(|(_, place)| place.number).collect()
     }
 
@@ -200,24 +200,24 @@ impl Places {
     }
 
     /// What is stored at the place of a key.
-    fn at_place(&self, common: &Common) -> Option<&Call> {
-        self.seconds.get(common).map_or(self.missed.as_ref(), Option::as_ref)
+    fn at_place(&self, shared_key: &SharedKey) -> Option<&Call> {
+        self.seconds.get(shared_key).map_or(self.missed.as_ref(), Option::as_ref)
     }
 
     /// The place at which the table has an entry for this key.
-    fn place_in_use(&self, common: &Common) -> Option<u32> {
-        let place = self.places.get(common).filter(|_| !self.is_lost)?;
-        self.at_place(common).map(|_| place.number)
+    fn place_in_use(&self, shared_key: &SharedKey) -> Option<u32> {
+        let place = self.places.get(shared_key).filter(|_| !self.is_lost)?;
+        self.at_place(shared_key).map(|_| place.number)
     }
 
-    fn show(&self, common: &Common, place: u32, changes: &mut Vec<Change>) {
-        if let Some(call) = self.at_place(common) {
+    fn show(&self, shared_key: &SharedKey, place: u32, changes: &mut Vec<Change>) {
+        if let Some(call) = self.at_place(shared_key) {
             changes.push(Change::Insert(self.table, self.place_key(place), call.clone()));
         }
     }
 
     /// The key that an action of the first table gives, if it gives one.
-    fn key_of(&self, key: &Key, call: &Call) -> Option<Common> {
+    fn key_of(&self, key: &Key, call: &Call) -> Option<SharedKey> {
         let first = self.join.firsts.iter().find(|first| first.action == call.action);
         first.filter(|_| !self.is_lost).and_then(|first| self.layout.of_first(key, call, first))
     }
@@ -226,25 +226,25 @@ impl Places {
     /// entry has the place.
     fn exchange(
         &mut self,
-        old: Option<Common>,
-        new: Option<Common>,
+        old: Option<SharedKey>,
+        new: Option<SharedKey>,
         changes: &mut Vec<Change>,
-    ) -> Option<(Common, u32)> {
+    ) -> Option<(SharedKey, u32)> {
         if old != new {
             self.release(old.clone(), changes);
         }
-        let common = new?;
-        if let Some(place) = self.places.get_mut(&common) {
-            place.users += u64::from(old.as_ref() != Some(&common));
-            return Some((common, place.number));
+        let shared_key = new?;
+        if let Some(place) = self.places.get_mut(&shared_key) {
+            place.users += u64::from(old.as_ref() != Some(&shared_key));
+            return Some((shared_key, place.number));
         }
         let Some(number) = self.number(changes) else {
             self.is_full = true;
             return None;
         };
-        self.places.insert(common.clone(), Place { number, users: 1 });
-        self.show(&common, number, changes);
-        Some((common, number))
+        self.places.insert(shared_key.clone(), Place { number, users: 1 });
+        self.show(&shared_key, number, changes);
+        Some((shared_key, number))
     }
 
     /// A place that no key has and no packet.
@@ -261,18 +261,18 @@ impl Places {
     }
 
     /// An entry does not give this key any more.
-    fn release(&mut self, common: Option<Common>, changes: &mut Vec<Change>) {
-        let Some(common) = common else { return };
-        let Some(place) = self.places.get_mut(&common) else { return };
+    fn release(&mut self, shared_key: Option<SharedKey>, changes: &mut Vec<Change>) {
+        let Some(shared_key) = shared_key else { return };
+        let Some(place) = self.places.get_mut(&shared_key) else { return };
         place.users -= 1;
         let Place { number, users } = *place;
         if users > 0 {
             return;
         }
-        if self.place_in_use(&common).is_some() {
+        if self.place_in_use(&shared_key).is_some() {
             changes.push(Change::Delete(self.table, self.place_key(number)));
         }
-        self.places.remove(&common);
+        self.places.remove(&shared_key);
         self.retired.push(number);
     }
 

@@ -1,7 +1,7 @@
 //! The entries of one joint table: pairs of source entries that agree in what both are keyed by.
 
 use super::Key;
-use super::layout::{Call, Common, Layout, joined_data};
+use super::layout::{Call, Layout, SharedKey, joined_data};
 use crate::store::KeyHash;
 use crate::store::bytes::Bytes;
 use hlir::join::Join;
@@ -32,7 +32,7 @@ struct Source {
     /// The number of its action in the recipe; none for an entry without a part in joint entries.
     part: Option<usize>,
     /// None if entries of the other source cannot agree.
-    common: Option<Common>,
+    shared_key: Option<SharedKey>,
     /// The entries of a source in the order of their insertion: among equal priorities the first wins.
     sequence: u64,
 }
@@ -67,8 +67,8 @@ pub struct Sources {
     /// Counter indices above these numbers have no room for the time of a hit.
     times: [u64; 2],
     entries: [HashMap<Key, Arc<Source>, KeyHash>; 2],
-    /// Those of both sources that have something in common, by that.
-    by_common: HashMap<Common, [Sorted; 2], KeyHash>,
+    /// Those of both sources that share a key, by that key.
+    by_common: HashMap<SharedKey, [Sorted; 2], KeyHash>,
     /// The second table's default action as a product has it: its number in the recipe, and its data. None if it
     /// has no part in joint entries.
     missed: Option<(usize, Bytes)>,
@@ -138,7 +138,7 @@ impl Sources {
     /// Adds an entry of the first table that is still to come: it has no part in joint entries.
     pub fn announce(&mut self, key: Key) {
         let sequence = self.next_sequence();
-        let source = Source { call: None, counter_index: None, part: None, common: None, sequence };
+        let source = Source { call: None, counter_index: None, part: None, shared_key: None, sequence };
         self.entries[Side::First as usize].insert(key, Arc::new(source));
     }
 
@@ -157,16 +157,16 @@ impl Sources {
         };
         let actions = [self.join.firsts.len(), self.join.seconds.len()][side as usize];
         let part = (0..actions).find(|number| action(number) == call.action).filter(|_| is_known);
-        let common = match (side, part) {
+        let shared_key = match (side, part) {
             (Side::First, Some(part)) => self.layout.of_first(&key, &call, &self.join.firsts[part]),
             (Side::Second, Some(_)) => Some(self.layout.of_second(&key)),
             // A packet with this key hits: no product with the default action may exist.
             (Side::Second, None) if self.has_misses() => Some(self.layout.of_second(&key)),
             (_, None) => None,
         };
-        let source = Arc::new(Source { call: Some(call), counter_index, part, common, sequence });
-        if let Some(common) = &source.common {
-            self.agree(common, |agreeing| drop(agreeing[side as usize].insert(key.clone(), source.clone())));
+        let source = Arc::new(Source { call: Some(call), counter_index, part, shared_key, sequence });
+        if let Some(shared_key) = &source.shared_key {
+            self.agree(shared_key, |agreeing| drop(agreeing[side as usize].insert(key.clone(), source.clone())));
         }
         self.entries[side as usize].insert(key, source);
     }
@@ -179,22 +179,22 @@ impl Sources {
     /// Takes an entry out. Gives when it was inserted.
     pub fn remove(&mut self, side: Side, key: &Key) -> Option<u64> {
         let source = self.entries[side as usize].remove(key)?;
-        if let Some(common) = &source.common {
-            self.agree(common, |agreeing| drop(agreeing[side as usize].remove(key)));
+        if let Some(shared_key) = &source.shared_key {
+            self.agree(shared_key, |agreeing| drop(agreeing[side as usize].remove(key)));
         }
         Some(source.sequence)
     }
 
-    /// Changes the entries that have something in common, and counts their products.
-    fn agree(&mut self, common: &Common, change: impl FnOnce(&mut [Sorted; 2])) {
-        let agreeing = self.by_common.entry(common.clone()).or_default();
+    /// Changes the entries that share a key, and counts their products.
+    fn agree(&mut self, shared_key: &SharedKey, change: impl FnOnce(&mut [Sorted; 2])) {
+        let agreeing = self.by_common.entry(shared_key.clone()).or_default();
         let (pairs, unmatched) = counted(agreeing);
         change(agreeing);
         let (pairs_now, unmatched_now) = counted(agreeing);
         self.pairs = self.pairs + pairs_now - pairs;
         self.unmatched = self.unmatched + unmatched_now - unmatched;
         if agreeing.iter().all(BTreeMap::is_empty) {
-            self.by_common.remove(common);
+            self.by_common.remove(shared_key);
         }
     }
 
@@ -236,12 +236,14 @@ impl Sources {
         make: impl Fn((&Key, &Source), Option<(&Key, &Source)>) -> Option<T>,
     ) -> Vec<T> {
         let source = self.entries[side as usize].get(key);
-        let common = match (side, source) {
-            (_, Some(source)) => source.common.clone(),
+        let shared_key = match (side, source) {
+            (_, Some(source)) => source.shared_key.clone(),
             (Side::Second, None) if self.has_misses() => Some(self.layout.of_second(key)),
             (Side::First | Side::Second, None) => None,
         };
-        let Some([firsts, seconds]) = common.and_then(|common| self.by_common.get(&common)) else { return Vec::new() };
+        let Some([firsts, seconds]) = shared_key.and_then(|shared_key| self.by_common.get(&shared_key)) else {
+            return Vec::new();
+        };
         let of_second = |second: Option<&Arc<Source>>| {
             let makes = |(first, one): (&Key, &Arc<Source>)| make((first, one), second.map(|other| (key, &**other)));
             firsts.iter().filter_map(makes).collect()

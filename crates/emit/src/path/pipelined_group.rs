@@ -43,7 +43,7 @@ impl HotPath<'_> {
         }
         vec![
             Member::plain("struct pipelined_group", "pipelined[2]", "the newest group's and that of the one before"),
-            Member::plain("uint32_t", "newest", "its lowest bit says which is the newest"),
+            Member::plain("uint32_t", "newest", "its lowest bit is that of the newest"),
         ]
     }
 

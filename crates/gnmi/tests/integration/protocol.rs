@@ -18,7 +18,7 @@ fn generate(name: &str, server: bool) -> String {
         .btree_map(".")
         .extern_path(".gnmi_ext.Extension", "crate::extension::Extension")
         .compile_fds(compiler.file_descriptor_set())
-        .expect("Rust can say it");
+        .expect("Rust has a form for it");
     let code = fs::read_to_string(out.join("gnmi.rs")).expect("the compiler wrote it");
     fs::remove_dir_all(&out).expect("the temporary directory can be removed");
     code
@@ -33,7 +33,7 @@ fn expect(path: &str, code: &str) {
         fs::write(&path, &generated).expect("the file can be written");
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == generated, "{} is not what the protocol says: run this with UPDATE_EXPECT=1", path.display());
+    assert!(kept == generated, "{} is not what the protocol defines: run this with UPDATE_EXPECT=1", path.display());
 }
 
 /// Messages end where the service begins.

@@ -69,8 +69,8 @@ fn drops_are_counted_by_reason() {
         "loop budget: 1",
         "no such port: 1",
         "empty multicast group: 1",
-        "told to: 1",
-        "told otherwise: 1",
+        "ordered: 1",
+        "ordered otherwise: 1",
     ];
     assert_eq!(counted, expected);
 }

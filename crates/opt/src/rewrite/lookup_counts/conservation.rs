@@ -69,7 +69,7 @@ impl Conservation {
             let mut total: BTreeMap<usize, i32> = BTreeMap::new();
             for place in places {
                 let vertex = self.vertices.get(place)?;
-                // Of several places at one vertex, the first stands for all.
+                // Of several places at one vertex, the first represents all.
                 if !seen.insert((*index, *vertex)) {
                     continue;
                 }
