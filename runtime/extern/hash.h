@@ -5,6 +5,7 @@
 #ifndef BACUS_HASH_H
 #define BACUS_HASH_H
 
+#include "abi.h"
 #include "extern/random.h"
 #include "wide.h"
 
@@ -220,6 +221,70 @@ hash_crc16(const uint8_t *bytes, uint64_t count)
 #else
 	return hash_crc16_bytes(0, bytes, count);
 #endif
+}
+
+/* What a controller has set for a CRC. A remainder whose data are not reflected is at the top of its word. */
+struct hash_crc {
+	uint32_t remainders[256];	/* of each byte */
+	uint32_t initial;
+	uint32_t last;			/* exclusive or with the remainder at the end */
+	uint32_t shifts_right;		/* the data are reflected: the lowest bit of a byte is its first */
+	uint32_t reversed;		/* bits whose order is reversed at the end; 0 for none */
+	uint32_t shift;			/* then the remainder is so many bits above the lowest */
+};
+
+/* Words of a state array that has a CRC's parameters: which of two sets is in use, 0 for none, and the sets. */
+#define HASH_CRC_WORDS (sizeof(struct hash_crc) / sizeof(uint32_t))
+
+/* What is set; NULL for the parameters of the start. */
+static inline const struct hash_crc *
+hash_crc_set(const struct state_array *array)
+{
+	const uint32_t *words = (const uint32_t *)(const void *)array->elements;
+	const uint32_t used = __atomic_load_n(words, __ATOMIC_ACQUIRE);
+
+	return used == 0 ? NULL : (const struct hash_crc *)(const void *)(words + 1 + (used - 1) * HASH_CRC_WORDS);
+}
+
+static inline uint32_t
+hash_reversed(uint32_t value, uint32_t bits)
+{
+	uint32_t reversed = 0;
+
+	for (uint32_t i = 0; i < bits; i++)
+		reversed |= (value >> i & 1) << (bits - 1 - i);
+	return reversed;
+}
+
+/* Out of line: parameters that are set are rare, and their loops would take room in the code of packets. */
+static __attribute__((noinline)) uint64_t
+hash_crc_with(const struct hash_crc *crc, const uint8_t *bytes, uint64_t count)
+{
+	uint32_t remainder = crc->initial;
+
+	if (crc->shifts_right) {
+		for (uint64_t i = 0; i < count; i++)
+			remainder = remainder >> 8 ^ crc->remainders[(remainder ^ bytes[i]) & 0xff];
+	} else {
+		for (uint64_t i = 0; i < count; i++)
+			remainder = remainder << 8 ^ crc->remainders[remainder >> 24 ^ bytes[i]];
+	}
+	remainder >>= crc->shift;
+	if (crc->reversed != 0)
+		remainder = hash_reversed(remainder, crc->reversed);
+	return remainder ^ crc->last;
+}
+
+static inline uint64_t
+hash_crc32_custom(const struct hash_crc *crc, const uint8_t *bytes, uint64_t count)
+{
+	return crc == NULL ? hash_crc32(bytes, count) : hash_crc_with(crc, bytes, count);
+}
+
+static inline uint64_t
+hash_crc16_custom(const struct hash_crc *crc, const uint8_t *bytes, uint64_t count)
+{
+	return crc == NULL ? hash_crc16(bytes, count) : hash_crc_with(crc, bytes, count);
 }
 
 /* The first eight bytes, as a big-endian number. */

@@ -104,6 +104,33 @@ extern_crc_words(void)
 	}
 }
 
+/* CRC-16/IBM-3740, at the top of its words, in the second set of an array; and those of the start, where none is in use. */
+static void
+extern_crc_parameters(void)
+{
+	static uint32_t words[1 + 2 * HASH_CRC_WORDS];
+	const struct state_array array = { .count = 1 + 2 * HASH_CRC_WORDS, .elements = (uint8_t *)words };
+	const uint8_t *digits = (const uint8_t *)"123456789";
+	struct hash_crc crc = { .initial = 0xffff0000, .shift = 16 };
+
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t remainder = i << 24;
+
+		for (uint32_t bit = 0; bit < 8; bit++)
+			remainder = remainder << 1 ^ (remainder >> 31 != 0 ? 0x10210000u : 0);
+		crc.remainders[i] = remainder;
+	}
+	CHECK(hash_crc_set(&array) == NULL);
+	CHECK(hash_crc16_custom(NULL, digits, 9) == 0xbb3d && hash_crc32_custom(NULL, digits, 9) == 0xcbf43926);
+	memcpy(words + 1 + HASH_CRC_WORDS, &crc, sizeof(crc));
+	words[0] = 2;
+	CHECK(hash_crc16_custom(hash_crc_set(&array), digits, 9) == 0x29b1);
+	crc.reversed = 16;
+	crc.last = 0xffff;
+	CHECK(hash_crc_with(&crc, digits, 9) == (0x8d94 ^ 0xffff));
+	CHECK(hash_crc_with(&crc, digits, 0) == 0);
+}
+
 /* The same bits in pieces of any width. */
 static void
 extern_pieces(void)
@@ -219,6 +246,7 @@ test_extern(void)
 	extern_random();
 	extern_hashes();
 	extern_crc_words();
+	extern_crc_parameters();
 	extern_pieces();
 	extern_asked();
 	extern_state();

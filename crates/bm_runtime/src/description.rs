@@ -37,10 +37,19 @@ pub fn of(program: &Program) -> Value {
         "counter_arrays": counters(program),
         "meter_arrays": meters(program),
         "register_arrays": registers(program),
-        "calculations": [],
+        "calculations": calculations(program),
         "learn_lists": digests(program),
         "parse_vsets": value_sets(program),
     })
+}
+
+/// The calculations whose parameters can be set.
+fn calculations(program: &Program) -> Vec<Value> {
+    let crcs = program.crcs.values().enumerate();
+    let described = crcs.map(
+        |(id, crc)| json!({ "name": crc.name, "id": id, "algo": format!("crc{}_custom", crc.width), "input": [] }),
+    );
+    described.collect()
 }
 
 /// All actions of all tables, each once.

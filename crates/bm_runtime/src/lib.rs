@@ -9,6 +9,7 @@ mod device;
 mod elements;
 mod handler;
 mod handles;
+mod hashes;
 mod learning;
 mod multicast;
 mod notifications;

@@ -1,6 +1,8 @@
 //! Counters, meters, registers, action profiles, digests, field lists and calculations.
 
-use hlir::{Algorithm, Counter, CounterUnit, Digest, HashInput, Meter, MeterUnit, Notes, Profile, Register, Selector};
+use hlir::{
+    Algorithm, Counter, CounterUnit, Crc, Digest, HashInput, Meter, MeterUnit, Notes, Profile, Register, Selector,
+};
 use num_bigint::BigUint;
 
 use crate::data::Data;
@@ -34,6 +36,7 @@ impl<'j> Reader<'j> {
             self.registers.insert(at.name()?.to_string(), id);
         }
         for at in self.root.list("calculations")? {
+            self.custom_crc(&at)?;
             self.calculations.insert(at.name()?.to_string(), at);
         }
         for at in self.root.list("learn_lists")? {
@@ -118,6 +121,21 @@ impl<'j> Reader<'j> {
         exact.map(|exact| exact.width).ok_or_else(|| at.error(crate::expressions::UNLIMITED))
     }
 
+    /// Declares a calculation whose parameters can be set.
+    fn custom_crc(&mut self, at: &At<'_>) -> Read<()> {
+        let width = match at.field("algo")?.text()? {
+            "crc16_custom" => 16,
+            "crc32_custom" => 32,
+            _ => return Ok(()),
+        };
+        let name = at.name()?.to_string();
+        let crcs = &mut self.builder.program.crcs;
+        if !crcs.values().any(|crc| crc.name == name) {
+            crcs.alloc(Crc { name, width, notes: Notes::default() });
+        }
+        Ok(())
+    }
+
     /// The inputs and the algorithm of a calculation.
     pub fn calculation(&mut self, at: &At<'_>) -> Read<(Option<Algorithm>, Vec<HashInput>)> {
         let name = at.text()?;
@@ -128,7 +146,13 @@ impl<'j> Reader<'j> {
         for input in found.field("input")?.items()? {
             self.calculation_input(&input, &mut inputs)?;
         }
-        Ok((algorithm(&found.field("algo")?)?, inputs))
+        let crc = self.builder.program.crcs.iter().find(|(_, crc)| crc.name == name).map(|(id, _)| id);
+        let algorithm = algorithm(&found.field("algo")?)?.map(|algorithm| match (algorithm, crc) {
+            (Algorithm::Crc32, Some(crc)) => Algorithm::Crc32Custom(crc),
+            (Algorithm::Crc16, Some(crc)) => Algorithm::Crc16Custom(crc),
+            (algorithm, _) => algorithm,
+        });
+        Ok((algorithm, inputs))
     }
 
     fn calculation_input(&mut self, at: &At<'_>, into: &mut Vec<HashInput>) -> Read<()> {
@@ -176,13 +200,11 @@ fn array_size(at: &At<'_>) -> Read<u64> {
     }
 }
 
-/// The algorithm of a name; nothing for `random`.
+/// The algorithm of a name, with the parameters of the start; nothing for `random`.
 pub fn algorithm(at: &At<'_>) -> Read<Option<Algorithm>> {
     Ok(Some(match at.text()? {
-        "crc32" => Algorithm::Crc32,
-        "crc32_custom" => Algorithm::Crc32Custom,
-        "crc16" => Algorithm::Crc16,
-        "crc16_custom" => Algorithm::Crc16Custom,
+        "crc32" | "crc32_custom" => Algorithm::Crc32,
+        "crc16" | "crc16_custom" => Algorithm::Crc16,
         "csum16" | "cksum16" => Algorithm::InternetChecksum,
         "xor16" => Algorithm::Xor16,
         "identity" => Algorithm::Identity,

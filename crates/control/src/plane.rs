@@ -8,7 +8,10 @@ pub use crate::replication::{BackedReplica, Multicast, Replica, Session, Session
 pub use crate::selection::{Group, GroupMember};
 pub use crate::subscription::DigestConfig;
 use crate::{Inverse, Rate, Refusal, Store, Update};
-use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
+use hlir::{
+    ActionCall, CounterId, CrcId, CrcParameters, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId,
+    ValueSetId,
+};
 use num_bigint::BigUint;
 use std::fmt;
 
@@ -261,6 +264,10 @@ pub trait DataPlane {
 
     fn set_session(&mut self, session: u32, value: Option<&Session>) -> Result<(), Refusal> {
         self.write(&Update::SetSession { session, value: value.cloned() }).map(drop)
+    }
+
+    fn set_crc(&mut self, crc: CrcId, parameters: Option<CrcParameters>) -> Result<(), Refusal> {
+        self.write(&Update::SetCrc { crc, parameters }).map(drop)
     }
 
     /// A port has lost its link, or has it again. It is so whatever the data plane makes of it: nothing is taken back.

@@ -1,7 +1,7 @@
 //! One write of a controller, in the program's own numbers.
 
 use crate::plane::{DigestConfig, Element, EntryKey, Group, MeterRates, Multicast, Session};
-use hlir::{ActionCall, DigestId, Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
+use hlir::{ActionCall, CrcId, CrcParameters, DigestId, Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
 
 /// What [`crate::Store`] keeps and every data plane applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +69,11 @@ pub enum Update {
         meter: MeterId,
         element: Element,
         rates: Option<MeterRates>,
+    },
+    /// Sets the parameters of a CRC; none for those at the start.
+    SetCrc {
+        crc: CrcId,
+        parameters: Option<CrcParameters>,
     },
     /// A port has lost its link, or has it again. What depends on it is [`crate::Store::derived`].
     SetPort {

@@ -4,7 +4,7 @@ use crate::body::{Body, limbs, word_type};
 use crate::c::{Expr, Stmt};
 use crate::expression::constant;
 use crate::table::element_bytes;
-use crate::unit::number;
+use crate::unit::{Unit, number};
 use hlir::{Algorithm, Call, Expression, FieldRef, HashInput, MeterId, MeterUnit, Place, RegisterId, TableId};
 
 fn packet_length() -> Expr {
@@ -13,7 +13,12 @@ fn packet_length() -> Expr {
 
 /// `worker->shared->NAME[index]`
 pub fn shared(array: &str, index: u32) -> Expr {
-    Expr::index(Expr::Name(format!("run->worker->shared->{array}")), Expr::word(index))
+    shared_by("run->worker", array, index)
+}
+
+/// The same, of a worker by its name.
+pub fn shared_by(worker: &str, array: &str, index: u32) -> Expr {
+    Expr::index(Expr::Name(format!("{worker}->shared->{array}")), Expr::word(index))
 }
 
 /// A value as an unsigned C type narrower than it, or the same.
@@ -31,11 +36,19 @@ pub fn timer(profile: Expr) -> Expr {
     Expr::binary("+", Expr::cast("uint32_t", low), Expr::word(1))
 }
 
+/// The hash of so many bytes.
+pub fn hash(unit: &Unit, algorithm: Algorithm, bytes: Expr, count: Expr) -> Expr {
+    let parameters = algorithm.crc().map(|crc| Expr::Name(format!("run->{}", unit.names.crcs[number(crc)])));
+    Expr::call(hash_function(algorithm), parameters.into_iter().chain([bytes, count]))
+}
+
 /// The runtime's function of a hash.
-pub fn hash_function(algorithm: Algorithm) -> &'static str {
+fn hash_function(algorithm: Algorithm) -> &'static str {
     match algorithm {
-        Algorithm::Crc32 | Algorithm::Crc32Custom => "hash_crc32",
-        Algorithm::Crc16 | Algorithm::Crc16Custom => "hash_crc16",
+        Algorithm::Crc32 => "hash_crc32",
+        Algorithm::Crc32Custom(_) => "hash_crc32_custom",
+        Algorithm::Crc16 => "hash_crc16",
+        Algorithm::Crc16Custom(_) => "hash_crc16_custom",
         Algorithm::Identity => "hash_identity",
         Algorithm::InternetChecksum => "hash_csum16",
         Algorithm::Xor16 => "hash_xor16",
@@ -342,10 +355,10 @@ impl Body<'_, '_> {
         self.put_number(into, hash, 64);
     }
 
-    /// A hash as a number of 64 bits. The custom CRCs have the parameters of the plain ones: nothing sets others.
+    /// A hash as a number of 64 bits.
     pub fn hash_value_of(&mut self, algorithm: Algorithm, data: &[HashInput]) -> Expr {
         let (bytes, input) = self.hash_input(data);
-        Expr::call(hash_function(algorithm), [bytes, Expr::call("hash_bytes", [Expr::Name(format!("&{input}"))])])
+        hash(self.unit, algorithm, bytes, Expr::call("hash_bytes", [Expr::Name(format!("&{input}"))]))
     }
 
     /// Gathers what is hashed; gives the bytes and the name of the input.

@@ -232,6 +232,7 @@ impl Unit<'_> {
         .collect()
     }
 
+    /// Registers, and behind them the parameters of CRCs.
     fn registers(&self) -> Vec<Expr> {
         let mut members = Vec::new();
         for register in self.program.registers.values() {
@@ -248,6 +249,15 @@ impl Unit<'_> {
                 Expr::designated("initial", array("uint64_t", limbs)),
             ]));
         }
+        members.extend(self.program.crcs.values().map(|crc| {
+            structure(vec![
+                text("name", &hlir::crc::array_name(&crc.name)),
+                Expr::designated("size", Expr::name("1 + 2 * HASH_CRC_WORDS")),
+                word("width", 32),
+                word("element_bytes", 4),
+                Expr::designated("initial", array("uint64_t", Vec::new())),
+            ])
+        }));
         members
     }
 }

@@ -23,6 +23,8 @@ pub struct Names {
     pub places: Vec<String>,
     pub tables: Vec<String>,
     pub value_sets: Vec<String>,
+    /// Parameters of CRCs.
+    pub crcs: Vec<String>,
     /// Actions by table, and parameters by action.
     pub actions: Vec<Vec<String>>,
     pub parameters: Vec<Vec<Vec<String>>>,
@@ -79,6 +81,7 @@ impl Names {
             program.tables.values().zip(&actions).map(|(it, actions)| spaces.table(&it.name, actions)).collect();
         let look_ups = look_ups(program, &mut spaces);
         let value_sets = program.value_sets.values().map(|it| spaces.value_set(&it.name)).collect();
+        let crcs = program.crcs.values().map(|it| spaces.held(&it.name)).collect();
         let nodes: Vec<String> = program
             .nodes
             .values()
@@ -108,6 +111,7 @@ impl Names {
             places,
             tables,
             value_sets,
+            crcs,
             actions,
             parameters,
             fields,
@@ -197,6 +201,11 @@ impl Spaces {
     fn value_set(&mut self, wish: &str) -> String {
         let constants = |name: &str| with(name, &["_fields", "_actions"]);
         unique_in(wish, &mut [(&mut self.held, &|name| with(name, &[""])), (&mut self.top, &constants)])
+    }
+
+    /// A name that `struct run` alone has.
+    fn held(&mut self, wish: &str) -> String {
+        unique_in(wish, &mut [(&mut self.held, &|name| with(name, &[""]))])
     }
 
     fn node(&mut self, wish: &str, functions: impl Fn(&str) -> Vec<String>) -> String {

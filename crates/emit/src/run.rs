@@ -77,6 +77,8 @@ impl Unit<'_> {
             members.push(Member::plain("uint64_t", format!("{held}_misses"), ""));
         }
         members.extend(self.names.value_sets.iter().map(|set| Member::plain("const struct list *", set, "")));
+        let parameters = |crc| Member::plain("const struct hash_crc *", crc, "parameters that a controller has set");
+        members.extend(self.names.crcs.iter().map(parameters));
         members
     }
 
@@ -125,6 +127,11 @@ impl Unit<'_> {
         let mut tables: Vec<(&str, Expr)> =
             self.looked_up().into_iter().map(|id| (self.table_name(id), table(number(id)))).collect();
         tables.extend(sets.map(|(index, set)| (set.as_str(), table(self.program.tables.len() + index))));
+        let crc = |index: usize| {
+            let array = crate::call::shared_by("worker", "registers", (self.program.registers.len() + index) as u32);
+            Expr::call("hash_crc_set", [Expr::unary("&", array)])
+        };
+        tables.extend(self.names.crcs.iter().enumerate().map(|(index, name)| (name.as_str(), crc(index))));
         let begun = |of: &str, title: &str| match title {
             "worker" => name("worker"),
             "memory" => name("worker->memory"),

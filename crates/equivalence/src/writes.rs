@@ -7,7 +7,8 @@ use control::plane::{Element, EntryKey, Group, MeterRates, Multicast, Replica, S
 use control::{DataPlane, Rate, Refusal};
 use hlir::entry::EntryAction;
 use hlir::value::Bits;
-use hlir::{ActionCall, Entry, Match, MatchKind, MeterId, ProfileId, Program, Scope, Table, TableId, ValueSetId};
+use hlir::{ActionCall, CrcId, CrcParameters, Entry, Match, MatchKind, MeterId, ProfileId, Program, Scope, Table};
+use hlir::{TableId, ValueSetId};
 use interp::externs::Bind;
 use interp::random::Draws;
 use interp::{PORTS, Switch};
@@ -24,6 +25,7 @@ pub enum Write {
     Session(u32, Session),
     Meter(MeterId, Element, MeterRates),
     ValueSet(ValueSetId, Vec<Vec<Match>>),
+    Crc(CrcId, CrcParameters),
 }
 
 impl Write {
@@ -36,6 +38,7 @@ impl Write {
             Write::Multicast(group, value) => engine.set_multicast(*group, value),
             Write::Session(session, value) => engine.set_session(*session, Some(value)),
             Write::Meter(meter, element, rates) => engine.set_meter(*meter, element, Some(*rates)),
+            Write::Crc(crc, parameters) => engine.set_crc(*crc, Some(*parameters)),
             Write::ValueSet(set, members) => engine.set_value_set(*set, members),
         }
     }
@@ -114,7 +117,7 @@ impl Writes<'_> {
         }
     }
 
-    /// Multicast groups, mirror sessions, value sets, and rates of indirect meters.
+    /// Multicast groups, mirror sessions, value sets, parameters of some CRCs, and rates of indirect meters.
     fn fill_objects(&mut self, program: &Program, draws: &mut Draws) {
         for number in 1..NUMBERS {
             self.write(Write::Multicast(number, random_replicas(draws).into()));
@@ -125,6 +128,15 @@ impl Writes<'_> {
         for (id, meter) in program.meters.iter().filter(|(_, meter)| meter.table.is_none()) {
             for element in 0..meter.size.min(u64::from(NUMBERS)) {
                 self.write(Write::Meter(id, Element::Index(element), random_rates(draws)));
+            }
+        }
+        for (id, crc) in program.crcs.iter() {
+            let bits = draws.draw();
+            if bits & 1 == 0 {
+                let [polynomial, initial, last] = [(); 3].map(|()| draws.draw() as u32 >> (32 - crc.width));
+                let (reflects_data, reflects_remainder) = (bits & 2 != 0, bits & 4 != 0);
+                let parameters = CrcParameters { polynomial, initial, last, reflects_data, reflects_remainder };
+                self.write(Write::Crc(id, parameters));
             }
         }
         for (id, set) in program.value_sets.iter() {

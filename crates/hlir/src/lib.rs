@@ -5,6 +5,7 @@
 
 pub mod build;
 pub mod constant_entries;
+pub mod crc;
 mod deferral;
 pub mod diagnostic;
 pub mod effects;
@@ -34,6 +35,7 @@ pub mod value;
 pub mod verify;
 pub mod visit;
 
+pub use crc::{Crc, CrcParameters};
 pub use entry::{ActionCall, ActionSet, Entry, Match, MatchKind, WeightedCall};
 pub use expression::{Binary, Expression, Intrinsic, Type, Unary};
 pub use interface::Interface;
@@ -62,6 +64,7 @@ pub type NodeId = la_arena::Idx<Node>;
 pub type CounterId = la_arena::Idx<Counter>;
 pub type MeterId = la_arena::Idx<Meter>;
 pub type RegisterId = la_arena::Idx<Register>;
+pub type CrcId = la_arena::Idx<Crc>;
 pub type DigestId = la_arena::Idx<Digest>;
 pub type ValueSetId = la_arena::Idx<ValueSet>;
 pub type ProfileId = la_arena::Idx<Profile>;

@@ -1,6 +1,6 @@
 //! Stateful objects: what packets of one switch share.
 
-use crate::{Notes, Place, TableId};
+use crate::{CrcId, Notes, Place, TableId};
 
 /// The index of a table's default action in its direct counters and meters. Misses count there, as hits do at the index of their entry: PSA 1.2 asks for it,
 /// and so does P4Runtime 1.5, 9.1.3.
@@ -115,10 +115,11 @@ pub struct ExternObject {
 pub enum Algorithm {
     /// Reflected 0x04C11DB7, all ones before and after.
     Crc32,
-    Crc32Custom,
+    /// The same, unless a controller sets other parameters.
+    Crc32Custom(CrcId),
     /// Reflected 0x8005, zero before and after.
     Crc16,
-    Crc16Custom,
+    Crc16Custom(CrcId),
     /// The low 64 bits of the data.
     Identity,
     /// Ones' complement of the ones' complement sum of big-endian 16-bit words (RFC 1071).
@@ -133,9 +134,22 @@ impl Algorithm {
     /// Bits of the result.
     pub const fn width(self) -> u32 {
         match self {
-            Algorithm::Crc32 | Algorithm::Crc32Custom => 32,
-            Algorithm::Crc16 | Algorithm::Crc16Custom | Algorithm::InternetChecksum | Algorithm::Xor16 => 16,
+            Algorithm::Crc32 | Algorithm::Crc32Custom(_) => 32,
+            Algorithm::Crc16 | Algorithm::Crc16Custom(_) | Algorithm::InternetChecksum | Algorithm::Xor16 => 16,
             Algorithm::Identity | Algorithm::Target => 64,
+        }
+    }
+
+    /// The CRC whose parameters it has.
+    pub const fn crc(self) -> Option<CrcId> {
+        match self {
+            Algorithm::Crc32Custom(crc) | Algorithm::Crc16Custom(crc) => Some(crc),
+            Algorithm::Crc32
+            | Algorithm::Crc16
+            | Algorithm::Identity
+            | Algorithm::InternetChecksum
+            | Algorithm::Xor16
+            | Algorithm::Target => None,
         }
     }
 }

@@ -6,7 +6,7 @@
 use crate::facts::{Assumption, Fact};
 use crate::interface::Interface;
 use crate::{
-    Counter, Digest, Extern, Field, FieldRef, Header, Join, Key, LookupSum, Match, MatchKind, Meter, Node, NodeId,
+    Counter, Crc, Digest, Extern, Field, FieldRef, Header, Join, Key, LookupSum, Match, MatchKind, Meter, Node, NodeId,
     ParserId, Place, Profile, Register, Table, TableId, Type, ValueSet, Variable, VariableId,
     expression::{Binary, Expression},
 };
@@ -26,6 +26,8 @@ pub struct Program {
     pub counters: Arena<Counter>,
     pub meters: Arena<Meter>,
     pub registers: Arena<Register>,
+    /// CRCs whose parameters a controller can set.
+    pub crcs: Arena<Crc>,
     pub digests: Arena<Digest>,
     pub value_sets: Arena<ValueSet>,
     pub profiles: Arena<Profile>,

@@ -32,7 +32,7 @@ impl<'p> Walker<'_, 'p> {
                 self.meter(*meter, index.as_ref(), colour.as_ref(), *into);
             }
             Call::Hash { algorithm, data, into } => {
-                let hash = hash::hash(*algorithm, &self.hash_data(data));
+                let hash = self.switch.state.hash(*algorithm, &self.hash_data(data));
                 self.put(*into, Value::word(hash.into(), 64));
             }
             Call::AddChecksum { sum, data, subtract } => self.add_checksum(*sum, data, *subtract),

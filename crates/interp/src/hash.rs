@@ -11,16 +11,17 @@
 //! | `Xor16` | `0x3908` | exclusive or of big-endian 16-bit words, a last byte padded with zero |
 //! | `Target` | `0x982d267ba75a59a0` | see below |
 //!
-//! The custom CRCs have the parameters of the plain ones. `Target`: `h` begins as the number of bytes; for every eight bytes, read as a big-endian number
+//! The custom CRCs are the plain ones until a controller sets their parameters ([`hlir::CrcParameters`]). `Target`: `h` begins as the number of bytes; for every eight bytes, read as a big-endian number
 //! `w` (the last ones padded with zeros at the end), `h = mix(h ^ w)`, with `mix` of [`crate::random`].
 
 use crate::random::mix;
 use hlir::Algorithm;
 
+/// With the parameters that CRCs have at the start.
 pub fn hash(algorithm: Algorithm, data: &[u8]) -> u64 {
     match algorithm {
-        Algorithm::Crc32 | Algorithm::Crc32Custom => u64::from(!crc(data, u32::MAX, 0xedb8_8320)),
-        Algorithm::Crc16 | Algorithm::Crc16Custom => u64::from(crc(data, 0, 0xa001)),
+        Algorithm::Crc32 | Algorithm::Crc32Custom(_) => u64::from(!crc(data, u32::MAX, 0xedb8_8320)),
+        Algorithm::Crc16 | Algorithm::Crc16Custom(_) => u64::from(crc(data, 0, 0xa001)),
         Algorithm::Identity => data.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte)),
         Algorithm::InternetChecksum => u64::from(!ones_complement_sum(0, data)),
         Algorithm::Xor16 => u64::from(words(data).fold(0, |all, word| all ^ word)),

@@ -9,7 +9,9 @@ use control::plane::{CounterValue, Element, EntryKey};
 use control::{Refusal, Update};
 use hlir::lookup_sums::RECEIVED;
 use hlir::value::{Bits, Value};
-use hlir::{CounterId, DEFAULT_INDEX, MeterId, Profile, Program, RegisterId, Selector, TableId};
+use hlir::{
+    Algorithm, CounterId, CrcParameters, DEFAULT_INDEX, MeterId, Profile, Program, RegisterId, Selector, TableId,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -24,6 +26,8 @@ pub struct State<'p> {
     pub registers: Vec<HashMap<u64, Bits>>,
     /// Members of each value set, a pattern a field.
     pub value_sets: Vec<Vec<Vec<Pattern>>>,
+    /// Parameters that a controller has set.
+    pub crcs: Vec<Option<CrcParameters>>,
     pub clock_ns: u64,
     pub seed: u64,
     pub next_packet: u64,
@@ -69,6 +73,7 @@ impl<'p> State<'p> {
             meters: vec![HashMap::new(); program.meters.len()],
             registers: vec![HashMap::new(); program.registers.len()],
             value_sets: vec![Vec::new(); program.value_sets.len()],
+            crcs: vec![None; program.crcs.len()],
             clock_ns: 0,
             seed: 0,
             next_packet: 0,
@@ -76,6 +81,14 @@ impl<'p> State<'p> {
             stopped: None,
             direct_counters,
             direct_meters,
+        }
+    }
+
+    /// A hash with the parameters that are set.
+    pub fn hash(&self, algorithm: Algorithm, data: &[u8]) -> u64 {
+        match algorithm.crc().and_then(|crc| self.crcs[number(crc)]) {
+            Some(parameters) => parameters.compute(algorithm.width(), data).into(),
+            None => hash::hash(algorithm, data),
         }
     }
 

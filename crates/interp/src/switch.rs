@@ -227,6 +227,7 @@ impl<'p> Switch<'p> {
             }
             Update::SetGroup { .. } | Update::DeleteGroup { .. } | Update::SetPort { .. } => self.write_derived(update),
             Update::SetValueSet { set, members } => self.set_value_set(*set, members),
+            Update::SetCrc { crc, parameters } => self.state.crcs[number(*crc)] = *parameters,
             // Copies are made of what the store has.
             Update::SetMulticast { .. } | Update::SetSession { .. } | Update::Record(_) => {}
             Update::SetMeter { meter, element, rates } => {
@@ -264,6 +265,9 @@ impl<'p> Switch<'p> {
         for (set, _) in program.value_sets.iter() {
             let members = self.store.value_set(set).to_vec();
             self.set_value_set(set, &members);
+        }
+        for (crc, _) in program.crcs.iter() {
+            self.state.crcs[number(crc)] = self.store.crc(crc);
         }
         let (meters, now): (Vec<_>, _) = (self.store.meters().collect(), self.state.clock_ns);
         for (meter, element, rates) in meters {

@@ -37,6 +37,10 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             // Nothing refers to a member that may be deleted.
             Update::DeleteMember { .. } => Ok(()),
             Update::SetValueSet { set, members } => self.write_value_set(*set, members),
+            Update::SetCrc { crc, .. } => {
+                self.write_crc(*crc);
+                Ok(())
+            }
             Update::SetGroup { .. }
             | Update::DeleteGroup { .. }
             | Update::SetMulticast { .. }

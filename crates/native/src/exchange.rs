@@ -232,6 +232,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             self.write_groups(number, id)?;
             self.rewrite(number, id)?;
         }
+        self.program.crcs.iter().for_each(|(crc, _)| self.write_crc(crc));
         for (id, _) in self.program.value_sets.iter() {
             if self.numbers.value_set(id).is_some_and(|number| fresh.contains(&number)) {
                 self.write_value_set(id, self.store.value_set(id))?;

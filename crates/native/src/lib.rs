@@ -7,6 +7,7 @@ mod apply;
 mod batch;
 mod chunk;
 mod controller;
+mod crc;
 mod engine;
 mod exchange;
 mod joins;

@@ -1,7 +1,8 @@
 //! Where a pipeline has the program's objects: found by their names once, when it begins, and by ids from then on.
 
 use control::Refusal;
-use hlir::{CounterId, MeterId, Program, RegisterId, TableId, ValueSetId};
+use hlir::crc::array_name;
+use hlir::{CounterId, CrcId, MeterId, Program, RegisterId, TableId, ValueSetId};
 use runtime::pipeline::{Description, Table};
 
 /// See the module. Objects that the optimizer took away have no number.
@@ -15,6 +16,8 @@ pub(super) struct Numbers {
     counters: Vec<Option<usize>>,
     meters: Vec<Option<usize>>,
     registers: Vec<Option<usize>>,
+    /// Registers that hold the parameters of CRCs.
+    crcs: Vec<Option<usize>>,
 }
 
 /// A table's number, and those of its actions.
@@ -53,6 +56,7 @@ impl Numbers {
             value_sets: program.value_sets.values().map(|set| find(&set.name, all_tables())).collect(),
             counters: program.counters.values().map(|counter| find(&counter.name, counters())).collect(),
             meters: program.meters.values().map(|meter| find(&meter.name, meters())).collect(),
+            crcs: program.crcs.values().map(|crc| find(&array_name(&crc.name), registers())).collect(),
             registers: program.registers.values().map(|register| find(&register.name, registers())).collect(),
         }
     }
@@ -84,6 +88,10 @@ impl Numbers {
 
     pub fn meter(&self, id: MeterId) -> Option<usize> {
         self.meters[index(id)]
+    }
+
+    pub fn crc(&self, id: CrcId) -> Option<usize> {
+        self.crcs[index(id)]
     }
 
     pub fn register(&self, id: RegisterId) -> Option<usize> {

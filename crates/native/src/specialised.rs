@@ -176,6 +176,7 @@ fn touches(update: &Update, of: TableId) -> bool {
         | Update::DeleteGroup { .. }
         | Update::SetPort { .. } => true,
         Update::SetValueSet { .. }
+        | Update::SetCrc { .. }
         | Update::SetMulticast { .. }
         | Update::SetSession { .. }
         | Update::SetMeter { .. }

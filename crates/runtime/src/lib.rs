@@ -13,6 +13,7 @@ mod control;
 pub mod core_isolation;
 mod counted;
 pub mod counts;
+mod crc;
 mod dpdk_memory;
 mod elements;
 mod error;
@@ -57,6 +58,7 @@ pub use compile::{Compiler, Descriptor, Effort, Limit, Sanitize, Symbols, UserCo
 pub use core_isolation::Undisturbed;
 pub use counted::Object;
 pub use counts::{Counts, KeySketch};
+pub use crc::CRC_WORDS;
 pub use dpdk_memory::DpdkMemoryPort;
 pub use error::SwitchError;
 pub use events::{Event, Lost, Punted};

@@ -146,6 +146,12 @@ impl<L: WorkerPorts> Switch<L> {
         self.shown().map_or(&self.state.registers, |standby| &standby.registers)
     }
 
+    /// In the order of the pipeline that the control plane writes to.
+    pub(crate) fn written_registers(&self) -> &[Arc<Register>] {
+        let next = || self.next.as_ref().map(|next| &next.registers);
+        self.shown().map(|standby| &standby.registers).or_else(next).unwrap_or(&self.state.registers)
+    }
+
     /// See [`Switch::registers`].
     pub fn meters(&self) -> &[Meter] {
         self.shown().map_or(&self.state.meters, |standby| &standby.meters)

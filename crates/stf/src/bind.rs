@@ -9,8 +9,8 @@ use super::{Mistake, Place, matches, names};
 use control::Update;
 use control::plane::{self, CounterValue, Element, EntryKey, MeterRates, Replica, Session, SessionTarget};
 use hlir::entry::EntryAction;
-use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, Parameter, ProfileId, Program, RegisterId, Table};
-use hlir::{PortNumbers, TableId, ValueSetId, interface::Physical};
+use hlir::{ActionCall, CounterId, CrcId, CrcParameters, DigestId, Entry, Match, MeterId, Parameter, ProfileId};
+use hlir::{PortNumbers, Program, RegisterId, Table, TableId, ValueSetId, interface::Physical};
 use la_arena::Arena;
 use num_bigint::BigUint;
 use std::collections::{BTreeMap, HashMap};
@@ -63,6 +63,7 @@ pub enum Control {
     ReadMeter(MeterId, u64),
     SetMeter(MeterId, Option<u64>, MeterRates),
     ValueSet(ValueSetId, Vec<Vec<Match>>),
+    Crc(CrcId, CrcParameters),
     Multicast(u32, plane::Multicast),
     Session(u32, Option<Session>),
     IdleTimeout(EntryKey, u64),
@@ -165,6 +166,7 @@ impl<'p> Binder<'p> {
             command::Control::SetDefault { table, action } => self.set_default(table, action)?,
             command::Control::Remove { table, priority, keys } => self.remove(table, priority.as_ref(), keys)?,
             command::Control::ValueSet { set, members } => self.value_set(set, members)?,
+            command::Control::Crc { crc, width, numbers, reflects } => self.crc(crc, *width, numbers, reflects)?,
             command::Control::Member { profile, id, action } => self.member(profile, id, action)?,
             command::Control::Group { profile, id, members, max_size } => {
                 self.group(profile, id, members, max_size.as_ref())?
@@ -330,6 +332,34 @@ impl<'p> Binder<'p> {
             expected.push((index, matches::number(value, *width, &format!("field `{name}`"))?));
         }
         Ok(Act::ExpectDigest { digest: id, fields: expected })
+    }
+
+    fn crc(&mut self, word: &Word, width: u32, numbers: &[Word; 3], reflects: &[Word; 2]) -> Result<Control, Mistake> {
+        let id = object(word, "CRC", &self.program.crcs, |crc| &crc.name)?;
+        let crc = &self.program.crcs[id];
+        if crc.width != width {
+            return Err(Mistake::new(
+                word.place,
+                format!("`{}` is a CRC of {} bits, not {width}", crc.name, crc.width),
+            ));
+        }
+        let number = |word: &Word| {
+            let number = matches::number(word, width, &format!("CRC `{}`", crc.name))?;
+            Ok(u32::try_from(number).expect("the number was found to have 32 bits at most"))
+        };
+        let flag = |word: &Word| match word.text.as_str() {
+            "true" | "True" | "1" => Ok(true),
+            "false" | "False" | "0" => Ok(false),
+            _ => Err(Mistake::new(word.place, "expected `true` or `false`")),
+        };
+        let parameters = CrcParameters {
+            polynomial: number(&numbers[0])?,
+            initial: number(&numbers[1])?,
+            last: number(&numbers[2])?,
+            reflects_data: flag(&reflects[0])?,
+            reflects_remainder: flag(&reflects[1])?,
+        };
+        Ok(Control::Crc(id, parameters))
     }
 
     fn value_set(&mut self, word: &Word, members: &[Vec<Value>]) -> Result<Control, Mistake> {

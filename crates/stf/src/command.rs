@@ -121,6 +121,13 @@ pub enum Control {
         set: Word,
         members: Vec<Vec<Value>>,
     },
+    /// Polynomial, first remainder and final exclusive or; whether data and remainder are reflected.
+    Crc {
+        crc: Word,
+        width: u32,
+        numbers: [Word; 3],
+        reflects: [Word; 2],
+    },
     Member {
         profile: Word,
         id: Word,

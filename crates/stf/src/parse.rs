@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> Result<Vec<Command>, Vec<Mistake>> {
 }
 
 /// The first words of lines.
-pub const COMMANDS: [&str; 34] = [
+pub const COMMANDS: [&str; 36] = [
     "add",
     "modify",
     "setdefault",
@@ -54,6 +54,8 @@ pub const COMMANDS: [&str; 34] = [
     "seed",
     "expect_digest",
     "value_set",
+    "set_crc16_parameters",
+    "set_crc32_parameters",
     "member",
     "group",
     "idle_timeout",
@@ -224,6 +226,16 @@ impl Line {
         is_there
     }
 
+    fn crc(&mut self, width: u32) -> Result<Control, Mistake> {
+        let crc = self.name("a calculation")?;
+        let numbers = [self.number()?, self.number()?, self.number()?];
+        Ok(Control::Crc { crc, width, numbers, reflects: [self.flag()?, self.flag()?] })
+    }
+
+    fn flag(&mut self) -> Result<Word, Mistake> {
+        if self.is_number() { self.number() } else { self.name("`true` or `false`") }
+    }
+
     pub fn mark(&mut self, mark: &str) -> Result<(), Mistake> {
         if self.accept(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
     }
@@ -254,6 +266,8 @@ impl Line {
             "expiry" => Control::Aging(self.expiry()?),
             "seed" => Control::Seed { seed: self.number()? },
             "value_set" => Control::ValueSet { set: self.name("a value set")?, members: self.members()? },
+            "set_crc16_parameters" => self.crc(16)?,
+            "set_crc32_parameters" => self.crc(32)?,
             "member" => {
                 Control::Member { profile: self.name("an action profile")?, id: self.number()?, action: self.call()? }
             }

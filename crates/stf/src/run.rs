@@ -211,6 +211,7 @@ impl<'a> Runner<'a> {
             }
             Control::SetMeter(meter, None, rates) => (0..self.program.meters[*meter].size)
                 .try_for_each(|index| self.engine.set_meter(*meter, &Element::Index(index), Some(*rates))),
+            Control::Crc(crc, parameters) => self.engine.set_crc(*crc, Some(*parameters)),
             Control::ValueSet(set, members) => self.engine.set_value_set(*set, members),
             Control::Multicast(group, value) => self.engine.set_multicast(*group, value),
             Control::Session(session, value) => self.engine.set_session(*session, value.as_ref()),

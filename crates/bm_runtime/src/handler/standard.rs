@@ -22,7 +22,7 @@ use std::sync::Arc;
 const NO_TABLE: TableCode = TableCode::InvalidTableName;
 const NO_PROFILE: TableCode = TableCode::InvalidProfileName;
 
-const HASHES: &str = "the parameters of a hash are those of its algorithm in the program";
+const TOEPLITZ: &str = "there is no hash of Toeplitz here";
 
 impl Device {
     /// Does something with the lists of digests.
@@ -390,18 +390,16 @@ impl Standard for Device {
         })
     }
 
-    fn bm_set_crc16_custom_parameters(&self, _: i32, _: String, _: Crc16Config) -> Result<(), Fault<CrcCode>> {
-        (self.settings.log)(HASHES);
-        Err(CrcCode::WrongType.into())
+    fn bm_set_crc16_custom_parameters(&self, _: i32, crc: String, config: Crc16Config) -> Result<(), Fault<CrcCode>> {
+        self.work(CrcCode::InvalidName, |work| work.set_crc(&crc, 16, crate::hashes::parameters_16(&config)))
     }
 
-    fn bm_set_crc32_custom_parameters(&self, _: i32, _: String, _: Crc32Config) -> Result<(), Fault<CrcCode>> {
-        (self.settings.log)(HASHES);
-        Err(CrcCode::WrongType.into())
+    fn bm_set_crc32_custom_parameters(&self, _: i32, crc: String, config: Crc32Config) -> Result<(), Fault<CrcCode>> {
+        self.work(CrcCode::InvalidName, |work| work.set_crc(&crc, 32, crate::hashes::parameters_32(&config)))
     }
 
     fn bm_set_toeplitz_hash_key(&self, _: i32, _: String, _: Binary) -> Result<(), Fault<ToeplitzCode>> {
-        (self.settings.log)(HASHES);
+        (self.settings.log)(TOEPLITZ);
         Err(ToeplitzCode::WrongType.into())
     }
 

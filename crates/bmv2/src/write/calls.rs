@@ -14,9 +14,9 @@ const HASH_BITS: u32 = 64;
 pub fn algorithm(algorithm: Algorithm) -> &'static str {
     match algorithm {
         Algorithm::Crc32 => "crc32",
-        Algorithm::Crc32Custom => "crc32_custom",
+        Algorithm::Crc32Custom(_) => "crc32_custom",
         Algorithm::Crc16 => "crc16",
-        Algorithm::Crc16Custom => "crc16_custom",
+        Algorithm::Crc16Custom(_) => "crc16_custom",
         Algorithm::Identity => "identity",
         Algorithm::InternetChecksum => "csum16",
         Algorithm::Xor16 => "xor16",
@@ -78,7 +78,7 @@ impl Writer<'_> {
     /// `into = hash`. BMv2 keeps a remainder by a number of 64 bits: a hash of 64 bits needs the one of the program.
     fn hash(&mut self, (of, data): (Algorithm, &[HashInput]), into: Place, code: &mut Code) -> Written {
         let inputs = self.inputs(data, Some(code))?;
-        let name = self.calculation(of, inputs);
+        let name = self.calculation(of, inputs)?;
         let width = self.program.place_type(into).width().min(of.width());
         let size = match code.divisor.take() {
             _ if width < HASH_BITS => BigUint::from(1u8) << width,
@@ -92,13 +92,33 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The name of a calculation with these inputs.
-    pub(super) fn calculation(&mut self, of: Algorithm, inputs: Vec<Value>) -> String {
+    /// The next name that p4c gives, and no other calculation has.
+    fn free_calculation(&self) -> String {
         let id = self.calculations.len();
-        let name = if id == 0 { "calc".to_string() } else { format!("calc_{}", id - 1) };
+        let is_taken = |name: &str| {
+            self.program.crcs.values().any(|crc| crc.name == name)
+                || self.calculations.iter().any(|known| known["name"] == *name)
+        };
+        let names = (0..).map(hlir::build::names::calculation);
+        names.skip(id).find(|name| !is_taken(name)).unwrap_or_default()
+    }
+
+    /// The name of a calculation with these inputs.
+    pub(super) fn calculation(&mut self, of: Algorithm, inputs: Vec<Value>) -> Written<String> {
+        let id = self.calculations.len();
+        let name = match of.crc() {
+            Some(crc) => self.program.crcs[crc].name.clone(),
+            None => self.free_calculation(),
+        };
         let made = json!({ "name": name, "id": id, "algo": algorithm(of), "input": inputs });
-        self.calculations.push(made);
-        name
+        match self.calculations.iter().find(|known| known["name"] == *name) {
+            Some(known) if known["input"] != made["input"] => {
+                return self.unsayable(format!("the CRC `{name}` of other values in another place"));
+            }
+            Some(_) => {}
+            None => self.calculations.push(made),
+        }
+        Ok(name)
     }
 
     /// What a calculation takes. Computed values are put into scalars before, if there is code for it.

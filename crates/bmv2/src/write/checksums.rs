@@ -75,7 +75,7 @@ impl<'p> Writer<'p> {
 
     pub(super) fn checksum(&mut self, of: &Checksum<'_>, verify: bool) -> Written {
         let inputs = self.inputs(of.data, None)?;
-        let calculation = self.calculation(of.algorithm, inputs);
+        let calculation = self.calculation(of.algorithm, inputs)?;
         let condition = of.condition.map_or(Ok(json!({ "type": "bool", "value": true })), |one| self.condition(one))?;
         let id = self.checksums.len();
         let name = if id == 0 { "cksum".to_string() } else { format!("cksum_{}", id - 1) };

@@ -1,5 +1,5 @@
-//! Ports that are opened some time after the start, for `--use-files`: their packets come from files, or from named pipes while clients write
-//! them.
+//! Ports that are opened some time after the start, for `--use-files`: their packets come from captures, which may be named pipes that
+//! clients write meanwhile. No packet comes in before all ports are open, so that each finds the port that it is sent to.
 
 use super::live::Shared;
 use super::requests::ControlThread;
@@ -9,12 +9,11 @@ use driver::ports::{Device, Port};
 use runtime::LayerPorts;
 use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-/// Packets that are written to several pipes within this time are taken in the order of their times.
+/// Packets that come from several captures within this time are taken in the order of their times.
 const AT_ONCE: Duration = Duration::from_millis(2);
 /// The queue of the switch is full: a worker takes a burst in less.
 const FULL: Duration = Duration::from_millis(1);
@@ -29,9 +28,9 @@ pub fn open((control, switch): (ControlThread, Shared<LayerPorts>), (seconds, po
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(seconds));
         let (sender, packets) = mpsc::channel();
-        let piped: Vec<(u16, PathBuf)> = ports.into_iter().filter_map(|port| opened(&control, port)).collect();
+        let captures: Vec<(u16, PathBuf)> = ports.into_iter().filter_map(|port| opened(&control, port)).collect();
         // Writers may open the pipes in any order.
-        for (number, path) in piped {
+        for (number, path) in captures {
             let sender = sender.clone();
             std::thread::spawn(move || {
                 if let Err(why) = read(number, &path, &sender) {
@@ -44,19 +43,17 @@ pub fn open((control, switch): (ControlThread, Shared<LayerPorts>), (seconds, po
     });
 }
 
-/// Adds the port. The pipe that is to be read for it, if its packets come by one.
+/// Adds the port. The capture that is to be read for it, if its packets come from one.
 fn opened(control: &ControlThread, port: Port) -> Option<(u16, PathBuf)> {
-    let (port, pipe) = match port.device {
-        Device::Captures { input, output } if is_pipe(&input) => {
+    let (port, capture) = match port.device {
+        Device::Captures { input, output } => {
             (Port { number: port.number, device: Device::Captures { input: PathBuf::new(), output } }, Some(input))
         }
-        device @ (Device::Captures { .. } | Device::Interface(..) | Device::Devargs(_)) => {
-            (Port { number: port.number, device }, None)
-        }
+        device @ (Device::Interface(..) | Device::Devargs(_)) => (Port { number: port.number, device }, None),
     };
     let number = port.number;
     match control.add_port(port) {
-        Ok(()) => pipe.map(|path| (number, path)),
+        Ok(()) => capture.map(|path| (number, path)),
         Err(refusal) => {
             eprintln!("error: {refusal}");
             None
@@ -64,11 +61,7 @@ fn opened(control: &ControlThread, port: Port) -> Option<(u16, PathBuf)> {
     }
 }
 
-fn is_pipe(path: &Path) -> bool {
-    path.metadata().is_ok_and(|there| there.file_type().is_fifo())
-}
-
-/// Passes on the packets of a pipe until its last writer closes it.
+/// Passes on the packets of a capture to its end, which that of a pipe is when its last writer closes it.
 fn read(number: u16, path: &Path, packets: &Sender<(u16, Packet)>) -> Result<(), String> {
     let mut file = File::open(path).map_err(|error| error.to_string())?;
     let (mut growing, mut bytes) = (Growing::default(), vec![0; PIPE_BYTES]);
@@ -86,7 +79,7 @@ fn read(number: u16, path: &Path, packets: &Sender<(u16, Packet)>) -> Result<(),
     }
 }
 
-/// Lets the program process the packets of all pipes.
+/// Lets the program process the packets of all captures.
 fn inject(switch: &Shared<LayerPorts>, packets: &Receiver<(u16, Packet)>) {
     while let Ok(first) = packets.recv() {
         let mut together = vec![first];

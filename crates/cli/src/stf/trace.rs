@@ -155,7 +155,8 @@ fn keep_those_with_room(
             | Write::Group(..)
             | Write::Multicast(..)
             | Write::Session(..)
-            | Write::ValueSet(..) => None,
+            | Write::ValueSet(..)
+            | Write::Crc(..) => None,
         };
         if table.is_some_and(|table| full.contains(&table)) {
             continue;

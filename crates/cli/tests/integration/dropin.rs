@@ -336,6 +336,40 @@ fn wait_until_asleep(switch: &Switch) {
     }
 }
 
+/// The packets of a capture find all ports open, and hashes have the parameters that a client has set before.
+#[test]
+fn packets_of_a_capture_are_sent_to_a_port_that_is_named_later() {
+    if !has_dpdk() {
+        return;
+    }
+    let folder = scratch("dropin-late");
+    let packet = [b"123456789".as_slice(), &[0; 10 + 45]].concat();
+    std::fs::write(folder.join("pcap1_in.pcap"), driver::pcap::bytes_of([&packet])).unwrap();
+    std::fs::write(folder.join("pcap2_in.pcap"), driver::pcap::bytes_of([])).unwrap();
+    std::fs::copy(path("crates/cli/tests/architectures/v1model_custom_crcs.p4"), folder.join("custom_crcs.p4"))
+        .unwrap();
+    let port = port();
+    let log = File::create(folder.join("log")).unwrap();
+    let mut command = named("simple_switch");
+    command.current_dir(&folder).args(["--use-files", "2", "--thrift-port"]).arg(port.to_string());
+    command.args(["-i 1@pcap1", "-i 2@pcap2", "custom_crcs.p4"]).stdout(log.try_clone().unwrap()).stderr(log);
+    let switch = Switch::run(command, port, &folder);
+    let commands = "set_crc16_parameters calc 0x1021 0xffff 0 false false
+        set_crc32_parameters calc_1 0x1edc6f41 0xffffffff 0xffffffff true true
+        set_crc32_parameters calc_0 1 2 3 true true
+        set_crc16_parameters calc 0x10000 2 3 true true
+        ";
+    let said = said(&cli(port, commands));
+    assert!(said.contains("Error: Invalid crc32_custom name (calc_0)"), "{said}");
+    assert!(said.contains("Error: Integer cannot fit within 16 bits"), "{said}");
+    let output = folder.join("pcap2_out.pcap");
+    std::thread::sleep(Duration::from_secs(4));
+    assert_eq!(switch.end(), Some(0));
+    let hashes = [&[0x29, 0xb1][..], &[0xcb, 0xf4, 0x39, 0x26], &[0xe3, 0x06, 0x92, 0x83]].concat();
+    let expected = [b"123456789".as_slice(), &hashes, &[0; 45]].concat();
+    assert_eq!(capture(&output), [expected]);
+}
+
 /// As p4c's test runner does: one pipe is opened after the other, packets and commands alternate, and the pipes are closed at the end.
 #[test]
 fn captures_may_be_pipes_whose_packets_are_forwarded_as_they_come() {

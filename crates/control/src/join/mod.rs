@@ -285,6 +285,7 @@ impl Joins {
             | Update::SetGroup { .. }
             | Update::DeleteGroup { .. }
             | Update::SetValueSet { .. }
+            | Update::SetCrc { .. }
             | Update::SetMulticast { .. }
             | Update::SetSession { .. }
             | Update::SetMeter { .. }

@@ -245,7 +245,7 @@ impl Store {
         Ok(())
     }
 
-    /// Groups, sessions, value sets and rates of meters.
+    /// Groups, sessions, value sets, parameters of CRCs and rates of meters.
     fn carry_objects(&self, renaming: &Renaming<'_>, new: &mut Store) -> Result<(), Refusal> {
         new.multicast.clone_from(&self.multicast);
         new.sessions.clone_from(&self.sessions);
@@ -259,6 +259,15 @@ impl Store {
                 }
                 new.apply(&Update::SetValueSet { set, members: members.to_vec() })?;
             }
+        }
+        for (id, declared) in self.program.crcs.iter() {
+            let Some(parameters) = self.crc(id) else { continue };
+            let found = new.program.crcs.iter().find(|(_, crc)| crc.name == declared.name);
+            let (crc, to) = found.ok_or_else(|| lost("CRC", &declared.name))?;
+            if to.width != declared.width {
+                return Err(otherwise("bits for CRC", &declared.name));
+            }
+            new.apply(&Update::SetCrc { crc, parameters: Some(parameters) })?;
         }
         for (id, element, rates) in self.meters() {
             let name = &self.program.meters[id].name;

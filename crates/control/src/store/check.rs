@@ -71,6 +71,14 @@ pub fn check_call(table: &Table, call: &ActionCall, forbidden: Scope) -> Result<
     }
 }
 
+/// The numbers of a CRC are no wider than its remainder.
+pub fn check_crc(crc: &hlir::Crc, parameters: &hlir::CrcParameters) -> Result<(), Refusal> {
+    if parameters.fit(crc.width) {
+        return Ok(());
+    }
+    Err(Refusal::wrong(format!("the polynomial and the values of CRC `{}` have {} bits at most", crc.name, crc.width)))
+}
+
 /// Whether a register takes the value.
 pub fn check_register(name: &str, width: u32, value: &BigUint) -> Result<(), Refusal> {
     if value.bits() > u64::from(width) { Err(too_wide(value, &format!("register `{name}`"), width)) } else { Ok(()) }

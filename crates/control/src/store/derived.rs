@@ -95,6 +95,7 @@ impl Store {
             | Update::SetExpiry { .. }
             | Update::DeleteMember { .. }
             | Update::SetValueSet { .. }
+            | Update::SetCrc { .. }
             | Update::SetMeter { .. }
             | Update::Record(_) => Vec::new(),
         }

@@ -125,6 +125,7 @@ impl Store {
             | Update::SetGroup { .. }
             | Update::DeleteGroup { .. }
             | Update::SetValueSet { .. }
+            | Update::SetCrc { .. }
             | Update::SetMulticast { .. }
             | Update::SetSession { .. }
             | Update::SetMeter { rates: None, .. }

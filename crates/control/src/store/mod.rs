@@ -29,12 +29,13 @@ use crate::plane::{Element, EntryKey, Group, MeterRates, Multicast, Session};
 use crate::{Inverse, Record, Refusal, RefusalKind, Update};
 use bytes::Bytes;
 pub use check::kind_name;
-use check::{check_call, check_match, check_register};
+use check::{check_call, check_crc, check_match, check_register};
 pub use content::Content;
 pub use derived::Derived;
 pub(crate) use hash::KeyHash;
 use hlir::entry::EntryAction;
-use hlir::{ActionCall, CounterId, Entry, Match, MeterId, ProfileId, Program, RegisterId, Scope, TableId, ValueSetId};
+use hlir::{ActionCall, CounterId, CrcId, CrcParameters, Entry, Match, MeterId, ProfileId, Program, RegisterId, Scope};
+use hlir::{TableId, ValueSetId};
 use num_bigint::BigUint;
 use records::Records;
 pub use row::Change;
@@ -58,6 +59,8 @@ pub struct Store {
     tables: Vec<TableStore>,
     profiles: Vec<Profile>,
     value_sets: Vec<Vec<Vec<Match>>>,
+    /// Parameters that a controller has set.
+    crcs: BTreeMap<usize, CrcParameters>,
     multicast: BTreeMap<u32, Multicast>,
     sessions: BTreeMap<u32, Session>,
     meters: HashMap<(usize, MeterElement), MeterRates>,
@@ -94,6 +97,7 @@ impl Store {
             tables: program.tables.values().map(|table| TableStore::new(&program, table)).collect(),
             profiles: program.profiles.iter().map(|_| Profile::default()).collect(),
             value_sets: vec![Vec::new(); program.value_sets.len()],
+            crcs: BTreeMap::new(),
             multicast: BTreeMap::new(),
             sessions: BTreeMap::new(),
             meters: HashMap::new(),
@@ -211,6 +215,11 @@ impl Store {
         &self.value_sets[index(set)]
     }
 
+    /// The parameters that a controller has set for a CRC.
+    pub fn crc(&self, crc: CrcId) -> Option<CrcParameters> {
+        self.crcs.get(&index(crc)).copied()
+    }
+
     pub fn meter_rates(&self, meter: MeterId, element: &Element) -> Result<Option<MeterRates>, Refusal> {
         let element = self.meter_element(meter, element)?;
         Ok(self.meters.get(&(index(meter), element)).copied())
@@ -275,6 +284,7 @@ impl Store {
             Update::SetGroup { profile, group, value } => self.set_group(*profile, *group, value),
             Update::DeleteGroup { profile, group } => self.delete_group(*profile, *group),
             Update::SetValueSet { set, members } => self.set_value_set(*set, members),
+            Update::SetCrc { crc, parameters } => self.set_crc(*crc, *parameters),
             Update::SetMulticast { group, value } => self.set_multicast(*group, value.as_ref()),
             Update::SetSession { session, value } => self.set_session(*session, value.as_ref()),
             Update::SetMeter { meter, element, rates } => self.set_meter(*meter, element, *rates),
@@ -449,6 +459,17 @@ impl Store {
         }
         let before = std::mem::replace(&mut self.value_sets[index(set)], members.to_vec());
         Ok(Update::SetValueSet { set, members: before })
+    }
+
+    fn set_crc(&mut self, crc: CrcId, parameters: Option<CrcParameters>) -> Result<Update, Refusal> {
+        if let Some(parameters) = parameters {
+            check_crc(&self.program.crcs[crc], &parameters)?;
+        }
+        let before = match parameters {
+            Some(parameters) => self.crcs.insert(index(crc), parameters),
+            None => self.crcs.remove(&index(crc)),
+        };
+        Ok(Update::SetCrc { crc, parameters: before })
     }
 
     fn set_meter(&mut self, meter: MeterId, element: &Element, rates: Option<MeterRates>) -> Result<Update, Refusal> {

@@ -29,6 +29,7 @@ pub enum Row {
     Text(String, String),
     /// The rates of a direct meter's later entries.
     ArrayRates(usize),
+    Crc(usize),
 }
 
 /// A row's key, and its value or none.
@@ -63,6 +64,7 @@ impl Row {
             }
             Row::Digest(digest) => numbered(10, *digest, &[]),
             Row::ArrayRates(meter) => numbered(12, *meter, &[]),
+            Row::Crc(crc) => numbered(13, *crc, &[]),
             Row::Text(type_name, text) => [&[11], type_name.as_bytes(), &[0], text.as_bytes()].concat(),
         }
     }
@@ -93,6 +95,7 @@ impl Row {
             9 => Row::Meter(at, meter_element(rest)?),
             10 => exactly(rest).map(|()| Row::Digest(at))?,
             12 => exactly(rest).map(|()| Row::ArrayRates(at))?,
+            13 => exactly(rest).map(|()| Row::Crc(at))?,
             _ => return None,
         })
     }
@@ -138,12 +141,13 @@ mod tests {
             Row::Meter(1, MeterElement::Default(4)),
             Row::Digest(5),
             Row::ArrayRates(3),
+            Row::Crc(2),
             Row::Text("port_id_t".to_string(), "Ethernet1/1".to_string()),
         ];
         for row in rows {
             assert_eq!(Row::of_key(&row.key()), Some(row));
         }
-        for bytes in [&[][..], &[0], &[1, 0, 0], &[2, 0, 0, 0, 1, 9], &[4, 0, 0, 0, 1], &[13, 0, 0, 0, 0], &[11, b'x']]
+        for bytes in [&[][..], &[0], &[1, 0, 0], &[2, 0, 0, 0, 1, 9], &[4, 0, 0, 0, 1], &[99, 0, 0, 0, 0], &[11, b'x']]
         {
             assert_eq!(Row::of_key(bytes), None, "{bytes:?}");
         }

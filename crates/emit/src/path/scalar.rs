@@ -9,7 +9,6 @@ mod windows;
 use super::{HotPath, name};
 use crate::body::word_type;
 use crate::c::{Expr, Stmt};
-use crate::call::hash_function;
 use crate::expression::{constant, converted, low_limb, masked, ones, sign, symbol};
 use crate::field::load_bits;
 use crate::namer::{Namer, at_top};
@@ -463,7 +462,7 @@ impl<'s> Scalar<'s> {
             self.code.push(Stmt::call("bits_store", to));
             bit += width;
         }
-        Expr::call(hash_function(algorithm), [name(bytes), Expr::word(bits / 8)])
+        crate::call::hash(self.path.unit, algorithm, name(bytes), Expr::word(bits / 8))
     }
 
     fn sum(&mut self, sum: &Sum) -> Expr {

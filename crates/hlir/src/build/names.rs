@@ -48,3 +48,8 @@ impl Names {
         unique(&mut self.labels, wanted)
     }
 }
+
+/// The name that p4c gives to the calculation with this number.
+pub fn calculation(number: usize) -> String {
+    if number == 0 { "calc".to_string() } else { format!("calc_{}", number - 1) }
+}

@@ -39,7 +39,16 @@ pub fn is_shift(operator: crate::Binary) -> bool {
 
 /// The word of a hash.
 pub fn algorithm_word(algorithm: crate::Algorithm) -> &'static str {
-    words::word_of(words::ALGORITHMS, &algorithm).unwrap_or_default()
+    match algorithm {
+        crate::Algorithm::Crc32Custom(_) => words::CRC32_CUSTOM,
+        crate::Algorithm::Crc16Custom(_) => words::CRC16_CUSTOM,
+        crate::Algorithm::Crc32
+        | crate::Algorithm::Crc16
+        | crate::Algorithm::Identity
+        | crate::Algorithm::InternetChecksum
+        | crate::Algorithm::Xor16
+        | crate::Algorithm::Target => words::word_of(words::ALGORITHMS, &algorithm).unwrap_or_default(),
+    }
 }
 
 /// The hash of a word.

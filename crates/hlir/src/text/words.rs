@@ -16,6 +16,7 @@ pub(crate) const ITEMS: &[&str] = &[
     "source",
     "header",
     "variable",
+    "crc",
     "digest",
     "register",
     "counter",
@@ -100,14 +101,16 @@ pub(crate) const SYMBOLS: &[&str] = &[
 #[rustfmt::skip]
 pub(crate) const ALGORITHMS: Words<Algorithm> = &[
     (Algorithm::Crc32, "crc32"),
-    (Algorithm::Crc32Custom, "crc32_custom"),
     (Algorithm::Crc16, "crc16"),
-    (Algorithm::Crc16Custom, "crc16_custom"),
     (Algorithm::Identity, "identity"),
     (Algorithm::InternetChecksum, "internet_checksum"),
     (Algorithm::Xor16, "xor16"),
     (Algorithm::Target, "target"),
 ];
+
+/// Algorithms that a CRC's name follows.
+pub(crate) const CRC32_CUSTOM: &str = "crc32_custom";
+pub(crate) const CRC16_CUSTOM: &str = "crc16_custom";
 
 #[rustfmt::skip]
 pub(crate) const MATCH_KINDS: Words<MatchKind> = &[

@@ -35,6 +35,7 @@ impl Verifier<'_> {
         self.unique("tables", tables);
         self.unique("nodes", program.nodes.iter().map(|(id, node)| (&node.name, Site::Node(id))));
         self.unique("parsers", program.parsers.iter().map(|(id, parser)| (&parser.name, Site::Parser(id))));
+        self.unique("CRCs", program.crcs.iter().map(|(id, it)| (&it.name, Site::Crc(number(id)))));
         self.unique("digests", program.digests.iter().map(|(id, it)| (&it.name, Site::Digest(number(id)))));
         self.unique("value sets", program.value_sets.iter().map(|(id, it)| (&it.name, Site::ValueSet(number(id)))));
         self.unique("profiles", program.profiles.iter().map(|(id, it)| (&it.name, Site::Profile(number(id)))));
@@ -118,8 +119,16 @@ impl Verifier<'_> {
                 }
             }
         }
+        for (id, crc) in program.crcs.iter().filter(|(_, crc)| !matches!(crc.width, 16 | 32)) {
+            self.error(Site::Crc(number(id)), format!("a CRC has 16 or 32 bits, not {}", crc.width));
+        }
         for (id, digest) in program.digests.iter() {
             digest.fields.iter().for_each(|(_, width)| self.width(Site::Digest(number(id)), *width));
+        }
+        for (id, profile) in program.profiles.iter() {
+            if profile.selector.as_ref().is_some_and(|selector| selector.algorithm.crc().is_some()) {
+                self.error(Site::Profile(number(id)), "the parameters of a selector's hash cannot be set");
+            }
         }
         for (id, set) in program.value_sets.iter() {
             set.fields.iter().for_each(|(_, width, _)| self.width(Site::ValueSet(number(id)), *width));

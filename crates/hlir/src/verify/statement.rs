@@ -3,7 +3,9 @@
 use super::kinds::shown;
 use super::{Body, Kinds, Site, Verifier};
 use crate::text::{get, number};
-use crate::{Argument, Call, Expression, FieldRef, HashInput, Header, ParserId, Statement, Table, TableId, Type};
+use crate::{
+    Algorithm, Argument, Call, Expression, FieldRef, HashInput, Header, ParserId, Statement, Table, TableId, Type,
+};
 
 /// What contains a list of statements.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -165,10 +167,13 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
             Call::Count { .. } | Call::ReadRegister { .. } | Call::WriteRegister { .. } | Call::ExecuteMeter { .. } => {
                 self.indices(site, call);
             }
-            Call::Hash { data, into, .. } => self.judge(site, |kinds| {
-                hash_inputs(kinds, data);
-                kinds.bits_place(*into, "a hash");
-            }),
+            Call::Hash { algorithm, data, into } => {
+                self.crc(site, *algorithm);
+                self.judge(site, |kinds| {
+                    hash_inputs(kinds, data);
+                    kinds.bits_place(*into, "a hash");
+                });
+            }
             Call::AddChecksum { sum, data, .. } => self.judge(site, |kinds| {
                 hash_inputs(kinds, data);
                 if kinds.bits_place(*sum, "a checksum").is_some_and(|width| width != 16) {
@@ -285,6 +290,18 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
             self.error(site, format!("there is no register number {}", number(register)));
         }
         found
+    }
+
+    fn crc(&mut self, site: Site, algorithm: Algorithm) {
+        let Some(crc) = algorithm.crc() else { return };
+        match get(&self.verifier.program.crcs, crc).map(|crc| crc.width) {
+            None => self.error(site, format!("there is no CRC number {}", number(crc))),
+            Some(width) if width != algorithm.width() => {
+                let name = &self.verifier.program.crcs[crc].name;
+                self.error(site, format!("CRC `{name}` has {width} bits, and the hash {}", algorithm.width()));
+            }
+            Some(_) => {}
+        }
     }
 
     fn digest(&mut self, site: Site, digest: crate::DigestId, values: &[Expression]) {

@@ -6,6 +6,7 @@ mod beginnings;
 mod bulk;
 mod bulk_drop;
 mod copies;
+mod crcs;
 mod empty;
 mod exchange;
 mod joins;

@@ -143,7 +143,7 @@ fn assigned(program: &Program, site: &Site, variable: VariableId) -> Option<Orig
     };
     let inputs = data.iter().map(input).collect::<Option<Vec<Origin>>>()?;
     let names: Vec<&str> = inputs.iter().map(|input| input.text.as_str()).collect();
-    let text = format!("{}({})", format!("{algorithm:?}").to_lowercase(), names.join(", "));
+    let text = format!("{}({})", hlir::text::algorithm_word(*algorithm), names.join(", "));
     Some(Origin { text, fields: BTreeSet::new() })
 }
 

@@ -276,7 +276,7 @@ impl<'p> Operations<'p> {
 /// Operations of a hash over so many bytes.
 fn hash(algorithm: Algorithm, bytes: f64) -> f64 {
     let word = match algorithm {
-        Algorithm::Crc32 | Algorithm::Crc32Custom | Algorithm::Crc16 | Algorithm::Crc16Custom => CRC_WORD,
+        Algorithm::Crc32 | Algorithm::Crc32Custom(_) | Algorithm::Crc16 | Algorithm::Crc16Custom(_) => CRC_WORD,
         Algorithm::Identity | Algorithm::InternetChecksum | Algorithm::Xor16 | Algorithm::Target => HASH_WORD,
     };
     HASH_BASE + bytes / 8.0 * word

@@ -8,7 +8,7 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 use hlir::text::{TokenKind, algorithm_of, is_shift, operator};
 use hlir::value::Value as Number;
-use hlir::{Binary, NodeId, NodeKind, Type, Unary};
+use hlir::{Algorithm, Binary, NodeId, NodeKind, Type, Unary};
 use num_bigint::BigUint;
 
 /// A value, or a constant whose width its surroundings give.
@@ -103,12 +103,22 @@ impl Cursor<'_> {
         Ok((Operation::Lookup { node, what }, Type::Bits(end - low)))
     }
 
+    /// The CRC whose parameters a hash has.
+    fn crc(&mut self) -> Read<hlir::CrcId> {
+        self.object("a CRC", |program, token| find(&program.crcs, token, |crc| &crc.name))
+    }
+
     fn hash(&mut self) -> Read<(Operation, Type)> {
         self.at += 1;
         let span = self.span();
         let word = self.take().kind;
-        let Some(algorithm) = word.word().and_then(algorithm_of) else {
-            return self.error(Diagnostic::error("there is no such hash").label(span, "here"));
+        let algorithm = match word.word() {
+            Some("crc32_custom") => Algorithm::Crc32Custom(self.crc()?),
+            Some("crc16_custom") => Algorithm::Crc16Custom(self.crc()?),
+            other => match other.and_then(algorithm_of) {
+                Some(algorithm) => algorithm,
+                None => return self.error(Diagnostic::error("there is no such hash").label(span, "here")),
+            },
         };
         self.expect_symbol("(")?;
         let data = if self.is_symbol(")") { Vec::new() } else { self.list(Cursor::value)? };

@@ -237,7 +237,11 @@ impl Printer<'_> {
             }
             Operation::FromBool(of) => format!("bit({})", self.value(*of)),
             Operation::Sum(sum) => self.sum(sum),
-            Operation::Hash { algorithm, data } => format!("hash {}({})", algorithm_word(*algorithm), self.list(data)),
+            Operation::Hash { algorithm, data } => {
+                let crc = algorithm.crc().map(|crc| reference(&self.program.crcs, crc, |crc| &crc.name));
+                let crc = crc.map_or(String::new(), |name| format!(" {name}"));
+                format!("hash {}{crc}({})", algorithm_word(*algorithm), self.list(data))
+            }
         }
     }
 

@@ -1,10 +1,10 @@
 //! A store made of its rows. A row that does not suit the program is left out and reported: what is whole is kept.
 
 use super::entry::{CallRow, EntryRow};
-use super::message::{DefaultRow, DigestRow, GroupRow, MulticastRow, NumberRow, RatesRow};
+use super::message::{CrcRow, DefaultRow, DigestRow, GroupRow, MulticastRow, NumberRow, RatesRow};
 use super::message::{SessionRow, ValueSetRow};
 use crate::Store;
-use crate::store::check::{check_call, check_match};
+use crate::store::check::{check_call, check_crc, check_match};
 use crate::store::index;
 use crate::store::row::{MeterElement, Row};
 use hlir::entry::EntryAction;
@@ -78,6 +78,12 @@ impl Store {
                     return Err(format!("meter `{}` has no entries of a table", declared.name));
                 }
                 self.array_rates.insert(meter, decode::<RatesRow>(value)?.try_into()?);
+            }
+            Row::Crc(crc) => {
+                let declared = self.program.crcs.values().nth(crc).ok_or_else(|| unknown("CRC", crc))?;
+                let parameters = decode::<CrcRow>(value)?.into();
+                check_crc(declared, &parameters).map_err(|refusal| refusal.sentence)?;
+                self.crcs.insert(crc, parameters);
             }
             Row::Digest(digest) if digest < self.program.digests.len() => {
                 self.records.digests.insert(digest, decode::<DigestRow>(value)?.into());

@@ -4,7 +4,7 @@ use super::entry::CallRow;
 use crate::Rate;
 use crate::plane::{BackedReplica, DigestConfig, Group, GroupMember, MeterRates, Multicast, Replica};
 use crate::plane::{Session, SessionTarget};
-use hlir::Match;
+use hlir::{CrcParameters, Match};
 use num_bigint::BigUint;
 use prost::{Message, Oneof};
 
@@ -131,6 +131,34 @@ pub struct RatesRow {
     pub committed_billionths: u32,
     #[prost(uint32, tag = "6")]
     pub peak_billionths: u32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct CrcRow {
+    #[prost(uint32, tag = "1")]
+    pub polynomial: u32,
+    #[prost(uint32, tag = "2")]
+    pub initial: u32,
+    #[prost(uint32, tag = "3")]
+    pub last: u32,
+    #[prost(bool, tag = "4")]
+    pub reflects_data: bool,
+    #[prost(bool, tag = "5")]
+    pub reflects_remainder: bool,
+}
+
+impl From<&CrcParameters> for CrcRow {
+    fn from(of: &CrcParameters) -> CrcRow {
+        let CrcParameters { polynomial, initial, last, reflects_data, reflects_remainder } = *of;
+        CrcRow { polynomial, initial, last, reflects_data, reflects_remainder }
+    }
+}
+
+impl From<CrcRow> for CrcParameters {
+    fn from(row: CrcRow) -> CrcParameters {
+        let CrcRow { polynomial, initial, last, reflects_data, reflects_remainder } = row;
+        CrcParameters { polynomial, initial, last, reflects_data, reflects_remainder }
+    }
 }
 
 #[derive(Clone, PartialEq, Message)]

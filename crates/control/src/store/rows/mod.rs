@@ -13,7 +13,7 @@ use crate::plane::Element;
 use crate::update::{Record, Update};
 use entry::CallRow;
 use hlir::TableId;
-use message::{DefaultRow, DigestRow, GroupRow, MatchRow, MatchesRow, MulticastRow, NumberRow, RatesRow};
+use message::{CrcRow, DefaultRow, DigestRow, GroupRow, MatchRow, MatchesRow, MulticastRow, NumberRow, RatesRow};
 use message::{SessionRow, ValueSetRow};
 use prost::Message;
 
@@ -50,6 +50,7 @@ impl Store {
             .chain(meters)
             .chain(self.records.digests.keys().map(|digest| Row::Digest(*digest)))
             .chain(self.array_rates.keys().map(|meter| Row::ArrayRates(*meter)))
+            .chain(self.crcs.keys().map(|crc| Row::Crc(*crc)))
             .chain(texts);
         rows.filter_map(|row| Some((row.key(), self.value(&row)?)))
     }
@@ -85,6 +86,7 @@ impl Store {
                 Row::Group(index(*profile), *group)
             }
             Update::SetValueSet { set, .. } => Row::ValueSet(index(*set)),
+            Update::SetCrc { crc, .. } => Row::Crc(index(*crc)),
             Update::SetMulticast { group, .. } => Row::Multicast(*group),
             Update::SetSession { session, .. } => Row::Session(*session),
             Update::SetMeter { meter, element, .. } => match self.meter_key(element) {
@@ -150,6 +152,7 @@ impl Store {
             Row::Session(session) => SessionRow::from(self.sessions.get(session)?).encode_to_vec(),
             Row::Meter(meter, element) => RatesRow::from(self.meters.get(&(*meter, element.clone()))?).encode_to_vec(),
             Row::ArrayRates(meter) => RatesRow::from(self.array_rates.get(meter)?).encode_to_vec(),
+            Row::Crc(crc) => CrcRow::from(self.crcs.get(crc)?).encode_to_vec(),
             Row::Digest(digest) => DigestRow::from(self.records.digests.get(digest)?).encode_to_vec(),
             Row::Text(type_name, text) => {
                 let number = *self.records.texts.get(&(type_name.clone(), text.clone()))?;

@@ -38,11 +38,9 @@ pub const OWN: [&str; 25] = [
 ];
 
 /// Commands that do something which cannot be done here, and why.
-const CANNOT: [(&str, &str); 16] = [
+const CANNOT: [(&str, &str); 14] = [
     ("set_queue_depth", "queues are those of the devices"),
     ("set_queue_rate", "queues are those of the devices"),
-    ("set_crc16_parameters", "a CRC has the parameters of its algorithm"),
-    ("set_crc32_parameters", "a CRC has the parameters of its algorithm"),
     ("load_new_config_file", "the program is the one that is compiled"),
     ("swap_configs", "the program is the one that is compiled"),
     ("write_config_to_file", "the program is the one that is compiled"),
@@ -165,7 +163,7 @@ impl<'p> Script<'p> {
 
     /// A command that STF has, too.
     fn of_stf(&self, text: &str, number: u32, command: &Word) -> Result<Vec<Command>, Mistake> {
-        const SHARED: [&str; 15] = [
+        const SHARED: [&str; 17] = [
             "mirroring_add",
             "mirroring_add_mc",
             "mirroring_delete",
@@ -181,6 +179,8 @@ impl<'p> Script<'p> {
             "register_reset",
             "meter_get_rates",
             "meter_set_rates",
+            "set_crc16_parameters",
+            "set_crc32_parameters",
         ];
         let is_shared = SHARED.contains(&command.text.as_str()) || command.text == "meter_array_set_rates";
         if !is_shared {

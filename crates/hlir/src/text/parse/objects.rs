@@ -9,7 +9,7 @@ use crate::text::print::{CORE_ERRORS, base_name};
 use crate::text::words::{ALGORITHMS, COUNTER_UNITS, MATCH_KINDS, METER_UNITS};
 use crate::verify::Site;
 use crate::{
-    Budget, Counter, Digest, Expression, Extern, ExternObject, Header, Meter, Notes, Parser, Profile, Register,
+    Budget, Counter, Crc, Digest, Expression, Extern, ExternObject, Header, Meter, Notes, Parser, Profile, Register,
     Selector, TableId, Type, ValueSet, Variable,
 };
 use num_bigint::BigUint;
@@ -124,6 +124,17 @@ impl Reader {
         let notes = self.notes();
         self.advance();
         Ok((notes, self.name(what)?))
+    }
+
+    pub(super) fn crc(&mut self) -> Read<()> {
+        let start = self.at;
+        let (mut notes, name) = self.beginning("the CRC's name")?;
+        self.expect(":")?;
+        let width = self.number("a width in bits")?;
+        self.origin(&mut notes);
+        self.places.set(Site::Crc(self.program.crcs.len() as u32), self.head_since(start));
+        self.program.crcs.alloc(Crc { name, width, notes });
+        Ok(())
     }
 
     pub(super) fn digest(&mut self) -> Read<()> {

@@ -4,9 +4,9 @@ use super::Reader;
 use super::cursor::{Failed, Read};
 use crate::text::lex::TokenKind;
 use crate::text::names::{Storage, get};
-use crate::text::words::ALGORITHMS;
+use crate::text::words::{ALGORITHMS, CRC16_CUSTOM, CRC32_CUSTOM, alternatives};
 use crate::verify::{Body, Site};
-use crate::{Argument, Call, Expression, HashInput, Place, Statement, Type};
+use crate::{Algorithm, Argument, Call, Expression, HashInput, Place, Statement, Type};
 
 impl Reader {
     /// The statements of a node or an action, in braces.
@@ -16,6 +16,22 @@ impl Reader {
         let statements = self.statements();
         self.body = None;
         statements
+    }
+
+    /// The algorithm of a hash. One whose parameters a controller sets is followed by the CRC that has them.
+    fn algorithm(&mut self) -> Read<Algorithm> {
+        if self.eat_word(CRC32_CUSTOM) {
+            return Ok(Algorithm::Crc32Custom(self.reference("a CRC", |names| &names.crcs)?));
+        }
+        if self.eat_word(CRC16_CUSTOM) {
+            return Ok(Algorithm::Crc16Custom(self.reference("a CRC", |names| &names.crcs)?));
+        }
+        let algorithm = self.word().and_then(crate::text::algorithm_of);
+        let Some(algorithm) = algorithm else {
+            return Err(self.fail(&format!("{}, `{CRC32_CUSTOM}` or `{CRC16_CUSTOM}`", alternatives(ALGORITHMS))));
+        };
+        self.advance();
+        Ok(algorithm)
     }
 
     fn statements(&mut self) -> Read<Vec<Statement>> {
@@ -215,7 +231,7 @@ impl Reader {
                 Ok(Call::ExecuteMeter { meter, index, colour, into: self.into()? })
             }
             "hash" => {
-                let algorithm = self.one_of(ALGORITHMS)?;
+                let algorithm = self.algorithm()?;
                 Ok(Call::Hash { algorithm, data: self.hash_inputs()?, into: self.into()? })
             }
             "checksum" => {

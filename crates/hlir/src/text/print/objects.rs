@@ -24,6 +24,10 @@ impl Printer<'_> {
             lines.add(format!("variable {}: {kind}{}", written(&variable.name), self.origin(&variable.notes)));
         }
         lines.gap();
+        for crc in program.crcs.values() {
+            lines.notes(&crc.notes);
+            lines.add(format!("crc {}: {}{}", written(&crc.name), crc.width, self.origin(&crc.notes)));
+        }
         for digest in program.digests.values() {
             lines.notes(&digest.notes);
             let fields = digest.fields.iter().map(|(name, width)| format!("{}: {width}", written(name)));

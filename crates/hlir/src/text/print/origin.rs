@@ -60,13 +60,14 @@ impl Printer<'_> {
 }
 
 fn for_each_origin<'p>(program: &'p Program, visit: &mut impl FnMut(&'p Origin)) {
-    let Program { headers, variables, digests, registers, counters, meters, value_sets, profiles, externs, .. } =
-        program;
+    let Program {
+        headers, variables, crcs, digests, registers, counters, meters, value_sets, profiles, externs, ..
+    } = program;
     let storage = headers.values().map(|it| &it.notes).chain(variables.values().map(|it| &it.notes));
     let objects = digests.values().map(|it| &it.notes).chain(registers.values().map(|it| &it.notes));
     let indexed = counters.values().map(|it| &it.notes).chain(meters.values().map(|it| &it.notes));
     let sets = value_sets.values().map(|it| &it.notes).chain(profiles.values().map(|it| &it.notes));
-    let sets = sets.chain(externs.values().map(|it| &it.notes));
+    let sets = sets.chain(externs.values().map(|it| &it.notes)).chain(crcs.values().map(|it| &it.notes));
     let nodes = program.nodes.values().map(|it| &it.notes);
     let notes = storage.chain(objects).chain(indexed).chain(sets).chain(nodes);
     notes.filter_map(|notes| notes.origin.as_ref()).for_each(&mut *visit);

@@ -2,9 +2,10 @@
 
 use super::Printer;
 use super::lines::{Lines, in_braces};
+use crate::text::algorithm_word;
 use crate::text::names::{get, number};
-use crate::text::words::{ALGORITHMS, between, word_of, written};
-use crate::{Argument, Call, Expression, HashInput, Parameter, Place, Statement, Type};
+use crate::text::words::{between, written};
+use crate::{Algorithm, Argument, Call, Expression, HashInput, Parameter, Place, Statement, Type};
 
 impl Printer<'_> {
     /// A statement in the body of an action with these parameters (none elsewhere), without a line break at its end.
@@ -161,10 +162,18 @@ impl Printer<'_> {
         }
     }
 
+    fn algorithm(&self, algorithm: Algorithm) -> String {
+        let word = algorithm_word(algorithm);
+        match algorithm.crc() {
+            Some(crc) => format!("{word} {}", self.refer(&self.program.crcs, crc, &self.names.crcs, |crc| &crc.name)),
+            None => word.to_string(),
+        }
+    }
+
     /// A hash or checksum in parts, for its inputs may need several lines.
     fn hashing(&self, call: &Call, parameters: &[Parameter]) -> Option<(String, Vec<String>, String)> {
         let (head, data, into) = if let Call::Hash { algorithm, data, into } = call {
-            (format!("hash {}", word_of(ALGORITHMS, algorithm).unwrap_or_default()), data, into)
+            (format!("hash {}", self.algorithm(*algorithm)), data, into)
         } else if let Call::AddChecksum { sum, data, subtract } = call {
             (format!("checksum {}", if *subtract { "subtract" } else { "add" }), data, sum)
         } else {

@@ -8,7 +8,7 @@ use hlir::facts::{Assumption, Fact};
 use hlir::interface::SizeSemantics;
 use hlir::join::{FirstAction, Join, Objects, SecondKey};
 use hlir::{
-    Action, ActionCall, ActionSet, Algorithm, Budget, Counter, CounterId, CounterUnit, Digest, Entry, Expression,
+    Action, ActionCall, ActionSet, Algorithm, Budget, Counter, CounterId, CounterUnit, Crc, Digest, Entry, Expression,
     Extern, ExternObject, Field, Header, IdleTimeout, Key, LookupSum, Match, MatchKind, Meter, MeterUnit, Parameter,
     Profile, Program, Register, RegisterId, Scope, Selector, Table, TableId, Type, ValueSet, Variable, VariableId,
     WeightedCall,
@@ -149,6 +149,8 @@ impl Generator<'_> {
             let digest = Digest { name: self.name(), fields, notes: self.notes() };
             self.program.digests.alloc(digest);
             let fields = vec![(self.name(), 16, self.pick(&KINDS))];
+            let crc = Crc { name: self.name(), width: self.pick(&[16, 32]), notes: self.notes() };
+            self.program.crcs.alloc(crc);
             let set = ValueSet { name: self.name(), size: 4, fields, notes: self.notes() };
             self.program.value_sets.alloc(set);
         }

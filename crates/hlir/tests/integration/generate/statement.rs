@@ -4,11 +4,9 @@ use super::Generator;
 use super::expression::Around;
 use hlir::{Algorithm, Argument, Call, HashInput, Place, Statement, TableId, Type};
 
-const ALGORITHMS: [Algorithm; 8] = [
+const ALGORITHMS: [Algorithm; 6] = [
     Algorithm::Crc32,
-    Algorithm::Crc32Custom,
     Algorithm::Crc16,
-    Algorithm::Crc16Custom,
     Algorithm::Identity,
     Algorithm::InternetChecksum,
     Algorithm::Xor16,
@@ -25,6 +23,17 @@ pub enum Kind {
 }
 
 impl Generator<'_> {
+    /// One whose parameters can be set, now and then.
+    fn algorithm(&mut self) -> Algorithm {
+        let crc = self.index(self.program.crcs.len()).filter(|_| self.below(2) == 0);
+        let width = |crc| self.program.crcs.iter().find(|(id, _)| *id == crc).map_or(32, |(_, crc)| crc.width);
+        match crc.map(|crc| (crc, width(crc))) {
+            Some((crc, 16)) => Algorithm::Crc16Custom(crc),
+            Some((crc, _)) => Algorithm::Crc32Custom(crc),
+            None => self.pick(&ALGORITHMS),
+        }
+    }
+
     pub fn statements(&mut self, kind: Kind, around: Around, labels: &[String], depth: u32) -> Vec<Statement> {
         self.several(4, |it| it.statement(kind, around, labels, depth))
     }
@@ -119,7 +128,7 @@ impl Generator<'_> {
             2 => self.meter(kind, around)?,
             3 => {
                 let into = self.bits_place().0;
-                Call::Hash { algorithm: self.pick(&ALGORITHMS), data: self.hash_inputs(around), into }
+                Call::Hash { algorithm: self.algorithm(), data: self.hash_inputs(around), into }
             }
             4 => {
                 let sum = self.place_of(Type::Bits(16))?;

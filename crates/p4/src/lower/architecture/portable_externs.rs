@@ -97,12 +97,20 @@ impl<'a> Lowering<'a> {
         let number = self.argument_number(instance, parameter).unwrap_or(0);
         match self.portable_member("HashAlgorithm_t", number).as_deref() {
             Some("IDENTITY") => Algorithm::Identity,
-            Some("CRC32") => Algorithm::Crc32,
-            Some("CRC32_CUSTOM") => Algorithm::Crc32Custom,
-            Some("CRC16") => Algorithm::Crc16,
-            Some("CRC16_CUSTOM") => Algorithm::Crc16Custom,
+            Some("CRC32" | "CRC32_CUSTOM") => Algorithm::Crc32,
+            Some("CRC16" | "CRC16_CUSTOM") => Algorithm::Crc16,
             Some("ONES_COMPLEMENT16") => Algorithm::InternetChecksum,
             Some(_) | None => Algorithm::Target,
+        }
+    }
+
+    /// The algorithm of a hash or checksum, whose parameters a controller may set.
+    fn portable_calculation(&mut self, instance: &ExternInstance, parameter: &str) -> Algorithm {
+        let number = self.argument_number(instance, parameter).unwrap_or(0);
+        match self.portable_member("HashAlgorithm_t", number).as_deref() {
+            Some("CRC32_CUSTOM") => Algorithm::Crc32Custom(self.custom_crc(&instance.name, 32)),
+            Some("CRC16_CUSTOM") => Algorithm::Crc16Custom(self.custom_crc(&instance.name, 16)),
+            Some(_) | None => self.portable_algorithm(instance, parameter),
         }
     }
 
@@ -237,7 +245,7 @@ impl<'a> Lowering<'a> {
         call: &Call,
         passed: &[Passed],
     ) -> Value {
-        let algorithm = self.portable_algorithm(instance, "algo");
+        let algorithm = self.portable_calculation(instance, "algo");
         let width = self.result_width(call);
         let mut inputs = Vec::new();
         if let Some(data) = argument(self, call, passed, "data") {
@@ -326,7 +334,7 @@ impl<'a> Lowering<'a> {
                 Value::Void
             }
             ("get", _) => {
-                let algorithm = self.portable_algorithm(instance, "hash");
+                let algorithm = self.portable_calculation(instance, "hash");
                 let headers = self.architecture.strings.get(&instance.name).cloned().unwrap_or_default();
                 let field = |header| HashInput::Field(hlir::FieldRef { header, field: 0 });
                 let inputs = headers.into_iter().map(field).collect();

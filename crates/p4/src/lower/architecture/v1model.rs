@@ -31,6 +31,8 @@ pub struct State {
     pub hidden: HashMap<String, Storage>,
     /// Metadata that each field list keeps.
     pub lists: HashMap<u32, Vec<Slot>>,
+    /// Hashes so far: p4c numbers its calculations so.
+    pub calculations: usize,
     /// Field lists that each request was made with.
     pub requests: HashMap<Request, Vec<u32>>,
     /// All user and standard metadata.

@@ -416,13 +416,15 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// The member of HashAlgorithm with this number; nothing for `random`.
+/// Members of HashAlgorithm whose parameters a controller can set.
+pub const CRC32_CUSTOM: u64 = 1;
+pub const CRC16_CUSTOM: u64 = 3;
+
+/// The member of HashAlgorithm with this number, with the parameters of the start; nothing for `random`.
 pub fn algorithm(number: u64) -> Option<Algorithm> {
     Some(match number {
-        0 => Algorithm::Crc32,
-        1 => Algorithm::Crc32Custom,
-        2 => Algorithm::Crc16,
-        3 => Algorithm::Crc16Custom,
+        0 | CRC32_CUSTOM => Algorithm::Crc32,
+        2 | CRC16_CUSTOM => Algorithm::Crc16,
         4 => return None,
         5 => Algorithm::Identity,
         6 => Algorithm::InternetChecksum,

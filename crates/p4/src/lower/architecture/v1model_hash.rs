@@ -1,8 +1,9 @@
 //! v1model's functions over a list of data: hashes, checksums, digests and the log.
 
-use hlir::{Algorithm, Binary, Call as Op, Expression as Hlir, HashInput, Statement};
+use hlir::build::names;
+use hlir::{Algorithm, Binary, Call as Op, Crc, CrcId, Expression as Hlir, HashInput, Notes, Statement};
 
-use super::v1model_externs::algorithm;
+use super::v1model_externs::{CRC16_CUSTOM, CRC32_CUSTOM, algorithm};
 use crate::ast::Expression;
 use crate::check::Call;
 use crate::lower::call::Passed;
@@ -53,14 +54,23 @@ impl<'a> Lowering<'a> {
     }
 
     /// The algorithm that a member of HashAlgorithm names; nothing for `random`.
-    fn algorithm_of(&self, value: &Value) -> Option<Algorithm> {
-        match value {
-            Value::Scalar(scalar) => {
-                let number = arithmetic::constant_of(scalar).and_then(|(number, _)| u64::try_from(number).ok());
-                algorithm(number.unwrap_or(0))
-            }
-            _ => Some(Algorithm::Crc32),
+    fn algorithm_of(&mut self, value: &Value) -> Option<Algorithm> {
+        let name = names::calculation(self.architecture.calculations);
+        self.architecture.calculations += 1;
+        let Value::Scalar(scalar) = value else { return Some(Algorithm::Crc32) };
+        let number = arithmetic::constant_of(scalar).and_then(|(number, _)| u64::try_from(number).ok());
+        match number.unwrap_or(0) {
+            CRC32_CUSTOM => Some(Algorithm::Crc32Custom(self.custom_crc(&name, 32))),
+            CRC16_CUSTOM => Some(Algorithm::Crc16Custom(self.custom_crc(&name, 16))),
+            other => algorithm(other),
         }
+    }
+
+    /// The CRC of this name, whose parameters a controller can set.
+    pub fn custom_crc(&mut self, name: &str, width: u32) -> CrcId {
+        let crcs = &mut self.program.crcs;
+        let known = crcs.iter().find(|(_, crc)| crc.name == name).map(|(id, _)| id);
+        known.unwrap_or_else(|| crcs.alloc(Crc { name: name.to_string(), width, notes: Notes::default() }))
     }
 
     fn checksum_parts(&mut self, passed: &[Passed], with_payload: bool) -> Option<(Hlir, Vec<HashInput>, Algorithm)> {
