@@ -79,12 +79,7 @@ impl Store {
                 }
                 self.array_rates.insert(meter, decode::<RatesRow>(value)?.try_into()?);
             }
-            Row::Crc(crc) => {
-                let declared = self.program.crcs.values().nth(crc).ok_or_else(|| unknown("CRC", crc))?;
-                let parameters = decode::<CrcRow>(value)?.into();
-                check_crc(declared, &parameters).map_err(|refusal| refusal.sentence)?;
-                self.crcs.insert(crc, parameters);
-            }
+            Row::Crc(crc) => self.load_crc(crc, value)?,
             Row::Digest(digest) if digest < self.program.digests.len() => {
                 self.records.digests.insert(digest, decode::<DigestRow>(value)?.into());
             }
@@ -93,6 +88,14 @@ impl Store {
                 self.records.texts.insert((type_name, text), decode::<NumberRow>(value)?.number);
             }
         }
+        Ok(())
+    }
+
+    fn load_crc(&mut self, crc: usize, value: &[u8]) -> Result<(), String> {
+        let declared = self.program.crcs.values().nth(crc).ok_or("a CRC is not the program's")?;
+        let parameters = decode::<CrcRow>(value)?.into();
+        check_crc(declared, &parameters).map_err(|refusal| refusal.sentence)?;
+        self.crcs.insert(crc, parameters);
         Ok(())
     }
 
