@@ -11,7 +11,9 @@
 //! | `Xor16` | `0x3908` | exclusive or of big-endian 16-bit words, a last byte padded with zero |
 //! | `Target` | `0x982d267ba75a59a0` | see below |
 //!
-//! The custom CRCs are the plain ones until a controller sets their parameters ([`hlir::CrcParameters`]). `Target`: `h` begins as the number of bytes; for every eight bytes, read as a big-endian number
+//! The custom CRCs are the plain ones until a controller sets their parameters ([`hlir::CrcParameters`]).
+//!
+//! `Target`: `h` begins as the number of bytes; for every eight bytes, read as a big-endian number
 //! `w` (the last ones padded with zeros at the end), `h = mix(h ^ w)`, with `mix` of [`crate::random`].
 
 use crate::random::mix;

@@ -89,6 +89,10 @@ fn translated(write: &Write, one: &Program, other: &Program) -> Option<Write> {
             let profile = named(other.profiles.iter().map(|(id, of)| (id, of.name.as_str())), &one.profiles[*id].name)?;
             Write::Group(profile, *number, group.clone())
         }
+        Write::Crc(id, parameters) => {
+            let crc = named(other.crcs.iter().map(|(id, of)| (id, of.name.as_str())), &one.crcs[*id].name)?;
+            Write::Crc(crc, *parameters)
+        }
         Write::Multicast(number, group) => Write::Multicast(*number, group.clone()),
         Write::Session(number, session) => Write::Session(*number, session.clone()),
         Write::Meter(id, control::plane::Element::Index(index), rates) => {

@@ -16,7 +16,7 @@ pub fn digest(algorithm: &str, bits: &[bool]) -> Run<BigInt> {
     Ok(match algorithm {
         "csum16" => BigInt::from(ones_complement(&bytes)),
         "xor16" => BigInt::from(words(&bytes).fold(0, |sum, word| sum ^ word)),
-        // docs/language.md: the custom CRCs have the parameters of the plain ones.
+        // docs/language.md: the custom CRCs are the plain ones until a controller sets their parameters.
         "crc16" | "crc16_custom" => BigInt::from(reflected_crc(&bytes, 0xa001, 0)),
         "crc32" | "crc32_custom" => BigInt::from(!reflected_crc(&bytes, 0xedb8_8320, 0xffff_ffff)),
         "identity" => first_eight(&bytes),
