@@ -165,7 +165,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 fn execute(session: &mut Session, line: Option<&str>, number: u32, arguments: &Arguments) -> Vec<Failure> {
     let mut failures = Vec::new();
     if line.is_none_or(|line| !ctl::only_writes(line)) {
-        failures.extend(session.flush().err());
+        failures.extend(flush(session));
     }
     let Some(line) = line.filter(|_| failures.is_empty() || arguments.keep_going) else { return failures };
     let executed = match arguments.file {
@@ -174,10 +174,17 @@ fn execute(session: &mut Session, line: Option<&str>, number: u32, arguments: &A
     };
     messages::print_warnings(&session.take_warnings(), arguments.file.as_deref());
     if let Err(failure) = executed {
-        failures.extend(session.flush().err());
+        failures.extend(flush(session));
         failures.push(failure);
     }
+    // Nothing comes behind a lost connection.
+    failures.sort_by_key(|failure| matches!(failure, Failure::Unreachable(_)));
     failures
+}
+
+/// Writes what was gathered: the lines that the switch refuses, then the connection if it is lost behind them.
+fn flush(session: &mut Session) -> impl Iterator<Item = Failure> {
+    std::iter::from_fn(|| session.flush().err())
 }
 
 /// Commands as the user types them.
