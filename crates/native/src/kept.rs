@@ -7,7 +7,8 @@ use super::exchange::Generation;
 use super::{NativeEngine, compared, translate};
 use control::Refusal;
 use control::plane::{Element, EntryKey};
-use hlir::{Entry, TableId};
+use hlir::{Entry, RegisterId, TableId};
+use runtime::state::Register;
 use runtime::tables::Table;
 use runtime::{Pipeline, WorkerPorts, abi};
 use std::sync::Arc;
@@ -29,6 +30,20 @@ pub(super) struct Leaving<'a> {
 }
 
 impl<L: WorkerPorts> NativeEngine<'_, L> {
+    /// The registers that packets read or write, in the order of the program.
+    pub fn registers(&mut self) -> Vec<(RegisterId, Arc<Register>)> {
+        let of = |engine: &Self, id| {
+            let number = engine.numbers.register(id)?;
+            engine.switch.registers().get(number).cloned()
+        };
+        let program = self.program.clone();
+        let found = program.registers.iter().filter_map(|(id, _)| {
+            let beside = |engine: &mut Self| engine.beside(|engine| of(engine, id)).flatten();
+            Some((id, of(self, id).or_else(|| beside(self))?))
+        });
+        found.collect()
+    }
+
     /// The values of elements that the prepared pipeline has elsewhere.
     pub(super) fn leaving_values(&self, leaving: &Leaving<'_>) -> Values {
         let mut values = Values::default();

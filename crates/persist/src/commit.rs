@@ -79,6 +79,12 @@ impl Ticket {
 }
 
 impl Ticket {
+    /// Whether the transaction, and all before it, are on disk, or a commit of it was tried without success.
+    pub fn is_decided(&self) -> bool {
+        let queue = self.shared.lock();
+        queue.durable >= self.number || queue.error.is_some() && queue.failed >= self.number
+    }
+
     /// Calls `done` when the transaction, and all before it, are on disk, or with the reason why they are not: without a thread that waits. From
     /// the thread that writes, which goes on with the next transactions behind that.
     pub fn then(self, done: impl FnOnce(Result<(), String>) + Send + 'static) {

@@ -75,6 +75,43 @@ impl<T: Zero> Region<T> {
     }
 }
 
+impl Region<u8> {
+    /// A number of 1, 2, 4 or 8 bytes at a multiple of its size, in one read: never half of what a worker writes.
+    pub fn number(&self, at: usize, bytes: usize) -> Option<u64> {
+        let fits = at.is_multiple_of(bytes) && at.checked_add(bytes).is_some_and(|end| end <= self.count);
+        // SAFETY: within the array, and aligned as the array is.
+        let read = |at: *mut u8| unsafe {
+            match bytes {
+                1 => at.read_volatile().into(),
+                2 => at.cast::<u16>().read_volatile().into(),
+                4 => at.cast::<u32>().read_volatile().into(),
+                8 => at.cast::<u64>().read_volatile(),
+                _ => panic!("no number has {bytes} bytes"),
+            }
+        };
+        fits.then(|| read(self.memory.wrapping_add(at)))
+    }
+
+    /// Writes a number as [`Region::number`] reads it. False if there is no such place.
+    pub fn set_number(&self, at: usize, bytes: usize, value: u64) -> bool {
+        let fits = at.is_multiple_of(bytes) && at.checked_add(bytes).is_some_and(|end| end <= self.count);
+        // SAFETY: as for `number`.
+        let write = |at: *mut u8| unsafe {
+            match bytes {
+                1 => at.write_volatile(value as u8),
+                2 => at.cast::<u16>().write_volatile(value as u16),
+                4 => at.cast::<u32>().write_volatile(value as u32),
+                8 => at.cast::<u64>().write_volatile(value),
+                _ => panic!("no number has {bytes} bytes"),
+            }
+        };
+        if fits {
+            write(self.memory.wrapping_add(at));
+        }
+        fits
+    }
+}
+
 impl<T> Drop for Region<T> {
     fn drop(&mut self) {
         // SAFETY: it was allocated with this size.

@@ -45,28 +45,42 @@ impl Register {
         self.description.width.div_ceil(64).max(1) as usize
     }
 
-    /// The element in limbs, low limb first; `None` if there is no such index.
-    pub fn read(&self, index: u64) -> Option<Vec<u64>> {
+    /// Where the limbs of an element are, and the bytes of each. Workers read and write a limb whole.
+    fn places(&self, index: u64) -> Option<(impl Iterator<Item = usize> + use<>, usize)> {
         if index >= self.description.size {
             return None;
         }
-        let element_bytes = self.description.element_bytes as usize;
-        let from = index as usize * element_bytes;
-        let mut bytes: Vec<u8> = (from..from + element_bytes).filter_map(|at| self.elements.get(at)).collect();
-        bytes.resize(self.limbs() * 8, 0);
-        let limb = |chunk: &[u8]| u64::from_le_bytes(chunk.try_into().expect("chunks are of 8 bytes"));
-        Some(bytes.chunks_exact(8).map(limb).collect())
+        let bytes = self.description.element_bytes as usize;
+        let (from, limbs, step) = (index as usize * bytes, self.limbs(), bytes.min(8));
+        Some(((0..limbs).map(move |limb| from + limb * step), step))
+    }
+
+    /// The element in limbs, low limb first; `None` if there is no such index.
+    pub fn read(&self, index: u64) -> Option<Vec<u64>> {
+        let (places, step) = self.places(index)?;
+        places.map(|at| self.elements.number(at, step)).collect()
     }
 
     /// False if there is no such index.
     pub fn write(&self, index: u64, limbs: &[u64]) -> bool {
-        if index >= self.description.size {
-            return false;
+        let Some((places, step)) = self.places(index) else { return false };
+        let limbs = limbs.iter().copied().chain(std::iter::repeat(0));
+        places.zip(limbs).all(|(at, limb)| self.elements.set_number(at, step, limb))
+    }
+
+    /// Up to `count` elements from one on, each in as many bytes as its width needs, the lowest first.
+    pub fn packed(&self, first: u64, count: u64) -> Vec<u8> {
+        let bytes = self.description.width.div_ceil(8) as usize;
+        let end = first.saturating_add(count).min(self.description.size);
+        let mut packed = Vec::with_capacity(bytes * end.saturating_sub(first) as usize);
+        for index in first..end {
+            let Some((places, step)) = self.places(index) else { break };
+            let limbs = places.filter_map(|at| self.elements.number(at, step));
+            let behind = packed.len() + bytes;
+            limbs.for_each(|limb| packed.extend_from_slice(&limb.to_le_bytes()));
+            packed.truncate(behind);
         }
-        let element_bytes = self.description.element_bytes as usize;
-        let bytes = limbs.iter().flat_map(|limb| limb.to_le_bytes()).chain(std::iter::repeat(0));
-        let from = index as usize * element_bytes;
-        bytes.take(element_bytes).enumerate().all(|(at, byte)| self.elements.set(from + at, byte))
+        packed
     }
 
     pub(crate) fn raw(&self) -> abi::StateArray {
@@ -328,5 +342,8 @@ mod tests {
         let wide = Register::new(&description(100, 16, vec![])).unwrap();
         assert!(wide.write(1, &[5, 6]));
         assert_eq!((wide.read(0), wide.read(1)), (Some(vec![0, 0]), Some(vec![5, 6])));
+        assert_eq!(narrow.packed(2, 9), [7, 0, 0xff, 1]);
+        assert_eq!(wide.packed(1, 1), [5, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0]);
+        assert!(narrow.packed(4, 1).is_empty());
     }
 }

@@ -7,7 +7,6 @@ use crate::run::pushed::Builder;
 use crate::run::relay::Relay;
 use crate::run::requests::ControlThread;
 use crate::run::state::{self, Keeper, Origin};
-use control::DataPlane as _;
 use driver::failure::Failure;
 use p4runtime::Server;
 use runtime::memory::Counts;
@@ -104,7 +103,7 @@ impl Rig {
         let mut live = Live::new(vec![MemoryPort::new(BUFFERS)], settings, Some(CPU_PORT));
         let engine = live.begin(built)?;
         if let Some(keeper) = keeper {
-            let saved = keeper.save_all(engine.store_mut(), &config_of(&built.program), Origin::CommandLine).wait();
+            let saved = keeper.save_all(engine, &config_of(&built.program), Origin::CommandLine).wait();
             saved.map_err(|why| Failure::environment(format!("--state: {why}")))?;
             live.keep(Some(Arc::new(keeper)));
         }

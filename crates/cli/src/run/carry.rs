@@ -1,12 +1,15 @@
 //! The control thread of a running switch: ports that come and go, entries that age, messages of the program, signals, the end.
 
 use super::account::Account;
+use super::live::Shared;
 use super::requests::Request;
 use super::specialise::Specialiser;
 use super::trial::Work;
 use super::{Arguments, LOOK, Port, Running, dump, report, service, summary};
 use driver::failure::Failure;
 use driver::stdout::{counted, print_line};
+use native::Replay;
+use persist::Ticket;
 use runtime::{Link, interrupt, memory_limit};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,14 +23,16 @@ const WATCHING: Duration = Duration::from_millis(20);
 /// Empty polls in a row that make a worker idle.
 const IDLE_POLLS: u64 = 64;
 
-/// When something was last done or seen, since the start.
+/// When something was last done or seen, since the start. And what is being saved.
 #[derive(Default)]
 struct Times {
+    saving: Option<Ticket>,
     looked: Duration,
     packet: Duration,
     printed: Duration,
     aged: Duration,
     watched: Duration,
+    registers: Duration,
 }
 
 /// Carries packets until the user, the clock or the program ends it.
@@ -61,7 +66,9 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
     running.relay.switch.lock().stop();
     failed = failed.or(running.relay.listen());
     let saved = running.relay.switch.lock().save_changes();
-    if let Some(Err(why)) = saved.map(|ticket| ticket.wait()) {
+    let registers = running.relay.switch.lock().save_registers();
+    let waited = saved.into_iter().chain(registers).map(|ticket| ticket.wait());
+    if let Some(Err(why)) = waited.reduce(Result::and) {
         eprintln!("warning: --state: the last changes are not saved: {why}");
     }
     failed.map_or(Ok(()), |text| Err(Failure::input(text)))
@@ -74,6 +81,7 @@ fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut
         times.aged = now;
     }
     let switch = running.relay.switch.clone();
+    save_registers(arguments, &switch, now, times);
     let totals = (0..running.workers).map(|worker| running.dpdk.totals(worker));
     let work = || totals.clone().fold(Work::default(), |sum, of| sum.with(of.received, of.busy_ns));
     running.specialiser.iter_mut().for_each(|specialiser| specialiser.tend(&switch, now, work));
@@ -91,6 +99,16 @@ fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut
         running.report(arguments);
     }
     answer(running, arguments.controllers.cpu_port);
+}
+
+/// Saves registers where their interval has passed, and the last snapshot is written.
+fn save_registers<L: Replay>(arguments: &Arguments, switch: &Shared<L>, now: Duration, times: &mut Times) {
+    let every = arguments.state_registers.map(Duration::from_secs_f64);
+    let is_due = every.is_some_and(|every| now >= times.registers + every);
+    if is_due && times.saving.as_ref().is_none_or(Ticket::is_decided) {
+        times.saving = switch.lock().save_registers();
+        times.registers = now;
+    }
 }
 
 /// Answers all requests that wait. A client that has left needs no answer.

@@ -68,7 +68,15 @@ impl First {
         restored.warnings.iter().for_each(|warning| eprintln!("warning: {}: {warning}", kept.flag));
         let count = program.tables.iter().map(|(id, _)| restored.store.entry_count(id) as u64).sum();
         engine.restore(restored.store).map_err(|refusal| Failure::refusal(kept.flag, &refusal))?;
-        match restored.differs {
+        let refused: u64 = restored.registers.iter().map(|elements| elements.write(engine)).sum();
+        if refused > 0 {
+            eprintln!("warning: {}: {refused} saved elements have no room in the registers of this program", kept.flag);
+        }
+        let is_last = kept.has_registers() && self.keeper.as_ref().is_some_and(|keeper| !keeper.has_registers());
+        if is_last {
+            eprintln!("note: {}: saved registers are loaded, and not saved again without --state-registers", kept.flag);
+        }
+        match restored.differs || is_last {
             true => self.save(controllers, engine)?,
             false => engine.store_mut().keep_journal(),
         }
@@ -79,7 +87,7 @@ impl First {
     fn save(&self, controllers: &Controllers, engine: &mut Engine<LayerPorts>) -> Result<(), Failure> {
         let Some(keeper) = &self.keeper else { return Ok(()) };
         let (config, origin) = self.config(controllers, &engine.program());
-        let saved = keeper.save_all(engine.store_mut(), &config, origin).wait();
+        let saved = keeper.save_all(engine, &config, origin).wait();
         saved.map_err(|why| Failure::environment(format!("--state: {why}")))
     }
 

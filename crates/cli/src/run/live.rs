@@ -163,7 +163,7 @@ impl<L: Replay> Live<L> {
     pub fn save(&mut self) -> Option<Ticket> {
         let (keeper, engine) = self.keeper.as_ref().zip(self.engine.as_mut())?;
         match self.unsaved.take() {
-            Some(config) => Some(keeper.save_all(engine.store_mut(), &config, Origin::Controller)),
+            Some(config) => Some(keeper.save_all(engine, &config, Origin::Controller)),
             None => keeper.save(engine.store_mut()),
         }
     }
@@ -171,6 +171,13 @@ impl<L: Replay> Live<L> {
     /// The same, but for a pipeline that was committed: what belongs to the commit is still being written.
     pub fn save_changes(&mut self) -> Option<Ticket> {
         if self.unsaved.is_none() { self.save() } else { None }
+    }
+
+    /// Saves what packets have changed in registers since the last time, as one transaction; none if nothing is to be saved.
+    pub fn save_registers(&mut self) -> Option<Ticket> {
+        // A pipeline that was committed is saved with its registers.
+        let (keeper, engine) = self.keeper.as_ref().zip(self.engine.as_mut()).filter(|_| self.unsaved.is_none())?;
+        keeper.save_registers(engine)
     }
 
     /// Does something while no worker is within a burst.

@@ -26,6 +26,7 @@ pub mod relay;
 mod report;
 pub mod requests;
 pub mod sampling;
+pub mod saved_registers;
 mod service;
 pub mod specialise;
 pub mod specialised_code;
@@ -121,6 +122,10 @@ pub struct Arguments {
     /// Save the pipeline and all that controllers write in this directory, before they are answered; start with what is there
     #[arg(long, value_name = "DIR", help_heading = "Controllers")]
     state: Option<PathBuf>,
+    /// With --state: save registers, too, at this interval and at the end of the switch; a kill loses what packets wrote since
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1", value_parser = flags::seconds)]
+    #[arg(requires = "state", help_heading = "Controllers")]
+    state_registers: Option<f64>,
     /// Start with what is in this file, which `serialize_state` of `simple_switch_CLI` wrote
     #[arg(long, value_name = "FILE", conflicts_with = "state", help_heading = "Controllers")]
     restore: Option<PathBuf>,
@@ -300,7 +305,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// What an earlier run has left, by --state or --restore.
 fn earlier(arguments: &Arguments) -> Result<state::Earlier, Failure> {
     if let Some(folder) = &arguments.state {
-        let (keeper, kept) = state::open(folder)?;
+        let (mut keeper, kept) = state::open(folder)?;
+        if arguments.state_registers.is_some() {
+            keeper = keeper.with_registers(kept.as_ref());
+        }
         return Ok(state::Earlier { keeper: Some(keeper), kept });
     }
     let kept = arguments.restore.as_deref().map(state::Kept::of_file).transpose()?;

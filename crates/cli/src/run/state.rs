@@ -4,16 +4,19 @@
 //! Rows of the store are numbered by its program, whose text is saved with them. A switch that starts with another program takes over what has
 //! the same names there.
 
+use super::live::Engine;
+use super::saved_registers::{self, Elements, SavedRegisters};
 use bm_runtime::state_file::{self, Saved};
 use control::message::runtime::ForwardingPipelineConfig;
-use control::{Refusal, RefusalKind, Store};
+use control::{DataPlane as _, Refusal, RefusalKind, Store};
 use driver::failure::Failure;
 use hlir::Program;
 use hlir::text::{parse_program, print_program};
+use native::Replay;
 use persist::{Change, File, Rows, Ticket};
 use prost::Message as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Of the rows, and of what the rows mean.
 const FORMAT: &str = "1";
@@ -34,7 +37,11 @@ pub enum Origin {
 }
 
 /// Where a running switch saves its state.
-pub struct Keeper(File);
+pub struct Keeper {
+    file: File,
+    /// With `--state-registers`.
+    registers: Option<Mutex<SavedRegisters>>,
+}
 
 /// What an earlier run has left.
 pub struct Kept {
@@ -45,12 +52,15 @@ pub struct Kept {
     text: String,
     pub origin: Origin,
     pub config: ForwardingPipelineConfig,
+    /// Of the store.
     rows: Rows,
+    registers: Rows,
 }
 
 /// The store of an earlier run for the program of this one.
 pub struct Restored {
     pub store: Store,
+    pub registers: Vec<Elements>,
     /// Whether the file has other rows than the store now.
     pub differs: bool,
     pub warnings: Vec<String>,
@@ -69,7 +79,7 @@ pub fn open(folder: &Path) -> Result<(Keeper, Option<Kept>), Failure> {
     let opened = persist::open(folder).map_err(failed)?;
     opened.warnings.iter().for_each(|warning| eprintln!("warning: --state: {warning}"));
     let kept = Kept::of(folder, opened.rows).map_err(|why| failed(format!("{}: {why}", folder.display())))?;
-    Ok((Keeper(opened.file), kept))
+    Ok((Keeper { file: opened.file, registers: None }, kept))
 }
 
 impl Kept {
@@ -96,8 +106,9 @@ impl Kept {
         };
         let (text, config) = (text(OF_PROGRAM)?, config.ok_or(lost)?);
         let of_store = |(key, _): &(Vec<u8>, Vec<u8>)| key.first().is_some_and(|first| !ENDS.contains(first));
-        let rows = rows.into_iter().filter(of_store).collect();
-        Ok(Some(Kept { flag: "--state", path: folder.to_path_buf(), text, origin, config, rows }))
+        let is_of_registers = |(key, _): &(Vec<u8>, Vec<u8>)| key.first() == Some(&saved_registers::TAG);
+        let (registers, rows) = rows.into_iter().filter(of_store).partition(is_of_registers);
+        Ok(Some(Kept { flag: "--state", path: folder.to_path_buf(), text, origin, config, rows, registers }))
     }
 
     /// Reads a file that Thrift's `serialize_state` gave.
@@ -107,7 +118,8 @@ impl Kept {
         let text = std::str::from_utf8(&text).map_err(|_| failed("it is no text"))?;
         let Saved { program, rows } = state_file::read(text).map_err(|why| failed(&why))?;
         let (origin, config) = (Origin::CommandLine, ForwardingPipelineConfig::default());
-        Ok(Kept { flag: "--restore", path: path.to_path_buf(), text: program, origin, config, rows })
+        let registers = Rows::new();
+        Ok(Kept { flag: "--restore", path: path.to_path_buf(), text: program, origin, config, rows, registers })
     }
 
     /// The config that is compiled again: what a controller pushed, or the program's text if a switch is started without it.
@@ -128,22 +140,31 @@ impl Kept {
             (store, refused.iter().map(|why| format!("{}: {why}", self.path.display())).collect::<Vec<_>>())
         };
         if print_program(program) == self.text {
-            let (store, warnings) = of_rows(program.clone());
-            return Ok(Restored { store, differs: !warnings.is_empty(), warnings });
+            let (store, mut warnings) = of_rows(program.clone());
+            let (registers, others) = saved_registers::restored(&self.registers, program, program);
+            warnings.extend(others);
+            return Ok(Restored { store, registers, differs: !warnings.is_empty(), warnings });
         }
         let old = parse_program(&self.text);
         let old = old.map_err(|_| failed("this version of bacus cannot read its program".to_string()))?;
-        let (store, warnings) = of_rows(Arc::new(old));
+        let old = Arc::new(old);
+        let (store, mut warnings) = of_rows(old.clone());
+        let (registers, others) = saved_registers::restored(&self.registers, &old, program);
+        warnings.extend(others);
         let carried = store.carried_to(program.clone()).map_err(|refusal| {
             failed(format!(
                 "it is of another program: {refusal}; start with the program that it is of, or with another state"
             ))
         })?;
-        Ok(Restored { store: carried, differs: true, warnings })
+        Ok(Restored { store: carried, registers, differs: true, warnings })
+    }
+
+    pub fn has_registers(&self) -> bool {
+        !self.registers.is_empty()
     }
 }
 
-/// All rows of a switch.
+/// All rows of a switch but those of registers.
 fn whole(store: &Store, config: &ForwardingPipelineConfig, origin: Origin) -> Vec<Change> {
     let text = print_program(store.program());
     let origin = vec![u8::from(origin == Origin::Controller)];
@@ -162,11 +183,40 @@ fn whole(store: &Store, config: &ForwardingPipelineConfig, origin: Origin) -> Ve
 }
 
 impl Keeper {
-    /// Replaces all rows by those of this pipeline and its store.
-    pub fn save_all(&self, store: &mut Store, config: &ForwardingPipelineConfig, origin: Origin) -> Ticket {
-        store.keep_journal();
-        store.take_changes();
-        self.0.write(whole(store, config, origin))
+    /// Saves registers as well, in a file that has what is kept.
+    #[must_use]
+    pub fn with_registers(self, kept: Option<&Kept>) -> Keeper {
+        let saved = kept.map(|kept| SavedRegisters::of(&kept.registers)).unwrap_or_default();
+        Keeper { registers: Some(Mutex::new(saved)), ..self }
+    }
+
+    pub fn has_registers(&self) -> bool {
+        self.registers.is_some()
+    }
+
+    /// Replaces all rows by those of this pipeline and what it holds.
+    pub fn save_all<L: Replay>(
+        &self,
+        engine: &mut Engine<L>,
+        config: &ForwardingPipelineConfig,
+        origin: Origin,
+    ) -> Ticket {
+        engine.store_mut().keep_journal();
+        engine.store_mut().take_changes();
+        let mut changes = whole(engine.store(), config, origin);
+        if let Some(saved) = &self.registers {
+            let mut saved = saved.lock().unwrap_or_else(PoisonError::into_inner);
+            saved.forget();
+            changes.extend(saved.changes(engine));
+        }
+        self.file.write(changes)
+    }
+
+    /// Saves the registers' elements that have changed since the last time; none if none has, if registers are not saved, or if nothing can be.
+    pub fn save_registers<L: Replay>(&self, engine: &mut Engine<L>) -> Option<Ticket> {
+        let saved = self.registers.as_ref().filter(|_| self.file.error().is_none())?;
+        let changes = saved.lock().unwrap_or_else(PoisonError::into_inner).changes(engine);
+        (!changes.is_empty()).then(|| self.file.write(changes))
     }
 
     /// Saves what has changed; none if nothing has.
@@ -176,12 +226,12 @@ impl Keeper {
             Some(value) => Change::Put(key, value),
             None => Change::Remove(key),
         };
-        (!changes.is_empty()).then(|| self.0.write(changes.into_iter().map(change).collect()))
+        (!changes.is_empty()).then(|| self.file.write(changes.into_iter().map(change).collect()))
     }
 
     /// Why nothing may be written at present: it could not be saved.
     pub fn refusal(&self) -> Option<Refusal> {
-        let why = self.0.error()?;
+        let why = self.file.error()?;
         Some(Refusal::new(RefusalKind::Full, format!("nothing is written, since it cannot be saved: {why}")))
     }
 }

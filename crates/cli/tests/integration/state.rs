@@ -288,6 +288,73 @@ fn a_changed_program_takes_over_what_has_the_same_names() {
     assert!(said.contains("of another program") && said.contains("no table `ingress.hosts`"), "{said}");
 }
 
+/// Counts the frames of each type, and has registers of other widths that controllers write.
+const REGISTERS: &str = "register<bit<40>>(5000) frames; register<bit<100>>(3) wide;";
+
+fn with_registers(place: &Place) -> String {
+    let apply = "bit<40> seen; frames.read(seen, (bit<32>)h.ethernet.type);
+        frames.write((bit<32>)h.ethernet.type, seen + 1); bit<100> w; wide.read(w, 0); wide.write(1, w); hosts.apply();";
+    let text = PROGRAM
+        .replace("hosts.apply();", apply)
+        .replace("    action drop()", &format!("{REGISTERS}\n    action drop()"));
+    fs::write(&place.program, &text).unwrap();
+    text
+}
+
+#[test]
+fn registers_are_saved_at_an_interval_and_at_the_end_if_asked_for() {
+    if !has_dpdk() {
+        return;
+    }
+    let place = Place::new("state-registers");
+    let text = with_registers(&place);
+    let packets = place.state.with_file_name("packets.stf");
+    let frame = |kind: u32| format!("packet 1 000000000001 000000000002 {kind:04x} 00\n");
+    fs::write(&packets, frame(7).repeat(3) + &frame(4999)).unwrap();
+    let capture = format!("1=pcap:{},", packets.display());
+    let start = |flags: &[&str], port: &str| {
+        let state = ["--state", place.state.to_str().unwrap(), "--p4runtime", "127.0.0.1:0", "--port", port];
+        Switch::start_bare(&folder("state-registers"), &[&[place.program.as_str()], &state[..], flags].concat())
+    };
+    let value = |switch: &Switch, name: &str, index: &str| -> String {
+        let text = switch.ok(&["--json", "registers", name, index]);
+        let row: serde_json::Value = serde_json::from_str(&text).unwrap();
+        row["value"].to_string()
+    };
+    let saves_often = ["--state-registers", "0.05"];
+    let mut switch = start(&saves_often, &capture);
+    switch.ok(&["registers", "set", "wide", "2", "0x8000000000000000000000007"]);
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while value(&switch, "frames", "7") != "3" || value(&switch, "frames", "4999") != "1" {
+        assert!(std::time::Instant::now() < deadline, "the packets have not come");
+    }
+    let wide = value(&switch, "wide", "2");
+    std::thread::sleep(Duration::from_millis(500));
+    kill(&mut switch);
+    // Another program, whose registers have other numbers: they are saved anew before it runs.
+    fs::write(&place.program, text.replace(REGISTERS, &format!("register<bit<8>>(2) more; {REGISTERS}"))).unwrap();
+    for _ in 0..2 {
+        let mut switch = start(&["--state-registers", "1000"], PORT[1]);
+        let found = ["7", "4999", "8"].map(|index| value(&switch, "frames", index));
+        assert_eq!((found, value(&switch, "wide", "2")), (["3", "1", "0"].map(String::from), wide.clone()));
+        kill(&mut switch);
+    }
+    // What is written last is saved at the end, and so is that an element is zero again.
+    let mut switch = start(&["--state-registers", "1000"], PORT[1]);
+    switch.ok(&["registers", "set", "frames", "8", "5"]);
+    switch.ok(&["registers", "set", "frames", "4999", "0"]);
+    let ended = std::process::Command::new("kill").arg(switch.process.id().to_string()).status().unwrap();
+    assert!(ended.success() && switch.process.wait().unwrap().success());
+    drop(switch);
+    // Without the flag they are loaded a last time: what is not saved again would be taken for the state later.
+    for (note, values) in [(true, ["3", "0", "5"]), (false, ["0", "0", "0"])] {
+        let mut switch = start(&[], PORT[1]);
+        assert_eq!(switch.said.contains("not saved again without --state-registers"), note, "{}", switch.said);
+        assert_eq!(["7", "4999", "8"].map(|index| value(&switch, "frames", index)), values.map(String::from));
+        kill(&mut switch);
+    }
+}
+
 /// Ends a switch at once, wherever it is. Its file is free when the process is gone.
 fn kill(switch: &mut Switch) {
     switch.process.kill().unwrap();
