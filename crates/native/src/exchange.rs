@@ -104,7 +104,10 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             self.joins = Joins::new(self.compiled.clone());
             match behind.written() {
                 Written::Kept => self.keep_joint_counts(joint_counts),
-                Written::Forgotten => self.earlier_counts.clear(),
+                Written::Forgotten => {
+                    self.earlier_counts.clear();
+                    self.reported.clear();
+                }
             }
         }
         self.fill_joins();

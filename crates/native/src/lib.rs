@@ -15,6 +15,7 @@ mod kept;
 mod lookups_in_code;
 mod miss;
 mod numbers;
+mod reported;
 mod selector;
 mod specialised;
 pub mod translate;
@@ -131,6 +132,8 @@ pub struct NativeEngine<'p, L: WorkerPorts> {
     /// Hits and misses that earlier pipelines have counted elsewhere than in the table, by table: in joint tables, as far as
     /// those of this pipeline do not have them, and in code.
     earlier_counts: BTreeMap<String, joins::Hits>,
+    /// Hits and misses as they were last reported, by table.
+    reported: BTreeMap<String, (u64, u64)>,
     /// Entries whose time has passed, for the controller.
     idle: Vec<EntryKey>,
     clock_ns: u64,
@@ -161,6 +164,7 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
             skips_shared: false,
             joins: Joins::new(compiled.clone()),
             earlier_counts: BTreeMap::new(),
+            reported: BTreeMap::new(),
             idle: Vec::new(),
             clock_ns: 0,
             stopped: None,
@@ -291,6 +295,7 @@ impl<'p, L: WorkerPorts> NativeEngine<'p, L> {
         renewed.expect("a switch that could be built once can be built again");
         self.idle.clear();
         self.earlier_counts.clear();
+        self.reported.clear();
         (self.clock_ns, self.stopped) = (0, None);
         self.write_own_entries().expect("entries that were accepted once are accepted again");
         self.fill_joins();

@@ -134,12 +134,10 @@ impl Account {
 
 /// Its tables, and the drops by reason.
 fn of_engine<L: Replay>(engine: &mut Engine<L>) -> (Vec<TableAccount>, Vec<(String, u64)>) {
-    let switch = engine.switch();
-    let reasons = switch.pipeline().description().drops.clone();
-    let drops = reasons.into_iter().zip(switch.drops()).filter(|(_, count)| *count > 0).collect();
-    let tables = switch.tables().to_vec();
+    let drops = engine.drops_by_reason().into_iter().filter(|(_, count)| *count > 0).collect();
+    let tables = engine.switch().tables().to_vec();
     let tables = tables.iter().enumerate().map(|(number, table)| {
-        let (hits, misses) = engine.table_hits(number);
+        let (hits, misses) = engine.reported_hits(number);
         let description = table.description();
         let name = description.name.clone();
         let program = engine.program();

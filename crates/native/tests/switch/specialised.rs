@@ -117,7 +117,11 @@ fn program() -> Program {
 }
 
 fn compiled(passes: &Passes) -> (Arc<Pipeline>, Program) {
-    let loaded = Loaded { program: program(), plan: None };
+    compiled_of(program(), passes)
+}
+
+fn compiled_of(program: Program, passes: &Passes) -> (Arc<Pipeline>, Program) {
+    let loaded = Loaded { program, plan: None };
     let own = |plan: &mut hlir::Plan| plan.descriptor = hlir::plan::Descriptor::Own;
     compile::pipeline(loaded, passes, &Native::default(), own).unwrap_or_else(|failure| panic!("{failure:?}"))
 }
@@ -392,4 +396,79 @@ fn no_packet_is_lost_where_facts_flip_under_traffic() {
         let counts = engine.table_counts(table.expect("it is declared"));
         assert_eq!(counts.hits + counts.misses, 2 * PACKETS, "{name}: {counts:?}");
     }
+}
+
+/// Workers count one index after the other, so a difference may fall. A report that showed more does not.
+#[test]
+fn reported_lookups_never_fall() {
+    let program = program();
+    let (pipeline, generic) = compiled(&Passes::default());
+    let settings = Settings { ports: 8, seed: 0 };
+    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, lanes).expect("a switch");
+    let (pipeline, code) = specialised(&engine);
+    engine.specialise(&code, pipeline).expect("the tables are empty");
+    let frames: Vec<Frame> = (0..12).map(|key| Frame { port: 1, bytes: vec![key, 0] }).collect();
+    engine.process(&frames).expect("packets go on");
+    let sum = code.lookup_sums.iter().find(|sum| !sum.added.is_empty()).expect("lookups became code");
+    let number = engine.table_number(sum.table).expect("reports have it");
+    let before = engine.reported_hits(number);
+    assert_eq!(before.0 + before.1, 12);
+    // As where a worker has counted first what others are subtracted from.
+    let counter = &code.counters[sum.counter].name;
+    let description = engine.switch().pipeline().description().clone();
+    let counter = description.counters.iter().position(|one| one.name == *counter).expect("it counts");
+    let index = u64::from(sum.added[0]);
+    let mut cell = engine.switch().counter(counter, index).expect("it has the index");
+    cell.packets -= 5;
+    engine.switch().set_counter(counter, index, cell);
+    assert_ne!(engine.table_hits(number), before);
+    assert_eq!(engine.reported_hits(number), before);
+}
+
+/// Only an entry can stop a packet.
+const GATE: &str = "program gate for none
+header h: h_t { key: 8 }
+variable error: 32
+variable meta.stop: 8
+table gate {
+  key h.key: exact
+  action stop() { meta.stop = 1 }
+  action pass() {}
+  default pass()
+}
+parser parser { start start, accept gate, reject gate, error error }
+entry start
+node start: state of parser { extract h } -> gate
+node gate: apply gate -> out
+node out: deparse { emit h } -> queue
+node queue: buffer {
+  when meta.stop == 1: drop \"stopped\"
+  send 32w1
+}
+";
+
+/// Specialised code that cannot drop for a reason does not forget how often generic code did.
+#[test]
+fn drops_of_generic_code_are_reported_while_specialised_code_runs() {
+    let program = parse_program(GATE).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let (pipeline, generic) = compiled_of(program.clone(), &Passes::default());
+    let settings = Settings { ports: 8, seed: 0 };
+    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let mut engine = NativeEngine::new((&program, &generic), pipeline, settings, lanes).expect("a switch");
+    let gate = tables(&program)[0];
+    let call = ActionCall { action: 0, arguments: Vec::new() };
+    let matches = vec![Match::Exact(BigUint::from(3u32))];
+    let entry = Entry { matches, priority: 0, action: EntryAction::Call(call), constant: false };
+    engine.insert(gate, &entry).expect("there is room");
+    let frames: Vec<Frame> = (0..6).map(|key| Frame { port: 1, bytes: vec![key] }).collect();
+    engine.process(&frames).expect("packets go on");
+    engine.delete(&EntryKey { table: gate, matches: entry.matches, priority: 0 }).expect("it is there");
+    let facts = Facts::of(engine.store()).hold(engine.store());
+    let (pipeline, code) = compiled_of(program.clone(), &Passes { facts, ..Passes::default() });
+    assert!(!pipeline.description().drops.contains(&"stopped".to_string()), "{:?}", pipeline.description().drops);
+    engine.specialise(&code, pipeline).expect("the table is empty");
+    engine.process(&frames).expect("packets go on");
+    assert!(engine.is_specialised());
+    assert!(engine.drops_by_reason().contains(&("stopped".to_string(), 1)), "{:?}", engine.drops_by_reason());
 }
