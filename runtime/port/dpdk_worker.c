@@ -350,7 +350,7 @@ dpdk_may_sleep(const struct worker *worker, const struct worker_ports *served)
 
 /* Sleeps until a packet has come to one of the worker's interfaces. */
 static void
-dpdk_sleep(struct worker *worker, const struct worker_ports *served, const _Atomic uint32_t *stop)
+dpdk_sleep(struct worker *worker, const struct worker_ports *served, const _Atomic uint32_t *stop, long most_ns)
 {
 	struct sleeper sleeper;
 
@@ -358,7 +358,7 @@ dpdk_sleep(struct worker *worker, const struct worker_ports *served, const _Atom
 	for (uint32_t i = 0; i < served->source_count; i++)
 		for (uint32_t ring = 0; ring < 2 && served->sources[i].interface != NULL; ring++)
 			sleeper_add(&sleeper, served->sources[i].interface->rings[ring].socket);
-	sleeper_sleep(&sleeper, worker, stop);
+	sleeper_sleep(&sleeper, worker, stop, most_ns);
 }
 
 void
@@ -367,8 +367,11 @@ dpdk_run(struct worker *worker, struct worker_ports *served, const struct pipeli
 	uint16_t limit = dpdk_limit(served, pipeline);
 	const int registered = rte_thread_register();	/* for a cache of buffers of its own; without, it is only slower */
 	const struct clock clock = clock_begin(worker->clock_ns);
-	uint64_t idle = 0, busy_since = 0, packet_ns = worker->clock_ns;
+	struct idleness idleness = { .packet_ns = worker->clock_ns };
+	uint64_t busy_since = 0;
 
+	if (sleeper_may(worker, dpdk_polls))
+		sleeper_hurry();
 	atomic_store(&spread.hosts[served->worker], worker->host);
 	while (atomic_load_explicit(stop, memory_order_relaxed) == 0) {
 		const struct polled polled = dpdk_poll(worker, served, pipeline, &clock, limit);
@@ -377,23 +380,18 @@ dpdk_run(struct worker *worker, struct worker_ports *served, const struct pipeli
 		if (polled.processed == 0)
 			dpdk_idle(worker, pipeline, &clock);
 		if (polled.came != 0) {
-			idle = 0;
-			packet_ns = worker->clock_ns;
+			idleness_end(&idleness, worker);
 		} else {
-			idle++;
-			/* On a busy machine, a yield may take milliseconds: the last polls before a sleep come one after the other. */
-			if (worker->clock_ns - packet_ns > SLEEP_AFTER_NS && dpdk_may_sleep(worker, served)) {
-				if (idle > SLEEP_AFTER_POLLS)
-					dpdk_sleep(worker, served, stop);
-			} else if (idle > DPDK_SPINS) {
-				(void)sched_yield();
-			}
+			const long sleep_ns = idleness_go_on(&idleness, worker, pipeline, dpdk_may_sleep(worker, served), DPDK_SPINS);
+
+			if (sleep_ns != 0)
+				dpdk_sleep(worker, served, stop, sleep_ns);
 		}
 		/* The clock is read for each burst anyway: a busy time ends with the first one of the next poll. */
 		if (busy_since != 0 && worker->clock_ns > busy_since)
 			port_count(&served->busy_ns, worker->clock_ns - busy_since);
 		busy_since = polled.came != 0 ? worker->clock_ns : 0;
-		atomic_store_explicit(&served->idle_polls, idle, memory_order_relaxed);
+		atomic_store_explicit(&served->idle_polls, idleness.polls, memory_order_relaxed);
 		if (host_calls(worker)) {
 			pipeline = dpdk_answer(worker, served, pipeline, &clock);
 			limit = dpdk_limit(served, pipeline);

@@ -424,7 +424,7 @@ native_answer(struct worker *worker, struct worker_ports *served, const struct p
 
 /* Sleeps until a packet has come to one of the worker's ports. */
 static void
-native_sleep(struct worker *worker, const struct worker_ports *served, const _Atomic uint32_t *stop)
+native_sleep(struct worker *worker, const struct worker_ports *served, const _Atomic uint32_t *stop, long most_ns)
 {
 	struct sleeper sleeper;
 
@@ -436,7 +436,7 @@ native_sleep(struct worker *worker, const struct worker_ports *served, const _At
 		if (source->queue == NULL)
 			sleeper_add(&sleeper, source->port->interface->rings[1].socket);
 	}
-	sleeper_sleep(&sleeper, worker, stop);
+	sleeper_sleep(&sleeper, worker, stop, most_ns);
 }
 
 void
@@ -444,8 +444,11 @@ native_run(struct worker *worker, struct worker_ports *served, const struct pipe
 {
 	uint16_t limit = native_limit(served, pipeline);
 	const int may_sleep = sleeper_may(worker, native_polls);
-	uint64_t idle = 0, busy_since = 0, packet_ns = clock_ns();
+	struct idleness idleness = { .packet_ns = clock_ns() };
+	uint64_t busy_since = 0;
 
+	if (may_sleep)
+		sleeper_hurry();
 	(void)native_tsc_hz();
 	atomic_store(&spread.hosts[served->worker], worker->host);
 	while (atomic_load_explicit(stop, memory_order_relaxed) == 0) {
@@ -455,23 +458,18 @@ native_run(struct worker *worker, struct worker_ports *served, const struct pipe
 		if (polled.processed == 0)
 			native_idle(worker, served, pipeline);
 		if (polled.came != 0) {
-			idle = 0;
-			packet_ns = worker->clock_ns;
+			idleness_end(&idleness, worker);
 		} else {
-			idle++;
-			/* On a busy machine, a yield may take milliseconds: the last polls before a sleep come one after the other. */
-			if (worker->clock_ns - packet_ns > SLEEP_AFTER_NS && may_sleep) {
-				if (idle > SLEEP_AFTER_POLLS)
-					native_sleep(worker, served, stop);
-			} else if (idle > NATIVE_SPINS) {
-				(void)sched_yield();
-			}
+			const long sleep_ns = idleness_go_on(&idleness, worker, pipeline, may_sleep, NATIVE_SPINS);
+
+			if (sleep_ns != 0)
+				native_sleep(worker, served, stop, sleep_ns);
 		}
 		/* The clock is read for each burst anyway: a busy time ends with the first one of the next poll. */
 		if (busy_since != 0 && worker->clock_ns > busy_since)
 			port_count(&served->busy_ns, worker->clock_ns - busy_since);
 		busy_since = polled.came != 0 ? worker->clock_ns : 0;
-		atomic_store_explicit(&served->idle_polls, idle, memory_order_relaxed);
+		atomic_store_explicit(&served->idle_polls, idleness.polls, memory_order_relaxed);
 		if (host_calls(worker)) {
 			pipeline = native_answer(worker, served, pipeline);
 			limit = native_limit(served, pipeline);
