@@ -291,7 +291,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         true => None,
         false => Some(load(arguments)?),
     };
-    let earlier = earlier(arguments)?;
+    let saved = state::Flags { state: arguments.state.as_deref(), registers: arguments.state_registers.is_some() };
+    let earlier = state::Earlier::of(&saved, arguments.restore.as_deref())?;
     // A mistake in the program ends the switch before; the C compiler may take seconds, in which controllers wait.
     let sockets = arguments.controllers.listen()?;
     interrupt::catch();
@@ -300,19 +301,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.ports.iter().for_each(Port::abandon);
     }
     finished
-}
-
-/// What an earlier run has left, by --state or --restore.
-fn earlier(arguments: &Arguments) -> Result<state::Earlier, Failure> {
-    if let Some(folder) = &arguments.state {
-        let (mut keeper, kept) = state::open(folder)?;
-        if arguments.state_registers.is_some() {
-            keeper = keeper.with_registers(kept.as_ref());
-        }
-        return Ok(state::Earlier { keeper: Some(keeper), kept });
-    }
-    let kept = arguments.restore.as_deref().map(state::Kept::of_file).transpose()?;
-    Ok(state::Earlier { keeper: None, kept })
 }
 
 /// Frames that come to interfaces meanwhile wait in their rings until the pipeline is there.

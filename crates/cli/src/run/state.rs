@@ -73,6 +73,25 @@ pub struct Earlier {
     pub kept: Option<Kept>,
 }
 
+/// What is saved, and where.
+pub struct Flags<'f> {
+    pub state: Option<&'f Path>,
+    pub registers: bool,
+}
+
+impl Earlier {
+    /// What an earlier run has left, by --state or --restore.
+    pub fn of(flags: &Flags<'_>, restore: Option<&Path>) -> Result<Earlier, Failure> {
+        let Some(folder) = flags.state else {
+            let kept = restore.map(Kept::of_file).transpose()?;
+            return Ok(Earlier { keeper: None, kept });
+        };
+        let (keeper, kept) = open(folder)?;
+        let keeper = if flags.registers { keeper.with_registers(kept.as_ref()) } else { keeper };
+        Ok(Earlier { keeper: Some(keeper), kept })
+    }
+}
+
 /// Opens a directory; it is empty at the first start.
 pub fn open(folder: &Path) -> Result<(Keeper, Option<Kept>), Failure> {
     let failed = |error: String| Failure::environment(format!("--state: {error}"));
