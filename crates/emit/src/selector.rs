@@ -39,6 +39,12 @@ impl Unit<'_> {
     }
 }
 
+/// The group to which a record of a table leads, or NULL if it has no members.
+pub fn group_members(table: TableId, record: &str) -> Expr {
+    let selection = Expr::index(Expr::name("run->worker->shared->selections"), Expr::word(number(table) as u32));
+    Expr::call("selector_members", [selection, Expr::Name(format!("{record}->{SLOT}"))])
+}
+
 impl Body<'_, '_> {
     /// Declares `record`, the entry's, for the lookup's result `found` among `records`; with a selector also
     /// `member`, whose action runs. A group without members turns the hit into a miss, unless the table has
@@ -55,11 +61,8 @@ impl Body<'_, '_> {
         self.push(Stmt::declare(of.clone(), "record", record(found())));
         self.push(Stmt::declare(of, "member", Expr::name("record")));
         let (code, _) = self.branch(|body| {
-            let selection =
-                Expr::index(Expr::name("run->worker->shared->selections"), Expr::word(number(table) as u32));
-            let slot = Expr::Name(format!("record->{SLOT}"));
             let [group, chosen] = ["members", "hash"].map(|stem| body.temporary(stem));
-            let members = Expr::call("selector_members", [selection, slot]);
+            let members = group_members(table, "record");
             body.push(Stmt::declare("const struct selector_group *const", &group, members));
             body.push(Stmt::declare("uint64_t", &chosen, Expr::long(0)));
             let count = Expr::Name(format!("{group}->count"));

@@ -3,6 +3,7 @@
 
 use crate::storage::number;
 use crate::switch::Switch;
+use crate::tables::Target;
 use control::plane::CounterValue;
 use hlir::value::{Bits, Value};
 use hlir::{CounterId, RegisterId, TableId};
@@ -13,11 +14,18 @@ impl Switch<'_> {
         self.state.table(table).find(key).map_or(0, |entry| entry as u64 + 1)
     }
 
-    /// The action of a record and its data. None if an action profile has no action for it.
-    pub fn record_action(&self, table: TableId, record: u64) -> Option<(u32, Vec<Value>)> {
+    /// The action of a record and its data; of one that leads to a group, those of the member that the hash chooses. None if
+    /// there is no such member, or no hash.
+    pub fn record_action(&self, table: TableId, record: u64, hash: Option<u64>) -> Option<(u32, Vec<Value>)> {
         let invocation = match record.checked_sub(1) {
             None => self.state.table(table).default.clone(),
-            Some(entry) => self.state.resolve(table, entry as usize, |_, _| 0)?,
+            Some(entry) => {
+                let entry = entry as usize;
+                let leads_to_group =
+                    matches!(self.state.table(table).entry(entry).target, Target::Group(_) | Target::Set(_));
+                let hash = if leads_to_group { hash? } else { 0 };
+                self.state.resolve(table, entry, |_, choices| (hash % choices.len() as u64) as usize)?
+            }
         };
         Some((invocation.action, invocation.arguments.clone()))
     }

@@ -15,7 +15,7 @@ use interp::Switch;
 use schedule::interpret::{Done, Outcome, Packet, Tables, records, run};
 use schedule::text::{Part, Places, parse, print};
 use schedule::verify::verify;
-use schedule::{BulkDrop, Schedule};
+use schedule::{BulkDrop, NO_MEMBER, Schedule};
 use std::collections::BTreeMap;
 
 /// Bytes before a packet in its buffer, as DPDK leaves them.
@@ -285,7 +285,7 @@ impl Comparison<'_> {
         self.schedule.lookups.iter().all(|lookup| {
             let record = records[&lookup.node];
             let expected = self.path.actions.get(&lookup.place);
-            record > 0 && expected.is_none_or(|action| tables.action(lookup.node, record) as usize == *action)
+            record > 0 && expected.is_none_or(|action| tables.action(lookup.node, record, None) as usize == *action)
         })
     }
 
@@ -299,7 +299,7 @@ impl Comparison<'_> {
         let drop = self.schedule.commit.as_ref().ok()?.missed.as_ref()?;
         let [lookup] = &self.schedule.lookups[..] else { return None };
         let original = &self.program.tables[lookup.table].default;
-        let (action, arguments) = engine.record_action(lookup.table, 0)?;
+        let (action, arguments) = engine.record_action(lookup.table, 0, None)?;
         let is_original = action == original.action
             && arguments.iter().zip(&original.arguments).all(|(now, before)| now.bits.to_big() == *before);
         if records[&lookup.node] != 0 || !is_original {
@@ -448,14 +448,14 @@ impl Tables for OfSwitch<'_, '_> {
         self.engine.record(table, &key)
     }
 
-    fn action(&self, node: NodeId, record: u64) -> u32 {
-        self.engine.record_action(self.table(node), record).map_or(0, |(action, _)| action)
+    fn action(&self, node: NodeId, record: u64, hash: Option<u64>) -> u32 {
+        self.engine.record_action(self.table(node), record, hash).map_or(NO_MEMBER, |(action, _)| action)
     }
 
-    fn parameter(&self, node: NodeId, record: u64, action: usize, parameter: usize) -> Number {
+    fn parameter(&self, node: NodeId, (record, hash): (u64, Option<u64>), action: usize, parameter: usize) -> Number {
         let table = self.table(node);
         let width = self.program.tables[table].actions[action].parameters[parameter].width;
-        match self.engine.record_action(table, record) {
+        match self.engine.record_action(table, record, hash) {
             Some((runs, arguments)) if runs as usize == action => arguments[parameter].clone(),
             // Any bits: these show where they are used.
             Some(_) | None => Number { width, bits: Bits::ones(width) },

@@ -5,7 +5,7 @@ use crate::arrival::Leaf;
 use crate::known::Known;
 use crate::region::{Ended, Region};
 use crate::run::Run;
-use crate::value::{Operation, Value};
+use crate::value::{Found, NO_MEMBER, Operation, Value};
 use crate::{Commit, Does, Effect, LateLookup, Obstacle, Stage};
 use hlir::NodeId;
 use hlir::hot_path::has_lasting_outcome;
@@ -213,8 +213,21 @@ impl Run<'_> {
         let expected = hits.iter().filter_map(|node| Some((*node, *self.path.actions.get(&place(node)?)?)));
         let actions = expected.collect();
         let mut known = Known::default().and_of_lookups(hits, actions);
+        for is_empty in self.empty_groups(self.barred) {
+            known.assume(&mut self.values, is_empty, false);
+        }
         let barred = known.of(&mut self.values, self.barred);
         self.values.holds(barred) == Some(false)
+    }
+
+    /// Whether groups have no members: for each that a value needs.
+    fn empty_groups(&mut self, value: Value) -> Vec<Value> {
+        let mut of_groups = self.values.needed([value]);
+        of_groups.retain(|needed| {
+            matches!(self.values.of(*needed), Operation::Lookup { what: Found::Action, hash: Some(_), .. })
+        });
+        let no_member = self.values.word(NO_MEMBER.into(), 32);
+        of_groups.into_iter().map(|runs| self.values.equal(runs, no_member)).collect()
     }
 
     /// The expected actions of lookups that stages make.

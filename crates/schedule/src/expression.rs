@@ -1,6 +1,6 @@
 //! Expressions of the program as values.
 
-use crate::run::{Result, Run};
+use crate::run::{Result, Run, Running};
 use crate::value::{Found, Value};
 use hlir::value::Value as Number;
 use hlir::{Binary, Expression, Intrinsic};
@@ -68,11 +68,11 @@ impl Run<'_> {
 
     /// A parameter of the running action.
     fn parameter(&mut self, parameter: usize) -> Result<Value> {
-        let (node, table, action) = self.running.ok_or("takes a parameter outside of an action")?;
+        let Running { lookup, table, action, hash } = self.running.ok_or("takes a parameter outside of an action")?;
         let named = &self.program.tables[table].actions[action];
         let declared = &named.parameters[parameter];
         let what = Found::Parameter { action, parameter, low: 0 };
-        let value = self.values.found(node, what, declared.width);
+        let value = self.values.found(lookup, what, hash, declared.width);
         self.values.call(value, || format!("{}_{}", named.name.rsplit('.').next().unwrap_or_default(), declared.name));
         Ok(value)
     }

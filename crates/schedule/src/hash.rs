@@ -1,14 +1,24 @@
 //! Hashes of fields and values.
 
 use crate::run::{Result, Run};
+use crate::value::Value;
 use hlir::{Algorithm, Binary, Expression, HashInput, Place, Type};
 
 /// Bits of a piece of what is hashed.
 const PIECE: u32 = 64;
 
 impl Run<'_> {
-    /// All inputs after each other, then zeros up to a whole byte, are hashed.
     pub fn hash(&mut self, algorithm: Algorithm, data: &[HashInput], into: Place) -> Result<()> {
+        let hash = self.hashed(algorithm, data)?;
+        let hash = match self.program.place_type(into).width() {
+            narrow @ 0..=PIECE => self.values.slice(hash, 0, narrow),
+            wide => self.values.extend(hash, wide, false),
+        };
+        self.put(into, hash)
+    }
+
+    /// The hash of all inputs after each other, then zeros up to a whole byte.
+    pub fn hashed(&mut self, algorithm: Algorithm, data: &[HashInput]) -> Result<Value> {
         let mut whole = self.values.word(0, 0);
         for input in data {
             let value = match input {
@@ -32,11 +42,6 @@ impl Run<'_> {
             pieces.push(self.values.slice(whole, above - bits, bits));
             above -= bits;
         }
-        let hash = self.values.hash(algorithm, pieces);
-        let hash = match self.program.place_type(into).width() {
-            narrow @ 0..=PIECE => self.values.slice(hash, 0, narrow),
-            wide => self.values.extend(hash, wide, false),
-        };
-        self.put(into, hash)
+        Ok(self.values.hash(algorithm, pieces))
     }
 }

@@ -23,10 +23,11 @@ pub struct Packet<'p> {
 pub trait Tables {
     /// The record number of the entry that a lookup finds with a key, 0 if there is none.
     fn found(&self, table: TableId, key: &Number) -> u64;
-    /// The number of a record's action; that of the default action for record 0.
-    fn action(&self, node: NodeId, record: u64) -> u32;
-    /// A whole parameter of a record; any value if it runs another action.
-    fn parameter(&self, node: NodeId, record: u64, action: usize, parameter: usize) -> Number;
+    /// The number of a record's action; that of the default action for record 0. Of a record that leads to a group: that of
+    /// the member which the hash chooses, or [`NO_MEMBER`](crate::value::NO_MEMBER) without one, or without a hash.
+    fn action(&self, node: NodeId, record: u64, hash: Option<u64>) -> u32;
+    /// A whole parameter of the same; any value if it runs another action.
+    fn parameter(&self, node: NodeId, of: (u64, Option<u64>), action: usize, parameter: usize) -> Number;
     /// An element; 0 beyond the end.
     fn register(&self, register: RegisterId, index: u64) -> Number;
     fn hash(&self, algorithm: Algorithm, bytes: &[u8]) -> u64;
@@ -139,7 +140,10 @@ impl Frame<'_> {
             Operation::Register { register, index } => {
                 self.tables.register(*register, number(self, index).to_u64()).resize(width)
             }
-            Operation::Lookup { node, what } => self.result(*node, *what, width),
+            Operation::Lookup { node, what, hash } => {
+                let hash = hash.map(|hash| self.values[&hash].to_u64());
+                self.result(*node, *what, hash, width)
+            }
             Operation::Unary(operator, of) => number(self, of).unary(*operator),
             Operation::Binary(operator, left, right) => number(self, left).binary(*operator, &self.values[right]),
             Operation::Slice { of, low } => number(self, of).slice(low + width - 1, *low),
@@ -188,13 +192,13 @@ impl Frame<'_> {
         record
     }
 
-    fn result(&mut self, node: NodeId, what: Found, width: u32) -> Number {
+    fn result(&mut self, node: NodeId, what: Found, hash: Option<u64>, width: u32) -> Number {
         let record = self.record(node);
         match what {
             Found::Number => Number::word(record.into(), width),
-            Found::Action => Number::word(self.tables.action(node, record).into(), width),
+            Found::Action => Number::word(self.tables.action(node, record, hash).into(), width),
             Found::Parameter { action, parameter, low } => {
-                let whole = self.tables.parameter(node, record, action, parameter);
+                let whole = self.tables.parameter(node, (record, hash), action, parameter);
                 if width == 0 { Number::word(0, 0) } else { whole.slice(low + width - 1, low) }
             }
         }

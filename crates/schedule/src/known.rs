@@ -154,9 +154,13 @@ impl Known {
         let made = |operand: &Value| self.made[operand];
         let kind = values.kind(value);
         match values.of(value).clone() {
-            Operation::Lookup { node, what: Found::Action } => match self.actions.get(&node) {
+            Operation::Lookup { node, what: Found::Action, hash: None } => match self.actions.get(&node) {
                 Some(action) => values.word(*action as u64, 32),
                 None => value,
+            },
+            Operation::Lookup { node, what, hash: Some(hash) } => match self.actions.get(&node) {
+                Some(action) if what == Found::Action => values.word(*action as u64, 32),
+                Some(_) | None => values.found(node, what, Some(made(&hash)), kind.width()),
             },
             Operation::Binary(operator, left, right) => {
                 self.compared(values, operator, left, right).unwrap_or_else(|| {
@@ -189,7 +193,7 @@ impl Known {
 
     /// Whether a lookup has found nothing.
     fn compared(&self, values: &mut Values, operator: Binary, left: Value, right: Value) -> Option<Value> {
-        let Operation::Lookup { node, what: Found::Number } = values.of(left) else { return None };
+        let Operation::Lookup { node, what: Found::Number, .. } = values.of(left) else { return None };
         let is_none = values.known(right).is_some_and(|number| !number.is_true()) && self.hits.contains(node);
         let is_equality = operator == Binary::Equal || operator == Binary::NotEqual;
         (is_none && is_equality).then(|| values.bool(operator == Binary::NotEqual))

@@ -32,7 +32,7 @@ mod words;
 
 pub use planned::Planned;
 pub use run::Reach;
-pub use value::{Found, Operation, Sum, Value};
+pub use value::{Found, NO_MEMBER, Operation, Sum, Value};
 pub use values::{Values, WORD};
 pub use vector::{Lanes, LanesExits};
 

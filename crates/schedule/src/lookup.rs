@@ -1,11 +1,11 @@
 //! Lookups: keys, and the actions of the record that was found.
 
-use crate::run::{Outcome, Result, Run};
+use crate::run::{Outcome, Result, Run, Running};
 use crate::state::State;
-use crate::value::{Found, Value};
+use crate::value::{Found, NO_MEMBER, Value};
 use crate::{BulkDrop, CounterIndex, Does, LateLookup};
 use hlir::hot_path::may_be_stale;
-use hlir::{Binary, DEFAULT_INDEX, Join, Next, NodeId, NodeKind, Statement, TableId, Type};
+use hlir::{Algorithm, Binary, DEFAULT_INDEX, HashInput, Join, Next, NodeId, NodeKind, Statement, TableId, Type};
 
 /// Bits of a part of a key.
 const LIMB: u32 = 64;
@@ -46,14 +46,15 @@ impl Run<'_> {
         let program = self.program;
         let declared = &program.tables[table];
         self.checked(table)?;
+        let hash = self.selector_hash(table)?;
         self.made_late(node, table)?;
-        let (number, runs) = self.found_at(node, table);
+        let (number, runs) = self.found_at(node, table, hash);
         self.give_up();
         self.counted_at(node, table, number, runs);
         let before = self.state.clone();
         let mut alike: Vec<Alike> = Vec::new();
         let mut outcomes: Vec<Outcome> = Vec::new();
-        let mut leaves = self.missing(node, table, number);
+        let mut leaves = self.missing(node, table, (number, runs));
         let known = self.values.not(leaves);
         let (mut others, mut obstacle) = (known, "has no action");
         if self.values.holds(leaves) != Some(false) {
@@ -73,7 +74,7 @@ impl Run<'_> {
                 continue;
             }
             self.state = before.clone();
-            let done = self.run_action(body, (node, table, action), is_run);
+            let done = self.run_action(body, Running { lookup: node, table, action, hash }, is_run);
             if let Err(does) = done {
                 // Packets that run this action run the plain program.
                 outcomes.push(Outcome::new(is_run, None));
@@ -139,22 +140,42 @@ impl Run<'_> {
     }
 
     /// The record number that a lookup found, and the action that runs.
-    fn found_at(&mut self, node: NodeId, table: TableId) -> (Value, Value) {
+    fn found_at(&mut self, node: NodeId, table: TableId, hash: Option<Value>) -> (Value, Value) {
         let declared = &self.program.tables[table];
         let number = match declared.keys.is_empty() {
             true => self.values.word(0, 32),
-            false => self.values.found(node, Found::Number, 32),
+            false => self.values.found(node, Found::Number, None, 32),
         };
         let runs = match declared.actions.len() {
-            1 => self.values.word(0, 32),
-            _ => self.values.found(node, Found::Action, 32),
+            1 if hash.is_none() => self.values.word(0, 32),
+            _ => self.values.found(node, Found::Action, hash, 32),
         };
         (number, runs)
     }
 
-    /// Packets that missed, where a miss does more than run an action, or may find what an older packet has inserted.
-    fn missing(&mut self, node: NodeId, table: TableId, number: Value) -> Value {
+    /// The hash by which a group chooses a member.
+    fn selector_hash(&mut self, table: TableId) -> Result<Option<Value>> {
+        let program = self.program;
+        let declared = &program.tables[table];
+        let selector = declared.profile.and_then(|profile| program.profiles[profile].selector.as_ref());
+        let Some(selector) = selector else { return Ok(None) };
+        if selector.algorithm == Algorithm::InternetChecksum {
+            return Err("chooses a member of a group by a checksum");
+        }
+        let inputs: Vec<HashInput> = declared.selector.iter().cloned().map(HashInput::Bits).collect();
+        let hash = self.hashed(selector.algorithm, &inputs)?;
+        let cut = self.values.slice(hash, 0, selector.width.min(LIMB));
+        Ok(Some(self.values.extend(cut, LIMB, false)))
+    }
+
+    /// Packets that the program has to run: those that missed, where a miss does more than run an action, or may find what an
+    /// older packet has inserted, and those whose group is empty.
+    fn missing(&mut self, node: NodeId, table: TableId, (number, runs): (Value, Value)) -> Value {
         let declared = &self.program.tables[table];
+        if declared.profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some()) {
+            let no_member = self.values.word(NO_MEMBER.into(), 32);
+            return self.values.equal(runs, no_member);
+        }
         if !declared.add_on_miss && !declared.punt_on_miss && !may_be_stale(self.program, node) {
             return self.values.bool(false);
         }
@@ -163,7 +184,7 @@ impl Run<'_> {
     }
 
     /// An action's body for the packets that run it. It has no effect if it cannot be scheduled.
-    fn run_action(&mut self, body: &[Statement], running: (NodeId, TableId, usize), is_run: Value) -> Result<()> {
+    fn run_action(&mut self, body: &[Statement], running: Running, is_run: Value) -> Result<()> {
         let (all, effects) = (self.active, self.effects.len());
         self.active = self.values.and(all, is_run);
         (self.live, self.exited) = (self.values.bool(true), self.values.bool(false));
@@ -182,8 +203,10 @@ impl Run<'_> {
     fn checked(&self, table: TableId) -> Result<()> {
         let program = self.program;
         let declared = &program.tables[table];
-        if declared.profile.is_some() {
-            return Err("takes its actions from a profile");
+        // A group may have other members by commit, and a packet is not to meet two of them.
+        let has_groups = declared.profile.is_some_and(|profile| program.profiles[profile].selector.is_some());
+        if has_groups && self.is_speculative {
+            return Err("chooses a member of a group");
         }
         // In a stage, actions that use the meter are side exits.
         if self.is_speculative {

@@ -109,6 +109,17 @@ pub struct Reach {
     pub reads: Option<usize>,
 }
 
+/// The action that runs.
+#[derive(Clone, Copy)]
+pub struct Running {
+    /// The node that has looked it up.
+    pub lookup: NodeId,
+    pub table: TableId,
+    pub action: usize,
+    /// As in [`Operation::Lookup`](crate::value::Operation::Lookup).
+    pub hash: Option<Value>,
+}
+
 impl Reach {
     pub fn of(program: &Program, nodes: &[NodeId]) -> Reach {
         let path = path_of(nodes, BTreeMap::new(), Vec::new());
@@ -138,8 +149,7 @@ pub struct Run<'p> {
     pub leaving: Value,
     pub barred: Value,
     pub node: NodeId,
-    /// The action that runs, and where it was looked up.
-    pub running: Option<(NodeId, TableId, usize)>,
+    pub running: Option<Running>,
     /// Side exits of the current stage.
     pub exits: Vec<SideExit>,
     /// What becomes of packets that exit.

@@ -1,6 +1,6 @@
 //! Statements of nodes and actions. An assignment is a new state, everything else is an effect of the commit phase.
 
-use crate::run::{Result, Run};
+use crate::run::{Result, Run, Running};
 use crate::value::{Found, Operation, Value};
 use crate::{Does, Effect, Obstacle};
 use hlir::Algorithm;
@@ -92,7 +92,7 @@ impl Run<'_> {
     fn call(&mut self, call: &Call) -> Result<()> {
         match call {
             Call::Count { counter, index: None } => {
-                let (lookup, ..) = self.running.ok_or("counts directly outside of an action")?;
+                let Running { lookup, .. } = self.running.ok_or("counts directly outside of an action")?;
                 self.give_up();
                 self.effect(Does::CountDirect { counter: *counter, lookup });
                 Ok(())
@@ -124,7 +124,7 @@ impl Run<'_> {
                 Ok(())
             }
             Call::RestartTimer { expiry } => {
-                let (lookup, ..) = self.running.ok_or("restarts a timer outside of an action")?;
+                let Running { lookup, .. } = self.running.ok_or("restarts a timer outside of an action")?;
                 self.give_up();
                 let expiry = expiry.as_ref().map(|expiry| self.bits(expiry)).transpose()?;
                 self.when_hit(lookup, Does::Restart { lookup, expiry });
@@ -162,7 +162,7 @@ impl Run<'_> {
 
     /// An effect for packets that found an entry.
     fn when_hit(&mut self, lookup: NodeId, does: Does) {
-        let (number, zero) = (self.values.found(lookup, Found::Number, 32), self.values.word(0, 32));
+        let (number, zero) = (self.values.found(lookup, Found::Number, None, 32), self.values.word(0, 32));
         let hit = self.values.binary(Binary::NotEqual, number, zero);
         let all = self.active;
         self.active = self.values.and(all, hit);

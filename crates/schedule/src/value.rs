@@ -34,6 +34,9 @@ pub enum Operation {
     Lookup {
         node: NodeId,
         what: Found,
+        /// Of an action, or a parameter, of a table with a selector: a record may lead to a group. Its number modulo that of the
+        /// group's members chooses one, whose record it then is. 64 bits.
+        hash: Option<Value>,
     },
     Unary(Unary, Value),
     Binary(Binary, Value, Value),
@@ -75,12 +78,16 @@ pub struct Sum {
     pub subtract: bool,
 }
 
+/// In the place of an action's number: there is no member to choose.
+pub const NO_MEMBER: u32 = u32::MAX;
+
 /// A result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Found {
     /// The record number that the key finds, 0 if there is none; 32 bits.
     Number,
-    /// The number of the action that runs, 32 bits: of the record, or of the default action's.
+    /// The number of the action that runs, 32 bits: of the record, or of the default action's; [`NO_MEMBER`] where the
+    /// record leads to a group without members.
     Action,
     /// A parameter of that record, by number, from its bit `low` on; arbitrary bits if another action runs.
     Parameter { action: usize, parameter: usize, low: u32 },
@@ -93,8 +100,8 @@ impl Operation {
             | Operation::Packet { .. }
             | Operation::Length
             | Operation::Headroom
-            | Operation::Port
-            | Operation::Lookup { .. } => Vec::new(),
+            | Operation::Port => Vec::new(),
+            Operation::Lookup { hash, .. } => hash.iter().copied().collect(),
             Operation::Register { index: of, .. }
             | Operation::Unary(_, of)
             | Operation::Slice { of, .. }
@@ -119,6 +126,9 @@ impl Operation {
     pub fn with(&self, to: impl Fn(Value) -> Value) -> Operation {
         match self {
             Operation::Register { register, index } => Operation::Register { register: *register, index: to(*index) },
+            Operation::Lookup { node, what, hash } => {
+                Operation::Lookup { node: *node, what: *what, hash: hash.map(to) }
+            }
             Operation::Unary(operator, of) => Operation::Unary(*operator, to(*of)),
             Operation::Binary(operator, left, right) => Operation::Binary(*operator, to(*left), to(*right)),
             Operation::Slice { of, low } => Operation::Slice { of: to(*of), low: *low },
@@ -140,8 +150,7 @@ impl Operation {
             | Operation::Packet { .. }
             | Operation::Length
             | Operation::Headroom
-            | Operation::Port
-            | Operation::Lookup { .. }) => same.clone(),
+            | Operation::Port) => same.clone(),
         }
     }
 }

@@ -103,8 +103,9 @@ impl Values {
         self.add(Operation::Port, Type::Bits(32))
     }
 
-    pub fn found(&mut self, node: NodeId, what: Found, width: u32) -> Value {
-        self.add(Operation::Lookup { node, what }, Type::Bits(width))
+    /// `hash`: as in [`Operation::Lookup`].
+    pub fn found(&mut self, node: NodeId, what: Found, hash: Option<Value>, width: u32) -> Value {
+        self.add(Operation::Lookup { node, what, hash }, Type::Bits(width))
     }
 
     pub fn sum(&mut self, sum: Sum) -> Value {
@@ -482,8 +483,8 @@ impl Values {
         match self.of(of).clone() {
             Operation::Packet { bit } => Some(self.packet(bit + self.width(of) - low - width, width)),
             Operation::Slice { of, low: before } => Some(self.slice(of, before + low, width)),
-            Operation::Lookup { node, what: Found::Parameter { action, parameter, low: before } } => {
-                Some(self.found(node, Found::Parameter { action, parameter, low: before + low }, width))
+            Operation::Lookup { node, what: Found::Parameter { action, parameter, low: before }, hash } => {
+                Some(self.found(node, Found::Parameter { action, parameter, low: before + low }, hash, width))
             }
             Operation::Unary(Unary::Complement, inner) => {
                 let inner = self.slice(inner, low, width);

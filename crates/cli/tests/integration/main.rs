@@ -36,6 +36,7 @@ mod gnmi;
 mod groups;
 mod lsp;
 mod many_ports;
+mod members_in_stages;
 mod miss_handler;
 mod mistakes;
 mod names;

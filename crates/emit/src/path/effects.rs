@@ -222,22 +222,22 @@ impl HotPath<'_> {
         let mut count = 1;
         for effect in &effects[1..] {
             let Some(next) = copy(effect).filter(|_| effect.when == effects[0].when) else { break };
-            let adjoins = (next.node, next.action, next.byte) == (first.node, first.action, first.byte + bytes)
+            let adjoins = (next.of, next.action, next.byte) == (first.of, first.action, first.byte + bytes)
                 && next.parameter == first.parameter + count;
             if !adjoins {
                 break;
             }
             (bytes, count) = (bytes + next.bytes, count + 1);
         }
-        let table = writer.table(first.node);
-        let mut from = writer.member(first.node, first.action, first.parameter);
+        let table = writer.table(first.of.0);
+        let mut from = writer.member(first.of, first.action, first.parameter);
         if count > 1 {
             let names = &self.unit.names;
             let (data, title) = (
                 &names.actions[number(table)][first.action],
                 &names.parameters[number(table)][first.action][first.parameter],
             );
-            let record = Expr::cast("const uint8_t *", name(writer.record(first.node)));
+            let record = Expr::cast("const uint8_t *", name(writer.acting(first.of)));
             let offset = format!("offsetof(struct {}_record, {data}.{title})", self.unit.table_name(table));
             from = Expr::binary("+", record, name(offset));
         }
@@ -248,7 +248,7 @@ impl HotPath<'_> {
 
     fn copy_of(&self, schedule: &Schedule, effect: &Effect) -> Option<Copy> {
         let Does::Store { bit, value, .. } = &effect.does else { return None };
-        let Operation::Lookup { node, what: Found::Parameter { action, parameter, low: 0 } } =
+        let Operation::Lookup { node, what: Found::Parameter { action, parameter, low: 0 }, hash } =
             *schedule.values.of(*value)
         else {
             return None;
@@ -257,7 +257,7 @@ impl HotPath<'_> {
         let declared = self.unit.program.tables[table].actions[action].parameters[parameter].width;
         let is_whole = declared == schedule.values.width(*value) && bit.is_multiple_of(8);
         let copies = is_whole && self.unit.in_bytes(table, action, parameter);
-        copies.then_some(Copy { node, action, parameter, byte: bit / 8, bytes: declared / 8 })
+        copies.then_some(Copy { of: (node, hash), action, parameter, byte: bit / 8, bytes: declared / 8 })
     }
 
     /// The statements of an effect, without its condition.
@@ -365,12 +365,12 @@ impl HotPath<'_> {
             return self.stored_words(scheduled, bit / 8, &words, writer);
         }
         if width > 64 {
-            let Operation::Lookup { node, what: Found::Parameter { action, parameter, .. } } =
+            let Operation::Lookup { node, what: Found::Parameter { action, parameter, .. }, hash } =
                 *scheduled.schedule.values.of(value)
             else {
                 unreachable!("only parameters are stored whole")
             };
-            let from = writer.member(node, action, parameter);
+            let from = writer.member((node, hash), action, parameter);
             return vec![Stmt::call(
                 "wide_store",
                 [at_byte(writer.first, start / 8), Expr::word(bit % 8), Expr::word(width), from],
@@ -431,7 +431,8 @@ struct Together {
 
 /// A copy of a parameter into the packet.
 struct Copy {
-    node: hlir::NodeId,
+    /// The lookup, and the hash that chooses a member.
+    of: (hlir::NodeId, Option<Value>),
     action: usize,
     parameter: usize,
     byte: u32,

@@ -4,6 +4,7 @@
 //! A value of up to 32 bits is a `uint32_t`, up to 64 a `uint64_t`, always below 2^width, as in `expression.rs`. Schedules
 //! have no wider ones.
 
+mod records;
 mod windows;
 
 use super::{HotPath, name};
@@ -12,8 +13,7 @@ use crate::c::{Expr, Stmt};
 use crate::expression::{constant, converted, low_limb, masked, ones, sign, symbol};
 use crate::field::load_bits;
 use crate::namer::{Namer, at_top};
-use crate::unit::number;
-use hlir::{Algorithm, Binary, NodeId, NodeKind, TableId, Type, Unary};
+use hlir::{Algorithm, Binary, NodeId, Type, Unary};
 use schedule::{Found, LateLookup, Operation, Schedule, Sum, Value, Values};
 use std::collections::HashMap;
 
@@ -38,6 +38,7 @@ pub struct Around {
     names: HashMap<Value, Expr>,
     found: HashMap<NodeId, String>,
     records: HashMap<NodeId, String>,
+    members: HashMap<(NodeId, Value), String>,
     decided: HashMap<Value, bool>,
     first: &'static str,
     has_ended: bool,
@@ -59,6 +60,8 @@ pub struct Scalar<'s> {
     is_commit: bool,
     /// What a lookup's record is called.
     records: HashMap<NodeId, String>,
+    /// And what the record of a member that a hash has chosen.
+    members: HashMap<(NodeId, Value), String>,
     titles: Namer,
     /// Conditions that were decided meanwhile.
     decided: HashMap<Value, bool>,
@@ -86,6 +89,7 @@ impl<'s> Scalar<'s> {
             found: HashMap::new(),
             is_commit: false,
             records: HashMap::new(),
+            members: HashMap::new(),
             titles: Namer::new(["run", "burst", "from", "i", "path", "hits", "packet", "data", "front", "exits"]),
             decided: HashMap::new(),
             first: "data",
@@ -181,12 +185,12 @@ impl<'s> Scalar<'s> {
 
     /// Begins a block: what is computed in it is known there alone.
     pub fn enter(&mut self) -> Around {
-        let (names, found, records) = (self.names.clone(), self.found.clone(), self.records.clone());
         let code = std::mem::take(&mut self.code);
         Around {
-            names,
-            found,
-            records,
+            names: self.names.clone(),
+            found: self.found.clone(),
+            records: self.records.clone(),
+            members: self.members.clone(),
             decided: self.decided.clone(),
             first: self.first,
             has_ended: self.has_ended,
@@ -197,7 +201,8 @@ impl<'s> Scalar<'s> {
     /// Ends the block, and returns its code.
     pub fn leave(&mut self, around: Around) -> Vec<Stmt> {
         let inner = without_unused(std::mem::replace(&mut self.code, around.code));
-        (self.names, self.found, self.records) = (around.names, around.found, around.records);
+        (self.names, self.found) = (around.names, around.found);
+        (self.records, self.members) = (around.records, around.members);
         (self.decided, self.first, self.has_ended) = (around.decided, around.first, around.has_ended);
         inner
     }
@@ -298,7 +303,7 @@ impl<'s> Scalar<'s> {
         let Some(number) = self.values().known(right).map(hlir::value::Value::to_u64) else {
             return "holds".to_string();
         };
-        if let Operation::Lookup { node, what: Found::Action } = self.values().of(left) {
+        if let Operation::Lookup { node, what: Found::Action, .. } = self.values().of(left) {
             let actions = &self.path.unit.program.tables[self.table(*node)].actions;
             let action = actions.get(number as usize).and_then(|action| action.name.rsplit('.').next());
             let runs = if operator == Binary::Equal { "runs" } else { "runs_no" };
@@ -347,7 +352,7 @@ impl<'s> Scalar<'s> {
                 let title = super::vector::register_title(register);
                 (Expr::call(title, [name("run"), index]), size + LARGEST)
             }
-            Operation::Lookup { node, what } => (self.lookup(node, what, width), 1),
+            Operation::Lookup { node, what, hash } => (self.lookup((node, hash), what, width), 1),
             Operation::Unary(operator, operand) => {
                 let (operand, size) = self.written(operand);
                 (unary(operator, operand, width), size + 1)
@@ -485,73 +490,6 @@ impl<'s> Scalar<'s> {
             total = Expr::call("walk_sum_number", [total, value, Expr::word(width)]);
         }
         Expr::cast("uint32_t", Expr::call("walk_sum_end", [total]))
-    }
-
-    fn lookup(&mut self, node: NodeId, what: Found, width: u32) -> Expr {
-        match what {
-            Found::Number => match self.path.plan.nodes.iter().position(|on_path| *on_path == node) {
-                Some(place) if self.path.is_found(place) => self.path.found_at(place),
-                _ => self.found_late(node, self.has_ended),
-            },
-            Found::Action => Expr::Name(format!("{}->action", self.record(node))),
-            Found::Parameter { action, parameter, low } => self.parameter(node, (action, parameter), low, width),
-        }
-    }
-
-    /// Bits of a parameter from bit `low` on.
-    fn parameter(&mut self, node: NodeId, (action, parameter): (usize, usize), low: u32, width: u32) -> Expr {
-        let unit = self.path.unit;
-        let table = self.table(node);
-        let member = self.member(node, action, parameter);
-        let whole = unit.program.tables[table].actions[action].parameters[parameter].width;
-        if unit.in_bytes(table, action, parameter) {
-            return load_bits(&member, whole - low - width, width, whole / 8);
-        }
-        if whole > 64 {
-            return crate::wide::bits_of(&member, low + width - 1, low);
-        }
-        let shifted = if low > 0 { Expr::binary(">>", member, Expr::word(low)) } else { member };
-        let cut = converted(shifted, whole, width);
-        // A record of another action may have any bits here; then the value does not matter.
-        if low + width < whole { masked(cut, width) } else { cut }
-    }
-
-    /// A parameter in its record.
-    pub fn member(&mut self, node: NodeId, action: usize, parameter: usize) -> Expr {
-        let unit = self.path.unit;
-        let table = number(self.table(node));
-        let (data, title) = (&unit.names.actions[table][action], &unit.names.parameters[table][action][parameter]);
-        Expr::Name(format!("{}->{data}.{title}", self.record(node)))
-    }
-
-    pub fn table(&self, node: NodeId) -> TableId {
-        let NodeKind::Apply { table, .. } = self.path.unit.node(node).kind else {
-            unreachable!("only a lookup has a record")
-        };
-        table
-    }
-
-    /// The record that a lookup found, or the default action's.
-    pub fn record(&mut self, node: NodeId) -> String {
-        if let Some(record) = self.records.get(&node) {
-            return record.clone();
-        }
-        let unit = self.path.unit;
-        let table = self.table(node);
-        let place = self.path.plan.nodes.iter().position(|on_path| *on_path == node);
-        let (records, found) = match place {
-            Some(place) if self.path.is_found(place) => {
-                let records = if self.is_commit { self.path.records(place) } else { self.path.records_ahead(place) };
-                (records, self.path.found_at(place))
-            }
-            _ => (unit.records(table), self.found_late(node, self.has_ended)),
-        };
-        let short = unit.table_name(table).rsplit('_').next().unwrap_or("table").to_string();
-        let title = self.titles.unique(&format!("{short}_record"));
-        let of = format!("const struct {}_record *const", unit.table_name(table));
-        self.code.push(Stmt::declare(of, &title, unit.record_of(table, records, found)));
-        self.records.insert(node, title.clone());
-        title
     }
 }
 

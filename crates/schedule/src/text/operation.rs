@@ -78,7 +78,8 @@ impl Cursor<'_> {
             self.expect_word("at")?;
             let node = self.node()?;
             let what = if word == "number" { Found::Number } else { Found::Action };
-            return Ok((Operation::Lookup { node, what }, Type::Bits(32)));
+            let hash = self.chosen_by()?;
+            return Ok((Operation::Lookup { node, what, hash }, Type::Bits(32)));
         }
         let name = self.take();
         let part = if self.is_symbol("[") { Some(self.range("a bit of the parameter")?) } else { None };
@@ -100,7 +101,13 @@ impl Cursor<'_> {
         };
         let (low, end) = part.unwrap_or((0, parameters[parameter].width));
         let what = Found::Parameter { action, parameter, low };
-        Ok((Operation::Lookup { node, what }, Type::Bits(end - low)))
+        let hash = self.chosen_by()?;
+        Ok((Operation::Lookup { node, what, hash }, Type::Bits(end - low)))
+    }
+
+    /// The hash that chooses a member, if a result is that of one.
+    fn chosen_by(&mut self) -> Read<Option<Value>> {
+        if self.word("by") { self.value().map(Some) } else { Ok(None) }
     }
 
     /// The CRC whose parameters a hash has.

@@ -217,7 +217,10 @@ impl Printer<'_> {
                 let register = reference(&self.program.registers, *register, |register| &register.name);
                 format!("register {register}({})", self.value(*index))
             }
-            Operation::Lookup { node, what } => format!("{} at {}", self.found(*node, *what, width), self.node(*node)),
+            Operation::Lookup { node, what, hash } => {
+                let by = hash.map_or(String::new(), |hash| format!(" by {}", self.value(hash)));
+                format!("{} at {}{by}", self.found(*node, *what, width), self.node(*node))
+            }
             Operation::Unary(operator, of) => {
                 let symbol = match operator {
                     Unary::Not => "!",

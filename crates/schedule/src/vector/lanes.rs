@@ -301,7 +301,8 @@ impl<'s> Vectorizer<'s> {
                 let read = self.steps.read(Step::Register { register, of });
                 one(self.steps.fit(read, width))
             }
-            Operation::Lookup { node, what } => self.lookup(node, what, width)?,
+            Operation::Lookup { hash: Some(_), .. } => return Err("chooses a member of a group"),
+            Operation::Lookup { node, what, hash: None } => self.lookup(node, what, width)?,
             Operation::Unary(operator, operand) => {
                 let operand = self.bits(operand)?;
                 self.unary(operator, &operand)?

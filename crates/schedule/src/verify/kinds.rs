@@ -22,7 +22,16 @@ pub fn fits(program: &Program, values: &Values, value: Value) -> Fits {
             is_bits(values.kind(*index))?;
             is(width == program.registers[*register].width, "the value is not as wide as the register's elements")
         }
-        Operation::Lookup { node, what } => found(program, *node, *what, kind),
+        Operation::Lookup { node, what, hash } => {
+            let hash = hash.map(|hash| values.kind(hash));
+            found(program, *node, *what, kind)?;
+            let is_chosen = *what != Found::Number && has_selector(program, *node);
+            is(
+                is_chosen == hash.is_some(),
+                "a hash chooses the member of a group, and belongs to tables that have groups",
+            )?;
+            is(hash.is_none_or(|hash| hash == Type::Bits(64)), "the hash that chooses a member has 64 bits")
+        }
         Operation::Unary(Unary::Not, of) => {
             is(values.kind(*of) == Type::Bool && kind == Type::Bool, "`!` takes a boolean")
         }
@@ -58,6 +67,11 @@ fn is(holds: bool, otherwise: &str) -> Fits {
 
 fn is_bits(kind: Type) -> Fits {
     is(kind != Type::Bool, "a boolean is used as bits")
+}
+
+fn has_selector(program: &Program, node: NodeId) -> bool {
+    let NodeKind::Apply { table, .. } = program.nodes[node].kind else { return false };
+    program.tables[table].profile.is_some_and(|profile| program.profiles[profile].selector.is_some())
 }
 
 fn found(program: &Program, node: NodeId, what: Found, kind: Type) -> Fits {
