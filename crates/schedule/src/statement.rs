@@ -13,6 +13,10 @@ impl Run<'_> {
     }
 
     fn statement(&mut self, statement: &Statement) -> Result<()> {
+        let runs = self.runs();
+        if self.values.holds(runs) == Some(false) {
+            return Ok(());
+        }
         match statement {
             Statement::Assign { target, value } => {
                 let value = self.value(value)?;

@@ -161,3 +161,19 @@ node after: block { validate p  p.y = h.a } -> queue";
     ];
     assert_eq!(stores, expected, "{text}");
 }
+
+/// Behind the end of a scope that all packets have left, nothing runs that would keep the path from a schedule.
+#[test]
+fn what_no_packet_runs_is_left_out() {
+    let nodes = |condition: &str| {
+        format!(
+            "node after: block {{ scope s {{ if {condition} {{ leave s }} invalidate h }} }} -> queue\n\
+             node missed: block {{}} -> queue"
+        )
+    };
+    let object = "header o: o_t { b: 8 }";
+    let text = commit(object, &nodes("!valid(o)"));
+    assert!(text.contains("send ") && !text.contains("exit"), "{text}");
+    let text = commit(object, &nodes("h.b == 1"));
+    assert!(text.contains("exit when "), "packets that hit run the program, since some keep the header:\n{text}");
+}
