@@ -17,9 +17,10 @@ OUT = pathlib.Path(os.environ["OUT"]) / "p4utils"
 P4UTILS = pathlib.Path(os.environ["P4UTILS"])
 LEARNING = os.environ.get("LEARNING")
 NAMES = ["simple_switch", "simple_switch_grpc", "simple_switch_CLI", "p4c", "p4c-bm2-ss"]
-# What the scripts start besides, where the machine has none: root needs no sudo, and iproute2 knows bridges.
+# Root needs no sudo, which would take away the PATH that has our commands, and the packages that scripts import.
+SUDO = 'exec env "$@"'
+# What the scripts start besides, where the machine has none: iproute2 knows bridges.
 STAND_INS = {
-    "sudo": 'exec env "$@"',
     "brctl": 'case "$1" in addbr) ip link add "$2" type bridge;; delbr) ip link del "$2";; addif) ip link set "$3" master "$2";; esac',
 }
 LIMIT_SECONDS = 300
@@ -80,10 +81,10 @@ def names():
     for name in NAMES:
         (folder / name).unlink(missing_ok=True)
         (folder / name).symlink_to(BACUS)
-    for name, script in STAND_INS.items():
-        if shutil.which(name) is None:
-            (folder / name).write_text(f"#!/bin/sh\n{script}\n")
-            (folder / name).chmod(0o755)
+    missing = {name: script for name, script in STAND_INS.items() if shutil.which(name) is None}
+    for name, script in {"sudo": SUDO, **missing}.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
     return folder
 
 

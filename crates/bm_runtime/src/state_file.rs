@@ -1,7 +1,8 @@
 //! The state of a switch as a text: `serialize_state` gives it, and `simple_switch --restore-state FILE` begins with it.
 //!
-//! As in BMv2, it has what clients have written, and neither counts nor registers. Its form is not BMv2's, which holds the handles,
-//! hash tables and trees of that switch, but the rows of the store, by the numbers of a program that comes with them:
+//! As in BMv2, it has what clients have written, and neither counts nor registers. Its form is not BMv2's (docs/dropin.md), whose tables,
+//! profiles and meters are in the order of hash tables of its C++ library, the latter without names. It has the rows of the store, by the
+//! numbers of a program that comes with them:
 //!
 //! ```text
 //! bacus state 1
