@@ -56,6 +56,19 @@ pub struct Device {
     state: Mutex<State>,
 }
 
+/// Why no digests are published to Thrift clients, and the way out. BMv2 ends where it cannot publish.
+fn unpublished(address: &str, error: &std::io::Error) -> String {
+    match error.kind() == std::io::ErrorKind::AddrInUse {
+        true => format!(
+            "digests are not published to Thrift clients: another switch publishes at {address}; \
+             give this one another --device-id or --notifications-addr"
+        ),
+        false => format!(
+            "digests are not published to Thrift clients: {address}: {error}; give another --notifications-addr"
+        ),
+    }
+}
+
 /// What clients have made that the store does not know.
 #[derive(Default)]
 pub(crate) struct State {
@@ -82,7 +95,7 @@ pub(crate) struct Work<'a> {
 impl Device {
     pub fn new(target: Arc<dyn Target>, settings: Settings, port: u16) -> Device {
         let publisher = settings.notifications.as_deref().and_then(|address| {
-            let unheard = |error| (settings.log)(&format!("no digests are published at {address}: {error}"));
+            let unheard = |error| (settings.log)(&unpublished(address, &error));
             Publisher::start(address).map_err(unheard).ok()
         });
         let learning = publisher.map(|publisher| Arc::new(Learning::new(publisher, settings.device_id)));

@@ -12,6 +12,31 @@ pub const NEXT_HOP: (&str, &str) = ("10.0.3.2", "02:00:00:00:02:02");
 /// Where all packets go.
 pub const ROUTE: &str = "10.0.2.0/24";
 
+const ENDS: &str = "bacus-ends-";
+const ROUTER_OF: &str = "bacus-router-";
+
+/// How the names of namespaces begin: the rest is the process that made them, and a number.
+const OURS: [&str; 4] = [ENDS, ROUTER_OF, "bacus-host", "bacus-switch-"];
+
+/// The end of a namespace's name, for a network more. Namespaces of processes that were killed go.
+pub fn unique() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    if let Ok(listed) = std::fs::read_dir("/run/netns") {
+        let names = listed.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let is_running = |process: u32| std::path::Path::new(&format!("/proc/{process}")).exists();
+        for name in names.filter(|name| maker(name).is_some_and(|process| !is_running(process))) {
+            drop(run("ip", &["netns", "delete", &name]));
+        }
+    }
+    format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The process that made a namespace of ours.
+fn maker(name: &str) -> Option<u32> {
+    OURS.iter().find(|start| name.starts_with(**start))?;
+    name.rsplit('-').nth(1)?.parse().ok()
+}
+
 pub struct Network {
     pub ends: String,
     pub router: String,
@@ -19,9 +44,8 @@ pub struct Network {
 
 impl Network {
     pub fn new() -> Result<Network, String> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let unique = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let network = Network { ends: format!("bacus-ends-{unique}"), router: format!("bacus-router-{unique}") };
+        let unique = unique();
+        let network = Network { ends: format!("{ENDS}{unique}"), router: format!("{ROUTER_OF}{unique}") };
         network.build()?;
         Ok(network)
     }
@@ -94,4 +118,30 @@ pub fn ended(child: &mut Child, limit: Duration) -> Result<ExitStatus, String> {
         thread::sleep(Duration::from_millis(10));
     }
     Err(format!("not at its end after {} s", limit.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{maker, run, unique};
+
+    #[test]
+    fn the_maker_of_a_namespace_is_in_its_name() {
+        let of = |names: &[&str]| names.iter().map(|name| maker(name)).collect::<Vec<_>>();
+        let ours = ["bacus-ends-12-0", "bacus-router-12-1", "bacus-host2-12-0", "bacus-switch-12-0"];
+        assert_eq!(of(&ours), [Some(12); 4]);
+        assert_eq!(of(&["ends-12-0", "mn-12-0", "bacus-ends-", "bacus-ends-x-0"]), [None; 4]);
+    }
+
+    #[test]
+    fn namespaces_of_processes_that_are_gone_are_deleted() {
+        // No process has this number: it is beyond the kernel's largest.
+        let [gone, stays] = [format!("bacus-ends-{}-0", u32::MAX), format!("bacus-ends-{}-999", std::process::id())];
+        if run("ip", &["netns", "add", &gone]).is_err() || run("ip", &["netns", "add", &stays]).is_err() {
+            return;
+        }
+        unique();
+        let are_there = [&gone, &stays].map(|name| std::path::Path::new("/run/netns").join(name).exists());
+        drop(run("ip", &["netns", "delete", &stays]));
+        assert_eq!(are_there, [false, true]);
+    }
 }

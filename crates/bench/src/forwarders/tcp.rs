@@ -1,13 +1,12 @@
 //! TCP between two hosts in namespaces of their own, by iperf3, over what lies between them: nothing, the kernel's bridge, or `apps/l2switch`. Offloads are as
 //! the kernel has them, so hosts leave segmentation and checksums to their interfaces.
 
-use super::network::{Running, ended, run};
+use super::network::{Running, ended, run, unique};
 use super::routers::program;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -37,8 +36,7 @@ struct Hosts {
 
 impl Hosts {
     fn new(variant: &str) -> Result<Hosts, String> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let unique = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let unique = unique();
         let host = |number: u32| format!("bacus-host{number}-{unique}");
         let hosts = Hosts { hosts: [host(1), host(2)], switch: format!("bacus-switch-{unique}") };
         hosts.build(variant)?;

@@ -7,6 +7,7 @@ use bm_runtime::{Learning, Settings};
 use control::plane::DigestRecord;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// What a subscriber of nanomsg sends first, and what a publisher does.
@@ -143,4 +144,20 @@ fn addresses_that_cannot_be_published_at_are_reported_and_the_switch_serves() {
         assert_eq!(text(client.bm_mgmt_get_info()).map(|info| info.notifications_socket), Ok(None));
         assert_eq!(text(client.bm_learning_ack_buffer(0, 1, 1)), Err("InvalidId".to_string()));
     }
+}
+
+#[test]
+fn an_address_that_another_switch_has_is_named_with_the_way_out() {
+    static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let address = address("taken");
+    let first = switch(&address);
+    let log = |line: &str| LOG.lock().unwrap().push(line.to_string());
+    let settings = Settings { notifications: Some(address.clone()), log, ..Settings::default() };
+    let second = Switch::with(settings, Rig::new());
+    assert!(first.server.learning().is_some() && second.server.learning().is_none());
+    let expected = format!(
+        "digests are not published to Thrift clients: another switch publishes at {address}; \
+         give this one another --device-id or --notifications-addr"
+    );
+    assert_eq!(*LOG.lock().unwrap(), [expected]);
 }
