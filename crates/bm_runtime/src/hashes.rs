@@ -29,7 +29,7 @@ pub fn parameters_32(config: &Crc32Config) -> CrcParameters {
 }
 
 impl Work<'_> {
-    /// BMv2 knows calculations with other algorithms by name, too, and says of them that their type is wrong.
+    /// BMv2 knows calculations with other algorithms by name, too, and answers that their type is wrong.
     pub fn set_crc(&mut self, name: &str, width: u32, parameters: CrcParameters) -> Result<(), Fault<CrcCode>> {
         let crc = find_in(name, &self.program.crcs, |crc| crc.name.as_str()).ok_or(CrcCode::InvalidName)?;
         if self.program.crcs[crc].width != width {
