@@ -15,6 +15,7 @@ pub mod externs;
 pub mod hash;
 pub mod meter;
 mod packet;
+pub mod path;
 pub mod pattern;
 pub mod random;
 mod records;

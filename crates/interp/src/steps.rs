@@ -1,15 +1,16 @@
 //! The path of a packet as data: what it extracted, which entries it hit, what changed, and how it ended.
 //!
-//! Steps are noted by ids and values; messages with names and texts are made of them when they are taken. A trace looks at many packets and shows
-//! few: of others, [`crate::Switch::watch`] ends the notes, and the packet itself where it leaves nothing behind, as soon as it is known.
+//! Steps are noted by ids and values. A path in bytes is made of them when they are taken, and messages of that where they are wanted
+//! ([`crate::path`]). A trace looks at many packets and shows few: of others, [`crate::Switch::watch`] ends the notes, and the packet itself where it
+//! leaves nothing behind, as soon as it is known.
 
 use crate::packet::Packet;
-use crate::pattern::Pattern;
+use crate::path;
 use crate::state::State;
-use crate::storage::{Layout, Storage, number};
-use crate::tables::{Invocation, StoredEntry};
-use control::message::switch::TraceValue;
-use control::message::switch::trace_step::{Apply, Copy, Enter, Extract, Hit, Send, Step};
+use crate::storage::{Layout, Storage};
+use crate::tables::Invocation;
+use control::message::switch::TraceNames;
+use control::message::switch::trace_step::Step;
 use hlir::value::Bits;
 use hlir::{Call, FieldRef, HeaderId, NodeId, Place, Program, Statement, TableId, VariableId};
 use num_bigint::BigUint;
@@ -79,7 +80,7 @@ pub(crate) struct Notes<'p> {
     has_ended: bool,
     interest: Interest,
     watch: Option<Watch<'p>>,
-    places: Places,
+    names: TraceNames,
     /// Kept where a packet's end decides.
     parsed: Option<(Storage, u32, usize)>,
 }
@@ -87,7 +88,7 @@ pub(crate) struct Notes<'p> {
 impl<'p> Notes<'p> {
     /// For all packets, or for those that a function wants.
     pub fn wanted(program: &Program, watch: Option<Watch<'p>>) -> Notes<'p> {
-        Notes { are_wanted: true, watch, places: Places::of(program), ..Notes::default() }
+        Notes { are_wanted: true, watch, names: path::names(program), ..Notes::default() }
     }
 
     pub fn interest(&self) -> Interest {
@@ -142,11 +143,18 @@ impl<'p> Notes<'p> {
         self.steps.iter().any(|step| matches!(step, Noted::Drop(_)))
     }
 
-    /// The steps as messages, without the bytes of packets that were sent.
-    pub fn named(&self, program: &'p Program, state: &State<'p>) -> Vec<Step> {
-        let mut values = self.values.iter();
-        let names = Names { program, state, places: &self.places };
-        self.steps.iter().map(|step| names.step(step, &mut values)).collect()
+    /// The steps in few bytes, without those of packets that were sent.
+    pub fn path(&self, program: &'p Program, state: &State<'p>) -> Vec<u8> {
+        path::of_notes(program, state, (&self.steps, &self.values))
+    }
+
+    /// The steps of a path.
+    pub fn named(&self, path: &[u8]) -> Vec<Step> {
+        path::steps(&self.names, path).expect("it was made with these names")
+    }
+
+    pub fn names(&self) -> &TraceNames {
+        &self.names
     }
 
     /// For the next packet. The room stays.
@@ -169,118 +177,6 @@ impl Parsed<'_> {
 
     pub fn has_header(&self, header: HeaderId) -> bool {
         self.storage.is_valid(header)
-    }
-}
-
-/// Names that the program has in parts.
-#[derive(Default)]
-struct Places {
-    /// Of the fields of each header, behind its own.
-    fields: Vec<Vec<String>>,
-    drop_reasons: Vec<String>,
-}
-
-impl Places {
-    fn of(program: &Program) -> Places {
-        let headers = program.headers.values();
-        let fields =
-            headers.map(|header| header.fields.iter().map(|field| format!("{}.{}", header.name, field.name)).collect());
-        Places { fields: fields.collect(), drop_reasons: program.drop_reasons() }
-    }
-
-    fn name(&self, program: &Program, place: Place) -> String {
-        match place {
-            Place::Variable(variable) => program.variables[variable].name.clone(),
-            Place::Field(FieldRef { header, field }) => self.fields[number(header)][field as usize].clone(),
-        }
-    }
-}
-
-/// What steps are named by.
-#[derive(Clone, Copy)]
-struct Names<'n, 'p> {
-    program: &'p Program,
-    state: &'n State<'p>,
-    places: &'n Places,
-}
-
-impl<'p> Names<'_, 'p> {
-    fn step<'v>(self, step: &Noted<'p>, values: &mut impl Iterator<Item = &'v Bits>) -> Step {
-        let program = self.program;
-        match step {
-            Noted::Enter { port, bytes, again } => {
-                Step::Enter(Enter { port: *port, bytes: *bytes as u64, again: *again })
-            }
-            Noted::Node(node) => Step::Node(program.nodes[*node].name.clone()),
-            Noted::Extract(header) => {
-                let declared = &program.headers[*header];
-                let fields = declared.fields.iter().zip(values).map(|(field, bits)| valued(field.name.clone(), bits));
-                Step::Extract(Extract { header: declared.name.clone(), fields: fields.collect() })
-            }
-            Noted::Set(place) => {
-                let value = values.next().map(big_endian).unwrap_or_default();
-                Step::Set(TraceValue { name: self.places.name(program, *place), value })
-            }
-            Noted::Apply { table, entry, invocation } => Step::Apply(self.applied(*table, *entry, invocation, values)),
-            Noted::Error => {
-                let code = values.next().map_or(0, Bits::to_u64);
-                let name = usize::try_from(code).ok().and_then(|number| program.errors.get(number));
-                Step::Error(name.cloned().unwrap_or_else(|| code.to_string()))
-            }
-            Noted::Copy { port, instance } => Step::Copy(Copy { port: *port, instance: *instance }),
-            Noted::Punt(reason) => Step::Punt(reason.to_string()),
-            Noted::Drop(reason) => Step::Drop(self.places.drop_reasons[*reason].clone()),
-            Noted::Send { port, bytes } => Step::Send(Send { port: *port, bytes: *bytes as u64, packet: Vec::new() }),
-        }
-    }
-
-    fn applied<'v>(
-        self,
-        id: TableId,
-        entry: Option<usize>,
-        invocation: &Invocation,
-        values: &mut impl Iterator<Item = &'v Bits>,
-    ) -> Apply {
-        let table = &self.program.tables[id];
-        let action = &table.actions[invocation.action as usize];
-        let data = action.parameters.iter().zip(&invocation.arguments);
-        Apply {
-            table: table.name.clone(),
-            key: table.keys.iter().zip(values).map(|(key, bits)| valued(key.name.clone(), bits)).collect(),
-            hit: entry.map(|entry| hit(self.state.table(id).entry(entry))),
-            action: action.name.clone(),
-            data: data.map(|(parameter, value)| valued(parameter.name.clone(), &value.bits)).collect(),
-        }
-    }
-}
-
-fn valued(name: String, bits: &Bits) -> TraceValue {
-    TraceValue { name, value: big_endian(bits) }
-}
-
-/// The bytes of a number, the highest first, without leading zeros; of zero one byte.
-fn big_endian(bits: &Bits) -> Vec<u8> {
-    match bits {
-        Bits::Word(word) => {
-            let zeros = (word.leading_zeros() / u8::BITS) as usize;
-            word.to_be_bytes()[zeros.min(size_of::<u128>() - 1)..].to_vec()
-        }
-        Bits::Wide(wide) => wide.to_bytes_be(),
-    }
-}
-
-fn hit(entry: &StoredEntry) -> Hit {
-    let written = |pattern: &Pattern| match pattern {
-        Pattern::Masked { value, mask } => format!("{}&&&{}", hexadecimal(value), hexadecimal(mask)),
-        Pattern::Range { low, high } => format!("{}..{}", hexadecimal(low), hexadecimal(high)),
-    };
-    Hit { matches: entry.patterns().iter().map(written).collect(), priority: entry.priority }
-}
-
-fn hexadecimal(bits: &Bits) -> String {
-    match bits {
-        Bits::Word(word) => format!("{word:#x}"),
-        Bits::Wide(wide) => format!("{wide:#x}"),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::steps::{self, Interest, Noted, Notes, Parsed};
 use crate::storage::{Layout, Storage, number};
 use crate::tables;
 use control::join::{self, Change, Joins};
+use control::message::switch::TraceNames;
 use control::message::switch::trace_step::Step;
 use control::plane::*;
 use control::store::Derived;
@@ -385,9 +386,19 @@ impl<'p> Switch<'p> {
 
     /// The steps since they were last taken, without the bytes of packets that were sent: those are in the outcome, in the same order.
     pub fn take_steps(&mut self) -> Vec<Step> {
-        let steps = self.notes.named(self.program, &self.state);
+        let path = self.take_path();
+        self.notes.named(&path)
+    }
+
+    /// The same in few bytes, for [`crate::path::steps`] with [`Switch::names_of_steps`].
+    pub fn take_path(&mut self) -> Vec<u8> {
+        let path = self.notes.path(self.program, &self.state);
         self.notes.clear();
-        steps
+        path
+    }
+
+    pub fn names_of_steps(&self) -> &TraceNames {
+        self.notes.names()
     }
 
     pub fn forget_steps(&mut self) {

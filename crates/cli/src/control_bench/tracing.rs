@@ -59,8 +59,14 @@ impl Rate {
     ) -> Result<(), Failure> {
         let (tracing, begin, mut trace) = (Tracing::default(), Instant::now(), 0);
         while begin.elapsed() < time {
-            let request =
-                TraceRequest { trace, most: 1024, rate: 1_000_000, filter: filter.to_string(), ..Default::default() };
+            let request = TraceRequest {
+                trace,
+                most: 1024,
+                rate: 1_000_000,
+                compact: true,
+                filter: filter.to_string(),
+                ..Default::default()
+            };
             let answer =
                 tracing.ask(&rig.switch, &request).map_err(|refusal| Failure::refusal("the trace", &refusal))?;
             trace = answer.trace;

@@ -5,7 +5,7 @@
 use super::contents::Contents;
 use super::live::{Shared, TapUser};
 use control::message::switch::trace_step::Step;
-use control::message::switch::{TraceRequest, TraceResponse, TraceStep, TracedPacket};
+use control::message::switch::{TraceNames, TraceRequest, TraceResponse, TraceStep, TracedPacket};
 use control::plane::Frame;
 use control::{DataPlane as _, Refusal, RefusalKind};
 use hlir::Program;
@@ -43,6 +43,8 @@ struct State {
 struct Question {
     most: usize,
     rate: u32,
+    compact: bool,
+    is_first: bool,
     answer: Sender<Result<TraceResponse, Refusal>>,
 }
 
@@ -55,7 +57,14 @@ impl Tracing {
         let ended = || {
             Refusal::new(RefusalKind::Missing, "the trace has ended: another has begun, or the pipeline was exchanged")
         };
-        questions.send(Question { most, rate: request.rate.max(1), answer }).map_err(|_| ended())?;
+        let question = Question {
+            most,
+            rate: request.rate.max(1),
+            compact: request.compact,
+            is_first: request.trace == 0,
+            answer,
+        };
+        questions.send(question).map_err(|_| ended())?;
         let traced = answered.recv().map_err(|_| ended())??;
         Ok(TraceResponse { trace: number, ..traced })
     }
@@ -199,7 +208,8 @@ impl<L: Replay> Trace<'_, L> {
         rate: &mut Rate,
     ) -> Result<TraceResponse, Refusal> {
         let begin = Instant::now();
-        let mut response = TraceResponse::default();
+        let names = (question.compact && question.is_first).then(|| interpreter.names_of_steps().clone());
+        let mut response = TraceResponse { names, ..TraceResponse::default() };
         while response.packets.len() < question.most && begin.elapsed() < ANSWER {
             let together = TOGETHER.min(question.most - response.packets.len());
             let (tapped, lost) = self.with_engine(|engine| Ok(engine.switch().take_tapped(together)))?;
@@ -213,14 +223,14 @@ impl<L: Replay> Trace<'_, L> {
                     continue;
                 }
                 response.looked_at += 1;
-                response.packets.extend(self.traced(interpreter, packet));
+                response.packets.extend(self.traced(interpreter, packet, question.compact));
             }
         }
         Ok(response)
     }
 
     /// The path of a packet, if it matches.
-    fn traced(&self, interpreter: &mut interp::Switch<'_>, packet: Tapped) -> Option<TracedPacket> {
+    fn traced(&self, interpreter: &mut interp::Switch<'_>, packet: Tapped, compact: bool) -> Option<TracedPacket> {
         let frame = Frame { port: packet.port.into(), bytes: packet.bytes };
         interpreter.pass_time(packet.clock_ns);
         // A packet at which the program stops has its steps as well.
@@ -240,9 +250,20 @@ impl<L: Replay> Trace<'_, L> {
             interpreter.forget_steps();
             return None;
         }
-        let mut sent = outcome.outputs.into_iter().map(|output| output.bytes);
-        let steps = interpreter.take_steps().into_iter().map(|step| with_bytes(step, &mut sent)).collect();
-        Some(TracedPacket { port: frame.port, clock_ns: packet.clock_ns, received: frame.bytes, steps })
+        let sent = outcome.outputs.into_iter().map(|output| output.bytes);
+        let traced = TracedPacket {
+            port: frame.port,
+            clock_ns: packet.clock_ns,
+            received: frame.bytes,
+            path: interpreter.take_path(),
+            sent: sent.collect(),
+            ..TracedPacket::default()
+        };
+        if compact {
+            return Some(traced);
+        }
+        let names = interpreter.names_of_steps();
+        Some(with_steps(traced, names).expect("the path was made with these names"))
     }
 }
 
@@ -284,6 +305,14 @@ impl Facts for Seen<'_> {
             Subject::Dropped => truth(self.end.as_ref()?.is_dropped),
         })
     }
+}
+
+/// A packet of a compact trace with its steps; none if its path is not one with these names.
+pub fn with_steps(mut packet: TracedPacket, names: &TraceNames) -> Option<TracedPacket> {
+    let steps = interp::path::steps(names, &std::mem::take(&mut packet.path))?;
+    let mut sent = std::mem::take(&mut packet.sent).into_iter();
+    packet.steps = steps.into_iter().map(|step| with_bytes(step, &mut sent)).collect();
+    Some(packet)
 }
 
 /// A step with the bytes of its packet, if it sends one; packets that are sent come in the order of their steps.

@@ -7,9 +7,10 @@ mod validation;
 
 use crate::connection::Connection;
 use crate::ctl::messages;
+use crate::run::tracing::with_steps;
 use clap::Args;
 use control::message::switch::trace_step::Step;
-use control::message::switch::{TraceRequest, TracedPacket};
+use control::message::switch::{TraceNames, TraceRequest, TracedPacket};
 use ctl::{Client, Failure};
 use driver::{flags, stdout};
 use std::path::PathBuf;
@@ -57,6 +58,9 @@ pub struct Arguments {
     capture: Option<PathBuf>,
 }
 
+const DAMAGED: &str =
+    "the switch sends paths of packets that this version does not read: use `bacus trace` of its version";
+
 /// Packets of an answer at most.
 const TOGETHER: u64 = 64;
 
@@ -87,15 +91,27 @@ fn follow(
     let end = arguments.duration.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
     let names = if arguments.packet_trace { Some(names(&mut client)?) } else { None };
     let (mut trace, mut seen, mut looked_at, mut passed_over) = (0, 0u64, 0, 0);
+    let mut steps = None;
     while arguments.count.is_none_or(|count| seen < count) && end.is_none_or(|end| Instant::now() < end) {
         let most = arguments.count.map_or(TOGETHER, |count| (count - seen).min(TOGETHER)) as u32;
-        let request =
-            TraceRequest { filter: arguments.filter.clone(), trace, most, rate: arguments.rate, device_id: 0 };
+        let request = TraceRequest {
+            filter: arguments.filter.clone(),
+            trace,
+            most,
+            rate: arguments.rate,
+            compact: true,
+            device_id: 0,
+        };
         let answer = client.trace(request)?;
         trace = answer.trace;
         looked_at += answer.looked_at;
         passed_over += answer.passed_over;
-        for packet in &answer.packets {
+        steps = answer.names.or(steps);
+        for packet in answer.packets {
+            let Some(packet) = shown(packet, steps.as_ref()) else {
+                return Ok(Err(driver::failure::Failure::environment(DAMAGED)));
+            };
+            let packet = &packet;
             seen += 1;
             let printed = match &names {
                 Some(names) => format!("{}\n", names.packet(seen, packet)),
@@ -120,6 +136,11 @@ fn follow(
         eprintln!("{seen} of {looked_at} packets match{other}");
     }
     Ok(Ok(()))
+}
+
+/// A packet with its steps, as the names of the trace have them. A switch of an earlier version sends them as they are.
+fn shown(packet: TracedPacket, names: Option<&TraceNames>) -> Option<TracedPacket> {
+    if packet.path.is_empty() { Some(packet) } else { with_steps(packet, names?) }
 }
 
 /// Of the pipeline that runs.

@@ -12,6 +12,8 @@ pub struct TraceRequest {
     pub most: u32,
     #[prost(uint32, tag = "5")]
     pub rate: u32,
+    #[prost(bool, tag = "6")]
+    pub compact: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TraceResponse {
@@ -23,6 +25,49 @@ pub struct TraceResponse {
     pub looked_at: u64,
     #[prost(uint64, tag = "4")]
     pub passed_over: u64,
+    #[prost(message, optional, tag = "5")]
+    pub names: ::core::option::Option<TraceNames>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TraceNames {
+    #[prost(string, repeated, tag = "1")]
+    pub nodes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, repeated, tag = "2")]
+    pub headers: ::prost::alloc::vec::Vec<trace_names::Fields>,
+    #[prost(string, repeated, tag = "3")]
+    pub variables: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, repeated, tag = "4")]
+    pub tables: ::prost::alloc::vec::Vec<trace_names::Table>,
+    #[prost(string, repeated, tag = "5")]
+    pub errors: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(string, repeated, tag = "6")]
+    pub drop_reasons: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Nested message and enum types in `TraceNames`.
+pub mod trace_names {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Fields {
+        #[prost(string, tag = "1")]
+        pub header: ::prost::alloc::string::String,
+        #[prost(string, repeated, tag = "2")]
+        pub fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    }
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct Table {
+        #[prost(string, tag = "1")]
+        pub name: ::prost::alloc::string::String,
+        #[prost(string, repeated, tag = "2")]
+        pub keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+        #[prost(message, repeated, tag = "3")]
+        pub actions: ::prost::alloc::vec::Vec<Action>,
+    }
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Action {
+        #[prost(string, tag = "1")]
+        pub name: ::prost::alloc::string::String,
+        #[prost(string, repeated, tag = "2")]
+        pub parameters: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TracedPacket {
@@ -34,6 +79,10 @@ pub struct TracedPacket {
     pub received: ::prost::alloc::vec::Vec<u8>,
     #[prost(message, repeated, tag = "4")]
     pub steps: ::prost::alloc::vec::Vec<TraceStep>,
+    #[prost(bytes = "vec", tag = "5")]
+    pub path: ::prost::alloc::vec::Vec<u8>,
+    #[prost(bytes = "vec", repeated, tag = "6")]
+    pub sent: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TraceStep {

@@ -68,6 +68,23 @@ fn steps_of_wanted_packets_are_those_of_any_packet() {
     }
 }
 
+/// What a reader gets may be cut off, or be of another program.
+#[test]
+fn a_path_that_is_not_whole_has_no_steps() {
+    let program = l2fwd();
+    let mut switch = Switch::new(&program, 0, PORTS);
+    switch.start_steps();
+    process(&mut switch, frame(0xaa));
+    let (path, names) = (switch.take_path(), switch.names_of_steps().clone());
+    process(&mut switch, frame(0xaa));
+    let steps = switch.take_steps();
+    assert_eq!(interp::path::steps(&names, &path).as_ref(), Some(&steps));
+    let of_part = |end: usize| interp::path::steps(&names, &path[..end]);
+    let whole: Vec<usize> = (0..path.len()).filter_map(|end| Some(of_part(end)?.len())).collect();
+    assert_eq!(whole, (0..steps.len()).collect::<Vec<usize>>(), "each step ends at one place");
+    assert_eq!(interp::path::steps(&control::message::switch::TraceNames::default(), &path), None);
+}
+
 #[test]
 fn a_packet_that_is_not_wanted_ends_with_its_parser() {
     let program = l2fwd();
