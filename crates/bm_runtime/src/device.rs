@@ -80,8 +80,6 @@ pub(crate) struct State {
     /// Handles that were given for entries of tables that no packet reaches.
     pub unreached: HashMap<String, i32>,
     pub nodes: Nodes,
-    /// Members that are the default actions of their tables.
-    pub default_members: HashMap<TableId, u32>,
 }
 
 /// The switch in the hands of one call.

@@ -64,16 +64,15 @@ impl Work<'_> {
         let profile = self.profile(name)?;
         let member = self.known_member(profile, member)?;
         let call = read_call(self.table_of(profile)?, action, data, Scope::DefaultOnly)?;
-        let followers = self.defaults_of_member(profile, member);
-        let update = Update::SetMember { profile, member, call: call.clone() };
+        let update = Update::SetMember { profile, member, call };
         self.write(&update).map_err(|refusal| code(&refusal, TableCode::BadActionData))?;
-        self.follow_member(followers, &call)
+        Ok(())
     }
 
     pub fn delete_member(&mut self, name: &str, member: i32) -> Answer<()> {
         let profile = self.profile(name)?;
         let member = self.known_member(profile, member)?;
-        if !self.defaults_of_member(profile, member).is_empty() {
+        if !self.store().defaults_of_member(profile, member).is_empty() {
             return Err(TableCode::MemberStillUsed.into());
         }
         let update = Update::DeleteMember { profile, member };

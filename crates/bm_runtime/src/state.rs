@@ -132,7 +132,6 @@ impl Work<'_> {
             self.write(&Update::SetMeter { meter, element, rates: None })?;
         }
         self.state.nodes = multicast::Nodes::default();
-        self.state.default_members.clear();
         for (meter, _) in program.meters.iter() {
             self.set_array_rates(meter, None)?;
         }
@@ -159,6 +158,7 @@ impl Work<'_> {
             }
             self.forget_handles(table);
         }
+        self.set_default_link(table, None)?;
         if *self.store().default_action(table) != declared.default {
             self.write(&Update::SetDefault { table, call: declared.default })?;
         }

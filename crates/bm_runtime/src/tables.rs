@@ -9,9 +9,9 @@ use crate::standard::{
 };
 use control::plane::EntryKey;
 use control::store::Stored;
-use control::{Refusal, RefusalKind, Update};
+use control::{Record, Refusal, RefusalKind, Update};
 use hlir::entry::EntryAction;
-use hlir::{ActionCall, Entry, MatchKind, ProfileId, Program, Scope, Table, TableId};
+use hlir::{ActionCall, Entry, MatchKind, Program, Scope, Table, TableId};
 use std::sync::Arc;
 
 pub type Answer<T> = Result<T, Fault<TableCode>>;
@@ -223,17 +223,17 @@ impl Work<'_> {
 
     pub fn reset_default(&mut self, name: &str) -> Answer<()> {
         let Found::Table(table) = self.table(name)? else { return Ok(()) };
+        self.set_default_link(table, None).map_err(|refusal| code(&refusal, TableCode::Error))?;
         let call = self.declared(table).default.clone();
         if *self.store().default_action(table) != call {
             self.write(&Update::SetDefault { table, call }).map_err(|refusal| code(&refusal, TableCode::Error))?;
         }
-        self.state.default_members.remove(&table);
         Ok(())
     }
 
     pub fn default_entry(&mut self, name: &str) -> Answer<ActionEntry> {
         let table = self.reached(name)?;
-        if let Some(member) = self.default_member(table) {
+        if let Some(member) = self.store().default_member(table) {
             let mbr_handle = Some(member as i32);
             return Ok(ActionEntry { action_type: ActionEntryType::Member, mbr_handle, ..ActionEntry::default() });
         }
@@ -255,8 +255,16 @@ impl Work<'_> {
         let member = self.known_member(profile, member)?;
         let call = self.store().member(profile, member).cloned().ok_or(TableCode::InvalidMember)?;
         self.write_default_call(table, call)?;
-        self.state.default_members.insert(table, member);
+        self.set_default_link(table, Some(member)).map_err(|refusal| code(&refusal, TableCode::Error))?;
         Ok(())
+    }
+
+    /// The member that the default action follows.
+    pub fn set_default_link(&mut self, table: TableId, member: Option<u32>) -> Result<(), Refusal> {
+        match self.store().default_member(table) == member {
+            true => Ok(()),
+            false => self.write(&Update::Record(Record::DefaultMember { table, member })),
+        }
     }
 
     fn write_default_call(&mut self, table: TableId, call: ActionCall) -> Answer<()> {
@@ -265,25 +273,6 @@ impl Work<'_> {
             true => TableCode::DefaultEntryIsConst,
             false => code(&refusal, TableCode::InvalidActionName),
         })?)
-    }
-
-    /// The member that is a table's default action, unless another controller has changed one of both since.
-    fn default_member(&mut self, table: TableId) -> Option<u32> {
-        let (member, profile) = (*self.state.default_members.get(&table)?, self.program.tables[table].profile?);
-        let store = self.store();
-        (store.member(profile, member) == Some(store.default_action(table))).then_some(member)
-    }
-
-    /// The tables of which a member is the default action.
-    pub fn defaults_of_member(&mut self, profile: ProfileId, member: u32) -> Vec<TableId> {
-        let of_profile = |(id, table): (TableId, &hlir::Table)| (table.profile == Some(profile)).then_some(id);
-        let tables: Vec<TableId> = self.program.tables.iter().filter_map(of_profile).collect();
-        tables.into_iter().filter(|table| self.default_member(*table) == Some(member)).collect()
-    }
-
-    /// The default actions of these tables follow a member that was changed.
-    pub fn follow_member(&mut self, tables: Vec<TableId>, call: &ActionCall) -> Answer<()> {
-        tables.into_iter().try_for_each(|table| self.write_default_call(table, call.clone()))
     }
 
     /// A group cannot be the default action: a miss runs one action, and selects none.

@@ -166,9 +166,26 @@ pub trait DataPlane {
         Ok(())
     }
 
-    /// Checks an update, keeps it and applies it: all of that, or nothing. Gives what takes it back; none where only the
+    /// Checks an update, keeps it and applies it, with the default actions that follow it: all of that, or nothing. Gives what takes it back; none where only the
     /// data plane knows what was there.
     fn write(&mut self, update: &Update) -> Result<Option<Inverse>, Refusal> {
+        let followers = self.store().followers(update);
+        let mut inverse = self.write_one(update)?;
+        for follower in followers {
+            match (self.write_one(&follower), &mut inverse) {
+                (Ok(before), Some(inverse)) => inverse.rest.extend(before.map(|before| before.update)),
+                (Ok(_), None) => {}
+                (Err(refusal), inverse) => {
+                    inverse.as_ref().map_or(Ok(()), |inverse| self.take_back(inverse))?;
+                    return Err(refusal);
+                }
+            }
+        }
+        Ok(inverse)
+    }
+
+    /// The same of an update alone, without what follows it.
+    fn write_one(&mut self, update: &Update) -> Result<Option<Inverse>, Refusal> {
         self.make_way(update)?;
         let inverse = self.store_mut().apply(update)?;
         if let Err(refusal) = self.apply(update) {

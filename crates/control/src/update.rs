@@ -112,6 +112,8 @@ pub enum Record {
     Metadata { key: EntryKey, metadata: Vec<u8> },
     /// What is attached to a default action.
     DefaultMetadata { table: TableId, metadata: Vec<u8> },
+    /// The member of an action profile that is a table's default action, and that this follows; none for an action of its own.
+    DefaultMember { table: TableId, member: Option<u32> },
     /// The rates that later entries get in a direct meter; none for green.
     ArrayRates { meter: MeterId, rates: Option<MeterRates> },
     /// How the records of a digest are wanted; none for not at all.

@@ -292,9 +292,9 @@ fn a_member_can_be_the_default_of_its_table() {
     assert_eq!(direct, Err("WrongTableType".to_string()));
 }
 
-/// What another controller makes of the member is not what packets run, which then is no member's action any more.
+/// Whichever controller changes it; and no controller can delete it.
 #[test]
-fn a_default_is_no_member_that_another_controller_has_changed() {
+fn a_default_follows_its_member_whatever_controller_changes_that() {
     let switch = Switch::begin();
     let mut connection = switch.connect();
     let mut client = StandardClient(&mut connection);
@@ -305,14 +305,14 @@ fn a_default_is_no_member_that_another_controller_has_changed() {
         assert_eq!(text(added), Ok(member));
     }
     text(client.bm_mt_indirect_set_default_member(0, paths(), 1)).expect("the member is there");
-    let changed = messages::member("selector", 1, messages::call("forward", &[&[9]]));
-    switch.rig.primary().modify(changed).expect("the member is there");
+    let member = |port| messages::member("selector", 1, messages::call("forward", &[&[port]]));
+    switch.rig.primary().modify(member(9)).expect("the member is there");
+    assert_eq!(switch.ports_of(1, &frame(1)), [9]);
     let entry = text(client.bm_mt_get_default_entry(0, paths())).expect("the table is there");
-    assert_eq!((entry.action_type, entry.mbr_handle), (ActionEntryType::ActionData, None));
-    let changed = client.bm_mt_act_prof_modify_member(0, selector(), 1, "forward".to_string(), vec![bytes(8, 2)]);
-    text(changed).expect("the member is there");
-    assert_eq!(switch.ports_of(1, &frame(1)), [7], "the default is as it was");
-    text(client.bm_mt_act_prof_delete_member(0, selector(), 1)).expect("it is no default");
+    assert_eq!((entry.action_type, entry.mbr_handle), (ActionEntryType::Member, Some(1)));
+    assert!(switch.rig.primary().delete(member(9)).is_err(), "it is the default");
+    text(client.bm_mt_indirect_reset_default_entry(0, paths())).expect("the table is there");
+    switch.rig.primary().delete(member(9)).expect("it is no default any more");
 }
 
 #[test]

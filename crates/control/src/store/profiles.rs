@@ -5,7 +5,7 @@ use super::limits::Limits;
 use super::{Store, index};
 use crate::plane::Group;
 use crate::{Refusal, RefusalKind, Update};
-use hlir::{ActionCall, ActionSet, ProfileId, Scope};
+use hlir::{ActionCall, ActionSet, ProfileId, Scope, TableId};
 use std::collections::HashSet;
 
 impl Store {
@@ -27,8 +27,44 @@ impl Store {
         })
     }
 
+    /// The member of an action profile that is a table's default action, as long as that is the member's.
+    pub fn default_member(&self, table: TableId) -> Option<u32> {
+        let member = self.tables[index(table)].default_member?;
+        let profile = self.program.tables[table].profile?;
+        (self.member(profile, member) == Some(self.default_action(table))).then_some(member)
+    }
+
+    /// The tables of which a member is the default action.
+    pub fn defaults_of_member(&self, profile: ProfileId, member: u32) -> Vec<TableId> {
+        let of_profile = self.program.tables.iter().filter(|(_, table)| table.profile == Some(profile));
+        of_profile.map(|(id, _)| id).filter(|table| self.default_member(*table) == Some(member)).collect()
+    }
+
+    /// What follows from an update as a write of its own: default actions that are a member which changes.
+    pub(crate) fn followers(&self, update: &Update) -> Vec<Update> {
+        let Update::SetMember { profile, member, call } = update else { return Vec::new() };
+        let tables = self.defaults_of_member(*profile, *member).into_iter();
+        tables.map(|table| Update::SetDefault { table, call: call.clone() }).collect()
+    }
+
+    pub(super) fn check_default_member(&self, table: TableId, member: Option<u32>) -> Result<(), Refusal> {
+        let declared = &self.program.tables[table];
+        let Some(member) = member else { return Ok(()) };
+        match declared.profile.and_then(|profile| self.member(profile, member)) {
+            Some(_) => Ok(()),
+            None => {
+                Err(Refusal::new(RefusalKind::Missing, format!("table `{}` has no member {member}", declared.name)))
+            }
+        }
+    }
+
     pub(super) fn delete_member(&mut self, profile: ProfileId, member: u32) -> Result<Update, Refusal> {
         self.refuse_in_use(profile, "member", Some(member), None)?;
+        if let Some(table) = self.defaults_of_member(profile, member).first() {
+            let name = &self.program.tables[*table].name;
+            let sentence = format!("member {member} is the default action of table `{name}`");
+            return Err(Refusal::new(RefusalKind::InUse, sentence));
+        }
         if self.profiles[index(profile)].groups.values().any(|group| has(group, member)) {
             return Err(Refusal::new(RefusalKind::InUse, format!("member {member} is used by a group")));
         }

@@ -46,6 +46,11 @@ impl Store {
                 let kept = &mut self.tables[index(*table)].default_metadata;
                 Record::DefaultMetadata { table: *table, metadata: std::mem::replace(kept, metadata.clone()) }
             }
+            Record::DefaultMember { table, member } => {
+                self.check_default_member(*table, *member)?;
+                let kept = &mut self.tables[index(*table)].default_member;
+                Record::DefaultMember { table: *table, member: std::mem::replace(kept, *member) }
+            }
             Record::ArrayRates { meter, rates } => {
                 let rates = put(&mut self.array_rates, index(*meter), *rates);
                 Record::ArrayRates { meter: *meter, rates }
@@ -81,6 +86,7 @@ impl Store {
             let found = new.program.tables.iter().find(|(_, table)| table.name == declared.name);
             let Some((table, _)) = found else { continue };
             new.tables[index(table)].default_metadata.clone_from(&self.tables[index(id)].default_metadata);
+            new.tables[index(table)].default_member = self.tables[index(id)].default_member;
         }
         new.records.texts.clone_from(&self.records.texts);
     }

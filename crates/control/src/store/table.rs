@@ -67,6 +67,8 @@ pub struct TableStore {
     pub default: Option<ActionCall>,
     /// What a controller attached to the default action for itself.
     pub default_metadata: Vec<u8>,
+    /// The member of an action profile that the default action follows.
+    pub default_member: Option<u32>,
     /// Times of profiles that are not as they were at the start.
     pub expiry_ns: HashMap<u8, u64>,
     pub sets: Sets,
@@ -82,6 +84,7 @@ impl TableStore {
             entries: HashMap::with_hasher(KeyHash::new()),
             default: None,
             default_metadata: Vec::new(),
+            default_member: None,
             expiry_ns: HashMap::new(),
             sets: Sets::default(),
         };

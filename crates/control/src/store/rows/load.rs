@@ -49,7 +49,8 @@ impl Store {
                 if let Some(call) = &call {
                     check_call(declared, call, Scope::TableOnly).map_err(|refusal| refusal.sentence)?;
                 }
-                (self.tables[table].default, self.tables[table].default_metadata) = (call, row.metadata);
+                let table = &mut self.tables[table];
+                (table.default, table.default_metadata, table.default_member) = (call, row.metadata, row.member);
             }
             Row::Expiry(table, profile) => {
                 let table = self.tables.get_mut(table).ok_or_else(|| unknown("table", table))?;

@@ -15,6 +15,9 @@ pub struct DefaultRow {
     pub call: Option<CallRow>,
     #[prost(bytes = "vec", tag = "2")]
     pub metadata: Vec<u8>,
+    /// The member of an action profile that it follows.
+    #[prost(uint32, optional, tag = "3")]
+    pub member: Option<u32>,
 }
 
 #[derive(Clone, PartialEq, Message)]

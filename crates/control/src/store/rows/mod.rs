@@ -75,7 +75,8 @@ impl Store {
             Update::SetIdleTimeout { key, .. } | Update::Record(Record::Metadata { key, .. }) => {
                 entry(&key.table, &key.matches, key.priority)
             }
-            Update::SetDefault { table, .. } | Update::Record(Record::DefaultMetadata { table, .. }) => {
+            Update::SetDefault { table, .. }
+            | Update::Record(Record::DefaultMetadata { table, .. } | Record::DefaultMember { table, .. }) => {
                 Row::Default(index(*table))
             }
             Update::SetExpiry { table, profile, .. } => Row::Expiry(index(*table), *profile),
@@ -134,6 +135,7 @@ impl Store {
                 let row = DefaultRow {
                     call: table.default.as_ref().map(CallRow::from),
                     metadata: table.default_metadata.clone(),
+                    member: table.default_member,
                 };
                 (row != DefaultRow::default()).then(|| row.encode_to_vec())?
             }

@@ -3,7 +3,7 @@
 use super::{apply, program, refused, set_port, store};
 use control::plane::{Group, GroupMember};
 use control::store::Derived;
-use control::{RefusalKind, Store, Update};
+use control::{Record, RefusalKind, Store, Update};
 use hlir::{ActionCall, ProfileId};
 
 pub fn profile(store: &Store) -> ProfileId {
@@ -35,6 +35,29 @@ fn with_members() -> Store {
         apply(&mut store, &update);
     }
     store
+}
+
+#[test]
+fn the_member_that_is_a_default_action_is_saved_carried_and_taken_back() {
+    let mut store = with_members();
+    let table = store.program().tables.iter().find(|(_, table)| table.profile.is_some()).unwrap().0;
+    apply(&mut store, &Update::SetDefault { table, call: to(10) });
+    let link = Update::Record(Record::DefaultMember { table, member: Some(1) });
+    let inverse = apply(&mut store, &link);
+    assert_eq!(store.default_member(table), Some(1));
+    let rows: Vec<_> = store.rows().collect();
+    let rows = rows.iter().map(|(key, value)| (key.as_slice(), value.as_slice()));
+    let (again, refused_rows) = Store::of_rows(store.program().clone(), rows);
+    assert_eq!((again.default_member(table), refused_rows.as_slice()), (Some(1), &[][..]));
+    let carried = store.carried_to(program()).expect("it is the same program");
+    assert_eq!(carried.default_member(table), Some(1));
+    let deleted = Update::DeleteMember { profile: profile(&store), member: 1 };
+    assert_eq!(refused(&mut store, &deleted).0, RefusalKind::InUse);
+    let unknown = Update::Record(Record::DefaultMember { table, member: Some(3) });
+    assert_eq!(refused(&mut store, &unknown).0, RefusalKind::Missing);
+    store.restore(&inverse);
+    assert_eq!(store.default_member(table), None);
+    apply(&mut store, &deleted);
 }
 
 /// The ports of a group's choices with their weights.
