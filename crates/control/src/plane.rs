@@ -166,8 +166,8 @@ pub trait DataPlane {
         Ok(())
     }
 
-    /// Checks an update, keeps it and applies it, with the default actions that follow it: all of that, or nothing. Gives what takes it back; none where only the
-    /// data plane knows what was there.
+    /// Checks an update, keeps it and applies it, with the default actions that follow it: all of that, or nothing. Gives what takes it
+    /// back; none where only the data plane knows what was there.
     fn write(&mut self, update: &Update) -> Result<Option<Inverse>, Refusal> {
         let followers = self.store().followers(update);
         let mut inverse = self.write_one(update)?;
