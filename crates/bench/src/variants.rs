@@ -268,7 +268,7 @@ impl Subject {
         let specialised = if is_specialised(options) {
             let mut inputs = Inputs { facts, ..inputs.clone() };
             let mut left = program.clone();
-            opt::optimize(&mut left, &mut Plan::default(), &inputs, &rewrites(), None);
+            opt::optimize(&mut left, &mut Plan::default(), &inputs, &Selection::All.counting(), None);
             inputs.profile = Some(super::profile::profile((&program, &left), workload, (&native, &externs))?);
             Some(inputs)
         } else {

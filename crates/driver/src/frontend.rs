@@ -275,12 +275,12 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
 }
 
 /// The passes that rewrite the program, without planners: to count packets on each branch, also on those for which a plan
-/// might prefer a lookup. Tables are joined only where the user names that pass: what is planned may join others, or none.
+/// might prefer a lookup. Tables are joined only where the user names that pass.
 pub fn counting(passes: &Passes) -> Passes {
     let is_named = |name: &str| passes.passes.iter().flatten().any(|named| named == name);
-    match passes.selection().rewrites() {
+    match passes.selection().counting() {
         opt::Selection::Only(mut names) => {
-            names.retain(|name| name != "join" || is_named(name));
+            names.extend(is_named("join").then(|| "join".to_string()));
             Passes { passes: Some(names), without: Vec::new(), is_counted: true, ..passes.clone() }
         }
         opt::Selection::All | opt::Selection::None | opt::Selection::Without(_) => passes.clone(),

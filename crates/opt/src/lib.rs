@@ -90,6 +90,20 @@ impl Selection {
     }
 }
 
+/// Rewrites that are left out of a program whose packets are counted on each edge. What is planned may join other tables, or none, and a
+/// joint table hides edges. Lookups in code are counted where they were, so that their outcomes are branches: where few packets pass is not
+/// known yet.
+const NOT_COUNTED: [&str; 2] = ["join", "lookup_counts"];
+
+impl Selection {
+    /// The selected rewrites of a program whose packets are counted.
+    pub fn counting(&self) -> Selection {
+        let Selection::Only(mut names) = self.rewrites() else { return self.clone() };
+        names.retain(|name| !NOT_COUNTED.contains(&name.as_str()));
+        Selection::Only(names)
+    }
+}
+
 /// Passes that plan how packets move through the program.
 const MOVEMENT: [&str; 6] = ["hot_path", "batches", "groups", "vector", "prefetch", "next_paths"];
 

@@ -4,9 +4,11 @@
 //! The text has a line `COUNT FROM -> TO` per edge, then lines `COUNT hits TABLE`, `COUNT misses TABLE` and
 //! `COUNT keys TABLE`, sorted by name. Lines that begin with `#` are comments. Nodes and tables are named, so a profile survives changes
 //! elsewhere in the program. A node is estimated as without profile if the profile has no packets at it, or packets from it to a
-//! node that it does not lead to. Nodes that a rewrite has taken out of a program are passed through ([`Profile::of`]).
+//! node that it does not lead to. Nodes that a rewrite has taken out of a program are passed through, and nodes that it has put between two
+//! others are inserted ([`Profile::of`]).
 
-use hlir::Program;
+use hlir::hot_path::table_of;
+use hlir::{NodeId, Program};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -24,6 +26,9 @@ pub struct Profile {
 
 /// Lookups per distinct key from which on the counted keys are taken to be all keys of the traffic.
 const LOOKUPS_A_KEY: u64 = 4;
+
+/// Ways of one length between two nodes, beyond which none is looked for.
+const MOST_WAYS: usize = 1000;
 
 impl Profile {
     /// Reads a profile. The message names the wrong line.
@@ -98,17 +103,30 @@ impl Profile {
     }
 
     /// The profile of a program that lacks some of the counted nodes: their packets go on from where they came to where
-    /// these nodes led, in the same shares whatever way they came.
+    /// these nodes led, in the same shares whatever way they came. Where the program has nodes between two that packets went
+    /// between at once, they take the shortest way without lookups, if there is one alone.
     pub fn of(&self, program: &Program) -> Cow<'_, Profile> {
-        let known: BTreeSet<&str> = program.nodes.values().map(|node| node.name.as_str()).collect();
-        let ends = self.edges.keys().flat_map(|(from, to)| [from, to]);
-        let gone: BTreeSet<&String> = ends.filter(|name| !known.contains(name.as_str())).collect();
-        if gone.is_empty() {
-            return Cow::Borrowed(self);
+        let nodes: BTreeMap<&str, NodeId> = program.nodes.iter().map(|(id, node)| (node.name.as_str(), id)).collect();
+        let ends: BTreeSet<&String> = self.edges.keys().flat_map(|(from, to)| [from, to]).collect();
+        let mut profile = Cow::Borrowed(self);
+        for node in ends.into_iter().filter(|name| !nodes.contains_key(name.as_str())) {
+            profile.to_mut().pass_through(node);
         }
-        let mut profile = self.clone();
-        gone.into_iter().for_each(|node| profile.pass_through(node));
-        Cow::Owned(profile)
+        let edges: Vec<(String, String)> = profile.edges.keys().cloned().collect();
+        for (from, to) in edges {
+            let Some((first, last)) = nodes.get(from.as_str()).zip(nodes.get(to.as_str())) else { continue };
+            let Some(way) = shortest_way(program, *first, *last).filter(|way| way.len() > 2) else { continue };
+            let way: Vec<String> = way.iter().map(|node| program.nodes[*node].name.clone()).collect();
+            profile.to_mut().reroute(&way);
+        }
+        profile
+    }
+
+    /// Packets that were counted from the first of these nodes to the last go through all of them.
+    fn reroute(&mut self, way: &[String]) {
+        let ends = way.first().cloned().zip(way.last().cloned());
+        let Some(count) = ends.and_then(|edge| self.edges.remove(&edge)) else { return };
+        way.windows(2).for_each(|pair| self.add(&pair[0], &pair[1], count));
     }
 
     /// Leaves a node out, unless its packets ended there. Those that went from it to itself are taken to have gone on at
@@ -177,6 +195,43 @@ impl Profile {
     }
 }
 
+/// The shortest way without lookups between two nodes of a graph, both with it; none if there are two, or none.
+fn shortest_way(program: &Program, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
+    let mut ways = vec![vec![from]];
+    let mut seen = BTreeSet::from([from.into_raw().into_u32()]);
+    while !ways.is_empty() {
+        let mut longer: Vec<Vec<NodeId>> = Vec::new();
+        for way in &ways {
+            let last = way[way.len() - 1];
+            // A joint lookup leads to its sources, and to what is behind them.
+            if last != from && table_of(program, last).is_some() {
+                continue;
+            }
+            let mut onward = program.nodes[last].successors();
+            if let Some(parser) = program.nodes[last].parser() {
+                onward.push(program.parsers[parser].reject);
+            }
+            onward.sort_by_key(|node| node.into_raw());
+            onward.dedup();
+            let onward = onward.into_iter().filter(|next| !seen.contains(&next.into_raw().into_u32()));
+            longer.extend(onward.map(|next| [&way[..], &[next]].concat()));
+        }
+        let mut arrived = longer.iter().filter(|way| way.last() == Some(&to));
+        match (arrived.next(), arrived.next()) {
+            (Some(way), None) => return Some(way.clone()),
+            (Some(_), Some(_)) => return None,
+            (None, _) => {}
+        }
+        // All that lead to a node in as many steps are alike, but for the last one, which is asked for above.
+        seen.extend(longer.iter().flat_map(|way| way.last()).map(|node| node.into_raw().into_u32()));
+        ways = longer;
+        if ways.len() > MOST_WAYS {
+            return None;
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,6 +275,21 @@ mod tests {
         assert_eq!(ended.of(&program).edges, ended.edges, "where the program drops these packets is not known");
         let whole = Profile::parse("100 routes -> queue\n").expect("a profile");
         assert!(matches!(whole.of(&program), Cow::Borrowed(_)));
+    }
+
+    /// A pass has put a block on the edge from `routes` to `queue`, and one on each edge from `other` to `drops`.
+    #[test]
+    fn packets_take_the_only_shortest_way() {
+        let text = "program p for none\nvariable error: 32\nvariable v: 8\nentry routes\n\
+                    node routes: branch v == 1 -> routes.counted else other\n\
+                    node routes.counted: block {} -> queue\nnode queue: buffer { drop \"all\" }\n\
+                    node other: branch v == 2 -> one else two\nnode one: block {} -> drops\nnode two: block {} -> drops\n\
+                    node drops: buffer { drop \"some\" }\n";
+        let program = hlir::text::parse_program(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let profile = Profile::parse("90 routes -> queue\n10 routes -> other\n10 other -> drops\n").expect("a profile");
+        let expected =
+            "90 routes -> routes.counted\n90 routes.counted -> queue\n10 routes -> other\n10 other -> drops\n";
+        assert_eq!(profile.of(&program).edges, Profile::parse(expected).expect("a profile").edges);
     }
 
     #[test]
